@@ -1,0 +1,77 @@
+"""What every level shares. Read node, walk, rewrite; then module; the rest is small."""
+
+from irkit.core.errors import (
+    DTypeError,
+    FormatError,
+    IRKitError,
+    OptionError,
+    ParseError,
+    ScheduleError,
+    ShapeError,
+)
+from irkit.core.module import Function, IRModule, Level, Problem
+from irkit.core.node import (
+    Attrs,
+    AttrScalar,
+    AttrValue,
+    Binds,
+    Field,
+    Node,
+    Uses,
+    binders,
+    children,
+    fields,
+    uses,
+    with_fields,
+)
+from irkit.core.recorder import Application, Recorder, Remark, current_recorder, recording, remark
+from irkit.core.rewrite import any_node, first, free_symbols, fresh, rewrite, substitute
+from irkit.core.span import Span
+from irkit.core.target import Target, as_target
+from irkit.core.walk import count_nodes, postorder, symbols_bound, symbols_used, walk
+
+__all__ = [
+    "Application",
+    "AttrScalar",
+    "AttrValue",
+    "Attrs",
+    "Binds",
+    "DTypeError",
+    "Field",
+    "FormatError",
+    "Function",
+    "IRKitError",
+    "IRModule",
+    "Level",
+    "Node",
+    "OptionError",
+    "ParseError",
+    "Problem",
+    "Recorder",
+    "Remark",
+    "ScheduleError",
+    "ShapeError",
+    "Span",
+    "Target",
+    "Uses",
+    "any_node",
+    "as_target",
+    "binders",
+    "children",
+    "count_nodes",
+    "current_recorder",
+    "fields",
+    "first",
+    "free_symbols",
+    "fresh",
+    "postorder",
+    "recording",
+    "remark",
+    "rewrite",
+    "substitute",
+    "symbols_bound",
+    "symbols_used",
+    "uses",
+    "walk",
+    "with_fields",
+]

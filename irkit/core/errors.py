@@ -1,0 +1,46 @@
+"""Errors a user can cause: one sentence of what and where, a second only for the remedy."""
+
+from irkit.core.span import Span
+
+
+class IRKitError(Exception):
+    """Report something the user can mend.
+
+    ``message`` says what was wrong, what was expected and what was found; ``hint`` is the remedy;
+    ``span`` says where.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", span: Span | None = None) -> None:
+        self.message = message
+        self.hint = hint
+        self.span = span
+        super().__init__(message, hint, span)
+
+    def __str__(self) -> str:
+        where = f"{self.span}: " if self.span is not None else ""
+        remedy = f"\n  {self.hint}" if self.hint else ""
+        return f"{where}{self.message}{remedy}"
+
+
+class DTypeError(IRKitError, TypeError):
+    """Operands whose types do not go together."""
+
+
+class ShapeError(IRKitError, ValueError):
+    """Tensors whose shapes do not go together."""
+
+
+class ParseError(IRKitError):
+    """IR text that is not well formed; the span carries file, line and column."""
+
+
+class OptionError(IRKitError, TypeError):
+    """A pass option that does not exist or has the wrong type."""
+
+
+class ScheduleError(IRKitError):
+    """A schedule primitive that would change the meaning, or cannot be proved to keep it."""
+
+
+class FormatError(IRKitError):
+    """A file (trace, package, model) that is damaged, too new, or not what it claims to be."""

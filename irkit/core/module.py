@@ -1,0 +1,79 @@
+"""Functions of any level side by side, and what a level is."""
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from irkit.core.errors import IRKitError
+from irkit.core.node import Node
+
+
+class Function(Node, frozen=True, eq=False, weakref=True):
+    """Be the base of functions of every level. Analyses cache on their identity, weakly."""
+
+    name: str
+
+    def script(self) -> str:
+        """Print as text that parses back."""
+        raise NotImplementedError
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """What a verifier found: a sentence, and the node it is about."""
+
+    message: str
+    node: Node | None = None
+
+    def __str__(self) -> str:
+        span = getattr(self.node, "span", None)
+        return f"{span}: {self.message}" if span is not None else self.message
+
+
+class IRModule(msgspec.Struct, frozen=True, eq=False, weakref=True):
+    """An immutable mapping of names to functions; graph functions and loop functions may stand side
+    by side."""
+
+    functions: Mapping[str, Function] = msgspec.field(default_factory=dict[str, Function])
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "functions", MappingProxyType(dict(self.functions)))
+
+    def __getitem__(self, name: str) -> Function:
+        try:
+            return self.functions[name]
+        except KeyError:
+            known = ", ".join(self.functions) or "none"
+            raise IRKitError(f"the module has no function {name!r}; it has: {known}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.functions)
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def with_functions(self, changes: Mapping[str, Function | None]) -> "IRModule":
+        """Replace, add, or (with None) drop functions; the same module back if nothing differs."""
+        merged: dict[str, Any] = {**self.functions, **changes}
+        kept = {name: func for name, func in merged.items() if func is not None}
+        same = len(kept) == len(self) and all(
+            self.functions.get(name) is func for name, func in kept.items()
+        )
+        return self if same else IRModule(kept)
+
+    def script(self) -> str:
+        """Print every function, in order."""
+        return "\n".join(func.script() for func in self.functions.values())
+
+
+class Level(msgspec.Struct, frozen=True):
+    """Tell the pass machinery what it must know of an IR: how to verify, print, read and compare
+    it, and its node classes."""
+
+    name: str
+    verify: Callable[[Any], list[Problem]]
+    script: Callable[[Any], str]
+    parse: Callable[[str], Any]
+    same: Callable[[Any, Any], bool]
+    nodes: tuple[type[Node], ...]

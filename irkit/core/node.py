@@ -1,0 +1,213 @@
+"""The one base of all IR nodes, and the one table of what each class contains.
+
+A field of a node is one of four kinds, read once from its annotation:
+
+- ``child``: a node, an optional node, or a tuple of nodes. Traversal goes there.
+- ``binder`` (``Binds[...]``): the variables and buffers introduced here. Traversal skips it.
+- ``use`` (``Uses[...]``): a symbol introduced elsewhere that is no expression, such as the buffer
+of a load. Traversal skips
+  it; substitution replaces it.
+- ``data``: everything else.
+"""
+
+import types
+from collections.abc import Callable, Iterable
+from functools import cache
+from operator import attrgetter
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
+
+FieldKind = Literal["child", "binder", "use", "data"]
+
+_T = TypeVar("_T")
+_BINDS = "irkit.binds"
+_USES = "irkit.uses"
+Binds = Annotated[_T, _BINDS]
+Uses = Annotated[_T, _USES]
+
+# What an attribute may hold: data that prints, parses and is written to a file.
+AttrScalar = str | int | float | bool | None
+AttrValue = AttrScalar | tuple[AttrScalar, ...] | tuple[tuple[AttrScalar, ...], ...]
+Attrs = tuple[tuple[str, AttrValue], ...]
+
+
+class Node(msgspec.Struct, frozen=True):
+    """Be the base of every IR node: frozen, positional, matched by ``match``.
+
+    ``symbol`` marks classes with identity (variables, buffers): a symbol is bound once and compared
+    with ``is``.
+    """
+
+    symbol: ClassVar[bool] = False
+
+    def replace(self, **changes: Any) -> Self:
+        """Copy with some fields changed; the same object back if none of them differs by
+        identity."""
+        if all(getattr(self, name) is value for name, value in changes.items()):
+            return self
+        return msgspec.structs.replace(self, **changes)
+
+    def __repr__(self) -> str:
+        """Show the class and its plain data; what is below is only named, for IR can be deep."""
+        shown = [_shallow(getattr(self, name)) for name in self.__struct_fields__]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def copied(self) -> "Node":
+        """Make another node with the same fields; of a symbol, a new identity."""
+        return msgspec.structs.replace(self)
+
+    def rebuilt(self) -> "Node":
+        """Return the normal form after children were replaced; a sequence flattens itself here."""
+        return self
+
+
+def _shallow(value: Any) -> str:
+    if isinstance(value, Node):
+        name = getattr(value, "name", None)
+        return f"<{type(value).__name__}{f' {name}' if name is not None else ''}>"
+    if isinstance(value, tuple):
+        items = cast(tuple[Any, ...], value)
+        return (
+            "("
+            + ", ".join(_shallow(item) for item in items[:8])
+            + (", ...)" if len(items) > 8 else ")")
+        )
+    return str(value) if isinstance(value, msgspec.Struct) else repr(value)
+
+
+class Field(msgspec.Struct, frozen=True):
+    """Describe one field: its name, kind, whether it holds a tuple, and the class of what it holds
+    if that is a node."""
+
+    name: str
+    kind: FieldKind
+    many: bool
+    optional: bool
+
+
+@cache
+def fields(cls: type[Node]) -> tuple[Field, ...]:
+    """Read the field table of a node class from its annotations, in order of declaration."""
+    hints = get_type_hints(cls, include_extras=True)
+    return tuple(_field(name, hints[name]) for name in cls.__struct_fields__)
+
+
+def _field(name: str, hint: Any) -> Field:
+    kind: FieldKind = "data"
+    if get_origin(hint) is Annotated:
+        marks = get_args(hint)[1:]
+        kind = "binder" if _BINDS in marks else "use" if _USES in marks else "data"
+        hint = get_args(hint)[0]
+    options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    optional = type(None) in options
+    many = any(get_origin(option) is tuple for option in options)
+    held = [inner for option in options for inner in _held(option)]
+    holds_nodes = bool(held) and all(
+        isinstance(inner, type) and issubclass(inner, Node) for inner in held
+    )
+    if kind == "data" and holds_nodes:
+        kind = "child"
+    return Field(name, kind, many, optional)
+
+
+def _held(option: Any) -> Iterable[Any]:
+    if option is type(None):
+        return ()
+    if get_origin(option) is tuple:
+        inner = [arg for arg in get_args(option) if arg is not Ellipsis]
+        return [
+            leaf
+            for arg in inner
+            for leaf in (get_args(arg) if get_origin(arg) in (Union, types.UnionType) else (arg,))
+        ]
+    return (option,)
+
+
+def _reader(cls: type[Node], kinds: tuple[FieldKind, ...]) -> Callable[[Any], tuple[Node, ...]]:
+    """Make a fast function that lists the nodes held by the fields of some kinds."""
+    chosen = [field for field in fields(cls) if field.kind in kinds]
+    names = [field.name for field in chosen]
+    if not chosen:
+        return lambda node: ()
+    if all(not field.many and not field.optional for field in chosen):
+        if len(names) > 1:
+            return cast(Callable[[Any], tuple[Node, ...]], attrgetter(*names))
+        only = attrgetter(names[0])
+        return lambda node: (only(node),)
+    if len(chosen) == 1 and not chosen[0].optional:
+        return attrgetter(names[0])
+
+    def read(node: Any) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for field in chosen:
+            value = getattr(node, field.name)
+            if field.many and value is not None:
+                found.extend(value)
+            elif value is not None:
+                found.append(value)
+        return tuple(found)
+
+    return read
+
+
+class _Readers(dict[type[Node], Callable[[Any], tuple[Node, ...]]]):
+    def __init__(self, *kinds: FieldKind) -> None:
+        super().__init__()
+        self.kinds = kinds
+
+    def __missing__(self, cls: type[Node]) -> Callable[[Any], tuple[Node, ...]]:
+        made = self[cls] = _reader(cls, self.kinds)
+        return made
+
+
+# Hot loops index these by class: one dictionary look-up and one C call a node.
+CHILDREN = _Readers("child")
+BINDERS = _Readers("binder")
+USES = _Readers("use")
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """List the nodes directly below, in field order."""
+    return CHILDREN[type(node)](node)
+
+
+def binders(node: Node) -> tuple[Node, ...]:
+    """List the symbols that this node introduces."""
+    return BINDERS[type(node)](node)
+
+
+def uses(node: Node) -> tuple[Node, ...]:
+    """List the symbols that this node refers to without holding them as expressions."""
+    return USES[type(node)](node)
+
+
+def with_fields(
+    node: Node, new: "dict[int, Node]", kinds: tuple[FieldKind, ...] = ("child",)
+) -> Node:
+    """Replace the held nodes whose ``id`` is in ``new``; the same object back if there is none."""
+    changes: dict[str, Any] = {}
+    for field in fields(type(node)):
+        if field.kind not in kinds:
+            continue
+        value = getattr(node, field.name)
+        if value is None:
+            continue
+        if field.many:
+            if any(id(item) in new for item in value):
+                changes[field.name] = tuple(new.get(id(item), item) for item in value)
+        elif id(value) in new:
+            changes[field.name] = new[id(value)]
+    return node.replace(**changes).rebuilt() if changes else node

@@ -1,0 +1,1 @@
+"""The graph IR. Reading order: types, nodes, arrays; then the rest."""

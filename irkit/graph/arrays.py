@@ -1,0 +1,61 @@
+"""Constant arrays, known by what they hold."""
+
+import hashlib
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import FormatError
+
+
+class ArrayData:
+    """Hold a read-only array, equal to another of the same type, shape and bytes.
+
+    A trace keeps only the digest of a large array; then ``array`` raises FormatError.
+    """
+
+    def __init__(self, array: NDArray[np.generic]) -> None:
+        kept = np.ascontiguousarray(array).reshape(array.shape)
+        if kept.flags.writeable:
+            kept = kept.copy() if kept is array or kept.base is not None else kept
+            kept.flags.writeable = False
+        self._array: NDArray[np.generic] | None = kept
+        self.shape = tuple(int(dim) for dim in array.shape)
+        self.dtype = kept.dtype
+
+    @classmethod
+    def absent(
+        cls, digest: str, shape: tuple[int, ...], dtype: "np.dtype[np.generic]"
+    ) -> "ArrayData":
+        """Stand for an array of which only the digest is known."""
+        made = cls.__new__(cls)
+        made._array = None
+        made.shape, made.dtype = shape, dtype
+        made.__dict__["digest"] = digest
+        return made
+
+    @property
+    def array(self) -> NDArray[np.generic]:
+        if self._array is None:
+            raise FormatError(
+                f"the data of constant {self.digest[:12]} was not kept",
+                hint="Traces keep digests only.",
+            )
+        return self._array
+
+    @property
+    def is_absent(self) -> bool:
+        return self._array is None
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over type, shape and bytes, in hexadecimal."""
+        head = f"{self.dtype.str}{self.shape}".encode()
+        return hashlib.sha256(head + self.array.tobytes()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, ArrayData) and self.digest == other.digest)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)

@@ -1,0 +1,29 @@
+"""The types of graph values: tensors with symbolic shapes, tuples, functions."""
+
+from irkit.core import Node
+from irkit.ir import DType, Expr
+
+
+class Type(Node, frozen=True):
+    """Be the base of all types; they are compared by structure."""
+
+
+class TensorType(Type, frozen=True):
+    """An array. Shapes: ``shape`` in elements, constants or expressions over symbolic
+    dimensions."""
+
+    shape: tuple[Expr, ...]
+    dtype: DType
+
+
+class TupleType(Type, frozen=True):
+    """Several values in a fixed order."""
+
+    items: tuple[Type, ...]
+
+
+class FuncType(Type, frozen=True):
+    """A function as a value."""
+
+    params: tuple[Type, ...]
+    result: Type

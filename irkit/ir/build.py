@@ -1,0 +1,223 @@
+"""Functions that build IR and find the types: the only way that code outside this folder should
+make expressions."""
+
+from collections.abc import Iterable
+from functools import reduce
+
+from irkit.core import DTypeError
+from irkit.ir.dtype import BOOL, I64, DType, as_dtype, common
+from irkit.ir.expr import (
+    EQ,
+    GE,
+    GT,
+    LE,
+    LT,
+    NE,
+    And,
+    Broadcast,
+    Call,
+    Const,
+    Expr,
+    ExprLike,
+    FloorDiv,
+    FloorMod,
+    IfThenElse,
+    Max,
+    Min,
+    Not,
+    Or,
+    Ramp,
+    Select,
+    as_expr,
+    binary,
+    convert,
+    meet,
+)
+from irkit.ir.intrinsics import INTRINSICS
+from irkit.ir.stmt import Seq, Stmt
+
+
+def eq(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(EQ, a, b)
+
+
+def ne(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(NE, a, b)
+
+
+def lt(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(LT, a, b)
+
+
+def le(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(LE, a, b)
+
+
+def gt(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(GT, a, b)
+
+
+def ge(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(GE, a, b)
+
+
+def minimum(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(Min, a, b)
+
+
+def maximum(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(Max, a, b)
+
+
+def floordiv(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(FloorDiv, a, b)
+
+
+def floormod(a: ExprLike, b: ExprLike) -> Expr:
+    return binary(FloorMod, a, b)
+
+
+def logical_and(*conditions: ExprLike) -> Expr:
+    """Join conditions, left to right; of none, True."""
+    return _join(And, conditions, True)
+
+
+def logical_or(*conditions: ExprLike) -> Expr:
+    """Join alternatives, left to right; of none, False."""
+    return _join(Or, conditions, False)
+
+
+def _join(cls: type[And] | type[Or], conditions: tuple[ExprLike, ...], empty: bool) -> Expr:
+    exprs = [as_expr(condition) for condition in conditions]
+    kept = [expr for expr in exprs if not (isinstance(expr, Const) and expr.value is empty)]
+    return reduce(lambda a, b: binary(cls, a, b), kept) if kept else Const(empty, BOOL)
+
+
+def logical_not(a: ExprLike) -> Expr:
+    """Negate a bool; of an integer, every bit."""
+    value = as_expr(a)
+    if value.dtype.is_float:
+        raise DTypeError(f"not is not defined on {value.dtype}")
+    return Not(value, value.dtype)
+
+
+def cast(value: ExprLike, dtype: DType | str) -> Expr:
+    """Convert to a type; the lanes follow the value."""
+    expr = as_expr(value)
+    return convert(expr, as_dtype(dtype).with_lanes(expr.dtype.lanes))
+
+
+def select(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
+    """Choose by a condition; both sides are evaluated."""
+    test, a, b = _choice(cond, then, otherwise)
+    return Select(test, a, b, a.dtype)
+
+
+def if_then_else(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
+    """Choose by a condition; only the chosen side is evaluated."""
+    test, a, b = _choice(cond, then, otherwise)
+    return IfThenElse(test, a, b, a.dtype)
+
+
+def _choice(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> tuple[Expr, Expr, Expr]:
+    test = as_expr(cond)
+    a, b = meet(then, otherwise)
+    if not test.dtype.is_bool:
+        raise DTypeError(f"a condition must be bool, found {test.dtype}")
+    lanes = (
+        common(test.dtype.with_lanes(1), BOOL)
+        .with_lanes(max(test.dtype.lanes, a.dtype.lanes))
+        .lanes
+    )
+    if a.dtype.lanes == 1 and lanes > 1:
+        a, b = convert(a, a.dtype.with_lanes(lanes)), convert(b, b.dtype.with_lanes(lanes))
+    return (
+        convert(test, BOOL.with_lanes(lanes)) if test.dtype.lanes == 1 and lanes > 1 else test,
+        a,
+        b,
+    )
+
+
+def call(name: str, *args: ExprLike) -> Expr:
+    """Call an intrinsic function; the arguments meet in one type.
+
+    Raises: DTypeError if there is no such function, or it is not defined on that type or number of
+    arguments.
+    """
+    row = INTRINSICS.get(name)
+    if row is None:
+        raise DTypeError(
+            f"unknown intrinsic {name!r}", hint="Known are: " + ", ".join(sorted(INTRINSICS))
+        )
+    if len(args) != row.arity:
+        raise DTypeError(f"{name} takes {row.arity} arguments, found {len(args)}")
+    if row.gives == "none":
+        return Call(name, (), BOOL)
+    first = next((arg.dtype for arg in args if isinstance(arg, Expr)), None)
+    exprs = [as_expr(arg, first) for arg in args]
+    dtype = reduce(common, (expr.dtype for expr in exprs))
+    allowed = {"float": dtype.is_float, "integer": dtype.is_integer, "number": not dtype.is_bool}
+    if not allowed.get(row.on, True):
+        raise DTypeError(f"{name} is not defined on {dtype}; it takes a {row.on}")
+    result = BOOL.with_lanes(dtype.lanes) if row.gives == "bool" else dtype
+    return Call(name, tuple(convert(expr, dtype) for expr in exprs), result)
+
+
+def ramp(base: ExprLike, stride: ExprLike, lanes: int) -> Expr:
+    """Make the vector base, base + stride, ..."""
+    a, b = meet(base, stride)
+    return Ramp(a, b, a.dtype.with_lanes(lanes))
+
+
+def broadcast(value: ExprLike, lanes: int) -> Expr:
+    """Repeat a scalar; one lane is the scalar itself."""
+    expr = as_expr(value)
+    return expr if lanes == 1 else Broadcast(expr, expr.dtype.with_lanes(lanes))
+
+
+def index(value: ExprLike) -> Expr:
+    """Turn an int or an integer expression into an index; Python ints become i64."""
+    expr = as_expr(value, I64)
+    if not expr.dtype.is_integer:
+        raise DTypeError(f"an index must be an integer, found {expr.dtype}")
+    return expr
+
+
+def is_const(expr: Expr, value: int | float | None = None) -> bool:
+    """Say whether an expression is a constant (of that value)."""
+    return isinstance(expr, Const) and (value is None or expr.value == value)
+
+
+def as_int(expr: ExprLike) -> int | None:
+    """Read a constant integer, or None."""
+    if isinstance(expr, int):
+        return int(expr)
+    return (
+        expr.value
+        if isinstance(expr, Const) and isinstance(expr.value, int) and not expr.dtype.is_bool
+        else None
+    )
+
+
+def product(dims: Iterable[ExprLike]) -> Expr:
+    """Multiply extents; constants are folded, and of none it is 1."""
+    whole, rest = 1, list[Expr]()
+    for dim in dims:
+        number = as_int(dim)
+        if number is None:
+            rest.append(index(dim))
+        else:
+            whole *= number
+    if whole != 1 or not rest:
+        rest.append(Const(whole, I64))
+    return reduce(lambda a, b: a * b, rest)
+
+
+def seq(*stmts: Stmt) -> Stmt:
+    """Put statements in order; flattens, and a single one stays itself."""
+    return Seq(stmts).rebuilt() if stmts else Seq(())
+
+
+def is_empty(stmt: Stmt) -> bool:
+    """Say whether a statement is the empty sequence."""
+    return isinstance(stmt, Seq) and not stmt.stmts

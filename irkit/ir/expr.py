@@ -1,0 +1,480 @@
+"""Expressions of the loop IR: frozen values with structural equality and a type each.
+
+Read this file for what there is to compute; ``stmt.py`` for what there is to do. Build expressions
+with the operators
+``+ - * / // % & | ^ << >>`` on :class:`Expr` and with the functions of ``build.py``: they find the
+type. ``==`` and ``<`` are
+not overloaded; use ``eq``, ``lt`` and their kin.
+"""
+
+import struct
+from typing import TYPE_CHECKING, ClassVar, Union
+
+from irkit.core import DTypeError, Node, Span, Uses
+from irkit.ir.dtype import BOOL, F32, I64, DType, common
+
+Scalar = Union[int, float, bool]
+ExprLike = Union["Expr", int, float, bool]
+
+
+class _Typed:
+    # A mixin and no struct, so that each class can declare its own ``dtype`` as its last field.
+    __slots__: tuple[str, ...] = ()
+    if TYPE_CHECKING:
+        dtype: DType  # pyright: ignore[reportUninitializedInstanceVariable]
+
+
+class Expr(Node, _Typed, frozen=True, gc=False):
+    """Be the base of all expressions; every subclass has a field ``dtype``."""
+
+    def __add__(self, other: ExprLike) -> "Expr":
+        return binary(Add, self, other)
+
+    def __radd__(self, other: ExprLike) -> "Expr":
+        return binary(Add, other, self)
+
+    def __sub__(self, other: ExprLike) -> "Expr":
+        return binary(Sub, self, other)
+
+    def __rsub__(self, other: ExprLike) -> "Expr":
+        return binary(Sub, other, self)
+
+    def __mul__(self, other: ExprLike) -> "Expr":
+        return binary(Mul, self, other)
+
+    def __rmul__(self, other: ExprLike) -> "Expr":
+        return binary(Mul, other, self)
+
+    def __truediv__(self, other: ExprLike) -> "Expr":
+        return binary(Div, self, other)
+
+    def __rtruediv__(self, other: ExprLike) -> "Expr":
+        return binary(Div, other, self)
+
+    def __floordiv__(self, other: ExprLike) -> "Expr":
+        return binary(FloorDiv, self, other)
+
+    def __rfloordiv__(self, other: ExprLike) -> "Expr":
+        return binary(FloorDiv, other, self)
+
+    def __mod__(self, other: ExprLike) -> "Expr":
+        return binary(FloorMod, self, other)
+
+    def __rmod__(self, other: ExprLike) -> "Expr":
+        return binary(FloorMod, other, self)
+
+    def __and__(self, other: ExprLike) -> "Expr":
+        return binary(BitAnd, self, other)
+
+    def __or__(self, other: ExprLike) -> "Expr":
+        return binary(BitOr, self, other)
+
+    def __xor__(self, other: ExprLike) -> "Expr":
+        return binary(BitXor, self, other)
+
+    def __lshift__(self, other: ExprLike) -> "Expr":
+        return binary(Shl, self, other)
+
+    def __rshift__(self, other: ExprLike) -> "Expr":
+        return binary(Shr, self, other)
+
+    def __neg__(self) -> "Expr":
+        return Neg(self, self.dtype)
+
+    def __bool__(self) -> bool:
+        raise DTypeError(
+            "an expression has no truth value while the program is being built",
+            hint="Choose with irkit.ir.select or if_then_else; compare and combine with eq, lt, "
+            "logical_and.",
+        )
+
+
+class Var(Expr, frozen=True, gc=False, eq=False):
+    """A variable, known by identity; the name is for people. Bound once: by a loop, a let, a block,
+    or a parameter."""
+
+    symbol: ClassVar[bool] = True
+    name: str
+    dtype: DType = I64
+
+    def copy(self, name: str | None = None) -> "Var":
+        """Make another variable of the same type."""
+        return Var(self.name if name is None else name, self.dtype)
+
+
+class Const(Expr, frozen=True, gc=False, eq=False):
+    """A scalar constant. Floats are compared by their bits: 0.0 is not -0.0, NaN is itself; 1 is
+    not True."""
+
+    value: Scalar
+    dtype: DType
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Const) and self.dtype == other.dtype and self._key() == other._key()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._key(), self.dtype))
+
+    def _key(self) -> object:
+        return (
+            struct.pack("<d", self.value)
+            if isinstance(self.value, float)
+            else (type(self.value), self.value)
+        )
+
+
+class Binary(Expr, frozen=True, gc=False):
+    """Be the base of operations on two operands of one type; ``sign`` is how it prints."""
+
+    sign: ClassVar[str] = ""
+    a: Expr
+    b: Expr
+    dtype: DType
+
+
+class Add(Binary, frozen=True, gc=False):
+    """Sum; integers wrap around."""
+
+    sign: ClassVar[str] = "+"
+
+
+class Sub(Binary, frozen=True, gc=False):
+    """Difference; integers wrap around."""
+
+    sign: ClassVar[str] = "-"
+
+
+class Mul(Binary, frozen=True, gc=False):
+    """Product; integers wrap around."""
+
+    sign: ClassVar[str] = "*"
+
+
+class Div(Binary, frozen=True, gc=False):
+    """Quotient of floats (IEEE 754). Integers have FloorDiv, and the intrinsic ``truncdiv``."""
+
+    sign: ClassVar[str] = "/"
+
+
+class FloorDiv(Binary, frozen=True, gc=False):
+    """Quotient rounded towards minus infinity; of integers, a zero divisor gives 0
+    (docs/semantics.md)."""
+
+    sign: ClassVar[str] = "//"
+
+
+class FloorMod(Binary, frozen=True, gc=False):
+    """Remainder with the sign of the divisor; of integers, a zero divisor gives 0."""
+
+    sign: ClassVar[str] = "%"
+
+
+class BitAnd(Binary, frozen=True, gc=False):
+    """Bitwise and of integers, or logical and of bools that evaluates both sides."""
+
+    sign: ClassVar[str] = "&"
+
+
+class BitOr(Binary, frozen=True, gc=False):
+    """Bitwise or of integers, or logical or of bools that evaluates both sides."""
+
+    sign: ClassVar[str] = "|"
+
+
+class BitXor(Binary, frozen=True, gc=False):
+    """Bitwise exclusive or of integers or bools."""
+
+    sign: ClassVar[str] = "^"
+
+
+class Shl(Binary, frozen=True, gc=False):
+    """Shift left; by the width or more, or by less than 0, gives 0."""
+
+    sign: ClassVar[str] = "<<"
+
+
+class Shr(Binary, frozen=True, gc=False):
+    """Shift right, arithmetic for signed types; by the width or more, or by less than 0, gives 0 or
+    -1, by the sign."""
+
+    sign: ClassVar[str] = ">>"
+
+
+class Min(Binary, frozen=True, gc=False):
+    """The smaller; a NaN on either side gives NaN, as numpy.minimum does."""
+
+    sign: ClassVar[str] = "min"
+
+
+class Max(Binary, frozen=True, gc=False):
+    """The larger; a NaN on either side gives NaN, as numpy.maximum does."""
+
+    sign: ClassVar[str] = "max"
+
+
+class Compare(Binary, frozen=True, gc=False):
+    """Be the base of comparisons; the type is bool with the operands' lanes."""
+
+
+class EQ(Compare, frozen=True, gc=False):
+    """Equal; false if either is NaN."""
+
+    sign: ClassVar[str] = "=="
+
+
+class NE(Compare, frozen=True, gc=False):
+    """Not equal; true if either is NaN."""
+
+    sign: ClassVar[str] = "!="
+
+
+class LT(Compare, frozen=True, gc=False):
+    """Less than; false if either is NaN."""
+
+    sign: ClassVar[str] = "<"
+
+
+class LE(Compare, frozen=True, gc=False):
+    """Less or equal; false if either is NaN."""
+
+    sign: ClassVar[str] = "<="
+
+
+class GT(Compare, frozen=True, gc=False):
+    """Greater than; false if either is NaN."""
+
+    sign: ClassVar[str] = ">"
+
+
+class GE(Compare, frozen=True, gc=False):
+    """Greater or equal; false if either is NaN."""
+
+    sign: ClassVar[str] = ">="
+
+
+class And(Binary, frozen=True, gc=False):
+    """Logical and; the right side is evaluated only where the left is true."""
+
+    sign: ClassVar[str] = "and"
+
+
+class Or(Binary, frozen=True, gc=False):
+    """Logical or; the right side is evaluated only where the left is false."""
+
+    sign: ClassVar[str] = "or"
+
+
+class Not(Expr, frozen=True, gc=False):
+    """Logical not of a bool, bitwise not of an integer."""
+
+    a: Expr
+    dtype: DType
+
+
+class Neg(Expr, frozen=True, gc=False):
+    """Negation: flips the sign of floats (also of 0.0 and NaN); integers wrap around."""
+
+    a: Expr
+    dtype: DType
+
+
+class Cast(Expr, frozen=True, gc=False):
+    """Conversion to ``dtype``; out-of-range floats saturate and NaN gives 0 (docs/semantics.md)."""
+
+    value: Expr
+    dtype: DType
+
+
+class Select(Expr, frozen=True, gc=False):
+    """Choice by a bool, lane by lane; both sides are evaluated."""
+
+    cond: Expr
+    then: Expr
+    otherwise: Expr
+    dtype: DType
+
+
+class IfThenElse(Expr, frozen=True, gc=False):
+    """Choice by a bool; only the chosen side is evaluated, so it may guard a load. Prints as
+    Python's conditional."""
+
+    cond: Expr
+    then: Expr
+    otherwise: Expr
+    dtype: DType
+
+
+class Call(Expr, frozen=True, gc=False):
+    """A call of an intrinsic function by name; ``intrinsics.py`` lists them."""
+
+    name: str
+    args: tuple[Expr, ...]
+    dtype: DType
+
+
+class Buffer(Node, frozen=True, eq=False):
+    """A typed region of memory, known by identity.
+
+    Shapes: ``shape`` in elements; ``strides`` in elements, or None for row-major without gaps.
+    ``scope`` is ``global``, ``local`` (registers or stack), ``shared``, or a target's own name.
+    """
+
+    symbol: ClassVar[bool] = True
+    name: str
+    shape: tuple[Expr, ...]
+    dtype: DType
+    scope: str = "global"
+    strides: tuple[Expr, ...] | None = None
+    align: int = 0
+    span: Span | None = None
+
+    def copy(self, name: str | None = None) -> "Buffer":
+        """Make another buffer that looks the same."""
+        return Buffer(
+            self.name if name is None else name,
+            self.shape,
+            self.dtype,
+            self.scope,
+            self.strides,
+            self.align,
+            self.span,
+        )
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def __getitem__(self, indices: "ExprLike | tuple[ExprLike, ...]") -> "Load":
+        """Load the element at scalar or vector ``indices``."""
+        given = indices if isinstance(indices, tuple) else (indices,)
+        exprs = tuple(as_expr(index) for index in given)
+        lanes = max((index.dtype.lanes for index in exprs), default=1)
+        return Load(self, exprs, None, self.dtype.with_lanes(lanes))
+
+
+class Load(Expr, frozen=True, gc=False):
+    """An element of a buffer, or several if an index is a vector. Lanes where ``mask`` is false are
+    not read and give 0."""
+
+    buffer: Uses[Buffer]
+    indices: tuple[Expr, ...]
+    mask: Expr | None
+    dtype: DType
+
+
+class Ramp(Expr, frozen=True, gc=False):
+    """The vector base, base + stride, ... of ``dtype.lanes`` integers."""
+
+    base: Expr
+    stride: Expr
+    dtype: DType
+
+
+class Broadcast(Expr, frozen=True, gc=False):
+    """The vector of ``dtype.lanes`` equal values."""
+
+    value: Expr
+    dtype: DType
+
+
+def const(value: Scalar, dtype: DType) -> Expr:
+    """Make a constant of a type, in range; with lanes, a broadcast of it.
+
+    Raises: DTypeError if the value is not representable: a fraction as an integer, or an integer
+    out of range.
+    """
+    if dtype.lanes > 1:
+        return Broadcast(const(value, dtype.element), dtype)
+    if dtype.is_float:
+        return Const(float(value), dtype)
+    if isinstance(value, float) and not value.is_integer():
+        raise DTypeError(f"cannot write {value!r} as {dtype}: it is no whole number")
+    whole = int(value)
+    if not dtype.low <= whole <= dtype.high:
+        raise DTypeError(f"cannot write {whole} as {dtype}: it holds {dtype.low} to {dtype.high}")
+    return Const(bool(whole) if dtype.is_bool else whole, dtype)
+
+
+def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
+    """Turn a Python number into a constant: of type ``like`` where that holds it, else bool, i64 or
+    f32."""
+    if isinstance(value, Expr):
+        return value
+    convert = getattr(
+        value, "as_expr", None
+    )  # Loop axes and scalars of other levels know what they stand for.
+    if convert is not None:
+        return convert()
+    number = _as_number(value)
+    if like is not None and (like.is_float or not isinstance(number, float)):
+        return const(number, like.element if not like.is_bool or isinstance(number, bool) else I64)
+    return Const(
+        number, BOOL if isinstance(number, bool) else I64 if isinstance(number, int) else F32
+    )
+
+
+def _as_number(value: object) -> Scalar:
+    item = getattr(value, "item", None)  # NumPy scalars
+    number: object = value if item is None else item()
+    if not isinstance(number, (bool, int, float)):
+        raise DTypeError(f"expected an expression or a number, found {type(value).__name__}")
+    return number
+
+
+def convert(value: Expr, dtype: DType) -> Expr:
+    """Cast and broadcast as needed; the same expression if it has the type already."""
+    if value.dtype.lanes == 1 and dtype.lanes > 1:
+        return Broadcast(convert(value, dtype.element), dtype)
+    if value.dtype == dtype:
+        return value
+    if value.dtype.lanes != dtype.lanes:
+        raise DTypeError(f"cannot turn {value.dtype} into {dtype}: the number of lanes differs")
+    if isinstance(value, Const) and not isinstance(value.value, float):
+        try:
+            return const(value.value, dtype)
+        except DTypeError:
+            pass  # Out of range: the cast says what happens.
+    return Cast(value, dtype)
+
+
+def meet(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
+    """Bring two operands to their common type; a Python number takes the type of the other side."""
+    left = as_expr(a, b.dtype if isinstance(b, Expr) else None)
+    right = as_expr(b, left.dtype)
+    dtype = common(left.dtype, right.dtype)
+    return convert(left, dtype), convert(right, dtype)
+
+
+_INTEGERS_OR_BOOLS = (BitAnd, BitOr, BitXor)
+_INTEGERS = (Shl, Shr)
+
+
+def binary(cls: type[Binary], a: ExprLike, b: ExprLike) -> Expr:
+    """Build a binary operation and find its type.
+
+    Raises: DTypeError if the operation is not defined on the common type.
+    """
+    left, right = meet(a, b)
+    dtype = left.dtype
+    if issubclass(cls, Compare):
+        return cls(left, right, BOOL.with_lanes(dtype.lanes))
+    if cls in (And, Or):
+        wrong = not dtype.is_bool
+    elif cls in _INTEGERS_OR_BOOLS:
+        wrong = dtype.is_float
+    elif cls in _INTEGERS:
+        wrong = not dtype.is_integer
+    elif cls is Div:
+        wrong = not dtype.is_float
+    else:
+        wrong = dtype.is_bool and cls not in (Min, Max)
+    if wrong:
+        hint = (
+            "Integers divide with // (floor) or truncdiv."
+            if cls is Div
+            else "Cast the operands first."
+        )
+        raise DTypeError(f"operator {cls.sign} is not defined on {dtype}", hint=hint)
+    return cls(left, right, dtype)

@@ -1,0 +1,152 @@
+"""Statements of the loop IR. Each has a span, which says where the line came from and counts in no
+equality.
+
+A block is the unit that schedules address; blocks are there in phase 0 and gone after phase 1.
+"""
+
+from typing import Literal
+
+from irkit.core import Attrs, Binds, Node, Span, Uses
+from irkit.ir.expr import Buffer, Expr, Var
+
+LoopKind = Literal["serial", "parallel", "vectorized", "unrolled", "thread"]
+LOOP_KINDS: tuple[LoopKind, ...] = ("serial", "parallel", "vectorized", "unrolled", "thread")
+AxisKind = Literal["spatial", "reduce", "opaque"]
+AXIS_KINDS: tuple[AxisKind, ...] = ("spatial", "reduce", "opaque")
+
+
+class Stmt(Node, frozen=True, eq=False, kw_only=True):
+    """Be the base of all statements."""
+
+    span: Span | None = None
+
+
+class Seq(Stmt, frozen=True, eq=False):
+    """Statements in order; the empty one does nothing. Build it with ``seq``, which keeps sequences
+    flat."""
+
+    stmts: tuple[Stmt, ...]
+
+    def rebuilt(self) -> Stmt:
+        if len(self.stmts) == 1:
+            return self.stmts[0]
+        if not any(isinstance(stmt, Seq) for stmt in self.stmts):
+            return self
+        return Seq(
+            tuple(
+                inner
+                for stmt in self.stmts
+                for inner in (stmt.stmts if isinstance(stmt, Seq) else (stmt,))
+            ),
+            span=self.span,
+        )
+
+
+class Store(Stmt, frozen=True, eq=False):
+    """Write a value; a vector index writes several elements. Lanes where ``mask`` is false are not
+    written."""
+
+    buffer: Uses[Buffer]
+    indices: tuple[Expr, ...]
+    value: Expr
+    mask: Expr | None = None
+
+
+class For(Stmt, frozen=True, eq=False):
+    """Run ``body`` for ``var`` from ``begin`` up to and without ``end``; a parallel loop in any
+    order.
+
+    ``thread`` names the axis of a thread loop, such as ``threadIdx.x``; ``attrs`` are hints with a
+    key each.
+    """
+
+    var: Binds[Var]
+    begin: Expr
+    end: Expr
+    body: Stmt
+    kind: LoopKind = "serial"
+    thread: str = ""
+    attrs: Attrs = ()
+
+
+class Axis(Node, frozen=True, eq=False):
+    """One iteration variable of a block: ``var`` takes the value of ``binding``, which lies in 0 to
+    ``extent`` - 1."""
+
+    var: Binds[Var]
+    extent: Expr
+    binding: Expr
+    kind: AxisKind = "spatial"
+
+
+class Region(Node, frozen=True, eq=False):
+    """A box of a buffer: from ``begins``, ``extents`` elements along each dimension."""
+
+    buffer: Uses[Buffer]
+    begins: tuple[Expr, ...]
+    extents: tuple[Expr, ...]
+
+
+class Block(Stmt, frozen=True, eq=False):
+    """A named piece of computation over axes, run where ``predicate`` holds.
+
+    ``init`` runs before ``body`` where all reduce axes are 0. ``reads`` and ``writes`` are None
+    where they are as inferred from
+    the body (``regions.py``).
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    body: Stmt
+    init: Stmt | None = None
+    predicate: Expr | None = None
+    reads: tuple[Region, ...] | None = None
+    writes: tuple[Region, ...] | None = None
+    attrs: Attrs = ()
+
+
+class If(Stmt, frozen=True, eq=False):
+    """Run ``then`` where ``cond`` holds, else ``otherwise`` if there is one."""
+
+    cond: Expr
+    then: Stmt
+    otherwise: Stmt | None = None
+
+
+class Let(Stmt, frozen=True, eq=False):
+    """Name a value for the statements of ``body``."""
+
+    var: Binds[Var]
+    value: Expr
+    body: Stmt
+
+
+class Allocate(Stmt, frozen=True, eq=False):
+    """Make room for a buffer during ``body``; what it holds at first is undefined."""
+
+    buffer: Binds[Buffer]
+    body: Stmt
+    attrs: Attrs = ()
+
+
+class View(Stmt, frozen=True, eq=False):
+    """See the memory of ``source``, from ``offset`` elements on, as ``buffer`` during ``body``; the
+    element type is the same."""
+
+    buffer: Binds[Buffer]
+    source: Uses[Buffer]
+    offset: Expr
+    body: Stmt
+
+
+class Evaluate(Stmt, frozen=True, eq=False):
+    """Evaluate an expression for its effect: a barrier, a prefetch."""
+
+    value: Expr
+
+
+class Assert(Stmt, frozen=True, eq=False):
+    """Stop with ``message`` where ``cond`` does not hold."""
+
+    cond: Expr
+    message: str
