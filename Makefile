@@ -1,0 +1,40 @@
+# make demo     set up .venv if needed, then compile a real network and show every phase
+# make test     every check and test: format, lint, types, layers, pytest
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed-dev
+
+.PHONY: demo test test-long bench format check clean
+
+demo: $(STAMP)
+	$(BIN)/python examples/demo.py
+
+test: check
+	$(BIN)/python -m pytest -n 2
+
+test-long: check
+	IRKIT_LONG=1 $(BIN)/python -m pytest -n 2
+
+bench: $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python -m benchmarks
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "irkit needs Python 3.11 or newer, found " + sys.version.split()[0]'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) out build dist *.egg-info
