@@ -9,7 +9,7 @@ from irkit.core.errors import (
     ScheduleError,
     ShapeError,
 )
-from irkit.core.module import Function, IRModule, Level, Problem
+from irkit.core.module import Codec, Function, IRModule, Level, Problem
 from irkit.core.node import (
     Attrs,
     AttrScalar,
@@ -36,6 +36,7 @@ __all__ = [
     "AttrValue",
     "Attrs",
     "Binds",
+    "Codec",
     "DTypeError",
     "Field",
     "FormatError",

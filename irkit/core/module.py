@@ -67,9 +67,23 @@ class IRModule(msgspec.Struct, frozen=True, eq=False, weakref=True):
         return "\n".join(func.script() for func in self.functions.values())
 
 
+class Codec(msgspec.Struct, frozen=True):
+    """Say how values of one class stand in a file: as plain data (numbers, text, bytes, None and
+    tuples or lists of them) and back. ``unpack`` meets hostile data and answers with ValueError."""
+
+    name: str
+    cls: type[Any]
+    pack: Callable[[Any], Any]
+    unpack: Callable[[Any], Any]
+
+
 class Level(msgspec.Struct, frozen=True):
     """Tell the pass machinery what it must know of an IR: how to verify, print, read and compare
-    it, and its node classes."""
+    it, and its node classes.
+
+    ``signature`` gives what no pass may change, compared with ``==``. ``codecs`` say how data that
+    is not plain is written to a trace file.
+    """
 
     name: str
     verify: Callable[[Any], list[Problem]]
@@ -77,3 +91,10 @@ class Level(msgspec.Struct, frozen=True):
     parse: Callable[[str], Any]
     same: Callable[[Any, Any], bool]
     nodes: tuple[type[Node], ...]
+    signature: Callable[[Any], object] | None = None
+    codecs: tuple[Codec, ...] = ()
+
+    @property
+    def functions(self) -> tuple[type[Function], ...]:
+        """List the classes of functions among the nodes."""
+        return tuple(cls for cls in self.nodes if issubclass(cls, Function))

@@ -1,1 +1,34 @@
-"""To come."""
+"""The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
+pipeline, run, step."""
+
+from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
+from irkit.transform.facts import Fact
+from irkit.transform.options import Option
+from irkit.transform.order import Order
+from irkit.transform.pipeline import Phase, Pipeline
+from irkit.transform.run import apply_pass
+from irkit.transform.spec import PassSpec, parse_placed, parse_spec, parse_specs, render_spec
+from irkit.transform.step import IR, PassFailed, Step, VerificationFailed
+
+__all__ = [
+    "IR",
+    "AnyPass",
+    "Fact",
+    "Option",
+    "Order",
+    "Origin",
+    "Pass",
+    "PassFailed",
+    "PassSpec",
+    "Phase",
+    "Pipeline",
+    "Step",
+    "VerificationFailed",
+    "apply_pass",
+    "define_pass",
+    "load_pass",
+    "parse_placed",
+    "parse_spec",
+    "parse_specs",
+    "render_spec",
+]

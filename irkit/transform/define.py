@@ -1,0 +1,193 @@
+"""Define a pass: a function from IR to IR that also knows its name, options and facts."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+
+import msgspec
+
+from irkit.core import Function, IRKitError, IRModule
+from irkit.transform.facts import Fact
+from irkit.transform.options import Option, checked, read_signature
+from irkit.transform.spec import render_spec
+
+_P = ParamSpec("_P")
+_IR = TypeVar("_IR", bound=Function | IRModule)
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Say where a pass is written: ``path`` is ``module:qualname``."""
+
+    path: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.file}:{self.line})"
+
+
+class Pass(Generic[_P, _IR]):
+    """A function from IR to IR of the same class; call it, or put it into a pipeline.
+
+    Immutable; two are equal if they run the same function with the same options. ``level`` is the
+    class it takes: one of functions, which makes it a pass over each of them, or ``IRModule``.
+    """
+
+    def __init__(
+        self,
+        function: Callable[_P, _IR],
+        *,
+        needs: tuple[Fact, ...] = (),
+        gives: tuple[Fact, ...] = (),
+        breaks: tuple[Fact, ...] = (),
+        atomic: bool = False,
+    ) -> None:
+        self.function = function
+        self.name: str = function.__name__.strip("_").replace("_", "-")
+        self.needs, self.gives, self.breaks, self.atomic = needs, gives, breaks, atomic
+        self.options: Mapping[str, Any] = MappingProxyType({})
+        self.doc = inspect.getdoc(function) or ""
+        self.__doc__ = self.doc
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self.__module__, self.__wrapped__ = function.__module__, function
+        subject, self.parameters = read_signature(function)
+        self.level: type[Function] | type[IRModule] = _checked_level(self.name, subject)
+        for fact in gives:
+            if fact in breaks:
+                raise IRKitError(f"pass {self.name!r} cannot both give and break {fact.name}")
+
+    parameters: tuple[Option, ...]
+
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _IR:
+        given = checked(self.name, self.parameters, kwargs) if kwargs else {}
+        run = cast(Callable[..., _IR], self.function)
+        return run(*args, **{**self.options, **given})
+
+    def using(self, **options: object) -> "Pass[_P, _IR]":
+        """Make the same pass with some options set.
+
+        Raises: OptionError if there is no such option, or its value has the wrong type.
+        """
+        made = cast("Pass[_P, _IR]", object.__new__(type(self)))
+        made.__dict__.update(self.__dict__)
+        merged = checked(self.name, self.parameters, {**self.options, **options})
+        made.options = MappingProxyType(merged)
+        return made
+
+    @property
+    def on_modules(self) -> bool:
+        """Say whether it takes whole modules and not one function at a time."""
+        return self.level is IRModule
+
+    @property
+    def path(self) -> str:
+        """Return ``module:qualname``, by which another process finds it."""
+        return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    @property
+    def origin(self) -> Origin:
+        """Say where the pass is written."""
+        code = inspect.unwrap(self.function).__code__
+        return Origin(self.path, code.co_filename, code.co_firstlineno)
+
+    def __str__(self) -> str:
+        return render_spec(self.name, self.options)
+
+    def __repr__(self) -> str:
+        return f"<pass {self}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pass) and (
+            self.function is other.function  # pyright: ignore[reportUnknownMemberType] -- a pass of any type
+            and dict(self.options) == dict(other.options)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.function, str(self)))
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, dict[str, Any]]]:
+        if "<" in self.function.__qualname__:
+            raise IRKitError(
+                f"pass {self.name!r} cannot be sent to another process: {self.path} is defined "
+                "inside a function",
+                hint="Define it at the top level of a module.",
+            )
+        found = _resolve(self.path)
+        if not isinstance(found, Pass) or found.function is not self.function:
+            raise IRKitError(
+                f"pass {self.name!r} cannot be sent to another process: {self.path} names "
+                f"something else",
+                hint="Keep the pass under the name of its function.",
+            )
+        return load_pass, (self.path, dict(self.options))
+
+
+AnyPass = Pass[..., Any]
+
+
+def _checked_level(name: str, subject: type[Any]) -> type[Function] | type[IRModule]:
+    if issubclass(subject, (Function, IRModule)):
+        return subject
+    raise IRKitError(
+        f"pass {name!r} takes {subject.__name__}; expected a class of functions, or IRModule"
+    )
+
+
+def _resolve(path: str) -> object:
+    module, _, qualname = path.partition(":")
+    found: object = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def load_pass(path: str, options: Mapping[str, object] = MappingProxyType({})) -> AnyPass:
+    """Import the pass at ``module:qualname``. Importing runs the module: for trusted names only.
+
+    Raises: IRKitError if there is no such pass.
+    """
+    try:
+        found = _resolve(path)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise IRKitError(f"cannot load pass {path!r}: {error}") from error
+    if not isinstance(found, Pass):
+        raise IRKitError(
+            f"{path!r} is no pass: it is a {type(found).__name__}",
+            hint="Decorate the function with @define_pass.",
+        )
+    known = cast(AnyPass, found)
+    return known.using(**options) if options else known
+
+
+@overload
+def define_pass(function: Callable[_P, _IR], /) -> Pass[_P, _IR]: ...
+@overload
+def define_pass(
+    *,
+    needs: tuple[Fact, ...] = (),
+    gives: tuple[Fact, ...] = (),
+    breaks: tuple[Fact, ...] = (),
+    atomic: bool = False,
+) -> Callable[[Callable[_P, _IR]], Pass[_P, _IR]]: ...
+def define_pass(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    needs: tuple[Fact, ...] = (),
+    gives: tuple[Fact, ...] = (),
+    breaks: tuple[Fact, ...] = (),
+    atomic: bool = False,
+) -> Any:
+    """Turn a function into a pass. Nothing is registered anywhere.
+
+    The first parameter is the IR, annotated with its class; options are keyword-only parameters
+    with a type and a default. A pass keeps each fact that it does not break. ``atomic`` says that
+    its rewrites depend on each other, so that they are switched off all or none.
+    """
+
+    def define(function: Callable[..., Any]) -> AnyPass:
+        return Pass(function, needs=needs, gives=gives, breaks=breaks, atomic=atomic)
+
+    return define if function is None else define(function)

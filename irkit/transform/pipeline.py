@@ -1,0 +1,197 @@
+"""Pipelines: numbered phases of passes, immutable, and checked when they are built."""
+
+from collections.abc import Generator, Iterable, Mapping
+from types import MappingProxyType
+from typing import TypeVar, cast
+
+import msgspec
+
+from irkit.core import Function, IRKitError, IRModule, Level
+from irkit.transform.define import AnyPass, Pass
+from irkit.transform.facts import Fact
+from irkit.transform.order import Order, Placed, check_facts, check_order
+from irkit.transform.run import run_steps
+from irkit.transform.step import IR, Step
+
+_IR = TypeVar("_IR", bound=Function | IRModule)
+_NOTHING: Mapping[int, frozenset[int]] = MappingProxyType({})
+
+
+class Phase(msgspec.Struct, frozen=True):
+    """A numbered stretch of a pipeline."""
+
+    number: int
+    name: str
+    passes: tuple[AnyPass, ...] = ()
+
+
+class Pipeline(msgspec.Struct, frozen=True):
+    """Phases of passes over one level; every change makes a new pipeline, checked at once.
+
+    ``order`` holds pairs of pass names with reasons; ``facts`` are those that hold at the start.
+    """
+
+    level: Level
+    phases: tuple[Phase, ...]
+    order: tuple[Order, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+    def __post_init__(self) -> None:
+        numbers = [phase.number for phase in self.phases]
+        if sorted(set(numbers)) != numbers:
+            raise IRKitError(f"phases must be numbered upwards, each once; found {numbers}")
+        for phase in self.phases:
+            for p in phase.passes:
+                _check_pass(p, phase.number, self.level)
+        placed = self.placed
+        check_order(placed, self.order)
+        check_facts(placed, self.facts)
+
+    @property
+    def placed(self) -> list[Placed]:
+        """List the passes in the order they run, each with the number of its phase."""
+        return [(phase.number, p) for phase in self.phases for p in phase.passes]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """List the names of the passes in the order they run."""
+        return tuple(p.name for _, p in self.placed)
+
+    def phase(self, number: int) -> Phase:
+        """Find a phase by its number."""
+        for phase in self.phases:
+            if phase.number == number:
+                return phase
+        listed = ", ".join(f"{phase.number} {phase.name}" for phase in self.phases)
+        raise IRKitError(f"there is no phase {number!r}; the phases are: {listed or 'none'}")
+
+    def insert(
+        self, p: AnyPass, *, phase: int | None = None, before: str = "", after: str = ""
+    ) -> "Pipeline":
+        """Put a pass at the end of a phase, or before or after the one pass of a name."""
+        if (bool(before) + bool(after) > 1) or (phase is None and not before and not after):
+            raise IRKitError(f"cannot place '{_name(p)}': give a phase, or one of before and after")
+        if not before and not after:
+            at = self.phase(phase if phase is not None else 0)
+            return self._with_phase(at, (*at.passes, p))
+        at, index = self._one(before or after, phase)
+        index += 1 if after else 0
+        return self._with_phase(at, (*at.passes[:index], p, *at.passes[index:]))
+
+    def with_passes(self, pairs: Iterable[tuple[int, AnyPass]]) -> "Pipeline":
+        """Put each pass at the end of the phase given with it."""
+        made = {phase.number: list(phase.passes) for phase in self.phases}
+        for number, p in pairs:
+            made[self.phase(number).number].append(p)
+        # All at once: a pass may need what another of them gives.
+        return self._with_phases(made)
+
+    def without(self, name: str) -> "Pipeline":
+        """Leave a pass out, wherever it stands."""
+        self._require(name)
+        return self._with_phases(
+            {ph.number: [p for p in ph.passes if p.name != name] for ph in self.phases}
+        )
+
+    def replace(self, name: str, p: AnyPass) -> "Pipeline":
+        """Put another pass where one of a name stands, such as the same with other options."""
+        self._require(name)
+        return self._with_phases(
+            {
+                phase.number: [p if old.name == name else old for old in phase.passes]
+                for phase in self.phases
+            }
+        )
+
+    def stop_after(self, phase: int) -> "Pipeline":
+        """Leave out the phases that come after one."""
+        self.phase(phase)
+        kept = tuple(each for each in self.phases if each.number <= phase)
+        return msgspec.structs.replace(self, phases=kept)
+
+    def steps(
+        self,
+        ir: IR,
+        *,
+        verify: bool = True,
+        keep_applications: bool = False,
+        disabled: Mapping[int, frozenset[int]] = _NOTHING,
+        start: int = 0,
+    ) -> Generator[Step, None, IR]:
+        """Run the passes, one step at a time; to stop early, stop iterating.
+
+        Function passes run on each function of their class, one function after another. With
+        ``verify`` the level's rules and every fact in force are checked after each pass.
+        ``disabled`` maps the index of a step to the numbers of the rewrites that must not happen.
+        Indices count from ``start``. Raises: PassFailed.
+        """
+        return run_steps(
+            self.level,
+            [(phase.number, phase.name, p) for phase in self.phases for p in phase.passes],
+            self.facts,
+            ir,
+            verify=verify,
+            keep=keep_applications,
+            disabled=disabled,
+            start=start,
+        )
+
+    def run(self, ir: _IR, *, verify: bool = True) -> _IR:
+        """Run all passes and return the last IR."""
+        steps = self.steps(ir, verify=verify)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as stop:
+                return cast(_IR, stop.value)
+
+    def _with_phase(self, phase: Phase, passes: tuple[AnyPass, ...]) -> "Pipeline":
+        return self._with_phases(
+            {each.number: list(each.passes) for each in self.phases} | {phase.number: list(passes)}
+        )
+
+    def _with_phases(self, passes: Mapping[int, list[AnyPass]]) -> "Pipeline":
+        phases = tuple(
+            Phase(each.number, each.name, tuple(passes[each.number])) for each in self.phases
+        )
+        return msgspec.structs.replace(self, phases=phases)
+
+    def _require(self, name: str) -> None:
+        if name not in self.names:
+            listed = ", ".join(self.names) or "none"
+            raise IRKitError(f"the pipeline has no pass {name!r}; it has: {listed}")
+
+    def _one(self, name: str, phase: int | None) -> tuple[Phase, int]:
+        self._require(name)
+        found = [
+            (each, index)
+            for each in self.phases
+            for index, p in enumerate(each.passes)
+            if p.name == name and phase in (None, each.number)
+        ]
+        if len(found) != 1:
+            where = f"in phase {phase}" if phase is not None else "in this pipeline"
+            raise IRKitError(
+                f"pass {name!r} stands {len(found)} times {where}; expected once",
+                hint="Say which phase." if phase is None else "",
+            )
+        return found[0]
+
+
+def _name(p: object) -> str:
+    return str(getattr(p, "name", p))
+
+
+def _check_pass(p: object, phase: int, level: Level) -> None:
+    if not isinstance(p, Pass):
+        raise IRKitError(
+            f"phase {phase}: {p!r} is no pass", hint="Decorate the function with @define_pass."
+        )
+    known = cast(AnyPass, p)
+    functions = level.functions
+    if not known.on_modules and not any(issubclass(cls, known.level) for cls in functions):
+        takes = ", ".join(cls.__name__ for cls in functions)
+        raise IRKitError(
+            f"phase {phase}: '{known.name}' takes {known.level.__name__}, but level "
+            f"{level.name!r} has {takes or 'no functions'}"
+        )

@@ -1,0 +1,212 @@
+"""The text form of passes: ``vectorize-loops{lanes=8}``, alone, in a list, or with a phase.
+
+Before::
+
+    parse_spec('unroll-loops{max_extent=8, mode="all"}')
+
+After::
+
+    PassSpec("unroll-loops", {"max_extent": 8, "mode": "all"})
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import NoReturn, cast
+
+import msgspec
+
+from irkit.core import AttrValue, ParseError, Span
+
+MAX_TEXT = 1 << 16  # characters
+_NAME = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_]\w*)*(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
+_KEY = re.compile(r"[A-Za-z_]\w*")
+_FLOAT = re.compile(r"[+-]?(?:\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)")
+_INT = re.compile(r"[+-]?\d+")
+_WORD = re.compile(r"[+-]?[A-Za-z_][\w.-]*")
+_STRING = re.compile(r'"(?:[^"\\\n]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
+_SPACE = re.compile(r"[ \t\n]*")
+_PHASE = re.compile(r"(\d{1,4}):")
+_WORDS: dict[str, AttrValue] = {
+    "true": True,
+    "false": False,
+    "none": None,
+    "nan": math.nan,
+    "inf": math.inf,
+    "-inf": -math.inf,
+}
+_MAX_DIGITS = 400
+
+
+class PassSpec(msgspec.Struct, frozen=True):
+    """Name a pass and its options; ``name`` may also be ``module:function``."""
+
+    name: str
+    options: dict[str, AttrValue] = {}
+
+    def __str__(self) -> str:
+        return render_spec(self.name, self.options)
+
+
+def parse_spec(text: str) -> PassSpec:
+    """Read one pass.
+
+    Raises: ParseError that points at the column.
+    """
+    reader = _Reader(text)
+    spec = reader.spec()
+    reader.end()
+    return spec
+
+
+def parse_specs(text: str) -> tuple[PassSpec, ...]:
+    """Read a list of passes separated by commas; of nothing, the empty list."""
+    reader = _Reader(text)
+    found: list[PassSpec] = []
+    reader.space()
+    while reader.at < len(text):
+        found.append(reader.spec())
+        if not reader.take(","):
+            break
+    reader.end()
+    return tuple(found)
+
+
+def parse_placed(text: str) -> tuple[int, PassSpec]:
+    """Read a phase and a pass, as in ``1:module:function{option=3}``."""
+    reader = _Reader(text)
+    reader.space()
+    found = _PHASE.match(text, reader.at)
+    if found is None:
+        reader.fail("expected the number of a phase and a colon, as in 1:simplify")
+    reader.at = found.end()
+    spec = reader.spec()
+    reader.end()
+    return int(found[1]), spec
+
+
+def render_spec(name: str, options: Mapping[str, object]) -> str:
+    """Write a pass so that :func:`parse_spec` gives the same back."""
+    if not options:
+        return name
+    return name + "{" + ",".join(f"{key}={_render(value)}" for key, value in options.items()) + "}"
+
+
+def _render(value: object) -> str:
+    match value:
+        case None | bool():
+            return str(value).lower()
+        case float() if math.isfinite(value):
+            return repr(value)
+        case float():
+            return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+        case int():
+            return str(value)
+        case str():
+            return json.dumps(value)
+        case tuple() | list():
+            items = cast(tuple[object, ...], value)
+            return "[" + ",".join(_render(item) for item in items) + "]"
+        case _:
+            return json.dumps(str(value))
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        if len(text) > MAX_TEXT:
+            self.fail(f"the text is longer than {MAX_TEXT} characters")
+
+    def fail(self, message: str) -> NoReturn:
+        before = self.text[: self.at]
+        line = before.count("\n") + 1
+        column = self.at - (before.rfind("\n") + 1) + 1
+        found = self.text[self.at : self.at + 16]
+        raise ParseError(
+            f"{message}; found {found!r}" if found else f"{message}; found the end",
+            span=Span("text", file="<pass>", line=line, column=column),
+        )
+
+    def space(self) -> None:
+        found = _SPACE.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+
+    def take(self, mark: str) -> bool:
+        self.space()
+        if not self.text.startswith(mark, self.at):
+            return False
+        self.at += len(mark)
+        return True
+
+    def match(self, pattern: re.Pattern[str], what: str) -> str:
+        self.space()
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            self.fail(f"expected {what}")
+        self.at = found.end()
+        return found[0]
+
+    def end(self) -> None:
+        self.space()
+        if self.at < len(self.text):
+            self.fail("expected the end")
+
+    def spec(self) -> PassSpec:
+        name = self.match(_NAME, "the name of a pass, or module:function")
+        options: dict[str, AttrValue] = {}
+        if self.take("{") and not self.take("}"):
+            while True:
+                self.option(options)
+                if not self.take(","):
+                    break
+            if not self.take("}"):
+                self.fail("expected ',' or '}' after an option")
+        return PassSpec(name, options)
+
+    def option(self, options: dict[str, AttrValue]) -> None:
+        self.space()
+        start = self.at
+        key = self.match(_KEY, "the name of an option")
+        if key in options:
+            self.at = start
+            self.fail(f"option {key!r} is given twice")
+        if not self.take("="):
+            self.fail(f"expected '=' after option {key!r}")
+        options[key] = self.value(2)
+
+    def value(self, depth: int) -> AttrValue:
+        if not self.take("["):
+            return self.scalar()
+        if depth == 0:
+            self.fail("lists are nested too deeply")
+        items: list[AttrValue] = []
+        while not self.take("]"):
+            if items and not self.take(","):
+                self.fail("expected ',' or ']' in a list")
+            items.append(self.value(depth - 1))
+        return tuple(items)  # pyright: ignore[reportReturnType] -- the depth is bounded by 2
+
+    def scalar(self) -> AttrValue:
+        self.space()
+        start = self.at
+        if found := _STRING.match(self.text, start):
+            self.at = found.end()
+            return str(json.loads(found[0]))
+        for pattern, read in ((_FLOAT, float), (_INT, int)):
+            found = pattern.match(self.text, start)
+            if found is not None and not re.match(
+                r"[\w.]", self.text[found.end() : found.end() + 1]
+            ):
+                if len(found[0]) > _MAX_DIGITS:
+                    self.fail(f"the number has more than {_MAX_DIGITS} digits")
+                self.at = found.end()
+                return read(found[0])
+        word = self.match(_WORD, "a value: a number, true, false, none, a string or a list")
+        if word in _WORDS:
+            return _WORDS[word]
+        if word[0] in "+-":
+            self.at = start
+            self.fail("expected a number after the sign")
+        return word  # A bare word is a string, so that a shell needs no second pair of quotes.

@@ -1,0 +1,89 @@
+"""What running one pass on one function or module leaves behind, or how it fails."""
+
+from typing import Any
+
+import msgspec
+
+from irkit.core import Application, Function, IRKitError, IRModule, Problem, Remark
+
+IR = Function | IRModule
+
+
+class Step(msgspec.Struct, frozen=True, eq=False):
+    """One pass that ran on one function, or on a module (then ``function`` is empty).
+
+    ``pass_text`` is the name with its options; ``applications`` counts the rewrites; ``facts`` are
+    the names of those in force afterwards. Units: ``seconds`` is the pass alone, not the checks.
+    """
+
+    index: int
+    level: str
+    phase: int
+    phase_name: str
+    name: str
+    pass_text: str
+    options: dict[str, Any]
+    function: str
+    before: IR
+    after: IR
+    seconds: float
+    applications: int = 0
+    kept: tuple[Application, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    facts: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Say whether the pass did anything."""
+        return self.after is not self.before
+
+    def applied_to(self, ir: IR) -> IR:
+        """Put the outcome in its place in the whole that the pipeline was given."""
+        if isinstance(ir, IRModule) and isinstance(self.after, Function):
+            return ir.with_functions({self.function: self.after})
+        return self.after
+
+
+class VerificationFailed(IRKitError):
+    """IR that breaks the rules of its level, or a fact; ``problems`` says how."""
+
+    problems: tuple[Problem, ...]
+
+    def __init__(self, message: str, problems: tuple[Problem, ...] = (), *, hint: str = "") -> None:
+        self.problems = problems
+        super().__init__(message, hint=hint)
+
+
+class PassFailed(VerificationFailed):
+    """A pass that raised, returned the wrong class, or left IR that does not hold.
+
+    ``name``, ``pass_text``, ``phase`` and ``function`` say where; ``before`` is the IR it was
+    given; ``after`` what it returned, if anything; ``__cause__`` is the exception inside it.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        name: str,
+        pass_text: str,
+        phase: int,
+        function: str,
+        before: IR,
+        after: object = None,
+        problems: tuple[Problem, ...] = (),
+    ) -> None:
+        self.name, self.pass_text, self.phase, self.function = name, pass_text, phase, function
+        self.before, self.after = before, after
+        where = f"function {function!r}" if function else "the module"
+        super().__init__(
+            f"phase {phase}: pass '{pass_text}' on {where}: {what}", problems, hint=listed(problems)
+        )
+
+
+def listed(problems: tuple[Problem, ...], at_most: int = 8) -> str:
+    """List problems, one a line, the first few of many."""
+    lines = [str(problem) for problem in problems[:at_most]]
+    if len(problems) > at_most:
+        lines.append(f"and {len(problems) - at_most} more")
+    return "\n  ".join(lines)
