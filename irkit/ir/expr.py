@@ -11,7 +11,7 @@ import struct
 from typing import TYPE_CHECKING, ClassVar, Union
 
 from irkit.core import DTypeError, Node, Span, Uses
-from irkit.ir.dtype import BOOL, F32, I64, DType, common
+from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, common
 
 Scalar = Union[int, float, bool]
 ExprLike = Union["Expr", int, float, bool]
@@ -81,6 +81,10 @@ class Expr(Node, _Typed, frozen=True, gc=False):
     def __neg__(self) -> "Expr":
         return Neg(self, self.dtype)
 
+    def astype(self, dtype: DType | str) -> "Expr":
+        """Convert to a type; the lanes follow the value."""
+        return convert(self, as_dtype(dtype).with_lanes(self.dtype.lanes))
+
     def __bool__(self) -> bool:
         raise DTypeError(
             "an expression has no truth value while the program is being built",
@@ -113,6 +117,10 @@ class Const(Expr, frozen=True, gc=False, eq=False):
         return (
             isinstance(other, Const) and self.dtype == other.dtype and self._key() == other._key()
         )
+
+    def __ne__(self, other: object) -> bool:
+        # Struct has its own, which would compare by identity.
+        return not self == other
 
     def __hash__(self) -> int:
         return hash((self._key(), self.dtype))

@@ -1,0 +1,61 @@
+"""Iteration axes: variables that know the range they run over."""
+
+import msgspec
+
+from irkit.core import DTypeError
+from irkit.ir import I64, DType, Expr, ExprLike, Var, as_dtype, as_expr, as_int, cast
+from irkit.te.origin import user_span
+
+
+class Range(msgspec.Struct, frozen=True, gc=False):
+    """The integers from ``begin`` up to and without ``end``."""
+
+    begin: Expr
+    end: Expr
+
+    @property
+    def extent(self) -> Expr:
+        """Count the integers in the range."""
+        begin, end = as_int(self.begin), as_int(self.end)
+        if begin == 0:
+            return self.end
+        return self.end - self.begin if begin is None or end is None else as_expr(end - begin)
+
+
+class IterVar(Var, frozen=True, gc=False, eq=False, kw_only=True):
+    """An axis of a stage: a variable usable in expressions, with its range.
+
+    The range is no part of the tree: a use of the axis does not traverse into it.
+    """
+
+    dom: Range
+    is_reduce: bool = False
+
+    @property
+    def var(self) -> Var:
+        """Return the variable, as users of TVM spell it."""
+        return self
+
+    @property
+    def extent(self) -> Expr:
+        return self.dom.extent
+
+
+def var(name: str = "n", dtype: DType | str = I64) -> Var:
+    """Make a variable: a symbolic extent, or a scalar parameter."""
+    return Var(name, as_dtype(dtype))
+
+
+def reduce_axis(dom: "tuple[ExprLike, ExprLike] | Range", name: str = "rv") -> IterVar:
+    """Make an axis to reduce over, from ``dom[0]`` up to and without ``dom[1]``."""
+    begin, end = (dom.begin, dom.end) if isinstance(dom, Range) else dom
+    return IterVar(name, I64, dom=Range(_bound(begin, name), _bound(end, name)), is_reduce=True)
+
+
+def _bound(value: ExprLike, name: str) -> Expr:
+    expr = as_expr(value, I64)
+    if not expr.dtype.is_integer or expr.dtype.lanes != 1:
+        raise DTypeError(
+            f"the range of axis {name!r} must be integers, found {expr.dtype}", span=user_span(name)
+        )
+    return cast(expr, I64)

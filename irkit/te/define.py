@@ -1,0 +1,182 @@
+"""Define a stage: call the user's function on fresh axes, and check what it returns."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar, Union, cast, overload
+
+from irkit.core import Attrs, AttrValue, DTypeError, IRKitError, ShapeError, Span, any_node, walk
+from irkit.ir import Expr, ExprLike, as_expr
+from irkit.te.axis import IterVar
+from irkit.te.origin import user_span
+from irkit.te.reduction import Reduce
+from irkit.te.tensor import ComputeOp, Dims, Tensor, as_shape, axes_over
+
+_R = TypeVar("_R", covariant=True)
+
+
+class _AnyRank(Protocol[_R]):
+    def __call__(self, *indices: IterVar) -> _R: ...
+
+
+# Spelt out by rank, so that type checkers know what the parameters of a lambda are.
+_Function = Union[
+    _AnyRank[_R],
+    Callable[[], _R],
+    Callable[[IterVar], _R],
+    Callable[[IterVar, IterVar], _R],
+    Callable[[IterVar, IterVar, IterVar], _R],
+    Callable[[IterVar, IterVar, IterVar, IterVar], _R],
+    Callable[[IterVar, IterVar, IterVar, IterVar, IterVar], _R],
+    Callable[[IterVar, IterVar, IterVar, IterVar, IterVar, IterVar], _R],
+]
+
+
+@overload
+def compute(
+    shape: Dims | ExprLike,
+    fcompute: _Function[tuple[ExprLike, ...]],
+    name: str = ...,
+    *,
+    tag: str = ...,
+    attrs: Attrs | dict[str, AttrValue] = ...,
+) -> tuple[Tensor, ...]: ...
+@overload
+def compute(
+    shape: Dims | ExprLike,
+    fcompute: _Function[ExprLike],
+    name: str = ...,
+    *,
+    tag: str = ...,
+    attrs: Attrs | dict[str, AttrValue] = ...,
+) -> Tensor: ...
+def compute(
+    shape: Dims | ExprLike,
+    fcompute: _Function[ExprLike] | _Function[tuple[ExprLike, ...]],
+    name: str = "compute",
+    *,
+    tag: str = "",
+    attrs: Attrs | dict[str, AttrValue] = (),
+) -> Tensor | tuple[Tensor, ...]:
+    """Define a tensor by what its element at each point of ``shape`` is.
+
+    ``fcompute`` takes one index for each axis (their names become those of the axes), or ``*i``. If
+    it returns a tuple, the stage has several outputs of that shape, and a tuple of tensors comes
+    back. A reduction may only be the whole of what it returns.
+
+    Raises: ShapeError if ``fcompute`` does not take one index for each axis.
+    """
+    span = user_span(name)
+    extents = as_shape(shape, name, span)
+    axes = axes_over(extents, _axis_names(fcompute, len(extents), name, span))
+    given = cast(Callable[..., Any], fcompute)(*axes)
+    several = isinstance(given, (tuple, list))
+    values = cast(Sequence[ExprLike], given) if several else (cast(ExprLike, given),)
+    body = tuple(_value(value, name, span) for value in values)
+    if not body:
+        raise IRKitError(f"stage {name!r} has no outputs", span=span)
+    reduced = _check_reductions(body, name, span)
+    _check_axes(body, axes, reduced, name, span)
+    op = ComputeOp(
+        name=name,
+        shape=extents,
+        dtypes=tuple(expr.dtype for expr in body),
+        span=span,
+        tag=tag,
+        attrs=tuple(attrs.items()) if isinstance(attrs, dict) else attrs,
+        axis=axes,
+        body=body,
+        reduce_axis=reduced,
+    )
+    return op.outputs if several else op.outputs[0]
+
+
+def _axis_names(
+    fcompute: Callable[..., Any], rank: int, name: str, span: Span | None
+) -> tuple[str, ...]:
+    """Take the names of the axes from the parameters of the user's function."""
+    numbered = tuple(f"i{axis}" for axis in range(rank))
+    try:
+        parameters = inspect.signature(fcompute).parameters.values()
+    except (TypeError, ValueError):  # Some callables written in C do not tell.
+        return numbered
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    named = [each for each in parameters if each.kind in by_place]
+    needed = [each for each in named if each.default is inspect.Parameter.empty]
+    rest = any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters)
+    if len(needed) > rank or (len(named) < rank and not rest):
+        raise ShapeError(
+            f"stage {name!r} has {rank} axes; its function takes {len(named)} indices", span=span
+        )
+    return tuple(each.name for each in named[:rank]) + numbered[len(named) :]
+
+
+def _value(given: ExprLike, name: str, span: Span | None) -> Expr:
+    try:
+        expr = as_expr(given)
+    except ShapeError:
+        raise
+    except DTypeError as error:
+        raise DTypeError(
+            f"the function of stage {name!r} must return an expression: {error.message}", span=span
+        ) from None
+    if expr.dtype.lanes != 1:
+        raise DTypeError(f"stage {name!r} must give scalars, found {expr.dtype}", span=span)
+    return expr
+
+
+def _check_reductions(body: tuple[Expr, ...], name: str, span: Span | None) -> tuple[IterVar, ...]:
+    """Hold that reductions stand alone, and that several outputs are of one reduction."""
+    first = body[0]
+    for expr in body:
+        inside = (
+            (*expr.sources, *(() if expr.where is None else (expr.where,)))
+            if isinstance(expr, Reduce)
+            else (expr,)
+        )
+        if any(any_node(part, Reduce) for part in inside):
+            raise IRKitError(
+                f"stage {name!r} uses a reduction inside an expression; it must be the whole body",
+                hint="Make the reduction a stage of its own and read it here.",
+                span=span,
+            )
+    if not any(isinstance(expr, Reduce) for expr in body):
+        return ()
+    alike = all(
+        isinstance(expr, Reduce)
+        and isinstance(first, Reduce)
+        and expr.which == which
+        and expr.reducer is first.reducer
+        and len(expr.reducer.results) == len(body)
+        and expr.axes == first.axes
+        and expr.sources == first.sources
+        and expr.where == first.where
+        for which, expr in enumerate(body)
+    )
+    if not alike:
+        raise IRKitError(
+            f"stage {name!r} has {len(body)} outputs that are not the values, in order, of one "
+            "reduction",
+            hint="Make each reduction a stage of its own, or one te.comm_reducer of a tuple.",
+            span=span,
+        )
+    assert isinstance(first, Reduce)
+    return first.axes
+
+
+def _check_axes(
+    body: tuple[Expr, ...],
+    axes: tuple[IterVar, ...],
+    reduced: tuple[IterVar, ...],
+    name: str,
+    span: Span | None,
+) -> None:
+    own = {*axes, *reduced}
+    for expr in body:
+        for used in walk(expr, IterVar):
+            if used not in own:
+                kind = "reduce axis" if used.is_reduce else "axis"
+                raise IRKitError(
+                    f"stage {name!r} uses {kind} {used.name!r}, which it does not run over",
+                    hint="Name it in the axis of a reduction." if used.is_reduce else "",
+                    span=span,
+                )

@@ -1,0 +1,257 @@
+"""Turn tensor expressions into a loop function: one block for each stage, under serial loops."""
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import msgspec
+
+from irkit.core import IRKitError, Node, Span, rewrite, substitute, symbols_used, walk
+from irkit.ir import (
+    I64,
+    Allocate,
+    Axis,
+    Block,
+    Buffer,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    as_int,
+    seq,
+)
+from irkit.te.origin import user_span
+from irkit.te.reduction import Reduce
+from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorRead
+
+
+def create_prim_func(
+    args: Sequence[Tensor | Var], name: str = "main", *, span: Span | None = None
+) -> PrimFunc:
+    """Make the loop function whose parameters are ``args``, in that order.
+
+    Placeholders are inputs; other tensors listed are outputs, written in place. What is needed on
+    the way is allocated. ``span`` says where the whole came from, and becomes the parent of the
+    span of each stage. The attribute ``outputs`` holds the positions of the outputs.
+
+    Raises: IRKitError naming a placeholder or variable that is needed but not listed.
+    """
+    _check_args(args, name)
+    operations = operations_of([arg for arg in args if isinstance(arg, Tensor)])
+    _check_placeholders(operations, args, name)
+    names = _Names(arg.name for arg in args if isinstance(arg, Var))
+    buffers: dict[Tensor, Buffer] = {}
+    for tensor in (*args, *(tensor for op in operations for tensor in op.outputs)):
+        if isinstance(tensor, Tensor) and tensor not in buffers:
+            span_here = _under(tensor.op.span, span)
+            buffers[tensor] = Buffer(
+                names.unique(tensor.name), tensor.shape, tensor.dtype, span=span_here
+            )
+    params = tuple(buffers[arg] if isinstance(arg, Tensor) else arg for arg in args)
+    blocks = _Names(())
+    stages = [
+        _stage(op, buffers, blocks.unique(op.name), _under(op.span, span))
+        for op in operations
+        if isinstance(op, ComputeOp)
+    ]
+    listed = set(args)
+    body = seq(*stages)
+    for tensor, buffer in reversed(buffers.items()):
+        if tensor not in listed:
+            body = Allocate(buffer, body, span=buffer.span)
+    outputs = tuple(
+        place
+        for place, arg in enumerate(args)
+        if isinstance(arg, Tensor) and isinstance(arg.op, ComputeOp)
+    )
+    func = PrimFunc(name, params, body, (("outputs", outputs),), span or user_span(name))
+    _check_variables(func)
+    return func
+
+
+def operations_of(tensors: Iterable[Tensor]) -> list[Operation]:
+    """List the operations that tensors need, each once, after those it reads from."""
+    order: dict[Operation, None] = {}
+    for root in tensors:
+        stack: list[tuple[Operation, bool]] = [(root.op, False)]
+        while stack:
+            op, inputs_done = stack.pop()
+            if op in order:
+                continue
+            if inputs_done:
+                order[op] = None
+                continue
+            stack.append((op, True))
+            stack.extend((tensor.op, False) for tensor in reversed(op.input_tensors))
+    return list(order)
+
+
+class _Names:
+    """Give each buffer or block a name of its own."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, int] = {}
+
+    def unique(self, name: str) -> str:
+        """Return the name, with a number if it is taken already."""
+        found = name
+        while found in self._taken:
+            number = self._next[name] = self._next.get(name, 0) + 1
+            found = f"{name}_{number}"
+        self._taken.add(found)
+        return found
+
+
+def _under(span: Span | None, parent: Span | None) -> Span | None:
+    return span if span is None or parent is None else msgspec.structs.replace(span, parent=parent)
+
+
+def _stage(op: ComputeOp, buffers: dict[Tensor, Buffer], name: str, span: Span | None) -> Stmt:
+    """Make the loops and the block of one stage."""
+    axes: list[Axis] = []
+    loops: list[Var] = []
+    values: dict[Node, Node] = {}
+    for axis in (*op.axis, *op.reduce_axis):
+        loop, inside = Var(axis.name, I64), Var(f"v{axis.name}", I64)
+        loops.append(loop)
+        axes.append(Axis(inside, axis.extent, loop, "reduce" if axis.is_reduce else "spatial"))
+        zero_based = as_int(axis.dom.begin) == 0
+        values[axis] = inside if zero_based else inside + axis.dom.begin
+    target = [buffers[tensor] for tensor in op.outputs]
+    at = tuple(axis.var for axis in axes[: len(op.axis)])
+    if isinstance(op.body[0], Reduce):
+        body, init = _reduction(op.body[0], target, at, values, buffers)
+    else:
+        init = None
+        stores = (
+            Store(buffer, at, _lowered(expr, values, buffers))
+            for buffer, expr in zip(target, op.body, strict=True)
+        )
+        body = seq(*stores)
+    result: Stmt = Block(name, tuple(axes), body, init, attrs=op.attrs)
+    for loop, axis in zip(reversed(loops), reversed(axes), strict=True):
+        result = For(loop, Const(0, I64), axis.extent, result)
+    return _with_span(result, span)
+
+
+def _with_span(stmt: Stmt, span: Span | None) -> Stmt:
+    def place(node: Stmt) -> Stmt:
+        return node.replace(span=span)
+
+    return rewrite(stmt, place, on=Stmt)
+
+
+def _lowered(expr: Expr, values: dict[Node, Node], buffers: dict[Tensor, Buffer]) -> Expr:
+    """Replace axes by the variables of the block, and reads of tensors by loads from buffers."""
+
+    def load(read: TensorRead) -> Expr:
+        return Load(buffers[read.tensor], read.indices, None, read.dtype)
+
+    return rewrite(substitute(expr, values), load, on=TensorRead)
+
+
+def _reduction(
+    reduce: Reduce,
+    target: list[Buffer],
+    at: tuple[Expr, ...],
+    values: dict[Node, Node],
+    buffers: dict[Tensor, Buffer],
+) -> tuple[Stmt, Stmt]:
+    """Make the update of a reduction, and what starts it."""
+    reducer = reduce.reducer
+    sources = [_lowered(source, values, buffers) for source in reduce.sources]
+    gathered: dict[Node, Node] = {
+        left: Load(buffer, at, None, buffer.dtype)
+        for left, buffer in zip(reducer.left, target, strict=True)
+    }
+    if len(sources) == 1:
+        gathered[reducer.right[0]] = sources[0]
+        update: Stmt = Store(target[0], at, substitute(reducer.results[0], gathered))
+    else:
+        update = _tuple_update(reduce, sources, gathered, target, at)
+    if reduce.where is not None:
+        update = If(_lowered(reduce.where, values, buffers), update)
+    init = seq(
+        *(Store(buffer, at, each) for buffer, each in zip(target, reducer.identity, strict=True))
+    )
+    return update, init
+
+
+def _tuple_update(
+    reduce: Reduce,
+    sources: list[Expr],
+    gathered: dict[Node, Node],
+    target: list[Buffer],
+    at: tuple[Expr, ...],
+) -> Stmt:
+    """Combine several values at a time: all are computed before the first is stored."""
+    reducer = reduce.reducer
+    rights = [Var(var.name, var.dtype) for var in reducer.right]
+    gathered.update(zip(reducer.right, rights, strict=True))
+    results = [Var(f"z{i}", buffer.dtype) for i, buffer in enumerate(target)]
+    body = seq(*(Store(buffer, at, var) for buffer, var in zip(target, results, strict=True)))
+    for var, value in zip(reversed(results), reversed(reducer.results), strict=True):
+        body = Let(var, substitute(value, gathered), body)
+    for var, value in zip(reversed(rights), reversed(sources), strict=True):
+        body = Let(var, value, body)
+    return body
+
+
+def _check_args(args: Sequence[Tensor | Var], name: str) -> None:
+    seen: set[Node] = set()
+    for arg in args:
+        if not isinstance(arg, (Tensor, Var)):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers are not all typed
+            raise IRKitError(
+                f"function {name!r}: a parameter must be a tensor or a variable, found "
+                f"{type(arg).__name__}",
+                span=user_span(name),
+            )
+        if arg in seen:
+            raise IRKitError(
+                f"function {name!r}: {arg.name!r} is listed twice as a parameter",
+                span=user_span(name),
+            )
+        seen.add(arg)
+
+
+def _check_placeholders(
+    operations: list[Operation], args: Sequence[Tensor | Var], name: str
+) -> None:
+    listed = {arg.op for arg in args if isinstance(arg, Tensor)}
+    missing = [op for op in operations if isinstance(op, PlaceholderOp) and op not in listed]
+    if missing:
+        raise IRKitError(
+            f"function {name!r} reads {', '.join(repr(op.name) for op in missing)}, which "
+            f"{'is' if len(missing) == 1 else 'are'} not among its parameters",
+            hint="List every placeholder: create_prim_func([a, b, c]).",
+            span=missing[0].span,
+        )
+
+
+def _check_variables(func: PrimFunc) -> None:
+    """Hold that each variable is a scalar parameter or stands alone as an extent of a parameter."""
+    bound: set[Node] = {param for param in func.params if isinstance(param, Var)}
+    needed: dict[Node, None] = {}
+    for param in func.params:
+        if isinstance(param, Buffer):
+            bound.update(dim for dim in param.shape if isinstance(dim, Var))
+            needed.update((used, None) for dim in param.shape for used in walk(dim, Var))
+    for node in walk(func.body):
+        if isinstance(node, (For, Let)):
+            bound.add(node.var)
+        elif isinstance(node, Block):
+            bound.update(axis.var for axis in node.axes)
+    needed.update((used, None) for used in symbols_used(func.body) if isinstance(used, Var))
+    free = sorted({cast(Var, var).name for var in needed if var not in bound})
+    if free:
+        raise IRKitError(
+            f"function {func.name!r} needs {', '.join(map(repr, free))}, which no parameter binds",
+            hint="List the variable as a parameter, or a tensor that has it as a whole extent.",
+            span=func.span,
+        )
