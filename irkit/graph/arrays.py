@@ -2,11 +2,14 @@
 
 import hashlib
 from functools import cached_property
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import FormatError
+from irkit.ir import DType, as_dtype
 
 
 class ArrayData:
@@ -59,3 +62,33 @@ class ArrayData:
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def numpy_dtype(dtype: DType) -> "np.dtype[Any]":
+    """Find NumPy's type of one element."""
+    if dtype.kind == "bf":
+        return np.dtype(ml_dtypes.bfloat16)
+    names = {"f": "float", "i": "int", "u": "uint", "bool": "bool"}
+    return np.dtype("bool" if dtype.is_bool else f"{names[dtype.kind]}{dtype.bits}")
+
+
+def dtype_of(array: "NDArray[Any] | np.dtype[Any]") -> DType:
+    """Find the element type of an array.
+
+    Raises: DTypeError if irkit has no such type.
+    """
+    return as_dtype(str(array.dtype if isinstance(array, np.ndarray) else array))
+
+
+def cast_array(array: NDArray[Any], dtype: DType) -> NDArray[Any]:
+    """Convert elements as the loop IR does: floats saturate as integers, and NaN gives 0."""
+    target = numpy_dtype(dtype)
+    if dtype.is_bool:
+        return array != array.dtype.type(0)
+    if not dtype.is_integer or array.dtype.kind in "iub":
+        return array.astype(target)
+    wide = np.trunc(np.nan_to_num(array.astype(np.float64), nan=0.0, posinf=None, neginf=None))
+    # The largest i64 is no float64: compare with the power of two above it.
+    above, below = wide >= 2.0 ** (dtype.bits - (dtype.kind == "i")), wide < dtype.low
+    inside = np.where(above | below, 0.0, wide).astype(target)
+    return np.where(above, target.type(dtype.high), np.where(below, target.type(dtype.low), inside))

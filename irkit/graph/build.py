@@ -1,0 +1,183 @@
+"""Build graph functions binding by binding; names come out unique, types are inferred.
+
+Example::
+
+    b = Builder("main")
+    x = b.param("x", (1, 3, 224, 224))
+    w = b.constant(weights, name="w")
+    c = b.op("conv", x, w, strides=(2, 2))
+    func = b.finish(b.op("relu", c))
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import IRKitError, Span
+from irkit.graph.arrays import ArrayData
+from irkit.graph.infer import type_of
+from irkit.graph.nodes import (
+    Apply,
+    Bind,
+    Body,
+    Constant,
+    GraphFunc,
+    If,
+    Invoke,
+    Lambda,
+    Op,
+    Step,
+    Tuple,
+    TupleGet,
+    Value,
+)
+from irkit.graph.ops import as_attrs
+from irkit.graph.types import TensorType, Type
+from irkit.ir import DType, ExprLike, as_dtype, index
+
+
+def tensor_type(shape: Sequence[ExprLike], dtype: DType | str = "f32") -> TensorType:
+    """Make a tensor type; extents are ints or expressions."""
+    return TensorType(tuple(index(extent) for extent in shape), as_dtype(dtype))
+
+
+class UniqueNames:
+    """Give out names, each once: a taken one gets a number."""
+
+    def __init__(self, taken: Sequence[str] = ()) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, int] = {}
+
+    def __call__(self, wanted: str) -> str:
+        name, number = wanted, self._next.get(wanted, 1)
+        while name in self._taken:
+            name, number = f"{wanted}_{number}", number + 1
+        self._next[wanted] = number
+        self._taken.add(name)
+        return name
+
+
+class Builder:
+    """Collect the bindings of one body.
+
+    ``inner()`` opens the body of a lambda or of a branch; it shares the names.
+    """
+
+    def __init__(self, name: str = "main", *, names: UniqueNames | None = None) -> None:
+        self.name = name
+        self.names = UniqueNames() if names is None else names
+        self._params: list[Value] = []
+        self._bindings: list[Bind] = []
+
+    def param(
+        self,
+        name: str,
+        shape: "Sequence[ExprLike] | Type",
+        dtype: DType | str = "f32",
+    ) -> Value:
+        """Add a parameter of a shape and element type, or of a type."""
+        found = shape if isinstance(shape, Type) else tensor_type(shape, dtype)
+        value = Value(self.names(name), found)
+        self._params.append(value)
+        return value
+
+    def op(
+        self, operator: str, *args: Value, name: str = "", span: Span | None = None, **attrs: Any
+    ) -> Value:
+        """Apply an operator of the table; attributes may be lists, tuples, NumPy scalars, types.
+
+        Raises: ShapeError, DTypeError, OptionError, as inference finds; all carry ``span``.
+        """
+        return self.emit(Op(operator, args, as_attrs(attrs)), name or operator, span=span)
+
+    def constant(
+        self, array: "NDArray[Any] | ArrayData", *, name: str = "const", span: Span | None = None
+    ) -> Value:
+        """Bind an array."""
+        data = array if isinstance(array, ArrayData) else ArrayData(np.asarray(array))
+        return self.emit(Constant(data), name, span=span)
+
+    def tuple(self, *items: Value, name: str = "pair", span: Span | None = None) -> Value:
+        """Put values together."""
+        return self.emit(Tuple(items), name, span=span)
+
+    def item(self, value: Value, index: int, *, name: str = "", span: Span | None = None) -> Value:
+        """Take one item of a tuple, counted from 0."""
+        return self.emit(TupleGet(value, index), name or f"{value.name}_{index}", span=span)
+
+    def apply(
+        self, callee: Value, *args: Value, name: str = "result", span: Span | None = None
+    ) -> Value:
+        """Call a function value."""
+        return self.emit(Apply(callee, args), name, span=span)
+
+    def invoke(
+        self,
+        function: str,
+        *args: Value,
+        type: Type,
+        name: str = "result",
+        span: Span | None = None,
+    ) -> Value:
+        """Call a function of the module, whose result has the type given."""
+        return self.emit(Invoke(function, args), name, type=type, span=span)
+
+    def inner(self) -> "Builder":
+        """Open a nested body."""
+        return Builder(names=self.names)
+
+    def function(
+        self,
+        inner: "Builder",
+        result: Value,
+        *,
+        name: str = "f",
+        span: Span | None = None,
+        **attrs: Any,
+    ) -> Value:
+        """Bind the lambda with the parameters and bindings of ``inner``."""
+        step = Lambda(tuple(inner._params), inner.body(result), as_attrs(attrs))
+        return self.emit(step, name, span=span)
+
+    def branch(
+        self,
+        cond: Value,
+        then: Body,
+        otherwise: Body,
+        *,
+        name: str = "chosen",
+        span: Span | None = None,
+    ) -> Value:
+        """Bind the result of one of two bodies."""
+        return self.emit(If(cond, then, otherwise), name, span=span)
+
+    def emit(
+        self,
+        step: Step,
+        name: str = "v",
+        *,
+        type: Type | None = None,
+        span: Span | None = None,
+    ) -> Value:
+        """Bind the result of a step; its type is inferred if it is not given."""
+        try:
+            value = Value(self.names(name), type_of(step) if type is None else type)
+        except IRKitError as error:
+            if span is None or error.span is not None:
+                raise
+            raise error.__class__(error.message, hint=error.hint, span=span) from None
+        self._bindings.append(Bind(value, step, span))
+        return value
+
+    def body(self, result: Value) -> Body:
+        """Close the body."""
+        return Body(tuple(self._bindings), result)
+
+    def finish(self, *results: Value, span: Span | None = None, **attrs: Any) -> GraphFunc:
+        """Make the function; several results become a tuple."""
+        result = results[0] if len(results) == 1 else self.tuple(*results, name="results")
+        return GraphFunc(
+            self.name, tuple(self._params), self.body(result), as_attrs(attrs), span=span
+        )

@@ -1,0 +1,236 @@
+"""Operators that join, cut, pad, pick or make arrays."""
+
+import numpy as np
+
+from irkit.core import DTypeError, ShapeError
+from irkit.graph.arrays import numpy_dtype
+from irkit.graph.ops.shapes import (
+    add,
+    checked_axes,
+    dim,
+    expect_dtype,
+    expect_extent,
+    expect_rank,
+    tensor,
+    with_axis,
+    written,
+)
+from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.types import TensorType, Type
+from irkit.ir import DType, Expr, as_int, const
+
+
+def _concat_type(tensors: Tensors, options: Options) -> Type:
+    first, axis = tensors[0], options.int("axis")
+    for position, given in enumerate(tensors[1:], 1):
+        name = f"xs[{position}]"
+        expect_dtype(name, given, first.dtype)
+        expect_rank(name, given, len(first.shape), "as xs[0]")
+        for at, extent in enumerate(first.shape):
+            if at != axis:
+                expect_extent(name, given, at, extent, "as xs[0]")
+    whole, rest = 0, list[Expr]()
+    for given in tensors:
+        extent = as_int(given.shape[axis])
+        whole += extent or 0
+        rest += [given.shape[axis]] if extent is None else []
+    total: Expr = dim(whole)
+    for at, extent in enumerate(rest):
+        total = extent if at == 0 and whole == 0 else total + extent
+    return TensorType((*first.shape[:axis], total, *first.shape[axis + 1 :]), first.dtype)
+
+
+def _concat(given: tuple[Array, ...], options: Options) -> Array:
+    return np.concatenate(given, axis=options.int("axis"))
+
+
+def _slice_options(ranks: tuple[int, ...], options: Options) -> Options:
+    begins, ends = options.ints("begins"), options.ints("ends")
+    axes = options.ints("axes") or tuple(range(len(begins)))
+    strides = options.ints("strides") or (1,) * len(begins)
+    if not len(begins) == len(ends) == len(axes) == len(strides):
+        raise ShapeError(
+            "begins, ends, axes and strides must be equally many, found "
+            f"{len(begins)}, {len(ends)}, {len(axes)} and {len(strides)}"
+        )
+    if 0 in strides:
+        raise ShapeError("attribute strides must not hold 0")
+    return options.replace(axes=checked_axes(axes, ranks[0]), strides=strides)
+
+
+def _slices(options: Options) -> dict[int, slice]:
+    names = ("begins", "ends", "strides")
+    columns = zip(*(options.ints(name) for name in names), strict=True)
+    cuts = (slice(begin, end, stride) for begin, end, stride in columns)
+    return dict(zip(options.ints("axes"), cuts, strict=True))
+
+
+def _slice_type(tensors: Tensors, options: Options) -> Type:
+    (x,) = tensors
+    shape = list(x.shape)
+    for axis, cut in _slices(options).items():
+        extent = as_int(x.shape[axis])
+        if extent is None:
+            raise ShapeError(
+                f"argument x must be of constant extent along the sliced axis {axis}, found "
+                f"{written(x.shape)}"
+            )
+        shape[axis] = dim(len(range(*cut.indices(extent))))
+    return TensorType(tuple(shape), x.dtype)
+
+
+def _slice(given: tuple[Array, ...], options: Options) -> Array:
+    (x,) = given
+    cuts = _slices(options)
+    # NumPy reads an end of -1 from the back; counted indices say what is meant.
+    chosen: list[object] = [
+        np.arange(*cuts[axis].indices(n)) if axis in cuts else np.arange(n)
+        for axis, n in enumerate(x.shape)
+    ]
+    return x[np.ix_(*chosen)] if chosen else x  # pyright: ignore[reportArgumentType, reportCallIssue] -- integer arrays
+
+
+def _pad_options(ranks: tuple[int, ...], options: Options) -> Options:
+    if len(options.ints("pads")) != 2 * ranks[0]:
+        raise ShapeError(
+            f"attribute pads must be {2 * ranks[0]} integers (begins, then ends), found "
+            f"{options.ints('pads')}"
+        )
+    return options
+
+
+def _pad_type(tensors: Tensors, options: Options) -> Type:
+    (x,) = tensors
+    pads, rank = options.ints("pads"), len(x.shape)
+    shape = [add(extent, pads[at] + pads[rank + at]) for at, extent in enumerate(x.shape)]
+    if any((as_int(extent) or 0) < 0 for extent in shape):
+        raise ShapeError(f"pads {pads} leave nothing of argument x of shape {written(x.shape)}")
+    _value(options, x.dtype)
+    return tensor(shape, x.dtype)
+
+
+def _pad(given: tuple[Array, ...], options: Options) -> Array:
+    """Surround with a value; negative pads cut."""
+    (x,) = given
+    pads = options.ints("pads")
+    pairs = list(zip(pads[: x.ndim], pads[x.ndim :], strict=True))
+    cut = x[
+        tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pairs, strict=True))
+    ]
+    grown = [(max(a, 0), max(b, 0)) for a, b in pairs]
+    return np.pad(cut, grown, constant_values=np.asarray(options.scalar("value")).astype(x.dtype))
+
+
+def _take_options(ranks: tuple[int, ...], options: Options) -> Options:
+    return with_axis(ranks, options)
+
+
+def _take_type(tensors: Tensors, options: Options) -> Type:
+    x, indices = tensors
+    axis = options.int("axis")
+    if not indices.dtype.is_integer:
+        raise DTypeError(f"argument indices must be integers, found {indices.dtype}")
+    return TensorType((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
+
+
+def _take(given: tuple[Array, ...], options: Options) -> Array:
+    """Pick along an axis; negative indices count from the end, others are brought into range."""
+    x, indices = given
+    axis = options.int("axis")
+    extent = x.shape[axis]
+    wide = indices.astype(np.int64)
+    inside = np.clip(np.where(wide < 0, wide + extent, wide), 0, max(extent - 1, 0))
+    return np.take(x, inside, axis=axis)
+
+
+def _value(options: Options, dtype: DType) -> "int | float | bool":
+    """Read the value as one of a type.
+
+    Raises: DTypeError if the type does not hold it.
+    """
+    const(options.scalar("value"), dtype)
+    return options.scalar("value")
+
+
+def _full_options(ranks: tuple[int, ...], options: Options) -> Options:
+    if any(extent < 0 for extent in options.ints("shape")):
+        raise ShapeError(f"attribute shape must not be negative, found {options.ints('shape')}")
+    return options
+
+
+def _full_type(tensors: Tensors, options: Options) -> Type:
+    _value(options, options.dtype("dtype"))
+    return tensor(options.ints("shape"), options.dtype("dtype"))
+
+
+def _full(given: tuple[Array, ...], options: Options) -> Array:
+    dtype = numpy_dtype(options.dtype("dtype"))
+    return np.full(options.ints("shape"), options.scalar("value"), dtype)
+
+
+def _full_like_type(tensors: Tensors, options: Options) -> Type:
+    _value(options, tensors[0].dtype)
+    return tensors[0]
+
+
+def _full_like(given: tuple[Array, ...], options: Options) -> Array:
+    return np.full_like(given[0], options.scalar("value"))
+
+
+_VALUE = Attribute("value", "scalar", 0)
+_AXIS = Attribute("axis", "int", 0)
+
+INDEXING = (
+    OpSpec(
+        "concat",
+        "injective",
+        ("xs",),
+        _concat_type,
+        _concat,
+        (_AXIS,),
+        variadic=True,
+        resolve=with_axis,
+    ),
+    OpSpec(
+        "slice",
+        "injective",
+        ("x",),
+        _slice_type,
+        _slice,
+        (
+            Attribute("begins", "ints"),
+            Attribute("ends", "ints"),
+            Attribute("strides", "ints", ()),
+            Attribute("axes", "ints", ()),
+        ),
+        resolve=_slice_options,
+    ),
+    OpSpec(
+        "pad",
+        "injective",
+        ("x",),
+        _pad_type,
+        _pad,
+        (Attribute("pads", "ints"), _VALUE),
+        resolve=_pad_options,
+    ),
+    OpSpec(
+        "take",
+        "injective",
+        ("x", "indices"),
+        _take_type,
+        _take,
+        (_AXIS,),
+        resolve=_take_options,
+    ),
+    OpSpec(
+        "full",
+        "injective",
+        (),
+        _full_type,
+        _full,
+        (Attribute("shape", "ints"), _VALUE, Attribute("dtype", "dtype", "f32")),
+        resolve=_full_options,
+    ),
+    OpSpec("full_like", "elementwise", ("x",), _full_like_type, _full_like, (_VALUE,)),
+)

@@ -1,0 +1,104 @@
+"""Reductions over axes; no axes at all means over all of them."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from irkit.core import DTypeError
+from irkit.graph.ops.linear import widened
+from irkit.graph.ops.shapes import checked_axes, checked_axis, dim
+from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.types import TensorType, Type
+from irkit.ir import I64, Expr
+
+
+def _options(ranks: tuple[int, ...], options: Options) -> Options:
+    axes = options.ints("axes") or tuple(range(ranks[0]))
+    return options.replace(axes=tuple(sorted(checked_axes(axes, ranks[0]))))
+
+
+def _reduced(shape: tuple[Expr, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[Expr, ...]:
+    kept = [
+        dim(1) if axis in axes else extent
+        for axis, extent in enumerate(shape)
+        if keepdims or axis not in axes
+    ]
+    return tuple(kept)
+
+
+def _types(tensors: Tensors, options: Options) -> Type:
+    (x,) = tensors
+    if x.dtype.is_bool:
+        raise DTypeError("argument x must be a number, found bool")
+    return TensorType(_reduced(x.shape, options.ints("axes"), options.flag("keepdims")), x.dtype)
+
+
+def _mean(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    """Average; integers truncate."""
+    total = np.asarray(np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype))
+    count = int(np.prod([x.shape[at] for at in axis], dtype=np.int64))
+    if x.dtype.kind not in "iu":
+        return total / total.dtype.type(count)
+    sign = np.sign(total)
+    return sign * (np.abs(total) // max(count, 1))
+
+
+def _sum(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _prod(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    return np.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _max(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    lowest = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
+    return np.max(x, axis=axis, keepdims=keepdims, initial=lowest)
+
+
+def _min(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    highest = np.iinfo(x.dtype).max if x.dtype.kind in "iu" else np.inf
+    return np.min(x, axis=axis, keepdims=keepdims, initial=highest)
+
+
+def _reduction(name: str, run: Callable[[Array, tuple[int, ...], bool], Array]) -> OpSpec:
+    def arrays(given: tuple[Array, ...], options: Options) -> Array:
+        found = run(widened(given[0]), options.ints("axes"), options.flag("keepdims"))
+        return np.asarray(found).astype(given[0].dtype, copy=False)
+
+    attributes = (Attribute("axes", "ints", ()), Attribute("keepdims", "bool", False))
+    return OpSpec(name, "reduction", ("x",), _types, arrays, attributes, resolve=_options)
+
+
+def _arg_options(ranks: tuple[int, ...], options: Options) -> Options:
+    return options.replace(axis=checked_axis(options.int("axis"), ranks[0]))
+
+
+def _arg_types(tensors: Tensors, options: Options) -> Type:
+    axes = (options.int("axis"),)
+    return TensorType(_reduced(tensors[0].shape, axes, options.flag("keepdims")), I64)
+
+
+def _arg(name: str, run: Callable[..., Array]) -> OpSpec:
+    def arrays(given: tuple[Array, ...], options: Options) -> Array:
+        axis, keepdims = options.int("axis"), options.flag("keepdims")
+        return np.asarray(run(given[0], axis=axis, keepdims=keepdims)).astype(np.int64)
+
+    attributes = (Attribute("axis", "int", 0), Attribute("keepdims", "bool", False))
+    return OpSpec(name, "reduction", ("x",), _arg_types, arrays, attributes, resolve=_arg_options)
+
+
+REDUCTION = (
+    *(
+        _reduction(name, run)
+        for name, run in (
+            ("sum", _sum),
+            ("prod", _prod),
+            ("max", _max),
+            ("min", _min),
+            ("mean", _mean),
+        )
+    ),
+    _arg("argmax", np.argmax),
+    _arg("argmin", np.argmin),
+)

@@ -1,0 +1,194 @@
+"""Arithmetic on dimensions that may be symbolic, and the checks that type rules share."""
+
+from collections.abc import Sequence
+
+from irkit.core import DTypeError, ShapeError
+from irkit.graph.ops.spec import Options
+from irkit.graph.types import TensorType
+from irkit.ir import I64, Add, Const, DType, Expr, Mul, Sub, as_int, floordiv, minimum, product
+
+Dim = Expr | int
+
+
+def dim(value: Dim) -> Expr:
+    """Turn an extent into an expression."""
+    return Const(value, I64) if isinstance(value, int) else value
+
+
+def tensor(shape: Sequence[Dim], dtype: DType) -> TensorType:
+    """Make a tensor type."""
+    return TensorType(tuple(dim(extent) for extent in shape), dtype)
+
+
+def written(shape: Sequence[Dim]) -> str:
+    """Write a shape for a message."""
+    return f"[{', '.join(_written(extent) for extent in shape)}]"
+
+
+def _written(extent: Dim) -> str:
+    number = as_int(extent)
+    if number is not None:
+        return str(number)
+    name = getattr(extent, "name", None)
+    return str(name) if name is not None else "an expression"
+
+
+def static(shape: Sequence[Dim]) -> tuple[int, ...] | None:
+    """Read a shape whose dimensions are all constant, or None."""
+    numbers = [as_int(extent) for extent in shape]
+    return None if None in numbers else tuple(number for number in numbers if number is not None)
+
+
+def add(a: Dim, b: int) -> Expr:
+    """Add a constant to an extent; constants fold, also with one added before."""
+    number = as_int(a)
+    if number is not None:
+        return dim(number + b)
+    rest = dim(a)
+    if isinstance(rest, (Add, Sub)):
+        before = as_int(rest.b)
+        if before is not None:
+            b += before if isinstance(rest, Add) else -before
+            rest = rest.a
+    return rest if b == 0 else rest + b if b > 0 else rest - -b
+
+
+def divide(a: Dim, b: int) -> Expr:
+    """Divide an extent, rounding down; constants fold."""
+    number = as_int(a)
+    if number is not None:
+        return dim(number // b)
+    return dim(a) if b == 1 else floordiv(a, b)
+
+
+def smaller(a: Dim, b: Dim) -> Expr:
+    """Take the smaller of two extents."""
+    left, right = as_int(a), as_int(b)
+    if left is not None and right is not None:
+        return dim(min(left, right))
+    return dim(a) if a == b else minimum(a, b)
+
+
+def factors(shape: Sequence[Dim]) -> tuple[int, list[Expr]]:
+    """Split the product of a shape into a constant and symbolic factors."""
+    whole, symbolic = 1, list[Expr]()
+    for extent in shape:
+        stack = [dim(extent)]
+        while stack:
+            expr = stack.pop()
+            number = as_int(expr)
+            if number is not None:
+                whole *= number
+            elif isinstance(expr, Mul):
+                stack += [expr.a, expr.b]
+            else:
+                symbolic.append(expr)
+    return whole, symbolic
+
+
+def same_size(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
+    """Say whether two shapes surely hold equally many elements."""
+    (left, more), (right, others) = factors(a), factors(b)
+    for factor in more:
+        if factor not in others:
+            return False
+        others.remove(factor)
+    return left == right and not others
+
+
+def quotient(shape: Sequence[Dim], known: Sequence[Dim]) -> Expr | None:
+    """Divide the product of one shape by that of another, or None where that leaves a rest."""
+    (whole, symbolic), (divisor, others) = factors(shape), factors(known)
+    for factor in others:
+        if factor not in symbolic:
+            return None
+        symbolic.remove(factor)
+    if divisor == 0 or whole % divisor:
+        return None
+    return product([*symbolic, whole // divisor])
+
+
+def broadcast(names: Sequence[str], shapes: Sequence[Sequence[Dim]]) -> tuple[Expr, ...]:
+    """Broadcast shapes by NumPy's rules; a symbolic dimension meets only itself and 1."""
+    rank = max(map(len, shapes))
+    result: list[Expr] = []
+    for at in range(rank):
+        found, by = dim(1), 0
+        for position, shape in enumerate(shapes):
+            offset = at - rank + len(shape)
+            extent = dim(shape[offset]) if offset >= 0 else dim(1)
+            if as_int(extent) == 1 or extent == found:
+                continue
+            if as_int(found) != 1:
+                raise _no_broadcast(names, shapes, by, position, at - rank)
+            found, by = extent, position
+        result.append(found)
+    return tuple(result)
+
+
+def _no_broadcast(
+    names: Sequence[str], shapes: Sequence[Sequence[Dim]], by: int, position: int, axis: int
+) -> ShapeError:
+    known = as_int(shapes[by][axis]) is not None and as_int(shapes[position][axis]) is not None
+    return ShapeError(
+        f"argument {names[position]} of shape {written(shapes[position])} does not broadcast "
+        f"with {names[by]} of shape {written(shapes[by])}: axis {axis} is "
+        f"{_written(shapes[position][axis])}, expected {_written(shapes[by][axis])} or 1",
+        hint="" if known else "Symbolic dimensions must be the same, or 1.",
+    )
+
+
+def checked_axis(axis: int, rank: int, name: str = "axis") -> int:
+    """Count an axis from the front.
+
+    Raises: ShapeError if there is no such axis.
+    """
+    if not -rank <= axis < rank:
+        raise ShapeError(
+            f"{name} {axis} is out of range: expected {-rank} to {rank - 1} for rank {rank}"
+        )
+    return axis % rank
+
+
+def checked_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Count axes from the front; no axis may come twice."""
+    found = tuple(checked_axis(axis, rank, "axes holds") for axis in axes)
+    if len(set(found)) != len(found):
+        raise ShapeError(f"axes must differ, found {tuple(axes)}")
+    return found
+
+
+def with_axis(ranks: tuple[int, ...], options: Options) -> Options:
+    """Resolve the attribute ``axis`` against the first argument."""
+    return options.replace(axis=checked_axis(options.int("axis"), ranks[0]))
+
+
+def expect_rank(name: str, given: TensorType, rank: int, what: str) -> None:
+    """Raise ShapeError unless an argument has a rank."""
+    if len(given.shape) != rank:
+        raise ShapeError(
+            f"argument {name} must have rank {rank} ({what}), found shape {written(given.shape)}"
+        )
+
+
+def expect_extent(name: str, given: TensorType, axis: int, wanted: Dim, what: str) -> None:
+    """Raise ShapeError unless one dimension of an argument is as wanted."""
+    if given.shape[axis] != dim(wanted):
+        raise ShapeError(
+            f"argument {name} must have {_written(wanted)} along axis {axis} ({what}), found shape "
+            f"{written(given.shape)}"
+        )
+
+
+def expect_dtype(name: str, given: TensorType, wanted: DType) -> None:
+    """Raise DTypeError unless an argument has an element type."""
+    if given.dtype != wanted:
+        raise DTypeError(
+            f"argument {name} must be {wanted}, found {given.dtype}", hint="Insert a cast."
+        )
+
+
+def expect_float(name: str, given: TensorType) -> None:
+    """Raise DTypeError unless an argument is of a float type."""
+    if not given.dtype.is_float:
+        raise DTypeError(f"argument {name} must be of a float type, found {given.dtype}")
