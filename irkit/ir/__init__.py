@@ -1,6 +1,7 @@
 """The loop IR. Reading order: dtype, expr, stmt, function (what there is); build (how to make it);
 then the rest."""
 
+from irkit.ir.arith import Interval, bounds, loop_ranges
 from irkit.ir.build import (
     as_int,
     broadcast,
@@ -164,6 +165,7 @@ __all__ = [
     "For",
     "If",
     "IfThenElse",
+    "Interval",
     "Intrinsic",
     "Let",
     "Load",
@@ -191,6 +193,7 @@ __all__ = [
     "as_expr",
     "as_int",
     "binary",
+    "bounds",
     "broadcast",
     "call",
     "cast",
@@ -211,6 +214,7 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "loop_ranges",
     "lt",
     "maximum",
     "meet",

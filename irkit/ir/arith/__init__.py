@@ -1,0 +1,13 @@
+"""Integer arithmetic of the loop IR: where values lie, what they are modulo something, and their
+simplest form.
+
+Reading order: interval, transfer (the range of each operation), bounds, modular, ranges (of loop
+variables).
+"""
+
+from irkit.ir.arith.bounds import bounds
+from irkit.ir.arith.interval import Interval, Ranges
+from irkit.ir.arith.modular import modular
+from irkit.ir.arith.ranges import loop_ranges
+
+__all__ = ["Interval", "Ranges", "bounds", "loop_ranges", "modular"]

@@ -1,0 +1,67 @@
+"""The interval in which an integer expression lies."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import cast
+
+from irkit.core import postorder
+from irkit.ir.arith.interval import Interval, Pair, Ranges, fitted, limits, var_pair
+from irkit.ir.arith.transfer import times, transfer
+from irkit.ir.expr import Add, Const, Expr, Mul, Neg, Sub, Var
+
+NOTHING: Ranges = MappingProxyType(cast(Mapping[Var, Interval], {}))
+
+
+def bounds(expr: Expr, ranges: Ranges = NOTHING) -> Interval:
+    """Find an interval that contains every value of an expression; of floats, everything.
+
+    Sums are taken as a whole: only a result that may leave its type makes the answer the whole
+    type, for intermediate wrap-around cancels.
+    """
+    if expr.dtype.is_float:
+        return Interval.everything
+    return Interval(*pairs(expr, ranges)[id(expr)])
+
+
+def pairs(expr: Expr, ranges: Ranges) -> dict[int, Pair]:
+    """Find the ranges of all integer and bool nodes of an expression, by identity."""
+    known: dict[int, Pair] = {}
+    exact: dict[int, Pair] = {}  # Of sums: before they are wrapped.
+
+    def of(node: Expr) -> Pair:
+        return known[id(node)]
+
+    for visited in postorder(expr):
+        node = cast(Expr, visited)
+        if node.dtype.is_float:
+            continue
+        cls = node.__class__
+        if cls is Const:
+            value = int(cast(Const, node).value)
+            known[id(node)] = (value, value)
+        elif cls is Var:
+            known[id(node)] = var_pair(cast(Var, node), ranges)
+        elif isinstance(node, (Add, Sub, Mul, Neg)):
+            low, high = exact[id(node)] = _exact(node, exact, known)
+            known[id(node)] = fitted(low, high, limits(node.dtype))
+        else:
+            known[id(node)] = transfer(node, of)
+    return known
+
+
+_HUGE = 1 << 4096
+
+
+def _exact(node: Add | Sub | Mul | Neg, exact: dict[int, Pair], known: dict[int, Pair]) -> Pair:
+    a = exact.get(id(node.a)) or known[id(node.a)]
+    if isinstance(node, Neg):
+        return -a[1], -a[0]
+    b = exact.get(id(node.b)) or known[id(node.b)]
+    if isinstance(node, Add):
+        found = a[0] + b[0], a[1] + b[1]
+    elif isinstance(node, Sub):
+        found = a[0] - b[1], a[1] - b[0]
+    else:
+        found = times(a, b)
+    # Chains of products would otherwise grow without bound; wrapping early is as right.
+    return found if found[0] > -_HUGE and found[1] < _HUGE else limits(node.dtype)

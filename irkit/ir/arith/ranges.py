@@ -1,0 +1,89 @@
+"""The range of every variable that a function binds: each is bound once, so this is one table."""
+
+from typing import cast
+from weakref import WeakKeyDictionary
+
+from irkit.core import Node, children
+from irkit.core.walk import walk
+from irkit.ir.arith.bounds import bounds
+from irkit.ir.arith.interval import Interval, Ranges, limits
+from irkit.ir.expr import Expr, Var
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Block, For, Let, Stmt
+
+_CACHE: WeakKeyDictionary[PrimFunc, dict[Var, Interval]] = WeakKeyDictionary()
+
+
+def loop_ranges(root: PrimFunc | Stmt, outer: Ranges | None = None) -> dict[Var, Interval]:
+    """Find the interval of every loop variable, block axis and let variable; dimensions of
+    parameters are not negative.
+
+    ``outer`` gives ranges of variables that are bound outside of a statement; they are in the
+    result too.
+    """
+    if isinstance(root, PrimFunc) and not outer:
+        cached = _CACHE.get(root)
+        if cached is None:
+            cached = _CACHE[root] = _collect(root, {})
+        return dict(cached)
+    return _collect(root, dict(outer or {}))
+
+
+def _collect(root: PrimFunc | Stmt, known: dict[Var, Interval]) -> dict[Var, Interval]:
+    body = root
+    if isinstance(root, PrimFunc):
+        body = root.body
+        for param in root.params:
+            for dim in () if isinstance(param, Var) else param.shape:
+                if isinstance(dim, Var):
+                    known[dim] = Interval(0, None)
+    stack: list[Node] = [body]
+    while stack:  # Parents first, so that outer ranges are known.
+        node = stack.pop()
+        if isinstance(node, For):
+            known[node.var] = _of_loop(node, known)
+        elif isinstance(node, Block):
+            _add_axes(node, known)
+        elif isinstance(node, Let) and node.value.dtype.is_integer:
+            known[node.var] = _open(bounds(node.value, known), node.var)
+        stack.extend(child for child in children(node)[::-1] if not isinstance(child, Expr))
+    return known
+
+
+def _of_loop(loop: For, known: Ranges) -> Interval:
+    low, high = bounds(loop.begin, known).low, bounds(loop.end, known).high
+    assert low is not None
+    assert high is not None
+    # A loop that never runs says nothing; one value keeps the interval well formed.
+    return _open(Interval(low, max(low, high - 1)), loop.var)
+
+
+def _open(interval: Interval, var: Var) -> Interval:
+    """Write None where the type is the only limit."""
+    low, high = limits(var.dtype)
+    assert interval.low is not None
+    assert interval.high is not None
+    return Interval(
+        None if interval.low <= low else interval.low,
+        None if interval.high >= high - 1 else interval.high,
+    )
+
+
+def _add_axes(block: Block, known: dict[Var, Interval]) -> None:
+    """Bound the axes by their bindings, and by their extents where no predicate asks about them.
+
+    A predicate over an axis is what keeps it inside its extent: knowing the extent first would
+    prove the predicate away.
+    """
+    predicate = block.predicate
+    asked = set(walk(predicate, Var)) if predicate is not None else set[Var]()
+    for axis in block.axes:
+        if not axis.var.dtype.is_integer:
+            continue
+        found = bounds(axis.binding, known)
+        extent = bounds(axis.extent, known).high
+        if axis.var not in asked and extent is not None:
+            inside = found.intersect(Interval(0, max(extent - 1, 0)))
+            low, high = cast(int, inside.low), cast(int, inside.high)
+            found = inside if low <= high else Interval(0, 0)
+        known[axis.var] = _open(found, axis.var)
