@@ -79,6 +79,7 @@ from irkit.te.reduction import (
     prod,
     sum,
 )
+from irkit.te.reference import evaluate
 from irkit.te.tensor import (
     ComputeOp,
     Dims,
@@ -132,6 +133,7 @@ __all__ = [
     "elementwise",
     "eq",
     "erf",
+    "evaluate",
     "exp",
     "exp2",
     "expm1",

@@ -1,0 +1,333 @@
+"""Evaluate tensor expressions with NumPy, on whole index grids at once.
+
+This is what lowered and compiled code is compared with, so it shares nothing with the lowering or
+the interpreter of loops. Each stage is evaluated on the grid of its axes; a reduction on the grid
+of its reduce axes too, which costs memory: it is meant for small shapes, and large stages go piece
+by piece along their first axis.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from irkit.core import IRKitError, Node, ShapeError, postorder
+from irkit.ir import (
+    Add,
+    And,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    IfThenElse,
+    Max,
+    Min,
+    Mul,
+    Neg,
+    Not,
+    Or,
+    Select,
+    Var,
+)
+from irkit.te import numpy_meaning as meaning
+from irkit.te.axis import IterVar
+from irkit.te.lower import operations_of
+from irkit.te.reduction import Reduce, Reducer
+from irkit.te.tensor import Operation, PlaceholderOp, Tensor, TensorRead
+
+Array = Any
+_GRID = 1 << 22  # Points evaluated at a time.
+
+
+class _Value(msgspec.Struct, frozen=True):
+    """An array over the grid, and where an element of it came from reading out of bounds."""
+
+    array: Array
+    wild: Array | None = None
+
+
+def evaluate(
+    tensors: Sequence[Tensor],
+    inputs: Mapping[Tensor, Array],
+    dims: Mapping[Var, int] | None = None,
+    *,
+    wide: bool = False,
+) -> list[Array]:
+    """Compute the values of tensors from those of the placeholders they need.
+
+    ``dims`` gives the variables that no shape of a placeholder tells. With ``wide``, sums and
+    products of floats gather in f64 and are rounded once.
+
+    Raises: IRKitError where a placeholder or variable is missing, or an element that counts is read
+    out of bounds; ShapeError where an array does not fit its placeholder.
+    """
+    known: dict[Tensor, Array] = {}
+    sizes: dict[Node, Array] = {
+        var: np.asarray(value, meaning.array_type(var.dtype)) for var, value in (dims or {}).items()
+    }
+    for tensor, given in inputs.items():
+        known[tensor] = _accept(tensor, np.asarray(given), sizes)
+    for tensor in inputs:
+        _check_shape(tensor, known[tensor], sizes)
+    with np.errstate(all="ignore"):
+        for op in operations_of(tensors):
+            if isinstance(op, PlaceholderOp):
+                if op.output(0) not in known:
+                    raise IRKitError(f"no values given for {op.name!r}", span=op.span)
+            else:
+                made = _stage(op, known, sizes, wide)
+                known.update(zip(op.outputs, made, strict=True))
+    return [known[tensor] for tensor in tensors]
+
+
+def _accept(tensor: Tensor, array: Array, sizes: dict[Node, Array]) -> Array:
+    """Check the type and rank, and learn the variables that stand as extents."""
+    wanted = meaning.array_type(tensor.dtype)
+    if array.dtype != wanted:
+        raise IRKitError(f"{tensor.name!r} holds {tensor.dtype}, found an array of {array.dtype}")
+    if array.ndim != tensor.ndim:
+        raise ShapeError(f"{tensor.name!r} has {tensor.ndim} axes, found an array of {array.ndim}")
+    for dim, size in zip(tensor.shape, array.shape, strict=True):
+        if isinstance(dim, Var) and dim not in sizes:
+            sizes[dim] = np.asarray(size, np.int64)
+    return array
+
+
+def _check_shape(tensor: Tensor, array: Array, sizes: dict[Node, Array]) -> None:
+    for axis, (dim, size) in enumerate(zip(tensor.shape, array.shape, strict=True)):
+        wanted = _number(dim, sizes)
+        if wanted != size:
+            raise ShapeError(f"{tensor.name!r} has {wanted} along axis {axis}, found {size}")
+
+
+def _number(expr: Expr, sizes: Mapping[Node, Array]) -> int:
+    return int(_Grid({}, sizes).value(expr).array)
+
+
+def _stage(
+    op: Operation, known: Mapping[Tensor, Array], sizes: Mapping[Node, Array], wide: bool
+) -> list[Array]:
+    """Evaluate the outputs of one stage, some rows of the first axis at a time."""
+    shape = tuple(max(_number(axis.extent, sizes), 0) for axis in op.axis)
+    spans = [
+        (_number(axis.dom.begin, sizes), max(_number(axis.extent, sizes), 0))
+        for axis in op.reduce_axis
+    ]
+    results = [np.empty(shape, meaning.array_type(dtype)) for dtype in op.dtypes]
+    points = int(np.prod([*shape[1:], *(extent for _, extent in spans)], dtype=np.int64))
+    rows = shape[0] if shape else 1
+    step = max(1, _GRID // max(points, 1))
+    for start in range(0, rows, step):
+        count = min(step, rows - start)
+        ranges = [(0, extent) for extent in shape]
+        if ranges:
+            ranges[0] = (start, count)
+        piece = _piece(op, ranges, spans, known, sizes, wide)
+        for result, values in zip(results, piece, strict=True):
+            if ranges:
+                result[start : start + count] = values
+            else:
+                result[()] = values
+    return results
+
+
+def _piece(
+    op: Operation,
+    ranges: list[tuple[int, int]],
+    spans: list[tuple[int, int]],
+    known: Mapping[Tensor, Array],
+    sizes: Mapping[Node, Array],
+    wide: bool,
+) -> list[Array]:
+    """Evaluate the outputs of one stage over a box of its axes."""
+    every = [*ranges, *spans]
+    values = dict(sizes)
+    for place, (axis, (begin, extent)) in enumerate(
+        zip((*op.axis, *op.reduce_axis), every, strict=True)
+    ):
+        form = [-1 if at == place else 1 for at in range(len(every))]
+        values[axis] = np.arange(begin, begin + extent, dtype=np.int64).reshape(form)
+    grid = _Grid(known, values)
+    spatial = tuple(extent for _, extent in ranges)
+    if isinstance(op.body[0], Reduce):
+        return _reduction(op, op.body[0], grid, spatial, tuple(e for _, e in spans), wide)
+    return [np.broadcast_to(_settled(grid.value(expr), op), spatial) for expr in op.body]
+
+
+def _settled(value: _Value, op: Operation) -> Array:
+    if value.wild is not None and value.wild.any():
+        raise IRKitError(f"stage {op.name!r} reads out of bounds", span=op.span)
+    return value.array
+
+
+def _reduction(
+    op: Operation,
+    reduce: Reduce,
+    grid: "_Grid",
+    spatial: tuple[int, ...],
+    gathered: tuple[int, ...],
+    wide: bool,
+) -> list[Array]:
+    full = (*spatial, *gathered)
+    where = None if reduce.where is None else _settled(grid.value(reduce.where), op)
+    sources: list[Array] = []
+    for source in reduce.sources:
+        value = grid.value(source)
+        if where is not None and value.wild is not None:
+            value = _Value(value.array, value.wild & where)
+        sources.append(np.broadcast_to(_settled(value, op), full))
+    mask = None if where is None else np.broadcast_to(where, full)
+    ufunc = _ufunc(reduce.reducer)
+    if ufunc is not None:
+        return [_at_once(ufunc, reduce, sources[0], mask, len(spatial), wide)]
+    return _by_hand(reduce, sources, mask, spatial)
+
+
+_UFUNCS: dict[type[Expr], np.ufunc] = {
+    Add: np.add,
+    Mul: np.multiply,
+    Min: np.minimum,
+    Max: np.maximum,
+}
+
+
+def _ufunc(reducer: Reducer) -> np.ufunc | None:
+    """Find what NumPy reduces by, if the reducer is one plain operation of its two sides."""
+    result = reducer.results[0]
+    if len(reducer.results) > 1 or not isinstance(result, Binary):
+        return None
+    plain = result.a is reducer.left[0] and result.b is reducer.right[0]
+    return _UFUNCS.get(type(result)) if plain else None
+
+
+def _at_once(
+    ufunc: np.ufunc, reduce: Reduce, source: Array, mask: Array | None, rank: int, wide: bool
+) -> Array:
+    identity = _Grid({}, {}).value(reduce.reducer.identity[0]).array
+    gathers = reduce.dtype.is_float and ufunc in (np.add, np.multiply)
+    kind = np.dtype(np.float64) if wide and gathers else source.dtype
+    gathered = ufunc.reduce(
+        source.astype(kind),
+        axis=tuple(range(rank, source.ndim)),
+        dtype=kind,
+        initial=identity.astype(kind),
+        where=True if mask is None else mask,
+    )
+    return np.asarray(gathered).astype(source.dtype)
+
+
+def _by_hand(
+    reduce: Reduce, sources: list[Array], mask: Array | None, spatial: tuple[int, ...]
+) -> list[Array]:
+    """Combine point by point of the reduce grid, as a user-made reducer must be."""
+    reducer = reduce.reducer
+    points = int(np.prod(sources[0].shape[len(spatial) :], dtype=np.int64))
+    flat = [source.reshape(*spatial, points) for source in sources]
+    state = [np.broadcast_to(_Grid({}, {}).value(each).array, spatial) for each in reducer.identity]
+    for point in range(points):
+        values: dict[Node, Array] = dict(zip(reducer.left, state, strict=True))
+        values.update(
+            (var, each[..., point]) for var, each in zip(reducer.right, flat, strict=True)
+        )
+        grid = _Grid({}, values)
+        new = [grid.value(result).array for result in reducer.results]
+        if mask is not None:
+            chosen = mask.reshape(*spatial, points)[..., point]
+            new = [np.where(chosen, a, b) for a, b in zip(new, state, strict=True)]
+        state = new
+    return [np.broadcast_to(each, spatial) for each in state]
+
+
+class _Grid:
+    """Evaluate expressions over a grid of points, each subexpression once."""
+
+    def __init__(self, tensors: Mapping[Tensor, Array], symbols: Mapping[Node, Array]) -> None:
+        self.tensors = tensors
+        self.symbols = symbols
+        self.done: dict[int, _Value] = {}
+
+    def value(self, root: Expr) -> _Value:
+        for node in postorder(root):
+            if id(node) not in self.done:
+                assert isinstance(node, Expr)
+                self.done[id(node)] = self._node(node)
+        return self.done[id(root)]
+
+    def _node(self, expr: Expr) -> _Value:
+        match expr:
+            case Const(value, dtype):
+                return _Value(meaning.full_of(value, dtype))
+            case Var():
+                return self._symbol(expr)
+            case And() | Or():
+                return self._short_circuit(expr)
+            case Binary():
+                a, b = self._of(expr.a), self._of(expr.b)
+                return _Value(meaning.BINARY[type(expr)](a.array, b.array), _either(a, b))
+            case Neg(a):
+                return _Value(meaning.negate(self._of(a).array), self._of(a).wild)
+            case Not(a):
+                return _Value(meaning.invert(self._of(a).array), self._of(a).wild)
+            case Cast(value, dtype):
+                return _Value(meaning.convert(self._of(value).array, dtype), self._of(value).wild)
+            case Select() | IfThenElse():
+                return self._choice(expr)
+            case Call(name, args, dtype):
+                given = [self._of(arg) for arg in args]
+                arrays = [value.array for value in given]
+                return _Value(meaning.call(name, arrays, args[0].dtype), _either(*given))
+            case TensorRead():
+                return self._read(expr)
+            case _:
+                raise IRKitError(f"a tensor expression cannot hold a {type(expr).__name__}")
+
+    def _of(self, expr: Expr) -> _Value:
+        return self.done[id(expr)]
+
+    def _symbol(self, var: Var) -> _Value:
+        if var not in self.symbols:
+            kind = "axis" if isinstance(var, IterVar) else "variable"
+            raise IRKitError(f"no value given for {kind} {var.name!r}")
+        return _Value(self.symbols[var])
+
+    def _short_circuit(self, expr: And | Or) -> _Value:
+        a, b = self._of(expr.a), self._of(expr.b)
+        decided = a.array if isinstance(expr, Or) else ~a.array
+        right = None if b.wild is None else b.wild & ~decided
+        return _Value(
+            meaning.BINARY[type(expr)](a.array, b.array), _either(a, _Value(b.array, right))
+        )
+
+    def _choice(self, expr: Select | IfThenElse) -> _Value:
+        test, then, otherwise = (self._of(e) for e in (expr.cond, expr.then, expr.otherwise))
+        array = np.asarray(np.where(test.array, then.array, otherwise.array))
+        if isinstance(expr, Select):
+            return _Value(array, _either(test, then, otherwise))
+        taken = None if then.wild is None else then.wild & test.array
+        left = None if otherwise.wild is None else otherwise.wild & ~test.array
+        return _Value(array, _either(test, _Value(array, taken), _Value(array, left)))
+
+    def _read(self, read: TensorRead) -> _Value:
+        array = self.tensors[read.tensor]
+        given = [self._of(index) for index in read.indices]
+        wild = _either(*given)
+        at: list[Array] = []
+        for index, size in zip(given, array.shape, strict=True):
+            outside = (index.array < 0) | (index.array >= size)
+            if np.any(outside):
+                wild = outside if wild is None else wild | outside
+            at.append(np.clip(index.array, 0, max(size - 1, 0)))
+        if 0 in array.shape:  # There is nothing to read, so every read is out of bounds.
+            form = np.broadcast_shapes(*(index.shape for index in at))
+            return _Value(np.zeros(form, array.dtype), np.ones(form, np.bool_))
+        return _Value(np.asarray(array[tuple(at)]), wild)
+
+
+def _either(*values: _Value) -> Array | None:
+    wild: Array | None = None
+    for value in values:
+        if value.wild is not None:
+            wild = value.wild if wild is None else wild | value.wild
+    return wild
