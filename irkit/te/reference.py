@@ -175,8 +175,8 @@ def _reduction(
     sources: list[Array] = []
     for source in reduce.sources:
         value = grid.value(source)
-        if where is not None and value.wild is not None:
-            value = _Value(value.array, value.wild & where)
+        if where is not None:
+            value = _where(value, where)
         sources.append(np.broadcast_to(_settled(value, op), full))
     mask = None if where is None else np.broadcast_to(where, full)
     ufunc = _ufunc(reduce.reducer)
@@ -294,20 +294,17 @@ class _Grid:
 
     def _short_circuit(self, expr: And | Or) -> _Value:
         a, b = self._of(expr.a), self._of(expr.b)
-        decided = a.array if isinstance(expr, Or) else ~a.array
-        right = None if b.wild is None else b.wild & ~decided
-        return _Value(
-            meaning.BINARY[type(expr)](a.array, b.array), _either(a, _Value(b.array, right))
-        )
+        counts = ~a.array if isinstance(expr, Or) else a.array
+        array = meaning.BINARY[type(expr)](a.array, b.array)
+        return _Value(array, _either(a, _where(b, counts)))
 
     def _choice(self, expr: Select | IfThenElse) -> _Value:
         test, then, otherwise = (self._of(e) for e in (expr.cond, expr.then, expr.otherwise))
-        array = np.asarray(np.where(test.array, then.array, otherwise.array))
-        if isinstance(expr, Select):
-            return _Value(array, _either(test, then, otherwise))
-        taken = None if then.wild is None else then.wild & test.array
-        left = None if otherwise.wild is None else otherwise.wild & ~test.array
-        return _Value(array, _either(test, _Value(array, taken), _Value(array, left)))
+        if isinstance(expr, IfThenElse):
+            then = _where(then, test.array)
+            otherwise = _where(otherwise, ~test.array)
+        wild = _either(test, then, otherwise)
+        return _Value(np.where(test.array, then.array, otherwise.array), wild)
 
     def _read(self, read: TensorRead) -> _Value:
         array = self.tensors[read.tensor]
@@ -323,6 +320,11 @@ class _Grid:
             form = np.broadcast_shapes(*(index.shape for index in at))
             return _Value(np.zeros(form, array.dtype), np.ones(form, np.bool_))
         return _Value(np.asarray(array[tuple(at)]), wild)
+
+
+def _where(value: _Value, counts: Array) -> _Value:
+    """Forgive the reads out of bounds where the value does not count."""
+    return value if value.wild is None else _Value(value.array, value.wild & counts)
 
 
 def _either(*values: _Value) -> Array | None:
