@@ -21,11 +21,13 @@ from irkit.core.node import (
     binders,
     children,
     fields,
+    parts,
     uses,
     with_fields,
 )
 from irkit.core.recorder import Application, Recorder, Remark, current_recorder, recording, remark
 from irkit.core.rewrite import any_node, first, free_symbols, fresh, rewrite, substitute
+from irkit.core.same import equal, same, same_data, structural_hash
 from irkit.core.span import Span
 from irkit.core.target import Target, as_target
 from irkit.core.walk import count_nodes, postorder, symbols_bound, symbols_used, walk
@@ -61,14 +63,19 @@ __all__ = [
     "children",
     "count_nodes",
     "current_recorder",
+    "equal",
     "fields",
     "first",
     "free_symbols",
     "fresh",
+    "parts",
     "postorder",
     "recording",
     "remark",
     "rewrite",
+    "same",
+    "same_data",
+    "structural_hash",
     "substitute",
     "symbols_bound",
     "symbols_used",

@@ -2,11 +2,12 @@
 
 A field of a node is one of four kinds, read once from its annotation:
 
-- ``child``: a node, an optional node, or a tuple of nodes. Traversal goes there.
+- ``child``: a node, an optional node, or a tuple of nodes. Traversal goes there; only what a symbol
+  holds (the shape of a buffer, the type of a value) it leaves alone, for that is decided where the
+  symbol is introduced. ``PARTS`` reads it.
 - ``binder`` (``Binds[...]``): the variables and buffers introduced here. Traversal skips it.
 - ``use`` (``Uses[...]``): a symbol introduced elsewhere that is no expression, such as the buffer
-of a load. Traversal skips
-  it; substitution replaces it.
+  of a load. Traversal skips it; substitution replaces it.
 - ``data``: everything else.
 """
 
@@ -52,6 +53,7 @@ class Node(msgspec.Struct, frozen=True):
     """
 
     symbol: ClassVar[bool] = False
+    _nothing: ClassVar[tuple["Node", ...]] = ()  # What a leaf reads: one C call, as elsewhere.
 
     def replace(self, **changes: Any) -> Self:
         """Copy with some fields changed; the same object back if none of them differs by
@@ -115,10 +117,9 @@ def _field(name: str, hint: Any) -> Field:
     optional = type(None) in options
     many = any(get_origin(option) is tuple for option in options)
     held = [inner for option in options for inner in _held(option)]
-    holds_nodes = bool(held) and all(
-        isinstance(inner, type) and issubclass(inner, Node) for inner in held
-    )
-    if kind == "data" and holds_nodes:
+    nodes = [isinstance(inner, type) and issubclass(inner, Node) for inner in held]
+    assert all(nodes) or not any(nodes), f"field {name!r} mixes nodes and data"
+    if kind == "data" and nodes and all(nodes):
         kind = "child"
     return Field(name, kind, many, optional)
 
@@ -136,12 +137,16 @@ def _held(option: Any) -> Iterable[Any]:
     return (option,)
 
 
-def _reader(cls: type[Node], kinds: tuple[FieldKind, ...]) -> Callable[[Any], tuple[Node, ...]]:
+def _reader(
+    cls: type[Node], kinds: tuple[FieldKind, ...], parts: bool
+) -> Callable[[Any], tuple[Node, ...]]:
     """Make a fast function that lists the nodes held by the fields of some kinds."""
     chosen = [field for field in fields(cls) if field.kind in kinds]
+    if cls.symbol and not parts:
+        chosen = []
     names = [field.name for field in chosen]
     if not chosen:
-        return lambda node: ()
+        return cast(Callable[[Any], tuple[Node, ...]], attrgetter("_nothing"))
     if all(not field.many and not field.optional for field in chosen):
         if len(names) > 1:
             return cast(Callable[[Any], tuple[Node, ...]], attrgetter(*names))
@@ -164,12 +169,13 @@ def _reader(cls: type[Node], kinds: tuple[FieldKind, ...]) -> Callable[[Any], tu
 
 
 class _Readers(dict[type[Node], Callable[[Any], tuple[Node, ...]]]):
-    def __init__(self, *kinds: FieldKind) -> None:
+    def __init__(self, *kinds: FieldKind, parts: bool = False) -> None:
         super().__init__()
         self.kinds = kinds
+        self.parts = parts
 
     def __missing__(self, cls: type[Node]) -> Callable[[Any], tuple[Node, ...]]:
-        made = self[cls] = _reader(cls, self.kinds)
+        made = self[cls] = _reader(cls, self.kinds, self.parts)
         return made
 
 
@@ -177,10 +183,11 @@ class _Readers(dict[type[Node], Callable[[Any], tuple[Node, ...]]]):
 CHILDREN = _Readers("child")
 BINDERS = _Readers("binder")
 USES = _Readers("use")
+PARTS = _Readers("child", parts=True)
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """List the nodes directly below, in field order."""
+    """List the nodes directly below, in field order; below a symbol there is nothing."""
     return CHILDREN[type(node)](node)
 
 
@@ -192,6 +199,11 @@ def binders(node: Node) -> tuple[Node, ...]:
 def uses(node: Node) -> tuple[Node, ...]:
     """List the symbols that this node refers to without holding them as expressions."""
     return USES[type(node)](node)
+
+
+def parts(symbol: Node) -> tuple[Node, ...]:
+    """List what a symbol holds: the shape of a buffer, the type of a value."""
+    return PARTS[type(symbol)](symbol)
 
 
 def with_fields(

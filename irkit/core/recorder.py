@@ -2,8 +2,7 @@
 is.
 
 A pipeline sets the recorder around each pass; :func:`irkit.core.rewrite` reports to it. Switching
-an application off by its
-number is how a bisection finds the guilty rewrite.
+an application off by its number is how a bisection finds the guilty rewrite.
 """
 
 from collections.abc import Generator

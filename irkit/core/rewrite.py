@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TypeVar, cast
 
-from irkit.core.node import BINDERS, CHILDREN, USES, Node, with_fields
+from irkit.core.errors import IRKitError
+from irkit.core.module import Function
+from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, with_fields
 from irkit.core.recorder import current_recorder
-from irkit.core.walk import postorder, symbols_bound, walk
+from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
 
 _N = TypeVar("_N", bound=Node)
 Rule = Callable[[Node], Node | None]
@@ -24,56 +26,77 @@ def rewrite(
     """Apply ``rule`` to every node of class ``on``, children first.
 
     ``None`` or the same object means "leave alone". If nothing changed the very same root comes
-    back. New statements that have
-    no span get the one of the node they replace. Each application is reported to the recorder.
+    back. New statements that have no span get the one of the node they replace. Each application
+    is reported to the recorder.
     """
     targets = on if isinstance(on, tuple) else (on,)
     order = postorder(root)
     fires = {cls: _fires_on(cls, targets) for cls in {node.__class__ for node in order}}
     if not any(fires.values()):
         return root
-    recorder = current_recorder()
     name = getattr(rule, "__qualname__", type(rule).__name__)
     new: dict[int, Node] = {}
     for old in order:
-        node = with_fields(old, new) if new else old
-        if fires.get(node.__class__, False) if node is old else _fires_on(node.__class__, targets):
+        if new:
+            node, is_child = _with_new_children(old, new)
+            if is_child:  # The rule has seen it already.
+                new[id(old)] = node
+                continue
+        else:
+            node = old
+        if fires[node.__class__] if node is old else _fires_on(node.__class__, targets):
             result = rule(node)
-            if (
-                result is not None
-                and result is not node
-                and (recorder is None or recorder.allows(name, node, result))
-            ):
-                node = _carry_span(node, result)
+            if result is not None and result is not node:
+                node = _applied(name, node, result)
         if node is not old:
             new[id(old)] = node
     return cast(_N, new.get(id(root), root))
+
+
+def _with_new_children(old: Node, new: dict[int, Node]) -> tuple[Node, bool]:
+    """Put in the new children, and say whether the node collapsed into one of them, as a sequence
+    of one does."""
+    below = CHILDREN[old.__class__](old)
+    for child in below:
+        if id(child) in new:
+            node = with_fields(old, new)
+            return node, any(new.get(id(child), child) is node for child in below)
+    return old, False
+
+
+def _applied(rule: str, node: Node, result: object) -> Node:
+    if not isinstance(result, Node):
+        raise IRKitError(
+            f"rule {rule!r} returned {type(result).__name__} for {type(node).__name__}; "
+            "expected a node, or None to leave it alone"
+        )
+    recorder = current_recorder()
+    if recorder is not None and not recorder.allows(rule, node, result):
+        return node
+    return _carry_span(node, result)
 
 
 def _carry_span(old: Node, result: Node) -> Node:
     """Give the span of ``old`` to the new statements of ``result``; what has a span, and all below
     it, stays as it is."""
     span = getattr(old, "span", None)
-    if span is None:
+    if span is None or not hasattr(result, "span"):
         return result
-    order: list[Node] = []
-    stack = [result]
-    while stack:  # Only nodes with a place for a span are entered, so expressions cost nothing.
-        node = stack.pop()
-        if (
-            node is not old
-            and hasattr(node, "span")
-            and (node is result or getattr(node, "span") is None)
-        ):
-            order.append(node)
-            stack.extend(CHILDREN[node.__class__](node))
     new: dict[int, Node] = {}
-    for node in reversed(order):
-        changed = with_fields(node, new)
-        if getattr(changed, "span") is None:
-            changed = changed.replace(span=span)
-        if changed is not node:
-            new[id(node)] = changed
+    done: set[int] = {id(old)}
+    stack: list[tuple[Node, bool]] = [(result, False)]
+    while stack:  # Only nodes with a place for a span are entered, so expressions cost nothing.
+        node, below_done = stack.pop()
+        if below_done:
+            changed = with_fields(node, new)
+            if getattr(changed, "span", span) is None:
+                changed = changed.replace(span=span)
+            if changed is not node:
+                new[id(node)] = changed
+        elif id(node) not in done and (node is result or getattr(node, "span", span) is None):
+            done.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in CHILDREN[node.__class__](node))
     return new.get(id(result), result)
 
 
@@ -81,18 +104,33 @@ def substitute(root: _N, mapping: Mapping[Node, Node] | Mapping[_N, Node]) -> _N
     """Replace symbols (variables by expressions, buffers by buffers) wherever they are used.
 
     Buffers introduced inside ``root`` whose shape mentions a replaced variable are replaced by new
-    buffers too. A buffer that is
-    bound outside keeps its identity: what it looks like is decided where it is introduced.
+    buffers too. A buffer that is bound outside keeps its identity: what it looks like is decided
+    where it is introduced. Where a replaced symbol is introduced inside ``root``, another symbol
+    takes its place there too, and anything else does not.
     """
     given = {id(old): new for old, new in cast(Mapping[Node, Node], mapping).items()}
     if not given:
         return root
-    for symbol in symbols_bound(root):
-        if id(symbol) not in given and CHILDREN[symbol.__class__](symbol):
-            copied = _replace_symbols(symbol, given)
-            if copied is not symbol:
-                given[id(symbol)] = copied
+    _replace_in_parts(symbols_bound(root), given)
     return cast(_N, _replace_symbols(root, given))
+
+
+def _replace_in_parts(symbols: list[Node], given: dict[int, Node]) -> None:
+    """Add to ``given`` a new symbol for each whose parts mention one that is given."""
+    for symbol in symbols:
+        if id(symbol) not in given:
+            changed = _with_new_parts(symbol, given)
+            if changed is not symbol:
+                given[id(symbol)] = changed
+
+
+def _with_new_parts(symbol: Node, given: dict[int, Node]) -> Node:
+    new: dict[int, Node] = {}
+    for part in PARTS[symbol.__class__](symbol):
+        mentioned = {id(used): given[id(used)] for used in symbols_used(part) if id(used) in given}
+        if mentioned:
+            new[id(part)] = _replace_symbols(part, mentioned)
+    return with_fields(symbol, new)
 
 
 def fresh(root: _N) -> _N:
@@ -100,34 +138,41 @@ def fresh(root: _N) -> _N:
     can stand in one function."""
     given: dict[int, Node] = {}
     for symbol in symbols_bound(root):
-        copied = _replace_symbols(symbol, given)
-        given[id(symbol)] = copied.copied() if copied is symbol else copied
+        changed = _with_new_parts(symbol, given)
+        given[id(symbol)] = changed.copied() if changed is symbol else changed
     return cast(_N, _replace_symbols(root, given)) if given else root
 
 
 def _replace_symbols(root: Node, given: dict[int, Node]) -> Node:
-    if root.symbol and id(root) in given:
-        return given[id(root)]
     new = dict(given)
+    symbols = {key: node for key, node in given.items() if node.symbol}
     for old in postorder(root):
-        if id(old) in new:
+        if id(old) in given:
             continue
-        node = with_fields(old, new, ("child", "use", "binder"))
+        node = with_fields(old, new, ("child", "use"))
+        if BINDERS[old.__class__](old):
+            node = with_fields(node, symbols, ("binder",))
         if node is not old:
             new[id(old)] = node
     return new.get(id(root), root)
 
 
 def free_symbols(root: Node) -> set[Node]:
-    """Collect the variables and buffers used but not introduced below ``root``."""
-    bound = set(symbols_bound(root))
+    """Collect the variables and buffers used but not introduced below ``root``.
+
+    The shapes of a function's parameters introduce the variables they mention.
+    """
+    bound: set[Node] = set()
     used: set[Node] = set()
     for node in walk(root):
         if node.symbol:
             used.add(node)
         used.update(USES[node.__class__](node))
         for symbol in BINDERS[node.__class__](node):
-            used.update(inner for inner in walk(symbol) if inner.symbol and inner is not symbol)
+            bound.add(symbol)
+            inside = bound if isinstance(node, Function) else used
+            for part in PARTS[symbol.__class__](symbol):
+                inside.update(symbols_used(part))
     return used - bound
 
 

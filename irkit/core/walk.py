@@ -3,34 +3,34 @@
 from collections.abc import Iterator
 from typing import TypeVar, overload
 
-from irkit.core.node import BINDERS, CHILDREN, USES, Node
+from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node
 
 _N = TypeVar("_N", bound=Node)
 
 
 def postorder(root: Node) -> list[Node]:
-    """List every node below and including ``root`` once, children before parents; shared nodes
-    appear once."""
+    """List every node below and including ``root`` once, children before parents, in text order."""
     order: list[Node] = []
     add = order.append
     seen: set[int] = set()
     mark = seen.add
     stack: list[Node | None] = [root]
-    push, pop = stack.append, stack.pop
+    push, pop, push_all = stack.append, stack.pop, stack.extend
     readers = CHILDREN
     while stack:
         node = pop()
         if node is None:
             add(pop())  # pyright: ignore[reportArgumentType] -- a None is always pushed on top of the node it announces
             continue
-        if id(node) in seen:
+        key = id(node)
+        if key in seen:
             continue
-        mark(id(node))
+        mark(key)
         below = readers[node.__class__](node)
         if below:
             push(node)
             push(None)
-            stack.extend(below[::-1])
+            push_all(below[::-1])
         else:
             add(node)
     return order
@@ -49,9 +49,10 @@ def walk(root: Node, on: type[Node] | tuple[type[Node], ...] | None = None) -> I
     stack = [root]
     while stack:
         node = stack.pop()
-        if id(node) in seen:
+        key = id(node)
+        if key in seen:
             continue
-        seen.add(id(node))
+        seen.add(key)
         if on is None or isinstance(node, on):
             yield node
         stack.extend(CHILDREN[node.__class__](node)[::-1])
@@ -71,16 +72,18 @@ def symbols_used(root: Node) -> set[Node]:
     """Collect every variable and buffer referred to below ``root``, also inside the shapes of
     buffers it introduces or uses."""
     found: set[Node] = set()
-    roots = [root]
+    entered: set[int] = set()  # Symbols whose parts were looked at.
+    roots: list[Node] = [root]
     while roots:
         for node in walk(roots.pop()):
-            if node.symbol and node not in found:
-                found.add(node)
             held = USES[node.__class__](node)
             found.update(held)
-            roots.extend(
-                symbol
-                for symbol in (*held, *BINDERS[node.__class__](node))
-                if CHILDREN[symbol.__class__](symbol)
-            )
+            inside = [*held, *BINDERS[node.__class__](node)]
+            if node.symbol:
+                found.add(node)
+                inside.append(node)
+            for symbol in inside:
+                if id(symbol) not in entered:
+                    entered.add(id(symbol))
+                    roots.extend(PARTS[symbol.__class__](symbol))
     return found

@@ -32,14 +32,12 @@ class Seq(Stmt, frozen=True, eq=False):
             return self.stmts[0]
         if not any(isinstance(stmt, Seq) for stmt in self.stmts):
             return self
-        return Seq(
-            tuple(
-                inner
-                for stmt in self.stmts
-                for inner in (stmt.stmts if isinstance(stmt, Seq) else (stmt,))
-            ),
-            span=self.span,
+        flat = tuple(
+            inner
+            for stmt in self.stmts
+            for inner in (stmt.stmts if isinstance(stmt, Seq) else (stmt,))
         )
+        return flat[0] if len(flat) == 1 else Seq(flat, span=self.span)
 
 
 class Store(Stmt, frozen=True, eq=False):
