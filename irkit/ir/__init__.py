@@ -2,6 +2,7 @@
 then the rest."""
 
 from irkit.ir.arith import Interval, bounds, loop_ranges
+from irkit.ir.arrays import from_numpy, numpy_dtype
 from irkit.ir.build import (
     as_int,
     broadcast,
@@ -94,6 +95,7 @@ from irkit.ir.expr import (
     meet,
 )
 from irkit.ir.function import PrimFunc, shape_vars
+from irkit.ir.interp import Interpreted, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Intrinsic
 from irkit.ir.stmt import (
     AXIS_KINDS,
@@ -165,6 +167,7 @@ __all__ = [
     "For",
     "If",
     "IfThenElse",
+    "Interpreted",
     "Interval",
     "Intrinsic",
     "Let",
@@ -202,12 +205,15 @@ __all__ = [
     "convert",
     "dtype",
     "eq",
+    "evaluate",
     "floordiv",
     "floormod",
+    "from_numpy",
     "ge",
     "gt",
     "if_then_else",
     "index",
+    "interpret",
     "is_const",
     "is_empty",
     "le",
@@ -220,6 +226,7 @@ __all__ = [
     "meet",
     "minimum",
     "ne",
+    "numpy_dtype",
     "product",
     "ramp",
     "select",

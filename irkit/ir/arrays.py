@@ -1,0 +1,51 @@
+"""Element types as NumPy types, and back; bf16 is the one of ml_dtypes."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from irkit.core import DTypeError
+from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
+
+_NUMPY: dict[DType, np.dtype[Any]] = {
+    BOOL: np.dtype(np.bool_),
+    I8: np.dtype(np.int8),
+    I16: np.dtype(np.int16),
+    I32: np.dtype(np.int32),
+    I64: np.dtype(np.int64),
+    U8: np.dtype(np.uint8),
+    U16: np.dtype(np.uint16),
+    U32: np.dtype(np.uint32),
+    U64: np.dtype(np.uint64),
+    F16: np.dtype(np.float16),
+    F32: np.dtype(np.float32),
+    F64: np.dtype(np.float64),
+    BF16: np.dtype(ml_dtypes.bfloat16),
+}
+_IRKIT: dict[np.dtype[Any], DType] = {there: here for here, there in _NUMPY.items()}
+
+
+def numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    """Give the NumPy type of the elements of ``dtype``, in the machine's byte order.
+
+    Raises: DTypeError if it is no type that NumPy or ml_dtypes has.
+    """
+    found = _NUMPY.get(dtype.element)
+    if found is None:
+        raise DTypeError(f"NumPy has no type for {dtype}")
+    return found
+
+
+def from_numpy(dtype: np.dtype[Any]) -> DType:
+    """Give the type of the elements of an array.
+
+    Raises: DTypeError if the loop IR has none like it (complex, strings, foreign byte order).
+    """
+    found = _IRKIT.get(dtype)
+    if found is None:
+        raise DTypeError(
+            f"no type of the loop IR is like NumPy's {dtype}",
+            hint="It has bool, int8 to int64, uint8 to uint64, float16 to float64 and bfloat16.",
+        )
+    return found

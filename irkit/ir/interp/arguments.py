@@ -1,0 +1,151 @@
+"""Check the arguments of a call against the signature, and bind symbolic shapes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irkit.core import DTypeError, IRKitError, ShapeError, Span, walk
+from irkit.ir.arrays import numpy_dtype
+from irkit.ir.dtype import DType
+from irkit.ir.expr import Buffer, Const, Expr, Var
+from irkit.ir.function import PrimFunc
+from irkit.ir.interp.machine import Registers
+from irkit.ir.interp.memory import Place, row_major
+from irkit.ir.interp.values import constant
+from irkit.ir.stmt import Store, View
+
+
+def written_params(func: PrimFunc) -> set[int]:
+    """Say which parameters, by number, the body writes, directly or through views."""
+    source = {node.buffer: node.source for node in walk(func.body, View)}
+    stored: set[Buffer] = set()
+    for node in walk(func.body, Store):
+        at = node.buffer
+        while at in source and at not in stored:
+            stored.add(at)
+            at = source[at]
+        stored.add(at)
+    return {number for number, param in enumerate(func.params) if param in stored}
+
+
+class Binder:
+    """Put the arguments of one call into registers."""
+
+    def __init__(self, func: PrimFunc, registers: Registers, variables: dict[Any, int]) -> None:
+        self.func = func
+        self.registers = registers
+        self.variables = variables
+        self.bound: dict[Var, str] = {}
+
+    def label(self, number: int) -> str:
+        return f"argument {number + 1} ({self.func.params[number].name!r}) of {self.func.name}"
+
+    def check_count(self, args: Sequence[Any]) -> None:
+        if len(args) != len(self.func.params):
+            names = ", ".join(param.name for param in self.func.params)
+            raise IRKitError(
+                f"{self.func.name} takes {len(self.func.params)} arguments ({names}), "
+                f"found {len(args)}",
+                span=self.func.span,
+            )
+
+    def scalar(self, number: int, var: Var, value: Any) -> None:
+        """Bind a scalar parameter."""
+        self.registers[self.variables[var]] = as_scalar(
+            value, var.dtype, self.label(number), self.func.span
+        )
+        self.bound[var] = self.label(number)
+
+    def array(self, number: int, buffer: Buffer, place: Place, value: Any, writes: bool) -> None:
+        """Bind the memory of a buffer parameter, and the variables that its shape names."""
+        label, span = self.label(number), self.func.span
+        array: Any = value  # The test below would leave its element type unknown to the checker.
+        if not isinstance(value, np.ndarray):
+            raise DTypeError(
+                f"{label} must be a NumPy array, found {type(value).__name__}", span=span
+            )
+        wanted = numpy_dtype(buffer.dtype)
+        if array.dtype != wanted:
+            raise DTypeError(f"{label} must hold {wanted}, found {array.dtype}", span=span)
+        if array.ndim != buffer.rank:
+            raise ShapeError(
+                f"{label} must have {buffer.rank} dimensions, found shape {array.shape}", span=span
+            )
+        if writes and not array.flags.writeable:
+            raise ShapeError(f"{label} is written by the function, but is read-only", span=span)
+        for axis, (dim, size) in enumerate(zip(buffer.shape, array.shape, strict=True)):
+            self._dimension(dim, size, f"dimension {axis} of {label}")
+        self._layout(buffer, value, label)
+        self.registers[place.memory] = value
+
+    def _dimension(self, dim: Expr, size: int, where: str) -> None:
+        if isinstance(dim, Var) and dim not in self.bound:
+            self.registers[self.variables[dim]] = as_scalar(size, dim.dtype, where, self.func.span)
+            self.bound[dim] = where
+            return
+        if isinstance(dim, Const):
+            expected, why = dim.value, ""
+        elif isinstance(dim, Var):
+            expected = int(self.registers[self.variables[dim]])
+            why = f" = {dim.name}, from {self.bound[dim]}"
+        else:
+            return  # An expression: compared when everything is bound.
+        if expected != size:
+            raise ShapeError(f"{where} must be {expected}{why}; found {size}", span=self.func.span)
+
+    def _layout(self, buffer: Buffer, value: Any, label: str) -> None:
+        if buffer.strides is None:
+            if not value.flags.c_contiguous:
+                raise ShapeError(
+                    f"{label} must be contiguous in row-major order, found byte strides "
+                    f"{value.strides} for shape {value.shape}",
+                    hint="numpy.ascontiguousarray makes such a copy.",
+                    span=self.func.span,
+                )
+            return
+        steps = [stride // value.itemsize for stride in value.strides]
+        if 0 in value.shape:
+            steps = row_major(value.shape)
+        if min(steps, default=0) < 0 or any(stride % value.itemsize for stride in value.strides):
+            raise ShapeError(
+                f"{label} has byte strides {value.strides}; they must be whole elements, forwards",
+                span=self.func.span,
+            )
+        for axis, (stride, step, size) in enumerate(
+            zip(buffer.strides, steps, value.shape, strict=True)
+        ):
+            if size > 1 or isinstance(
+                stride, Var
+            ):  # Of one element, the stride counts for nothing.
+                self._dimension(stride, step, f"stride {axis} of {label}")
+
+    def check_aliases(self, arrays: dict[int, Any], written: set[int]) -> None:
+        """Refuse a written array that overlaps another one."""
+        for number in sorted(written & set(arrays)):
+            for other, array in arrays.items():
+                if other != number and np.may_share_memory(arrays[number], array):
+                    raise ShapeError(
+                        f"{self.label(number)} is written and overlaps {self.label(other)}",
+                        span=self.func.span,
+                    )
+
+
+def as_scalar(value: Any, dtype: DType, label: str, span: Span | None) -> Any:
+    """Turn a Python or NumPy number into a scalar of a type, exactly; floats are rounded.
+
+    Raises: DTypeError if it is of another kind, or out of range.
+    """
+    item = value.item() if getattr(value, "ndim", 1) == 0 else value
+    fits = (
+        isinstance(item, (int, float)) and not isinstance(item, bool)
+        if dtype.is_float
+        else isinstance(item, bool)
+        if dtype.is_bool
+        else isinstance(item, int)
+        and not isinstance(item, bool)
+        and dtype.low <= item <= dtype.high
+    )
+    if not fits:
+        raise DTypeError(f"{label} must be a number that {dtype} holds, found {value!r}", span=span)
+    return constant(item, dtype)

@@ -1,0 +1,404 @@
+"""Turn expressions into operations on registers, once per function, without recursion.
+
+A node that several others share is computed once. ``IfThenElse``, ``And`` and ``Or`` become jumps
+only where the side that may be skipped holds a load: nothing else can go wrong, so the rest is
+computed ahead, which keeps shared expressions from multiplying.
+"""
+
+import operator
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from irkit.core import IRKitError, Node, Span, children, postorder
+from irkit.ir.dtype import I64, DType
+from irkit.ir.expr import (
+    And,
+    Binary,
+    Broadcast,
+    Buffer,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    IfThenElse,
+    Load,
+    Neg,
+    Not,
+    Or,
+    Ramp,
+    Select,
+    Var,
+)
+from irkit.ir.interp.machine import FIRST_FREE, Control, Operation, Registers
+from irkit.ir.interp.memory import Place, load_lanes, load_one
+from irkit.ir.interp.values import (
+    Function,
+    binary_function,
+    call_function,
+    cast_function,
+    constant,
+    lanes_and,
+    lanes_not,
+    ramp,
+    repeat,
+)
+
+MAX_OPERATIONS = 4_000_000
+
+
+class Assembler:
+    """Collect basic blocks and registers; the current block is where operations go."""
+
+    def __init__(self) -> None:
+        self.blocks: list[tuple[list[Operation], Control | None]] = [([], None)]
+        self.current = self.blocks[0][0]
+        self.at = 0
+        self.registers: Registers = [None] * FIRST_FREE
+        self.constants: dict[object, int] = {}
+        self.count = 0
+        self.span: Span | None = None
+
+    def register(self, value: Any = None) -> int:
+        """Take a new register, with its value before the program starts."""
+        self.registers.append(value)
+        return len(self.registers) - 1
+
+    def emit(self, operation: Operation) -> None:
+        self.count += 1
+        if self.count > MAX_OPERATIONS:
+            raise IRKitError(
+                f"the program takes more than {MAX_OPERATIONS} operations to interpret",
+                hint="Choices that guard loads and are shared by many others multiply; name them.",
+                span=self.span,
+            )
+        self.current.append(operation)
+
+    def label(self) -> int:
+        """Reserve a block to jump to."""
+        self.blocks.append(([], None))
+        return len(self.blocks) - 1
+
+    def finish(self, control: Control, then: int) -> None:
+        """End the current block by a jump, and go on in the block ``then``."""
+        self.blocks[self.at] = (self.current, control)
+        self.at = then
+        self.current = self.blocks[then][0]
+
+    def goto(self, target: int, then: int) -> None:
+        self.finish(lambda r: target, then)
+
+    def branch(self, cond: int, yes: int, no: int, then: int) -> None:
+        self.finish(lambda r: yes if r[cond] else no, then)
+
+    def unary(self, function: Function, a: int) -> int:
+        to = self.register()
+
+        def run(r: Registers) -> None:
+            r[to] = function(r[a])
+
+        self.emit(run)
+        return to
+
+    def move(self, to: int, a: int) -> None:
+        def run(r: Registers) -> None:
+            r[to] = r[a]
+
+        self.emit(run)
+
+    def binary(self, function: Function, a: int, b: int) -> int:
+        to = self.register()
+
+        def run(r: Registers) -> None:
+            r[to] = function(r[a], r[b])
+
+        self.emit(run)
+        return to
+
+    def nary(self, function: Function, args: tuple[int, ...]) -> int:
+        to = self.register()
+
+        def run(r: Registers) -> None:
+            r[to] = function(*[r[arg] for arg in args])
+
+        self.emit(run)
+        return to
+
+    def constant(self, value: Any) -> int:
+        """Find the register that holds a NumPy scalar."""
+        key = (value.dtype, value.tobytes())
+        if key not in self.constants:
+            self.constants[key] = self.register(value)
+        return self.constants[key]
+
+
+class _Choice:
+    """The state of one choice while its sides are being compiled."""
+
+    def __init__(self, node: Expr, cond: Expr, then: Expr | None, otherwise: Expr | None) -> None:
+        self.node = node
+        self.cond = cond
+        self.sides = (then, otherwise)  # None is the constant that And and Or short-circuit to.
+        self.to = -1
+        self.masks: tuple[int, int] = (-1, -1)
+        self.results: tuple[int, int] = (-1, -1)
+        self.join = -1
+        self.added: list[int] = []
+
+
+class ExpressionCompiler:
+    """Compile the expressions of one function; ``variables`` and ``places`` say where names
+    live."""
+
+    def __init__(self, code: Assembler) -> None:
+        self.code = code
+        self.variables: dict[Node, int] = {}
+        self.places: dict[Node, Place] = {}
+        self.known: dict[int, int] = {}
+        self.guarded: set[int] = set()
+        self.choices: list[_Choice] = []
+        self.masks: dict[int, list[int]] = {}  # By number of lanes: which of them are evaluated.
+        self.todo: list[Callable[[], None]] = []
+
+    def begin(self, span: Span | None) -> None:
+        """Start a statement: what was computed for the one before may have changed."""
+        self.code.span = span
+        self.known = {}
+
+    def value(self, expr: Expr) -> int:
+        """Compile an expression and say which register will hold it."""
+        if isinstance(expr, (Const, Var)):
+            self._visit(expr)
+        else:
+            self._find_guards(expr)
+            self.todo = [partial(self._visit, expr)]
+            while self.todo:
+                self.todo.pop()()
+        return self.known[id(expr)]
+
+    def index(self, expr: Expr) -> int:
+        """Compile an expression whose value is used as an i64."""
+        register = self.value(expr)
+        return register if expr.dtype == I64 else self._as_index(register, expr.dtype)
+
+    def _as_index(self, register: int, dtype: DType) -> int:
+        if dtype.element == I64:
+            return register
+        return self.code.unary(cast_function(dtype, I64.with_lanes(dtype.lanes)), register)
+
+    def _find_guards(self, root: Expr) -> None:
+        """Note the choices that have to jump: a side that may be skipped holds a load."""
+        self.guarded = set()
+        loads: set[int] = set()
+        for node in postorder(root):
+            if isinstance(node, Load) or any(id(child) in loads for child in children(node)):
+                loads.add(id(node))
+            match node:
+                case And(_, b) | Or(_, b) if id(b) in loads:
+                    self.guarded.add(id(node))
+                case IfThenElse(_, a, b) if id(a) in loads or id(b) in loads:
+                    self.guarded.add(id(node))
+                case _:
+                    pass
+
+    def _visit(self, node: Expr) -> None:
+        if id(node) in self.known:
+            return
+        if isinstance(node, Var):
+            if node not in self.variables:
+                raise IRKitError(f"variable {node.name!r} has no value here", span=self.code.span)
+            self.known[id(node)] = self.variables[node]
+        elif isinstance(node, Const):
+            self.known[id(node)] = self.code.constant(constant(node.value, node.dtype))
+        elif id(node) in self.guarded:
+            self._visit_choice(node)
+        else:
+            self.todo.append(partial(self._emit, node))
+            self.todo += [
+                partial(self._visit, cast(Expr, child)) for child in reversed(children(node))
+            ]
+
+    def _emit(self, node: Expr) -> None:
+        if id(node) not in self.known:
+            self._set(node, EMIT[type(node)](self, node))
+
+    def _set(self, node: Expr, register: int) -> None:
+        self.known[id(node)] = register
+        if self.choices:
+            self.choices[-1].added.append(id(node))
+
+    def at(self, node: Expr) -> int:
+        """Say which register holds a node that is compiled already."""
+        return self.known[id(node)]
+
+    # Choices. With one lane they jump; with several, each side is evaluated in its lanes, under a
+    # mask that its loads obey, and skipped if it has none.
+
+    def _visit_choice(self, node: Expr) -> None:
+        match node:
+            case IfThenElse(cond, then, otherwise):
+                choice = _Choice(node, cond, then, otherwise)
+            case And(cond, b):
+                choice = _Choice(node, cond, b, None)
+            case Or(cond, b):
+                choice = _Choice(node, cond, None, b)
+            case _:
+                raise AssertionError(node)
+        steps: list[Callable[[], None]] = [
+            partial(self._visit, cond),
+            partial(self._open, choice),
+        ]
+        for number, side in enumerate(choice.sides):
+            if side is not None:
+                steps += [
+                    partial(self._enter, choice, number),
+                    partial(self._visit, side),
+                    partial(self._leave, choice, number, side),
+                ]
+        steps.append(partial(self._close, choice))
+        self.todo += reversed(steps)
+
+    def _open(self, choice: _Choice) -> None:
+        code, cond, lanes = self.code, self.at(choice.cond), choice.cond.dtype.lanes
+        choice.to = code.register()
+        kind = choice.node.dtype.element
+        short = (constant(False, kind), constant(True, kind))
+        neutral = [constant(0, kind)] * 2 if isinstance(choice.node, IfThenElse) else short[::-1]
+        choice.results = (code.register(), code.register())
+        for result, value in zip(choice.results, neutral, strict=True):
+            code.move(result, code.constant(value))
+        if lanes > 1:
+            outer = self._active(lanes)
+            inverse = code.unary(lanes_not, cond)
+            both = [cond, inverse]
+            if outer is not None:
+                both = [code.binary(lanes_and, outer, mask) for mask in both]
+            choice.masks = (both[0], both[1])
+        else:
+            choice.masks = (cond, code.unary(lanes_not, cond))
+
+    def _active(self, lanes: int) -> int | None:
+        found = self.masks.get(lanes)
+        return found[-1] if found else None
+
+    def _enter(self, choice: _Choice, number: int) -> None:
+        code, lanes, mask = self.code, choice.cond.dtype.lanes, choice.masks[number]
+        body, choice.join = code.label(), code.label()
+        any_lane = mask if lanes == 1 else code.unary(np.any, mask)
+        code.branch(any_lane, body, choice.join, body)
+        if lanes > 1:
+            self.masks.setdefault(lanes, []).append(mask)
+        choice.added = []
+        self.choices.append(choice)
+
+    def _leave(self, choice: _Choice, number: int, side: Expr) -> None:
+        self.code.move(choice.results[number], self.at(side))
+        self.code.goto(choice.join, choice.join)
+        self.choices.pop()
+        if choice.cond.dtype.lanes > 1:
+            self.masks[choice.cond.dtype.lanes].pop()
+        for key in choice.added:  # Computed on one path only, so unknown on the other.
+            del self.known[key]
+
+    def _close(self, choice: _Choice) -> None:
+        cond = self.at(choice.cond)
+        picked = _pick if choice.cond.dtype.lanes == 1 else np.where
+        self._set(choice.node, self.code.nary(picked, (cond, *choice.results)))
+
+    # One method for each class of expression.
+
+    def binary_(self, node: Binary) -> int:
+        function = binary_function(type(node), node.a.dtype)
+        return self.code.binary(function, self.at(node.a), self.at(node.b))
+
+    def not_(self, node: Not) -> int:
+        return self.code.unary(lanes_not, self.at(node.a))
+
+    def neg(self, node: Neg) -> int:
+        return self.code.unary(operator.neg, self.at(node.a))
+
+    def cast(self, node: Cast) -> int:
+        if node.value.dtype == node.dtype:
+            return self.at(node.value)
+        return self.code.unary(cast_function(node.value.dtype, node.dtype), self.at(node.value))
+
+    def select(self, node: Select | IfThenElse) -> int:
+        function = _pick if node.cond.dtype.lanes == 1 else np.where
+        args = (self.at(node.cond), self.at(node.then), self.at(node.otherwise))
+        return self.code.nary(function, args)
+
+    def call(self, node: Call) -> int:
+        if not node.args:
+            raise IRKitError(
+                f"{node.name} gives no value; it may only stand alone as a statement",
+                span=self.code.span,
+            )
+        function = call_function(node.name, node.args[0].dtype)
+        return self.code.nary(function, tuple(self.at(arg) for arg in node.args))
+
+    def load(self, node: Load) -> int:
+        place = self.place(node.buffer)
+        indices = [self._as_index(self.at(index), index.dtype) for index in node.indices]
+        self.check_rank(place, len(indices))
+        mask = None if node.mask is None else self.at(node.mask)
+        outer = self._active(node.dtype.lanes) if node.dtype.lanes > 1 else None
+        if outer is not None:
+            mask = outer if mask is None else self.code.binary(lanes_and, mask, outer)
+        to = self.code.register()
+        if mask is None and node.dtype.lanes == 1:
+            self.code.emit(load_one(place, indices, to, self.code.span))
+        else:
+            self.code.emit(load_lanes(place, indices, mask, to, node.dtype, self.code.span))
+        return to
+
+    def place(self, buffer: Buffer) -> Place:
+        """Find where a buffer lives."""
+        found = self.places.get(buffer)
+        if found is None:
+            raise IRKitError(f"buffer {buffer.name!r} is not known here", span=self.code.span)
+        return found
+
+    def check_rank(self, place: Place, count: int) -> None:
+        if count != len(place.shape):
+            raise IRKitError(
+                f"{place.name} has {len(place.shape)} dimensions, found {count} indices",
+                span=self.code.span,
+            )
+
+    def ramp(self, node: Ramp) -> int:
+        return self.code.binary(ramp(node.dtype), self.at(node.base), self.at(node.stride))
+
+    def broadcast(self, node: Broadcast) -> int:
+        return self.code.unary(repeat(node.dtype.lanes), self.at(node.value))
+
+
+def _pick(cond: Any, then: Any, otherwise: Any) -> Any:
+    return then if cond else otherwise
+
+
+def _emitters() -> Mapping[type[Expr], Callable[[ExpressionCompiler, Any], int]]:
+    compiler = ExpressionCompiler
+    table: dict[type[Expr], Callable[[ExpressionCompiler, Any], int]] = {
+        Not: compiler.not_,
+        Neg: compiler.neg,
+        Cast: compiler.cast,
+        Select: compiler.select,
+        IfThenElse: compiler.select,
+        Call: compiler.call,
+        Load: compiler.load,
+        Ramp: compiler.ramp,
+        Broadcast: compiler.broadcast,
+    }
+    return table
+
+
+class _Table(dict[type[Expr], Callable[[ExpressionCompiler, Any], int]]):
+    def __missing__(self, cls: type[Expr]) -> Callable[[ExpressionCompiler, Any], int]:
+        if issubclass(cls, Binary):
+            return ExpressionCompiler.binary_
+        raise AssertionError(f"the interpreter has no case for {cls.__name__}")
+
+
+EMIT = _Table(_emitters())

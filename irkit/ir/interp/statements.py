@@ -1,0 +1,286 @@
+"""Turn the statements of a function into a program, without recursion."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from irkit.core import IRKitError, children, postorder
+from irkit.ir.arrays import numpy_dtype
+from irkit.ir.dtype import DType
+from irkit.ir.expr import Buffer, Call, Const, Expr, Var
+from irkit.ir.interp.expressions import Assembler, ExpressionCompiler
+from irkit.ir.interp.machine import END, Barrier, Fork, Program, Registers
+from irkit.ir.interp.memory import (
+    Place,
+    allocate,
+    release,
+    store_lanes,
+    store_one,
+    view,
+)
+from irkit.ir.interp.values import cast_function
+from irkit.ir.stmt import (
+    Allocate,
+    Assert,
+    Axis,
+    Block,
+    Evaluate,
+    For,
+    If,
+    Let,
+    Seq,
+    Stmt,
+    Store,
+    View,
+)
+
+
+class StatementCompiler(ExpressionCompiler):
+    """Compile statements; ``todo`` of the base is for expressions, ``steps`` is for statements."""
+
+    def __init__(self) -> None:
+        super().__init__(Assembler())
+        self.steps: list[Callable[[], None]] = []
+        self.events: list[Barrier | Fork] = []
+        self.waiting: set[int] = set()  # Thread loops that hold a barrier.
+        self.last = -1  # Where the value of the latest Evaluate is.
+        self.ranges: dict[Var, tuple[int, int]] = {}  # Loops with constant bounds.
+
+    def compile(self, body: Stmt) -> None:
+        """Append the code of a statement."""
+        self._find_barriers(body)
+        self.steps = [partial(self.statement, body)]
+        while self.steps:
+            self.steps.pop()()
+
+    def program(self) -> Program:
+        """End the code and hand it out."""
+        self.code.finish(lambda r: END, self.code.label())
+        blocks = [
+            (tuple(operations), control)
+            for operations, control in self.code.blocks
+            if control is not None
+        ]
+        assert len(blocks) == len(self.code.blocks) - 1
+        return Program(blocks, self.events, self.code.registers, 0)
+
+    def _find_barriers(self, body: Stmt) -> None:
+        held: set[int] = set()
+        for node in postorder(body):
+            if _is_barrier(node) or any(id(child) in held for child in children(node)):
+                held.add(id(node))
+                if isinstance(node, For) and node.kind == "thread":
+                    self.waiting.add(id(node))
+
+    def statement(self, stmt: Stmt) -> None:
+        self.begin(stmt.span)
+        COMPILE[type(stmt)](self, stmt)
+
+    def then(self, *steps: Callable[[], None]) -> None:
+        """Do some steps next, in this order."""
+        self.steps += reversed(steps)
+
+    def seq(self, stmt: Seq) -> None:
+        self.then(*(partial(self.statement, inner) for inner in stmt.stmts))
+
+    def store(self, stmt: Store) -> None:
+        place = self.place(stmt.buffer)
+        self.check_rank(place, len(stmt.indices))
+        indices = [self.index(index) for index in stmt.indices]
+        value = self.value(stmt.value)
+        mask = None if stmt.mask is None else self.value(stmt.mask)
+        lanes = max(index.dtype.lanes for index in stmt.indices) if stmt.indices else 1
+        if lanes == 1 and mask is None:
+            self.code.emit(store_one(place, indices, value, stmt.span))
+        else:
+            self.code.emit(store_lanes(place, indices, mask, value, lanes, stmt.span))
+
+    def loop(self, stmt: For) -> None:
+        begin = self._as(stmt.begin, stmt.var.dtype)
+        end = self._as(stmt.end, stmt.var.dtype)
+        var = self.code.register()
+        self.variables[stmt.var] = var
+        match stmt:
+            case For(_, Const(int() as low), Const(int() as high)):
+                self.ranges[stmt.var] = (low, high)
+            case _:
+                pass
+        if id(stmt) in self.waiting and not stmt.thread.startswith("blockIdx"):
+            self._threads(stmt, var, begin, end)
+        else:
+            self._loop(stmt, var, begin, end)
+
+    def _loop(self, stmt: For, var: int, begin: int, end: int) -> None:
+        body, leave = self.code.label(), self.code.label()
+        one = numpy_dtype(stmt.var.dtype).type(1)
+
+        def enter(r: Registers) -> int:
+            first = r[var] = r[begin]
+            return body if first < r[end] else leave
+
+        def again(r: Registers) -> int:
+            value = r[var] + one
+            if value < r[end]:
+                r[var] = value
+                return body
+            return leave
+
+        self.code.finish(enter, body)
+        self.then(partial(self.statement, stmt.body), partial(self.code.finish, again, leave))
+
+    def _threads(self, stmt: For, var: int, begin: int, end: int) -> None:
+        body, leave = self.code.label(), self.code.label()
+        self._stop(Fork(var, begin, end, body, leave, stmt.span), body)
+        self.then(
+            partial(self.statement, stmt.body),
+            partial(self.code.finish, lambda r: END, leave),
+        )
+
+    def _stop(self, event: Barrier | Fork, then: int) -> None:
+        self.events.append(event)
+        code = -1 - len(self.events)
+        self.code.finish(lambda r: code, then)
+
+    def _as(self, expr: Expr, dtype: DType) -> int:
+        register = self.value(expr)
+        if expr.dtype == dtype:
+            return register
+        return self.code.unary(cast_function(expr.dtype, dtype), register)
+
+    def block(self, stmt: Block) -> None:
+        for axis in stmt.axes:
+            self.variables[axis.var] = self._as(axis.binding, axis.var.dtype)
+        leave = self.code.label()
+        if stmt.predicate is not None:
+            self.begin(stmt.span)
+            self._unless(self.value(stmt.predicate), leave)
+        self.begin(stmt.span)
+        for axis in stmt.axes:
+            self._check_axis(axis, stmt)
+        self.then(partial(self.statement, stmt.body), partial(self.code.goto, leave, leave))
+        if stmt.init is not None:
+            self._init(stmt, stmt.init)
+
+    def _unless(self, cond: int, leave: int) -> None:
+        inside = self.code.label()
+        self.code.branch(cond, inside, leave, inside)
+
+    def _init(self, stmt: Block, init: Stmt) -> None:
+        reduce = [self.variables[axis.var] for axis in stmt.axes if axis.kind == "reduce"]
+        first, after = self.code.label(), self.code.label()
+
+        def start(r: Registers) -> int:
+            for register in reduce:
+                if r[register]:
+                    return after
+            return first
+
+        self.code.finish(start, first)
+        self.then(partial(self.statement, init), partial(self.code.goto, after, after))
+
+    def _check_axis(self, axis: Axis, stmt: Block) -> None:
+        if isinstance(axis.binding, Var) and isinstance(axis.extent, Const):
+            low, high = self.ranges.get(axis.binding, (-1, 0))
+            if low >= 0 and high <= axis.extent.value:
+                return
+        value, extent = self.variables[axis.var], self._as(axis.extent, axis.var.dtype)
+        zero, name = numpy_dtype(axis.var.dtype).type(0), axis.var.name
+
+        def check(r: Registers) -> None:
+            if not (zero <= r[value] < r[extent]):
+                raise IRKitError(
+                    f"axis {name!r} of block {stmt.name!r} is {r[value]}, outside 0 to its "
+                    f"extent {r[extent]}",
+                    span=stmt.span,
+                )
+
+        self.code.emit(check)
+
+    def if_(self, stmt: If) -> None:
+        cond = self.value(stmt.cond)
+        yes, leave = self.code.label(), self.code.label()
+        if stmt.otherwise is None:
+            self.code.branch(cond, yes, leave, yes)
+            self.then(partial(self.statement, stmt.then), partial(self.code.goto, leave, leave))
+            return
+        no = self.code.label()
+        self.code.branch(cond, yes, no, yes)
+        self.then(
+            partial(self.statement, stmt.then),
+            partial(self.code.goto, leave, no),
+            partial(self.statement, stmt.otherwise),
+            partial(self.code.goto, leave, leave),
+        )
+
+    def let(self, stmt: Let) -> None:
+        self.variables[stmt.var] = self.value(stmt.value)
+        self.then(partial(self.statement, stmt.body))
+
+    def new_place(self, buffer: Buffer) -> Place:
+        """Give a buffer its registers; the sizes that are not constant are computed here."""
+        shape = tuple(self.index(size) for size in buffer.shape)
+        if buffer.strides is None:
+            strides = tuple(self.code.register() for _ in shape)
+        else:
+            strides = tuple(self.index(stride) for stride in buffer.strides)
+        unit = bool(shape) and (
+            buffer.strides is None
+            or (isinstance(buffer.strides[-1], Const) and buffer.strides[-1].value == 1)
+        )
+        place = Place(buffer.name, self.code.register(), shape, strides, unit)
+        self.places[buffer] = place
+        return place
+
+    def allocate(self, stmt: Allocate) -> None:
+        buffer = stmt.buffer
+        shared = buffer.scope == "shared"
+        place = self.new_place(buffer)
+        given = buffer.strides is not None
+        self.code.emit(
+            allocate(place, buffer.dtype, given_strides=given, shared=shared, span=stmt.span)
+        )
+        self.then(
+            partial(self.statement, stmt.body),
+            partial(self.code.emit, release(place, shared=shared)),
+        )
+
+    def view(self, stmt: View) -> None:
+        place = self.new_place(stmt.buffer)
+        source, offset = self.place(stmt.source), self.index(stmt.offset)
+        given = stmt.buffer.strides is not None
+        self.code.emit(view(place, source.memory, offset, given_strides=given, span=stmt.span))
+        self.then(partial(self.statement, stmt.body))
+
+    def evaluate(self, stmt: Evaluate) -> None:
+        if _is_barrier(stmt.value):
+            after = self.code.label()
+            self._stop(Barrier(after, stmt.span), after)
+        else:
+            self.last = self.value(stmt.value)
+
+    def assert_(self, stmt: Assert) -> None:
+        cond = self.value(stmt.cond)
+
+        def check(r: Registers) -> None:
+            if not r[cond]:
+                raise IRKitError(f"assertion failed: {stmt.message}", span=stmt.span)
+
+        self.code.emit(check)
+
+
+def _is_barrier(node: object) -> bool:
+    return isinstance(node, Call) and node.name == "barrier"
+
+
+COMPILE: dict[type[Stmt], Callable[[StatementCompiler, Any], None]] = {
+    Seq: StatementCompiler.seq,
+    Store: StatementCompiler.store,
+    For: StatementCompiler.loop,
+    Block: StatementCompiler.block,
+    If: StatementCompiler.if_,
+    Let: StatementCompiler.let,
+    Allocate: StatementCompiler.allocate,
+    View: StatementCompiler.view,
+    Evaluate: StatementCompiler.evaluate,
+    Assert: StatementCompiler.assert_,
+}
