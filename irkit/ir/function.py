@@ -3,7 +3,9 @@
 from typing import Union
 
 from irkit.core import Attrs, Binds, Function, Span
-from irkit.ir.expr import Buffer, Expr, Var
+from irkit.ir.expr import Buffer, Var
+from irkit.ir.params import dimension_vars
+from irkit.ir.script import script
 from irkit.ir.stmt import Stmt
 
 
@@ -21,14 +23,14 @@ class PrimFunc(Function, frozen=True, eq=False, weakref=True):
     attrs: Attrs = ()
     span: Span | None = None
 
+    def script(self) -> str:
+        """Print as text that parses back."""
+        return script(self)
+
+    def __str__(self) -> str:
+        return script(self)
+
 
 def shape_vars(func: PrimFunc) -> tuple[Var, ...]:
     """List the variables that the shapes and strides of the parameters bind, in order."""
-    found: dict[Var, None] = {}
-    scalars = {param for param in func.params if isinstance(param, Var)}
-    for param in func.params:
-        dims: tuple[Expr, ...] = (
-            (*param.shape, *(param.strides or ())) if isinstance(param, Buffer) else ()
-        )
-        found.update((dim, None) for dim in dims if isinstance(dim, Var) and dim not in scalars)
-    return tuple(found)
+    return dimension_vars(func.params)

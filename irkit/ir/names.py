@@ -1,0 +1,94 @@
+"""Printed names: one table per trace, so that an unchanged variable keeps its name from step to
+step.
+
+Names in the IR are for people and need not differ, nor be Python identifiers (ONNX has
+``conv/1:0``). Printed names must: a clash gets a suffix; what is no identifier, or is reserved,
+is mangled, and stands quoted beside the mangled name.
+"""
+
+import keyword
+import re
+from collections.abc import Iterable
+
+from irkit.core import Node
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}\Z")
+_RESERVED = re.compile(r"_*\d*\Z|(?:bool|(?:bf|f|i|u)\d{1,2})(?:x\d{1,5})?\Z")
+_FOREIGN = re.compile(r"[^A-Za-z0-9_]")
+ALIAS = re.compile(r"_\d+\Z")
+"""The names of lines that hold a part of an expression too deep for one line."""
+
+
+def is_printable(name: str) -> bool:
+    """Say whether a name can stand in the text as it is."""
+    return (
+        _IDENTIFIER.match(name) is not None
+        and not keyword.iskeyword(name)
+        and _RESERVED.match(name) is None
+    )
+
+
+def mangled(name: str) -> str:
+    """Make a printable name that resembles ``name``."""
+    if is_printable(name):
+        return name
+    changed = _FOREIGN.sub("_", name)[:48]
+    if not changed.strip("_0123456789") or changed[0].isdigit():
+        changed = f"v_{changed}"
+    return changed if is_printable(changed) else f"{changed}_"
+
+
+class Names:
+    """Remember under which name each variable and buffer was printed.
+
+    The table holds the symbols themselves, so it lives as long as the trace it belongs to.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Node, str]] = {}
+
+    def choose(self, symbols: Iterable[Node]) -> "Printed":
+        """Name the symbols of one function, in order: a known one keeps its name where it can."""
+        printed = Printed(self._known)
+        fresh = list[Node]()
+        for symbol in symbols:
+            known = self._known.get(id(symbol))
+            if id(symbol) in printed:
+                continue
+            if known is not None and known[1] not in printed.taken:
+                printed.taken.add(known[1])
+                printed[id(symbol)] = known[1]
+            else:
+                fresh.append(symbol)
+        for symbol in fresh:
+            printed.add(symbol)
+        return printed
+
+
+class Printed(dict[int, str]):
+    """Map the ``id`` of each symbol of one function to its printed name."""
+
+    def __init__(self, known: dict[int, tuple[Node, str]]) -> None:
+        super().__init__()
+        self.taken: set[str] = set()
+        self._known = known
+        self._next: dict[str, int] = {}
+
+    def add(self, symbol: Node) -> str:
+        """Give a symbol a name that no other has; what is not bound in the text gets one too."""
+        name = self.get(id(symbol))
+        if name is None:
+            name = self._free(mangled(getattr(symbol, "name")))
+            self.taken.add(name)
+            self[id(symbol)] = name
+            self._known[id(symbol)] = (symbol, name)
+        return name
+
+    def _free(self, wanted: str) -> str:
+        if wanted not in self.taken:
+            return wanted
+        number = self._next.get(wanted, 1)
+        while f"{wanted}_{number}" in self.taken:
+            number += 1
+        self._next[wanted] = number + 1
+        return f"{wanted}_{number}"

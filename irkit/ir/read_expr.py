@@ -1,0 +1,486 @@
+"""Read expressions: Python's ``ast`` takes one line apart, and nothing is ever executed.
+
+Types are found as ``build.py`` finds them: a number takes the type of what it meets, operands of
+different types are converted. Where the types agree already, as in all printed text, the node is
+made directly.
+"""
+
+import ast
+import struct
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from irkit.core import DTypeError, Node, ParseError, Span
+from irkit.ir import build
+from irkit.ir.dtype import BOOL, I64, DType, dtype
+from irkit.ir.expr import (
+    EQ,
+    GE,
+    GT,
+    LE,
+    LT,
+    NE,
+    Add,
+    And,
+    Binary,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Broadcast,
+    Buffer,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Div,
+    Expr,
+    FloorDiv,
+    FloorMod,
+    IfThenElse,
+    Load,
+    Max,
+    Min,
+    Mul,
+    Neg,
+    Not,
+    Or,
+    Ramp,
+    Scalar,
+    Select,
+    Shl,
+    Shr,
+    Sub,
+    Var,
+    binary,
+    const,
+    convert,
+)
+from irkit.ir.intrinsics import INTRINSICS
+
+MAX_LINE = 1 << 16
+MAX_NESTING = 200
+
+_OPERATORS: dict[type[ast.AST], type[Binary]] = {
+    ast.Add: Add,
+    ast.Sub: Sub,
+    ast.Mult: Mul,
+    ast.Div: Div,
+    ast.FloorDiv: FloorDiv,
+    ast.Mod: FloorMod,
+    ast.BitAnd: BitAnd,
+    ast.BitOr: BitOr,
+    ast.BitXor: BitXor,
+    ast.LShift: Shl,
+    ast.RShift: Shr,
+    ast.Eq: EQ,
+    ast.NotEq: NE,
+    ast.Lt: LT,
+    ast.LtE: LE,
+    ast.Gt: GT,
+    ast.GtE: GE,
+    ast.And: And,
+    ast.Or: Or,
+}
+_NUMBERS = ("f", "bf", "i", "u")
+_ANY = (*_NUMBERS, "bool")
+# The kinds of operands for which the node can be made without asking ``binary``.
+_KINDS: dict[type[Binary], tuple[str, ...]] = {
+    **dict.fromkeys((Add, Sub, Mul, FloorDiv, FloorMod), _NUMBERS),
+    **dict.fromkeys((Min, Max, EQ, NE, LT, LE, GT, GE), _ANY),
+    **dict.fromkeys((BitAnd, BitOr, BitXor), ("i", "u", "bool")),
+    **dict.fromkeys((Shl, Shr), ("i", "u")),
+    **dict.fromkeys((And, Or), ("bool",)),
+    Div: ("f", "bf"),
+}
+_DTYPES: dict[str, DType] = {
+    name: dtype(name)
+    for name in "bool i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 bf16".split()  # noqa: SIM905
+}
+
+
+class ExprReader:
+    """Read the expressions of one text; ``scope`` says what each name stands for."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.scope: dict[str, Expr | Buffer] = {}
+        self.line = 0
+        self.start = 0
+        """How many characters stand before what ``ast`` was given."""
+        self.source = ""
+        self._depth = 0
+
+    def error(self, message: str, node: Any = None, hint: str = "") -> NoReturn:
+        """Report what is wrong at ``node``, in line and column of the text."""
+        offset = getattr(node, "col_offset", 0)
+        before = self.source.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore")
+        span = Span("text", "", self.file, self.line, self.start + len(before) + 1)
+        raise ParseError(message, hint=hint, span=span) from None
+
+    def tree(self, source: str, start: int) -> ast.stmt:
+        """Let ``ast`` take one statement apart; ``start`` is its column, from 0."""
+        self.source, self.start, self._depth = source, start, 0
+        if len(source) > MAX_LINE:
+            self.error(f"a line has {len(source)} characters; expected at most {MAX_LINE}")
+        try:
+            body = ast.parse(source).body
+        except SyntaxError as found:
+            self.source, self.start = "", start + max(0, (found.offset or 1) - 1)
+            self.error(f"cannot read this line: {found.msg}")
+        except (ValueError, RecursionError, MemoryError, OverflowError) as found:
+            self.error(f"cannot read this line: {found or 'it is nested too deeply'}")
+        if len(body) != 1:
+            self.error("expected one statement a line", body[1] if body else None)
+        return body[0]
+
+    def expr(self, node: ast.expr) -> Expr:
+        """Turn a syntax tree into an expression."""
+        read = _READERS.get(node.__class__)
+        if read is None:
+            self.error(f"expected an expression, found {_described(node)}", node)
+        self._depth += 1
+        if self._depth > MAX_NESTING:
+            self.error(
+                f"expected at most {MAX_NESTING} levels of nesting",
+                node,
+                "Name a part of the expression on a line before: _1 = ...",
+            )
+        result = read(self, node)
+        self._depth -= 1
+        return result
+
+    def index(self, node: ast.expr) -> tuple[Expr, ...]:
+        """Read what stands in brackets, or a tuple."""
+        if node.__class__ is ast.Tuple:
+            return tuple([self.expr(item) for item in node.elts])  # pyright: ignore[reportAttributeAccessIssue] -- it is a Tuple
+        return (self.expr(node),)
+
+    def operation(self, cls: type[Binary], left: ast.expr, right: ast.expr, at: ast.expr) -> Expr:
+        """Join two operands."""
+        return self.joined(cls, self.expr(left), self.like(left), right, at)
+
+    def joined(
+        self, cls: type[Binary], a: Expr, number: Scalar | None, right: ast.expr, at: ast.expr
+    ) -> Expr:
+        """Join an operand that was read (``number`` if it is a literal) with one that was not."""
+        b = self.expr(right)
+        type_a = a.dtype
+        if type_a == b.dtype and type_a.kind in _KINDS[cls]:
+            return cls(
+                a, b, BOOL.with_lanes(type_a.lanes) if issubclass(cls, Compare) else type_a
+            )
+        other = self.like(right)
+        try:
+            return binary(cls, a if number is None else number, b if other is None else other)
+        except DTypeError as found:
+            self.error(found.message, at, found.hint)
+
+    def like(self, node: ast.expr) -> Scalar | None:
+        """Read a bare number, which takes the type of what it meets."""
+        if node.__class__ is ast.UnaryOp and isinstance(node.op, ast.USub):  # pyright: ignore[reportAttributeAccessIssue] -- it is a UnaryOp
+            value = self.like(node.operand)  # pyright: ignore[reportAttributeAccessIssue] -- it is a UnaryOp
+            return None if value is None or isinstance(value, bool) else -value
+        if node.__class__ is ast.Constant and isinstance(node.value, (int, float)):  # pyright: ignore[reportAttributeAccessIssue] -- it is a Constant
+            return node.value  # pyright: ignore[reportAttributeAccessIssue] -- it is a Constant
+        return None
+
+    def typed(self, node: ast.expr, wanted: DType) -> Expr:
+        """Read an expression; a bare number becomes one of type ``wanted``."""
+        number = self.like(node)
+        if number is None or wanted == I64:
+            return self.expr(node)
+        try:
+            if isinstance(number, float) and not wanted.is_float:
+                return self.expr(node)
+            return const(number, wanted.element)
+        except (DTypeError, OverflowError) as found:
+            self.error(getattr(found, "message", "the number is out of range"), node)
+
+    def buffer(self, node: ast.expr) -> Buffer:
+        """Read the name of a buffer."""
+        found = self.scope.get(node.id) if isinstance(node, ast.Name) else None
+        if not isinstance(found, Buffer):
+            self.error(f"expected the name of a buffer, found {_described(node)}", node)
+        return found
+
+    def integer(self, node: ast.expr) -> int:
+        """Read a literal integer."""
+        value = self.like(node)
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.error(f"expected an integer, found {_described(node)}", node)
+        return value
+
+    def string(self, node: ast.expr) -> str:
+        """Read a literal string."""
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            self.error(f"expected a string in quotes, found {_described(node)}", node)
+        return node.value
+
+    def dtype(self, node: ast.expr) -> DType:
+        """Read the name of a type, quoted or not."""
+        name = node.id if isinstance(node, ast.Name) else getattr(node, "value", None)
+        try:
+            return _DTYPES.get(name) or dtype(name)  # pyright: ignore[reportArgumentType] -- checked by the except clause
+        except (DTypeError, TypeError):
+            self.error(f"expected a type such as f32, found {_described(node)}", node)
+
+    def arguments(self, node: ast.Call, form: str, keywords: tuple[str, ...] = ()) -> list[Any]:
+        """Check a call against a form such as ``select(cond, then, otherwise)``."""
+        wanted = form.count(",") + 1 - len(keywords)
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        if len(node.args) != wanted or set(given) != set(keywords) or _has_star(node):
+            self.error(f"expected {form}", node)
+        return [*node.args, *(given[word] for word in keywords)]
+
+
+def _has_star(node: ast.Call) -> bool:
+    return any(isinstance(arg, ast.Starred) for arg in node.args)
+
+
+def _described(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return repr(node.id)
+    if isinstance(node, ast.Constant):
+        text = repr(node.value) if not isinstance(node.value, int) else "a number"
+        return text if len(text) < 40 else f"{text[:40]}..."
+    return f"Python's {type(node).__name__}"
+
+
+def _name(reader: ExprReader, node: ast.Name) -> Expr:
+    found = reader.scope.get(node.id)
+    if isinstance(found, Expr):
+        return found
+    if found is not None:
+        reader.error(f"{node.id!r} is a buffer; expected a value", node, f"Write {node.id}[...].")
+    reader.error(f"unknown name {node.id!r}", node)
+
+
+def _constant(reader: ExprReader, node: ast.Constant) -> Expr:
+    value = node.value
+    if value is True or value is False:
+        return Const(value, BOOL)
+    if isinstance(value, int):
+        if value >= 1 << 63:
+            reader.error("the number does not fit into i64", node)
+        return Const(value, I64)
+    if isinstance(value, float):
+        return Const(value, _DTYPES["f32"])
+    reader.error(f"expected an expression, found {_described(node)}", node)
+
+
+def _operator(reader: ExprReader, node: ast.BinOp) -> Expr:
+    cls = _OPERATORS.get(node.op.__class__)
+    if cls is None:
+        reader.error(f"unknown operator {type(node.op).__name__}", node)
+    return reader.operation(cls, node.left, node.right, node)
+
+
+def _compare(reader: ExprReader, node: ast.Compare) -> Expr:
+    cls = _OPERATORS.get(node.ops[0].__class__)
+    if cls is None or len(node.ops) != 1:
+        reader.error("expected one comparison with ==, !=, <, <=, > or >=", node)
+    return reader.operation(cls, node.left, node.comparators[0], node)
+
+
+def _junction(reader: ExprReader, node: ast.BoolOp) -> Expr:
+    cls = _OPERATORS[node.op.__class__]
+    result = reader.expr(node.values[0])
+    for right in node.values[1:]:
+        result = reader.joined(cls, result, None, right, node)
+    return result
+
+
+def _unary(reader: ExprReader, node: ast.UnaryOp) -> Expr:
+    op = node.op
+    if isinstance(op, ast.USub):
+        if isinstance(node.operand, ast.Constant):
+            number = reader.like(node)
+            if isinstance(number, int) and number >= -(1 << 63):
+                return Const(number, I64)
+            if isinstance(number, float):
+                return Const(number, _DTYPES["f32"])
+        value = reader.expr(node.operand)
+        if value.dtype.is_bool:
+            reader.error("- is not defined on bool", node)
+        return Neg(value, value.dtype)
+    value = reader.expr(node.operand)
+    if isinstance(op, ast.Not) and value.dtype.is_bool:
+        return Not(value, value.dtype)
+    if isinstance(op, ast.Invert) and value.dtype.is_integer:
+        return Not(value, value.dtype)
+    sign = {ast.Not: "not", ast.Invert: "~"}.get(op.__class__, "unary +")
+    reader.error(f"{sign} is not defined on {value.dtype}", node)
+
+
+def _subscript(reader: ExprReader, node: ast.Subscript) -> Expr:
+    buffer = reader.buffer(node.value)
+    indices = reader.index(node.slice)
+    lanes = 1
+    for index in indices:
+        lanes = max(lanes, index.dtype.lanes)
+    return Load(buffer, indices, None, buffer.dtype.with_lanes(lanes))
+
+
+def _conditional(reader: ExprReader, node: ast.IfExp) -> Expr:
+    return _choice(reader, IfThenElse, node.test, node.body, node.orelse, node)
+
+
+def _choice(
+    reader: ExprReader,
+    cls: type[Select] | type[IfThenElse],
+    test: ast.expr,
+    then: ast.expr,
+    otherwise: ast.expr,
+    at: ast.expr,
+) -> Expr:
+    cond, a, b = reader.expr(test), reader.expr(then), reader.expr(otherwise)
+    lanes = cond.dtype.lanes
+    if a.dtype == b.dtype and cond.dtype.is_bool:
+        if lanes == a.dtype.lanes or (cls is IfThenElse and lanes == 1):
+            return cls(cond, a, b, a.dtype)
+    first, second = reader.like(then), reader.like(otherwise)
+    make = build.select if cls is Select else build.if_then_else
+    try:
+        return make(cond, a if first is None else first, b if second is None else second)
+    except DTypeError as found:
+        reader.error(found.message, at, found.hint)
+
+
+def _call(reader: ExprReader, node: ast.Call) -> Expr:
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    read = _FUNCTIONS.get(name)
+    if read is not None:
+        return read(reader, node)
+    if name in _DTYPES:
+        return _literal(reader, node, _DTYPES[name])
+    if name not in INTRINSICS:
+        reader.error(f"unknown function {name!r}" if name else "expected a function name", node)
+    if node.keywords:
+        reader.error(f"{name} takes no keywords", node)
+    args = [reader.expr(arg) for arg in node.args]
+    row = INTRINSICS[name]
+    if args and row.gives == "same" and row.arity == len(args) and row.on == "float":
+        first = args[0].dtype
+        if first.is_float and all(arg.dtype == first for arg in args):
+            return Call(name, tuple(args), first)
+    numbers = [reader.like(arg) for arg in node.args]
+    try:
+        return build.call(name, *(a if n is None else n for a, n in zip(args, numbers, strict=True)))
+    except DTypeError as found:
+        reader.error(found.message, node, found.hint)
+
+
+def _literal(reader: ExprReader, node: ast.Call, kind: DType) -> Expr:
+    (arg,) = reader.arguments(node, f"{kind}(number)")
+    number = reader.like(arg)
+    if isinstance(arg, ast.Constant) and isinstance(arg.value, str) and kind.is_float:
+        number = float_from(arg.value)
+        if number is None:
+            reader.error('expected "nan", "inf", "-inf" or 16 hexadecimal digits', arg)
+    if number is None:
+        return build.cast(reader.expr(arg), kind)
+    try:
+        return const(number, kind)
+    except DTypeError as found:
+        reader.error(found.message, arg, found.hint)
+    except OverflowError:
+        reader.error(f"the number does not fit into {kind}", arg)
+
+
+def float_from(text: str) -> float | None:
+    """Read what ``script_expr.literal`` wrote for a float without decimal form."""
+    if text in ("nan", "inf", "-inf"):
+        return float(text)
+    digits = text.removeprefix("0x")
+    if len(digits) != 16 or len(text) != 18 or not set(digits) <= set("0123456789abcdef"):
+        return None
+    return struct.unpack("<d", struct.pack("<Q", int(digits, 16)))[0]
+
+
+def _cast(reader: ExprReader, node: ast.Call) -> Expr:
+    value, kind = reader.arguments(node, "cast(value, type)")
+    expr, wanted = reader.expr(value), reader.dtype(kind)
+    if wanted.lanes != expr.dtype.lanes:
+        if wanted.lanes != 1:
+            reader.error(f"cannot cast {expr.dtype} to {wanted}: the number of lanes differs", node)
+        wanted = wanted.with_lanes(expr.dtype.lanes)
+    return Cast(expr, wanted)
+
+
+def _lanes(reader: ExprReader, node: ast.expr) -> int:
+    lanes = reader.integer(node)
+    if not 1 <= lanes <= 1 << 14:
+        reader.error(f"expected 1 to {1 << 14} lanes", node)
+    return lanes
+
+
+def _ramp(reader: ExprReader, node: ast.Call) -> Expr:
+    begin, step, count = reader.arguments(node, "ramp(base, stride, lanes)")
+    a = reader.expr(begin)
+    b = reader.typed(step, a.dtype)
+    lanes = _lanes(reader, count)
+    if a.dtype == b.dtype and a.dtype.lanes == 1:
+        return Ramp(a, b, a.dtype.with_lanes(lanes))
+    first, second = reader.like(begin), reader.like(step)
+    try:
+        return build.ramp(a if first is None else first, b if second is None else second, lanes)
+    except DTypeError as found:
+        reader.error(found.message, node, found.hint)
+
+
+def _broadcast(reader: ExprReader, node: ast.Call) -> Expr:
+    value, count = reader.arguments(node, "broadcast(value, lanes)")
+    expr, lanes = reader.expr(value), _lanes(reader, count)
+    if expr.dtype.lanes != 1:
+        reader.error(f"expected a scalar, found {expr.dtype}", value)
+    return Broadcast(expr, expr.dtype.with_lanes(lanes))
+
+
+def _load(reader: ExprReader, node: ast.Call) -> Expr:
+    args = reader.arguments(node, "load(buffer, indices, mask=mask)", ("mask",))
+    buffer, indices = reader.buffer(args[0]), reader.index(args[1])
+    lanes = max((index.dtype.lanes for index in indices), default=1)
+    return Load(buffer, indices, reader.expr(args[2]), buffer.dtype.with_lanes(lanes))
+
+
+def _select(reader: ExprReader, node: ast.Call) -> Expr:
+    test, then, otherwise = reader.arguments(node, "select(cond, then, otherwise)")
+    return _choice(reader, Select, test, then, otherwise, node)
+
+
+def _neg(reader: ExprReader, node: ast.Call) -> Expr:
+    value = reader.expr(reader.arguments(node, "neg(value)")[0])
+    if value.dtype.is_bool:
+        reader.error("neg is not defined on bool", node)
+    return Neg(value, value.dtype)
+
+
+def _smaller(reader: ExprReader, node: ast.Call) -> Expr:
+    return reader.operation(Min, *reader.arguments(node, "min(a, b)"), node)
+
+
+def _larger(reader: ExprReader, node: ast.Call) -> Expr:
+    return reader.operation(Max, *reader.arguments(node, "max(a, b)"), node)
+
+
+_FUNCTIONS: dict[str, Callable[[ExprReader, ast.Call], Expr]] = {
+    "min": _smaller,
+    "max": _larger,
+    "select": _select,
+    "cast": _cast,
+    "ramp": _ramp,
+    "broadcast": _broadcast,
+    "load": _load,
+    "neg": _neg,
+}
+_READERS: dict[type[ast.AST], Callable[[ExprReader, Any], Expr]] = {
+    ast.Name: _name,
+    ast.Constant: _constant,
+    ast.BinOp: _operator,
+    ast.Compare: _compare,
+    ast.BoolOp: _junction,
+    ast.UnaryOp: _unary,
+    ast.Subscript: _subscript,
+    ast.IfExp: _conditional,
+    ast.Call: _call,
+}

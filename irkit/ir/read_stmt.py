@@ -1,0 +1,517 @@
+"""Read statements: indentation is ours, each line's tree comes from ``ast``.
+
+Open suites wait on a list of frames, so nesting may be of any depth. What names something for the
+rest of its suite stands as a ``Scope`` among the statements until the suite is closed.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+from irkit.core import Attrs, AttrValue, DTypeError, Span
+from irkit.ir.build import seq
+from irkit.ir.dtype import DType
+from irkit.ir.expr import Add, Buffer, Const, Expr, Sub, Var, binary, meet
+from irkit.ir.names import ALIAS
+from irkit.ir.read_expr import ExprReader, float_from
+from irkit.ir.stmt import (
+    AXIS_KINDS,
+    LOOP_KINDS,
+    Allocate,
+    Assert,
+    Axis,
+    Block,
+    Evaluate,
+    For,
+    If,
+    Let,
+    Region,
+    Seq,
+    Stmt,
+    Store,
+    View,
+)
+
+
+_BRANCH = re.compile(r"(?:else|elif)(?![A-Za-z0-9_])")
+
+
+class Scope:
+    """Hold what a ``Let``, ``Allocate`` or ``View`` needs but its body."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[Stmt], Stmt]) -> None:
+        self.make = make
+
+
+class Frame:
+    """An open suite: what it will become, and its statements so far."""
+
+    def __init__(self, kind: str, outer: int, make: Callable[[Stmt], Stmt] | None) -> None:
+        self.kind = kind
+        self.outer = outer
+        """The indentation of the line that opened it."""
+        self.indent = -1
+        """The indentation of its own lines; -1 before the first one."""
+        self.make = make
+        self.items: list[Stmt | Scope] = []
+        self.undo: list[tuple[str, Expr | Buffer | None]] = []
+        self.block: BlockHead | None = None
+        self.branches: list[tuple[Expr, Stmt | None, Span]] = []
+
+    def body(self) -> Stmt:
+        """Put the statements together; the rest after a ``Scope`` becomes its body."""
+        rest = list[Stmt]()
+        for item in reversed(self.items):
+            if isinstance(item, Scope):
+                rest = [item.make(seq(*reversed(rest)))]
+            else:
+                rest.append(item)
+        return seq(*reversed(rest))
+
+
+class BlockHead:
+    """What stands in a block before its statements."""
+
+    def __init__(self, name: str, attrs: Attrs, span: Span) -> None:
+        self.name, self.attrs, self.span = name, attrs, span
+        self.axes: list[Axis] = []
+        self.predicate: Expr | None = None
+        self.reads: list[Region] | None = None
+        self.writes: list[Region] | None = None
+        self.init: Stmt | None = None
+
+    def make(self, body: Stmt) -> Stmt:
+        return Block(
+            self.name,
+            tuple(self.axes),
+            body,
+            self.init,
+            self.predicate,
+            None if self.reads is None else tuple(self.reads),
+            None if self.writes is None else tuple(self.writes),
+            self.attrs,
+            span=self.span,
+        )
+
+
+class StmtReader(ExprReader):
+    """Read the statements of one function, a line at a time."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.frames: list[Frame] = []
+        self.renamed: dict[str, str] = {}
+        self.span = Span("text")
+
+    def open(self, kind: str, make: Callable[[Stmt], Stmt] | None, outer: int) -> Frame:
+        """Start a suite."""
+        frame = Frame(kind, outer, make)
+        self.frames.append(frame)
+        return frame
+
+    def add(self, text: str, indent: int) -> None:
+        """Read one line without its indentation."""
+        self.source, self.start = text, indent
+        branch = _BRANCH.match(text) is not None
+        self._settle(indent, branch)
+        self.span = Span("text", "", self.file, self.line)
+        if branch:
+            self._branch(text, indent)
+            return
+        tree = self.tree(f"{text} pass" if text[-1] == ":" else text, indent)
+        read = _STATEMENTS.get(tree.__class__)
+        if read is None:
+            self.error("expected a statement of loop IR", tree)
+        if text[-1] != ":" and read in _OPENING:
+            self.error("expected ':' at the end of the line, and the body on the next lines", tree)
+        read(self, tree)
+
+    def finish(self) -> Stmt:
+        """Close every suite; the outermost one's statements are the result."""
+        while len(self.frames) > 1:
+            self._close()
+        frame = self.frames.pop()
+        self._check_filled(frame)
+        return frame.body()
+
+    def _settle(self, indent: int, branch: bool) -> None:
+        """Close the suites that end before a line with this indentation."""
+        frames = self.frames
+        frame = frames[-1]
+        if frame.indent < 0:
+            if indent <= frame.outer:
+                self.error("expected an indented statement")
+            frame.indent = indent
+            return
+        while indent < frame.indent:
+            if branch and frame.kind == "if" and frame.outer == indent:
+                return  # What follows belongs to this conditional.
+            if len(frames) == 1:
+                self.error("expected a line of the function's body")
+            self._close()
+            frame = frames[-1]
+        if indent != frame.indent:
+            self.error("expected the indentation of one of the lines before")
+
+    def _close(self) -> None:
+        frame = self.frames.pop()
+        self._check_filled(frame)
+        body = frame.body()
+        self._leave(frame)
+        outer = self.frames[-1]
+        if frame.kind == "init":
+            assert outer.block is not None
+            outer.block.init = body
+            return
+        if frame.branches:
+            for cond, then, span in reversed(frame.branches):
+                body = If(cond, body, None, span=span) if then is None else If(
+                    cond, then, body, span=span
+                )  # fmt: skip
+        assert frame.make is not None or frame.branches
+        outer.items.append(frame.make(body) if frame.make is not None else body)
+
+    def _check_filled(self, frame: Frame) -> None:
+        if frame.indent < 0:
+            self.error("expected an indented statement after the line that ends with ':'")
+
+    def _leave(self, frame: Frame) -> None:
+        scope = self.scope
+        for name, old in reversed(frame.undo):
+            if old is None:
+                scope.pop(name, None)
+            else:
+                scope[name] = old
+
+    def _branch(self, text: str, indent: int) -> None:
+        """Read ``else:`` or ``elif cond:``."""
+        frame = self.frames[-1]
+        if frame.kind != "if" or frame.outer != indent or frame.indent < 0:
+            self.error("expected an if before, with the same indentation")
+        if text[-1] != ":":
+            self.error("expected ':' at the end of the line, and the body on the next lines")
+        cond = None
+        if text.startswith("elif"):
+            tree = self.tree(f"{text[2:]} pass", indent + 2)
+            assert isinstance(tree, ast.If)
+            cond = tree.test
+        elif text[4:].strip() != ":":
+            self.error("expected else:")
+        self._leave(frame)
+        test, _, span = frame.branches[-1]
+        frame.branches[-1] = (test, frame.body(), span)
+        frame.items, frame.undo, frame.indent = [], [], -1
+        if cond is None:
+            frame.kind = "else"
+        else:
+            frame.branches.append((self.expr(cond), None, self.span))
+
+    def bind(self, node: ast.expr, make: Callable[[str], Var | Buffer], frame: Frame) -> Any:
+        """Make what a line names, and put it in scope until ``frame`` is closed."""
+        if not isinstance(node, ast.Name):
+            self.error("expected a name", node)
+        name = node.id
+        symbol = make(self.renamed.pop(name, name) if self.renamed else name)
+        frame.undo.append((name, self.scope.get(name)))
+        self.scope[name] = symbol
+        return symbol
+
+    def rename(self, call: ast.Call) -> None:
+        """Read ``names(printed="name")``: what the next binders are called in the IR."""
+        for keyword in call.keywords:
+            self.renamed[str(keyword.arg)] = self.string(keyword.value)
+
+    def value(self, node: ast.expr) -> AttrValue:
+        """Read the value of an attribute."""
+        if isinstance(node, ast.Tuple):
+            return tuple(self.value(item) for item in node.elts)  # pyright: ignore[reportReturnType] -- deeper tuples are the verifier's business
+        if isinstance(node, ast.Constant):
+            if node.value is None or isinstance(node.value, (str, int, float, bool)):
+                return node.value
+        number = self.like(node)
+        if number is not None:
+            return number
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id == "float" and len(node.args) == 1:
+                found = float_from(self.string(node.args[0]))
+                if found is not None:
+                    return found
+        self.error("expected a string, number, bool, None, or a tuple of such", node)
+
+    def attrs(self, call: ast.Call, but: tuple[str, ...] = ()) -> Attrs:
+        """Read keywords as attributes; those in ``but`` have another meaning."""
+        found = list[tuple[str, AttrValue]]()
+        for keyword in call.keywords:
+            if keyword.arg is not None:
+                if keyword.arg not in but:
+                    found.append((keyword.arg, self.value(keyword.value)))
+            elif isinstance(keyword.value, ast.Dict):
+                for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
+                    if key is None:
+                        self.error("expected a name in quotes", keyword.value)
+                    found.append((self.string(key), self.value(value)))
+            else:
+                self.error('expected **{"name": value}', keyword.value)
+        return tuple(found)
+
+    def layout(self, node: ast.expr) -> tuple[DType, tuple[Expr, ...]]:
+        """Read type and shape, as in ``f32[m, n]``."""
+        if not isinstance(node, ast.Subscript):
+            self.error("expected a type and a shape, as in f32[16]", node)
+        return self.dtype(node.value), self.index(node.slice)
+
+    def buffer_of(
+        self, call: ast.Call, layout: ast.expr, scope: str = "global"
+    ) -> Callable[[str], Buffer]:
+        """Read type, shape and the keywords of a buffer; its name comes last."""
+        element, shape = self.layout(layout)
+        strides, align = None, 0
+        for keyword in call.keywords:
+            if keyword.arg == "strides":
+                if not isinstance(keyword.value, ast.Tuple):
+                    self.error("expected a tuple of strides", keyword.value)
+                strides = self.index(keyword.value)
+            elif keyword.arg == "scope":
+                scope = self.string(keyword.value)
+            elif keyword.arg == "align":
+                align = self.integer(keyword.value)
+        span = self.span
+        return lambda name: Buffer(name, shape, element, scope, strides, align, span)
+
+    def region(self, node: ast.expr) -> Region:
+        """Read a box, as in ``A[i:i + 4, j]``."""
+        if not isinstance(node, ast.Subscript):
+            self.error("expected a box, as in A[i:i + 4, j]", node)
+        buffer, inner = self.buffer(node.value), node.slice
+        dims = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+        pairs = [self._slice(dim) for dim in dims]
+        return Region(buffer, tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+
+    def _slice(self, node: ast.expr) -> tuple[Expr, Expr]:
+        if not isinstance(node, ast.Slice):
+            begin = self.expr(node)
+            return begin, Const(1, begin.dtype)
+        low, high = node.lower, node.upper
+        if low is None or high is None or node.step is not None:
+            self.error("expected begin:end", node)
+        begin, first, last = self.expr(low), self.like(low), self.like(high)
+        if first == 0:
+            return begin, self.expr(high)
+        if isinstance(first, int) and isinstance(last, int):
+            return begin, Const(last - first, begin.dtype)
+        # What is printed ends with "begin + extent"; other texts give the difference.
+        if isinstance(high, ast.BinOp) and isinstance(high.op, ast.Add):
+            if ast.dump(high.left) == ast.dump(low):
+                return begin, self.expr(high.right)
+        try:
+            return begin, binary(Sub, self.expr(high), begin)
+        except DTypeError as found:
+            self.error(found.message, node, found.hint)
+
+
+def _assign(reader: StmtReader, node: ast.Assign) -> None:
+    frame, target, value = reader.frames[-1], node.targets[0], node.value
+    if len(node.targets) != 1:
+        reader.error("expected one assignment", node)
+    if isinstance(target, ast.Subscript):
+        buffer = reader.buffer(target.value)
+        indices = reader.index(target.slice)
+        stored = reader.typed(value, buffer.dtype)
+        frame.items.append(Store(buffer, indices, stored, span=reader.span))
+        return
+    if not isinstance(target, ast.Name):
+        reader.error("expected a name or an element of a buffer before '='", target)
+    if ALIAS.match(target.id):
+        reader.scope[target.id] = reader.expr(value)
+        return
+    if isinstance(value, ast.Call):
+        if isinstance(value.func, ast.Attribute):
+            _axis(reader, target, value, value.func)
+            return
+        word = word_of(value)
+        if word in ("alloc", "view"):
+            frame.items.append(Scope(_room(reader, target, value, frame)))
+            return
+    _let(reader, target, reader.expr(value), None, frame)
+
+
+def word_of(call: ast.expr | None) -> str:
+    """Name the function that is called; empty if it is no call by name."""
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+        return call.func.id
+    return ""
+
+
+def _typed_let(reader: StmtReader, node: ast.AnnAssign) -> None:
+    if node.value is None:
+        reader.error("expected a value: name: type = value", node)
+    kind = reader.dtype(node.annotation)
+    _let(reader, node.target, reader.typed(node.value, kind), kind, reader.frames[-1])
+
+
+def _let(
+    reader: StmtReader, target: ast.expr, value: Expr, kind: DType | None, frame: Frame
+) -> None:
+    span = reader.span
+    var: Var = reader.bind(target, lambda name: Var(name, kind or value.dtype), frame)
+    frame.items.append(Scope(lambda body: Let(var, value, body, span=span)))
+
+
+def _room(
+    reader: StmtReader, target: ast.expr, call: ast.Call, frame: Frame
+) -> Callable[[Stmt], Stmt]:
+    """Read ``alloc(...)`` or ``view(...)`` and bind its buffer."""
+    span, allocates = reader.span, word_of(call) == "alloc"
+    if len(call.args) != (1 if allocates else 2):
+        form = "alloc(f32[16], scope=...)" if allocates else "view(A, f32[16], offset=0)"
+        reader.error(f"expected {form}", call)
+    if allocates:
+        attrs = reader.attrs(call, ("strides", "scope", "align"))
+        room: Buffer = reader.bind(target, reader.buffer_of(call, call.args[0]), frame)
+        return lambda body: Allocate(room, body, attrs, span=span)
+    source, offset = reader.buffer(call.args[0]), None
+    for keyword in call.keywords:
+        if keyword.arg == "offset":
+            offset = reader.expr(keyword.value)
+        elif keyword.arg not in ("strides", "scope", "align"):
+            reader.error("a view has strides, scope, align and offset", call)
+    make = reader.buffer_of(call, call.args[1], source.scope)
+    seen: Buffer = reader.bind(target, make, frame)
+    at = offset if offset is not None else Const(0)
+    return lambda body: View(seen, source, at, body, span=span)
+
+
+def _axis(reader: StmtReader, target: ast.Name, call: ast.Call, func: ast.Attribute) -> None:
+    frame = reader.frames[-1]
+    kind = func.attr
+    if not isinstance(func.value, ast.Name) or func.value.id != "axis" or kind not in AXIS_KINDS:
+        reader.error(f"expected axis.{', axis.'.join(AXIS_KINDS)}", call)
+    head = _head(reader, call)
+    extent, value = reader.arguments(call, f"axis.{kind}(extent, binding)")
+    size, binding = reader.expr(extent), reader.expr(value)
+    var: Var = reader.bind(target, lambda name: Var(name, binding.dtype), frame)
+    head.axes.append(Axis(var, size, binding, kind))
+
+
+def _head(reader: StmtReader, at: ast.AST) -> BlockHead:
+    frame = reader.frames[-1]
+    if frame.block is None or frame.items:
+        reader.error("expected this at the beginning of a block", at)
+    return frame.block
+
+
+def _loop(reader: StmtReader, node: ast.For) -> None:
+    call = node.iter
+    kind = word_of(call)
+    if kind not in LOOP_KINDS or not isinstance(call, ast.Call):
+        reader.error(f"expected a loop over one of {', '.join(LOOP_KINDS)}", call)
+    threaded = kind == "thread"
+    if len(call.args) != 2 + threaded:
+        reader.error(f"expected {kind}(begin, end{', tag' if threaded else ''})", call)
+    begin, end = reader.expr(call.args[0]), reader.expr(call.args[1])
+    if begin.dtype != end.dtype:
+        first, last = reader.like(call.args[0]), reader.like(call.args[1])
+        try:
+            begin, end = meet(begin if first is None else first, end if last is None else last)
+        except DTypeError as found:
+            reader.error(found.message, call, found.hint)
+    thread = reader.string(call.args[2]) if threaded else ""
+    attrs, span = reader.attrs(call) if call.keywords else (), reader.span
+
+    def make(body: Stmt) -> Stmt:
+        return For(var, begin, end, body, kind, thread, attrs, span=span)
+
+    frame = reader.open("for", make, reader.start)
+    var: Var = reader.bind(node.target, lambda name: Var(name, begin.dtype), frame)
+
+
+def _with(reader: StmtReader, node: ast.With) -> None:
+    item = node.items[0]
+    call, target, word = item.context_expr, item.optional_vars, word_of(item.context_expr)
+    if len(node.items) != 1 or not isinstance(call, ast.Call):
+        reader.error("expected with block(...), init(), alloc(...), view(...) or let(...)", node)
+    if word == "block" and target is None and len(call.args) == 1:
+        head = BlockHead(reader.string(call.args[0]), reader.attrs(call), reader.span)
+        reader.open("block", head.make, reader.start).block = head
+    elif word == "init" and target is None and not call.args:
+        head = _head(reader, call)
+        if head.init is not None:
+            reader.error("a block has one init", call)
+        reader.open("init", None, reader.start)
+    elif word in ("alloc", "view") and target is not None:
+        frame = reader.open(word, None, reader.start)
+        frame.make = _room(reader, target, call, frame)
+    elif word == "let" and target is not None:
+        (value,) = reader.arguments(call, "let(value)")
+        expr, span = reader.expr(value), reader.span
+        frame = reader.open("let", None, reader.start)
+        var: Var = reader.bind(target, lambda name: Var(name, expr.dtype), frame)
+        frame.make = lambda body: Let(var, expr, body, span=span)
+    else:
+        reader.error(
+            "expected with block(...), init(), or alloc(...), view(...), let(...) as name", node
+        )
+
+
+def _if(reader: StmtReader, node: ast.If) -> None:
+    frame = reader.open("if", None, reader.start)
+    frame.branches.append((reader.expr(node.test), None, reader.span))
+
+
+def _pass(reader: StmtReader, node: ast.Pass) -> None:
+    reader.frames[-1].items.append(Seq((), span=reader.span))
+
+
+def _assert(reader: StmtReader, node: ast.Assert) -> None:
+    message = "" if node.msg is None else reader.string(node.msg)
+    stmt = Assert(reader.expr(node.test), message, span=reader.span)
+    reader.frames[-1].items.append(stmt)
+
+
+def _command(reader: StmtReader, node: ast.Expr) -> None:
+    call, word = node.value, word_of(node.value)
+    frame = reader.frames[-1]
+    if not isinstance(call, ast.Call) or word not in _COMMANDS:
+        reader.error(f"expected an assignment, or one of {', '.join(_COMMANDS)}", node)
+    if word == "names":
+        reader.rename(call)
+    elif word == "evaluate":
+        (value,) = reader.arguments(call, "evaluate(value)")
+        frame.items.append(Evaluate(reader.expr(value), span=reader.span))
+    elif word == "store":
+        args = reader.arguments(call, "store(buffer, indices, value, mask=mask)", ("mask",))
+        buffer, indices = reader.buffer(args[0]), reader.index(args[1])
+        value, mask = reader.typed(args[2], buffer.dtype), reader.expr(args[3])
+        frame.items.append(Store(buffer, indices, value, mask, span=reader.span))
+    else:
+        _block_line(reader, call, word)
+
+
+def _block_line(reader: StmtReader, call: ast.Call, word: str) -> None:
+    head = _head(reader, call)
+    if word == "where":
+        (cond,) = reader.arguments(call, "where(condition)")
+        head.predicate = reader.expr(cond)
+        return
+    regions = [reader.region(arg) for arg in call.args]
+    if word == "reads":
+        head.reads = [*(head.reads or ()), *regions]
+    else:
+        head.writes = [*(head.writes or ()), *regions]
+
+
+_OPENING = (_loop, _with, _if)
+_COMMANDS = ("store", "evaluate", "where", "reads", "writes", "names")
+_STATEMENTS: dict[type[ast.stmt], Callable[[StmtReader, Any], None]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _typed_let,
+    ast.For: _loop,
+    ast.With: _with,
+    ast.If: _if,
+    ast.Pass: _pass,
+    ast.Assert: _assert,
+    ast.Expr: _command,
+}

@@ -1,0 +1,383 @@
+"""Print loop IR as Python syntax that ``parse`` reads back: ``same(parse(script(f)), f)``.
+
+Statements are printed from an explicit stack, so nesting may be of any depth. A ``Let``,
+``Allocate`` or ``View`` that ends its suite names something for the rest of the suite; elsewhere it
+is a ``with`` statement, so that its scope shows. Spans are not printed.
+"""
+
+from collections.abc import Callable
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from irkit.core import Attrs, Node
+from irkit.ir.dtype import I64
+from irkit.ir.expr import Buffer, Const, Expr, Var
+from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
+from irkit.ir.params import dimension_vars
+from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed, literal
+from irkit.ir.stmt import (
+    Allocate,
+    Assert,
+    Axis,
+    Block,
+    Evaluate,
+    For,
+    If,
+    Let,
+    Region,
+    Seq,
+    Stmt,
+    Store,
+    View,
+)
+
+if TYPE_CHECKING:
+    from irkit.ir.function import PrimFunc
+
+STEP = "    "
+WIDTH = 100
+
+
+def script(node: "PrimFunc | Node", *, names: Names | None = None) -> str:
+    """Print a function, a statement or an expression.
+
+    ``names`` is the table of a trace: what was printed before keeps its name.
+    """
+    table = names if names is not None else Names()
+    if isinstance(node, Expr):
+        lines, text = ExprPrinter(table.choose(())).with_lines(node)
+        return "\n".join([*lines, text])
+    if isinstance(node, Stmt):
+        printer = Printer(table.choose(bound_symbols(node)))
+        printer.suite(node, "")
+        return "\n".join(printer.lines) + "\n"
+    if isinstance(node, Axis):
+        return Printer(table.choose((node.var,))).axis(node)
+    if isinstance(node, Region):
+        return Printer(table.choose(())).region(node)
+    if isinstance(node, Buffer):
+        printer = Printer(table.choose(()))
+        return f"{printer.exprs.name(node)}: {printer.buffer(node)}"
+    return _function(cast("PrimFunc", node), table)
+
+
+def bound_symbols(stmt: Stmt) -> list[Node]:
+    """List what the statements bind, in text order."""
+    found = list[Node]()
+    stack: list[Node] = [stmt]
+    while stack:
+        node = stack.pop()
+        match node:
+            case Seq():
+                stack.extend(reversed(node.stmts))
+            case For() | Let():
+                found.append(node.var)
+                stack.append(node.body)
+            case Allocate() | View():
+                found.append(node.buffer)
+                stack.append(node.body)
+            case If():
+                stack.extend(part for part in (node.otherwise, node.then) if part is not None)
+            case Block():
+                found.extend(axis.var for axis in node.axes)
+                stack.extend(part for part in (node.body, node.init) if part is not None)
+            case _:
+                pass
+    return found
+
+
+class Elif(msgspec.Struct, frozen=True):
+    """Mark a conditional that stands alone in an else branch."""
+
+    stmt: If
+
+
+class Printer:
+    """Collect the lines of one function."""
+
+    def __init__(self, printed: Printed) -> None:
+        self.exprs = ExprPrinter(printed)
+        self.lines: list[str] = []
+        self.indent = ""
+        self._stack: list[tuple[Stmt | str | Elif, str, bool]] = []
+
+    def suite(self, stmt: Stmt, indent: str) -> None:
+        """Print a statement and all below it."""
+        stack = self._stack
+        stack.append((stmt, indent, True))
+        while stack:
+            node, self.indent, tail = stack.pop()
+            if isinstance(node, str):
+                self.lines.append(self.indent + node)
+            elif isinstance(node, Elif):
+                _branch(self, node.stmt, f"elif {self.expr(node.stmt.cond)}:")
+            else:
+                form = _FORMS.get(node.__class__)
+                assert form is not None, f"no printed form for {type(node).__name__}"
+                form(self, node, tail)
+
+    def then(self, node: "Stmt | str | Elif", *, inner: bool = True, tail: bool = True) -> None:
+        """Print ``node`` next, before what waits already."""
+        self._stack.append((node, self.indent + STEP if inner else self.indent, tail))
+
+    def line(self, text: str) -> None:
+        self.lines.append(self.indent + text)
+
+    def expr(self, expr: Expr) -> str:
+        """Print an expression; its lines, if it has any, go before the line at hand."""
+        lines, text = self.exprs.with_lines(expr)
+        for line in lines:
+            self.line(line)
+        return text
+
+    def fits(self, expr: Expr) -> bool:
+        """Say whether an expression needs no lines of its own."""
+        try:
+            self.exprs.line(expr)
+        except TooDeep:
+            return False
+        return True
+
+    def listed(self, exprs: tuple[Expr, ...]) -> str:
+        return ", ".join([self.expr(expr) for expr in exprs])
+
+    def tupled(self, exprs: tuple[Expr, ...]) -> str:
+        return f"({self.listed(exprs)},)" if len(exprs) == 1 else f"({self.listed(exprs)})"
+
+    def bind(self, symbol: Var | Buffer) -> str:
+        """Name what a statement binds; the name it has in the IR stands beside a mangled one."""
+        name = self.exprs.name(symbol)
+        if name != symbol.name and not is_printable(symbol.name):
+            self.line(f"names({name}={quoted(symbol.name)})")
+        return name
+
+    def element(self, buffer: Buffer) -> str:
+        """Print type and shape: ``f32[m, n]``."""
+        return f"{buffer.dtype}[{self.listed(buffer.shape) or '()'}]"
+
+    def options(self, buffer: Buffer, scope: str = "global") -> str:
+        """Print what differs from the usual: strides, scope, alignment."""
+        text = f", strides={self.tupled(buffer.strides)}" if buffer.strides is not None else ""
+        if buffer.scope != scope:
+            text += f", scope={quoted(buffer.scope)}"
+        return f"{text}, align={buffer.align}" if buffer.align else text
+
+    def buffer(self, buffer: Buffer) -> str:
+        """Print a parameter's annotation."""
+        element, options = self.element(buffer), self.options(buffer)
+        return f"buffer({element}{options})" if options else element
+
+    def axis(self, axis: Axis) -> str:
+        name = self.bind(axis.var)
+        return f"{name} = axis.{axis.kind}({self.expr(axis.extent)}, {self.expr(axis.binding)})"
+
+    def region(self, region: Region) -> str:
+        """Print a box as a subscript with slices."""
+        dims = [self._slice(b, e) for b, e in zip(region.begins, region.extents, strict=True)]
+        return f"{self.exprs.name(region.buffer)}[{', '.join(dims) or '()'}]"
+
+    def _slice(self, begin: Expr, extent: Expr) -> str:
+        if extent == _ONE:
+            return self.expr(begin)
+        low = self.expr(begin)
+        if isinstance(begin, Const) and begin.dtype == I64:
+            if begin.value == 0:
+                return f"0:{self.expr(extent)}"
+            if isinstance(extent, Const) and extent.dtype == I64:
+                return f"{low}:{int(begin.value) + int(extent.value)}"
+        high = enclosed(extent, self.expr(extent), 10)
+        return f"{low}:{enclosed(begin, low, 9)} + {high}"
+
+    def regions(self, word: str, regions: tuple[Region, ...] | None) -> None:
+        if regions is not None:
+            for at in range(0, max(1, len(regions)), 8):
+                self.line(f"{word}({', '.join(map(self.region, regions[at : at + 8]))})")
+
+
+def quoted(text: str) -> str:
+    """Write a string, in double quotes where that needs no escapes."""
+    return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
+
+
+def value_text(value: object) -> str:
+    """Write the value of an attribute."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, float):
+        text = literal(value)
+        return f"float({text})" if text[0] == '"' else text
+    if isinstance(value, tuple):
+        items = [value_text(item) for item in cast(tuple[object, ...], value)]
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    return repr(value)
+
+
+def options_text(attrs: Attrs, taken: tuple[str, ...] = ()) -> str:
+    """Write attributes as keywords; a key that cannot be one stands in a ``**{...}``."""
+    parts, seen = list[str](), set(taken)
+    for key, value in attrs:
+        plain = key not in seen and key.isascii() and key.isidentifier() and not iskeyword(key)
+        text = value_text(value)
+        parts.append(f"{key}={text}" if plain else f"**{{{quoted(key)}: {text}}}")
+        seen.add(key)
+    return ", ".join(parts)
+
+
+def _more(attrs: Attrs, taken: tuple[str, ...] = ()) -> str:
+    return f", {options_text(attrs, taken)}" if attrs else ""
+
+
+BUFFER_OPTIONS = ("strides", "scope", "align", "offset")
+_ONE = Const(1, I64)
+
+
+def _seq(printer: Printer, stmt: Seq, tail: bool) -> None:
+    if not stmt.stmts:
+        printer.line("pass")
+        return
+    last = len(stmt.stmts) - 1
+    for at in range(last, -1, -1):
+        printer.then(stmt.stmts[at], inner=False, tail=tail and at == last)
+
+
+def _store(printer: Printer, stmt: Store, tail: bool) -> None:
+    name = printer.exprs.name(stmt.buffer)
+    if stmt.mask is None:
+        printer.line(f"{name}[{printer.listed(stmt.indices) or '()'}] = {printer.expr(stmt.value)}")
+        return
+    indices, value = printer.tupled(stmt.indices), printer.expr(stmt.value)
+    printer.line(f"store({name}, {indices}, {value}, mask={printer.expr(stmt.mask)})")
+
+
+def _for(printer: Printer, stmt: For, tail: bool) -> None:
+    name = printer.bind(stmt.var)
+    bounds = f"{printer.expr(stmt.begin)}, {printer.expr(stmt.end)}"
+    thread = f", {quoted(stmt.thread)}" if stmt.kind == "thread" else ""
+    printer.line(f"for {name} in {stmt.kind}({bounds}{thread}{_more(stmt.attrs)}):")
+    printer.then(stmt.body)
+
+
+def _block(printer: Printer, stmt: Block, tail: bool) -> None:
+    printer.line(f"with block({quoted(stmt.name)}{_more(stmt.attrs)}):")
+    outer = printer.indent
+    printer.then(stmt.body)
+    printer.indent = outer + STEP
+    for axis in stmt.axes:
+        printer.line(printer.axis(axis))
+    if stmt.predicate is not None:
+        printer.line(f"where({printer.expr(stmt.predicate)})")
+    printer.regions("reads", stmt.reads)
+    printer.regions("writes", stmt.writes)
+    if stmt.init is not None:
+        printer.line("with init():")
+        printer.then(stmt.init)
+
+
+def _if(printer: Printer, stmt: If, tail: bool) -> None:
+    _branch(printer, stmt, f"if {printer.expr(stmt.cond)}:")
+
+
+def _branch(printer: Printer, stmt: If, head: str) -> None:
+    """Print one branch, and arrange for what follows it."""
+    printer.line(head)
+    otherwise = stmt.otherwise
+    if isinstance(otherwise, If) and printer.fits(otherwise.cond):
+        printer.then(Elif(otherwise), inner=False)
+    elif otherwise is not None:
+        printer.then(otherwise)
+        printer.then("else:", inner=False)
+    printer.then(stmt.then)
+
+
+def _scope(printer: Printer, name: str, tail: bool, form: str, body: Stmt) -> None:
+    """Print what names something for the rest of the suite, or for a suite of its own."""
+    printer.line(f"{name} = {form}" if tail else f"with {form} as {name}:")
+    printer.then(body, inner=not tail)
+
+
+def _let(printer: Printer, stmt: Let, tail: bool) -> None:
+    name, value = printer.bind(stmt.var), printer.expr(stmt.value)
+    if tail:
+        printer.line(f"{name}: {stmt.var.dtype} = {value}")
+    else:
+        printer.line(f"with let({value}) as {name}:")
+    printer.then(stmt.body, inner=not tail)
+
+
+def _allocate(printer: Printer, stmt: Allocate, tail: bool) -> None:
+    buffer, name = stmt.buffer, printer.bind(stmt.buffer)
+    more = f"{printer.options(buffer)}{_more(stmt.attrs, BUFFER_OPTIONS)}"
+    _scope(printer, name, tail, f"alloc({printer.element(buffer)}{more})", stmt.body)
+
+
+def _view(printer: Printer, stmt: View, tail: bool) -> None:
+    buffer, name = stmt.buffer, printer.bind(stmt.buffer)
+    source, element = printer.exprs.name(stmt.source), printer.element(buffer)
+    options = printer.options(buffer, stmt.source.scope)
+    form = f"view({source}, {element}, offset={printer.expr(stmt.offset)}{options})"
+    _scope(printer, name, tail, form, stmt.body)
+
+
+def _evaluate(printer: Printer, stmt: Evaluate, tail: bool) -> None:
+    printer.line(f"evaluate({printer.expr(stmt.value)})")
+
+
+def _assert(printer: Printer, stmt: Assert, tail: bool) -> None:
+    printer.line(f"assert {printer.expr(stmt.cond)}, {quoted(stmt.message)}")
+
+
+_FORMS: dict[type[Node], Callable[[Printer, Any, bool], None]] = {
+    Seq: _seq,
+    Store: _store,
+    For: _for,
+    Block: _block,
+    If: _if,
+    Let: _let,
+    Allocate: _allocate,
+    View: _view,
+    Evaluate: _evaluate,
+    Assert: _assert,
+}
+
+
+def printed_statements() -> frozenset[type[Node]]:
+    """List the statement classes that have a printed form."""
+    return frozenset(_FORMS)
+
+
+def _function(func: "PrimFunc", table: Names) -> str:
+    dims = dimension_vars(func.params)
+    printer = Printer(table.choose([*func.params, *dims, *bound_symbols(func.body)]))
+    name = func.name if is_printable(func.name) else mangled(func.name)
+    if func.attrs:
+        printer.line(f"@attrs({options_text(func.attrs)})")
+    if name != func.name:
+        printer.line(f"@name({quoted(func.name)})")
+    for symbol in (*func.params, *dims):
+        short = printer.exprs.name(symbol)
+        if not is_printable(symbol.name):
+            printer.line(f"@names({short}={quoted(symbol.name)})")
+    for dim in dims:
+        if dim.dtype != I64:
+            printer.line(f"@types({printer.exprs.name(dim)}={dim.dtype})")
+    _header(printer, name, func.params)
+    printer.suite(func.body, STEP)
+    return "\n".join(printer.lines) + "\n"
+
+
+def _header(printer: Printer, name: str, params: tuple[Buffer | Var, ...]) -> None:
+    """Print the signature on one line if it fits, else a parameter a line."""
+    before, printer.lines = printer.lines, []
+    parts = list[str]()
+    for param in params:
+        kind = str(param.dtype) if isinstance(param, Var) else printer.buffer(param)
+        # Lines of parts too deep for one line stand among the parameters.
+        parts.extend(line.replace(" = ", "=", 1) for line in printer.lines)
+        printer.lines.clear()
+        parts.append(f"{printer.exprs.name(param)}: {kind}")
+    short = f"def {name}({', '.join(parts)}):"
+    fits = len(short) <= WIDTH and not any(ALIAS.match(part.split("=")[0]) for part in parts)
+    printer.lines = before
+    printer.lines += [short] if fits else [f"def {name}(", *(f"{STEP}{p}," for p in parts), "):"]
