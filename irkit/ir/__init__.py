@@ -97,6 +97,10 @@ from irkit.ir.expr import (
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp import Interpreted, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Intrinsic
+from irkit.ir.names import Names
+from irkit.ir.params import dimension_vars
+from irkit.ir.parse import parse, parse_expr, parse_module
+from irkit.ir.script import script
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
@@ -176,6 +180,7 @@ __all__ = [
     "Max",
     "Min",
     "Mul",
+    "Names",
     "Neg",
     "Not",
     "Or",
@@ -203,6 +208,7 @@ __all__ = [
     "common",
     "const",
     "convert",
+    "dimension_vars",
     "dtype",
     "eq",
     "evaluate",
@@ -227,8 +233,12 @@ __all__ = [
     "minimum",
     "ne",
     "numpy_dtype",
+    "parse",
+    "parse_expr",
+    "parse_module",
     "product",
     "ramp",
+    "script",
     "select",
     "seq",
     "shape_vars",

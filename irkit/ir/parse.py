@@ -29,7 +29,7 @@ def parse(text: str, *, file: str = "") -> PrimFunc:
     reader = TextReader(file)
     reader.read(text)
     if len(reader.functions) != 1:
-        reader.error(f"expected one function, found {len(reader.functions)}")
+        raise reader.error(f"expected one function, found {len(reader.functions)}")
     return reader.functions[0]
 
 
@@ -43,7 +43,7 @@ def parse_module(text: str, *, file: str = "") -> IRModule:
     functions = dict[str, Function]()
     for func in reader.functions:
         if func.name in functions:
-            reader.error(f"there are two functions with the name {func.name!r}")
+            raise reader.error(f"there are two functions with the name {func.name!r}")
         functions[func.name] = func
     return IRModule(functions)
 
@@ -62,7 +62,7 @@ def parse_expr(text: str, scope: Mapping[str, Expr | Buffer]) -> Expr:
             reader.scope[tree.targets[0].id] = reader.expr(tree.value)
         elif isinstance(tree, ast.Expr) and reader.line == len(lines):
             return reader.expr(tree.value)
-    return reader.error("expected an expression")
+    raise reader.error("expected an expression")
 
 
 class TextReader(StmtReader):
@@ -98,7 +98,7 @@ class TextReader(StmtReader):
         found = _CONTROL.search(line)
         if found:
             self.source, self.start = "", indent + found.start()
-            self.error("expected no control characters; indent with spaces")
+            raise self.error("expected no control characters; indent with spaces")
         match = _COMMENT.match(line)
         return line[: match.end()].rstrip() if match else line
 
@@ -112,14 +112,14 @@ class TextReader(StmtReader):
                 self._open += self._listed(f"def f({line}): pass", indent - 6)
             return
         if indent:
-            self.error("expected a function: def name(...):")
+            raise self.error("expected a function: def name(...):")
         self._end()
         if line[0] == "@":
             self._decorate(line)
             return
         found = _DEF.match(line)
         if found is None:
-            self.error("expected a function: def name(...):")
+            raise self.error("expected a function: def name(...):")
         self._title.setdefault("", found[1])
         self._start = Span("text", "", self.file, self.line)
         if found.end() == len(line):
@@ -127,14 +127,14 @@ class TextReader(StmtReader):
         elif line[-1] == ":":
             self._begin(self._listed(f"{line} pass", 0))
         else:
-            self.error("expected ':' at the end of the line, and the body on the next lines")
+            raise self.error("expected ':' at the end of the line, and the body on the next lines")
 
     def _listed(self, source: str, start: int) -> "list[Param]":
         """List the parameters on one line, each with its annotation and value."""
         tree = self.tree(source, start)
         args = tree.args if isinstance(tree, ast.FunctionDef) else None
         if args is None or args.posonlyargs or args.kwonlyargs or args.vararg or args.kwarg:
-            self.error("expected parameters such as A: f32[16], n: i64", tree)
+            raise self.error("expected parameters such as A: f32[16], n: i64", tree)
         values = [*[None] * (len(args.args) - len(args.defaults)), *args.defaults]
         at = (self.line, self.source, self.start)
         return [Param(arg, value, at) for arg, value in zip(args.args, values, strict=True)]
@@ -151,7 +151,7 @@ class TextReader(StmtReader):
     def _end(self) -> None:
         """Finish the function at hand, if there is one."""
         if self._open is not None:
-            self.error("expected '):' at the end of the signature")
+            raise self.error("expected '):' at the end of the signature")
         if not self.frames:
             return
         name = self._title[""] if "name" not in self._title else self._title["name"]
@@ -166,7 +166,7 @@ class TextReader(StmtReader):
         call = tree.value if isinstance(tree, ast.Expr) else None
         word = word_of(call)
         if not isinstance(call, ast.Call) or word not in ("attrs", "name", "names", "types"):
-            self.error("expected @attrs(...), @name(...), @names(...) or @types(...)", tree)
+            raise self.error("expected @attrs(...), @name(...), @names(...) or @types(...)", tree)
         if word == "attrs":
             self._attrs = (*self._attrs, *self.attrs(call))
         elif word == "name":
@@ -176,4 +176,4 @@ class TextReader(StmtReader):
             self.rename(call)
         else:
             for keyword in call.keywords:
-                self._types[str(keyword.arg)] = self.dtype(keyword.value)
+                self._types[str(keyword.arg)] = self.dtype_of(keyword.value)

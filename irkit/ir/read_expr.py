@@ -8,9 +8,9 @@ made directly.
 import ast
 import struct
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
-from irkit.core import DTypeError, Node, ParseError, Span
+from irkit.core import DTypeError, ParseError, Span
 from irkit.ir import build
 from irkit.ir.dtype import BOOL, I64, DType, dtype
 from irkit.ir.expr import (
@@ -50,10 +50,8 @@ from irkit.ir.expr import (
     Shl,
     Shr,
     Sub,
-    Var,
     binary,
     const,
-    convert,
 )
 from irkit.ir.intrinsics import INTRINSICS
 
@@ -105,42 +103,44 @@ class ExprReader:
         self.file = file
         self.scope: dict[str, Expr | Buffer] = {}
         self.line = 0
-        self.start = 0
+        self.start: int = 0
         """How many characters stand before what ``ast`` was given."""
         self.source = ""
         self._depth = 0
 
-    def error(self, message: str, node: Any = None, hint: str = "") -> NoReturn:
-        """Report what is wrong at ``node``, in line and column of the text."""
+    def error(self, message: str, node: Any = None, hint: str = "") -> ParseError:
+        """Make the error that says what is wrong at ``node``, in line and column of the text."""
         offset = getattr(node, "col_offset", 0)
         before = self.source.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore")
         span = Span("text", "", self.file, self.line, self.start + len(before) + 1)
-        raise ParseError(message, hint=hint, span=span) from None
+        return ParseError(message, hint=hint, span=span)
 
     def tree(self, source: str, start: int) -> ast.stmt:
         """Let ``ast`` take one statement apart; ``start`` is its column, from 0."""
         self.source, self.start, self._depth = source, start, 0
         if len(source) > MAX_LINE:
-            self.error(f"a line has {len(source)} characters; expected at most {MAX_LINE}")
+            raise self.error(f"a line has {len(source)} characters; expected at most {MAX_LINE}")
         try:
             body = ast.parse(source).body
         except SyntaxError as found:
             self.source, self.start = "", start + max(0, (found.offset or 1) - 1)
-            self.error(f"cannot read this line: {found.msg}")
+            raise self.error(f"cannot read this line: {found.msg}") from None
         except (ValueError, RecursionError, MemoryError, OverflowError) as found:
-            self.error(f"cannot read this line: {found or 'it is nested too deeply'}")
+            raise self.error(
+                f"cannot read this line: {found or 'it is nested too deeply'}"
+            ) from None
         if len(body) != 1:
-            self.error("expected one statement a line", body[1] if body else None)
+            raise self.error("expected one statement a line", body[1] if body else None)
         return body[0]
 
     def expr(self, node: ast.expr) -> Expr:
         """Turn a syntax tree into an expression."""
         read = _READERS.get(node.__class__)
         if read is None:
-            self.error(f"expected an expression, found {_described(node)}", node)
+            raise self.error(f"expected an expression, found {_described(node)}", node)
         self._depth += 1
         if self._depth > MAX_NESTING:
-            self.error(
+            raise self.error(
                 f"expected at most {MAX_NESTING} levels of nesting",
                 node,
                 "Name a part of the expression on a line before: _1 = ...",
@@ -151,8 +151,8 @@ class ExprReader:
 
     def index(self, node: ast.expr) -> tuple[Expr, ...]:
         """Read what stands in brackets, or a tuple."""
-        if node.__class__ is ast.Tuple:
-            return tuple([self.expr(item) for item in node.elts])  # pyright: ignore[reportAttributeAccessIssue] -- it is a Tuple
+        if isinstance(node, ast.Tuple):
+            return tuple([self.expr(item) for item in node.elts])
         return (self.expr(node),)
 
     def operation(self, cls: type[Binary], left: ast.expr, right: ast.expr, at: ast.expr) -> Expr:
@@ -166,22 +166,20 @@ class ExprReader:
         b = self.expr(right)
         type_a = a.dtype
         if type_a == b.dtype and type_a.kind in _KINDS[cls]:
-            return cls(
-                a, b, BOOL.with_lanes(type_a.lanes) if issubclass(cls, Compare) else type_a
-            )
+            return cls(a, b, BOOL.with_lanes(type_a.lanes) if issubclass(cls, Compare) else type_a)
         other = self.like(right)
         try:
             return binary(cls, a if number is None else number, b if other is None else other)
         except DTypeError as found:
-            self.error(found.message, at, found.hint)
+            raise self.error(found.message, at, found.hint) from None
 
     def like(self, node: ast.expr) -> Scalar | None:
         """Read a bare number, which takes the type of what it meets."""
-        if node.__class__ is ast.UnaryOp and isinstance(node.op, ast.USub):  # pyright: ignore[reportAttributeAccessIssue] -- it is a UnaryOp
-            value = self.like(node.operand)  # pyright: ignore[reportAttributeAccessIssue] -- it is a UnaryOp
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            return node.value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            value = self.like(node.operand)
             return None if value is None or isinstance(value, bool) else -value
-        if node.__class__ is ast.Constant and isinstance(node.value, (int, float)):  # pyright: ignore[reportAttributeAccessIssue] -- it is a Constant
-            return node.value  # pyright: ignore[reportAttributeAccessIssue] -- it is a Constant
         return None
 
     def typed(self, node: ast.expr, wanted: DType) -> Expr:
@@ -194,42 +192,48 @@ class ExprReader:
                 return self.expr(node)
             return const(number, wanted.element)
         except (DTypeError, OverflowError) as found:
-            self.error(getattr(found, "message", "the number is out of range"), node)
+            raise self.error(
+                getattr(found, "message", "the number is out of range"), node
+            ) from None
 
     def buffer(self, node: ast.expr) -> Buffer:
         """Read the name of a buffer."""
         found = self.scope.get(node.id) if isinstance(node, ast.Name) else None
         if not isinstance(found, Buffer):
-            self.error(f"expected the name of a buffer, found {_described(node)}", node)
+            raise self.error(f"expected the name of a buffer, found {_described(node)}", node)
         return found
 
     def integer(self, node: ast.expr) -> int:
         """Read a literal integer."""
         value = self.like(node)
         if not isinstance(value, int) or isinstance(value, bool):
-            self.error(f"expected an integer, found {_described(node)}", node)
+            raise self.error(f"expected an integer, found {_described(node)}", node)
         return value
 
     def string(self, node: ast.expr) -> str:
         """Read a literal string."""
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
-            self.error(f"expected a string in quotes, found {_described(node)}", node)
+            raise self.error(f"expected a string in quotes, found {_described(node)}", node)
         return node.value
 
-    def dtype(self, node: ast.expr) -> DType:
+    def dtype_of(self, node: ast.expr) -> DType:
         """Read the name of a type, quoted or not."""
         name = node.id if isinstance(node, ast.Name) else getattr(node, "value", None)
         try:
             return _DTYPES.get(name) or dtype(name)  # pyright: ignore[reportArgumentType] -- checked by the except clause
         except (DTypeError, TypeError):
-            self.error(f"expected a type such as f32, found {_described(node)}", node)
+            raise self.error(
+                f"expected a type such as f32, found {_described(node)}", node
+            ) from None
 
-    def arguments(self, node: ast.Call, form: str, keywords: tuple[str, ...] = ()) -> list[Any]:
+    def arguments(
+        self, node: ast.Call, form: str, keywords: tuple[str, ...] = ()
+    ) -> list[ast.expr]:
         """Check a call against a form such as ``select(cond, then, otherwise)``."""
         wanted = form.count(",") + 1 - len(keywords)
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if len(node.args) != wanted or set(given) != set(keywords) or _has_star(node):
-            self.error(f"expected {form}", node)
+            raise self.error(f"expected {form}", node)
         return [*node.args, *(given[word] for word in keywords)]
 
 
@@ -251,8 +255,10 @@ def _name(reader: ExprReader, node: ast.Name) -> Expr:
     if isinstance(found, Expr):
         return found
     if found is not None:
-        reader.error(f"{node.id!r} is a buffer; expected a value", node, f"Write {node.id}[...].")
-    reader.error(f"unknown name {node.id!r}", node)
+        raise reader.error(
+            f"{node.id!r} is a buffer; expected a value", node, f"Write {node.id}[...]."
+        )
+    raise reader.error(f"unknown name {node.id!r}", node)
 
 
 def _constant(reader: ExprReader, node: ast.Constant) -> Expr:
@@ -261,24 +267,24 @@ def _constant(reader: ExprReader, node: ast.Constant) -> Expr:
         return Const(value, BOOL)
     if isinstance(value, int):
         if value >= 1 << 63:
-            reader.error("the number does not fit into i64", node)
+            raise reader.error("the number does not fit into i64", node)
         return Const(value, I64)
     if isinstance(value, float):
         return Const(value, _DTYPES["f32"])
-    reader.error(f"expected an expression, found {_described(node)}", node)
+    raise reader.error(f"expected an expression, found {_described(node)}", node)
 
 
 def _operator(reader: ExprReader, node: ast.BinOp) -> Expr:
     cls = _OPERATORS.get(node.op.__class__)
     if cls is None:
-        reader.error(f"unknown operator {type(node.op).__name__}", node)
+        raise reader.error(f"unknown operator {type(node.op).__name__}", node)
     return reader.operation(cls, node.left, node.right, node)
 
 
 def _compare(reader: ExprReader, node: ast.Compare) -> Expr:
     cls = _OPERATORS.get(node.ops[0].__class__)
     if cls is None or len(node.ops) != 1:
-        reader.error("expected one comparison with ==, !=, <, <=, > or >=", node)
+        raise reader.error("expected one comparison with ==, !=, <, <=, > or >=", node)
     return reader.operation(cls, node.left, node.comparators[0], node)
 
 
@@ -295,21 +301,21 @@ def _unary(reader: ExprReader, node: ast.UnaryOp) -> Expr:
     if isinstance(op, ast.USub):
         if isinstance(node.operand, ast.Constant):
             number = reader.like(node)
-            if isinstance(number, int) and number >= -(1 << 63):
+            if isinstance(number, int) and not isinstance(number, bool) and number >= -(1 << 63):
                 return Const(number, I64)
             if isinstance(number, float):
                 return Const(number, _DTYPES["f32"])
         value = reader.expr(node.operand)
         if value.dtype.is_bool:
-            reader.error("- is not defined on bool", node)
+            raise reader.error("- is not defined on bool", node)
         return Neg(value, value.dtype)
     value = reader.expr(node.operand)
     if isinstance(op, ast.Not) and value.dtype.is_bool:
         return Not(value, value.dtype)
     if isinstance(op, ast.Invert) and value.dtype.is_integer:
         return Not(value, value.dtype)
-    sign = {ast.Not: "not", ast.Invert: "~"}.get(op.__class__, "unary +")
-    reader.error(f"{sign} is not defined on {value.dtype}", node)
+    sign = "not" if isinstance(op, ast.Not) else "~" if isinstance(op, ast.Invert) else "unary +"
+    raise reader.error(f"{sign} is not defined on {value.dtype}", node)
 
 
 def _subscript(reader: ExprReader, node: ast.Subscript) -> Expr:
@@ -335,15 +341,15 @@ def _choice(
 ) -> Expr:
     cond, a, b = reader.expr(test), reader.expr(then), reader.expr(otherwise)
     lanes = cond.dtype.lanes
-    if a.dtype == b.dtype and cond.dtype.is_bool:
-        if lanes == a.dtype.lanes or (cls is IfThenElse and lanes == 1):
-            return cls(cond, a, b, a.dtype)
+    fits = lanes == a.dtype.lanes or (cls is IfThenElse and lanes == 1)
+    if fits and a.dtype == b.dtype and cond.dtype.is_bool:
+        return cls(cond, a, b, a.dtype)
     first, second = reader.like(then), reader.like(otherwise)
     make = build.select if cls is Select else build.if_then_else
     try:
         return make(cond, a if first is None else first, b if second is None else second)
     except DTypeError as found:
-        reader.error(found.message, at, found.hint)
+        raise reader.error(found.message, at, found.hint) from None
 
 
 def _call(reader: ExprReader, node: ast.Call) -> Expr:
@@ -354,9 +360,11 @@ def _call(reader: ExprReader, node: ast.Call) -> Expr:
     if name in _DTYPES:
         return _literal(reader, node, _DTYPES[name])
     if name not in INTRINSICS:
-        reader.error(f"unknown function {name!r}" if name else "expected a function name", node)
+        raise reader.error(
+            f"unknown function {name!r}" if name else "expected a function name", node
+        )
     if node.keywords:
-        reader.error(f"{name} takes no keywords", node)
+        raise reader.error(f"{name} takes no keywords", node)
     args = [reader.expr(arg) for arg in node.args]
     row = INTRINSICS[name]
     if args and row.gives == "same" and row.arity == len(args) and row.on == "float":
@@ -365,9 +373,11 @@ def _call(reader: ExprReader, node: ast.Call) -> Expr:
             return Call(name, tuple(args), first)
     numbers = [reader.like(arg) for arg in node.args]
     try:
-        return build.call(name, *(a if n is None else n for a, n in zip(args, numbers, strict=True)))
+        return build.call(
+            name, *(a if n is None else n for a, n in zip(args, numbers, strict=True))
+        )
     except DTypeError as found:
-        reader.error(found.message, node, found.hint)
+        raise reader.error(found.message, node, found.hint) from None
 
 
 def _literal(reader: ExprReader, node: ast.Call, kind: DType) -> Expr:
@@ -376,15 +386,15 @@ def _literal(reader: ExprReader, node: ast.Call, kind: DType) -> Expr:
     if isinstance(arg, ast.Constant) and isinstance(arg.value, str) and kind.is_float:
         number = float_from(arg.value)
         if number is None:
-            reader.error('expected "nan", "inf", "-inf" or 16 hexadecimal digits', arg)
+            raise reader.error('expected "nan", "inf", "-inf" or 16 hexadecimal digits', arg)
     if number is None:
         return build.cast(reader.expr(arg), kind)
     try:
         return const(number, kind)
     except DTypeError as found:
-        reader.error(found.message, arg, found.hint)
+        raise reader.error(found.message, arg, found.hint) from None
     except OverflowError:
-        reader.error(f"the number does not fit into {kind}", arg)
+        raise reader.error(f"the number does not fit into {kind}", arg) from None
 
 
 def float_from(text: str) -> float | None:
@@ -399,10 +409,12 @@ def float_from(text: str) -> float | None:
 
 def _cast(reader: ExprReader, node: ast.Call) -> Expr:
     value, kind = reader.arguments(node, "cast(value, type)")
-    expr, wanted = reader.expr(value), reader.dtype(kind)
+    expr, wanted = reader.expr(value), reader.dtype_of(kind)
     if wanted.lanes != expr.dtype.lanes:
         if wanted.lanes != 1:
-            reader.error(f"cannot cast {expr.dtype} to {wanted}: the number of lanes differs", node)
+            raise reader.error(
+                f"cannot cast {expr.dtype} to {wanted}: the number of lanes differs", node
+            )
         wanted = wanted.with_lanes(expr.dtype.lanes)
     return Cast(expr, wanted)
 
@@ -410,7 +422,7 @@ def _cast(reader: ExprReader, node: ast.Call) -> Expr:
 def _lanes(reader: ExprReader, node: ast.expr) -> int:
     lanes = reader.integer(node)
     if not 1 <= lanes <= 1 << 14:
-        reader.error(f"expected 1 to {1 << 14} lanes", node)
+        raise reader.error(f"expected 1 to {1 << 14} lanes", node)
     return lanes
 
 
@@ -425,14 +437,14 @@ def _ramp(reader: ExprReader, node: ast.Call) -> Expr:
     try:
         return build.ramp(a if first is None else first, b if second is None else second, lanes)
     except DTypeError as found:
-        reader.error(found.message, node, found.hint)
+        raise reader.error(found.message, node, found.hint) from None
 
 
 def _broadcast(reader: ExprReader, node: ast.Call) -> Expr:
     value, count = reader.arguments(node, "broadcast(value, lanes)")
     expr, lanes = reader.expr(value), _lanes(reader, count)
     if expr.dtype.lanes != 1:
-        reader.error(f"expected a scalar, found {expr.dtype}", value)
+        raise reader.error(f"expected a scalar, found {expr.dtype}", value)
     return Broadcast(expr, expr.dtype.with_lanes(lanes))
 
 
@@ -451,16 +463,18 @@ def _select(reader: ExprReader, node: ast.Call) -> Expr:
 def _neg(reader: ExprReader, node: ast.Call) -> Expr:
     value = reader.expr(reader.arguments(node, "neg(value)")[0])
     if value.dtype.is_bool:
-        reader.error("neg is not defined on bool", node)
+        raise reader.error("neg is not defined on bool", node)
     return Neg(value, value.dtype)
 
 
 def _smaller(reader: ExprReader, node: ast.Call) -> Expr:
-    return reader.operation(Min, *reader.arguments(node, "min(a, b)"), node)
+    left, right = reader.arguments(node, "min(a, b)")
+    return reader.operation(Min, left, right, node)
 
 
 def _larger(reader: ExprReader, node: ast.Call) -> Expr:
-    return reader.operation(Max, *reader.arguments(node, "max(a, b)"), node)
+    left, right = reader.arguments(node, "max(a, b)")
+    return reader.operation(Max, left, right, node)
 
 
 _FUNCTIONS: dict[str, Callable[[ExprReader, ast.Call], Expr]] = {

@@ -53,7 +53,7 @@ def _original(reader: StmtReader, param: Param) -> str:
 
 def _scalar(reader: StmtReader, param: Param) -> DType:
     assert param.arg.annotation is not None
-    return reader.dtype(param.arg.annotation)
+    return reader.dtype_of(param.arg.annotation)
 
 
 def _bind(
@@ -61,7 +61,7 @@ def _bind(
 ) -> None:
     name = param.arg.arg
     if name in reader.scope or name in made or ALIAS.match(name):
-        reader.error(f"the name {name!r} is taken; expected another one", param.arg)
+        raise reader.error(f"the name {name!r} is taken; expected another one", param.arg)
     reader.scope[name] = made[name] = symbol
 
 
@@ -76,14 +76,14 @@ def _layout(param: Param) -> tuple[ast.expr | None, ast.Call | None]:
 def _buffer(reader: StmtReader, param: Param) -> Buffer:
     layout, call = _layout(param)
     if not isinstance(layout, ast.Subscript):
-        reader.error(
+        raise reader.error(
             "expected a type such as f32, f32[m, n] or buffer(f32[8], scope=...)", param.arg
         )
     if call is None:
         call = ast.Call(func=layout, args=[], keywords=[])
     for keyword in call.keywords:
         if keyword.arg not in ("strides", "scope", "align"):
-            reader.error("a buffer has strides, scope and align", param.arg)
+            raise reader.error("a buffer has strides, scope and align", param.arg)
     return reader.buffer_of(call, layout)(_original(reader, param))
 
 

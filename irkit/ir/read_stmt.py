@@ -7,12 +7,13 @@ rest of its suite stands as a ``Scope`` among the statements until the suite is 
 import ast
 import re
 from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 from irkit.core import Attrs, AttrValue, DTypeError, Span
 from irkit.ir.build import seq
-from irkit.ir.dtype import DType
-from irkit.ir.expr import Add, Buffer, Const, Expr, Sub, Var, binary, meet
+from irkit.ir.dtype import I64, DType
+from irkit.ir.expr import Buffer, Const, Expr, Sub, Var, binary, meet
 from irkit.ir.names import ALIAS
 from irkit.ir.read_expr import ExprReader, float_from
 from irkit.ir.stmt import (
@@ -32,7 +33,6 @@ from irkit.ir.stmt import (
     Store,
     View,
 )
-
 
 _BRANCH = re.compile(r"(?:else|elif)(?![A-Za-z0-9_])")
 
@@ -124,9 +124,11 @@ class StmtReader(ExprReader):
         tree = self.tree(f"{text} pass" if text[-1] == ":" else text, indent)
         read = _STATEMENTS.get(tree.__class__)
         if read is None:
-            self.error("expected a statement of loop IR", tree)
+            raise self.error("expected a statement of loop IR", tree)
         if text[-1] != ":" and read in _OPENING:
-            self.error("expected ':' at the end of the line, and the body on the next lines", tree)
+            raise self.error(
+                "expected ':' at the end of the line, and the body on the next lines", tree
+            )
         read(self, tree)
 
     def finish(self) -> Stmt:
@@ -143,18 +145,18 @@ class StmtReader(ExprReader):
         frame = frames[-1]
         if frame.indent < 0:
             if indent <= frame.outer:
-                self.error("expected an indented statement")
+                raise self.error("expected an indented statement")
             frame.indent = indent
             return
         while indent < frame.indent:
             if branch and frame.kind == "if" and frame.outer == indent:
                 return  # What follows belongs to this conditional.
             if len(frames) == 1:
-                self.error("expected a line of the function's body")
+                raise self.error("expected a line of the function's body")
             self._close()
             frame = frames[-1]
         if indent != frame.indent:
-            self.error("expected the indentation of one of the lines before")
+            raise self.error("expected the indentation of one of the lines before")
 
     def _close(self) -> None:
         frame = self.frames.pop()
@@ -176,7 +178,7 @@ class StmtReader(ExprReader):
 
     def _check_filled(self, frame: Frame) -> None:
         if frame.indent < 0:
-            self.error("expected an indented statement after the line that ends with ':'")
+            raise self.error("expected an indented statement after the line that ends with ':'")
 
     def _leave(self, frame: Frame) -> None:
         scope = self.scope
@@ -190,16 +192,16 @@ class StmtReader(ExprReader):
         """Read ``else:`` or ``elif cond:``."""
         frame = self.frames[-1]
         if frame.kind != "if" or frame.outer != indent or frame.indent < 0:
-            self.error("expected an if before, with the same indentation")
+            raise self.error("expected an if before, with the same indentation")
         if text[-1] != ":":
-            self.error("expected ':' at the end of the line, and the body on the next lines")
+            raise self.error("expected ':' at the end of the line, and the body on the next lines")
         cond = None
         if text.startswith("elif"):
             tree = self.tree(f"{text[2:]} pass", indent + 2)
             assert isinstance(tree, ast.If)
             cond = tree.test
         elif text[4:].strip() != ":":
-            self.error("expected else:")
+            raise self.error("expected else:")
         self._leave(frame)
         test, _, span = frame.branches[-1]
         frame.branches[-1] = (test, frame.body(), span)
@@ -212,7 +214,7 @@ class StmtReader(ExprReader):
     def bind(self, node: ast.expr, make: Callable[[str], Var | Buffer], frame: Frame) -> Any:
         """Make what a line names, and put it in scope until ``frame`` is closed."""
         if not isinstance(node, ast.Name):
-            self.error("expected a name", node)
+            raise self.error("expected a name", node)
         name = node.id
         symbol = make(self.renamed.pop(name, name) if self.renamed else name)
         frame.undo.append((name, self.scope.get(name)))
@@ -228,18 +230,16 @@ class StmtReader(ExprReader):
         """Read the value of an attribute."""
         if isinstance(node, ast.Tuple):
             return tuple(self.value(item) for item in node.elts)  # pyright: ignore[reportReturnType] -- deeper tuples are the verifier's business
-        if isinstance(node, ast.Constant):
-            if node.value is None or isinstance(node.value, (str, int, float, bool)):
-                return node.value
+        if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, NoneType)):
+            return node.value
         number = self.like(node)
         if number is not None:
             return number
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if node.func.id == "float" and len(node.args) == 1:
-                found = float_from(self.string(node.args[0]))
-                if found is not None:
-                    return found
-        self.error("expected a string, number, bool, None, or a tuple of such", node)
+        if isinstance(node, ast.Call) and word_of(node) == "float" and len(node.args) == 1:
+            found = float_from(self.string(node.args[0]))
+            if found is not None:
+                return found
+        raise self.error("expected a string, number, bool, None, or a tuple of such", node)
 
     def attrs(self, call: ast.Call, but: tuple[str, ...] = ()) -> Attrs:
         """Read keywords as attributes; those in ``but`` have another meaning."""
@@ -251,17 +251,17 @@ class StmtReader(ExprReader):
             elif isinstance(keyword.value, ast.Dict):
                 for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
                     if key is None:
-                        self.error("expected a name in quotes", keyword.value)
+                        raise self.error("expected a name in quotes", keyword.value)
                     found.append((self.string(key), self.value(value)))
             else:
-                self.error('expected **{"name": value}', keyword.value)
+                raise self.error('expected **{"name": value}', keyword.value)
         return tuple(found)
 
     def layout(self, node: ast.expr) -> tuple[DType, tuple[Expr, ...]]:
         """Read type and shape, as in ``f32[m, n]``."""
         if not isinstance(node, ast.Subscript):
-            self.error("expected a type and a shape, as in f32[16]", node)
-        return self.dtype(node.value), self.index(node.slice)
+            raise self.error("expected a type and a shape, as in f32[16]", node)
+        return self.dtype_of(node.value), self.index(node.slice)
 
     def buffer_of(
         self, call: ast.Call, layout: ast.expr, scope: str = "global"
@@ -272,7 +272,7 @@ class StmtReader(ExprReader):
         for keyword in call.keywords:
             if keyword.arg == "strides":
                 if not isinstance(keyword.value, ast.Tuple):
-                    self.error("expected a tuple of strides", keyword.value)
+                    raise self.error("expected a tuple of strides", keyword.value)
                 strides = self.index(keyword.value)
             elif keyword.arg == "scope":
                 scope = self.string(keyword.value)
@@ -284,7 +284,7 @@ class StmtReader(ExprReader):
     def region(self, node: ast.expr) -> Region:
         """Read a box, as in ``A[i:i + 4, j]``."""
         if not isinstance(node, ast.Subscript):
-            self.error("expected a box, as in A[i:i + 4, j]", node)
+            raise self.error("expected a box, as in A[i:i + 4, j]", node)
         buffer, inner = self.buffer(node.value), node.slice
         dims = inner.elts if isinstance(inner, ast.Tuple) else [inner]
         pairs = [self._slice(dim) for dim in dims]
@@ -296,26 +296,29 @@ class StmtReader(ExprReader):
             return begin, Const(1, begin.dtype)
         low, high = node.lower, node.upper
         if low is None or high is None or node.step is not None:
-            self.error("expected begin:end", node)
+            raise self.error("expected begin:end", node)
         begin, first, last = self.expr(low), self.like(low), self.like(high)
         if first == 0:
             return begin, self.expr(high)
         if isinstance(first, int) and isinstance(last, int):
             return begin, Const(last - first, begin.dtype)
         # What is printed ends with "begin + extent"; other texts give the difference.
-        if isinstance(high, ast.BinOp) and isinstance(high.op, ast.Add):
-            if ast.dump(high.left) == ast.dump(low):
-                return begin, self.expr(high.right)
+        if (
+            isinstance(high, ast.BinOp)
+            and isinstance(high.op, ast.Add)
+            and ast.dump(high.left) == ast.dump(low)
+        ):
+            return begin, self.expr(high.right)
         try:
             return begin, binary(Sub, self.expr(high), begin)
         except DTypeError as found:
-            self.error(found.message, node, found.hint)
+            raise self.error(found.message, node, found.hint) from None
 
 
 def _assign(reader: StmtReader, node: ast.Assign) -> None:
     frame, target, value = reader.frames[-1], node.targets[0], node.value
     if len(node.targets) != 1:
-        reader.error("expected one assignment", node)
+        raise reader.error("expected one assignment", node)
     if isinstance(target, ast.Subscript):
         buffer = reader.buffer(target.value)
         indices = reader.index(target.slice)
@@ -323,7 +326,7 @@ def _assign(reader: StmtReader, node: ast.Assign) -> None:
         frame.items.append(Store(buffer, indices, stored, span=reader.span))
         return
     if not isinstance(target, ast.Name):
-        reader.error("expected a name or an element of a buffer before '='", target)
+        raise reader.error("expected a name or an element of a buffer before '='", target)
     if ALIAS.match(target.id):
         reader.scope[target.id] = reader.expr(value)
         return
@@ -347,8 +350,8 @@ def word_of(call: ast.expr | None) -> str:
 
 def _typed_let(reader: StmtReader, node: ast.AnnAssign) -> None:
     if node.value is None:
-        reader.error("expected a value: name: type = value", node)
-    kind = reader.dtype(node.annotation)
+        raise reader.error("expected a value: name: type = value", node)
+    kind = reader.dtype_of(node.annotation)
     _let(reader, node.target, reader.typed(node.value, kind), kind, reader.frames[-1])
 
 
@@ -367,7 +370,7 @@ def _room(
     span, allocates = reader.span, word_of(call) == "alloc"
     if len(call.args) != (1 if allocates else 2):
         form = "alloc(f32[16], scope=...)" if allocates else "view(A, f32[16], offset=0)"
-        reader.error(f"expected {form}", call)
+        raise reader.error(f"expected {form}", call)
     if allocates:
         attrs = reader.attrs(call, ("strides", "scope", "align"))
         room: Buffer = reader.bind(target, reader.buffer_of(call, call.args[0]), frame)
@@ -377,10 +380,10 @@ def _room(
         if keyword.arg == "offset":
             offset = reader.expr(keyword.value)
         elif keyword.arg not in ("strides", "scope", "align"):
-            reader.error("a view has strides, scope, align and offset", call)
+            raise reader.error("a view has strides, scope, align and offset", call)
     make = reader.buffer_of(call, call.args[1], source.scope)
     seen: Buffer = reader.bind(target, make, frame)
-    at = offset if offset is not None else Const(0)
+    at = offset if offset is not None else Const(0, I64)
     return lambda body: View(seen, source, at, body, span=span)
 
 
@@ -388,7 +391,7 @@ def _axis(reader: StmtReader, target: ast.Name, call: ast.Call, func: ast.Attrib
     frame = reader.frames[-1]
     kind = func.attr
     if not isinstance(func.value, ast.Name) or func.value.id != "axis" or kind not in AXIS_KINDS:
-        reader.error(f"expected axis.{', axis.'.join(AXIS_KINDS)}", call)
+        raise reader.error(f"expected axis.{', axis.'.join(AXIS_KINDS)}", call)
     head = _head(reader, call)
     extent, value = reader.arguments(call, f"axis.{kind}(extent, binding)")
     size, binding = reader.expr(extent), reader.expr(value)
@@ -399,7 +402,7 @@ def _axis(reader: StmtReader, target: ast.Name, call: ast.Call, func: ast.Attrib
 def _head(reader: StmtReader, at: ast.AST) -> BlockHead:
     frame = reader.frames[-1]
     if frame.block is None or frame.items:
-        reader.error("expected this at the beginning of a block", at)
+        raise reader.error("expected this at the beginning of a block", at)
     return frame.block
 
 
@@ -407,17 +410,17 @@ def _loop(reader: StmtReader, node: ast.For) -> None:
     call = node.iter
     kind = word_of(call)
     if kind not in LOOP_KINDS or not isinstance(call, ast.Call):
-        reader.error(f"expected a loop over one of {', '.join(LOOP_KINDS)}", call)
+        raise reader.error(f"expected a loop over one of {', '.join(LOOP_KINDS)}", call)
     threaded = kind == "thread"
     if len(call.args) != 2 + threaded:
-        reader.error(f"expected {kind}(begin, end{', tag' if threaded else ''})", call)
+        raise reader.error(f"expected {kind}(begin, end{', tag' if threaded else ''})", call)
     begin, end = reader.expr(call.args[0]), reader.expr(call.args[1])
     if begin.dtype != end.dtype:
         first, last = reader.like(call.args[0]), reader.like(call.args[1])
         try:
             begin, end = meet(begin if first is None else first, end if last is None else last)
         except DTypeError as found:
-            reader.error(found.message, call, found.hint)
+            raise reader.error(found.message, call, found.hint) from None
     thread = reader.string(call.args[2]) if threaded else ""
     attrs, span = reader.attrs(call) if call.keywords else (), reader.span
 
@@ -432,14 +435,16 @@ def _with(reader: StmtReader, node: ast.With) -> None:
     item = node.items[0]
     call, target, word = item.context_expr, item.optional_vars, word_of(item.context_expr)
     if len(node.items) != 1 or not isinstance(call, ast.Call):
-        reader.error("expected with block(...), init(), alloc(...), view(...) or let(...)", node)
+        raise reader.error(
+            "expected with block(...), init(), alloc(...), view(...) or let(...)", node
+        )
     if word == "block" and target is None and len(call.args) == 1:
         head = BlockHead(reader.string(call.args[0]), reader.attrs(call), reader.span)
         reader.open("block", head.make, reader.start).block = head
     elif word == "init" and target is None and not call.args:
         head = _head(reader, call)
         if head.init is not None:
-            reader.error("a block has one init", call)
+            raise reader.error("a block has one init", call)
         reader.open("init", None, reader.start)
     elif word in ("alloc", "view") and target is not None:
         frame = reader.open(word, None, reader.start)
@@ -449,9 +454,13 @@ def _with(reader: StmtReader, node: ast.With) -> None:
         expr, span = reader.expr(value), reader.span
         frame = reader.open("let", None, reader.start)
         var: Var = reader.bind(target, lambda name: Var(name, expr.dtype), frame)
-        frame.make = lambda body: Let(var, expr, body, span=span)
+
+        def make(body: Stmt) -> Stmt:
+            return Let(var, expr, body, span=span)
+
+        frame.make = make
     else:
-        reader.error(
+        raise reader.error(
             "expected with block(...), init(), or alloc(...), view(...), let(...) as name", node
         )
 
@@ -475,7 +484,7 @@ def _command(reader: StmtReader, node: ast.Expr) -> None:
     call, word = node.value, word_of(node.value)
     frame = reader.frames[-1]
     if not isinstance(call, ast.Call) or word not in _COMMANDS:
-        reader.error(f"expected an assignment, or one of {', '.join(_COMMANDS)}", node)
+        raise reader.error(f"expected an assignment, or one of {', '.join(_COMMANDS)}", node)
     if word == "names":
         reader.rename(call)
     elif word == "evaluate":

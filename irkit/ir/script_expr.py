@@ -190,8 +190,8 @@ def level(expr: Expr) -> int:
         return known
     if cls is Not:
         return _NOT if expr.dtype.is_bool else _UNARY
-    if cls is Neg:
-        return _ATOM if _is_plain(expr.a) else _UNARY  # pyright: ignore[reportAttributeAccessIssue] -- it is a Neg
+    if isinstance(expr, Neg):
+        return _ATOM if _is_plain(expr.a) else _UNARY
     if isinstance(expr, Const):
         return _UNARY if _is_plain(expr) and expr.value < 0 else _ATOM
     return _ATOM

@@ -1,0 +1,188 @@
+"""The text of loop IR: printed, read back, and the same."""
+
+import math
+import struct
+
+import pytest
+
+from irkit.core import same
+from irkit.ir import (
+    F32,
+    I32,
+    I64,
+    Add,
+    Buffer,
+    Const,
+    For,
+    Let,
+    Names,
+    Neg,
+    PrimFunc,
+    Seq,
+    Store,
+    Var,
+    parse,
+    parse_expr,
+    parse_module,
+    script,
+)
+
+EVERYTHING = """\
+@attrs(outputs=1, xs=(1, 2.5, "a"), **{"a b": None})
+def all_forms(
+    A: f32[m, n],
+    B: buffer(f32[n, k], strides=(k, 1), scope="shared", align=64),
+    C: f32[m, k],
+    D: i32[()],
+    x: i64,
+):
+    for i in parallel(0, m):
+        for t in thread(0, 32, "threadIdx.x"):
+            for q in serial(0, n, hint="x"):
+                with block("C", tune=3):
+                    vi = axis.spatial(m, i)
+                    vj = axis.opaque(k, t)
+                    vk = axis.reduce(n, q)
+                    where(i < 3 and not vj == 2)
+                    reads(A[vi, 0:vk + 1], B[i:i + 4, 2:6])
+                    writes()
+                    with init():
+                        C[vi, vj] = f32(0.0)
+                    C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+    T = alloc(f32[16], scope="local", lives="here")
+    with view(A, f32[m * n], offset=0) as V:
+        V[0] = f32("nan")
+    with let(x // 2 % 3) as y:
+        D[()] = cast(y, i32)
+    z: i32 = i32(3)
+    if x < 3:
+        pass
+    elif x == 4:
+        T[0] = (T[1] if x == 7 else -f32(-0.0))
+    else:
+        store(T, (ramp(0, 1, 8),), broadcast(f32("inf"), 8), mask=broadcast(True, 8))
+    assert x == -3 - -2, "odd"
+    evaluate(barrier())
+    D[()] = ~z & (z | i32(3)) ^ z << i32(1)
+    C[0, 0] = select(x < 2 or x >= 5, exp(C[0, 0]), max(C[0, 0], cast(x, f32)))
+"""
+
+
+def test_every_form_prints_as_it_was_read() -> None:
+    func = parse(EVERYTHING)
+    assert script(func) == func.script() == str(func) == EVERYTHING
+    assert same(parse(script(func)), func)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x - (x - x)", "x - x - x", "-(x + x)", "--x", "neg(5)", "-5", "x * -5", "(x + 1) * 2",
+        "not (x < 1 and (x < 2 or x < 3))", "(x < 1) == (x < 2)", "~x", "x << (x << 1)",
+        "(1 if x < 2 else 3) + 1", "min(x, max(x, 1))", "cast(x, f32)", "cast(3, f32)",
+        "f32(3.5)", "f32(1e-45)", "f64(0.1)", "f32(-0.0)", 'f32("0x7ff8000000000001")', 'bf16("-inf")',
+        "i8(-3)", "u64(18446744073709551615)", "-9223372036854775808", "x < 1 and (x < 2 and x < 3)",
+        "pow(x, 3)", "cast(ramp(x, 2, 4), i32x4)", "isnan(f32(1.0))", "True", "x // x % x",
+    ],
+)  # fmt: skip
+def test_an_expression_keeps_its_form(text: str) -> None:
+    printed = script(parse_expr(text, {"x": Var("x")}))
+    assert printed == text
+
+
+def test_negating_a_constant_is_not_a_negative_constant() -> None:
+    for expr in (Neg(Const(5, I64), I64), Const(-5, I64), Neg(Const(-5, I64), I64)):
+        assert parse_expr(script(expr), {}) == expr
+
+
+def test_every_bit_of_a_float_survives() -> None:
+    for bits in (0x7FF8000000000000, 0xFFF8000000000123, 0x7FF0000000000000, 0x8000000000000000, 1):
+        expr = Const(struct.unpack("<d", struct.pack("<Q", bits))[0], F32)
+        assert parse_expr(script(expr), {}) == expr
+    assert math.isnan(parse_expr('f32("nan")', {}).value)  # pyright: ignore
+
+
+def test_a_bare_number_takes_the_type_of_the_other_side() -> None:
+    x = Var("x", I32)
+    assert parse_expr("x + 1", {"x": x}) == Add(x, Const(1, I32), I32)
+
+
+def test_an_expression_ten_thousand_deep_is_printed_and_read() -> None:
+    x = Var("x")
+    expr = x + 0
+    for _ in range(10_000):
+        expr = expr + 1
+    text = script(expr)
+    assert max(map(len, text.split("\n"))) < 1000
+    assert same(parse_expr(text, {"x": x}), expr)
+
+
+def test_shared_parts_do_not_make_the_text_explode() -> None:
+    x = Var("x")
+    expr = x + 0
+    for _ in range(200):
+        expr = expr * expr
+    assert len(script(expr)) < 50_000
+    assert same(parse_expr(script(expr), {"x": x}), expr)
+
+
+def test_deep_expressions_may_stand_anywhere_in_a_function() -> None:
+    n, i = Var("n"), Var("i")
+    deep = n + 0
+    for _ in range(300):
+        deep = deep + 1
+    out, other = Buffer("A", (n, deep), F32), Buffer("B", (deep * 2,), F32)
+    store = Store(out, (deep, i), out[i, deep + 1])
+    func = PrimFunc("f", (other, out), For(i, Const(0, I64), deep, store))
+    assert same(parse(script(func)), func)
+
+
+def test_names_that_clash_get_a_suffix_and_odd_ones_stand_in_quotes() -> None:
+    n, first, second = Var("n:0"), Var("i"), Var("i")
+    out = Buffer("out/é", (n,), I64)
+    inner = For(second, Const(0, I64), n, Store(out, (first,), second))
+    func = PrimFunc("for", (out,), For(first, Const(0, I64), n, inner))
+    text = script(func)
+    assert "for i in" in text
+    assert "for i_1 in" in text
+    again = parse(text)
+    assert same(again, func)
+    assert again.name == "for"
+    assert [param.name for param in again.params] == ["out/é"]
+    assert again.params[0].shape[0].name == "n:0"  # pyright: ignore
+    assert script(again) == text
+
+
+def test_a_variable_keeps_its_printed_name_through_a_trace() -> None:
+    i, j, out = Var("i"), Var("i"), Buffer("C", (Const(8, I64),), I64)
+    inner = For(j, Const(0, I64), Const(2, I64), Store(out, (i,), j))
+    names = Names()
+    before = PrimFunc("f", (out,), For(i, Const(0, I64), Const(2, I64), inner))
+    assert "C[i] = i_1" in script(before, names=names)
+    after = PrimFunc("f", (out,), Let(j, Const(0, I64), Let(i, Const(3, I64), inner.body)))
+    assert "C[i] = i_1" in script(after, names=names)
+
+
+def test_a_let_that_does_not_end_its_suite_shows_its_scope() -> None:
+    x, y, out = Var("x"), Var("y"), Buffer("C", (Const(8, I64),), I64)
+    stores = Store(out, (x,), x), Store(out, (Const(0, I64),), y)
+    inner = Let(x, Const(1, I64), stores[0])
+    func = PrimFunc("f", (out,), Let(y, Const(2, I64), Seq((inner, stores[1]))))
+    text = script(func)
+    assert "    y: i64 = 2\n    with let(1) as x:\n        C[x] = x\n    C[0] = y\n" in text
+    assert same(parse(text), func)
+
+
+def test_statements_know_their_line() -> None:
+    func = parse(EVERYTHING, file="a.irs")
+    assert isinstance(func.body, Seq)
+    assert str(func.body.span) == "None"
+    assert str(func.body.stmts[0].span) == "a.irs:9"
+    assert str(func.span) == "a.irs:2"
+
+
+def test_a_module_is_read_function_by_function() -> None:
+    one = "def f(A: f32[4]):\n    A[0] = f32(1.0)\n"
+    module = parse_module(f"{one}\n{one.replace('def f', 'def g')}")
+    assert list(module) == ["f", "g"]
+    assert parse_module(module.script()).script() == module.script()
