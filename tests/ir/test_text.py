@@ -82,7 +82,8 @@ def test_every_form_prints_as_it_was_read() -> None:
         "(1 if x < 2 else 3) + 1", "min(x, max(x, 1))", "cast(x, f32)", "cast(3, f32)",
         "f32(3.5)", "f32(1e-45)", "f64(0.1)", "f32(-0.0)", 'f32("0x7ff8000000000001")',
         'bf16("-inf")', "i8(-3)", "u64(18446744073709551615)", "-9223372036854775808",
-        "x < 1 and (x < 2 and x < 3)", "pow(x, 3)", "cast(ramp(x, 2, 4), i32x4)", "isnan(f32(1.0))", "True", "x // x % x",
+        "x < 1 and (x < 2 and x < 3)", "pow(x, 3)", "cast(ramp(x, 2, 4), i32x4)",
+        "isnan(f32(1.0))", "True", "x // x % x",
     ],
 )  # fmt: skip
 def test_an_expression_keeps_its_form(text: str) -> None:
