@@ -1,9 +1,20 @@
 """The graph IR. Reading order: types, nodes, arrays (what there is); ops (the operators); infer,
-build (how to make it); then the rest."""
+build (how to make it); flow, verify, interp, memory."""
 
-from irkit.graph.arrays import ArrayData, cast_array, dtype_of, numpy_dtype
+from irkit.graph.arrays import ArrayData, cast_array, dtype_of
 from irkit.graph.build import Builder, UniqueNames, tensor_type
-from irkit.graph.infer import array_type, type_of
+from irkit.graph.flow import (
+    bindings_of,
+    bodies,
+    constants_of,
+    flatten_lets,
+    operands,
+    use_counts,
+    used_inside,
+)
+from irkit.graph.infer import array_type, type_of, written_type
+from irkit.graph.interp import Result, arrays_of, intermediates, interpret
+from irkit.graph.memory import MemoryPlan, Slot, memory_plan, recorded_plan, without_plan
 from irkit.graph.nodes import (
     Apply,
     Bind,
@@ -19,12 +30,25 @@ from irkit.graph.nodes import (
     TupleGet,
     Value,
 )
-from irkit.graph.ops import OPS, Arrays, Attribute, OpSpec, Options, as_attrs, attributes, op_spec
+from irkit.graph.ops import (
+    OPS,
+    Array,
+    Arrays,
+    Attribute,
+    Kind,
+    OpSpec,
+    Options,
+    as_attrs,
+    attributes,
+    op_spec,
+)
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
+from irkit.graph.verify import verify
 
 __all__ = [
     "OPS",
     "Apply",
+    "Array",
     "ArrayData",
     "Arrays",
     "Attribute",
@@ -36,10 +60,14 @@ __all__ = [
     "GraphFunc",
     "If",
     "Invoke",
+    "Kind",
     "Lambda",
+    "MemoryPlan",
     "Op",
     "OpSpec",
     "Options",
+    "Result",
+    "Slot",
     "Step",
     "TensorType",
     "Tuple",
@@ -49,12 +77,26 @@ __all__ = [
     "UniqueNames",
     "Value",
     "array_type",
+    "arrays_of",
     "as_attrs",
     "attributes",
+    "bindings_of",
+    "bodies",
     "cast_array",
+    "constants_of",
     "dtype_of",
-    "numpy_dtype",
+    "flatten_lets",
+    "intermediates",
+    "interpret",
+    "memory_plan",
     "op_spec",
+    "operands",
+    "recorded_plan",
     "tensor_type",
     "type_of",
+    "use_counts",
+    "used_inside",
+    "verify",
+    "without_plan",
+    "written_type",
 ]

@@ -4,12 +4,11 @@ import hashlib
 from functools import cached_property
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import FormatError
-from irkit.ir import DType, as_dtype
+from irkit.ir import DType, from_numpy, numpy_dtype
 
 
 class ArrayData:
@@ -64,20 +63,12 @@ class ArrayData:
         return hash(self.digest)
 
 
-def numpy_dtype(dtype: DType) -> "np.dtype[Any]":
-    """Find NumPy's type of one element."""
-    if dtype.kind == "bf":
-        return np.dtype(ml_dtypes.bfloat16)
-    names = {"f": "float", "i": "int", "u": "uint", "bool": "bool"}
-    return np.dtype("bool" if dtype.is_bool else f"{names[dtype.kind]}{dtype.bits}")
-
-
-def dtype_of(array: "NDArray[Any] | np.dtype[Any]") -> DType:
+def dtype_of(array: NDArray[Any]) -> DType:
     """Find the element type of an array.
 
     Raises: DTypeError if irkit has no such type.
     """
-    return as_dtype(str(array.dtype if isinstance(array, np.ndarray) else array))
+    return from_numpy(array.dtype)
 
 
 def cast_array(array: NDArray[Any], dtype: DType) -> NDArray[Any]:

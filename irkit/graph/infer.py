@@ -1,7 +1,7 @@
 """Find the type of one step from the types of its operands."""
 
-from irkit.core import ShapeError
-from irkit.graph.arrays import ArrayData, dtype_of
+from irkit.core import ShapeError, equal
+from irkit.graph.arrays import ArrayData
 from irkit.graph.nodes import (
     Apply,
     Body,
@@ -15,14 +15,14 @@ from irkit.graph.nodes import (
     TupleGet,
     Value,
 )
-from irkit.graph.ops import op_spec
+from irkit.graph.ops import op_spec, written
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
-from irkit.ir import BOOL, I64, Const
+from irkit.ir import BOOL, I64, Const, from_numpy
 
 
 def array_type(data: ArrayData) -> TensorType:
     """Tell the type of a constant array."""
-    return TensorType(tuple(Const(extent, I64) for extent in data.shape), dtype_of(data.dtype))
+    return TensorType(tuple(Const(extent, I64) for extent in data.shape), from_numpy(data.dtype))
 
 
 def type_of(step: Step) -> Type:
@@ -54,6 +54,27 @@ def type_of(step: Step) -> Type:
             raise AssertionError(f"no type rule for {type(step).__name__}")
 
 
+def written_type(kind: Type) -> str:
+    """Write a type for a message; deep inside, and in long tuples, it is abridged."""
+    return _written_type(kind, 3)
+
+
+def _written_type(kind: Type, depth: int) -> str:
+    if depth == 0:
+        return "..."
+    match kind:
+        case TensorType(shape, dtype):
+            return f"{dtype}{written(shape)}"
+        case TupleType(items):
+            shown = [_written_type(item, depth - 1) for item in items[:4]]
+            return f"({', '.join([*shown, '...'] if len(items) > 4 else shown)})"
+        case FuncType(params, result):
+            whole = _written_type(TupleType(params), depth - 1)
+            return f"{whole} -> {_written_type(result, depth - 1)}"
+        case _:
+            return type(kind).__name__
+
+
 def _item(value: Value, index: int) -> Type:
     if not isinstance(value.type, TupleType):
         raise ShapeError(f"{value.name}[{index}]: {value.name} is no tuple")
@@ -72,19 +93,22 @@ def _applied(callee: Value, args: tuple[Value, ...]) -> Type:
     if len(wanted) != len(args):
         raise ShapeError(f"{callee.name} takes {len(wanted)} arguments, found {len(args)}")
     for position, (param, arg) in enumerate(zip(wanted, args, strict=True)):
-        if param != arg.type:
+        if not equal(param, arg.type):
             raise ShapeError(
-                f"{callee.name}: argument {position} ({arg.name}) is not of the type declared"
+                f"{callee.name}: argument {position} ({arg.name}) must be {written_type(param)}, "
+                f"found {written_type(arg.type)}"
             )
     return callee.type.result
 
 
 def _chosen(cond: Value, then: Body, otherwise: Body) -> Type:
     if cond.type != TensorType((), BOOL):
-        raise ShapeError(f"the condition {cond.name} must be a bool scalar")
-    if then.result.type != otherwise.result.type:
         raise ShapeError(
-            f"both sides of an if must have one type; {then.result.name} and "
-            f"{otherwise.result.name} differ"
+            f"the condition {cond.name} must be bool[], found {written_type(cond.type)}"
+        )
+    if not equal(then.result.type, otherwise.result.type):
+        raise ShapeError(
+            f"both sides of an if must have one type, found {written_type(then.result.type)} and "
+            f"{written_type(otherwise.result.type)}"
         )
     return then.result.type

@@ -3,7 +3,6 @@
 import numpy as np
 
 from irkit.core import DTypeError, ShapeError
-from irkit.graph.arrays import numpy_dtype
 from irkit.graph.ops.shapes import (
     add,
     checked_axes,
@@ -17,7 +16,7 @@ from irkit.graph.ops.shapes import (
 )
 from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
 from irkit.graph.types import TensorType, Type
-from irkit.ir import DType, Expr, as_int, const
+from irkit.ir import DType, Expr, as_int, const, numpy_dtype
 
 
 def _concat_type(tensors: Tensors, options: Options) -> Type:

@@ -1,0 +1,102 @@
+"""What flows where in a graph function: constants, uses, definitions; and nested lets made flat."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from irkit.core import Node, children, postorder, substitute, walk, with_fields
+from irkit.graph.arrays import ArrayData
+from irkit.graph.nodes import Bind, Body, Constant, GraphFunc, If, Lambda, Step, Value
+
+
+def operands(step: Step) -> tuple[Value, ...]:
+    """List the values that a step itself uses; what its bodies use is not among them."""
+    if isinstance(step, (Body, Lambda)):
+        return ()
+    return tuple(child for child in children(step) if isinstance(child, Value))
+
+
+def bodies(step: Step) -> tuple[Body, ...]:
+    """List the bodies that a step holds."""
+    match step:
+        case Body():
+            return (step,)
+        case If(_, then, otherwise):
+            return (then, otherwise)
+        case Lambda(_, body):
+            return (body,)
+        case _:
+            return ()
+
+
+def used_inside(step: Step) -> Iterator[Value]:
+    """List the values that a step uses, also deep in its bodies, once a use."""
+    for node in walk(step):
+        if isinstance(node, Step):
+            yield from operands(node)
+            if isinstance(node, Body):
+                yield node.result
+
+
+def use_counts(func: GraphFunc) -> Counter[Value]:
+    """Count the uses of each value; to be a result is one."""
+    return Counter(used_inside(func.body))
+
+
+def bindings_of(func: GraphFunc) -> dict[Value, Bind]:
+    """Map each value that a step computes to its binding."""
+    return {bind.var: bind for bind in walk(func.body, Bind)}
+
+
+def constants_of(func: GraphFunc) -> dict[Value, ArrayData]:
+    """Map each value that is known at compile time to its array."""
+    return {
+        bind.var: bind.step.data
+        for bind in walk(func.body, Bind)
+        if isinstance(bind.step, Constant)
+    }
+
+
+def flatten_lets(func: GraphFunc) -> GraphFunc:
+    """Move the bindings of nested bodies (not those of lambdas and branches) into the body around
+    them; the same function back if there are none.
+
+    A body without bindings is another name for its result, and vanishes.
+    """
+    renamed: dict[Value, Value] = {}
+    new: dict[int, Node] = {}
+    for old in postorder(func.body):
+        node = with_fields(old, new)
+        if isinstance(node, Body) and any(isinstance(bind.step, Body) for bind in node.bindings):
+            node = _flattened(node, renamed)
+        if node is not old:
+            new[id(old)] = node
+    if not new:
+        return func
+    found = func.replace(body=new.get(id(func.body), func.body))
+    return substitute(found, {value: _last(value, renamed) for value in renamed})
+
+
+def _flattened(body: Body, renamed: dict[Value, Value]) -> Body:
+    lifted: list[Bind] = []
+    for bind in body.bindings:
+        if not isinstance(bind.step, Body):
+            lifted.append(bind)
+            continue
+        inner = bind.step
+        lifted += inner.bindings
+        # The outer name is the one people know, unless the result comes from further out.
+        if any(inside.var is inner.result for inside in inner.bindings):
+            renamed[inner.result] = bind.var
+        else:
+            renamed[bind.var] = inner.result
+    return body.replace(bindings=tuple(lifted))
+
+
+def _last(value: Value, renamed: dict[Value, Value]) -> Value:
+    passed: list[Value] = []
+    while value in renamed:
+        passed.append(value)
+        value = renamed[value]
+    for one in passed:
+        renamed[one] = value
+    return value

@@ -1,0 +1,305 @@
+"""Run graph functions in NumPy: what they mean, and the reference that compiled code is held to.
+
+Bodies run from an explicit stack, so nesting may be of any depth.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Union, cast
+
+import numpy as np
+
+from irkit.core import Function, IRKitError, IRModule, ShapeError
+from irkit.graph.infer import written_type
+from irkit.graph.nodes import (
+    Apply,
+    Bind,
+    Body,
+    Constant,
+    GraphFunc,
+    If,
+    Invoke,
+    Lambda,
+    Op,
+    Step,
+    Tuple,
+    TupleGet,
+    Value,
+)
+from irkit.graph.ops import Array, op_spec
+from irkit.graph.types import TensorType, TupleType
+from irkit.ir import (
+    DType,
+    Expr,
+    PrimFunc,
+    Var,
+    as_dtype,
+    as_int,
+    evaluate,
+    numpy_dtype,
+)
+from irkit.ir import interpret as run_loops
+
+Inputs = Mapping[str, Array] | Sequence[Array]
+Result = Union[Array, "tuple[Result, ...]", "Closure"]
+MAX_CALLS = 1000
+
+
+class Closure:
+    """A function value: a lambda and the values around it."""
+
+    def __init__(self, code: Lambda, scope: "Scope") -> None:
+        self.code, self.scope = code, scope
+
+
+class Scope:
+    """The values of one call, and behind them those around its function."""
+
+    def __init__(self, outer: "Scope | None" = None) -> None:
+        self.values: dict[int, Result] = {}
+        self.outer = outer
+        self.sizes: dict[Var, int] = {} if outer is None else outer.sizes
+
+    def __getitem__(self, value: Value) -> Result:
+        scope: Scope | None = self
+        while scope is not None:
+            if id(value) in scope.values:
+                return scope.values[id(value)]
+            scope = scope.outer
+        raise IRKitError(f"value {value.name!r} is used but not bound")
+
+    def __setitem__(self, value: Value, result: Result) -> None:
+        self.values[id(value)] = result
+
+
+class Frame:
+    """One body that is being run; its result goes to ``bind`` of the frame below."""
+
+    def __init__(self, body: Body, scope: Scope, bind: Bind | None, calls: int) -> None:
+        self.body, self.scope, self.bind, self.calls = body, scope, bind, calls
+        self.bindings = iter(body.bindings)
+
+
+def interpret(
+    program: GraphFunc | IRModule,
+    inputs: Inputs,
+    *,
+    entry: str = "main",
+    precision: DType | str | None = None,
+) -> Result:
+    """Run a graph function, or the function ``entry`` of a module; a tuple comes back as a tuple.
+
+    ``inputs`` are arrays by name or in order. With ``precision`` (f64), every narrower float,
+    whether input, constant or result, is widened to it: that is the reference for tolerances.
+    Raises: ShapeError or IRKitError if the inputs do not fit the parameters.
+    """
+    return _Machine(program, entry, precision).run(inputs)
+
+
+def intermediates(
+    program: GraphFunc | IRModule,
+    inputs: Inputs,
+    names: Sequence[str],
+    *,
+    entry: str = "main",
+    precision: DType | str | None = None,
+) -> dict[str, Result]:
+    """Run, and give back the values of some bindings, by name; of a body run twice, the last.
+
+    Raises: IRKitError if a value of that name was never computed.
+    """
+    machine = _Machine(program, entry, precision, frozenset(names))
+    machine.run(inputs)
+    for name in names:
+        if name not in machine.seen:
+            raise IRKitError(f"no value named {name!r} was computed")
+    return {name: machine.seen[name] for name in names}
+
+
+class _Machine:
+    def __init__(
+        self,
+        program: GraphFunc | IRModule,
+        entry: str,
+        precision: DType | str | None,
+        wanted: frozenset[str] = frozenset(),
+    ) -> None:
+        self.module = program if isinstance(program, IRModule) else None
+        self.entry: Function = program[entry] if isinstance(program, IRModule) else program
+        self.precision = None if precision is None else numpy_dtype(as_dtype(precision))
+        self.wanted, self.seen = wanted, dict[str, Result]()
+
+    def run(self, inputs: Inputs) -> Result:
+        if not isinstance(self.entry, GraphFunc):
+            raise IRKitError(f"{self.entry.name!r} is no graph function")
+        func, scope = self.entry, Scope()
+        for param, array in zip(func.params, _in_order(func, inputs), strict=True):
+            scope[param] = self._widened(np.asarray(array))
+            self._see(param, scope[param])
+        _check_shapes(func, [cast(Array, scope[param]) for param in func.params], scope.sizes)
+        return self._finish(Frame(func.body, scope, None, 0))
+
+    def _finish(self, frame: Frame) -> Result:
+        """Run bodies until the outermost is done."""
+        stack = [frame]
+        while True:
+            top = stack[-1]
+            bind = next(top.bindings, None)
+            if bind is not None:
+                opened = self._step(top, bind)
+                if opened is not None:
+                    stack.append(opened)
+                continue
+            result = top.scope[top.body.result]
+            stack.pop()
+            if top.bind is None:
+                return result
+            stack[-1].scope[top.bind.var] = result
+            self._see(top.bind.var, result)
+
+    def _step(self, frame: Frame, bind: Bind) -> Frame | None:
+        """Run one binding, or open the body that computes it."""
+        scope = frame.scope
+        match bind.step:
+            case Body() as body:
+                return Frame(body, scope, bind, frame.calls)
+            case If(cond, then, otherwise):
+                chosen = then if bool(scope[cond]) else otherwise
+                return Frame(chosen, scope, bind, frame.calls)
+            case Apply(callee, args):
+                closure = scope[callee]
+                assert isinstance(closure, Closure)
+                given = [scope[arg] for arg in args]
+                return self._call(closure.code, closure.scope, given, bind, frame)
+            case Invoke(name, args):
+                given = [scope[arg] for arg in args]
+                target = self._target(name)
+                if isinstance(target, GraphFunc):
+                    return self._call(target, None, given, bind, frame)
+                result = self._loops(name, given, bind.var, scope)
+            case step:
+                result = self._plain(step, scope)
+        scope[bind.var] = result
+        self._see(bind.var, result)
+        return None
+
+    def _call(
+        self,
+        code: Lambda | GraphFunc,
+        outer: Scope | None,
+        given: list[Result],
+        bind: Bind,
+        frame: Frame,
+    ) -> Frame:
+        if frame.calls >= MAX_CALLS:
+            raise IRKitError(f"calls are nested more than {MAX_CALLS} deep at {bind.var.name!r}")
+        scope = Scope(outer)
+        for param, value in zip(code.params, given, strict=True):
+            scope[param] = value
+            self._see(param, value)
+        if isinstance(code, GraphFunc):
+            _check_shapes(code, [cast(Array, value) for value in given], scope.sizes)
+        return Frame(code.body, scope, bind, frame.calls + 1)
+
+    def _plain(self, step: Step, scope: Scope) -> Result:
+        match step:
+            case Op(name, args, attrs):
+                arrays = [cast(Array, scope[arg]) for arg in args]
+                return self._widened(op_spec(name).evaluate(arrays, attrs))
+            case Constant(data):
+                return self._widened(data.array)
+            case Tuple(items):
+                return tuple(scope[item] for item in items)
+            case TupleGet(value, index):
+                return cast("tuple[Result, ...]", scope[value])[index]
+            case Lambda():
+                return Closure(step, scope)
+            case _:
+                raise AssertionError(f"no meaning for {type(step).__name__}")
+
+    def _target(self, name: str) -> Function:
+        if self.module is None:
+            raise IRKitError(f"{name!r} is called, but a function alone was given, and no module")
+        return self.module[name]
+
+    def _loops(self, name: str, given: list[Result], var: Value, scope: Scope) -> Result:
+        """Run a loop function, which writes its results into its last parameters."""
+        target = self._target(name)
+        if not isinstance(target, PrimFunc):
+            raise IRKitError(f"{name!r} is neither a graph function nor a loop function")
+        kinds = var.type.items if isinstance(var.type, TupleType) else (var.type,)
+        outputs = [_room(cast(TensorType, kind), scope.sizes) for kind in kinds]
+        wanted = [numpy_dtype(param.dtype) for param in target.params]
+        inputs = [cast(Array, value) for value in given]
+        narrowed = [a.astype(to, copy=False) for a, to in zip(inputs, wanted, strict=False)]
+        run_loops(target, *narrowed, *outputs)
+        found = tuple(self._widened(output) for output in outputs)
+        return found if isinstance(var.type, TupleType) else found[0]
+
+    def _widened(self, result: "Array | tuple[Array, ...]") -> Result:
+        if self.precision is None:
+            return result
+        if isinstance(result, tuple):
+            return tuple(self._widened(item) for item in result)
+        narrow = result.dtype.kind not in "iub" and result.dtype.itemsize < self.precision.itemsize
+        return result.astype(self.precision) if narrow else result
+
+    def _see(self, value: Value, result: Result) -> None:
+        if value.name in self.wanted:
+            self.seen[value.name] = result
+
+
+def _in_order(func: GraphFunc, inputs: Inputs) -> list[Array]:
+    """Put the inputs into the order of the parameters."""
+    names = [param.name for param in func.params]
+    if isinstance(inputs, Mapping):
+        missing = [name for name in names if name not in inputs]
+        extra = [name for name in inputs if name not in names]
+        if missing or extra:
+            raise IRKitError(
+                f"{func.name} takes {', '.join(names) or 'nothing'}; missing: "
+                f"{', '.join(missing) or 'none'}, not known: {', '.join(extra) or 'none'}"
+            )
+        return [inputs[name] for name in names]
+    if len(inputs) != len(names):
+        raise IRKitError(f"{func.name} takes {len(names)} inputs, found {len(inputs)}")
+    return list(inputs)
+
+
+def _check_shapes(func: GraphFunc, arrays: list[Array], sizes: dict[Var, int]) -> None:
+    """Hold the inputs against their types; a variable has the value of its first place."""
+    for param, array in zip(func.params, arrays, strict=True):
+        kind = param.type
+        if not isinstance(kind, TensorType):
+            raise IRKitError(f"input {param.name!r} is no tensor")
+        fits = array.ndim == len(kind.shape) and all(
+            _fits(extent, size, sizes) for extent, size in zip(kind.shape, array.shape, strict=True)
+        )
+        if not fits:
+            raise ShapeError(
+                f"input {param.name!r} must be {written_type(kind)}, found shape "
+                f"{list(array.shape)}"
+            )
+
+
+def _fits(extent: Expr, size: int, sizes: dict[Var, int]) -> bool:
+    if isinstance(extent, Var):
+        return sizes.setdefault(extent, size) == size
+    number = as_int(extent)
+    return number is None or number == size
+
+
+def _room(kind: TensorType, sizes: dict[Var, int]) -> Array:
+    """Make the array that a result of a type is written to."""
+    shape = [int(evaluate(extent, sizes)) for extent in kind.shape]
+    return np.zeros(shape, numpy_dtype(kind.dtype))
+
+
+def arrays_of(result: Result) -> Iterator[Array]:
+    """List the arrays of a result, in order."""
+    stack = [result]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, tuple):
+            stack.extend(reversed(item))
+        elif not isinstance(item, Closure):
+            yield item

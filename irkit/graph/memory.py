@@ -1,0 +1,181 @@
+"""Plan where values live: one arena, and an offset in it for each, so that values which live at
+different times share memory.
+
+The values of the outermost body are planned. Parameters, constants and results are memory of the
+caller's; values of symbolic size are left to the executor.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from irkit.core import Attrs, IRKitError
+from irkit.graph.flow import used_inside
+from irkit.graph.nodes import Bind, Constant, GraphFunc, Lambda, Tuple, TupleGet, Value
+from irkit.graph.types import TensorType, TupleType, Type
+from irkit.ir import as_int
+
+ALIGNMENT = 64
+_SIZE, _SLOTS = "arena_size", "arena_slots"
+
+
+class Slot(msgspec.Struct, frozen=True, array_like=True):
+    """Where one tensor lives: tensor ``item`` of the value named ``value`` (0 unless it is a
+    tuple).
+
+    Units: ``offset`` and ``size`` in bytes; it is alive from binding ``first`` to ``last``.
+    """
+
+    value: str
+    item: int
+    offset: int
+    size: int
+    first: int
+    last: int
+
+    def overlaps(self, other: "Slot") -> bool:
+        """Say whether both are alive at some time."""
+        return self.first <= other.last and other.first <= self.last
+
+
+class MemoryPlan(msgspec.Struct, frozen=True):
+    """An arena of ``size`` bytes and the slots in it, in order of their bindings."""
+
+    size: int
+    slots: tuple[Slot, ...]
+
+    @property
+    def unshared(self) -> int:
+        """Bytes that the slots would take side by side."""
+        return sum(_aligned(slot.size) for slot in self.slots)
+
+    def slot(self, value: str, item: int = 0) -> Slot | None:
+        """Find the slot of a tensor; None if it does not live in the arena."""
+        for slot in self.slots:
+            if slot.value == value and slot.item == item:
+                return slot
+        return None
+
+    def as_attrs(self) -> Attrs:
+        """Write down the plan as attributes of a function."""
+        rows = tuple(msgspec.structs.astuple(slot) for slot in self.slots)
+        return ((_SIZE, self.size), (_SLOTS, rows))
+
+
+def recorded_plan(func: GraphFunc) -> MemoryPlan | None:
+    """Read the plan that a pass has written down, or None."""
+    attrs = dict(func.attrs)
+    if _SIZE not in attrs:
+        return None
+    try:
+        slots = msgspec.convert(attrs.get(_SLOTS, ()), tuple[Slot, ...])
+        return MemoryPlan(msgspec.convert(attrs[_SIZE], int), slots)
+    except msgspec.ValidationError as error:
+        raise IRKitError(f"the memory plan of {func.name!r} is damaged: {error}") from None
+
+
+def without_plan(attrs: Attrs) -> Attrs:
+    """Drop a plan from attributes."""
+    return tuple((key, value) for key, value in attrs if key not in (_SIZE, _SLOTS))
+
+
+class _Life(msgspec.Struct):
+    value: str
+    item: int
+    size: int | None
+    first: int
+    last: int
+
+
+def memory_plan(func: GraphFunc) -> MemoryPlan:
+    """Plan the memory of a function.
+
+    An operand and a result of one step never share. Large values are placed first, each at the
+    lowest offset that is free during its life.
+    Raises: IRKitError if two values have the same name.
+    """
+    lives = _lives(func)
+    taken: list[Slot] = []
+    for life in sorted(lives, key=lambda life: -(life.size or 0)):
+        assert life.size is not None
+        made = Slot(life.value, life.item, 0, life.size, life.first, life.last)
+        taken.append(_placed(made, taken))
+    size = max((slot.offset + _aligned(slot.size) for slot in taken), default=0)
+    return MemoryPlan(size, tuple(sorted(taken, key=lambda s: (s.first, s.value, s.item))))
+
+
+def _placed(slot: Slot, taken: list[Slot]) -> Slot:
+    offset = 0
+    for other in sorted((o for o in taken if slot.overlaps(o)), key=lambda o: o.offset):
+        if other.offset - offset >= _aligned(slot.size):
+            break
+        offset = max(offset, other.offset + _aligned(other.size))
+    return msgspec.structs.replace(slot, offset=offset)
+
+
+def _lives(func: GraphFunc) -> list[_Life]:
+    """Find from which binding to which each planned tensor is needed."""
+    owned: dict[Value, tuple[_Life, ...]] = {}
+    names: set[str] = set()
+    for at, bind in enumerate(func.body.bindings):
+        for value in used_inside(bind.step):
+            for life in owned.get(value, ()):
+                # A function value keeps what it refers to for as long as it may be called.
+                last = len(func.body.bindings) if isinstance(bind.step, Lambda) else at
+                life.last = max(life.last, last)
+        made = _storage(bind, at, owned)
+        if made and made[0].value == bind.var.name and bind.var.name in names:
+            raise IRKitError(f"two values are named {bind.var.name!r}: a plan goes by names")
+        names.add(bind.var.name)
+        owned[bind.var] = made
+    results = {id(life) for life in owned.get(func.body.result, ())}
+    every = {id(life): life for lives in owned.values() for life in lives}
+    return [life for key, life in every.items() if key not in results and life.size is not None]
+
+
+def _storage(bind: Bind, at: int, owned: dict[Value, tuple[_Life, ...]]) -> tuple[_Life, ...]:
+    """List the tensors that a value consists of; tuples share those of their items."""
+    step = bind.step
+    if isinstance(step, (Constant, Lambda)):
+        return ()
+    if isinstance(step, Tuple):
+        return tuple(life for item in step.items for life in owned.get(item, ()))
+    if isinstance(step, TupleGet):
+        return _part(step, owned)
+    sizes = [_bytes(leaf) for leaf in _leaves(bind.var.type)]
+    return tuple(_Life(bind.var.name, item, size, at, at) for item, size in enumerate(sizes))
+
+
+def _part(step: TupleGet, owned: dict[Value, tuple[_Life, ...]]) -> tuple[_Life, ...]:
+    """Find the tensors of one item; where that is unclear, all of them are kept alive."""
+    lives, kind = owned.get(step.value, ()), step.value.type
+    assert isinstance(kind, TupleType)
+    counts = [sum(1 for _ in _leaves(item)) for item in kind.items]
+    if sum(counts) != len(lives):
+        return lives
+    begin = sum(counts[: step.index])
+    return lives[begin : begin + counts[step.index]]
+
+
+def _leaves(kind: Type) -> Iterator[TensorType]:
+    stack = [kind]
+    while stack:
+        found = stack.pop()
+        if isinstance(found, TensorType):
+            yield found
+        elif isinstance(found, TupleType):
+            stack.extend(reversed(found.items))
+
+
+def _bytes(kind: TensorType) -> int | None:
+    count = kind.dtype.bytes
+    for extent in kind.shape:
+        number = as_int(extent)
+        if number is None:
+            return None
+        count *= number
+    return count
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,176 @@
+"""Check that graph functions are well formed: scopes, single binding, operators, types, calls."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from irkit.core import IRKitError, IRModule, Node, Problem, children, equal
+from irkit.graph.infer import type_of, written_type
+from irkit.graph.nodes import Bind, Body, GraphFunc, If, Invoke, Lambda, Step, Value
+from irkit.graph.types import TensorType, TupleType, Type
+from irkit.ir import Buffer, Const, PrimFunc
+
+
+def verify(program: GraphFunc | IRModule) -> list[Problem]:
+    """List what is wrong with a graph function, or with the graph functions of a module."""
+    if isinstance(program, GraphFunc):
+        return _Checker(program, None).problems
+    found: list[Problem] = []
+    for func in program.functions.values():
+        if isinstance(func, GraphFunc):
+            found += _Checker(func, program).problems
+    return found
+
+
+class _Checker:
+    """Walk one function in the order of its text; what is still to do waits on a stack."""
+
+    def __init__(self, func: GraphFunc, module: IRModule | None) -> None:
+        self.problems: list[Problem] = []
+        self.module = module
+        self._scope: set[int] = set()
+        self._bound: set[int] = set()
+        self._waiting: list[Callable[[], None]] = []
+        self._enter(func.params, func)
+        self._open(func.body)
+        while self._waiting:
+            self._waiting.pop()()
+
+    def _then(self, *actions: Callable[[], None]) -> None:
+        self._waiting.extend(reversed(actions))
+
+    def _open(self, body: Body, params: tuple[Value, ...] = (), node: Node | None = None) -> None:
+        """Do the bindings in order, then the result; then forget what was bound."""
+        inside = [*params, *(bind.var for bind in body.bindings)]
+        self._then(
+            partial(self._enter, params, node or body),
+            *(partial(self._bind, bind) for bind in body.bindings),
+            partial(self._use, body.result, node or body),
+            partial(self._leave, inside),
+        )
+
+    def _bind(self, bind: Bind) -> None:
+        """Check the operands and bodies of a step; its name comes into scope after them."""
+        step, bodies = bind.step, list[Callable[[], None]]()
+        match step:
+            case Body():
+                bodies = [partial(self._open, step, (), bind)]
+            case If(_, then, otherwise):
+                bodies = [partial(self._open, side, (), bind) for side in (then, otherwise)]
+            case Lambda(params, body):
+                bodies = [partial(self._open, body, params, bind)]
+            case _:
+                pass
+        if not isinstance(step, (Body, Lambda)):
+            for value in children(step):
+                if isinstance(value, Value):
+                    self._use(value, bind)
+        self._then(
+            *bodies, partial(self._check_type, bind), partial(self._enter, (bind.var,), bind)
+        )
+
+    def _check_type(self, bind: Bind) -> None:
+        step, declared = bind.step, bind.var.type
+        if isinstance(step, Invoke):
+            self._check_invoke(step, bind)
+            return
+        found = self._inferred(step, bind)
+        if found is not None and not equal(found, declared):
+            self._report(
+                f"value {bind.var.name!r} is declared {written_type(declared)}, but its step gives "
+                f"{written_type(found)}",
+                bind,
+            )
+
+    def _inferred(self, step: Step, bind: Bind) -> Type | None:
+        try:
+            return type_of(step)
+        except IRKitError as error:
+            self._report(error.message, bind)
+            return None
+
+    def _check_invoke(self, step: Invoke, bind: Bind) -> None:
+        if self.module is None:
+            return  # A function alone cannot say what it may call.
+        target = self.module.functions.get(step.function)
+        if target is None:
+            known = ", ".join(self.module) or "none"
+            self._report(f"no function {step.function!r} in the module; it has: {known}", bind)
+        elif isinstance(target, GraphFunc):
+            self._check_signature(
+                step, bind, [param.type for param in target.params], target.body.result.type
+            )
+        elif isinstance(target, PrimFunc):
+            self._check_loops(step, bind, target)
+
+    def _check_loops(self, step: Invoke, bind: Bind, target: PrimFunc) -> None:
+        """A loop function fills its last parameters: as many as the result has tensors."""
+        result = bind.var.type
+        outputs = len(result.items) if isinstance(result, TupleType) else 1
+        wanted = [
+            TensorType(param.shape, param.dtype) if isinstance(param, Buffer) else None
+            for param in target.params
+        ]
+        if len(step.args) + outputs != len(wanted):
+            self._report(
+                f"{step.function!r} has {len(wanted)} parameters, found {len(step.args)} arguments "
+                f"and {outputs} results",
+                bind,
+            )
+            return
+        items = result.items if isinstance(result, TupleType) else (result,)
+        for place, (param, given) in enumerate(
+            zip(wanted, [*(arg.type for arg in step.args), *items], strict=True)
+        ):
+            if param is not None and not _may_match(param, given):
+                self._report(
+                    f"{step.function!r}: parameter {place} is {written_type(param)}, found "
+                    f"{written_type(given)}",
+                    bind,
+                )
+
+    def _check_signature(self, step: Invoke, bind: Bind, params: list[Type], result: Type) -> None:
+        if len(params) != len(step.args):
+            self._report(
+                f"{step.function!r} takes {len(params)} arguments, found {len(step.args)}", bind
+            )
+            return
+        pairs = zip([*params, result], [*(a.type for a in step.args), bind.var.type], strict=True)
+        for place, (wanted, given) in enumerate(pairs):
+            if not _may_match(wanted, given):
+                what = f"argument {place}" if place < len(params) else "the result"
+                self._report(
+                    f"{step.function!r}: {what} must be {written_type(wanted)}, found "
+                    f"{written_type(given)}",
+                    bind,
+                )
+
+    def _use(self, value: Value, node: Node) -> None:
+        if id(value) not in self._scope:
+            self._report(f"value {value.name!r} is used where it is not bound", node)
+
+    def _enter(self, values: Sequence[Value], node: Node) -> None:
+        for value in values:
+            if id(value) in self._bound:
+                self._report(f"value {value.name!r} is bound twice", node)
+            self._bound.add(id(value))
+            self._scope.add(id(value))
+
+    def _leave(self, values: Sequence[Value]) -> None:
+        self._scope.difference_update(map(id, values))
+
+    def _report(self, message: str, node: Node) -> None:
+        self.problems.append(Problem(message, node))
+
+
+def _may_match(wanted: Type, given: Type) -> bool:
+    """Say whether types may agree: each side has symbolic dimensions of its own."""
+    if not isinstance(wanted, TensorType) or not isinstance(given, TensorType):
+        return type(wanted) is type(given)
+    return (
+        wanted.dtype == given.dtype
+        and len(wanted.shape) == len(given.shape)
+        and all(
+            not (isinstance(a, Const) and isinstance(b, Const)) or a == b
+            for a, b in zip(wanted.shape, given.shape, strict=True)
+        )
+    )

@@ -1,0 +1,70 @@
+"""Compute at compile time what depends on constants only.
+
+Before::
+
+    def main(x: f32[2]):
+        a: f32[2] = constant(f32[2], [1.0, 2.0])
+        b: f32[2] = exp2(a)
+        c: f32[2] = add(x, b)
+        return c
+
+After::
+
+    def main(x: f32[2]):
+        a: f32[2] = constant(f32[2], [1.0, 2.0])
+        b: f32[2] = constant(f32[2], [2.0, 4.0])
+        c: f32[2] = add(x, b)
+        return c
+"""
+
+from math import prod
+
+from irkit.core import remark, rewrite
+from irkit.graph import (
+    ArrayData,
+    Bind,
+    Constant,
+    GraphFunc,
+    Op,
+    TensorType,
+    Value,
+    op_spec,
+)
+from irkit.ir import as_int
+from irkit.transform import define_pass
+
+
+@define_pass
+def fold_constants(func: GraphFunc, *, max_bytes: int = 1 << 28) -> GraphFunc:
+    """Replace operators on constants by their result, if that takes at most ``max_bytes``.
+
+    What is no longer needed stays, for ``eliminate_dead_nodes``.
+    """
+    known: dict[Value, ArrayData] = {}
+
+    def fold(bind: Bind) -> Bind | None:
+        step = bind.step
+        if isinstance(step, Constant) and not step.data.is_absent:
+            known[bind.var] = step.data
+        if not isinstance(step, Op) or not all(arg in known for arg in step.args):
+            return None
+        size = _bytes(bind.var)
+        if size is None or size > max_bytes:
+            remark(bind, f"its result takes more than {max_bytes} bytes: left for run time")
+            return None
+        found = op_spec(step.name).evaluate([known[arg].array for arg in step.args], step.attrs)
+        assert not isinstance(found, tuple)
+        known[bind.var] = ArrayData(found)
+        return bind.replace(step=Constant(known[bind.var]))
+
+    return rewrite(func, fold, on=Bind)
+
+
+def _bytes(value: Value) -> int | None:
+    """Size of a tensor; None of what is no tensor of constant shape."""
+    if not isinstance(value.type, TensorType):
+        return None
+    extents = [as_int(extent) for extent in value.type.shape]
+    if None in extents:
+        return None
+    return prod(extent or 0 for extent in extents) * value.type.dtype.bytes

@@ -1,0 +1,244 @@
+"""Group operators that can run as one kernel: each group becomes an applied lambda marked fused.
+
+Before::
+
+    def main(x: f32[1, 3, 8, 8], w: f32[4, 3, 3, 3]):
+        c: f32[1, 4, 6, 6] = conv(x, w)
+        r: f32[1, 4, 6, 6] = relu(c)
+        return r
+
+After::
+
+    def main(x: f32[1, 3, 8, 8], w: f32[4, 3, 3, 3]):
+        @function(fused=True)
+        def fused_conv_relu(x_1: f32[1, 3, 8, 8], w_1: f32[4, 3, 3, 3]):
+            c: f32[1, 4, 6, 6] = conv(x_1, w_1)
+            r_1: f32[1, 4, 6, 6] = relu(c)
+            return r_1
+        r: f32[1, 4, 6, 6] = fused_conv_relu(x, w)
+        return r
+
+A step joins the one through which everything it feeds must flow, its immediate post-dominator, and
+all between them join too; so a group has one result, and no path leaves it and comes back.
+Source: operator fusion of TVM (Chen et al., OSDI 2018, section 3), with its operator kinds.
+"""
+
+from collections.abc import Iterable
+
+import networkx as nx
+
+from irkit.core import Attrs, current_recorder, substitute
+from irkit.graph import (
+    Apply,
+    ArrayData,
+    Bind,
+    Body,
+    Constant,
+    GraphFunc,
+    Kind,
+    Lambda,
+    Op,
+    TensorType,
+    TupleType,
+    UniqueNames,
+    Value,
+    bindings_of,
+    constants_of,
+    op_spec,
+    type_of,
+    used_inside,
+)
+from irkit.ir import Expr
+from irkit.transform import define_pass
+
+_RANK: dict[Kind, int] = {
+    "elementwise": 0,
+    "broadcast": 1,
+    "injective": 2,
+    "reduction": 3,
+    "complex": 4,
+    "opaque": 5,
+}
+# Where all paths end: at the result, and at every step that is no operator.
+_EXIT = Value("exit", TupleType(()))
+_FUSED: Attrs = (("fused", True),)
+
+
+@define_pass(atomic=True)
+def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
+    """Fuse the operators of the outermost body into groups of at most ``max_ops``.
+
+    Convolutions, products and pools take elementwise epilogues; injective steps join chains and
+    reductions. Constants of one element move into the group; single operators stay as they are.
+    """
+    groups = _Groups(func, max_ops)
+    for phase in ("epilogues", "chains"):
+        for value in groups.order:
+            groups.grow(value, phase)
+    members = [found for found in groups.members() if len(found) > 1]
+    return _Rebuild(func, members).result() if members else func
+
+
+class _Groups:
+    """A union of operators into groups, each known by its last one, the sink."""
+
+    def __init__(self, func: GraphFunc, max_ops: int) -> None:
+        self.max_ops = max_ops
+        self.order = [bind.var for bind in func.body.bindings if isinstance(bind.step, Op)]
+        self.steps = {b.var: b.step for b in func.body.bindings if isinstance(b.step, Op)}
+        self.users: dict[Value, list[Value]] = {value: [] for value in self.order}
+        graph: nx.DiGraph[Value] = nx.DiGraph()
+        graph.add_node(_EXIT)
+        for bind in func.body.bindings:
+            user = bind.var if bind.var in self.steps else _EXIT
+            for value in used_inside(bind.step):
+                self._edge(graph, value, user)
+        self._edge(graph, func.body.result, _EXIT)
+        for value in self.order:
+            if not self.users[value]:  # Also what nothing needs must not end up inside a group.
+                self._edge(graph, value, _EXIT)
+        self.after = nx.immediate_dominators(graph, _EXIT)
+        self.leader: dict[Value, Value] = {value: value for value in self.order}
+        self.size: dict[Value, int] = dict.fromkeys(self.order, 1)
+        self.kind: dict[Value, int] = {
+            value: _RANK[op_spec(step.name).kind] for value, step in self.steps.items()
+        }
+
+    def _edge(self, graph: "nx.DiGraph[Value]", value: Value, user: Value) -> None:
+        if value in self.steps:
+            # Reversed: what dominates here is what post-dominates in the program.
+            graph.add_edge(user, value)
+            if user is not _EXIT:
+                self.users[value].append(user)
+
+    def grow(self, value: Value, phase: str) -> None:
+        """Fuse the group of an operator with what post-dominates it, if the kinds allow."""
+        sink = self.after.get(value)
+        if sink is None or sink is _EXIT or self.find(sink) is self.find(value):
+            return
+        kind = self.kind[self.find(value)]
+        if phase == "epilogues" and kind == _RANK["complex"]:
+            through, into, aligned = _RANK["broadcast"], {0, 1}, True
+        elif (phase == "epilogues" and kind <= _RANK["broadcast"]) or (
+            phase == "chains" and kind == _RANK["injective"]
+        ):
+            through, into, aligned = _RANK["injective"], {0, 1, 2, 3}, False
+        else:
+            return
+        between = self._between(value, sink)
+        fits = all(
+            self.kind[self.find(one)] <= through and (not aligned or _shape(one) == _shape(value))
+            for one in between
+        )
+        fits &= self.kind[self.find(sink)] in into and (
+            not aligned or _shape(sink) == _shape(value)
+        )
+        joined = {self.find(one) for one in (value, sink, *between)}
+        if fits and sum(self.size[one] for one in joined) <= self.max_ops:
+            self._join(joined, self.find(sink))
+
+    def _between(self, value: Value, sink: Value) -> list[Value]:
+        """List what lies on the paths from an operator to its post-dominator."""
+        found: dict[Value, None] = {}
+        waiting = list(self.users[value])
+        while waiting:
+            one = waiting.pop()
+            if one is not sink and one not in found:
+                found[one] = None
+                waiting += self.users[one]
+        return list(found)
+
+    def _join(self, leaders: set[Value], sink: Value) -> None:
+        size, kind = (
+            sum(self.size[one] for one in leaders),
+            max(self.kind[one] for one in leaders),
+        )
+        for one in leaders:
+            self.leader[one] = sink
+        self.size[sink], self.kind[sink] = size, kind
+
+    def find(self, value: Value) -> Value:
+        while self.leader[value] is not value:
+            value = self.leader[value]
+        return value
+
+    def members(self) -> list[list[Value]]:
+        """List the groups, each in the order of its operators."""
+        found: dict[Value, list[Value]] = {}
+        for value in self.order:
+            found.setdefault(self.find(value), []).append(value)
+        return list(found.values())
+
+
+def _shape(value: Value) -> tuple[Expr, ...] | None:
+    return value.type.shape if isinstance(value.type, TensorType) else None
+
+
+class _Rebuild:
+    """Write the groups down as lambdas, each applied where its last operator stood."""
+
+    def __init__(self, func: GraphFunc, groups: list[list[Value]]) -> None:
+        self.func, self.known = func, constants_of(func)
+        self.bound = bindings_of(func)
+        self.names = UniqueNames([value.name for value in (*func.params, *self.bound)])
+        recorder = current_recorder()
+        self.group_of = {
+            value: members
+            for members in groups
+            if recorder is None or recorder.allows("fuse", self.bound[members[-1]], func)
+            for value in members
+        }
+
+    def result(self) -> GraphFunc:
+        bindings: list[Bind] = []
+        for bind in self.func.body.bindings:
+            members = self.group_of.get(bind.var)
+            if members is None:
+                bindings.append(bind)
+            elif bind.var is members[-1]:
+                bindings += self._applied(members)
+        return self.func.replace(body=self.func.body.replace(bindings=tuple(bindings)))
+
+    def _applied(self, members: list[Value]) -> tuple[Bind, Bind]:
+        """Make the lambda of a group, and its application under the name of the last member."""
+        sink = self.bound[members[-1]]
+        inside = [self.bound[member] for member in members]
+        outer = _outer(inside)
+        copied: list[Bind] = []
+        given: dict[Value, Value] = {}
+        for value in outer:
+            data = self.known.get(value)
+            given[value] = Value(self.names(value.name), value.type)
+            if data is not None and _is_scalar(data):
+                copied.append(Bind(given[value], Constant(data), self.bound[value].span))
+        inlined = {bind.var for bind in copied}
+        args = [value for value in outer if given[value] not in inlined]
+        given[sink.var] = Value(self.names(sink.var.name), sink.var.type)
+        body = Body((*copied, *inside), sink.var)
+        code = Lambda(tuple(given[arg] for arg in args), substitute(body, given), _FUSED)
+        words = [bind.step.name for bind in inside if isinstance(bind.step, Op)]
+        name = self.names("_".join(["fused", *words[:6], *(["more"] if len(words) > 6 else [])]))
+        function = Value(name, type_of(code))
+        return (
+            Bind(function, code, _anchor(inside).span),
+            Bind(sink.var, Apply(function, tuple(args)), sink.span),
+        )
+
+
+def _outer(inside: Iterable[Bind]) -> list[Value]:
+    """List what a group takes from around it, in order of first use."""
+    own = {bind.var for bind in inside}
+    used = (value for bind in inside for value in used_inside(bind.step))
+    return list(dict.fromkeys(value for value in used if value not in own))
+
+
+def _is_scalar(data: ArrayData) -> bool:
+    return all(extent == 1 for extent in data.shape)
+
+
+def _anchor(inside: list[Bind]) -> Bind:
+    """Find the operator that decides how a group runs: the first of the highest kind."""
+    return max(
+        inside,
+        key=lambda bind: _RANK[op_spec(bind.step.name).kind] if isinstance(bind.step, Op) else 0,
+    )

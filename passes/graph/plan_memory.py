@@ -1,0 +1,29 @@
+"""Write down where every value lives, as attributes of the function that the executor reads.
+
+Before::
+
+    def main(x: f32[16]):
+        a: f32[16] = exp(x)
+        b: f32[16] = exp(a)
+        c: f32[16] = exp(b)
+        return c
+
+After::
+
+    @attrs(arena_size=128, arena_slots=(("a", 0, 0, 64, 0, 1), ("b", 0, 64, 64, 1, 2)))
+    def main(x: f32[16]):
+        a: f32[16] = exp(x)
+        b: f32[16] = exp(a)
+        c: f32[16] = exp(b)
+        return c
+"""
+
+from irkit.graph import GraphFunc, memory_plan, without_plan
+from irkit.transform import define_pass
+
+
+@define_pass
+def plan_memory(func: GraphFunc) -> GraphFunc:
+    """Plan the arena; a slot is value, item, offset, size (bytes), first and last binding."""
+    attrs = (*without_plan(func.attrs), *memory_plan(func).as_attrs())
+    return func if attrs == func.attrs else func.replace(attrs=attrs)

@@ -1,0 +1,68 @@
+"""Remove steps that give back what they were given.
+
+Before::
+
+    def main(x: f32[2, 3]):
+        a: f32[2, 3] = identity(x)
+        b: f32[2, 3] = reshape(a, shape=(2, 3))
+        p: (f32[2, 3], f32[2, 3]) = (b, x)
+        c: f32[2, 3] = p[0]
+        d: f32[2, 3] = relu(c)
+        return d
+
+After::
+
+    def main(x: f32[2, 3]):
+        p: (f32[2, 3], f32[2, 3]) = (x, x)
+        d: f32[2, 3] = relu(x)
+        return d
+"""
+
+from irkit.core import rewrite
+from irkit.graph import (
+    Bind,
+    Body,
+    GraphFunc,
+    Op,
+    Tuple,
+    TupleGet,
+    Value,
+    attributes,
+    bindings_of,
+    flatten_lets,
+)
+from irkit.transform import define_pass
+
+_NOTHING_IF_SAME_TYPE = frozenset(
+    {"identity", "reshape", "expand_dims", "squeeze", "broadcast_to", "cast", "slice", "pad"}
+)
+
+
+@define_pass
+def simplify_graph(func: GraphFunc) -> GraphFunc:
+    """Replace the values of identities, of shape changes that change nothing, of items of known
+    tuples, and of nested lets, by what they stand for."""
+    bound = bindings_of(func)
+
+    def simplify(bind: Bind) -> Bind | None:
+        stands_for = _stands_for(bind, bound)
+        return None if stands_for is None else bind.replace(step=Body((), stands_for))
+
+    return flatten_lets(rewrite(func, simplify, on=Bind))
+
+
+def _stands_for(bind: Bind, bound: dict[Value, Bind]) -> Value | None:
+    step = bind.step
+    if isinstance(step, TupleGet):
+        source = bound[step.value].step if step.value in bound else None
+        return source.items[step.index] if isinstance(source, Tuple) else None
+    if not isinstance(step, Op) or not step.args or step.args[0].type != bind.var.type:
+        return None
+    if step.name == "transpose":
+        axes = attributes(step).ints("axes")
+        return step.args[0] if axes == tuple(range(len(axes))) else None
+    if step.name == "slice" and any(stride < 0 for stride in attributes(step).ints("strides")):
+        return None  # It may reverse.
+    if step.name == "pad" and any(attributes(step).ints("pads")):
+        return None  # It may cut on one side and add on the other.
+    return step.args[0] if step.name in _NOTHING_IF_SAME_TYPE else None
