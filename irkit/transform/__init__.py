@@ -1,11 +1,12 @@
 """The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
-pipeline, run, step."""
+pipeline, run, step; then registry."""
 
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
 from irkit.transform.facts import Fact
 from irkit.transform.options import Option
 from irkit.transform.order import Order
 from irkit.transform.pipeline import Phase, Pipeline
+from irkit.transform.registry import Registry
 from irkit.transform.run import apply_pass
 from irkit.transform.spec import PassSpec, parse_placed, parse_spec, parse_specs, render_spec
 from irkit.transform.step import IR, PassFailed, Step, VerificationFailed
@@ -22,6 +23,7 @@ __all__ = [
     "PassSpec",
     "Phase",
     "Pipeline",
+    "Registry",
     "Step",
     "VerificationFailed",
     "apply_pass",

@@ -1,0 +1,114 @@
+"""Find passes by name at the edges: command line, web, text specs. A registry is a value."""
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from typing import cast
+
+from irkit.core import IRKitError
+from irkit.transform.define import AnyPass, Pass, load_pass
+from irkit.transform.spec import PassSpec, parse_spec
+
+GROUP = "irkit.passes"
+
+
+class Registry:
+    """An immutable set of passes, each with a name of its own.
+
+    Entry points are loaded when the registry is first asked for all passes or for a name that it
+    does not hold yet; a broken one is an error that names the package, then and not before.
+    """
+
+    def __init__(self, passes: Iterable[AnyPass] = (), entries: Iterable[EntryPoint] = ()) -> None:
+        self._passes: dict[str, AnyPass] = {}
+        for p in passes:
+            _add(self._passes, p)
+        self._entries = tuple(entries)
+        self._all: dict[str, AnyPass] | None = None
+
+    @classmethod
+    def of(cls, passes: Iterable[AnyPass]) -> "Registry":
+        """Make a registry of passes; two different ones of one name are an error naming both."""
+        return cls(passes)
+
+    def with_passes(self, *passes: AnyPass) -> "Registry":
+        """Add passes."""
+        return Registry((*self._passes.values(), *passes), self._entries)
+
+    def with_entry_points(self, group: str = GROUP) -> "Registry":
+        """Add the passes that installed packages offer as entry points of a group."""
+        return Registry(self._passes.values(), (*self._entries, *entry_points(group=group)))
+
+    def find(self, name: str, *, imports: bool = True) -> AnyPass:
+        """Return the pass of a name, or at ``module:function``.
+
+        The second form imports the module, which runs it: say ``imports=False`` where names come
+        from people who may not run code. Raises: IRKitError that lists names close to it.
+        """
+        if ":" in name:
+            if not imports:
+                raise IRKitError(f"pass {name!r} is not known, and modules are not imported here")
+            return load_pass(name)
+        if name in self._passes:
+            return self._passes[name]
+        known = self._loaded()
+        if name in known:
+            return known[name]
+        close = get_close_matches(name[:100].replace("_", "-"), known, n=3)
+        raise IRKitError(
+            f"there is no pass {name[:100]!r}",
+            hint=f"Did you mean {' or '.join(map(repr, close))}?"
+            if close
+            else "There are: " + (", ".join(sorted(known)) or "none"),
+        )
+
+    def resolve(self, spec: PassSpec | str, *, imports: bool = True) -> AnyPass:
+        """Return the pass that a spec describes, with its options set.
+
+        Raises: ParseError, OptionError, or IRKitError if there is no such pass.
+        """
+        read = parse_spec(spec) if isinstance(spec, str) else spec
+        found = self.find(read.name, imports=imports)
+        return found.using(**read.options) if read.options else found
+
+    def __iter__(self) -> Iterator[AnyPass]:
+        return iter(self._loaded().values())
+
+    def __len__(self) -> int:
+        return len(self._loaded())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._passes or name in self._loaded()
+
+    def _loaded(self) -> dict[str, AnyPass]:
+        if self._all is None:
+            found = dict(self._passes)
+            for entry in self._entries:
+                _add(found, _load(entry))
+            self._all = found
+        return self._all
+
+
+def _add(passes: dict[str, AnyPass], p: object) -> None:
+    if not isinstance(p, Pass):
+        raise IRKitError(f"{p!r} is no pass", hint="Decorate the function with @define_pass.")
+    known = cast(AnyPass, p)
+    other = passes.setdefault(known.name, known)
+    if other != known:
+        raise IRKitError(
+            f"two passes are named {known.name!r}: {other.origin} and {known.origin}",
+            hint="Rename one of the functions.",
+        )
+
+
+def _load(entry: EntryPoint) -> object:
+    where = f"entry point {entry.name!r} ({entry.value})"
+    if entry.dist is not None:
+        where += f" of package {entry.dist.name!r}"
+    try:
+        found: object = entry.load()
+    except Exception as error:
+        raise IRKitError(f"{where} cannot be loaded: {error}") from error
+    if not isinstance(found, Pass):
+        raise IRKitError(f"{where} is no pass: it is a {type(found).__name__}")
+    return cast(AnyPass, found)
