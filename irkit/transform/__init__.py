@@ -1,5 +1,5 @@
 """The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
-pipeline, run, step; then registry."""
+pipeline, run, step, trace (trace_file, trace_write, trace_read); then registry."""
 
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
 from irkit.transform.facts import Fact
@@ -10,6 +10,7 @@ from irkit.transform.registry import Registry
 from irkit.transform.run import apply_pass
 from irkit.transform.spec import PassSpec, parse_placed, parse_spec, parse_specs, render_spec
 from irkit.transform.step import IR, PassFailed, Step, VerificationFailed
+from irkit.transform.trace import Trace
 
 __all__ = [
     "IR",
@@ -25,6 +26,7 @@ __all__ = [
     "Pipeline",
     "Registry",
     "Step",
+    "Trace",
     "VerificationFailed",
     "apply_pass",
     "define_pass",

@@ -164,7 +164,7 @@ def _one_step(run: _Run, numbered: Numbered, key: str, before: IR, facts: tuple[
         raise failed("the result does not hold", after, problems)
     return Step(
         index=run.index,
-        level=run.level.name,
+        level=run.level,
         phase=phase,
         phase_name=phase_name,
         name=p.name,

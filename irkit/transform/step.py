@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from irkit.core import Application, Function, IRKitError, IRModule, Problem, Remark
+from irkit.core import Application, Function, IRKitError, IRModule, Level, Problem, Remark
 
 IR = Function | IRModule
 
@@ -17,7 +17,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     """
 
     index: int
-    level: str
+    level: Level
     phase: int
     phase_name: str
     name: str
@@ -37,11 +37,20 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         """Say whether the pass did anything."""
         return self.after is not self.before
 
+    def scripts(self) -> tuple[str, str]:
+        """Print the IR before and after; the same text if nothing changed."""
+        before = _script(self.level, self.before)
+        return before, _script(self.level, self.after) if self.changed else before
+
     def applied_to(self, ir: IR) -> IR:
         """Put the outcome in its place in the whole that the pipeline was given."""
         if isinstance(ir, IRModule) and isinstance(self.after, Function):
             return ir.with_functions({self.function: self.after})
         return self.after
+
+
+def _script(level: Level, ir: IR) -> str:
+    return ir.script() if isinstance(ir, IRModule) else level.script(ir)
 
 
 class VerificationFailed(IRKitError):

@@ -70,7 +70,7 @@ def test_steps_tell_what_each_pass_did() -> None:
         ("no_unrolled_loops", "no_parallel_loops"),
     )
     assert [remark.text for remark in second.remarks] == ["made serial"]
-    assert (first.function, first.level, first.pass_text) == ("f", "loop", "unroll")
+    assert (first.function, first.level, first.pass_text) == ("f", LOOP, "unroll")
 
 
 def test_run_returns_the_last_ir_and_the_same_object_if_nothing_changed() -> None:

@@ -1,0 +1,227 @@
+"""Read traces. A file may be damaged or hostile: every number and every type in it is checked."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar, cast
+
+import msgspec
+
+from irkit.core import (
+    Application,
+    FormatError,
+    Function,
+    IRKitError,
+    IRModule,
+    Level,
+    Node,
+    Remark,
+    fields,
+)
+from irkit.transform.annotations import checks
+from irkit.transform.step import IR, Step
+from irkit.transform.trace_file import (
+    MAGIC,
+    MAX_BYTES,
+    VERSION,
+    Body,
+    Form,
+    StepRow,
+    Vocabulary,
+)
+
+_T = TypeVar("_T")
+_MAX_HEX = 1 << 12
+
+
+def read_trace(
+    path: str | os.PathLike[str], levels: Iterable[Level], max_bytes: int = MAX_BYTES
+) -> tuple[tuple[Step, ...], str, dict[str, str]]:
+    """Read the steps, title and versions of a trace file.
+
+    Raises: FormatError if it is damaged, too new, too large, or of a level that is not given.
+    """
+    name = os.fspath(path)
+    try:
+        size = Path(path).stat().st_size
+        if size > max_bytes:
+            raise FormatError(f"{name}: {size} bytes are more than the {max_bytes} that are read")
+        with Path(path).open("rb") as file:
+            data = file.read(max_bytes)
+    except OSError as error:
+        raise FormatError(f"{name}: cannot be read: {error.strerror or error}") from error
+    return decode_trace(data, levels, name)
+
+
+def decode_trace(
+    data: bytes, levels: Iterable[Level], name: str = "<trace>"
+) -> tuple[tuple[Step, ...], str, dict[str, str]]:
+    """Read a trace from the bytes of its file."""
+    head = data[:64].partition(b"\n")[0]
+    version = head.removeprefix(MAGIC)
+    if not head.startswith(MAGIC) or not version.isdigit() or len(data) <= len(head):
+        raise FormatError(f"{name} is no trace of irkit")
+    if int(version) != VERSION:
+        raise FormatError(
+            f"{name} has version {int(version)} of the format; this irkit reads {VERSION}"
+        )
+    try:
+        body = msgspec.msgpack.decode(memoryview(data)[len(head) + 1 :], type=Body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, ValueError) as error:
+        raise FormatError(f"{name} is damaged: {error}") from error
+    reader = _Reader(body, Vocabulary(levels), name)
+    return reader.steps(), body.title, body.versions
+
+
+class _Reader:
+    def __init__(self, body: Body, known: Vocabulary, name: str) -> None:
+        self.body = body
+        self.known = known
+        self.name = name
+        self.classes = [self._found(known.nodes, cls, "node class") for cls in body.classes]
+        self.readers = [_node_reader(cls) for cls in self.classes]
+        self.values: list[Any] = []
+        for row in body.values:
+            self.values.append(self._value(row))
+        self.nodes: list[Node] = []
+        for row in body.nodes:
+            self.nodes.append(self._node(row))
+        self.modules = [self._module(row) for row in body.modules]
+
+    def fail(self, what: str) -> NoReturn:
+        raise FormatError(f"{self.name} is damaged: {what}")
+
+    def _found(self, table: dict[str, _T], key: object, what: str) -> _T:
+        found = table.get(key) if isinstance(key, str) else None
+        if found is None:
+            levels = ", ".join(self.known.levels) or "none"
+            raise FormatError(
+                f"{self.name} has an unknown {what} {str(key)[:80]!r}",
+                hint=f"Levels known here: {levels}.",
+            )
+        return found
+
+    def pick(self, table: list[_T], at: Any) -> _T:
+        """Take an entry that is there already: only earlier ones are."""
+        if at.__class__ is not int or not 0 <= at < len(table):
+            self.fail(f"entry {str(at)[:40]} refers to something that does not stand before it")
+        index: int = at
+        return table[index]
+
+    def datum(self, given: Any) -> Any:
+        if isinstance(given, list):
+            row = cast(list[Any], given)
+            if len(row) != 1:
+                self.fail("a reference to a value is no list of one number")
+            return self.pick(self.values, row[0])
+        if given is not None and not isinstance(given, (bool, int, float, str)):
+            self.fail(f"data of type {type(given).__name__} is not expected")
+        return given
+
+    def _value(self, row: list[Any]) -> Any:
+        match row:
+            case [Form.BIG, str() as text] if len(text) <= _MAX_HEX:
+                return self._made(int, text, 16)
+            case [Form.BYTES, bytes() as data]:
+                return data
+            case [Form.TUPLE, *items]:
+                return tuple(self.datum(item) for item in items)
+            case [Form.CODED, name, packed]:
+                codec = self._found(self.known.codecs, name, "codec")
+                value = self._made(codec.unpack, packed)
+                if not isinstance(value, codec.cls):
+                    self.fail(f"codec {codec.name} gave {type(value).__name__}")
+                return value
+            case [Form.STRUCT, name, *items]:
+                cls = self._found(self.known.structs, name, "struct")
+                return self._struct(cls, [self.datum(item) for item in items])
+            case _:
+                return self.fail("a value is of no known form")
+
+    def _struct(self, cls: type[Any], values: list[Any]) -> Any:
+        expected = checks(cls)
+        if len(values) != len(expected):
+            self.fail(f"{cls.__name__} has {len(expected)} fields, not {len(values)}")
+        named: dict[str, Any] = {}
+        for (name, check), value in zip(expected, values, strict=True):
+            if not check(value):
+                self.fail(f"field {name!r} of {cls.__name__} holds a {type(value).__name__}")
+            named[name] = value
+        return self._made(cls, **named)
+
+    def _made(self, make: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        try:
+            return make(*args, **named)
+        except (IRKitError, ValueError, TypeError, KeyError, OverflowError) as error:
+            return self.fail(f"a value cannot be made: {error}")
+
+    def _node(self, row: list[Any]) -> Node:
+        if not row:
+            self.fail("a node is empty")
+        cls = self.pick(self.classes, row[0])
+        kinds = self.readers[cast(int, row[0])]
+        if len(row) != len(kinds) + 1:
+            self.fail(f"{cls.__name__} has {len(kinds)} fields, not {len(row) - 1}")
+        return self._struct(
+            cls, [read(self, each) for read, each in zip(kinds, row[1:], strict=True)]
+        )
+
+    def held(self, given: Any) -> Any:
+        """Read a field that holds nodes."""
+        if isinstance(given, list):
+            return tuple(self.pick(self.nodes, at) for at in cast(list[Any], given))
+        return None if given is None else self.pick(self.nodes, given)
+
+    def _module(self, row: list[tuple[str, int]]) -> IRModule:
+        found: dict[str, Function] = {}
+        for name, at in row:
+            func = self.pick(self.nodes, at)
+            if not isinstance(func, Function):
+                self.fail(f"function {name!r} of a module is a {type(func).__name__}")
+            found[name] = func
+        return IRModule(found)
+
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(self._step(row) for row in self.body.steps)
+
+    def _step(self, row: StepRow) -> Step:
+        return Step(
+            index=row.index,
+            level=self._found(self.known.levels, row.level, "level"),
+            phase=row.phase,
+            phase_name=row.phase_name,
+            name=row.name,
+            pass_text=row.pass_text,
+            options={name: self.datum(value) for name, value in row.options},
+            function=row.function,
+            before=self._ir(row.before),
+            after=self._ir(row.after),
+            seconds=row.seconds,
+            applications=row.applications,
+            kept=tuple(
+                Application(
+                    each.number,
+                    each.rule,
+                    self.pick(self.nodes, each.before),
+                    self.pick(self.nodes, each.after),
+                )
+                for each in row.kept
+            ),
+            remarks=tuple(Remark(self.pick(self.nodes, at), text) for at, text in row.remarks),
+            facts=tuple(row.facts),
+        )
+
+    def _ir(self, at: int) -> IR:
+        if at < 0:
+            return self.pick(self.modules, -1 - at)
+        node = self.pick(self.nodes, at)
+        if not isinstance(node, Function):
+            self.fail(f"a step is about a {type(node).__name__}, not a function")
+        return node
+
+
+_Read = Callable[[_Reader, Any], Any]
+
+
+def _node_reader(cls: type[Node]) -> list[_Read]:
+    return [_Reader.datum if field.kind == "data" else _Reader.held for field in fields(cls)]
