@@ -1,7 +1,7 @@
 """The loop IR. Reading order: dtype, expr, stmt, function (what there is); build (how to make it);
 then the rest."""
 
-from irkit.ir.arith import Interval, bounds, loop_ranges
+from irkit.ir.arith import Interval, bounds, loop_ranges, simplify
 from irkit.ir.arrays import from_numpy, numpy_dtype
 from irkit.ir.build import (
     as_int,
@@ -242,4 +242,5 @@ __all__ = [
     "select",
     "seq",
     "shape_vars",
+    "simplify",
 ]

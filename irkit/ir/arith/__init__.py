@@ -9,5 +9,6 @@ from irkit.ir.arith.bounds import bounds
 from irkit.ir.arith.interval import Interval, Ranges
 from irkit.ir.arith.modular import modular
 from irkit.ir.arith.ranges import loop_ranges
+from irkit.ir.arith.simplify import simplify
 
-__all__ = ["Interval", "Ranges", "bounds", "loop_ranges", "modular"]
+__all__ = ["Interval", "Ranges", "bounds", "loop_ranges", "modular", "simplify"]

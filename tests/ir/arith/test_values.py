@@ -1,12 +1,14 @@
 """Whatever arithmetic claims must hold for every value: checked against an evaluator in plain
 Python integers."""
 
+import os
 from collections.abc import Iterator
 from itertools import product
 
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from irkit.core import children
 from irkit.ir import (
     EQ,
     GE,
@@ -55,8 +57,9 @@ from irkit.ir import (
     logical_not,
     select,
 )
-from irkit.ir.arith import modular
+from irkit.ir.arith import modular, simplify
 
+Case = tuple[Expr, dict[Var, Interval]]
 Env = dict[Var, int]
 
 
@@ -137,6 +140,19 @@ def value(expr: Expr, env: Env, lane: int = 0) -> int:
     return wrapped(int(found), expr.dtype)
 
 
+def text(expr: Expr) -> str:
+    match expr:
+        case Var(name):
+            return name
+        case Const(number):
+            return str(number)
+        case Binary(a, b):
+            return f"({text(a)} {expr.sign} {text(b)})"
+        case _:
+            below = ", ".join(text(child) for child in children(expr))
+            return f"{getattr(expr, 'name', type(expr).__name__)}.{expr.dtype}({below})"
+
+
 def environments(ranges: dict[Var, Interval]) -> Iterator[Env]:
     spans = [range(r.low, r.high + 1) for r in ranges.values()]
     points = list(product(*spans))
@@ -144,65 +160,80 @@ def environments(ranges: dict[Var, Interval]) -> Iterator[Env]:
     return (dict(zip(ranges, point, strict=True)) for point in (*points[::step], points[-1]))
 
 
-CONSTANTS = st.sampled_from([-128, -16, -7, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 8, 12, 16, 64, 127])
+CONSTANTS = [-128, -16, -7, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 8, 12, 16, 64, 127]
 ARITHMETIC = [Add, Add, Sub, Sub, Mul, FloorDiv, FloorDiv, FloorMod, FloorMod, Min, Max]
 RARE = [Shl, Shr, BitAnd, BitOr, BitXor]
 COMPARES = [EQ, NE, LT, LE, GT, GE]
 
 
+# Each number of a program pushes a leaf or applies an operation to the top of a stack: such lists
+# are quick to draw, and shrink well.
+Program = list[tuple[int, int]]
+PROGRAMS = st.lists(st.tuples(st.integers(0, 23), st.integers(0, 63)), min_size=2, max_size=16)
+LOWS = {U8: [0, 0, 0, 1, 3, 120], I8: [0, 0, 0, -3, -7, 1, 120, -128]}
+
+
+def built(program: Program, dtype: DType, names: list[Var]) -> Expr:
+    """Run a program that builds an expression."""
+    numbers = [abs(n) if dtype.kind == "u" else n for n in CONSTANTS]
+    stack: list[Expr] = []
+
+    def pop() -> Expr:
+        return stack.pop() if stack else names[0]
+
+    for op, arg in program:
+        number = const(numbers[arg % len(numbers)], dtype)
+        a = names[arg % len(names)] if op < 5 else pop()
+        if op < 5:
+            stack.append(a)
+        elif op < 12:
+            stack.append(binary(ARITHMETIC[arg % len(ARITHMETIC)], pop(), a))
+        elif op < 18:
+            cls = (ARITHMETIC + RARE)[(op * 64 + arg) // len(numbers) % 16]
+            stack.append(binary(cls, a, number))
+        elif op == 18:
+            stack.append((a // number) * number + pop() % number)
+        elif op == 19:
+            stack.append(pop() * number + a)
+        elif op == 20:
+            choose = select if arg % 2 else if_then_else
+            stack.append(choose(condition(arg // 2, a, pop(), number), a, pop()))
+        elif op == 21:
+            stack.append(cast(cast(a, [I8, I64, U8][arg % 3]), dtype) if arg % 2 else -a)
+        elif op == 22:
+            stack.append(call("truncdiv" if arg % 2 else "truncmod", a, number))
+        else:
+            stack.append(
+                cast(condition(arg, a, pop(), number), dtype) if arg % 2 else call("abs", a)
+            )
+    return pop()
+
+
+def condition(kind: int, a: Expr, b: Expr, c: Expr) -> Expr:
+    """Build a condition."""
+    first = binary(COMPARES[kind % 6], a, b)
+    second = binary(COMPARES[kind // 6 % 6], a, c)
+    return [first, first & second, logical_not(second), Or(first, second, first.dtype)][kind % 4]
+
+
 @st.composite
-def cases(draw: st.DrawFn, *, only_bool: bool = False) -> tuple[Expr, dict[Var, Interval]]:
+def cases(draw: st.DrawFn) -> Case:
     """Draw an expression over up to three variables with small ranges, some next to overflow."""
     dtype = draw(st.sampled_from([I8, I8, I32, I64, I64, U8]))
     ranges: dict[Var, Interval] = {}
     for name in "xyz"[: draw(st.integers(1, 3))]:
-        edges = [0, 0, 0, 1, 3, 120] if dtype == U8 else [0, 0, 0, -3, -7, 1, 120, -128]
-        low = draw(st.sampled_from(edges))
+        low = draw(st.sampled_from(LOWS.get(dtype, LOWS[I8])))
         ranges[Var(name, dtype)] = Interval(low, low + draw(st.sampled_from([0, 1, 3, 4, 7])))
-    names = st.sampled_from(list(ranges))
-    numbers = CONSTANTS.map(lambda n: const(abs(n) if dtype == U8 else n, dtype))
-
-    def grown(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
-        def build(cls: type[Binary], a: Expr, b: Expr) -> Expr:
-            return binary(cls, a, b)
-
-        tests = st.one_of(
-            st.builds(build, st.sampled_from(COMPARES), inner, inner),
-            st.builds(lambda a, b, c: binary(LT, a, b) & binary(GE, a, c), inner, inner, inner),
-            st.builds(
-                lambda cls, a, b, c: binary(cls, binary(LE, a, b), logical_not(binary(EQ, a, c))),
-                st.sampled_from([And, Or]), inner, inner, inner,
-            ),
-        )  # fmt: skip
-        other = st.sampled_from([I8, I64, U8])
-        return st.one_of(
-            st.builds(build, st.sampled_from(ARITHMETIC), inner, inner),
-            st.builds(build, st.sampled_from(ARITHMETIC), inner, numbers),
-            st.builds(build, st.sampled_from(ARITHMETIC), inner, numbers),
-            st.builds(build, st.sampled_from(RARE), inner, numbers | inner),
-            st.builds(lambda a, b, n: (a // n) * n + b % n, inner, inner, numbers),
-            st.builds(lambda a, b, n: a * n + b, inner, inner, numbers),
-            st.builds(select, tests, inner, inner),
-            st.builds(if_then_else, tests, inner, inner),
-            st.builds(lambda a: -a, inner),
-            st.builds(lambda a, t: cast(cast(a, t), dtype), inner, other),
-            st.builds(lambda t: cast(t, dtype), tests),
-            st.builds(call, st.sampled_from(["truncdiv", "truncmod"]), inner, numbers),
-            st.builds(call, st.sampled_from(["abs", "sign"]), inner),
-        )  # fmt: skip
-
-    expr = draw(st.recursive(names | numbers, grown, max_leaves=8))
-    if only_bool:
-        expr = binary(draw(st.sampled_from(COMPARES)), expr, draw(names | numbers))
-    return expr, ranges
+    return built(draw(PROGRAMS), dtype, list(ranges)), ranges
 
 
-FAST = settings(max_examples=300, derandomize=True, deadline=None)
+N = int(os.environ.get("N", "300"))
+FAST = settings(max_examples=N, derandomize=True, deadline=None)
 
 
 @FAST
 @given(cases())
-def test_bounds_contain_every_value(case: tuple[Expr, dict[Var, Interval]]) -> None:
+def test_bounds_contain_every_value(case: Case) -> None:
     expr, ranges = case
     found = bounds(expr, ranges)
     for env in environments(ranges):
@@ -211,9 +242,22 @@ def test_bounds_contain_every_value(case: tuple[Expr, dict[Var, Interval]]) -> N
 
 @FAST
 @given(cases())
-def test_a_residue_holds_for_every_value(case: tuple[Expr, dict[Var, Interval]]) -> None:
+def test_a_residue_holds_for_every_value(case: Case) -> None:
     expr, ranges = case
     coefficient, residue = modular(expr, ranges)
     for env in environments(ranges):
         off = value(expr, env) - residue
         assert off % coefficient == 0 if coefficient else off == 0
+
+
+@FAST
+@given(cases())
+def test_simplify_keeps_value_and_type_and_is_done_after_once(case: Case) -> None:
+    expr, ranges = case
+    new = simplify(expr, ranges)
+    note(f"{text(expr)}  became  {text(new)}")
+    assert new.dtype == expr.dtype
+    for env in environments(ranges):
+        assert value(new, env) == value(expr, env), env
+    again = simplify(new, ranges)
+    assert again is new, text(again)

@@ -1,0 +1,387 @@
+"""Bring expressions into their simplest form, which is the same for expressions that are equal as
+sums.
+
+What holds, and why:
+
+- Addition, subtraction and multiplication wrap around, which is arithmetic in a ring: sums are
+  always brought into one form, whatever the ranges.
+- ``//``, ``%``, comparisons, minimum and maximum speak of the value itself. A rule that looks into
+  a sum below one of them applies only where the ranges prove that the sum does not overflow.
+- A zero divisor gives 0, and so do the rules.
+- Floats change only where every value keeps its bits, NaN, -0.0 and infinities included.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+from irkit.core import Node, children, postorder, with_fields
+from irkit.ir.arith import choice
+from irkit.ir.arith.bounds import NOTHING
+from irkit.ir.arith.division import quotient, recombined, remainder
+from irkit.ir.arith.emit import alike, emit
+from irkit.ir.arith.interval import Ranges, fitted, limits, wrap
+from irkit.ir.arith.knowledge import Knowledge
+from irkit.ir.arith.sums import Sum, is_region, normal, number
+from irkit.ir.dtype import DType
+from irkit.ir.expr import (
+    EQ,
+    GE,
+    GT,
+    LE,
+    LT,
+    NE,
+    Add,
+    And,
+    Binary,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Broadcast,
+    Call,
+    Cast,
+    Const,
+    Div,
+    Expr,
+    FloorDiv,
+    FloorMod,
+    IfThenElse,
+    Load,
+    Max,
+    Min,
+    Mul,
+    Neg,
+    Not,
+    Or,
+    Ramp,
+    Select,
+    Shl,
+    Shr,
+    Sub,
+    Var,
+)
+
+
+def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> Expr:
+    """Simplify an expression, given the ranges of its variables and conditions known to hold.
+
+    The same object comes back if there is nothing to do. The type stays, and so does the value,
+    for every value of the variables inside their ranges for which the facts hold.
+    """
+    if isinstance(expr, (Var, Const)) and not facts:
+        return expr
+    known = Knowledge(ranges)
+    assumed = tuple(facts)
+    if assumed:
+        known.assume([Simplifier(Knowledge(ranges)).run(fact) for fact in assumed])
+    return Simplifier(known).run(expr)
+
+
+class Simplifier:
+    """Simplify expressions bottom-up, with one table of atoms for all of them."""
+
+    def __init__(self, known: Knowledge) -> None:
+        self.known = known
+        self.done: dict[int, Expr] = {}
+
+    def run(self, root: Expr) -> Expr:
+        """Simplify one expression."""
+        done = self.done
+        order = postorder(root)
+        inside = _inner_nodes(root, order)
+        for visited in order:
+            node = cast(Expr, visited)
+            if id(node) in inside or id(node) in done:
+                continue
+            rule = _RULES.get(node.__class__)
+            done[id(node)] = self.rebuilt(node) if rule is None else rule(self, node)
+        return done[id(root)]
+
+    def rebuilt(self, node: Expr) -> Expr:
+        """Put the simplified operands in place."""
+        below = cast("tuple[Expr, ...]", children(node))
+        changed: dict[int, Node] = {
+            id(child): self.done[id(child)] for child in below if self.done[id(child)] is not child
+        }
+        return cast(Expr, with_fields(node, changed)) if changed else node
+
+    def settle(self, node: Expr, found: Sum) -> Expr:
+        """Write a sum, or keep the node if it is written so already."""
+        known = self.known
+        found = recombined(known, found, node.dtype)
+        new = emit(known, found, node.dtype)
+        if alike(known, node, new):
+            known.enter(node, known.sums[id(new)])
+            return node
+        return new
+
+
+def _inner_nodes(root: Node, order: list[Node]) -> set[int]:
+    """Find the nodes that are only ever part of the sum of their one parent."""
+    inside: set[int] = set()
+    outside: set[int] = {id(root)}
+    for node in order:
+        if is_region(node):
+            for child in children(node):
+                if id(child) in inside:
+                    outside.add(id(child))  # Shared: simplified once, as a sum of its own.
+                inside.add(id(child))
+        else:
+            outside.update([id(child) for child in children(node)])
+    regions = {id(node) for node in order if id(node) in inside and is_region(node)}
+    return regions - outside
+
+
+def _var(self: Simplifier, node: Var | Const) -> Expr:
+    return node
+
+
+def _add(self: Simplifier, node: Binary) -> Expr:
+    if node.dtype.is_float:
+        return _float(self, node)
+    return self.settle(node, self.known.collected(node, self.done))
+
+
+def _neg(self: Simplifier, node: Neg) -> Expr:
+    if node.dtype.is_float:
+        a = self.done[id(node.a)]
+        return a.a if isinstance(a, Neg) else node.replace(a=a)
+    return self.settle(node, self.known.collected(node, self.done))
+
+
+def _mul(self: Simplifier, node: Mul) -> Expr:
+    if node.dtype.is_float:
+        return _float(self, node)
+    if is_region(node):
+        return self.settle(node, self.known.collected(node, self.done))
+    a, b = self.done[id(node.a)], self.done[id(node.b)]
+    found = self.known.multiplied(self.known.sum_of(a), self.known.sum_of(b))
+    if found is None:
+        return node.replace(a=a, b=b)
+    return self.settle(node, normal(found, node.dtype))
+
+
+# Operand on the right that changes no float, by its bits: -0.0 + -0.0 is -0.0, and x - 0.0 is x.
+_NEUTRAL: dict[type[Expr], str] = {Add: "-0.0", Sub: "0.0", Mul: "1.0", Div: "1.0"}
+
+
+def _float(self: Simplifier, node: Binary) -> Expr:
+    """Drop what changes no float value, and do on one element what is the same in every lane."""
+    a, b = self.done[id(node.a)], self.done[id(node.b)]
+    neutral = _NEUTRAL.get(node.__class__)
+    for side, other in ((b, a), (a, b)):
+        plain = side.value if isinstance(side, Broadcast) else side
+        if isinstance(plain, Const) and repr(plain.value) == neutral:
+            return other
+        if not isinstance(node, (Add, Mul)):
+            break
+    return _lanewise(node.replace(a=a, b=b))
+
+
+def _lanewise(node: Expr) -> Expr:
+    """Turn an operation on broadcasts into the broadcast of one operation."""
+    if node.dtype.lanes > 1 and isinstance(node, Binary):
+        a, b = node.a, node.b
+        if isinstance(a, Broadcast) and isinstance(b, Broadcast):
+            return Broadcast(node.__class__(a.value, b.value, node.dtype.element), node.dtype)
+    return node
+
+
+def _division(self: Simplifier, node: FloorDiv | FloorMod) -> Expr:
+    a, b = self.done[id(node.a)], self.done[id(node.b)]
+    if node.dtype.is_float:
+        return _lanewise(node.replace(a=a, b=b))
+    known = self.known
+    num, den = known.sum_of(a), known.sum_of(b)
+    found = None
+    if not den.terms:
+        rule = quotient if isinstance(node, FloorDiv) else remainder
+        found = rule(known, num, den.constant, node.dtype)
+    elif not num.terms and num.constant == 0:
+        found = num
+    elif num.key == den.key and not _has_zero(known.range_of(b)):
+        found = Sum({}, int(isinstance(node, FloorDiv)))
+    elif _whole_below(known, num, den, node.dtype):
+        found = Sum({}) if isinstance(node, FloorDiv) else num
+    return _lanewise(node.replace(a=a, b=b)) if found is None else self.settle(node, found)
+
+
+def _has_zero(pair: tuple[int, int]) -> bool:
+    """Say whether 0 is in a range."""
+    return pair[0] <= 0 <= pair[1]
+
+
+def _whole_below(known: Knowledge, num: Sum, den: Sum, dtype: DType) -> bool:
+    """Say whether 0 <= num < den."""
+    if not (known.fits(num, dtype) and known.fits(den, dtype)):
+        return False
+    return known.span(num)[0] >= 0 and known.span(den - num)[0] > 0
+
+
+def _ramp(self: Simplifier, node: Ramp) -> Expr:
+    base, stride = self.done[id(node.base)], self.done[id(node.stride)]
+    made = node.replace(base=base, stride=stride)
+    return self.settle(node, self.known.ramp(made))
+
+
+def _broadcast(self: Simplifier, node: Broadcast) -> Expr:
+    return node.replace(value=self.done[id(node.value)])
+
+
+def _compare(self: Simplifier, node: Any) -> Expr:
+    made = choice.compare(self.known, node, self.done[id(node.a)], self.done[id(node.b)])
+    return _lanewise(made)
+
+
+def _extremum(self: Simplifier, node: Min | Max) -> Expr:
+    made = choice.extremum(self.known, node, self.done[id(node.a)], self.done[id(node.b)])
+    return _lanewise(made)
+
+
+def _select(self: Simplifier, node: Select | IfThenElse) -> Expr:
+    done = self.done
+    parts = (done[id(node.cond)], done[id(node.then)], done[id(node.otherwise)])
+    return choice.select(self.known, node, parts)
+
+
+def _not(self: Simplifier, node: Not) -> Expr:
+    a = self.done[id(node.a)]
+    value = number(a)
+    if value is not None:
+        return self.settle(node, Sum({}, wrap(~value, node.dtype)))
+    return choice.invert(self.known, node, a)
+
+
+def _junction(self: Simplifier, node: And | Or | BitAnd | BitOr) -> Expr:
+    a, b = self.done[id(node.a)], self.done[id(node.b)]
+    if not node.dtype.is_bool:
+        return _bits(self, node)
+    return _lanewise(choice.junction(self.known, node, a, b))
+
+
+def _bits(self: Simplifier, node: Binary) -> Expr:
+    """Fold bitwise operations and shifts of constants, and drop neutral operands."""
+    a, b = self.done[id(node.a)], self.done[id(node.b)]
+    made = node.replace(a=a, b=b)
+    if node.dtype.is_bool:
+        return made
+    known = self.known
+    x, y = known.sum_of(a), known.sum_of(b)
+    found = _bits_of_equal(node, x) if x.key == y.key else None
+    if not y.terms and not x.terms:
+        low, high = fitted(*known.range_of(made), limits(node.dtype))
+        found = Sum({}, _FOLDS[node.__class__](x.constant, y.constant, node.dtype))
+        assert low <= found.constant <= high
+    elif not y.terms:
+        found = _bits_by(node, x, y.constant)
+    elif not x.terms and isinstance(node, (BitAnd, BitOr, BitXor)):
+        found = _bits_by(node, y, x.constant)
+    return _lanewise(made) if found is None else self.settle(node, normal(found, node.dtype))
+
+
+def _bits_of_equal(node: Binary, x: Sum) -> Sum | None:
+    if isinstance(node, BitXor):
+        return Sum({})
+    return x if isinstance(node, (BitAnd, BitOr)) else None
+
+
+def _bits_by(node: Binary, x: Sum, by: int) -> Sum | None:
+    full = wrap(-1, node.dtype)
+    if isinstance(node, BitAnd):
+        return Sum({}) if by == 0 else x if by == full else None
+    if isinstance(node, BitOr):
+        return x if by == 0 else Sum({}, full) if by == full else None
+    if isinstance(node, Shl):
+        return x.scaled(1 << by if 0 <= by < node.dtype.bits else 0)
+    return x if by == 0 else None
+
+
+def _shift_left(a: int, by: int, dtype: DType) -> int:
+    return wrap(a << by, dtype) if 0 <= by < dtype.bits else 0
+
+
+def _shift_right(a: int, by: int, dtype: DType) -> int:
+    return a >> (by if 0 <= by < dtype.bits else dtype.bits)
+
+
+_FOLDS: dict[type[Expr], Callable[[int, int, DType], int]] = {
+    BitAnd: lambda a, b, dtype: a & b,
+    BitOr: lambda a, b, dtype: a | b,
+    BitXor: lambda a, b, dtype: a ^ b,
+    Shl: _shift_left,
+    Shr: _shift_right,
+}
+
+
+def _cast(self: Simplifier, node: Cast) -> Expr:
+    value, dtype = self.done[id(node.value)], node.dtype
+    if value.dtype == dtype:
+        return value
+    if isinstance(value, Broadcast):
+        inner = _cast_of(self, Cast(value.value, dtype.element), value.value)
+        return Broadcast(inner, dtype)
+    return _cast_of(self, node, value)
+
+
+def _cast_of(self: Simplifier, node: Cast, value: Expr) -> Expr:
+    dtype = node.dtype
+    if value.dtype.is_float or dtype.is_float:
+        return node.replace(value=value)
+    low, high = self.known.range_of(value)
+    if low == high:
+        folded = wrap(low, dtype)
+        return Const(bool(folded) if dtype.is_bool else folded, dtype)
+    if isinstance(value, Cast) and not value.value.dtype.is_float and not dtype.is_bool:
+        source = value.value
+        kept = self.known.range_of(source)
+        narrows = value.dtype.is_integer and dtype.bits <= value.dtype.bits
+        if (fitted(*kept, limits(value.dtype)) == kept and not value.dtype.is_bool) or narrows:
+            return source if source.dtype == dtype else node.replace(value=source)
+    return node.replace(value=value)
+
+
+def _load(self: Simplifier, node: Load) -> Expr:
+    made = cast(Load, self.rebuilt(node))
+    mask = None if made.mask is None else choice.as_bool(made.mask)
+    return made.replace(mask=None) if mask is True else made
+
+
+def _call(self: Simplifier, node: Call) -> Expr:
+    made = cast(Call, self.rebuilt(node))
+    if not made.dtype.is_integer or not made.args:
+        return made
+    low, high = self.known.range_of(made)
+    if low == high:
+        return self.settle(node, Sum({}, low))
+    spans = [self.known.range_of(arg) for arg in made.args]
+    if made.name == "abs" and spans[0][0] >= 0:
+        return made.args[0]
+    if made.name in ("truncdiv", "truncmod") and spans[0][0] >= 0 and spans[1][0] > 0:
+        cls = FloorDiv if made.name == "truncdiv" else FloorMod
+        return self.run(cls(made.args[0], made.args[1], made.dtype))
+    return made
+
+
+_RULES: dict[type[Expr], Callable[[Simplifier, Any], Expr]] = {
+    Var: _var,
+    Const: _var,
+    Add: _add,
+    Sub: _add,
+    Mul: _mul,
+    Neg: _neg,
+    Div: _float,
+    FloorDiv: _division,
+    FloorMod: _division,
+    Min: _extremum,
+    Max: _extremum,
+    **dict.fromkeys((EQ, NE, LT, LE, GT, GE), _compare),
+    Select: _select,
+    IfThenElse: _select,
+    Not: _not,
+    **dict.fromkeys((And, Or, BitAnd, BitOr), _junction),
+    **dict.fromkeys((BitXor, Shl, Shr), _bits),
+    Cast: _cast,
+    Ramp: _ramp,
+    Broadcast: _broadcast,
+    Load: _load,
+    Call: _call,
+}

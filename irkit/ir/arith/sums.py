@@ -1,0 +1,373 @@
+"""Sums of products with integer coefficients, and the table that numbers what they are made of.
+
+An atom is whatever is no sum: a variable, a quotient, a load. Equal atoms have one number, however
+often they were built, so sums compare as dictionaries do. A vector is a sum over scalars and the
+atom LANE, which counts its elements from 0: ``Ramp(b, s)`` is ``b + s * LANE``.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import cast
+
+from irkit.core import Node, children
+from irkit.ir.arith.interval import Pair, Ranges, fitted, limits, var_pair, wrap
+from irkit.ir.arith.transfer import times, transfer
+from irkit.ir.dtype import DType
+from irkit.ir.expr import (
+    Add,
+    And,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Broadcast,
+    Call,
+    Const,
+    Expr,
+    Load,
+    Max,
+    Min,
+    Mul,
+    Neg,
+    Or,
+    Ramp,
+    Sub,
+    Var,
+)
+
+Product = tuple[int, ...]  # Sorted numbers of atoms.
+MOST_TERMS = 256  # A longer sum inside another is an atom, so that work stays linear.
+MOST_FACTORS = 8
+_COMMUTE = frozenset((Mul, Min, Max, And, Or, BitAnd, BitOr, BitXor))
+
+
+class Sum:
+    """Coefficients of products, and a constant; exact integers, which stand for a value modulo
+    2**bits."""
+
+    __slots__ = ("_key", "_pair", "constant", "terms")
+
+    def __init__(self, terms: Mapping[Product, int], constant: int = 0) -> None:
+        self.terms = terms
+        self.constant = constant
+        self._key: Hashable = None
+        self._pair: Pair | None = None
+
+    @property
+    def key(self) -> Hashable:
+        """Identify the sum whatever the order of its terms."""
+        if self._key is None:
+            self._key = (frozenset(self.terms.items()), self.constant)
+        return self._key
+
+    def __add__(self, other: "Sum") -> "Sum":
+        terms = dict(self.terms)
+        add_terms(terms, other.terms, 1)
+        return Sum(terms, self.constant + other.constant)
+
+    def __sub__(self, other: "Sum") -> "Sum":
+        return self + other.scaled(-1)
+
+    def scaled(self, by: int) -> "Sum":
+        """Multiply by a number."""
+        if by == 0:
+            return ZERO
+        return Sum({product: c * by for product, c in self.terms.items()}, self.constant * by)
+
+    def exact(self, spans: list[Pair]) -> Pair:
+        """Find the range before wrap-around; ``spans`` are the ranges of the atoms."""
+        if self._pair is None:
+            low = high = self.constant
+            for product, c in self.terms.items():
+                a, b = spans[product[0]]
+                for factor in product[1:]:
+                    a, b = times((a, b), spans[factor])
+                low += c * (a if c > 0 else b)
+                high += c * (b if c > 0 else a)
+            self._pair = low, high
+        return self._pair
+
+    def forget(self) -> None:
+        """Find the range anew next time: an atom became narrower."""
+        self._pair = None
+
+
+ZERO = Sum({})
+
+
+def add_terms(terms: dict[Product, int], more: Mapping[Product, int], by: int) -> None:
+    """Add ``by`` times some terms in place; what cancels is gone."""
+    for product, c in more.items():
+        total = terms.get(product, 0) + c * by
+        if total:
+            terms[product] = total
+        else:
+            terms.pop(product, None)
+
+
+def is_region(node: Node) -> bool:
+    """Say whether a node only adds and scales, so that it belongs to the sum of its parent."""
+    cls = node.__class__
+    if cls is Add or cls is Sub or cls is Neg:
+        return cast(Expr, node).dtype.kind in "iu"
+    return cls is Mul and cast(Mul, node).dtype.kind in "iu" and factor(cast(Mul, node)) is not None
+
+
+def factor(node: Mul) -> int | None:
+    """Read the constant right factor of a product."""
+    return number(node.b)
+
+
+def number(node: Expr) -> int | None:
+    """Read an integer constant, also of a vector with equal elements."""
+    if node.__class__ is Broadcast:
+        node = cast(Broadcast, node).value
+    if node.__class__ is Const and node.dtype.kind in "iu":
+        return cast(int, cast(Const, node).value)
+    return None
+
+
+class Atoms:
+    """Number the atoms of some expressions, find their ranges, and the sum of each node."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        self.ranges = ranges
+        self.shown: list[Expr] = []  # The expression that an atom is written as.
+        self.spans: list[Pair] = []
+        self.alone: list[Sum] = []  # The sum that is just this atom.
+        self.wide: set[int] = set()  # Atoms that differ from lane to lane.
+        self.written: dict[Product, Product] = {}  # Products in the order they were first seen.
+        self.sums: dict[int, Sum] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._kept: list[Node] = []  # Identities stay taken while their nodes live.
+
+    def sum_of(self, node: Expr) -> Sum:
+        """Find the sum that an expression is; of what is no integer, an atom."""
+        found = self.sums.get(id(node))
+        if found is not None:
+            return found
+        stack: list[Expr] = [node]
+        while stack:
+            top = stack[-1]
+            if id(top) in self.sums:
+                stack.pop()
+                continue
+            missing = [c for c in self._operands(top) if id(c) not in self.sums]
+            if missing:
+                stack.extend(missing)
+            else:
+                stack.pop()
+                self.enter(top, self._sum(top))
+        return self.sums[id(node)]
+
+    def enter(self, node: Expr, found: Sum) -> None:
+        """Record the sum of a node."""
+        self.sums[id(node)] = found
+        self._kept.append(node)
+
+    def pair(self, found: Sum, dtype: DType) -> Pair:
+        """Find the range of a sum in its type."""
+        return fitted(*found.exact(self.spans), limits(dtype))
+
+    def fits(self, found: Sum, dtype: DType) -> bool:
+        """Say whether a sum cannot wrap around: then it is the value itself."""
+        low, high = found.exact(self.spans)
+        bottom, top = limits(dtype)
+        return bottom <= low and high <= top
+
+    def range_of(self, node: Expr) -> Pair:
+        """Find the range of an integer or bool expression."""
+        return self.pair(self.sum_of(node), node.dtype)
+
+    def narrow(self, atom: int, low: int, high: int) -> None:
+        """Cut the range of an atom by what is known from elsewhere."""
+        old = self.spans[atom]
+        cut = max(old[0], low), min(old[1], high)
+        if cut[0] <= cut[1]:
+            self.spans[atom] = cut
+            self.alone[atom].forget()
+
+    def number(self, key: Hashable, node: Expr, span: Pair | None = None) -> int:
+        """Number an atom by its key."""
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self.shown)
+            self.shown.append(node)
+            if span is None:
+                dtype = node.dtype
+                span = (0, 0) if dtype.is_float else transfer(node, self.range_of)
+            self.spans.append(span)
+            self.alone.append(Sum({(found,): 1}))
+            if node.dtype.lanes > 1:
+                self.wide.add(found)
+        return found
+
+    def known_number(self, key: Hashable) -> int | None:
+        """Look up an atom that may not have been seen."""
+        return self._numbers.get(key)
+
+    def lane(self, dtype: DType) -> int:
+        """Number the atom that counts the lanes of a vector type."""
+        key = ("lane", dtype)
+        found = self._numbers.get(key)
+        if found is None:
+            unit = Ramp(Const(0, dtype.element), Const(1, dtype.element), dtype)
+            found = self.number(key, unit, (0, dtype.lanes - 1))
+            self.enter(unit, self.alone[found])
+        return found
+
+    def key(self, node: Expr) -> Hashable:
+        """Identify an expression by its structure; sums up to the order of their terms."""
+        operands = tuple(
+            [self.sum_of(child).key for child in cast("tuple[Expr, ...]", children(node))]
+        )
+        cls = node.__class__
+        if cls in _COMMUTE:
+            return cls, node.dtype, frozenset(operands)
+        if cls is Call:
+            return cls, node.dtype, cast(Call, node).name, operands
+        if cls is Load:
+            load = cast(Load, node)
+            return cls, node.dtype, id(load.buffer), load.mask is None, operands
+        return cls, node.dtype, operands
+
+    def multiplied(self, a: Sum, b: Sum) -> Sum | None:
+        """Multiply out, if one side is a single product."""
+        if not a.terms or not b.terms:
+            return b.scaled(a.constant) if not a.terms else a.scaled(b.constant)
+        if len(a.terms) != 1 or a.constant:
+            if len(b.terms) != 1 or b.constant:
+                return None
+            a, b = b, a
+            flipped = True
+        else:
+            flipped = False
+        ((product, c),) = a.terms.items()
+        if len(b.terms) > MOST_TERMS:
+            return None
+        terms: dict[Product, int] = {}
+        seen = self.written.get(product, product)
+        for other, d in b.terms.items():
+            shown = self.written.get(other, other)
+            shown = (*shown, *seen) if flipped else (*seen, *shown)
+            if len(shown) > MOST_FACTORS:
+                return None
+            merged = tuple(sorted(shown))
+            self.written.setdefault(merged, shown)
+            terms[merged] = c * d
+        if b.constant:
+            add_terms(terms, {product: 1}, c * b.constant)
+        return Sum(terms)
+
+    def _operands(self, node: Expr) -> tuple[Expr, ...]:
+        if not is_region(node):
+            return cast("tuple[Expr, ...]", children(node))
+        found: list[Expr] = []
+        seen: set[int] = set()
+        stack = list(cast("tuple[Expr, ...]", children(node))[::-1])
+        while stack:
+            top = stack.pop()
+            if id(top) in seen:
+                found.append(top)  # Shared: entered once, lest adding it up twice doubles the work.
+                continue
+            seen.add(id(top))
+            if id(top) in self.sums or not is_region(top):
+                found.append(top)
+            else:
+                stack.extend(cast("tuple[Expr, ...]", children(top))[::-1])
+        return tuple(found)
+
+    def _sum(self, node: Expr) -> Sum:
+        cls = node.__class__
+        if cls is Var:
+            var = cast(Var, node)
+            span = (0, 0) if var.dtype.is_float else var_pair(var, self.ranges)
+            return self.alone[self.number(var, node, span)]
+        dtype = node.dtype
+        if cls is Const:
+            if dtype.is_integer:
+                return Sum({}, cast(int, cast(Const, node).value))
+            flag = int(cast(Const, node).value) if dtype.is_bool else 0
+            return self.alone[self.number(node, node, (flag, flag))]
+        if dtype.is_integer:
+            if is_region(node):
+                return self.collected(node)
+            if cls is Ramp:
+                return self.ramp(cast(Ramp, node))
+            if cls is Broadcast:
+                return self.sum_of(cast(Broadcast, node).value)
+            if cls is Mul:
+                product = cast(Mul, node)
+                found = self.multiplied(self.sum_of(product.a), self.sum_of(product.b))
+                if found is not None:
+                    return found
+        return self.alone[self.number(self.key(node), node)]
+
+    def ramp(self, node: Ramp) -> Sum:
+        """Write a ramp as base + stride * LANE."""
+        lane = self.alone[self.lane(node.dtype)]
+        stride = self.multiplied(lane, self.sum_of(node.stride))
+        if stride is None:
+            return self.alone[self.number(self.key(node), node)]
+        return self.sum_of(node.base) + stride
+
+    def collected(self, root: Expr, done: Mapping[int, Expr] | None = None) -> Sum:
+        """Add up a region of sums; ``done`` tells what has become of the nodes below."""
+        terms: dict[Product, int] = {}
+        constant = 0
+        stack: list[tuple[Expr, int]] = [(root, 1)]
+        while stack:
+            node, c = stack.pop()
+            cls = node.__class__
+            if cls is Const:
+                constant += c * cast(int, cast(Const, node).value)
+                continue
+            new = node if done is None else done.get(id(node), node)
+            known = self.sums.get(id(new))
+            if node is not root and (known is not None or new is not node or not is_region(node)):
+                found = self.short(new, known or self.sum_of(new))
+                add_terms(terms, found.terms, c)
+                constant += c * found.constant
+            elif cls is Add:
+                stack.append((cast(Add, node).b, c))
+                stack.append((cast(Add, node).a, c))
+            elif cls is Sub:
+                stack.append((cast(Sub, node).b, -c))
+                stack.append((cast(Sub, node).a, c))
+            elif cls is Neg:
+                stack.append((cast(Neg, node).a, -c))
+            else:
+                stack.append((cast(Mul, node).a, self._scale(cast(Mul, node), c)))
+        return normal(Sum(terms, constant), root.dtype)
+
+    def _scale(self, node: Mul, c: int) -> int:
+        by = factor(node)
+        assert by is not None
+        c *= by
+        return c if -(1 << 128) < c < (1 << 128) else wrap(c, node.dtype)
+
+    def short(self, node: Expr, found: Sum) -> Sum:
+        """Treat a sum of very many terms as one atom."""
+        if len(found.terms) <= MOST_TERMS:
+            return found
+        return self.alone[self.number(("sum", found.key), node, self.pair(found, node.dtype))]
+
+
+def normal(found: Sum, dtype: DType) -> Sum:
+    """Bring coefficients into the type, modulo 2**bits; a sum without terms is its value."""
+    high = dtype.high
+    constant = found.constant
+    if not found.terms:
+        return found if wrap(constant, dtype) == constant else Sum({}, wrap(constant, dtype))
+    if -high <= constant <= high and all(-high <= c <= high for c in found.terms.values()):
+        return found
+    terms = {product: _centred(c, dtype) for product, c in found.terms.items()}
+    terms = {product: c for product, c in terms.items() if c}
+    if not terms:
+        return Sum({}, wrap(constant, dtype))
+    return Sum(terms, _centred(constant, dtype))
+
+
+def _centred(c: int, dtype: DType) -> int:
+    if -dtype.high <= c <= dtype.high:
+        return c
+    c &= (1 << dtype.bits) - 1
+    return c - (1 << dtype.bits) if c >> (dtype.bits - 1) and dtype.kind == "i" else c
