@@ -1,1 +1,17 @@
-"""To come."""
+"""Run native code. Reading order: numpy_layout, jit (link and load), call (what was wrong with an
+argument), kernel (compile and call)."""
+
+from irkit.runtime.jit import Library
+from irkit.runtime.kernel import Kernel, Module, build_kernels, compile_functions
+from irkit.runtime.numpy_layout import check_numpy_layout
+
+check_numpy_layout()
+
+__all__ = [
+    "Kernel",
+    "Library",
+    "Module",
+    "build_kernels",
+    "check_numpy_layout",
+    "compile_functions",
+]

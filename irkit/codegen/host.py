@@ -1,0 +1,109 @@
+"""What this machine is: triple, processor and features, and LLVM made ready for it."""
+
+import re
+import subprocess
+import sys
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import msgspec
+
+from irkit.core import IRKitError, Target
+
+
+@cache
+def _ready() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
+
+
+@cache
+def host_target() -> Target:
+    """Describe this machine. The features are what it has; the name of its processor may be a
+    guess."""
+    found: Any = llvm.get_host_cpu_features()
+    features = tuple(f"{'+' if found[name] else '-'}{name}" for name in sorted(found))
+    return Target(
+        "llvm", llvm.get_host_cpu_name(), features, llvm.get_process_triple(), opt_level=3
+    )
+
+
+@cache
+def complete(target: Target) -> Target:
+    """Fill in the empty fields from this machine; given features change those it has.
+
+    A processor that is named and not this one keeps only the features that are named.
+    """
+    host = host_target()
+    triple = target.triple or host.triple
+    same = target.cpu in ("", host.cpu) and triple == host.triple
+    features = _merged(host.features if same else (), target.features)
+    filled = msgspec.structs.replace(
+        target,
+        triple=triple,
+        cpu=target.cpu or (host.cpu if same else "generic"),
+        features=features,
+    )
+    machine(filled)
+    return filled
+
+
+def _merged(base: tuple[str, ...], changes: tuple[str, ...]) -> tuple[str, ...]:
+    signs = {feature[1:]: feature[0] for feature in base}
+    signs.update({feature[1:]: feature[0] for feature in changes})
+    return tuple(sign + name for name, sign in signs.items())
+
+
+@cache
+def machine(target: Target) -> Any:
+    """Make LLVM's description of a complete target.
+
+    Raises: IRKitError if LLVM does not know its triple, processor or features.
+    """
+    _ready()
+    try:
+        found = llvm.Target.from_triple(target.triple)
+    except RuntimeError as error:
+        raise IRKitError(
+            f"LLVM cannot make code for the triple {target.triple!r}: {error}"
+        ) from None
+    _check_names(target)
+    return found.create_target_machine(
+        cpu=target.cpu, features=",".join(target.features), opt=target.opt_level, reloc="pic",
+        codemodel="default",
+    )  # fmt: skip
+
+
+_NAME = re.compile(r"[A-Za-z0-9._+-]*\Z")
+# LLVM only warns about names it does not know, on stderr, and may abort later: ask it elsewhere.
+_PROBE = """
+import sys
+import llvmlite.binding as llvm
+llvm.initialize_native_target()
+llvm.initialize_native_asmprinter()
+triple, cpu, features = sys.argv[1:]
+llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features)
+"""
+
+
+def _check_names(target: Target) -> None:
+    """Refuse processors and features that LLVM does not know; those of this machine it does."""
+    host = host_target()
+    known = {feature[1:] for feature in host.features}
+    local = target.triple == host.triple
+    features = [name for name in target.features if not local or name[1:] not in known]
+    if not features and (local and target.cpu in (host.cpu, "generic")):
+        return
+    for name in (target.cpu, *features):
+        if not _NAME.match(name):
+            raise IRKitError(f"{name!r} is no name of a processor or feature")
+    command = [sys.executable, "-c", _PROBE, target.triple, target.cpu, ",".join(features)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    found = re.search(r"'([^']*)' is not a recognized (processor|feature)", done.stderr)
+    if found is not None:
+        raise IRKitError(
+            f"LLVM does not know the {found[2]} {found[1]!r} for {target.triple}",
+            hint=f"This machine is {host.cpu!r}; leave the field empty to mean it.",
+        )

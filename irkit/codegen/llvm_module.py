@@ -1,0 +1,125 @@
+"""Write functions and modules of LLVM IR.
+
+A kernel is ``i32 @name(...)``: a pointer for each buffer and a value for each scalar, in order of
+the parameters, then an i64 for each variable of ``shape_vars``. It returns 0, the number of the
+assertion that failed (from 1, in text order), or -1 where memory ran out. A scalar bool comes as
+i8, a 16-bit float as its bits.
+"""
+
+import re
+from collections.abc import Sequence
+
+from irkit.codegen.llvm_float import convert
+from irkit.codegen.llvm_layout import placed
+from irkit.codegen.llvm_memory import from_memory
+from irkit.codegen.llvm_scope import Place, Scope
+from irkit.codegen.llvm_stmt import write
+from irkit.codegen.llvm_stub import emit_stub
+from irkit.codegen.llvm_text import FunctionText, ModuleText
+from irkit.codegen.llvm_types import memory_type, quoted, symbol
+from irkit.core import IRKitError, Target, walk
+from irkit.ir import I64, Assert, Buffer, Call, Evaluate, For, PrimFunc, shape_vars
+
+EMITTER_VERSION = 1
+_UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
+
+
+def emit(funcs: Sequence[PrimFunc], target: Target, *, stubs: bool = False) -> str:
+    """Write functions at any stage of lowering as one module of LLVM IR.
+
+    ``target`` must be complete (``host.complete``). With ``stubs``, each gets a function that takes
+    Python objects and checks them (``llvm_stub``).
+
+    Raises: IRKitError if two functions have one name, or something cannot be expressed.
+    """
+    module = ModuleText(target)
+    names = [func.name for func in funcs]
+    for name in names:
+        if names.count(name) > 1:
+            raise IRKitError(f"two functions of a module are called {name!r}")
+    for func in funcs:
+        module.functions.append(emit_function(module, func))
+        if stubs:
+            module.functions.append(emit_stub(module, func))
+    wide = ' "prefer-vector-width"="512"' if module.has_feature("avx512f") else ""
+    attributes = f"""
+attributes #0 = {{ nounwind nobuiltin noinline{wide} }}
+attributes #1 = {{ nounwind willreturn memory(none) alwaysinline }}
+attributes #2 = {{ nounwind willreturn memory(none) }}
+attributes #3 = {{ nounwind willreturn }}
+attributes #4 = {{ nounwind nobuiltin }}
+!0 = !{{!"branch_weights", i32 1, i32 1000000}}
+!1 = !{{!"branch_weights", i32 1000000, i32 1}}
+"""
+    return module.render() + attributes
+
+
+def assertions(func: PrimFunc) -> list[Assert]:
+    """List the assertions in text order: number n of a status is item n - 1."""
+    return list(walk(func, Assert))
+
+
+def emit_function(module: ModuleText, func: PrimFunc) -> str:
+    """Write one kernel."""
+    _refuse_barriers(func)
+    text = FunctionText(module)
+    scope = Scope(text)
+    if dict(func.attrs).get("reassoc") is True:
+        scope.flags = "reassoc contract"
+    if dict(func.attrs).get("contract") is False:
+        scope.flags = scope.flags.replace("contract", "").strip()
+    scope.failures = {id(node): place + 1 for place, node in enumerate(assertions(func))}
+    params = _bind_parameters(scope, func)
+    for param in func.params:
+        if isinstance(param, Buffer):
+            placed(scope, param, scope.places[id(param)].pointer)
+    write(scope, func.body)
+    _leave(scope)
+    name = quoted(symbol(func.name))
+    return f"define i32 {name}({', '.join(params)}) #0 {{\n{text.body()}\n}}"
+
+
+def _bind_parameters(scope: Scope, func: PrimFunc) -> list[str]:
+    """Name the parameters and make them known; returns how they are declared."""
+    declared: list[str] = []
+    alias = "" if dict(func.attrs).get("noalias") is False else " noalias"
+    for place, param in enumerate(func.params):
+        name = f"%{_UNUSUAL.sub('_', param.name)}.{place}"
+        if isinstance(param, Buffer):
+            declared.append(f"ptr{alias} {name}")
+            scope.places[id(param)] = Place(name, ())
+        else:
+            declared.append(f"{memory_type(param.dtype)} {name}")
+            scope.values[id(param)] = from_memory(scope, param.dtype, name)
+    for place, var in enumerate(shape_vars(func)):
+        name = f"%{_UNUSUAL.sub('_', var.name)}.shape{place}"
+        declared.append(f"i64 {name}")
+        scope.values[id(var)] = convert(scope.text, I64, var.dtype, name)
+    return declared
+
+
+def _leave(scope: Scope) -> None:
+    """Write the end of a function: free what is left, return the status."""
+    text = scope.text
+    if not scope.leaves_early:
+        text.line("ret i32 0")
+        return
+    text.entry += ["  %status = alloca i32, align 4", "  store i32 0, ptr %status, align 4"]
+    text.jump("exit")
+    text.start("exit")
+    for slot in scope.heap:
+        held = text.op(f"load ptr, ptr {slot}, align 8")
+        text.line(f"call void @free(ptr {held})")
+    text.line(f"ret i32 {text.op('load i32, ptr %status, align 4')}")
+
+
+def _refuse_barriers(func: PrimFunc) -> None:
+    threads = any(loop.kind == "thread" for loop in walk(func, For))
+    for node in walk(func, Evaluate):
+        if threads and isinstance(node.value, Call) and node.value.name == "barrier":
+            raise IRKitError(
+                f"function {func.name!r} has a barrier between threads, which code for the CPU "
+                "cannot express yet",
+                hint="Split the thread loops at the barrier.",
+                span=node.span,
+            )

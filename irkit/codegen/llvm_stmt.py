@@ -1,0 +1,200 @@
+"""Write statements. Every kind of loop becomes a plain one; blocks become their body.
+
+A handler returns what follows: statements to write, and actions (a function and its arguments) to
+take between them, so nesting needs no recursion.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from irkit.codegen.llvm_expr import evaluate
+from irkit.codegen.llvm_layout import allocate, extent, fail_if, placed, release
+from irkit.codegen.llvm_memory import store
+from irkit.codegen.llvm_scope import Scope
+from irkit.codegen.llvm_types import memory_type, value_type
+from irkit.core import IRKitError
+from irkit.ir import (
+    Allocate,
+    Assert,
+    Block,
+    Call,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Let,
+    Seq,
+    Stmt,
+    Store,
+    View,
+    as_int,
+)
+
+Steps = list[Any]
+
+
+def write(scope: Scope, root: Stmt) -> None:
+    """Write a statement and all below it."""
+    stack: list[Any] = [root]
+    while stack:
+        item = stack.pop()
+        if item.__class__ is tuple:
+            item[0](*item[1:])
+            continue
+        handler = STATEMENTS.get(item.__class__)
+        if handler is None:
+            raise IRKitError(f"there is no code for statements of class {type(item).__name__}")
+        stack.extend(reversed(handler(scope, item)))
+
+
+def _value(scope: Scope, expr: Expr) -> str:
+    """Evaluate the one expression of a statement."""
+    scope.begin_statement()
+    return evaluate(scope, expr)
+
+
+def _seq(scope: Scope, node: Seq) -> Steps:
+    return list(node.stmts)
+
+
+def _store(scope: Scope, node: Store) -> Steps:
+    scope.begin_statement()
+    for expr in (*node.indices, node.value, node.mask):
+        if expr is not None:
+            evaluate(scope, expr)
+    store(scope, node)
+    return []
+
+
+def _for(scope: Scope, node: For) -> Steps:
+    scope.begin_statement()
+    begin, end = evaluate(scope, node.begin), evaluate(scope, node.end)
+    first, last = as_int(node.begin), as_int(node.end)
+    if first is not None and last is not None and first >= last:
+        return []
+    text, dtype = scope.text, node.var.dtype
+    kind, signed = value_type(dtype), dtype.kind == "i"
+    body, latch, done = (text.new_label(hint) for hint in ("loop", "latch", "done"))
+    test = f"icmp {'slt' if signed else 'ult'} {kind}"
+    if first is None or last is None:
+        text.branch(text.op(f"{test} {begin}, {end}"), body, done)
+    else:
+        text.jump(body)
+    before, following = text.label, text.name()
+    text.start(body)
+    var = text.op(f"phi {kind} [ {begin}, %{before} ], [ {following}, %{latch} ]")
+    scope.values[id(node.var)] = var
+    flags = scope.flags
+    if dict(node.attrs).get("reassoc") is True:
+        scope.flags = "reassoc contract"
+
+    def close() -> None:
+        scope.flags = flags
+        text.jump(latch)
+        text.start(latch)
+        # The last value is below the end, so one more cannot wrap around.
+        text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
+        text.branch(text.op(f"{test} {following}, {end}"), body, done)
+        text.start(done)
+
+    return [node.body, (close,)]
+
+
+def _block(scope: Scope, node: Block) -> Steps:
+    text = scope.text
+    for axis in node.axes:
+        scope.values[id(axis.var)] = _value(scope, axis.binding)
+    close: Steps = []
+    if node.predicate is not None:
+        cond = _value(scope, node.predicate)
+        inside, end = text.new_label("inside"), text.new_label("end")
+        text.branch(cond, inside, end)
+        text.start(inside)
+        close = [(_go, scope, end, end)]
+    if node.init is None:
+        return [node.body, *close]
+    first = _at_start(scope, node)
+    if first is None:
+        return [node.init, node.body, *close]
+    init, body = text.new_label("init"), text.new_label("body")
+    text.branch(first, init, body)
+    text.start(init)
+    return [node.init, (_go, scope, body, body), node.body, *close]
+
+
+def _at_start(scope: Scope, node: Block) -> str | None:
+    """Test whether all reduce axes are 0; None if there are none."""
+    found: str | None = None
+    for axis in node.axes:
+        if axis.kind != "reduce":
+            continue
+        value = scope.values[id(axis.var)]
+        zero = scope.text.op(f"icmp eq {value_type(axis.var.dtype)} {value}, 0")
+        found = zero if found is None else scope.text.op(f"and i1 {found}, {zero}")
+    return found
+
+
+def _if(scope: Scope, node: If) -> Steps:
+    cond, text = _value(scope, node.cond), scope.text
+    then, otherwise, end = (text.new_label(hint) for hint in ("then", "else", "end"))
+    text.branch(cond, then, otherwise if node.otherwise is not None else end)
+    text.start(then)
+    if node.otherwise is None:
+        return [node.then, (_go, scope, end, end)]
+    return [node.then, (_go, scope, end, otherwise), node.otherwise, (_go, scope, end, end)]
+
+
+def _go(scope: Scope, target: str, following: str) -> None:
+    scope.text.jump(target)
+    scope.text.start(following)
+
+
+def _let(scope: Scope, node: Let) -> Steps:
+    scope.values[id(node.var)] = _value(scope, node.value)
+    return [node.body]
+
+
+def _allocate(scope: Scope, node: Allocate) -> Steps:
+    slot = allocate(scope, node.buffer)
+    if slot is None:
+        return [node.body]
+    return [node.body, (release, scope, slot, node.buffer)]
+
+
+def _view(scope: Scope, node: View) -> Steps:
+    scope.begin_statement()
+    source = scope.place(node.source)
+    pointer, offset = source.pointer, extent(scope, node.offset)
+    if offset != 0:
+        element = memory_type(node.source.dtype)
+        pointer = scope.text.op(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
+    placed(scope, node.buffer, pointer)
+    return [node.body]
+
+
+def _evaluate(scope: Scope, node: Evaluate) -> Steps:
+    if isinstance(node.value, Call) and node.value.name == "barrier":
+        return []  # One thread meets itself; emit() refuses barriers inside thread loops.
+    _value(scope, node.value)
+    return []
+
+
+def _assert(scope: Scope, node: Assert) -> Steps:
+    holds = _value(scope, node.cond)
+    broken = scope.text.op(f"xor i1 {holds}, true")
+    fail_if(scope, broken, scope.failures[id(node)])
+    return []
+
+
+STATEMENTS: dict[type[Stmt], Callable[[Scope, Any], Steps]] = {
+    Seq: _seq,
+    Store: _store,
+    For: _for,
+    Block: _block,
+    If: _if,
+    Let: _let,
+    Allocate: _allocate,
+    View: _view,
+    Evaluate: _evaluate,
+    Assert: _assert,
+}

@@ -1,0 +1,41 @@
+"""Turn LLVM IR text into an object file or assembly: verify, optimise, generate."""
+
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from irkit.codegen.host import complete, machine
+from irkit.core import IRKitError, Target
+
+
+def compile_object(llvm_text: str, target: Target) -> bytes:
+    """Make the object file of a module of LLVM IR.
+
+    Raises: IRKitError if the text is no LLVM IR.
+    """
+    return machine(complete(target)).emit_object(optimise(llvm_text, target))
+
+
+def assembly(llvm_text: str, target: Target) -> str:
+    """Make the assembly of a module of LLVM IR."""
+    return machine(complete(target)).emit_assembly(optimise(llvm_text, target))
+
+
+def optimise(llvm_text: str, target: Target) -> Any:
+    """Parse, verify and optimise; gives llvmlite's module, whose ``str`` is IR text."""
+    complete_target = complete(target)
+    builder = machine(complete_target)  # Also makes LLVM ready.
+    try:
+        module = llvm.parse_assembly(llvm_text, llvm.create_context())
+        module.verify()
+    except RuntimeError as error:
+        raise IRKitError(f"the text is not valid LLVM IR: {error}") from None
+    module.triple = complete_target.triple
+    module.data_layout = str(builder.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=complete_target.opt_level)
+    options.loop_vectorization = complete_target.opt_level > 1
+    options.slp_vectorization = complete_target.opt_level > 1
+    # A pass manager that runs twice aborts the process, so each module gets its own.
+    passes = llvm.create_pass_builder(builder, options)
+    passes.getModulePassManager().run(module, passes)
+    return module

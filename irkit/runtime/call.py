@@ -1,0 +1,167 @@
+"""Say what is wrong with the arguments of a call, after the emitted stub has refused them."""
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from irkit.codegen import BAD_ARGUMENT, OUT_OF_MEMORY, assertions, written
+from irkit.core import DTypeError, IRKitError, ShapeError
+from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, numpy_dtype
+
+
+def fail(func: PrimFunc, status: int, args: Sequence[Any]) -> NoReturn:
+    """Raise the error that a status stands for."""
+    if status == OUT_OF_MEMORY:
+        raise MemoryError(f"{func.name} found no memory for its buffers")
+    if status > 0:
+        broken = assertions(func)[status - 1]
+        raise IRKitError(f"{func.name}: {broken.message}", span=broken.span)
+    Explanation(func, args).check()
+    param = func.params[BAD_ARGUMENT - status]
+    raise IRKitError(f"{func.name}: argument {param.name!r} changed while it was checked")
+
+
+def check_count(func: PrimFunc, args: Sequence[Any]) -> None:
+    """Refuse too many or too few arguments."""
+    if len(args) != len(func.params):
+        names = ", ".join(param.name for param in func.params)
+        raise DTypeError(
+            f"{func.name} takes {len(func.params)} arguments ({names}), found {len(args)}"
+        )
+
+
+def as_scalar(func: PrimFunc, place: int, value: Any) -> int | float:
+    """Turn a number into what the stub takes for a scalar parameter.
+
+    Raises: DTypeError if it is of another kind, or its type does not hold it.
+    """
+    dtype = func.params[place].dtype
+    item: Any = value.item() if getattr(value, "ndim", 1) == 0 else value
+    if not _fits(item, dtype):
+        label = Explanation(func, ()).label(place)
+        raise DTypeError(f"{label} must be a number that {dtype} holds, found {value!r}")
+    if dtype.is_float:
+        return float(item)
+    return int(item) - (1 << 64) if item > (1 << 63) - 1 else int(item)
+
+
+def _fits(item: object, dtype: DType) -> bool:
+    if isinstance(item, bool) or dtype.is_bool:
+        return isinstance(item, bool) and dtype.is_bool
+    if isinstance(item, float):
+        return dtype.is_float
+    return isinstance(item, int) and (dtype.is_float or dtype.low <= item <= dtype.high)
+
+
+class Explanation:
+    """Check arguments one by one, as the stub does, but with words."""
+
+    def __init__(self, func: PrimFunc, args: Sequence[Any]) -> None:
+        self.func = func
+        self.args = args
+        self.bound: dict[Var, tuple[int, str]] = {}
+
+    def label(self, place: int) -> str:
+        return f"argument {place + 1} ({self.func.params[place].name!r}) of {self.func.name}"
+
+    def check(self) -> None:
+        """Raise the error that describes the first argument that does not fit."""
+        outputs = written(self.func)
+        buffers = [
+            (place, param)
+            for place, param in enumerate(self.func.params)
+            if isinstance(param, Buffer)
+        ]
+        for place, param in enumerate(self.func.params):
+            if isinstance(param, Var):
+                self.bound[param] = (self.args[place], self.label(place))
+        for place, buffer in buffers:
+            self._check_array(place, buffer, buffer in outputs)
+        for place, buffer in buffers:
+            self._bind(place, buffer)
+        for place, buffer in buffers:
+            self._check_shape(place, buffer)
+        if dict(self.func.attrs).get("noalias") is not False:
+            self._check_overlap([(place, buffer in outputs) for place, buffer in buffers])
+
+    def _check_array(self, place: int, buffer: Buffer, is_output: bool) -> None:
+        label, given = self.label(place), self.args[place]
+        array: Any = given
+        if type(given) is not np.ndarray:
+            raise DTypeError(f"{label} must be a NumPy array, found {type(given).__name__}")
+        wanted = numpy_dtype(buffer.dtype)
+        if array.dtype != wanted:
+            raise DTypeError(f"{label} must hold {wanted}, found {array.dtype}")
+        if array.ndim != buffer.rank:
+            raise ShapeError(
+                f"{label} must have {buffer.rank} dimensions, found shape {array.shape}"
+            )
+        if is_output and not array.flags.writeable:
+            raise ShapeError(f"{label} is written by the function, but is read-only")
+        if buffer.strides is None and not array.flags.c_contiguous:
+            raise ShapeError(
+                f"{label} must be contiguous in row-major order, found byte strides "
+                f"{array.strides} for shape {array.shape}",
+                hint="numpy.ascontiguousarray makes such a copy.",
+            )
+        align = max(buffer.dtype.bytes, buffer.align)
+        if array.ctypes.data % align:
+            raise ShapeError(
+                f"{label} must be aligned to {align} bytes, found address "
+                f"{array.ctypes.data:#x}",
+                hint="A copy of it is aligned to its element type.",
+            )
+
+    def _dims(self, place: int, buffer: Buffer) -> list[tuple[Expr, int, str]]:
+        """Pair what is declared with what came: dimensions, then strides."""
+        array, label = self.args[place], self.label(place)
+        found = [
+            (dim, size, f"dimension {axis} of {label}")
+            for axis, (dim, size) in enumerate(zip(buffer.shape, array.shape, strict=True))
+        ]
+        for axis, step in enumerate(buffer.strides or ()):
+            given, where = array.strides[axis], f"stride {axis} of {label}"
+            if array.shape[axis] > 1 or isinstance(step, Var):
+                if given % array.itemsize and array.shape[axis] > 1:
+                    raise ShapeError(
+                        f"{where} must be whole elements, found {given} bytes for elements of "
+                        f"{array.itemsize}"
+                    )
+                found.append((step, given // array.itemsize, where))
+        return found
+
+    def _bind(self, place: int, buffer: Buffer) -> None:
+        for dim, size, where in self._dims(place, buffer):
+            if isinstance(dim, Var) and dim not in self.bound:
+                if not dim.dtype.low <= size <= dim.dtype.high:
+                    raise ShapeError(f"{where} is {size}, which {dim.dtype} does not hold")
+                self.bound[dim] = (size, where)
+
+    def _check_shape(self, place: int, buffer: Buffer) -> None:
+        for dim, size, where in self._dims(place, buffer):
+            wanted, why = as_int(dim), ""
+            if isinstance(dim, Var):
+                wanted, origin = self.bound[dim]
+                why = f" = {dim.name}, from {origin}"
+            elif wanted is None:
+                wanted = self._evaluated(dim)
+            if wanted != size and not (where.startswith("stride") and self._alone(place, where)):
+                raise ShapeError(f"{where} must be {wanted}{why}; found {size}")
+
+    def _alone(self, place: int, where: str) -> bool:
+        return self.args[place].shape[int(where.split()[1])] <= 1
+
+    def _evaluated(self, dim: Expr) -> int:
+        return int(evaluate(dim, {var: value for var, (value, _) in self.bound.items()}))
+
+    def _check_overlap(self, places: list[tuple[int, bool]]) -> None:
+        for index, (place, is_output) in enumerate(places):
+            for other, other_is_output in places[:index]:
+                first, second = self.args[place], self.args[other]
+                if (is_output or other_is_output) and np.may_share_memory(first, second):
+                    one, two = (place, other) if is_output else (other, place)
+                    raise ShapeError(
+                        f"{self.label(one)} is written and overlaps {self.label(two)}",
+                        hint="Give it memory of its own.",
+                    )

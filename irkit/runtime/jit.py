@@ -1,0 +1,56 @@
+"""Link object files into this process and find their functions."""
+
+import itertools
+import threading
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import ml_dtypes
+import numpy as np
+
+from irkit.codegen import host_target
+from irkit.codegen import BF16_SYMBOL, NDARRAY_SYMBOL
+from irkit.core import IRKitError
+
+_numbers = itertools.count()
+_linking = threading.Lock()
+
+
+@cache
+def _engine() -> Any:
+    """Make the one JIT linker of this process; libraries in it come and go on their own."""
+    host_target()
+    return llvm.create_lljit_compiler()
+
+
+class Library:
+    """Native code in this process, from object files; unloaded when nothing refers to it any more.
+
+    Who holds an address must hold the library too. ``symbols`` are the functions wanted.
+    Raises: IRKitError if a symbol is missing or an object file is damaged.
+    """
+
+    def __init__(self, objects: Sequence[bytes], symbols: Iterable[str]) -> None:
+        builder = llvm.JITLibraryBuilder()
+        for image in objects:
+            builder.add_object_img(image)
+        builder.add_current_process()
+        builder.import_symbol(NDARRAY_SYMBOL, id(np.ndarray))
+        builder.import_symbol(BF16_SYMBOL, np.dtype(ml_dtypes.bfloat16).num)
+        self.symbols = tuple(symbols)
+        for name in self.symbols:
+            builder.export_symbol(name)
+        with _linking:
+            self._engine = _engine()
+            try:
+                self._tracker = builder.link(self._engine, f"irkit{next(_numbers)}")
+            except RuntimeError as error:
+                raise IRKitError(f"the native code cannot be linked: {error}") from None
+
+    def address(self, symbol: str) -> int:
+        """Give the address of a symbol asked for at the beginning."""
+        if symbol not in self.symbols:
+            raise IRKitError(f"the library does not export {symbol!r}")
+        return self._tracker[symbol]

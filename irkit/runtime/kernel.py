@@ -1,0 +1,124 @@
+"""Compile functions of the loop IR and call them: a kernel is a callable, a module holds kernels."""
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from irkit.codegen import (
+    assembly,
+    compile_object,
+    complete,
+    emit,
+    stub_symbol,
+    symbol,
+)
+from irkit.core import IRKitError, Target
+from irkit.ir import Buffer, PrimFunc, Var
+from irkit.runtime.call import as_scalar, check_count, fail
+from irkit.runtime.jit import Library
+
+
+class Kernel:
+    """A compiled function: call it with NumPy arrays and numbers, in order of the parameters.
+
+    The GIL is released while it runs. The library it lives in stays as long as it does.
+    """
+
+    def __init__(self, func: PrimFunc, target: Target, library: Library) -> None:
+        self.func = func
+        self.name = func.name
+        self.target = target
+        self.library = library
+        self._count = len(func.params)
+        self._scalars = [place for place, p in enumerate(func.params) if isinstance(p, Var)]
+        kinds = [_argument_type(param) for param in func.params]
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)
+        self._stub: Any = prototype(library.address(stub_symbol(func.name)))
+
+    def __call__(self, *args: Any) -> None:
+        """Run. Arrays that the function writes are changed in place.
+
+        Raises: DTypeError or ShapeError if an argument is not as declared; IRKitError if an
+        assertion fails. Wrong arguments are found before anything is read or written.
+        """
+        if len(args) != self._count:
+            check_count(self.func, args)
+        if self._scalars:
+            given = list(args)
+            for place in self._scalars:
+                given[place] = as_scalar(self.func, place, args[place])
+            status = self._stub(*given)
+        else:
+            status = self._stub(*args)
+        if status:
+            fail(self.func, status, args)
+
+    @property
+    def address(self) -> int:
+        """Give the address of the kernel itself, which takes pointers and checks nothing."""
+        return self.library.address(symbol(self.name))
+
+    def source(self, kind: Literal["llvm", "asm"] = "llvm") -> str:
+        """Show the LLVM IR it was made of, or the assembly."""
+        text = emit([self.func], self.target)
+        if kind not in ("llvm", "asm"):
+            raise IRKitError(f"no source of kind {kind!r}; expected 'llvm' or 'asm'")
+        return text if kind == "llvm" else assembly(text, self.target)
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name} for {self.target.cpu}>"
+
+
+def _argument_type(param: Buffer | Var) -> Any:
+    if isinstance(param, Buffer):
+        return ctypes.py_object
+    return ctypes.c_double if param.dtype.is_float else ctypes.c_int64
+
+
+class Module:
+    """Kernels by name. One with a single kernel can be called itself."""
+
+    def __init__(self, kernels: Mapping[str, Kernel]) -> None:
+        self.kernels = dict(kernels)
+
+    def __getitem__(self, name: str) -> Kernel:
+        try:
+            return self.kernels[name]
+        except KeyError:
+            known = ", ".join(self.kernels) or "none"
+            raise IRKitError(f"the module has no kernel {name!r}; it has: {known}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __call__(self, *args: Any) -> None:
+        """Call the only kernel."""
+        if len(self.kernels) != 1:
+            names = ", ".join(self.kernels)
+            raise IRKitError(f"the module has {len(self)} kernels ({names}): name one")
+        next(iter(self.kernels.values()))(*args)
+
+    def source(self, kind: Literal["llvm", "asm"] = "llvm") -> str:
+        """Show the source of every kernel, in order."""
+        return "\n".join(kernel.source(kind) for kernel in self.kernels.values())
+
+
+def compile_functions(funcs: Mapping[str, PrimFunc], target: Target) -> Module:
+    """Compile lowered functions to native code in this process, by name.
+
+    Raises: IRKitError if a function cannot be expressed, or the target is not this kind of machine.
+    """
+    whole = complete(target)
+    return Module(dict(zip(funcs, build_kernels(list(funcs.values()), whole), strict=True)))
+
+
+def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
+    """Compile functions into one library and make a callable of each."""
+    whole = complete(target)
+    image = compile_object(emit(funcs, whole, stubs=True), whole)
+    names = [name for func in funcs for name in (symbol(func.name), stub_symbol(func.name))]
+    library = Library([image], names)
+    return [Kernel(func, whole, library) for func in funcs]

@@ -1,0 +1,50 @@
+"""Make sure that NumPy's arrays look in memory as the emitted stubs expect."""
+
+import struct
+from ctypes import string_at
+
+import numpy as np
+
+from irkit.codegen import NUMPY_NUMBERS, array_fields
+from irkit.core import IRKitError
+
+
+def check_numpy_layout() -> None:
+    """Compare the fields of an array, read from memory, with what NumPy says.
+
+    Raises: IRKitError if this NumPy keeps its arrays in another way.
+    """
+    sample = np.zeros((3, 5), "f8")[:, 1:3]
+    known = {
+        "type": id(np.ndarray),
+        "data": sample.ctypes.data,
+        "ndim": 2,
+        "dtype": id(sample.dtype),
+        "flags": sample.flags.num,
+        "byteorder": b"=",
+        "num": sample.dtype.num,
+    }
+    descr = known["dtype"]
+    for name, expected in known.items():
+        offset, code = array_fields()[name]
+        at = descr if name in ("byteorder", "num") else id(sample)
+        _compare(name, _read(at + offset, code), expected)
+    for name in ("shape", "strides"):
+        table = _read(id(sample) + array_fields()[name][0], "n")
+        found = struct.unpack("2n", string_at(table, 16))
+        _compare(name, found, getattr(sample, name))
+    for name, numbers in NUMPY_NUMBERS.items():
+        code = "?" if name == "bool" else f"{name[0]}{int(name[1:]) // 8}"
+        _compare(name, np.dtype(code).num in numbers, True)
+
+
+def _read(address: int, code: str) -> int | bytes:
+    return struct.unpack(code, string_at(address, struct.calcsize(code)))[0]
+
+
+def _compare(name: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise IRKitError(
+            f"NumPy {np.__version__} keeps {name!r} of arrays elsewhere than expected: found "
+            f"{found}, expected {expected}"
+        )
