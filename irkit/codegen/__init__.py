@@ -2,9 +2,9 @@
 llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory, llvm_lazy, llvm_expr, llvm_layout,
 llvm_stmt, llvm_module, llvm_stub; then object."""
 
-from irkit.codegen.host import complete, host_target
+from irkit.codegen.host import complete, host_target, runnable
 from irkit.codegen.llvm_layout import OUT_OF_MEMORY
-from irkit.codegen.llvm_module import EMITTER_VERSION, assertions, emit
+from irkit.codegen.llvm_module import EMITTER_VERSION, assertions, emit, emit_stubs
 from irkit.codegen.llvm_stub import (
     BAD_ARGUMENT,
     BF16_SYMBOL,
@@ -30,8 +30,10 @@ __all__ = [
     "compile_object",
     "complete",
     "emit",
+    "emit_stubs",
     "host_target",
     "optimise",
+    "runnable",
     "stub_symbol",
     "symbol",
     "written",

@@ -6,10 +6,12 @@ import sys
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
 import msgspec
+from llvmlite import binding
 
 from irkit.core import IRKitError, Target
+
+llvm: Any = binding  # llvmlite comes without types.
 
 
 @cache
@@ -48,6 +50,31 @@ def complete(target: Target) -> Target:
     )
     machine(filled)
     return filled
+
+
+@cache
+def runnable(target: Target) -> Target:
+    """Complete a target so that its code runs on this machine, whatever processor it names.
+
+    Raises: IRKitError if it is for another kind of machine, or wants a feature that is not here.
+    """
+    host = host_target()
+    if target.triple and _family(target.triple) != _family(host.triple):
+        raise IRKitError(f"code for {target.triple} cannot run on this machine ({host.triple})")
+    have = set(host.features)
+    for feature in target.features:
+        if feature[0] == "+" and feature not in have:
+            raise IRKitError(
+                f"this machine ({host.cpu}) has no feature {feature[1:]!r}, which the target wants",
+                hint="Leave the features empty to mean those of this machine.",
+            )
+    # Where a processor is named, what it has and this machine lacks is switched off.
+    features = _merged(host.features if target.cpu != host.cpu else (), target.features)
+    return complete(msgspec.structs.replace(target, features=features))
+
+
+def _family(triple: str) -> str:
+    return triple.split("-")[0]
 
 
 def _merged(base: tuple[str, ...], changes: tuple[str, ...]) -> tuple[str, ...]:

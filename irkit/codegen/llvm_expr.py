@@ -132,7 +132,10 @@ def _extreme(name: str) -> Callable[[Scope, Binary], str]:
                 return text.op(f"{'and' if name == 'min' else 'or'} {kind} {a}, {b}")
             return text.intrinsic(called, kind, a, b)
         # Of equal zeros the second; llvm.minimum would order them by sign, which costs more.
-        beyond, unknown = text.op(f"fcmp {test} {kind} {a}, {b}"), text.op(f"fcmp uno {kind} {a}, {a}")
+        beyond, unknown = (
+            text.op(f"fcmp {test} {kind} {a}, {b}"),
+            text.op(f"fcmp uno {kind} {a}, {a}"),
+        )
         first = text.op(f"or {value_type(BOOL.with_lanes(dtype.lanes))} {beyond}, {unknown}")
         return llvm_int.choose(text, dtype, first, a, b)
 
@@ -167,8 +170,15 @@ def _shift(
     return emit
 
 
-_FLOAT_TESTS = {EQ: "oeq", NE: "une", LT: "olt", LE: "ole", GT: "ogt", GE: "oge"}
-_INT_TESTS = {EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge"}
+_FLOAT_TESTS: dict[type[Compare], str] = {
+    EQ: "oeq",
+    NE: "une",
+    LT: "olt",
+    LE: "ole",
+    GT: "ogt",
+    GE: "oge",
+}
+_INT_TESTS: dict[type[Compare], str] = {EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge"}
 
 
 def _compare(scope: Scope, node: Compare) -> str:

@@ -43,7 +43,8 @@ def choose(text: FunctionText, dtype: DType, cond: str, then: str, otherwise: st
 def divide(text: FunctionText, dtype: DType, a: str, b: str, known: int | None, how: str) -> str:
     """Divide integers; ``how`` is ``floordiv``, ``floormod``, ``truncdiv`` or ``truncmod``.
 
-    ``known`` is the divisor if it is constant. A divisor of 0 gives 0, and the smallest number by -1
+    ``known`` is the divisor if it is constant. A divisor of 0 gives 0, and the smallest number by
+    -1
     wraps around.
     """
     wants_remainder = how.endswith("mod")

@@ -17,7 +17,31 @@ Emit = Callable[[FunctionText, DType, list[str], str], str]
 # From the name of an intrinsic and the type, to what writes it.
 OWN: dict[tuple[str, DType], Emit] = {}
 
-_LIBRARY = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "pow", "atan2", "fmod"]
+_LIBRARY = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "tanh",
+    "erf",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "pow",
+    "atan2",
+    "fmod",
+]
 _INLINE = {
     "sqrt": "sqrt",
     "floor": "floor",
@@ -104,8 +128,9 @@ def floor_divide(text: FunctionText, dtype: DType, a: str, b: str, how: str) -> 
     lower = text.op(f"fsub {kind} {quotient}, {one}")
     near = choose(text, working, differ, lower, quotient)
     floor = text.intrinsic("floor", kind, near)
-    above = text.op(f"fcmp ogt {kind} {text.op(f'fsub {kind} {near}, {floor}')}, "
-                    f"{number(0.5, working)}")
+    above = text.op(
+        f"fcmp ogt {kind} {text.op(f'fsub {kind} {near}, {floor}')}, {number(0.5, working)}"
+    )
     whole = choose(text, working, above, text.op(f"fadd {kind} {floor}, {one}"), floor)
     nothing = text.op(f"fcmp oeq {kind} {near}, {zero}")
     signed = text.intrinsic("copysign", kind, zero, plain)

@@ -24,34 +24,51 @@ EMITTER_VERSION = 1
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 
-def emit(funcs: Sequence[PrimFunc], target: Target, *, stubs: bool = False) -> str:
+def emit(funcs: Sequence[PrimFunc], target: Target) -> str:
     """Write functions at any stage of lowering as one module of LLVM IR.
 
-    ``target`` must be complete (``host.complete``). With ``stubs``, each gets a function that takes
-    Python objects and checks them (``llvm_stub``).
+    ``target`` must be complete (``host.complete``).
 
     Raises: IRKitError if two functions have one name, or something cannot be expressed.
     """
     module = ModuleText(target)
-    names = [func.name for func in funcs]
-    for name in names:
-        if names.count(name) > 1:
-            raise IRKitError(f"two functions of a module are called {name!r}")
+    _refuse_doubles(funcs)
     for func in funcs:
         module.functions.append(emit_function(module, func))
-        if stubs:
-            module.functions.append(emit_stub(module, func))
+    return module.render() + _attributes(module)
+
+
+def emit_stubs(funcs: Sequence[PrimFunc], target: Target) -> str:
+    """Write a module of functions that take Python objects, check them and call the kernels.
+
+    It is apart from the kernels because it runs once a call: optimising it would take longer than
+    making the kernel.
+    """
+    module = ModuleText(target)
+    _refuse_doubles(funcs)
+    for func in funcs:
+        module.functions.append(emit_stub(module, func))
+    return module.render() + _attributes(module)
+
+
+def _refuse_doubles(funcs: Sequence[PrimFunc]) -> None:
+    seen = set[str]()
+    for func in funcs:
+        if func.name in seen:
+            raise IRKitError(f"two functions of a module are called {func.name!r}")
+        seen.add(func.name)
+
+
+def _attributes(module: ModuleText) -> str:
     wide = ' "prefer-vector-width"="512"' if module.has_feature("avx512f") else ""
-    attributes = f"""
-attributes #0 = {{ nounwind nobuiltin noinline{wide} }}
+    return f"""
+attributes #0 = {{ nounwind nobuiltin{wide} }}
 attributes #1 = {{ nounwind willreturn memory(none) alwaysinline }}
 attributes #2 = {{ nounwind willreturn memory(none) }}
 attributes #3 = {{ nounwind willreturn }}
-attributes #4 = {{ nounwind nobuiltin }}
 !0 = !{{!"branch_weights", i32 1, i32 1000000}}
 !1 = !{{!"branch_weights", i32 1000000, i32 1}}
 """
-    return module.render() + attributes
 
 
 def assertions(func: PrimFunc) -> list[Assert]:

@@ -112,7 +112,7 @@ def emit_stub(module: ModuleText, func: PrimFunc) -> str:
             text.start(f"bad{place}")
             text.line(f"ret i32 {BAD_ARGUMENT - place}")
     name = quoted(stub_symbol(func.name))
-    return f"define i32 {name}({', '.join(params)}) #4 {{\n{text.body()}\n}}"
+    return f"define i32 {name}({', '.join(params)}) #0 {{\n{text.body()}\n}}"
 
 
 def _field(text: FunctionText, kind: str, base: str, offset: int) -> str:
@@ -267,5 +267,7 @@ def _call_kernel(scope: Scope, func: PrimFunc, arrays: list[_Array]) -> None:
             args.append(f"{memory_type(param.dtype)} {value}")
     for var in shape_vars(func):
         args.append(f"i64 {convert(text, var.dtype, I64, scope.values[id(var)])}")
-    status = text.op(f"call i32 {quoted(symbol(func.name))}({', '.join(args)})")
+    name, kinds = quoted(symbol(func.name)), ", ".join(arg.split(" ")[0] for arg in args)
+    text.module.declare(f"kernel {func.name}", f"declare i32 {name}({kinds})")
+    status = text.op(f"call i32 {name}({', '.join(args)})")
     text.line(f"ret i32 {status}")

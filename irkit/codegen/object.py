@@ -2,10 +2,12 @@
 
 from typing import Any
 
-import llvmlite.binding as llvm
+from llvmlite import binding
 
 from irkit.codegen.host import complete, machine
 from irkit.core import IRKitError, Target
+
+llvm: Any = binding  # llvmlite comes without types.
 
 
 def compile_object(llvm_text: str, target: Target) -> bytes:

@@ -7,7 +7,7 @@ import numpy as np
 
 from irkit.codegen import BAD_ARGUMENT, OUT_OF_MEMORY, assertions, written
 from irkit.core import DTypeError, IRKitError, ShapeError
-from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, numpy_dtype
+from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype
 
 
 def fail(func: PrimFunc, status: int, args: Sequence[Any]) -> NoReturn:
@@ -108,8 +108,7 @@ class Explanation:
         align = max(buffer.dtype.bytes, buffer.align)
         if array.ctypes.data % align:
             raise ShapeError(
-                f"{label} must be aligned to {align} bytes, found address "
-                f"{array.ctypes.data:#x}",
+                f"{label} must be aligned to {align} bytes, found address {array.ctypes.data:#x}",
                 hint="A copy of it is aligned to its element type.",
             )
 

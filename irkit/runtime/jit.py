@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
 import ml_dtypes
 import numpy as np
+from llvmlite import binding
 
-from irkit.codegen import host_target
-from irkit.codegen import BF16_SYMBOL, NDARRAY_SYMBOL
+from irkit.codegen import BF16_SYMBOL, NDARRAY_SYMBOL, host_target
 from irkit.core import IRKitError
+
+llvm: Any = binding  # llvmlite comes without types.
 
 _numbers = itertools.count()
 _linking = threading.Lock()

@@ -1,14 +1,18 @@
-"""Compile functions of the loop IR and call them: a kernel is a callable, a module holds kernels."""
+"""Compile functions of the loop IR and call them: a kernel is a callable, a module holds
+kernels."""
 
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+import msgspec
+
 from irkit.codegen import (
     assembly,
     compile_object,
-    complete,
     emit,
+    emit_stubs,
+    runnable,
     stub_symbol,
     symbol,
 )
@@ -109,16 +113,20 @@ class Module:
 def compile_functions(funcs: Mapping[str, PrimFunc], target: Target) -> Module:
     """Compile lowered functions to native code in this process, by name.
 
-    Raises: IRKitError if a function cannot be expressed, or the target is not this kind of machine.
+    Raises: IRKitError if a function cannot be expressed, or this machine cannot run code for the
+    target.
     """
-    whole = complete(target)
-    return Module(dict(zip(funcs, build_kernels(list(funcs.values()), whole), strict=True)))
+    return Module(dict(zip(funcs, build_kernels(list(funcs.values()), target), strict=True)))
 
 
 def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
     """Compile functions into one library and make a callable of each."""
-    whole = complete(target)
-    image = compile_object(emit(funcs, whole, stubs=True), whole)
+    whole = runnable(target)
+    quick = msgspec.structs.replace(whole, opt_level=0)
+    images = [
+        compile_object(emit(funcs, whole), whole),
+        compile_object(emit_stubs(funcs, whole), quick),
+    ]
     names = [name for func in funcs for name in (symbol(func.name), stub_symbol(func.name))]
-    library = Library([image], names)
+    library = Library(images, names)
     return [Kernel(func, whole, library) for func in funcs]

@@ -2,6 +2,7 @@
 
 import struct
 from ctypes import string_at
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ def check_numpy_layout() -> None:
     Raises: IRKitError if this NumPy keeps its arrays in another way.
     """
     sample = np.zeros((3, 5), "f8")[:, 1:3]
-    known = {
+    known: dict[str, object] = {
         "type": id(np.ndarray),
         "data": sample.ctypes.data,
         "ndim": 2,
@@ -24,10 +25,9 @@ def check_numpy_layout() -> None:
         "byteorder": b"=",
         "num": sample.dtype.num,
     }
-    descr = known["dtype"]
     for name, expected in known.items():
         offset, code = array_fields()[name]
-        at = descr if name in ("byteorder", "num") else id(sample)
+        at = id(sample.dtype) if name in ("byteorder", "num") else id(sample)
         _compare(name, _read(at + offset, code), expected)
     for name in ("shape", "strides"):
         table = _read(id(sample) + array_fields()[name][0], "n")
@@ -38,7 +38,7 @@ def check_numpy_layout() -> None:
         _compare(name, np.dtype(code).num in numbers, True)
 
 
-def _read(address: int, code: str) -> int | bytes:
+def _read(address: int, code: str) -> Any:
     return struct.unpack(code, string_at(address, struct.calcsize(code)))[0]
 
 
