@@ -17,31 +17,11 @@ Emit = Callable[[FunctionText, DType, list[str], str], str]
 # From the name of an intrinsic and the type, to what writes it.
 OWN: dict[tuple[str, DType], Emit] = {}
 
-_LIBRARY = [
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "tanh",
-    "erf",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "pow",
-    "atan2",
+_LIBRARY = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh", "erf", "sin", "cos",
+    "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "pow", "atan2",
     "fmod",
-]
+)  # fmt: skip
 _INLINE = {
     "sqrt": "sqrt",
     "floor": "floor",

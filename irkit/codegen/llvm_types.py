@@ -17,27 +17,10 @@ _MEMORY = {**_VALUE, "f16": "i16", "bf16": "i16", "bool": "i8"}
 _PLAIN = re.compile(r"[A-Za-z$._][A-Za-z0-9$._]*\Z")
 
 # LLVM itself may make calls of these, so no function of the user may stand in their place.
-RESERVED = frozenset(
-    [
-        "malloc",
-        "calloc",
-        "realloc",
-        "free",
-        "aligned_alloc",
-        "memcpy",
-        "memmove",
-        "memset",
-        "memcmp",
-        "bcmp",
-        "bzero",
-        "strlen",
-        "wcslen",
-        "main",
-        "_init",
-        "_fini",
-        "_start",
-    ]
-)
+RESERVED = (
+    "malloc", "calloc", "realloc", "free", "aligned_alloc", "memcpy", "memmove", "memset",
+    "memcmp", "bcmp", "bzero", "strlen", "wcslen", "main", "_init", "_fini", "_start",
+)  # fmt: skip
 
 
 @cache
@@ -135,51 +118,11 @@ def quoted(name: str) -> str:
     return f'@"{safe}"'
 
 
-_MATH = [
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sqrt",
-    "tanh",
-    "erf",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "floor",
-    "ceil",
-    "trunc",
-    "round",
-    "roundeven",
-    "rint",
-    "nearbyint",
-    "pow",
-    "atan2",
-    "fmod",
-    "fma",
-    "ldexp",
-    "fmin",
-    "fmax",
-    "fminimum",
-    "fmaximum",
-    "sincos",
-    "fabs",
-    "exp10",
-    "frexp",
-    "modf",
-    "copysign",
-    "hypot",
-    "cbrt",
-]
+_MATH = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "tanh", "erf", "sin",
+    "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "floor",
+    "ceil", "trunc", "round", "roundeven", "rint", "nearbyint", "pow", "atan2", "fmod", "fma",
+    "ldexp", "fmin", "fmax", "fminimum", "fmaximum", "sincos", "fabs", "exp10", "frexp",
+    "modf", "copysign", "hypot", "cbrt",
+)  # fmt: skip
 MATH_NAMES = frozenset(name + end for name in _MATH for end in ("", "f", "l"))

