@@ -94,6 +94,7 @@ from irkit.ir.expr import (
     convert,
     meet,
 )
+from irkit.ir.fold import fold
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp import Interpreted, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Intrinsic
@@ -214,6 +215,7 @@ __all__ = [
     "evaluate",
     "floordiv",
     "floormod",
+    "fold",
     "from_numpy",
     "ge",
     "gt",

@@ -40,7 +40,8 @@ class Interpreted:
         for param in func.params:
             if isinstance(param, Buffer):
                 compiler.code.emit(settle(compiler.place(param), param, span=func.span))
-        compiler.compile(func.body)
+        with np.errstate(all="ignore"):  # Constants are rounded to their types.
+            compiler.compile(func.body)
         self.result = compiler.last
         self.program: Program = compiler.program()
 
@@ -60,8 +61,8 @@ class Interpreted:
         registers[RUN] = Run(max_steps, max_bytes)
         binder = Binder(self.func, registers, self.variables)
         binder.check_count(args)
-        self._bind(binder, args)
         with np.errstate(all="ignore"):
+            self._bind(binder, args)
             execute(self.program, registers)
         return registers
 
