@@ -94,10 +94,18 @@ from irkit.ir.expr import (
     convert,
     meet,
 )
+from irkit.ir.facts import (
+    flat_access,
+    no_blocks,
+    no_init_blocks,
+    no_unrolled_loops,
+    no_vectorized_loops,
+)
 from irkit.ir.fold import fold
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp import Interpreted, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Intrinsic
+from irkit.ir.level import LOOP_LEVEL
 from irkit.ir.names import Names
 from irkit.ir.params import dimension_vars
 from irkit.ir.parse import parse, parse_expr, parse_module
@@ -121,6 +129,7 @@ from irkit.ir.stmt import (
     Store,
     View,
 )
+from irkit.ir.verify import verify
 
 __all__ = [
     "AXIS_KINDS",
@@ -139,6 +148,7 @@ __all__ = [
     "INTRINSICS",
     "LE",
     "LOOP_KINDS",
+    "LOOP_LEVEL",
     "LT",
     "NE",
     "U8",
@@ -213,6 +223,7 @@ __all__ = [
     "dtype",
     "eq",
     "evaluate",
+    "flat_access",
     "floordiv",
     "floormod",
     "fold",
@@ -234,6 +245,10 @@ __all__ = [
     "meet",
     "minimum",
     "ne",
+    "no_blocks",
+    "no_init_blocks",
+    "no_unrolled_loops",
+    "no_vectorized_loops",
     "numpy_dtype",
     "parse",
     "parse_expr",
@@ -245,4 +260,5 @@ __all__ = [
     "seq",
     "shape_vars",
     "simplify",
+    "verify",
 ]

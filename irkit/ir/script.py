@@ -342,9 +342,9 @@ _FORMS: dict[type[Node], Callable[[Printer, Any, bool], None]] = {
 }
 
 
-def printed_statements() -> frozenset[type[Node]]:
+def printed_statements() -> tuple[type[Node], ...]:
     """List the statement classes that have a printed form."""
-    return frozenset(_FORMS)
+    return tuple(_FORMS)
 
 
 def _function(func: "PrimFunc", table: Names) -> str:

@@ -280,6 +280,6 @@ _FORMS: dict[type[Node], Callable[[ExprPrinter, Any], str]] = {
 }
 
 
-def printed_classes() -> frozenset[type[Node]]:
+def printed_classes() -> tuple[type[Node], ...]:
     """List the expression classes that have a printed form."""
-    return frozenset(_FORMS)
+    return tuple(_FORMS)

@@ -1,0 +1,51 @@
+"""Facts about loop functions that passes need and give, each beside what it means.
+
+A pass that is said to give a fact is held to it wherever verification is on.
+"""
+
+from irkit.core import Node, Problem, walk
+from irkit.ir.expr import Load
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Block, For, LoopKind, Store
+from irkit.transform import Fact
+
+LOOP = "loop"
+
+
+def _blocks(func: PrimFunc) -> list[Problem]:
+    return [Problem(f"block {block.name!r} is left", block) for block in walk(func.body, Block)]
+
+
+def _init_blocks(func: PrimFunc) -> list[Problem]:
+    return [
+        Problem(f"block {block.name!r} has an init", block)
+        for block in walk(func.body, Block)
+        if block.init is not None
+    ]
+
+
+def _deep_accesses(func: PrimFunc) -> list[Problem]:
+    found = list[Problem]()
+    stmt: Node = func
+    for node in walk(func.body):
+        if hasattr(node, "span"):
+            stmt = node  # Expressions have no span; they follow the statement they stand in.
+        if isinstance(node, (Load, Store)) and len(node.indices) != 1:
+            message = f"buffer {node.buffer.name!r} is accessed with {len(node.indices)} indices"
+            found.append(Problem(message, stmt))
+    return found
+
+
+def _loops(func: PrimFunc, kind: LoopKind) -> list[Problem]:
+    return [
+        Problem(f"loop {loop.var.name!r} is {kind}", loop)
+        for loop in walk(func.body, For)
+        if loop.kind == kind
+    ]
+
+
+no_blocks = Fact("no_blocks", LOOP, _blocks)
+no_init_blocks = Fact("no_init_blocks", LOOP, _init_blocks)
+flat_access = Fact("flat_access", LOOP, _deep_accesses)
+no_vectorized_loops = Fact("no_vectorized_loops", LOOP, lambda func: _loops(func, "vectorized"))
+no_unrolled_loops = Fact("no_unrolled_loops", LOOP, lambda func: _loops(func, "unrolled"))

@@ -1,0 +1,28 @@
+"""The loop IR as a value: what the pass machinery must know of it."""
+
+from irkit.core import Level, Node, same
+from irkit.ir.expr import Buffer
+from irkit.ir.function import PrimFunc
+from irkit.ir.parse import parse
+from irkit.ir.script import printed_statements, script
+from irkit.ir.script_expr import printed_classes
+from irkit.ir.stmt import Axis, Region
+from irkit.ir.verify import verify
+
+LOOP_NODES: tuple[type[Node], ...] = (
+    PrimFunc,
+    Buffer,
+    Axis,
+    Region,
+    *printed_statements(),
+    *printed_classes(),
+)
+LOOP_LEVEL = Level(
+    name="loop",
+    verify=verify,
+    script=script,
+    parse=parse,
+    same=same,
+    nodes=LOOP_NODES,
+    signature=lambda func: func.params,
+)

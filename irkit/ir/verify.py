@@ -1,0 +1,337 @@
+"""Say what is wrong with a loop function: scopes, types, loops, blocks and attributes.
+
+The verifier returns values and never raises. What it does not check are facts of a run: that
+indices lie in bounds, and that no two iterations of a parallel loop write the same element.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from irkit.core import Attrs, Node, Problem, children
+from irkit.ir.dtype import DType
+from irkit.ir.expr import Buffer, Const, Expr, Load, Var
+from irkit.ir.function import PrimFunc
+from irkit.ir.params import dimension_vars
+from irkit.ir.stmt import (
+    AXIS_KINDS,
+    LOOP_KINDS,
+    Allocate,
+    Assert,
+    Block,
+    Evaluate,
+    For,
+    If,
+    Let,
+    Region,
+    Seq,
+    Stmt,
+    Store,
+    View,
+)
+from irkit.ir.verify_expr import access_lanes, access_problem, expression_problem
+
+MAX_PROBLEMS = 100
+MAX_STRING = 1 << 14
+_THREAD = re.compile(r"(threadIdx|blockIdx|vthread)(\.[xyz])?\Z")
+
+
+def verify(func: PrimFunc) -> list[Problem]:
+    """List what is wrong with a function, at most ``MAX_PROBLEMS``; nothing means that it is
+    valid."""
+    checker = _Checker(func)
+    checker.signature(func)
+    checker.statements(func.body)
+    return checker.problems[:MAX_PROBLEMS]
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """Mark where the scope of some symbols ends."""
+
+    symbols: tuple[Node, ...]
+    thread: str
+
+
+class _Checker:
+    """Walk a function with the set of symbols in scope."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.problems: list[Problem] = []
+        self.at: Node = func
+        self._scope: set[int] = set()
+        self._bound: set[int] = set()
+        self._typed: set[int] = set()
+        self._threads: list[str] = []
+        self._stack: list[Stmt | Ending] = []
+
+    def report(self, message: str) -> None:
+        self.problems.append(Problem(message, self.at))
+
+    def signature(self, func: PrimFunc) -> None:
+        """Check and bind what the parameters introduce."""
+        dims = dimension_vars(func.params)
+        scalars = [param for param in func.params if isinstance(param, Var)]
+        for symbol in (*scalars, *dims):
+            self.bind(symbol)
+            if symbol.dtype.lanes != 1:
+                self.report(f"parameter {symbol.name!r} has type {symbol.dtype}; expected a scalar")
+        for param in func.params:
+            if isinstance(param, Buffer):
+                self.buffer(param)
+                self.bind(param)
+        self.attrs(func.attrs)
+
+    def statements(self, body: Stmt) -> None:
+        """Check every statement, in text order."""
+        stack = self._stack
+        stack.append(body)
+        while stack and len(self.problems) < MAX_PROBLEMS:
+            item = stack.pop()
+            if isinstance(item, Ending):
+                self._scope.difference_update(map(id, item.symbols))
+                if item.thread:
+                    self._threads.pop()
+                continue
+            self.at = item
+            rule = _RULES.get(item.__class__)
+            if rule is None:
+                self.report(f"{type(item).__name__} is no statement of loop IR")
+            else:
+                rule(self, item)
+
+    def then(self, *stmts: Stmt | None) -> None:
+        """Check these statements next."""
+        self._stack.extend(stmt for stmt in reversed(stmts) if stmt is not None)
+
+    def scope(self, *symbols: Node, thread: str = "") -> None:
+        """Bind symbols until what is checked next has been checked."""
+        for symbol in symbols:
+            self.bind(symbol)
+        if thread:
+            self._threads.append(thread)
+        self._stack.append(Ending(symbols, thread))
+
+    def bind(self, symbol: Node) -> None:
+        if id(symbol) in self._bound:
+            self.report(f"{_name(symbol)} is bound a second time; expected one place for each")
+        self._bound.add(id(symbol))
+        self._scope.add(id(symbol))
+
+    def use(self, symbol: Node) -> None:
+        if id(symbol) not in self._scope:
+            bound = id(symbol) in self._bound
+            where = "outside of its scope" if bound else "but bound nowhere before"
+            self.report(f"{_name(symbol)} is used {where}")
+
+    def expr(self, root: Expr) -> DType:
+        """Check an expression at the statement at hand, and give its type."""
+        stack: list[Node] = [root]
+        seen: set[int] = set()
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if isinstance(node, Var):
+                self.use(node)
+                continue
+            if isinstance(node, Load):
+                self.use(node.buffer)
+            if id(node) not in self._typed:
+                self._typed.add(id(node))
+                found = expression_problem(node)  # pyright: ignore[reportArgumentType] -- what is none is reported
+                if found is not None:
+                    self.report(found)
+            stack.extend(children(node))
+        return root.dtype
+
+    def integer(self, expr: Expr, what: str) -> DType:
+        """Check an expression that must be a scalar integer."""
+        kind = self.expr(expr)
+        if not kind.is_integer or kind.lanes != 1:
+            self.report(f"{what} has type {kind}; expected a scalar integer")
+        return kind
+
+    def condition(self, expr: Expr, what: str) -> None:
+        """Check an expression that must be a scalar bool."""
+        kind = self.expr(expr)
+        if not kind.is_bool or kind.lanes != 1:
+            self.report(f"{what} has type {kind}; expected bool")
+
+    def thread(self, tag: str, name: str) -> None:
+        """Check the tag of a thread loop."""
+        if _THREAD.match(tag) is None:
+            self.report(f"{name} has thread axis {tag!r}; expected one such as threadIdx.x")
+        elif tag in self._threads and not tag.startswith("vthread"):
+            self.report(f"{name} uses thread axis {tag!r}, as a loop around it does")
+
+    def buffer(self, buffer: Buffer) -> None:
+        """Check what a buffer looks like."""
+        name = f"buffer {buffer.name!r}"
+        for dim in buffer.shape:
+            self.integer(dim, f"a dimension of {name}")
+            if isinstance(dim, Const) and isinstance(dim.value, int) and dim.value < 0:
+                self.report(f"a dimension of {name} is {dim.value}; expected 0 or more")
+        if buffer.strides is not None:
+            if len(buffer.strides) != buffer.rank:
+                self.report(
+                    f"{name} has {buffer.rank} dimensions and {len(buffer.strides)} strides"
+                )
+            for stride in buffer.strides:
+                self.integer(stride, f"a stride of {name}")
+        if buffer.dtype.lanes != 1:
+            self.report(f"{name} has elements of type {buffer.dtype}; expected scalars")
+        if buffer.align < 0 or buffer.align & (buffer.align - 1):
+            self.report(f"the alignment of {name} is {buffer.align}; expected a power of two")
+        if not buffer.scope:
+            self.report(f"the scope of {name} has no name")
+
+    def attrs(self, attrs: Attrs) -> None:
+        """Check that attributes are data that prints."""
+        keys = [key for key, _ in attrs]
+        for key in sorted({key for key in keys if keys.count(key) > 1}):
+            self.report(f"attribute {key!r} is given twice")
+        for key, value in attrs:
+            if not _is_data(value):
+                self.report(
+                    f"attribute {key!r} holds a {type(value).__name__}; expected a string, a"
+                    " number, None, or a tuple of such"
+                )
+
+
+def _name(symbol: Node) -> str:
+    kind = "buffer" if isinstance(symbol, Buffer) else "variable"
+    return f"{kind} {getattr(symbol, 'name', '?')!r}"
+
+
+def _is_data(value: object, depth: int = 0) -> bool:
+    if isinstance(value, tuple):
+        return depth < 2 and all(_is_data(item, depth + 1) for item in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- of anything
+    if isinstance(value, str):
+        return len(value) <= MAX_STRING
+    return value is None or type(value) in (bool, int, float)
+
+
+def _seq(checker: _Checker, stmt: Seq) -> None:
+    if len(stmt.stmts) == 1 or any(isinstance(inner, Seq) for inner in stmt.stmts):
+        checker.report("a sequence holds one statement, or a sequence; build it with seq()")
+    checker.then(*stmt.stmts)
+
+
+def _store(checker: _Checker, stmt: Store) -> None:
+    buffer = stmt.buffer
+    checker.use(buffer)
+    for index in stmt.indices:
+        checker.expr(index)
+    if stmt.mask is not None:
+        checker.expr(stmt.mask)
+    kind = checker.expr(stmt.value)
+    found = access_problem(buffer, stmt.indices, stmt.mask)
+    wanted = buffer.dtype.with_lanes(access_lanes(stmt.indices))
+    if found is not None:
+        checker.report(found)
+    elif kind != wanted:
+        checker.report(f"a {kind} is stored in buffer {buffer.name!r}; expected {wanted}")
+
+
+def _for(checker: _Checker, stmt: For) -> None:
+    name = f"loop {stmt.var.name!r}"
+    begin = checker.integer(stmt.begin, f"the begin of {name}")
+    end = checker.integer(stmt.end, f"the end of {name}")
+    if not begin == end == stmt.var.dtype:
+        checker.report(f"{name} has type {stmt.var.dtype}, but runs from {begin} to {end}")
+    checker.attrs(stmt.attrs)
+    if stmt.kind not in LOOP_KINDS:
+        checker.report(f"{name} is {stmt.kind!r}; expected one of {', '.join(LOOP_KINDS)}")
+    if stmt.kind == "thread":
+        checker.thread(stmt.thread, name)
+    elif stmt.thread:
+        checker.report(f"{name} is {stmt.kind}, so it has no thread axis {stmt.thread!r}")
+    checker.scope(stmt.var, thread=stmt.thread)
+    checker.then(stmt.body)
+
+
+def _block(checker: _Checker, stmt: Block) -> None:
+    for axis in stmt.axes:
+        name = f"axis {axis.var.name!r} of block {stmt.name!r}"
+        checker.integer(axis.extent, f"the extent of {name}")
+        binding = checker.integer(axis.binding, f"the binding of {name}")
+        if binding != axis.var.dtype:
+            checker.report(f"{name} has type {axis.var.dtype}, its binding {binding}")
+        if axis.kind not in AXIS_KINDS:
+            checker.report(f"{name} is {axis.kind!r}; expected one of {', '.join(AXIS_KINDS)}")
+    checker.attrs(stmt.attrs)
+    checker.scope(*(axis.var for axis in stmt.axes))
+    if stmt.predicate is not None:
+        checker.condition(stmt.predicate, f"the predicate of block {stmt.name!r}")
+    for region in (*(stmt.reads or ()), *(stmt.writes or ())):
+        _region(checker, region)
+    checker.then(stmt.init, stmt.body)
+
+
+def _region(checker: _Checker, region: Region) -> None:
+    buffer = region.buffer
+    checker.use(buffer)
+    if not len(region.begins) == len(region.extents) == buffer.rank:
+        checker.report(f"a region of buffer {buffer.name!r} does not have {buffer.rank} dimensions")
+    for expr in (*region.begins, *region.extents):
+        checker.integer(expr, f"a bound of a region of buffer {buffer.name!r}")
+
+
+def _if(checker: _Checker, stmt: If) -> None:
+    checker.condition(stmt.cond, "the condition of an if")
+    checker.then(stmt.then, stmt.otherwise)
+
+
+def _let(checker: _Checker, stmt: Let) -> None:
+    kind = checker.expr(stmt.value)
+    if kind != stmt.var.dtype:
+        checker.report(f"variable {stmt.var.name!r} has type {stmt.var.dtype}, its value {kind}")
+    checker.scope(stmt.var)
+    checker.then(stmt.body)
+
+
+def _allocate(checker: _Checker, stmt: Allocate) -> None:
+    checker.buffer(stmt.buffer)
+    checker.attrs(stmt.attrs)
+    checker.scope(stmt.buffer)
+    checker.then(stmt.body)
+
+
+def _view(checker: _Checker, stmt: View) -> None:
+    name = f"view {stmt.buffer.name!r}"
+    checker.use(stmt.source)
+    checker.buffer(stmt.buffer)
+    checker.integer(stmt.offset, f"the offset of {name}")
+    if stmt.buffer.dtype != stmt.source.dtype:
+        checker.report(
+            f"{name} has elements of type {stmt.buffer.dtype}, its source {stmt.source.dtype}"
+        )
+    checker.scope(stmt.buffer)
+    checker.then(stmt.body)
+
+
+def _evaluate(checker: _Checker, stmt: Evaluate) -> None:
+    checker.expr(stmt.value)
+
+
+def _assert(checker: _Checker, stmt: Assert) -> None:
+    checker.condition(stmt.cond, "the condition of an assertion")
+    if len(stmt.message) > MAX_STRING:
+        checker.report(f"the message of an assertion is longer than {MAX_STRING} characters")
+
+
+_RULES: dict[type[Node], Callable[[_Checker, Any], None]] = {
+    Seq: _seq,
+    Store: _store,
+    For: _for,
+    Block: _block,
+    If: _if,
+    Let: _let,
+    Allocate: _allocate,
+    View: _view,
+    Evaluate: _evaluate,
+    Assert: _assert,
+}
