@@ -211,15 +211,19 @@ def with_fields(
 ) -> Node:
     """Replace the held nodes whose ``id`` is in ``new``; the same object back if there is none."""
     changes: dict[str, Any] = {}
-    for field in fields(type(node)):
-        if field.kind not in kinds:
-            continue
-        value = getattr(node, field.name)
-        if value is None:
-            continue
-        if field.many:
-            if any(id(item) in new for item in value):
-                changes[field.name] = tuple(new.get(id(item), item) for item in value)
-        elif id(value) in new:
-            changes[field.name] = new[id(value)]
-    return node.replace(**changes).rebuilt() if changes else node
+    for name, many in _held_fields(node.__class__, kinds):
+        value = getattr(node, name)
+        if not many:
+            if id(value) in new:
+                changes[name] = new[id(value)]
+        elif value is not None:
+            for item in value:
+                if id(item) in new:
+                    changes[name] = tuple([new.get(id(each), each) for each in value])
+                    break
+    return msgspec.structs.replace(node, **changes).rebuilt() if changes else node
+
+
+@cache
+def _held_fields(cls: type[Node], kinds: tuple[FieldKind, ...]) -> tuple[tuple[str, bool], ...]:
+    return tuple((field.name, field.many) for field in fields(cls) if field.kind in kinds)

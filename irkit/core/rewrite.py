@@ -108,7 +108,8 @@ def substitute(root: _N, mapping: Mapping[Node, Node] | Mapping[_N, Node]) -> _N
     where it is introduced. Where a replaced symbol is introduced inside ``root``, another symbol
     takes its place there too, and anything else does not.
     """
-    given = {id(old): new for old, new in cast(Mapping[Node, Node], mapping).items()}
+    pairs = cast(Mapping[Node, Node], mapping).items()
+    given = {id(old): new for old, new in pairs if old is not new}
     if not given:
         return root
     _replace_in_parts(symbols_bound(root), given)

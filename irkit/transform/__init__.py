@@ -1,5 +1,5 @@
 """The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
-pipeline, run, step, trace (trace_file, trace_write, trace_read); then registry."""
+pipeline, run, step, trace (trace_file, trace_write, trace_read); then registry, stable."""
 
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
 from irkit.transform.facts import Fact
@@ -9,6 +9,7 @@ from irkit.transform.pipeline import Phase, Pipeline
 from irkit.transform.registry import Registry
 from irkit.transform.run import apply_pass
 from irkit.transform.spec import PassSpec, parse_placed, parse_spec, parse_specs, render_spec
+from irkit.transform.stable import until_stable
 from irkit.transform.step import IR, PassFailed, Step, VerificationFailed
 from irkit.transform.trace import Trace
 
@@ -35,4 +36,5 @@ __all__ = [
     "parse_spec",
     "parse_specs",
     "render_spec",
+    "until_stable",
 ]

@@ -31,12 +31,19 @@ class _Run(msgspec.Struct):
     disabled: Mapping[int, frozenset[int]]
     index: int
 
-    def problems(self, ir: IR, facts: Iterable[Fact]) -> tuple[Problem, ...]:
+    def problems(
+        self, ir: IR, facts: Iterable[Fact], before: IR | None = None, new: Iterable[Fact] = ()
+    ) -> tuple[Problem, ...]:
+        """Check the functions of this level; those that are as ``before`` only for ``new``."""
+        old = [] if before is None else _functions(self.level, before)
+        known = {id(function) for function in old}
         found: list[Problem] = []
         for function in _functions(self.level, ir):
-            own = self.level.verify(function)
+            unchanged = id(function) in known
+            own = [] if unchanged else self.level.verify(function)
             # A broken function is not shown to predicates, which may rely on the verifier.
-            found.extend(own or [p for fact in facts for p in _named(fact, function)])
+            asked = new if unchanged else facts
+            found.extend(own or [p for fact in asked for p in _named(fact, function)])
         return tuple(found)
 
 
@@ -159,7 +166,7 @@ def _one_step(run: _Run, numbered: Numbered, key: str, before: IR, facts: tuple[
         raise failed(f"it returned {type(after).__name__}, not {p.level.__name__}", after)
     if after is not before and _signature(run.level, after) != _signature(run.level, before):
         raise failed("it changed the signature", after)
-    problems = run.problems(after, facts) if run.verify else ()
+    problems = run.problems(after, facts, before, p.gives) if run.verify else ()
     if problems:
         raise failed("the result does not hold", after, problems)
     return Step(
