@@ -64,6 +64,7 @@ from irkit.te.intrinsics import (
     truncmod,
 )
 from irkit.te.lower import create_prim_func, operations_of
+from irkit.te.origin import user_span
 from irkit.te.reduction import (
     Reduce,
     Reducer,
@@ -85,6 +86,7 @@ from irkit.te.tensor import (
     Dims,
     Operation,
     PlaceholderOp,
+    Scalarwise,
     Tensor,
     TensorRead,
     as_shape,
@@ -106,6 +108,7 @@ __all__ = [
     "Reduce",
     "Reducer",
     "Reduction",
+    "Scalarwise",
     "Tensor",
     "TensorRead",
     "abs",
@@ -186,5 +189,6 @@ __all__ = [
     "trunc",
     "truncdiv",
     "truncmod",
+    "user_span",
     "var",
 ]

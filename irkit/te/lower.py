@@ -1,6 +1,6 @@
 """Turn tensor expressions into a loop function: one block for each stage, under serial loops."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 import msgspec
@@ -23,6 +23,8 @@ from irkit.ir import (
     Store,
     Var,
     as_int,
+    le,
+    logical_or,
     seq,
 )
 from irkit.te.origin import user_span
@@ -114,30 +116,121 @@ def _under(span: Span | None, parent: Span | None) -> Span | None:
 
 def _stage(op: ComputeOp, buffers: dict[Tensor, Buffer], name: str, span: Span | None) -> Stmt:
     """Make the loops and the block of one stage."""
+    reduce = op.body[0]
+    if not isinstance(reduce, Reduce):
+        return _with_span(_nest(op, buffers, name, _plain), span)
+    whole = _nest(op, buffers, name, _update)
+    extents = [axis.extent for axis in op.reduce_axis]
+    unknown = [extent for extent in extents if as_int(extent) is None]
+    if not unknown and all(as_int(extent) != 0 for extent in extents):
+        return _with_span(whole, span)
+    # A block whose reduce loops never run starts nothing, yet of nothing a sum is 0.
+    empty = _nest(op, buffers, f"{name}_empty", _start)
+    if any(as_int(extent) == 0 for extent in extents):
+        return _with_span(empty, span)
+    nothing = logical_or(*(le(extent, 0) for extent in unknown))
+    return _with_span(seq(If(nothing, empty), whole), span)
+
+
+class _Places(msgspec.Struct, frozen=True):
+    """Where one stage stores, and what its axes and the tensors it reads have become."""
+
+    target: tuple[Buffer, ...]
+    at: tuple[Expr, ...]
+    values: dict[Node, Node]
+    buffers: dict[Tensor, Buffer]
+
+    def lowered(self, expr: Expr) -> Expr:
+        """Replace axes by the variables of the block, and reads of tensors by loads."""
+
+        def load(read: TensorRead) -> Expr:
+            return Load(self.buffers[read.tensor], read.indices, None, read.dtype)
+
+        return rewrite(substitute(expr, self.values), load, on=TensorRead)
+
+    def store(self, values: Iterable[Expr]) -> Stmt:
+        """Store one value in each output."""
+        pairs = zip(self.target, values, strict=True)
+        return seq(*(Store(buffer, self.at, value) for buffer, value in pairs))
+
+
+# What stands in a block, what starts it, and whether it runs over the reduce axes too.
+_Body = tuple[Stmt, Stmt | None, bool]
+
+
+def _plain(op: ComputeOp, places: _Places) -> _Body:
+    return places.store(places.lowered(expr) for expr in op.body), None, False
+
+
+def _start(op: ComputeOp, places: _Places) -> _Body:
+    return places.store(_reduce_of(op).reducer.identity), None, False
+
+
+def _update(op: ComputeOp, places: _Places) -> _Body:
+    """Combine what was gathered with one more; the identities start it."""
+    reduce = _reduce_of(op)
+    reducer = reduce.reducer
+    sources = [places.lowered(source) for source in reduce.sources]
+    gathered: dict[Node, Node] = {
+        left: Load(buffer, places.at, None, buffer.dtype)
+        for left, buffer in zip(reducer.left, places.target, strict=True)
+    }
+    if len(sources) == 1:
+        gathered[reducer.right[0]] = sources[0]
+        update = places.store([substitute(reducer.results[0], gathered)])
+    else:
+        update = _tuple_update(reduce, sources, gathered, places)
+    if reduce.where is not None:
+        update = If(places.lowered(reduce.where), update)
+    return update, places.store(reducer.identity), True
+
+
+def _reduce_of(op: ComputeOp) -> Reduce:
+    reduce = op.body[0]
+    assert isinstance(reduce, Reduce)
+    return reduce
+
+
+def _tuple_update(
+    reduce: Reduce, sources: list[Expr], gathered: dict[Node, Node], places: _Places
+) -> Stmt:
+    """Combine several values at a time: all are computed before the first is stored."""
+    reducer = reduce.reducer
+    rights = [Var(var.name, var.dtype) for var in reducer.right]
+    gathered.update(zip(reducer.right, rights, strict=True))
+    results = [Var(f"z{i}", buffer.dtype) for i, buffer in enumerate(places.target)]
+    body = places.store(results)
+    for var, value in zip(reversed(results), reversed(reducer.results), strict=True):
+        body = Let(var, substitute(value, gathered), body)
+    for var, value in zip(reversed(rights), reversed(sources), strict=True):
+        body = Let(var, value, body)
+    return body
+
+
+def _nest(
+    op: ComputeOp,
+    buffers: dict[Tensor, Buffer],
+    name: str,
+    make: Callable[[ComputeOp, _Places], _Body],
+) -> Stmt:
+    """Put a block under one serial loop for each of its axes."""
     axes: list[Axis] = []
-    loops: list[Var] = []
     values: dict[Node, Node] = {}
     for axis in (*op.axis, *op.reduce_axis):
-        loop, inside = Var(axis.name, I64), Var(f"v{axis.name}", I64)
-        loops.append(loop)
-        axes.append(Axis(inside, axis.extent, loop, "reduce" if axis.is_reduce else "spatial"))
+        inside = Var(f"v{axis.name}", I64)
+        kind = "reduce" if axis.is_reduce else "spatial"
+        axes.append(Axis(inside, axis.extent, Var(axis.name, I64), kind))
         zero_based = as_int(axis.dom.begin) == 0
         values[axis] = inside if zero_based else inside + axis.dom.begin
-    target = [buffers[tensor] for tensor in op.outputs]
     at = tuple(axis.var for axis in axes[: len(op.axis)])
-    if isinstance(op.body[0], Reduce):
-        body, init = _reduction(op.body[0], target, at, values, buffers)
-    else:
-        init = None
-        stores = (
-            Store(buffer, at, _lowered(expr, values, buffers))
-            for buffer, expr in zip(target, op.body, strict=True)
-        )
-        body = seq(*stores)
-    result: Stmt = Block(name, tuple(axes), body, init, attrs=op.attrs)
-    for loop, axis in zip(reversed(loops), reversed(axes), strict=True):
-        result = For(loop, Const(0, I64), axis.extent, result)
-    return _with_span(result, span)
+    places = _Places(tuple(buffers[tensor] for tensor in op.outputs), at, values, buffers)
+    body, init, reduces = make(op, places)
+    used = axes if reduces else axes[: len(op.axis)]
+    result: Stmt = Block(name, tuple(used), body, init, attrs=op.attrs)
+    for axis in reversed(used):
+        assert isinstance(axis.binding, Var)
+        result = For(axis.binding, Const(0, I64), axis.extent, result)
+    return result
 
 
 def _with_span(stmt: Stmt, span: Span | None) -> Stmt:
@@ -145,62 +238,6 @@ def _with_span(stmt: Stmt, span: Span | None) -> Stmt:
         return node.replace(span=span)
 
     return rewrite(stmt, place, on=Stmt)
-
-
-def _lowered(expr: Expr, values: dict[Node, Node], buffers: dict[Tensor, Buffer]) -> Expr:
-    """Replace axes by the variables of the block, and reads of tensors by loads from buffers."""
-
-    def load(read: TensorRead) -> Expr:
-        return Load(buffers[read.tensor], read.indices, None, read.dtype)
-
-    return rewrite(substitute(expr, values), load, on=TensorRead)
-
-
-def _reduction(
-    reduce: Reduce,
-    target: list[Buffer],
-    at: tuple[Expr, ...],
-    values: dict[Node, Node],
-    buffers: dict[Tensor, Buffer],
-) -> tuple[Stmt, Stmt]:
-    """Make the update of a reduction, and what starts it."""
-    reducer = reduce.reducer
-    sources = [_lowered(source, values, buffers) for source in reduce.sources]
-    gathered: dict[Node, Node] = {
-        left: Load(buffer, at, None, buffer.dtype)
-        for left, buffer in zip(reducer.left, target, strict=True)
-    }
-    if len(sources) == 1:
-        gathered[reducer.right[0]] = sources[0]
-        update: Stmt = Store(target[0], at, substitute(reducer.results[0], gathered))
-    else:
-        update = _tuple_update(reduce, sources, gathered, target, at)
-    if reduce.where is not None:
-        update = If(_lowered(reduce.where, values, buffers), update)
-    init = seq(
-        *(Store(buffer, at, each) for buffer, each in zip(target, reducer.identity, strict=True))
-    )
-    return update, init
-
-
-def _tuple_update(
-    reduce: Reduce,
-    sources: list[Expr],
-    gathered: dict[Node, Node],
-    target: list[Buffer],
-    at: tuple[Expr, ...],
-) -> Stmt:
-    """Combine several values at a time: all are computed before the first is stored."""
-    reducer = reduce.reducer
-    rights = [Var(var.name, var.dtype) for var in reducer.right]
-    gathered.update(zip(reducer.right, rights, strict=True))
-    results = [Var(f"z{i}", buffer.dtype) for i, buffer in enumerate(target)]
-    body = seq(*(Store(buffer, at, var) for buffer, var in zip(target, results, strict=True)))
-    for var, value in zip(reversed(results), reversed(reducer.results), strict=True):
-        body = Let(var, substitute(value, gathered), body)
-    for var, value in zip(reversed(rights), reversed(sources), strict=True):
-        body = Let(var, value, body)
-    return body
 
 
 def _check_args(args: Sequence[Tensor | Var], name: str) -> None:

@@ -103,9 +103,10 @@ BINARY: dict[type[Binary], Callable[[Array, Array], Array]] = {
 def convert(value: Array, dtype: DType) -> Array:
     """Convert between types: floats to integers saturate, and NaN gives 0; integers wrap around."""
     kind = array_type(dtype)
-    if not (value.dtype.kind in "fV" or value.dtype == np.dtype(ml_dtypes.bfloat16)):
-        return value.astype(kind)
-    if dtype.is_float or dtype.is_bool:
+    if dtype.is_float and dtype.bits == 16:  # By way of f32, also from integers and f64.
+        return value.astype(np.float32).astype(kind)
+    from_float = value.dtype.kind == "f" or value.dtype == np.dtype(ml_dtypes.bfloat16)
+    if not from_float or dtype.is_float or dtype.is_bool:
         return value.astype(kind)
     wide = np.trunc(value.astype(np.float64))
     low, high = float(dtype.low), float(dtype.high)

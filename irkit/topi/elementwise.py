@@ -1,0 +1,74 @@
+"""Operators on one tensor, element by element. The intrinsic functions come from irkit.te."""
+
+from irkit import ir
+from irkit.ir import DType, Expr, Scalar
+from irkit.te import Tensor, compute, elementwise
+from irkit.topi.extents import Dim
+
+
+def identity(x: Tensor) -> Tensor:
+    """Copy a tensor."""
+    return elementwise(lambda v: v, x, name="identity")
+
+
+def negative(x: Tensor) -> Tensor:
+    """Negate each element."""
+    return elementwise(lambda v: -v, x, name="negative")
+
+
+def reciprocal(x: Tensor) -> Tensor:
+    """Divide 1 by each element."""
+    return elementwise(lambda v: 1.0 / v, x, name="reciprocal")
+
+
+def square(x: Tensor) -> Tensor:
+    """Multiply each element by itself."""
+    return elementwise(lambda v: v * v, x, name="square")
+
+
+def cast(x: Tensor, dtype: DType | str) -> Tensor:
+    """Convert each element to a type; floats to integers truncate and saturate.
+
+    Source: ONNX Cast-13.
+    """
+    wanted = ir.as_dtype(dtype)
+    return elementwise(lambda v: ir.cast(v, wanted), x, name="cast")
+
+
+def clip(
+    x: Tensor, low: Tensor | Scalar | None = None, high: Tensor | Scalar | None = None
+) -> Tensor:
+    """Bring each element between two bounds; where the lower is above, the upper wins.
+
+    Source: ONNX Clip-13; numpy.clip.
+    """
+    operands = [bound for bound in (low, high) if bound is not None]
+
+    def apply(value: Expr, *bounds: Expr) -> Expr:
+        left = list(bounds)
+        if low is not None:
+            value = ir.maximum(value, left.pop(0))
+        return value if high is None else ir.minimum(value, left.pop(0))
+
+    return elementwise(apply, x, *operands, name="clip")
+
+
+def full(shape: tuple[Dim, ...], value: Scalar, dtype: DType | str = "float32") -> Tensor:
+    """Fill a shape with one value.
+
+    Source: ONNX ConstantOfShape-9.
+    """
+    from_scalar = ir.const(value, ir.as_dtype(dtype))
+    return _filled(shape, from_scalar)
+
+
+def full_like(x: Tensor, value: Scalar) -> Tensor:
+    """Fill the shape of a tensor with one value of its type."""
+    return _filled(tuple(x.shape), ir.const(value, x.dtype))
+
+
+def _filled(shape: tuple[Dim, ...], value: Expr) -> Tensor:
+    def at(*_: Expr) -> Expr:
+        return value
+
+    return compute(shape, at, "full", tag="elementwise")

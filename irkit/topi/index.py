@@ -1,0 +1,137 @@
+"""Operators that pick elements: by slices, and by tensors of indices."""
+
+from collections.abc import Sequence
+
+from irkit import ir
+from irkit.core import DTypeError, ShapeError
+from irkit.ir import Expr, ExprLike
+from irkit.te import IterVar, Tensor, compute, user_span
+from irkit.topi.extents import (
+    Dim,
+    axes_of,
+    axis_of,
+    ceil_divide,
+    check_equal,
+    extents,
+    larger,
+    plus,
+    smaller,
+    times,
+)
+
+
+def strided_slice(
+    x: Tensor,
+    begins: Sequence[int],
+    ends: Sequence[int | None],
+    strides: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+) -> Tensor:
+    """Take every ``stride``-th element from ``begin`` up to and without ``end``, along some axes.
+
+    Negative places count from the end, and places beyond either end are brought back, as Python's
+    slices do; an end of None means to the end. Without ``axes`` they are the first ones.
+    Source: ONNX Slice-13.
+    """
+    steps = [1] * len(begins) if strides is None else list(strides)
+    chosen = axes_of(range(len(begins)) if axes is None else axes, x.ndim, "strided_slice")
+    if not len(begins) == len(ends) == len(steps) == len(chosen) or 0 in steps:
+        raise ShapeError(
+            f"strided_slice: {begins}, {ends} and strides {steps} must be of one length, and no "
+            "stride 0",
+            span=user_span("strided_slice"),
+        )
+    shape = list(extents(x))
+    place: dict[int, tuple[Dim, int]] = {}
+    for axis, begin, end, step in zip(chosen, begins, ends, steps, strict=True):
+        start, shape[axis] = _slice(begin, end, step, shape[axis])
+        place[axis] = (start, step)
+
+    def at(*i: IterVar) -> Expr:
+        point: list[ExprLike] = []
+        for axis, index in enumerate(i):
+            start, step = place.get(axis, (0, 1))
+            point.append(plus(times(index, step), start))
+        return x(*point)
+
+    return compute(shape, at, "strided_slice", tag="injective")
+
+
+def _slice(begin: int, end: int | None, step: int, dim: Dim) -> tuple[Dim, Dim]:
+    """Find where a slice begins and how many elements it takes."""
+    low, high = (0, dim) if step > 0 else (-1, plus(dim, -1))
+
+    def clamp(value: int) -> Dim:
+        return smaller(larger(plus(dim, value) if value < 0 else value, low), high)
+
+    start = clamp(begin)
+    stop = (high if step > 0 else low) if end is None else clamp(end)
+    span = stop - start if step > 0 else start - stop
+    return start, larger(ceil_divide(span, abs(step)), 0)
+
+
+def split(x: Tensor, sizes: Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
+    """Cut a tensor into pieces of these sizes along one axis.
+
+    Raises: ShapeError if the sizes do not add up.
+    Source: ONNX Split-13.
+    """
+    at = axis_of(axis, x.ndim, "split")
+    check_equal(sum(sizes), extents(x)[at], f"split: the sizes do not fill axis {at} of {x.name!r}")
+    starts = [sum(sizes[:place]) for place in range(len(sizes))]
+    return tuple(
+        strided_slice(x, (start,), (start + size,), axes=(at,))
+        for start, size in zip(starts, sizes, strict=True)
+    )
+
+
+def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
+    """Pick slices along an axis by number; negative numbers count from the end.
+
+    Shapes: x [A, D, B], indices [I] -> [A, I, B], each of any number of axes.
+    Source: ONNX Gather-13; numpy.take.
+    """
+    at_axis = axis_of(axis, x.ndim, "take")
+    _check_integers(indices, "take")
+    dims = extents(x)
+
+    def at(*i: IterVar) -> Expr:
+        which = indices(*i[at_axis : at_axis + indices.ndim])
+        index = _from_start(which, dims[at_axis])
+        return x(*i[:at_axis], index, *i[at_axis + indices.ndim :])
+
+    shape = (*x.shape[:at_axis], *indices.shape, *x.shape[at_axis + 1 :])
+    return compute(shape, at, "take", tag="injective")
+
+
+def gather(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
+    """Pick one element for each index along an axis; negative indices count from the end.
+
+    Shapes: x and indices of one rank -> that of indices.
+    Source: ONNX GatherElements-13; numpy.take_along_axis.
+    """
+    at_axis = axis_of(axis, x.ndim, "gather")
+    _check_integers(indices, "gather")
+    check_equal(x.ndim, indices.ndim, f"gather: {x.name!r} and its indices must have as many axes")
+    dims = extents(x)
+
+    def at(*i: IterVar) -> Expr:
+        index = _from_start(indices(*i), dims[at_axis])
+        return x(*i[:at_axis], index, *i[at_axis + 1 :])
+
+    return compute(indices.shape, at, "gather", tag="injective")
+
+
+def _from_start(index: Expr, dim: Dim) -> Expr:
+    if index.dtype.kind == "u":
+        return index
+    wide = ir.cast(index, "i64")
+    return ir.select(ir.lt(wide, 0), wide + dim, wide)
+
+
+def _check_integers(indices: Tensor, what: str) -> None:
+    if not indices.dtype.is_integer:
+        raise DTypeError(
+            f"{what}: the indices {indices.name!r} must be integers, found {indices.dtype}",
+            span=user_span(what),
+        )

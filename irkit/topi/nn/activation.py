@@ -1,0 +1,79 @@
+"""Activation functions."""
+
+from irkit import ir, te
+from irkit.ir import Expr
+from irkit.te import IterVar, Tensor, compute, elementwise, reduce_axis
+from irkit.topi.elementwise import cast
+from irkit.topi.extents import accumulator, axis_of
+
+
+def relu(x: Tensor) -> Tensor:
+    """Replace what is below 0 by 0. Source: ONNX Relu-14."""
+    return elementwise(lambda v: ir.maximum(v, 0), x, name="relu")
+
+
+def leaky_relu(x: Tensor, alpha: float = 0.01) -> Tensor:
+    """Multiply what is below 0 by ``alpha``. Source: ONNX LeakyRelu-16."""
+    return elementwise(lambda v: ir.select(ir.lt(v, 0), v * alpha, v), x, name="leaky_relu")
+
+
+def softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """Make exponentials along an axis that add up to 1.
+
+    The largest is subtracted first, so that nothing overflows. 16-bit floats are computed in f32.
+    Source: ONNX Softmax-13.
+    """
+    wide = accumulator(x.dtype)
+    if wide != x.dtype:
+        return cast(softmax(cast(x, wide), axis), x.dtype)
+    at_axis = axis_of(axis, x.ndim, "softmax")
+    largest = _along(x, at_axis, te.max, "softmax_max")
+
+    def exponential(*i: IterVar) -> Expr:
+        return ir.call("exp", x(*i) - largest(*_without(i, at_axis)))
+
+    exps = compute(x.shape, exponential, "softmax_exp", tag="broadcast")
+    total = _along(exps, at_axis, te.sum, "softmax_sum")
+
+    def normal(*i: IterVar) -> Expr:
+        return exps(*i) / total(*_without(i, at_axis))
+
+    return compute(x.shape, normal, "softmax", tag="broadcast")
+
+
+def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """Make the logarithm of softmax, without its loss of small values.
+
+    Source: ONNX LogSoftmax-13.
+    """
+    wide = accumulator(x.dtype)
+    if wide != x.dtype:
+        return cast(log_softmax(cast(x, wide), axis), x.dtype)
+    at_axis = axis_of(axis, x.ndim, "log_softmax")
+    largest = _along(x, at_axis, te.max, "softmax_max")
+
+    def shift(*i: IterVar) -> Expr:
+        return x(*i) - largest(*_without(i, at_axis))
+
+    shifted = compute(x.shape, shift, "softmax_shifted", tag="broadcast")
+    exps = elementwise(lambda v: ir.call("exp", v), shifted, name="softmax_exp")
+    total = _along(exps, at_axis, te.sum, "softmax_sum")
+
+    def normal(*i: IterVar) -> Expr:
+        return shifted(*i) - ir.call("log", total(*_without(i, at_axis)))
+
+    return compute(x.shape, normal, "log_softmax", tag="broadcast")
+
+
+def _without(i: tuple[IterVar, ...], axis: int) -> tuple[IterVar, ...]:
+    return i[:axis] + i[axis + 1 :]
+
+
+def _along(x: Tensor, axis: int, reduction: te.Reduction, name: str) -> Tensor:
+    """Reduce along one axis, which is left out."""
+    k = reduce_axis((0, x.shape[axis]), name="k")
+
+    def at(*i: IterVar) -> Expr:
+        return reduction(x(*i[:axis], k, *i[axis:]), axis=k)
+
+    return compute(x.shape[:axis] + x.shape[axis + 1 :], at, name, tag="reduction")

@@ -1,0 +1,173 @@
+"""Pooling over any number of spatial axes, channels first."""
+
+from collections.abc import Sequence
+
+from irkit import ir, te
+from irkit.ir import Expr
+from irkit.te import IterVar, Tensor, compute
+from irkit.topi.broadcast import divide
+from irkit.topi.elementwise import cast
+from irkit.topi.extents import (
+    Dim,
+    accumulator,
+    check_rank,
+    count,
+    extents,
+    larger,
+    plus,
+    smaller,
+    times,
+)
+from irkit.topi.nn.window import Window, as_float, check_sizes, window
+from irkit.topi.reduction import largest_at, max, mean
+
+
+def max_pool(
+    x: Tensor,
+    kernel: Sequence[int],
+    *,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Take the largest element of each window; padding never counts.
+
+    Shapes: x [N, C, D...] -> [N, C, P...]; with ``ceil_mode`` the last window may reach beyond the
+    padding, if it begins before it.
+    Source: ONNX MaxPool-12.
+    """
+    slide, sizes = _slide(x, kernel, strides, pads, dilations, ceil_mode, "max_pool")
+    source = slide.padded(x, sizes, te.least(x.dtype), ceil_mode=ceil_mode)
+    inside = slide.axes()
+
+    def at(*i: IterVar) -> Expr:
+        return te.max(source(*i[:2], *slide.points(i[2:], inside)), axis=inside)
+
+    return compute((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
+
+
+def max_pool_with_indices(
+    x: Tensor,
+    kernel: Sequence[int],
+    *,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    ceil_mode: bool = False,
+    column_major: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Take the largest element of each window, and where it stands in the flattened input.
+
+    Shapes: x [N, C, D...] -> two of [N, C, P...], the second i64; the first of equals is given.
+    With ``column_major`` the spatial axes are flattened from the first to the last.
+    Source: ONNX MaxPool-12, with Indices.
+    """
+    slide, sizes = _slide(x, kernel, strides, pads, dilations, ceil_mode, "max_pool")
+    dims, inside, largest = extents(x), slide.axes(), largest_at()
+
+    def at(*i: IterVar) -> tuple[Expr, Expr]:
+        point = [
+            each if begin == 0 else each - begin
+            for each, begin in zip(slide.points(i[2:], inside), slide.begins, strict=True)
+        ]
+        spatial = list(zip(point, dims[2:], strict=True))
+        within = [ir.logical_and(ir.ge(at, 0), ir.lt(at, dim)) for at, dim in spatial]
+        place: Dim = plus(times(i[0], dims[1]), i[1])
+        place = times(place, count(dims[2:]))
+        flat: Dim = 0
+        for index, dim in spatial[::-1] if column_major else spatial:
+            flat = plus(times(flat, dim), index)
+        pair = (plus(place, flat), x(*i[:2], *point))
+        found = largest(pair, axis=inside, where=ir.logical_and(*within))
+        return found[0], found[1]
+
+    where, values = compute((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
+    return values, where
+
+
+def avg_pool(
+    x: Tensor,
+    kernel: Sequence[int],
+    *,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    ceil_mode: bool = False,
+    count_include_pad: bool = False,
+) -> Tensor:
+    """Average each window; padding counts as zeros with ``count_include_pad``, else not at all.
+
+    What a window covers beyond the padding (``ceil_mode``) never counts.
+    Shapes: x [N, C, D...] -> [N, C, P...].
+    Source: ONNX AveragePool-19.
+    """
+    slide, sizes = _slide(x, kernel, strides, pads, dilations, ceil_mode, "avg_pool")
+    wide = accumulator(x.dtype)
+    source, inside = slide.padded(x, sizes, 0, ceil_mode=ceil_mode), slide.axes()
+
+    def at(*i: IterVar) -> Expr:
+        value = source(*i[:2], *slide.points(i[2:], inside))
+        return te.sum(ir.cast(value, wide), axis=inside)
+
+    total = compute((*x.shape[:2], *sizes), at, "pool_sum", tag="reduction")
+    whole = source is x or (count_include_pad and not ceil_mode)
+    if whole:
+        average = divide(total, as_float(count(slide.kernel), total))
+    else:
+        average = _divide_by_counts(total, slide, extents(x)[2:], count_include_pad)
+    return average if wide == x.dtype else cast(average, x.dtype)
+
+
+def _divide_by_counts(
+    total: Tensor, slide: Window, dims: Sequence[Dim], include_pad: bool
+) -> Tensor:
+    """Divide each window's sum by how many of its elements count."""
+
+    def at(*i: IterVar) -> Expr:
+        counts: list[Dim] = []
+        for axis, (place, dim) in enumerate(zip(i[2:], dims, strict=True)):
+            begin, dilation = slide.begins[axis], slide.dilations[axis]
+            # Places in the padded input: those that count are from low up to and without high.
+            low = 0 if include_pad else begin
+            high = plus(dim, begin + (slide.ends[axis] if include_pad else 0))
+            start = times(place, slide.strides[axis])
+            first = _steps(plus(low, dilation - 1) - start, dilation) if low else 0
+            last = smaller(slide.kernel[axis], _steps(plus(high, dilation - 1) - start, dilation))
+            counts.append(plus(last, times(larger(first, 0), -1)))
+        return total(*i) / as_float(count(counts), total)
+
+    return compute(total.shape, at, "avg_pool", tag="elementwise")
+
+
+def _steps(distance: Dim, dilation: int) -> Dim:
+    return distance if dilation == 1 else distance // dilation
+
+
+def global_avg_pool(x: Tensor) -> Tensor:
+    """Average over all spatial axes, which stay with extent 1. Source: ONNX GlobalAveragePool-1."""
+    return mean(x, tuple(range(2, x.ndim)), keepdims=True)
+
+
+def global_max_pool(x: Tensor) -> Tensor:
+    """Take the largest over all spatial axes, which stay with extent 1.
+
+    Source: ONNX GlobalMaxPool-1.
+    """
+    return max(x, tuple(range(2, x.ndim)), keepdims=True)
+
+
+def _slide(
+    x: Tensor,
+    kernel: Sequence[int],
+    strides: Sequence[int] | None,
+    pads: Sequence[int] | None,
+    dilations: Sequence[int] | None,
+    ceil_mode: bool,
+    what: str,
+) -> tuple[Window, tuple[Dim, ...]]:
+    check_rank(x, 2 + len(kernel), what)
+    slide = window(kernel, strides, pads, dilations, what)
+    sizes = slide.sizes(extents(x)[2:], ceil_mode=ceil_mode)
+    check_sizes(sizes, what)
+    return slide, sizes
