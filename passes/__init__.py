@@ -1,1 +1,16 @@
-"""To come."""
+"""The passes that come with the toolkit: ``loop`` over loops, ``graph`` over graphs.
+
+``BUILTIN`` lists them; which run, and in which order, is written in ``irkit.phases``.
+"""
+
+from irkit.passes import graph, loop
+from irkit.transform import AnyPass, Pass
+
+BUILTIN: tuple[AnyPass, ...] = tuple(
+    found
+    for folder in (graph, loop)
+    for name in folder.__all__
+    if isinstance(found := getattr(folder, name), Pass)
+)
+
+__all__ = ["BUILTIN", "graph", "loop"]

@@ -1,1 +1,38 @@
-"""To come."""
+"""The passes over loops, one a file; each file opens with what it does to a program.
+
+Reading order: descend (how passes look at surroundings), then in the order of the phases
+plan_allocations, lower_init_blocks, lower_blocks, compact_buffers, flatten_buffers, narrow_indices,
+simplify; hoist_first_iterations, vectorize_loops, unroll_loops; remove_no_ops,
+rewrite_unsafe_selects, eliminate_common_subexpressions. What they rest on: axes, numbering, affine,
+boxes, carried_values, lane_conflicts, vector_expr.
+"""
+
+from irkit.passes.loop.compact_buffers import compact_buffers
+from irkit.passes.loop.eliminate_common_subexpressions import eliminate_common_subexpressions
+from irkit.passes.loop.flatten_buffers import flatten_buffers
+from irkit.passes.loop.hoist_first_iterations import hoist_first_iterations
+from irkit.passes.loop.lower_blocks import lower_blocks
+from irkit.passes.loop.lower_init_blocks import lower_init_blocks
+from irkit.passes.loop.narrow_indices import narrow_indices
+from irkit.passes.loop.plan_allocations import plan_allocations
+from irkit.passes.loop.remove_no_ops import remove_no_ops
+from irkit.passes.loop.rewrite_unsafe_selects import rewrite_unsafe_selects
+from irkit.passes.loop.simplify import simplify
+from irkit.passes.loop.unroll_loops import unroll_loops
+from irkit.passes.loop.vectorize_loops import vectorize_loops
+
+__all__ = [
+    "compact_buffers",
+    "eliminate_common_subexpressions",
+    "flatten_buffers",
+    "hoist_first_iterations",
+    "lower_blocks",
+    "lower_init_blocks",
+    "narrow_indices",
+    "plan_allocations",
+    "remove_no_ops",
+    "rewrite_unsafe_selects",
+    "simplify",
+    "unroll_loops",
+    "vectorize_loops",
+]

@@ -1,0 +1,122 @@
+"""Give every access one index: storage is one-dimensional from here on.
+
+Before::
+
+    def f(A: f32[4, 8], C: f32[8, 4]):
+        for i in serial(0, 4):
+            for j in serial(0, 8):
+                C[j, i] = A[i, j]
+
+After::
+
+    def f(A: f32[4, 8], C: f32[8, 4]):
+        A_flat = view(A, f32[32], offset=0)
+        C_flat = view(C, f32[32], offset=0)
+        for i in serial(0, 4):
+            for j in serial(0, 8):
+                C_flat[j * 4 + i] = A_flat[i * 8 + j]
+
+A parameter keeps its shape, for the signature never changes: a view stands for its memory.
+"""
+
+from functools import reduce
+
+from irkit.core import Node, rewrite, symbols_bound, walk
+from irkit.ir import (
+    I64,
+    Allocate,
+    Buffer,
+    Const,
+    Expr,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    View,
+    as_int,
+    convert,
+    flat_access,
+    index,
+    no_blocks,
+    product,
+)
+from irkit.transform import define_pass
+
+
+@define_pass(needs=(no_blocks,), gives=(flat_access,))
+def flatten_buffers(func: PrimFunc) -> PrimFunc:
+    """Replace buffers of any rank by one-dimensional ones, and indices by offsets in elements."""
+    used = {node.buffer for node in walk(func.body, (Load, Store))}
+    bound = [b for b in symbols_bound(func) if isinstance(b, Buffer)]
+    params = {param for param in func.params if isinstance(param, Buffer)}
+    flat = {
+        buffer: _flat(buffer, f"{buffer.name}_flat" if buffer in params else buffer.name)
+        for buffer in bound
+        if not _is_flat(buffer) and (buffer in used or buffer not in params)
+    }
+    if not flat:
+        return func
+
+    def flatten(node: Node) -> Node | None:
+        match node:
+            case Load() | Store() if node.buffer in flat:
+                offset = _offset(node.buffer, node.indices)
+                return node.replace(buffer=flat[node.buffer], indices=(offset,))
+            case Allocate() if node.buffer in flat:
+                return node.replace(buffer=flat[node.buffer])
+            case View():
+                source = flat.get(node.source, node.source)
+                return node.replace(buffer=flat.get(node.buffer, node.buffer), source=source)
+            case _:
+                return None
+
+    body: Stmt = rewrite(func.body, flatten, on=(Load, Store, Allocate, View))
+    for param in reversed(func.params):
+        if param in flat:
+            body = View(flat[param], param, Const(0, I64), body, span=param.span or func.span)
+    return func.replace(body=body)
+
+
+def _is_flat(buffer: Buffer) -> bool:
+    return buffer.rank == 1 and (buffer.strides is None or as_int(buffer.strides[0]) == 1)
+
+
+def _flat(buffer: Buffer, name: str) -> Buffer:
+    if buffer.strides is None:
+        size = product(buffer.shape)
+    else:  # One past the last element, for the gaps between rows are in the memory too.
+        size = _plus_one(_last(buffer.shape, buffer.strides))
+    scope, align = buffer.scope, buffer.align
+    return Buffer(name, (size,), buffer.dtype, scope, None, align, buffer.span)
+
+
+def _plus_one(expr: Expr) -> Expr:
+    known = as_int(expr)
+    return expr + 1 if known is None else index(known + 1)
+
+
+def _last(shape: tuple[Expr, ...], strides: tuple[Expr, ...]) -> Expr:
+    known = [(as_int(dim), as_int(stride)) for dim, stride in zip(shape, strides, strict=True)]
+    if all(dim is not None and stride is not None for dim, stride in known):
+        return index(sum(((dim or 0) - 1) * (stride or 0) for dim, stride in known))
+    terms = [(dim - 1) * stride for dim, stride in zip(shape, strides, strict=True)]
+    return reduce(lambda a, b: a + b, terms)
+
+
+def _strides(buffer: Buffer) -> tuple[Expr, ...]:
+    if buffer.strides is not None:
+        return buffer.strides
+    return tuple(product(buffer.shape[axis + 1 :]) for axis in range(buffer.rank))
+
+
+def _offset(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
+    terms = [
+        wide if as_int(stride) == 1 else wide * stride
+        for wide, stride in zip(map(_wide, indices), _strides(buffer), strict=True)
+    ]
+    return reduce(lambda a, b: a + b, terms) if terms else index(0)
+
+
+def _wide(at: Expr) -> Expr:
+    # An index that fits its own type may not fit it any more when multiplied by a stride.
+    return convert(at, I64.with_lanes(at.dtype.lanes))

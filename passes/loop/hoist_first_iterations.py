@@ -1,0 +1,104 @@
+"""Move what only the first iteration of a loop does, before anything else, in front of the loop.
+
+Before::
+
+    def f(A: f32[4, 8], C: f32[4]):
+        for i in serial(0, 4):
+            for k in serial(0, 8):
+                if k == 0:
+                    C[i] = f32(0.0)
+                C[i] = C[i] + A[i, k]
+
+After::
+
+    def f(A: f32[4, 8], C: f32[4]):
+        for i in serial(0, 4):
+            C[i] = f32(0.0)
+            for k in serial(0, 8):
+                C[i] = C[i] + A[i, k]
+
+This takes the test of a reduction's start out of its innermost loop. Where several loops reduce,
+the conditions go one loop at a time.
+"""
+
+from irkit.core import Node, any_node, rewrite, substitute, walk
+from irkit.ir import (
+    EQ,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    PrimFunc,
+    Seq,
+    Stmt,
+    as_int,
+    is_const,
+    logical_and,
+    lt,
+    no_blocks,
+    seq,
+)
+from irkit.ir.arith import loop_ranges
+from irkit.passes.loop.affine import Affine, Sums
+from irkit.passes.loop.descend import conjuncts
+from irkit.transform import define_pass
+
+
+@define_pass(needs=(no_blocks,))
+def hoist_first_iterations(func: PrimFunc) -> PrimFunc:
+    """Run a condition at the start of a serial loop, and what it guards, before the loop, if it can
+    only hold in the first iteration."""
+    sums = Sums(loop_ranges(func))
+
+    def hoist(loop: For) -> Stmt | None:
+        stmts = loop.body.stmts if isinstance(loop.body, Seq) else (loop.body,)
+        head = stmts[0] if stmts else None
+        if loop.kind not in ("serial", "unrolled") or not isinstance(head, If):
+            return None
+        if head.otherwise is not None or any_node(loop.begin, Load) or any_node(loop.end, Load):
+            return None
+        conds = conjuncts(head.cond)
+        if not any(_is_first(cond, loop, sums) for cond in conds):
+            return None
+        first: dict[Node, Node] = {loop.var: loop.begin}
+        left = [_decided(substitute(cond, first), sums) for cond in conds]
+        cond = logical_and(*_runs(loop), *left)
+        then = substitute(head.then, first)
+        start = then if is_const(cond, 1) else If(cond, then, None, span=head.span)
+        return seq(start, loop.replace(body=seq(*stmts[1:])))
+
+    return rewrite(func, hoist, on=For)
+
+
+def _runs(loop: For) -> list[Expr]:
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    known = begin is not None and end is not None and begin < end
+    return [] if known else [lt(loop.begin, loop.end)]
+
+
+def _is_first(cond: Expr, loop: For, sums: Sums) -> bool:
+    """Say whether a condition implies that the loop is in its first iteration.
+
+    An equation does if the sum of both sides' difference only moves away from 0 afterwards.
+    """
+    if not isinstance(cond, EQ) or not cond.a.dtype.is_integer:
+        return False
+    form = sums.of(cond.a).plus(sums.of(cond.b), -1)
+    var = sums.numbering.of(loop.var)
+    factor = form.terms.get(var, 0)
+    at_begin = form.plus(Affine({var: factor}), -1).plus(sums.of(loop.begin), factor)
+    if any(any_node(sums.atom(atom), Load) for atom in form.terms):
+        return False
+    if any(atom != var and loop.var in set(walk(sums.atom(atom))) for atom in form.terms):
+        return False
+    low, high = sums.limits(at_begin)
+    return (factor > 0 and low >= 0) or (factor < 0 and high <= 0)
+
+
+def _decided(cond: Expr, sums: Sums) -> Expr:
+    if isinstance(cond, EQ) and cond.a.dtype.is_integer:
+        form = sums.of(cond.a).plus(sums.of(cond.b), -1)
+        if not form.terms:
+            return Const(form.constant == 0, cond.dtype)
+    return cond

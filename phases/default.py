@@ -1,0 +1,112 @@
+"""The pipeline that takes loops as they were scheduled to loops that are ready for a target."""
+
+from irkit.ir import LOOP_LEVEL
+from irkit.passes.loop import (
+    compact_buffers,
+    eliminate_common_subexpressions,
+    flatten_buffers,
+    hoist_first_iterations,
+    lower_blocks,
+    lower_init_blocks,
+    narrow_indices,
+    plan_allocations,
+    remove_no_ops,
+    rewrite_unsafe_selects,
+    simplify,
+    unroll_loops,
+    vectorize_loops,
+)
+from irkit.transform import Order, Phase, Pipeline
+
+ORDER = (
+    Order(
+        "plan-allocations",
+        "lower-init-blocks",
+        "a block that says how it starts shows that it reads nothing from an earlier iteration",
+    ),
+    Order(
+        "plan-allocations",
+        "compact-buffers",
+        "a buffer shrinks to what is touched where it lives, so it must live inside its loops",
+    ),
+    Order(
+        "lower-init-blocks",
+        "lower-blocks",
+        "the first step of a reduction is told by the axes of its block",
+    ),
+    Order(
+        "compact-buffers",
+        "flatten-buffers",
+        "a box has sides only while the indices are apart",
+    ),
+    Order(
+        "flatten-buffers",
+        "narrow-indices",
+        "it is the offset in memory that has to fit, not each index",
+    ),
+    Order(
+        "hoist-first-iterations",
+        "vectorize-loops",
+        "the start of a reduction would become part of a mask",
+    ),
+    Order(
+        "hoist-first-iterations",
+        "unroll-loops",
+        "every copy of a body would test for the first iteration",
+    ),
+    Order(
+        "vectorize-loops",
+        "unroll-loops",
+        "a body is made of vectors once, and copied then",
+    ),
+    Order(
+        "unroll-loops",
+        "eliminate-common-subexpressions",
+        "the copies share most of their indices",
+    ),
+    Order(
+        "remove-no-ops",
+        "eliminate-common-subexpressions",
+        "what is removed should not be the first to compute something",
+    ),
+)
+
+DEFAULT = Pipeline(
+    LOOP_LEVEL,
+    (
+        Phase(0, "raw"),
+        Phase(
+            1,
+            "flat",
+            (
+                plan_allocations,
+                lower_init_blocks,
+                lower_blocks,
+                compact_buffers,
+                flatten_buffers,
+                narrow_indices,
+                simplify,
+            ),
+        ),
+        Phase(
+            2,
+            "loops",
+            (
+                hoist_first_iterations,
+                vectorize_loops,
+                unroll_loops,
+            ),
+        ),
+        Phase(
+            3,
+            "cleanup",
+            (
+                simplify,
+                remove_no_ops,
+                rewrite_unsafe_selects,
+                eliminate_common_subexpressions,
+            ),
+        ),
+    ),
+    order=ORDER,
+)

@@ -1,0 +1,33 @@
+"""The Before and After at the top of each pass file are what the pass does."""
+
+import importlib
+import re
+import textwrap
+
+import pytest
+
+from irkit.ir import parse, script
+from irkit.passes import loop
+
+PASSES = sorted(loop.__all__)
+BLOCK = r"{}::\n\n((?:    .*\n|\n)+)"
+
+
+def example(name: str) -> tuple[str, str]:
+    doc = importlib.import_module(f"irkit.passes.loop.{name}").__doc__ or ""
+    before, after = (re.search(BLOCK.format(word), doc + "\n") for word in ("Before", "After"))
+    assert before is not None
+    assert after is not None
+    return textwrap.dedent(before[1]).strip() + "\n", textwrap.dedent(after[1]).strip() + "\n"
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_does_what_its_file_says(name: str) -> None:
+    before, after = example(name)
+    assert script(getattr(loop, name)(parse(before))) == after
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_the_input_of_the_example_is_printed_as_it_is_written(name: str) -> None:
+    before, _ = example(name)
+    assert script(parse(before)) == before
