@@ -3,6 +3,7 @@ build (how to make it); flow, verify, interp, memory."""
 
 from irkit.graph.arrays import ArrayData, cast_array, dtype_of
 from irkit.graph.build import Builder, UniqueNames, tensor_type
+from irkit.graph.codec import ARRAY_CODEC
 from irkit.graph.flow import (
     bindings_of,
     bodies,
@@ -46,6 +47,7 @@ from irkit.graph.types import FuncType, TensorType, TupleType, Type
 from irkit.graph.verify import verify
 
 __all__ = [
+    "ARRAY_CODEC",
     "OPS",
     "Apply",
     "Array",

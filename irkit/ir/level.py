@@ -1,6 +1,7 @@
 """The loop IR as a value: what the pass machinery must know of it."""
 
-from irkit.core import Level, Node, same
+from irkit.core import Codec, Level, Node, same
+from irkit.ir.dtype import DType, dtype
 from irkit.ir.expr import Buffer
 from irkit.ir.function import PrimFunc
 from irkit.ir.parse import parse
@@ -25,4 +26,5 @@ LOOP_LEVEL = Level(
     same=same,
     nodes=LOOP_NODES,
     signature=lambda func: func.params,
+    codecs=(Codec("dtype", DType, str, dtype),),
 )

@@ -1,6 +1,9 @@
+import pickle
+
+import msgspec
 import pytest
 
-from irkit.core import IRKitError, IRModule, remark
+from irkit.core import IRKitError, IRModule, Problem, remark
 from irkit.ir import F32, Buffer, For, PrimFunc
 from irkit.transform import (
     Order,
@@ -248,3 +251,36 @@ def test_an_atomic_pass_is_switched_as_one() -> None:
     assert (step.applications, len(step.remarks)) == (1, 1)
     (step,) = pipeline.steps(function(), disabled={0: frozenset({0})})
     assert not step.changed
+
+
+def test_what_a_pass_left_alone_is_not_verified_again() -> None:
+    asked: list[PrimFunc] = []
+
+    def counting(func: PrimFunc) -> list[Problem]:
+        asked.append(func)
+        return []
+
+    level = msgspec.structs.replace(LOOP, verify=counting)
+    module = IRModule({"f": function("f"), "g": function("g", kind="serial")})
+    done = Pipeline(level, (Phase(0, "x", (idle, keep_g, idle)),)).run(module)
+    # The two that were given, and the one that changed.
+    assert [id(func) for func in asked] == [*map(id, module.functions.values()), id(done["f"])]
+
+
+@define_pass
+def keep_g(module: IRModule) -> IRModule:
+    return module.with_functions({"f": with_kind(module["f"], "serial")})  # pyright: ignore
+
+
+def test_a_fact_is_checked_where_it_is_given_even_if_nothing_changed() -> None:
+    @define_pass(gives=(no_unrolled,))
+    def lazy(func: PrimFunc) -> PrimFunc:
+        return func
+
+    with pytest.raises(PassFailed, match="pass 'lazy'"):
+        Pipeline(LOOP, (Phase(0, "x", (lazy,)),)).run(function())
+
+
+def test_the_phases_of_a_pipeline_go_to_another_process() -> None:
+    phases = BASIC.replace("serialize", serialize.using(end=3)).phases
+    assert pickle.loads(pickle.dumps(phases)) == phases

@@ -1,0 +1,44 @@
+"""How constant arrays stand in a trace file: small ones whole, large ones by digest only."""
+
+import math
+import re
+from typing import Any, cast
+
+import numpy as np
+
+from irkit.core import Codec
+from irkit.graph.arrays import ArrayData, dtype_of
+from irkit.ir import dtype, numpy_dtype
+
+MAX_INLINE = 1024  # bytes
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+
+
+def _pack(data: ArrayData) -> list[Any]:
+    element = data.dtype if data.is_absent else data.array.dtype
+    small = not data.is_absent and data.array.nbytes <= MAX_INLINE
+    kept = data.array.tobytes() if small else None
+    return [str(dtype_of(np.empty((), element))), list(data.shape), data.digest, kept]
+
+
+def _unpack(packed: Any) -> ArrayData:
+    match packed:
+        case [str() as name, list(), str() as digest, (bytes() | None) as kept]:
+            shape = tuple(cast(list[Any], packed[1]))
+        case _:
+            raise ValueError("an array is no list of type, shape, digest and data")
+    if len(shape) > 32 or not all(dim.__class__ is int and 0 <= dim < 1 << 63 for dim in shape):
+        raise ValueError("the shape of an array must be up to 32 sizes")
+    if not _DIGEST.match(digest):
+        raise ValueError("the digest of an array must be 64 hexadecimal digits")
+    element = numpy_dtype(dtype(name))
+    if kept is None:
+        return ArrayData.absent(digest, shape, element)
+    if len(kept) > MAX_INLINE or len(kept) != math.prod(shape) * element.itemsize:
+        raise ValueError("an array has not the size that its shape says")
+    if element.kind == "b" and max(kept, default=0) > 1:
+        raise ValueError("a bool is neither 0 nor 1")
+    return ArrayData(np.frombuffer(kept, element).reshape(shape))
+
+
+ARRAY_CODEC = Codec("array", ArrayData, _pack, _unpack)
