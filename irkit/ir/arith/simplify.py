@@ -187,7 +187,10 @@ def _lanewise(node: Expr) -> Expr:
 
 
 def _division(self: Simplifier, node: FloorDiv | FloorMod) -> Expr:
-    a, b = self.done[id(node.a)], self.done[id(node.b)]
+    return _divided(self, node, self.done[id(node.a)], self.done[id(node.b)])
+
+
+def _divided(self: Simplifier, node: FloorDiv | FloorMod, a: Expr, b: Expr) -> Expr:
     if node.dtype.is_float:
         return _lanewise(node.replace(a=a, b=b))
     known = self.known
@@ -357,7 +360,7 @@ def _call(self: Simplifier, node: Call) -> Expr:
         return made.args[0]
     if made.name in ("truncdiv", "truncmod") and spans[0][0] >= 0 and spans[1][0] > 0:
         cls = FloorDiv if made.name == "truncdiv" else FloorMod
-        return self.run(cls(made.args[0], made.args[1], made.dtype))
+        return _divided(self, cls(made.args[0], made.args[1], made.dtype), *made.args)
     return made
 
 
