@@ -1,7 +1,7 @@
 """The loop IR. Reading order: dtype, expr, stmt, function (what there is); build (how to make it);
 then the rest."""
 
-from irkit.ir.arith import Interval, bounds, loop_ranges, simplify
+from irkit.ir.arith import Interval, Linear, bounds, linear, loop_ranges, prove, simplify
 from irkit.ir.arrays import from_numpy, numpy_dtype
 from irkit.ir.build import (
     as_int,
@@ -186,6 +186,7 @@ __all__ = [
     "Interval",
     "Intrinsic",
     "Let",
+    "Linear",
     "Load",
     "LoopKind",
     "Max",
@@ -236,6 +237,7 @@ __all__ = [
     "is_const",
     "is_empty",
     "le",
+    "linear",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -254,6 +256,7 @@ __all__ = [
     "parse_expr",
     "parse_module",
     "product",
+    "prove",
     "ramp",
     "script",
     "select",

@@ -2,13 +2,26 @@
 simplest form.
 
 Reading order: interval, transfer (the range of each operation), bounds, modular, ranges (of loop
-variables).
+variables); then sums (the table of atoms under everything below), emit, division, knowledge,
+choice, simplify; linear and prove are short faces of it.
 """
 
 from irkit.ir.arith.bounds import bounds
 from irkit.ir.arith.interval import Interval, Ranges
+from irkit.ir.arith.linear import Linear, linear
 from irkit.ir.arith.modular import modular
+from irkit.ir.arith.prove import prove
 from irkit.ir.arith.ranges import loop_ranges
 from irkit.ir.arith.simplify import simplify
 
-__all__ = ["Interval", "Ranges", "bounds", "loop_ranges", "modular", "simplify"]
+__all__ = [
+    "Interval",
+    "Linear",
+    "Ranges",
+    "bounds",
+    "linear",
+    "loop_ranges",
+    "modular",
+    "prove",
+    "simplify",
+]

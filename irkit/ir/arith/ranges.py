@@ -3,8 +3,7 @@
 from typing import cast
 from weakref import WeakKeyDictionary
 
-from irkit.core import Node, children
-from irkit.core.walk import walk
+from irkit.core import Node, children, walk
 from irkit.ir.arith.bounds import bounds
 from irkit.ir.arith.interval import Interval, Ranges, limits
 from irkit.ir.expr import Expr, Var

@@ -90,9 +90,13 @@ class Simplifier:
         inside = _inner_nodes(root, order)
         for visited in order:
             node = cast(Expr, visited)
+            cls = node.__class__
+            if cls is Var or cls is Const:
+                done[id(node)] = node
+                continue
             if id(node) in inside or id(node) in done:
                 continue
-            rule = _RULES.get(node.__class__)
+            rule = _RULES.get(cls)
             done[id(node)] = self.rebuilt(node) if rule is None else rule(self, node)
         return done[id(root)]
 
@@ -117,22 +121,21 @@ class Simplifier:
 
 def _inner_nodes(root: Node, order: list[Node]) -> set[int]:
     """Find the nodes that are only ever part of the sum of their one parent."""
+    regions: set[int] = set()
     inside: set[int] = set()
     outside: set[int] = {id(root)}
     for node in order:
+        cls = node.__class__
+        if cls is Var or cls is Const:
+            continue
         if is_region(node):
+            regions.add(id(node))
             for child in children(node):
-                if id(child) in inside:
-                    outside.add(id(child))  # Shared: simplified once, as a sum of its own.
-                inside.add(id(child))
+                # Shared nodes are simplified once, each a sum of its own.
+                (outside if id(child) in inside else inside).add(id(child))
         else:
             outside.update([id(child) for child in children(node)])
-    regions = {id(node) for node in order if id(node) in inside and is_region(node)}
-    return regions - outside
-
-
-def _var(self: Simplifier, node: Var | Const) -> Expr:
-    return node
+    return (regions & inside) - outside
 
 
 def _add(self: Simplifier, node: Binary) -> Expr:
@@ -365,8 +368,6 @@ def _call(self: Simplifier, node: Call) -> Expr:
 
 
 _RULES: dict[type[Expr], Callable[[Simplifier, Any], Expr]] = {
-    Var: _var,
-    Const: _var,
     Add: _add,
     Sub: _add,
     Mul: _mul,

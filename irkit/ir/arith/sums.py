@@ -144,6 +144,10 @@ class Atoms:
         found = self.sums.get(id(node))
         if found is not None:
             return found
+        if node.__class__ is Var:
+            found = self._sum(node)
+            self.enter(node, found)
+            return found
         stack: list[Expr] = [node]
         while stack:
             top = stack[-1]
@@ -320,10 +324,11 @@ class Atoms:
             if cls is Const:
                 constant += c * cast(int, cast(Const, node).value)
                 continue
-            new = node if done is None else done.get(id(node), node)
-            known = self.sums.get(id(new))
-            if node is not root and (known is not None or new is not node or not is_region(node)):
-                found = self.short(new, known or self.sum_of(new))
+            new = self._leaf(node, root) if done is None else done.get(id(node))
+            if new is not None:
+                found = self.sums.get(id(new)) or self.sum_of(new)
+                if len(found.terms) > MOST_TERMS:
+                    found = self.short(new, found)
                 add_terms(terms, found.terms, c)
                 constant += c * found.constant
             elif cls is Add:
@@ -338,6 +343,11 @@ class Atoms:
                 stack.append((cast(Mul, node).a, self._scale(cast(Mul, node), c)))
         return normal(Sum(terms, constant), root.dtype)
 
+    def _leaf(self, node: Expr, root: Expr) -> Expr | None:
+        """Find what stands for a node that a region ends at; None inside."""
+        inner = node is root or (id(node) not in self.sums and is_region(node))
+        return None if inner else node
+
     def _scale(self, node: Mul, c: int) -> int:
         by = factor(node)
         assert by is not None
@@ -346,8 +356,6 @@ class Atoms:
 
     def short(self, node: Expr, found: Sum) -> Sum:
         """Treat a sum of very many terms as one atom."""
-        if len(found.terms) <= MOST_TERMS:
-            return found
         return self.alone[self.number(("sum", found.key), node, self.pair(found, node.dtype))]
 
 

@@ -50,11 +50,14 @@ from irkit.ir import (
     Var,
     binary,
     bounds,
+    broadcast,
     call,
     cast,
     const,
     if_then_else,
     logical_not,
+    prove,
+    ramp,
     select,
 )
 from irkit.ir.arith import modular, simplify
@@ -173,7 +176,7 @@ PROGRAMS = st.lists(st.tuples(st.integers(0, 23), st.integers(0, 63)), min_size=
 LOWS = {U8: [0, 0, 0, 1, 3, 120], I8: [0, 0, 0, -3, -7, 1, 120, -128]}
 
 
-def built(program: Program, dtype: DType, names: list[Var]) -> Expr:
+def built(program: Program, dtype: DType, names: list[Expr]) -> Expr:
     """Run a program that builds an expression."""
     numbers = [abs(n) if dtype.kind == "u" else n for n in CONSTANTS]
     stack: list[Expr] = []
@@ -227,7 +230,19 @@ def cases(draw: st.DrawFn) -> Case:
     return built(draw(PROGRAMS), dtype, list(ranges)), ranges
 
 
-N = int(os.environ.get("N", "300"))
+@st.composite
+def vector_cases(draw: st.DrawFn) -> Case:
+    """Draw an expression over ramps and broadcasts of four lanes."""
+    _, ranges = draw(cases())
+    x = next(iter(ranges))
+    dtype = x.dtype.with_lanes(4)
+    number = const(draw(st.sampled_from([1, 1, 2, 3, 4])), x.dtype)
+    names = [broadcast(var, 4) for var in ranges]
+    names += [ramp(x * 4, 1, 4), ramp(x, number, 4), ramp(number, x, 4)]
+    return built(draw(PROGRAMS), dtype, names), ranges
+
+
+N = int(os.environ.get("IRKIT_EXAMPLES", "150"))
 FAST = settings(max_examples=N, derandomize=True, deadline=None)
 
 
@@ -248,6 +263,39 @@ def test_a_residue_holds_for_every_value(case: Case) -> None:
     for env in environments(ranges):
         off = value(expr, env) - residue
         assert off % coefficient == 0 if coefficient else off == 0
+
+
+@FAST
+@given(vector_cases())
+def test_simplify_and_bounds_hold_in_every_lane(case: Case) -> None:
+    expr, ranges = case
+    new, found = simplify(expr, ranges), bounds(expr, ranges)
+    note(f"{text(expr)}  became  {text(new)}")
+    assert new.dtype == expr.dtype
+    for env, lane in product(environments(ranges), range(4)):
+        wanted = value(expr, env, lane)
+        assert value(new, env, lane) == wanted, (env, lane)
+        assert found.contains(wanted)
+    assert simplify(new, ranges) is new, text(simplify(new, ranges))
+
+
+@FAST
+@given(cases(), PROGRAMS, PROGRAMS)
+def test_what_is_proved_from_facts_holds_where_they_do(
+    case: Case, program: Program, other: Program
+) -> None:
+    expr, ranges = case
+    names = list(ranges)
+    right = built(program[:6], expr.dtype, names)
+    fact = binary(COMPARES[program[0][1] % 6], expr, right)
+    again = built([*program[:6], *other[:4]], expr.dtype, names)
+    cond = binary(COMPARES[program[1][1] % 6], expr, again)
+    proved, new = prove(cond, ranges, [fact]), simplify(again, ranges, [fact])
+    note(f"{text(cond)}  given  {text(fact)}; {text(new)}")
+    for env in environments(ranges):
+        if value(fact, env):
+            assert value(cond, env) or not proved
+            assert value(new, env) == value(again, env)
 
 
 @FAST
