@@ -17,7 +17,6 @@ from irkit.codegen.llvm_types import integers, is_small_float, literal, splat, v
 from irkit.core import IRKitError, postorder
 from irkit.core import children as children_of
 from irkit.ir import (
-    BOOL,
     EQ,
     GE,
     GT,
@@ -121,23 +120,14 @@ def _arithmetic(integer: str, floating: str) -> Callable[[Scope, Binary], str]:
 
 
 def _extreme(name: str) -> Callable[[Scope, Binary], str]:
-    test = "olt" if name == "min" else "ogt"
-
     def emit(scope: Scope, node: Binary) -> str:
         kind, dtype, text = value_type(node.dtype), node.dtype, scope.text
         a, b = scope.of(node.a), scope.of(node.b)
-        if not dtype.is_float:
-            called = ("u" if dtype.kind == "u" else "s") + name
-            if dtype.is_bool:
-                return text.op(f"{'and' if name == 'min' else 'or'} {kind} {a}, {b}")
-            return text.intrinsic(called, kind, a, b)
-        # Of equal zeros the second; llvm.minimum would order them by sign, which costs more.
-        beyond, unknown = (
-            text.op(f"fcmp {test} {kind} {a}, {b}"),
-            text.op(f"fcmp uno {kind} {a}, {a}"),
-        )
-        first = text.op(f"or {value_type(BOOL.with_lanes(dtype.lanes))} {beyond}, {unknown}")
-        return llvm_int.choose(text, dtype, first, a, b)
+        if dtype.is_bool:
+            return text.op(f"{'and' if name == 'min' else 'or'} {kind} {a}, {b}")
+        if dtype.is_float:  # Either zero will do, which saves ordering them (nsz).
+            return text.intrinsic(f"{name}imum", kind, a, b, flags="nsz ")
+        return text.intrinsic(("u" if dtype.kind == "u" else "s") + name, kind, a, b)
 
     return emit
 

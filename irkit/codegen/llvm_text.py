@@ -92,14 +92,14 @@ class FunctionText:
         given = ", ".join(f"{kind} {value}" for kind, value in args)
         return self.op(f"call {result} @{name}({given})")
 
-    def intrinsic(self, name: str, kind: str, *values: str, more: str = "") -> str:
+    def intrinsic(self, name: str, kind: str, *values: str, more: str = "", flags: str = "") -> str:
         """Call an LLVM intrinsic whose arguments and result are all of one type."""
         full = f"llvm.{name}.{suffix(kind)}"
         extra = [more] if more else []
         types = ", ".join([kind] * len(values) + [item.split(" ")[0] for item in extra])
         self.module.declare(full, f"declare {kind} @{full}({types})")
         given = ", ".join([f"{kind} {value}" for value in values] + extra)
-        return self.op(f"call {kind} @{full}({given})")
+        return self.op(f"call {flags}{kind} @{full}({given})")
 
     def body(self) -> str:
         """Give the text of all blocks."""

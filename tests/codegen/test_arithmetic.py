@@ -93,6 +93,8 @@ def test_every_operation_gives_what_the_interpreter_gives(name: str, lanes: int)
         with np.errstate(all="ignore"):
             native, expected = both(func, inputs, kernels[op])
         wrong = ~same_bits(native, expected)
+        if op in ("Min", "Max"):  # May give either zero.
+            wrong &= (native != 0) | (expected != 0)
         shown = (
             [(*(x[wrong][0] for x in inputs), native[wrong][0], expected[wrong][0])]
             if any(wrong)
