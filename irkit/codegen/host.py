@@ -90,6 +90,9 @@ def machine(target: Target) -> Any:
     Raises: IRKitError if LLVM does not know its triple, processor or features.
     """
     _ready()
+    if target.triple != host_target().triple:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
     try:
         found = llvm.Target.from_triple(target.triple)
     except RuntimeError as error:
@@ -108,8 +111,8 @@ _NAME = re.compile(r"[A-Za-z0-9._+-]*\Z")
 _PROBE = """
 import sys
 import llvmlite.binding as llvm
-llvm.initialize_native_target()
-llvm.initialize_native_asmprinter()
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
 triple, cpu, features = sys.argv[1:]
 llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features)
 """
@@ -131,6 +134,6 @@ def _check_names(target: Target) -> None:
     found = re.search(r"'([^']*)' is not a recognized (processor|feature)", done.stderr)
     if found is not None:
         raise IRKitError(
-            f"LLVM does not know the {found[2]} {found[1]!r} for {target.triple}",
+            f"LLVM does not know the {found[2]} {found[1].lstrip('+-')!r} for {target.triple}",
             hint=f"This machine is {host.cpu!r}; leave the field empty to mean it.",
         )
