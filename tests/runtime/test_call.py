@@ -256,13 +256,13 @@ def test_the_gil_is_released_while_a_kernel_runs() -> None:
     odd = c[index(0)] * 6364136223846793005 + i
     body = For(i, index(0), count, Store(c, (index(0),), odd))
     kernel = compiled(PrimFunc("spin", (count, c), body))
-    runner = threading.Thread(target=kernel, args=(60_000_000, np.ones(1, "i8")))
+    runner = threading.Thread(target=kernel, args=(300_000_000, np.ones(1, "i8")))
     ticks = 0
     runner.start()
     while runner.is_alive():
         ticks += 1
         time.sleep(0.001)
-    assert ticks > 5
+    assert ticks > 2
 
 
 def test_a_call_is_quick() -> None:
