@@ -1,0 +1,184 @@
+"""Random expressions without undefined behaviour, whose results do not depend on rounding.
+
+Floats hold small whole numbers, and an expression multiplies at most twice: sums may be taken in
+any order, with or without fused operations, and every correct implementation gives the same bits.
+"""
+
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from irkit.ir import (
+    I64,
+    Add,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Buffer,
+    Const,
+    DType,
+    Expr,
+    FloorDiv,
+    FloorMod,
+    Max,
+    Min,
+    Mul,
+    Shl,
+    Shr,
+    Sub,
+    Var,
+    binary,
+    call,
+    cast,
+    const,
+    eq,
+    ge,
+    if_then_else,
+    le,
+    logical_and,
+    logical_not,
+    logical_or,
+    lt,
+    ne,
+    select,
+)
+
+_INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
+_FLOAT_OPS = (Add, Sub, Min, Max)
+_COMPARISONS = (eq, ne, lt, le, ge)
+
+
+class Readable:
+    """A buffer that may be read: anywhere, or only at the place that is being written."""
+
+    def __init__(self, buffer: Buffer, place: tuple[Expr, ...] | None = None) -> None:
+        self.buffer = buffer
+        self.place = place
+
+
+class ExprMaker:
+    """Make expressions over some integer variables and buffers."""
+
+    def __init__(
+        self, draw: st.DrawFn, integers: Sequence[Expr], buffers: Sequence[Readable]
+    ) -> None:
+        self.draw = draw
+        self.integers = list(integers)
+        self.buffers = list(buffers)
+        self.extents: dict[Var, Expr] = {}
+        """Which variables run from 0 up to, and without, which extent."""
+        self.products = 2
+
+    def choice(self, count: int) -> int:
+        return self.draw(st.integers(0, count - 1))
+
+    def value(self, dtype: DType, depth: int) -> Expr:
+        """Make an expression of a scalar type."""
+        if dtype.is_bool:
+            return self.condition(depth)
+        return self.floating(dtype, depth) if dtype.is_float else self.integer(dtype, depth)
+
+    def integer(self, dtype: DType, depth: int) -> Expr:
+        """Make an integer; all operations on integers are defined everywhere."""
+        if depth == 0:
+            return self._integer_leaf(dtype)
+        form = self.choice(8)
+        if form < 5:
+            cls = self.draw(st.sampled_from(_INTEGER_OPS))
+            return binary(cls, self.integer(dtype, depth - 1), self.integer(dtype, depth - 1))
+        if form == 5:
+            return logical_not(self.integer(dtype, depth - 1))
+        if form == 6:
+            return -self.integer(dtype, depth - 1)
+        return self._choice_of(dtype, depth)
+
+    def _integer_leaf(self, dtype: DType) -> Expr:
+        form = self.choice(3)
+        if form == 0 and self.integers:
+            return cast(self.draw(st.sampled_from(self.integers)), dtype)
+        if form == 1:
+            loaded = self.load(dtype)
+            if loaded is not None:
+                return loaded
+        return const(self.draw(st.integers(max(dtype.low, -4), 8)), dtype)
+
+    def floating(self, dtype: DType, depth: int) -> Expr:
+        """Make a float that holds a whole number."""
+        if depth == 0:
+            return self._floating_leaf(dtype)
+        form = self.choice(8)
+        if form < 4:
+            cls = self.draw(st.sampled_from(_FLOAT_OPS))
+            return binary(cls, self.floating(dtype, depth - 1), self.floating(dtype, depth - 1))
+        if form == 4 and self.products:
+            self.products -= 1
+            return self.floating(dtype, depth - 1) * self.floating(dtype, depth - 1)
+        if form == 5:
+            return -self.floating(dtype, depth - 1)
+        if form == 6:
+            name = self.draw(st.sampled_from(("abs", "floor", "trunc")))
+            return call(name, self.floating(dtype, depth - 1))
+        return self._choice_of(dtype, depth)
+
+    def _floating_leaf(self, dtype: DType) -> Expr:
+        form = self.choice(4)
+        if form < 2:
+            loaded = self.load(dtype)
+            if loaded is not None:
+                return loaded
+        if form == 2:
+            return cast(self.integer(I64, 0) % 5, dtype)
+        return const(float(self.draw(st.integers(-4, 4))), dtype)
+
+    def _choice_of(self, dtype: DType, depth: int) -> Expr:
+        cond = self.condition(depth - 1)
+        then, otherwise = self.value(dtype, depth - 1), self.value(dtype, depth - 1)
+        make = select if self.draw(st.booleans()) else if_then_else
+        return make(cond, then, otherwise)
+
+    def condition(self, depth: int) -> Expr:
+        """Make a bool from integers; floats are not compared."""
+        form = self.choice(4) if depth > 0 else 0
+        if form == 1:
+            return logical_not(self.condition(depth - 1))
+        if form >= 2:
+            join = logical_and if form == 2 else logical_or
+            return join(self.condition(depth - 1), self.condition(depth - 1))
+        compare = self.draw(st.sampled_from(_COMPARISONS))
+        return compare(self.integer(I64, max(depth, 0)), self.integer(I64, 0))
+
+    def load(self, dtype: DType) -> Expr | None:
+        """Read an element of some buffer of this type, if there is one."""
+        fitting = [held for held in self.buffers if held.buffer.dtype == dtype]
+        if not fitting:
+            return None
+        held = self.draw(st.sampled_from(fitting))
+        if held.place is not None:
+            return held.buffer[held.place]
+        if held.buffer.rank == 1 and self.choice(4) == 0:
+            return self._guarded(held.buffer)
+        return held.buffer[tuple(self.index(dim) for dim in held.buffer.shape)]
+
+    def index(self, extent: Expr) -> Expr:
+        """Make an index in bounds: a variable that runs to this extent, or a remainder."""
+        variables = [var for var, end in self.extents.items() if end == extent]
+        form = self.choice(4)
+        if variables and form < 3:
+            return self.draw(st.sampled_from(variables))
+        if form == 3:
+            return Const(0, I64)
+        return self.integer(I64, 1) % extent
+
+    def _guarded(self, buffer: Buffer) -> Expr:
+        """Read beside a place, where that is inside."""
+        at = self.integer(I64, 0) + self.draw(st.integers(-1, 1))
+        inside = logical_and(ge(at, 0), lt(at, buffer.shape[0]))
+        return if_then_else(inside, buffer[at], const(0, buffer.dtype))
+
+
+def bounded(value: Expr) -> Expr:
+    """Keep a float between -8 and 8, so that values do not grow from statement to statement."""
+    if not value.dtype.is_float:
+        return value
+    low, high = const(-8.0, value.dtype), const(8.0, value.dtype)
+    return binary(Max, binary(Min, value, high), low)
