@@ -1,11 +1,25 @@
 """Random functions: valid, the same after a trip through text, and free of undefined behaviour."""
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
 
-from irkit.core import same
+from irkit.core import same, walk
 from irkit.fuzz import arguments, prim_funcs
-from irkit.ir import PrimFunc, interpret, parse, script, verify
+from irkit.ir import (
+    Allocate,
+    Block,
+    For,
+    If,
+    Let,
+    PrimFunc,
+    Stmt,
+    View,
+    interpret,
+    parse,
+    script,
+    verify,
+)
 
 FEW = settings(
     max_examples=60,
