@@ -21,7 +21,7 @@ from irkit.ir.arith.division import quotient, recombined, remainder
 from irkit.ir.arith.emit import alike, emit
 from irkit.ir.arith.interval import Ranges, fitted, limits, wrap
 from irkit.ir.arith.knowledge import Knowledge
-from irkit.ir.arith.sums import Sum, is_region, normal, number
+from irkit.ir.arith.sums import Sum, is_region, normal
 from irkit.ir.dtype import DType
 from irkit.ir.expr import (
     EQ,
@@ -59,6 +59,7 @@ from irkit.ir.expr import (
     Sub,
     Var,
 )
+from irkit.ir.fold import fold
 
 
 def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> Expr:
@@ -97,7 +98,7 @@ class Simplifier:
             if id(node) in inside or id(node) in done:
                 continue
             rule = _RULES.get(cls)
-            done[id(node)] = self.rebuilt(node) if rule is None else rule(self, node)
+            done[id(node)] = _folded(self.rebuilt(node) if rule is None else rule(self, node))
         return done[id(root)]
 
     def rebuilt(self, node: Expr) -> Expr:
@@ -117,6 +118,15 @@ class Simplifier:
             known.enter(node, known.sums[id(new)])
             return node
         return new
+
+
+def _folded(node: Expr) -> Expr:
+    """Compute what has constant operands only."""
+    for child in children(node):
+        if child.__class__ is not Const:
+            return node
+    found = fold(node)
+    return node if found is None else found
 
 
 def _inner_nodes(root: Node, order: list[Node]) -> set[int]:
@@ -185,7 +195,8 @@ def _lanewise(node: Expr) -> Expr:
     if node.dtype.lanes > 1 and isinstance(node, Binary):
         a, b = node.a, node.b
         if isinstance(a, Broadcast) and isinstance(b, Broadcast):
-            return Broadcast(node.__class__(a.value, b.value, node.dtype.element), node.dtype)
+            one = node.__class__(a.value, b.value, node.dtype.element)
+            return Broadcast(_folded(one), node.dtype)
     return node
 
 
@@ -251,9 +262,6 @@ def _select(self: Simplifier, node: Select | IfThenElse) -> Expr:
 
 def _not(self: Simplifier, node: Not) -> Expr:
     a = self.done[id(node.a)]
-    value = number(a)
-    if value is not None:
-        return self.settle(node, Sum({}, wrap(~value, node.dtype)))
     return choice.invert(self.known, node, a)
 
 
@@ -274,9 +282,9 @@ def _bits(self: Simplifier, node: Binary) -> Expr:
     x, y = known.sum_of(a), known.sum_of(b)
     found = _bits_of_equal(node, x) if x.key == y.key else None
     if not y.terms and not x.terms:
-        low, high = fitted(*known.range_of(made), limits(node.dtype))
-        found = Sum({}, _FOLDS[node.__class__](x.constant, y.constant, node.dtype))
-        assert low <= found.constant <= high
+        one = node.dtype.element
+        plain = node.__class__(Const(x.constant, one), Const(y.constant, one), one)
+        found = known.sum_of(_folded(plain))
     elif not y.terms:
         found = _bits_by(node, x, y.constant)
     elif not x.terms and isinstance(node, (BitAnd, BitOr, BitXor)):
@@ -301,30 +309,13 @@ def _bits_by(node: Binary, x: Sum, by: int) -> Sum | None:
     return x if by == 0 else None
 
 
-def _shift_left(a: int, by: int, dtype: DType) -> int:
-    return wrap(a << by, dtype) if 0 <= by < dtype.bits else 0
-
-
-def _shift_right(a: int, by: int, dtype: DType) -> int:
-    return a >> (by if 0 <= by < dtype.bits else dtype.bits)
-
-
-_FOLDS: dict[type[Expr], Callable[[int, int, DType], int]] = {
-    BitAnd: lambda a, b, dtype: a & b,
-    BitOr: lambda a, b, dtype: a | b,
-    BitXor: lambda a, b, dtype: a ^ b,
-    Shl: _shift_left,
-    Shr: _shift_right,
-}
-
-
 def _cast(self: Simplifier, node: Cast) -> Expr:
     value, dtype = self.done[id(node.value)], node.dtype
     if value.dtype == dtype:
         return value
     if isinstance(value, Broadcast):
         inner = _cast_of(self, Cast(value.value, dtype.element), value.value)
-        return Broadcast(inner, dtype)
+        return Broadcast(_folded(inner), dtype)
     return _cast_of(self, node, value)
 
 
@@ -335,7 +326,8 @@ def _cast_of(self: Simplifier, node: Cast, value: Expr) -> Expr:
     low, high = self.known.range_of(value)
     if low == high:
         folded = wrap(low, dtype)
-        return Const(bool(folded) if dtype.is_bool else folded, dtype)
+        one = Const(bool(folded) if dtype.is_bool else folded, dtype.element)
+        return one if dtype.lanes == 1 else Broadcast(one, dtype)
     if isinstance(value, Cast) and not value.value.dtype.is_float and not dtype.is_bool:
         source = value.value
         kept = self.known.range_of(source)
