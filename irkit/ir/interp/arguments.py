@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from irkit.core import DTypeError, IRKitError, ShapeError, Span, walk
+from irkit.core import DTypeError, IRKitError, ShapeError, Span, children
 from irkit.ir.arrays import numpy_dtype
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Buffer, Const, Expr, Var
@@ -13,19 +13,35 @@ from irkit.ir.function import PrimFunc
 from irkit.ir.interp.machine import Registers
 from irkit.ir.interp.memory import Place, row_major
 from irkit.ir.interp.values import constant
-from irkit.ir.stmt import Store, View
+from irkit.ir.stmt import Stmt, Store, View
+
+
+def nested_statements(body: Stmt) -> list[Stmt]:
+    """List a statement and all within it once, inner ones first; expressions are not entered."""
+    order: list[Stmt] = []
+    seen: set[int] = set()
+    stack: list[tuple[Stmt, bool]] = [(body, False)]
+    while stack:
+        stmt, done = stack.pop()
+        if done:
+            order.append(stmt)
+        elif id(stmt) not in seen:
+            seen.add(id(stmt))
+            stack.append((stmt, True))
+            stack += [(child, False) for child in children(stmt) if isinstance(child, Stmt)]
+    return order
 
 
 def written_params(func: PrimFunc) -> set[int]:
     """Say which parameters, by number, the body writes, directly or through views."""
-    source = {node.buffer: node.source for node in walk(func.body, View)}
+    body = nested_statements(func.body)
+    source = {stmt.buffer: stmt.source for stmt in body if isinstance(stmt, View)}
     stored: set[Buffer] = set()
-    for node in walk(func.body, Store):
-        at = node.buffer
-        while at in source and at not in stored:
+    for stmt in body:
+        at = stmt.buffer if isinstance(stmt, Store) else None
+        while at is not None and at not in stored:
             stored.add(at)
-            at = source[at]
-        stored.add(at)
+            at = source.get(at)
     return {number for number, param in enumerate(func.params) if param in stored}
 
 

@@ -46,7 +46,8 @@ from irkit.ir.interp.values import (
     repeat,
 )
 
-MAX_OPERATIONS = 4_000_000
+# Choices that guard loads are compiled once for each way to reach them, up to this growth.
+SPARE_OPERATIONS, GROWTH = 20_000, 16
 
 
 class Assembler:
@@ -58,7 +59,7 @@ class Assembler:
         self.at = 0
         self.registers: Registers = [None] * FIRST_FREE
         self.constants: dict[object, int] = {}
-        self.count = 0
+        self.allowed = SPARE_OPERATIONS
         self.span: Span | None = None
 
     def register(self, value: Any = None) -> int:
@@ -67,11 +68,11 @@ class Assembler:
         return len(self.registers) - 1
 
     def emit(self, operation: Operation) -> None:
-        self.count += 1
-        if self.count > MAX_OPERATIONS:
+        self.allowed -= 1
+        if self.allowed < 0:
             raise IRKitError(
-                f"the program takes more than {MAX_OPERATIONS} operations to interpret",
-                hint="Choices that guard loads and are shared by many others multiply; name them.",
+                "choices that guard loads share so many others that interpreting takes too long",
+                hint="Name the shared ones with let.",
                 span=self.span,
             )
         self.current.append(operation)
@@ -192,7 +193,9 @@ class ExpressionCompiler:
         """Note the choices that have to jump: a side that may be skipped holds a load."""
         self.guarded = set()
         loads: set[int] = set()
-        for node in postorder(root):
+        order = postorder(root)
+        self.code.allowed += GROWTH * len(order)
+        for node in order:
             if isinstance(node, Load) or any(id(child) in loads for child in children(node)):
                 loads.add(id(node))
             match node:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from irkit.core import IRKitError, children, postorder
+from irkit.core import IRKitError, children
 from irkit.ir.arrays import numpy_dtype
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Buffer, Call, Const, Expr, Var
-from irkit.ir.interp.expressions import Assembler, ExpressionCompiler
+from irkit.ir.interp.arguments import nested_statements
+from irkit.ir.interp.expressions import GROWTH, Assembler, ExpressionCompiler
 from irkit.ir.interp.machine import END, Barrier, Fork, Program, Registers
 from irkit.ir.interp.memory import (
     Place,
@@ -66,14 +67,15 @@ class StatementCompiler(ExpressionCompiler):
 
     def _find_barriers(self, body: Stmt) -> None:
         held: set[int] = set()
-        for node in postorder(body):
-            if _is_barrier(node) or any(id(child) in held for child in children(node)):
-                held.add(id(node))
-                if isinstance(node, For) and node.kind == "thread":
-                    self.waiting.add(id(node))
+        for stmt in nested_statements(body):
+            if _is_barrier(stmt) or any(id(child) in held for child in children(stmt)):
+                held.add(id(stmt))
+                if isinstance(stmt, For) and stmt.kind == "thread":
+                    self.waiting.add(id(stmt))
 
     def statement(self, stmt: Stmt) -> None:
         self.begin(stmt.span)
+        self.code.allowed += GROWTH
         COMPILE[type(stmt)](self, stmt)
 
     def then(self, *steps: Callable[[], None]) -> None:
@@ -252,7 +254,7 @@ class StatementCompiler(ExpressionCompiler):
         self.then(partial(self.statement, stmt.body))
 
     def evaluate(self, stmt: Evaluate) -> None:
-        if _is_barrier(stmt.value):
+        if _is_barrier(stmt):
             after = self.code.label()
             self._stop(Barrier(after, stmt.span), after)
         else:
@@ -268,8 +270,10 @@ class StatementCompiler(ExpressionCompiler):
         self.code.emit(check)
 
 
-def _is_barrier(node: object) -> bool:
-    return isinstance(node, Call) and node.name == "barrier"
+def _is_barrier(stmt: Stmt) -> bool:
+    return (
+        isinstance(stmt, Evaluate) and isinstance(stmt.value, Call) and stmt.value.name == "barrier"
+    )
 
 
 COMPILE: dict[type[Stmt], Callable[[StatementCompiler, Any], None]] = {
