@@ -43,6 +43,7 @@ class Pipeline(msgspec.Struct, frozen=True):
         for phase in self.phases:
             for p in phase.passes:
                 _check_pass(p, phase.number, self.level)
+        _check_levels(self.facts, self.level, "the pipeline")
         placed = self.placed
         check_order(placed, self.order)
         check_facts(placed, self.facts)
@@ -178,6 +179,15 @@ class Pipeline(msgspec.Struct, frozen=True):
         return found[0]
 
 
+def _check_levels(facts: Iterable[Fact], level: Level, who: str) -> None:
+    for fact in facts:
+        if fact.level != level.name:
+            raise IRKitError(
+                f"{who} names {fact.name}, a fact of level {fact.level!r}; "
+                f"this pipeline is of level {level.name!r}"
+            )
+
+
 def _name(p: object) -> str:
     return str(getattr(p, "name", p))
 
@@ -195,3 +205,5 @@ def _check_pass(p: object, phase: int, level: Level) -> None:
             f"phase {phase}: '{known.name}' takes {known.level.__name__}, but level "
             f"{level.name!r} has {takes or 'no functions'}"
         )
+    who = f"phase {phase}: '{known.name}'"
+    _check_levels((*known.needs, *known.gives, *known.breaks), level, who)

@@ -1,4 +1,5 @@
 import pickle
+from collections.abc import Callable
 from typing import Literal
 
 import pytest
@@ -59,6 +60,7 @@ def test_options_are_checked_at_once_by_name_and_type() -> None:
     with pytest.raises(OptionError):
         unroll_loops(function(), lanes="8")  # pyright: ignore
     assert unroll_loops.using(scale=2).options["scale"] == 2.0
+    assert dict(unroll_loops.using(lanes=8).using(scale=2.0).options) == {"lanes": 8, "scale": 2.0}
 
 
 def test_passes_with_equal_function_and_options_are_equal() -> None:
@@ -80,9 +82,28 @@ def test_a_pass_inside_a_function_is_refused_by_pickle() -> None:
 
     with pytest.raises(IRKitError, match="defined inside a function"):
         pickle.dumps(inner)
+    hidden: Pass[..., PrimFunc] = Pass(shadowed_function)
+    with pytest.raises(IRKitError, match="names something else"):
+        pickle.dumps(hidden)
     renamed: Pass[..., PrimFunc] = Pass(with_kind_serial)
     with pytest.raises(IRKitError, match="names something else"):
         pickle.dumps(renamed)
+
+
+def _shadowed() -> Callable[[PrimFunc], PrimFunc]:
+    def shadowed(func: PrimFunc) -> PrimFunc:
+        return func
+
+    shadowed.__qualname__ = "shadowed"
+    return shadowed
+
+
+shadowed_function = _shadowed()
+
+
+@define_pass
+def shadowed(func: PrimFunc) -> PrimFunc:
+    return func
 
 
 def with_kind_serial(func: PrimFunc) -> PrimFunc:

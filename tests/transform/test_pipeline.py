@@ -6,6 +6,7 @@ import pytest
 from irkit.core import IRKitError, IRModule, Problem, remark
 from irkit.ir import F32, Buffer, For, PrimFunc
 from irkit.transform import (
+    Fact,
     Order,
     PassFailed,
     Phase,
@@ -220,6 +221,19 @@ def test_a_wrong_result_and_a_changed_signature_are_found() -> None:
         BASIC.insert(forgetful, phase=2).run(function())
     with pytest.raises(PassFailed, match="changed the signature"):
         BASIC.insert(resigning, phase=2).run(function())
+
+
+def test_a_fact_of_another_level_is_refused() -> None:
+    foreign = Fact("is_dense", "graph", lambda func: [])
+
+    @define_pass(breaks=(foreign,))
+    def thin(func: PrimFunc) -> PrimFunc:
+        return func
+
+    with pytest.raises(IRKitError, match="phase 1: 'thin' names is_dense, a fact of level 'graph'"):
+        BASIC.insert(thin, phase=1)
+    with pytest.raises(IRKitError, match="the pipeline names is_dense"):
+        Pipeline(LOOP, (), facts=(foreign,))
 
 
 def test_order_pairs_are_checked_with_their_reason() -> None:

@@ -213,6 +213,14 @@ def test_a_trace_holds_steps_of_several_levels_with_codecs(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["t.trace"]
 
 
+def test_a_file_is_complete_or_not_there(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "x").touch()
+    with pytest.raises(OSError, match="taken"):
+        trace_of_module().save(tmp_path / "taken")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
 def test_a_pipeline_that_kept_nothing_makes_an_empty_trace(tmp_path: Path) -> None:
     assert len(reloaded(Trace.of([]), tmp_path)) == 0
 
