@@ -1,6 +1,8 @@
-"""Run native code. Reading order: numpy_layout, jit (link and load), call (what was wrong with an
+"""Run native code. Reading order: numpy_layout, cache and jit (make, link and load), call (what was
+wrong with an
 argument), kernel (compile and call)."""
 
+from irkit.runtime.cache import cache_folder, object_for
 from irkit.runtime.jit import Library
 from irkit.runtime.kernel import Kernel, Module, build_kernels, compile_functions
 from irkit.runtime.numpy_layout import check_numpy_layout
@@ -12,6 +14,8 @@ __all__ = [
     "Library",
     "Module",
     "build_kernels",
+    "cache_folder",
     "check_numpy_layout",
     "compile_functions",
+    "object_for",
 ]

@@ -9,7 +9,6 @@ import msgspec
 
 from irkit.codegen import (
     assembly,
-    compile_object,
     emit,
     emit_stubs,
     runnable,
@@ -18,6 +17,7 @@ from irkit.codegen import (
 )
 from irkit.core import IRKitError, Target
 from irkit.ir import Buffer, PrimFunc, Var
+from irkit.runtime.cache import object_for
 from irkit.runtime.call import as_scalar, check_count, fail
 from irkit.runtime.jit import Library
 
@@ -124,8 +124,8 @@ def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
     whole = runnable(target)
     quick = msgspec.structs.replace(whole, opt_level=0)
     images = [
-        compile_object(emit(funcs, whole), whole),
-        compile_object(emit_stubs(funcs, whole), quick),
+        object_for(emit(funcs, whole), whole),
+        object_for(emit_stubs(funcs, whole), quick),
     ]
     names = [name for func in funcs for name in (symbol(func.name), stub_symbol(func.name))]
     library = Library(images, names)

@@ -1,0 +1,100 @@
+"""Keep object files on disk, named by the content they are made from.
+
+The folder is ``IRKIT_CACHE_DIR``, or ``irkit`` in the user's cache folder; ``IRKIT_CACHE=0`` keeps
+nothing. What lies there is run, so it is trusted like an installed package: the folder is readable
+by its owner only, and one that others may write to is not used. A damaged file counts as missing.
+"""
+
+import hashlib
+import os
+import stat
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+from llvmlite import binding
+
+from irkit.codegen import EMITTER_VERSION, compile_object, complete
+from irkit.core import Target
+
+llvm: Any = binding  # llvmlite comes without types.
+_MAGIC = b"irkit object 1\n"
+_DIGEST = 32
+
+
+def object_for(llvm_text: str, target: Target) -> bytes:
+    """Give the object file of LLVM IR text, from the cache if it is there."""
+    folder = cache_folder()
+    if folder is None:
+        return compile_object(llvm_text, target)
+    path = folder / _name(llvm_text, complete(target))
+    found = _read(path)
+    if found is None:
+        found = compile_object(llvm_text, target)
+        _write(path, found)
+    return found
+
+
+def cache_folder() -> Path | None:
+    """Find the folder, and make it if need be; None if caching is off or the folder is unsafe."""
+    environment = os.environ
+    if environment.get("IRKIT_CACHE") == "0":
+        return None
+    given = environment.get("IRKIT_CACHE_DIR")
+    if given:
+        return _usable(Path(given))
+    root = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return _usable(Path(root) / "irkit")
+
+
+def _usable(folder: Path) -> Path | None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except OSError:
+        return None
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+        return None
+    return folder if stat.S_ISDIR(found.st_mode) else None
+
+
+@cache
+def _made_by() -> bytes:
+    return f"{EMITTER_VERSION} {llvmlite.__version__} {llvm.llvm_version_info}".encode()
+
+
+def _name(llvm_text: str, target: Target) -> str:
+    parts = [target.triple, target.cpu, ",".join(target.features), str(target.opt_level), llvm_text]
+    digest = hashlib.sha256(_made_by())
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest() + ".o"
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    start = len(_MAGIC) + _DIGEST
+    image = data[start:]
+    if data[:start] != _MAGIC + hashlib.sha256(image).digest():
+        return None
+    return image
+
+
+def _write(path: Path, image: bytes) -> None:
+    """Write beside and rename, so that nobody reads half a file. A full disk is no error."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=".new", dir=path.parent)
+    except OSError:
+        return
+    try:
+        with open(handle, "wb") as file:
+            file.write(_MAGIC + hashlib.sha256(image).digest() + image)
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
