@@ -109,6 +109,7 @@ from irkit.ir.level import LOOP_LEVEL
 from irkit.ir.names import Names
 from irkit.ir.params import dimension_vars
 from irkit.ir.parse import parse, parse_expr, parse_module
+from irkit.ir.regions import block_reads, block_writes, infer_regions
 from irkit.ir.script import script
 from irkit.ir.stmt import (
     AXIS_KINDS,
@@ -213,6 +214,8 @@ __all__ = [
     "as_expr",
     "as_int",
     "binary",
+    "block_reads",
+    "block_writes",
     "bounds",
     "broadcast",
     "call",
@@ -233,6 +236,7 @@ __all__ = [
     "gt",
     "if_then_else",
     "index",
+    "infer_regions",
     "interpret",
     "is_const",
     "is_empty",
