@@ -1,5 +1,7 @@
 """Errors a user can cause: one sentence of what and where, a second only for the remedy."""
 
+from typing import Any
+
 from irkit.core.span import Span
 
 
@@ -16,10 +18,25 @@ class IRKitError(Exception):
         self.span = span
         super().__init__(message, hint, span)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors come back from worker processes, and arguments of subclasses differ.
+        return _restored, (type(self), self.args, self.kept_state())
+
+    def kept_state(self) -> dict[str, Any]:
+        """Return what goes along to another process; IR stays where it is."""
+        return dict(self.__dict__)
+
     def __str__(self) -> str:
         where = f"{self.span}: " if self.span is not None else ""
         remedy = f"\n  {self.hint}" if self.hint else ""
         return f"{where}{self.message}{remedy}"
+
+
+def _restored(cls: type[IRKitError], args: tuple[Any, ...], state: dict[str, Any]) -> IRKitError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class DTypeError(IRKitError, TypeError):

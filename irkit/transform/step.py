@@ -62,12 +62,16 @@ class VerificationFailed(IRKitError):
         self.problems = problems
         super().__init__(message, hint=hint)
 
+    def kept_state(self) -> dict[str, Any]:
+        return {**super().kept_state(), "problems": tuple(Problem(str(p)) for p in self.problems)}
+
 
 class PassFailed(VerificationFailed):
     """A pass that raised, returned the wrong class, or left IR that does not hold.
 
     ``name``, ``pass_text``, ``phase`` and ``function`` say where; ``before`` is the IR it was
-    given; ``after`` what it returned, if anything; ``__cause__`` is the exception inside it.
+    given; ``after`` what it returned, if anything; ``__cause__`` is the exception inside it. In
+    another process the last three are None.
     """
 
     def __init__(
@@ -88,6 +92,9 @@ class PassFailed(VerificationFailed):
         super().__init__(
             f"phase {phase}: pass '{pass_text}' on {where}: {what}", problems, hint=listed(problems)
         )
+
+    def kept_state(self) -> dict[str, Any]:
+        return {**super().kept_state(), "before": None, "after": None}
 
 
 def listed(problems: tuple[Problem, ...], at_most: int = 8) -> str:

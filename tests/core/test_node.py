@@ -1,12 +1,16 @@
+import pickle
 import weakref
 
 import pytest
 
 from irkit.core import (
     Binds,
+    DTypeError,
+    FormatError,
     IRKitError,
     IRModule,
     Node,
+    OptionError,
     Problem,
     Span,
     Target,
@@ -128,6 +132,15 @@ def test_problems_and_spans_say_where() -> None:
     assert str(Problem("wrong", ONE)) == str(Problem("wrong")) == "wrong"
     assert [str(each) for each in span.chain()] == ["a.irs:3:7", "te B"]
     assert str(IRKitError("bad", hint="Mend it.", span=span)) == "a.irs:3:7: bad\n  Mend it."
+
+
+@pytest.mark.parametrize("cls", [IRKitError, OptionError, DTypeError, FormatError])
+def test_errors_go_to_another_process(cls: type[IRKitError]) -> None:
+    error = cls("bad", hint="Mend it.", span=Span("text", line=3))
+    back = pickle.loads(pickle.dumps(error))
+    assert type(back) is cls
+    assert str(back) == str(error)
+    assert (back.message, back.hint, back.span) == (error.message, error.hint, error.span)
 
 
 def test_a_target_is_checked_data() -> None:

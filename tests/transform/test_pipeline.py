@@ -298,3 +298,13 @@ def test_a_fact_is_checked_where_it_is_given_even_if_nothing_changed() -> None:
 def test_the_phases_of_a_pipeline_go_to_another_process() -> None:
     phases = BASIC.replace("serialize", serialize.using(end=3)).phases
     assert pickle.loads(pickle.dumps(phases)) == phases
+
+
+def test_a_failure_goes_to_another_process_without_the_ir() -> None:
+    with pytest.raises(PassFailed) as caught:
+        BASIC.insert(lying, phase=1).run(function())
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(error, PassFailed)
+    assert str(error) == str(caught.value)
+    assert (error.name, error.phase, error.before) == ("lying", 1, None)
+    assert [str(p) for p in error.problems] == [str(p) for p in caught.value.problems]
