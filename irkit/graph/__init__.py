@@ -1,5 +1,5 @@
 """The graph IR. Reading order: types, nodes, arrays (what there is); ops (the operators); infer,
-build (how to make it); flow, verify, interp, memory."""
+build (how to make it); flow, verify, script, parse, interp, memory; level."""
 
 from irkit.graph.arrays import ArrayData, cast_array, dtype_of
 from irkit.graph.build import Builder, UniqueNames, tensor_type
@@ -13,15 +13,16 @@ from irkit.graph.flow import (
     use_counts,
     used_inside,
 )
+from irkit.graph.function import GraphFunc
 from irkit.graph.infer import array_type, type_of, written_type
 from irkit.graph.interp import Result, arrays_of, intermediates, interpret
+from irkit.graph.level import GRAPH_LEVEL, GRAPH_NODES
 from irkit.graph.memory import MemoryPlan, Slot, memory_plan, recorded_plan, without_plan
 from irkit.graph.nodes import (
     Apply,
     Bind,
     Body,
     Constant,
-    GraphFunc,
     If,
     Invoke,
     Lambda,
@@ -43,11 +44,15 @@ from irkit.graph.ops import (
     attributes,
     op_spec,
 )
+from irkit.graph.parse import parse, parse_module
+from irkit.graph.script import script
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
 from irkit.graph.verify import verify
 
 __all__ = [
     "ARRAY_CODEC",
+    "GRAPH_LEVEL",
+    "GRAPH_NODES",
     "OPS",
     "Apply",
     "Array",
@@ -93,7 +98,10 @@ __all__ = [
     "memory_plan",
     "op_spec",
     "operands",
+    "parse",
+    "parse_module",
     "recorded_plan",
+    "script",
     "tensor_type",
     "type_of",
     "use_counts",

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from irkit.core import IRKitError, Span
 from irkit.graph.arrays import ArrayData
+from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of
 from irkit.graph.nodes import (
     Apply,
     Bind,
     Body,
     Constant,
-    GraphFunc,
     If,
     Invoke,
     Lambda,

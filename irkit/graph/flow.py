@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from irkit.core import Node, children, postorder, substitute, walk, with_fields
 from irkit.graph.arrays import ArrayData
-from irkit.graph.nodes import Bind, Body, Constant, GraphFunc, If, Lambda, Step, Value
+from irkit.graph.function import GraphFunc
+from irkit.graph.nodes import Bind, Body, Constant, If, Lambda, Step, Value
 
 
 def operands(step: Step) -> tuple[Value, ...]:

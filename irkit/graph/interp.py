@@ -9,13 +9,13 @@ from typing import Union, cast
 import numpy as np
 
 from irkit.core import Function, IRKitError, IRModule, ShapeError
+from irkit.graph.function import GraphFunc
 from irkit.graph.infer import written_type
 from irkit.graph.nodes import (
     Apply,
     Bind,
     Body,
     Constant,
-    GraphFunc,
     If,
     Invoke,
     Lambda,

@@ -11,15 +11,16 @@ import msgspec
 
 from irkit.core import Attrs, IRKitError
 from irkit.graph.flow import used_inside
-from irkit.graph.nodes import Bind, Constant, GraphFunc, Lambda, Tuple, TupleGet, Value
+from irkit.graph.function import GraphFunc
+from irkit.graph.nodes import Bind, Constant, Lambda, Tuple, TupleGet, Value
 from irkit.graph.types import TensorType, TupleType, Type
 from irkit.ir import as_int
 
 ALIGNMENT = 64
-_SIZE, _SLOTS = "arena_size", "arena_slots"
+_SIZE, _SLOT = "arena_size", "slot_"
 
 
-class Slot(msgspec.Struct, frozen=True, array_like=True):
+class Slot(msgspec.Struct, frozen=True):
     """Where one tensor lives: tensor ``item`` of the value named ``value`` (0 unless it is a
     tuple).
 
@@ -57,9 +58,16 @@ class MemoryPlan(msgspec.Struct, frozen=True):
         return None
 
     def as_attrs(self) -> Attrs:
-        """Write down the plan as attributes of a function."""
-        rows = tuple(msgspec.structs.astuple(slot) for slot in self.slots)
-        return ((_SIZE, self.size), (_SLOTS, rows))
+        """Write down the plan as attributes of a function: one for each value, so that no line of
+        its text grows with the function."""
+        rows: dict[str, list[tuple[int, ...]]] = {}
+        for slot in self.slots:
+            row = (slot.item, slot.offset, slot.size, slot.first, slot.last)
+            rows.setdefault(slot.value, []).append(row)
+        return (
+            (_SIZE, self.size),
+            *((_SLOT + value, tuple(found)) for value, found in rows.items()),
+        )
 
 
 def recorded_plan(func: GraphFunc) -> MemoryPlan | None:
@@ -67,16 +75,20 @@ def recorded_plan(func: GraphFunc) -> MemoryPlan | None:
     attrs = dict(func.attrs)
     if _SIZE not in attrs:
         return None
+    slots: list[Slot] = []
     try:
-        slots = msgspec.convert(attrs.get(_SLOTS, ()), tuple[Slot, ...])
-        return MemoryPlan(msgspec.convert(attrs[_SIZE], int), slots)
+        for key, rows in attrs.items():
+            if key.startswith(_SLOT):
+                found = msgspec.convert(rows, tuple[tuple[int, int, int, int, int], ...])
+                slots += [Slot(key.removeprefix(_SLOT), *row) for row in found]
+        return MemoryPlan(msgspec.convert(attrs[_SIZE], int), tuple(slots))
     except msgspec.ValidationError as error:
         raise IRKitError(f"the memory plan of {func.name!r} is damaged: {error}") from None
 
 
 def without_plan(attrs: Attrs) -> Attrs:
     """Drop a plan from attributes."""
-    return tuple((key, value) for key, value in attrs if key not in (_SIZE, _SLOTS))
+    return tuple((key, value) for key, value in attrs if key != _SIZE and not key.startswith(_SLOT))
 
 
 class _Life(msgspec.Struct):

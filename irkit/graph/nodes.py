@@ -7,7 +7,7 @@ bodies; functions are values.
 
 from typing import ClassVar
 
-from irkit.core import Attrs, Binds, Function, Node, Span
+from irkit.core import Attrs, Binds, Node, Span
 from irkit.graph.arrays import ArrayData
 from irkit.graph.types import Type
 
@@ -96,12 +96,3 @@ class Lambda(Step, frozen=True, eq=False):
     params: Binds[tuple[Value, ...]]
     body: Body
     attrs: Attrs = ()
-
-
-class GraphFunc(Function, frozen=True, eq=False, weakref=True):
-    """A function over tensors without side effects."""
-
-    params: Binds[tuple[Value, ...]]
-    body: Body
-    attrs: Attrs = ()
-    span: Span | None = None

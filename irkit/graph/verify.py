@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from irkit.core import IRKitError, IRModule, Node, Problem, children, equal
+from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of, written_type
-from irkit.graph.nodes import Bind, Body, GraphFunc, If, Invoke, Lambda, Step, Value
+from irkit.graph.nodes import Bind, Body, If, Invoke, Lambda, Step, Value
 from irkit.graph.types import TensorType, TupleType, Type
 from irkit.ir import Buffer, Const, PrimFunc
 

@@ -106,11 +106,15 @@ from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp import Interpreted, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Intrinsic
 from irkit.ir.level import LOOP_LEVEL
-from irkit.ir.names import Names
+from irkit.ir.names import Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars
 from irkit.ir.parse import parse, parse_expr, parse_module
+from irkit.ir.read_expr import float_from
+from irkit.ir.read_stmt import StmtReader
 from irkit.ir.regions import block_reads, block_writes, infer_regions
-from irkit.ir.script import script
+from irkit.ir.script import options_text, quoted, script
+from irkit.ir.script_expr import ExprPrinter, TooDeep
+from irkit.ir.script_expr import literal as float_literal
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
@@ -178,6 +182,7 @@ __all__ = [
     "Evaluate",
     "Expr",
     "ExprLike",
+    "ExprPrinter",
     "FloorDiv",
     "FloorMod",
     "For",
@@ -198,6 +203,7 @@ __all__ = [
     "Not",
     "Or",
     "PrimFunc",
+    "Printed",
     "Ramp",
     "Region",
     "Scalar",
@@ -206,8 +212,10 @@ __all__ = [
     "Shl",
     "Shr",
     "Stmt",
+    "StmtReader",
     "Store",
     "Sub",
+    "TooDeep",
     "Var",
     "View",
     "as_dtype",
@@ -228,6 +236,8 @@ __all__ = [
     "eq",
     "evaluate",
     "flat_access",
+    "float_from",
+    "float_literal",
     "floordiv",
     "floormod",
     "fold",
@@ -240,6 +250,7 @@ __all__ = [
     "interpret",
     "is_const",
     "is_empty",
+    "is_printable",
     "le",
     "linear",
     "logical_and",
@@ -247,6 +258,7 @@ __all__ = [
     "logical_or",
     "loop_ranges",
     "lt",
+    "mangled",
     "maximum",
     "meet",
     "minimum",
@@ -256,11 +268,13 @@ __all__ = [
     "no_unrolled_loops",
     "no_vectorized_loops",
     "numpy_dtype",
+    "options_text",
     "parse",
     "parse_expr",
     "parse_module",
     "product",
     "prove",
+    "quoted",
     "ramp",
     "script",
     "select",

@@ -12,12 +12,9 @@ from irkit.core import Attrs, Function, IRModule, Span
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Buffer, Expr, Var
 from irkit.ir.function import PrimFunc
-from irkit.ir.read_expr import MAX_LINE
 from irkit.ir.read_params import Param, read_params
 from irkit.ir.read_stmt import StmtReader, word_of
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_COMMENT = re.compile(r"""(?:[^"'#]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*""")
 _DEF = re.compile(r"def +([^\W\d]\w*) *\(")
 
 
@@ -85,22 +82,12 @@ class TextReader(StmtReader):
             if not line or line[0] == "#":
                 continue
             indent = len(whole) - len(whole.lstrip(" "))
-            if len(line) <= MAX_LINE and ("#" in line or not line.isprintable()):
-                line = self._cleaned(line, indent)
+            line = self.cleaned(line, indent)
             if indent and self.frames:
                 self.add(line, indent)
             else:
                 self._outside(line, indent)
         self._end()
-
-    def _cleaned(self, line: str, indent: int) -> str:
-        """Take a comment off the end; reject what Python would take for the end of a line."""
-        found = _CONTROL.search(line)
-        if found:
-            self.source, self.start = "", indent + found.start()
-            raise self.error("expected no control characters; indent with spaces")
-        match = _COMMENT.match(line)
-        return line[: match.end()].rstrip() if match else line
 
     def _outside(self, line: str, indent: int) -> None:
         """Read a line that belongs to no body: a decorator, or a part of a signature."""

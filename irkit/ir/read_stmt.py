@@ -15,7 +15,7 @@ from irkit.ir.build import seq
 from irkit.ir.dtype import I64, DType
 from irkit.ir.expr import Buffer, Const, Expr, Sub, Var, binary, meet
 from irkit.ir.names import ALIAS
-from irkit.ir.read_expr import ExprReader, float_from
+from irkit.ir.read_expr import MAX_LINE, ExprReader, float_from
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
@@ -34,6 +34,8 @@ from irkit.ir.stmt import (
     View,
 )
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_COMMENT = re.compile(r"""(?:[^"'#]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*""")
 _BRANCH = re.compile(r"(?:else|elif)(?![A-Za-z0-9_])")
 
 
@@ -105,6 +107,17 @@ class StmtReader(ExprReader):
         self.frames: list[Frame] = []
         self.renamed: dict[str, str] = {}
         self.span = Span("text")
+
+    def cleaned(self, line: str, indent: int) -> str:
+        """Take a comment off the end; reject what Python would take for the end of a line."""
+        if len(line) > MAX_LINE or ("#" not in line and line.isprintable()):
+            return line
+        found = _CONTROL.search(line)
+        if found:
+            self.source, self.start = "", indent + found.start()
+            raise self.error("expected no control characters; indent with spaces")
+        match = _COMMENT.match(line)
+        return line[: match.end()].rstrip() if match else line
 
     def open(self, kind: str, make: Callable[[Stmt], Stmt] | None, outer: int) -> Frame:
         """Start a suite."""

@@ -3,9 +3,9 @@
 Before::
 
     def main(x: f32[1, 1, 2, 2]):
-        w: f32[1, 1, 1, 1] = constant(f32[1, 1, 1, 1], [3.0])
-        one: f32[1] = constant(f32[1], [1.0])
-        var: f32[1] = constant(f32[1], [4.0])
+        w: f32[1, 1, 1, 1] = constant([3.0])
+        one: f32[1] = constant([1.0])
+        var: f32[1] = constant([4.0])
         c: f32[1, 1, 2, 2] = conv(x, w)
         n: f32[1, 1, 2, 2] = batch_norm(c, one, one, one, var, epsilon=0.0)
         return n
@@ -13,12 +13,12 @@ Before::
 After::
 
     def main(x: f32[1, 1, 2, 2]):
-        w: f32[1, 1, 1, 1] = constant(f32[1, 1, 1, 1], [3.0])
-        one: f32[1] = constant(f32[1], [1.0])
-        var: f32[1] = constant(f32[1], [4.0])
+        w: f32[1, 1, 1, 1] = constant([3.0])
+        one: f32[1] = constant([1.0])
+        var: f32[1] = constant([4.0])
         c: f32[1, 1, 2, 2] = conv(x, w)
-        c_weight: f32[1, 1, 1, 1] = constant(f32[1, 1, 1, 1], [1.5])
-        c_bias: f32[1] = constant(f32[1], [0.5])
+        c_weight: f32[1, 1, 1, 1] = constant([1.5])
+        c_bias: f32[1] = constant([0.5])
         n: f32[1, 1, 2, 2] = conv(x, c_weight, c_bias)
         return n
 """

@@ -3,7 +3,7 @@
 Before::
 
     def main(x: f32[2]):
-        a: f32[2] = constant(f32[2], [1.0, 2.0])
+        a: f32[2] = constant([1.0, 2.0])
         b: f32[2] = exp2(a)
         c: f32[2] = add(x, b)
         return c
@@ -11,8 +11,8 @@ Before::
 After::
 
     def main(x: f32[2]):
-        a: f32[2] = constant(f32[2], [1.0, 2.0])
-        b: f32[2] = constant(f32[2], [2.0, 4.0])
+        a: f32[2] = constant([1.0, 2.0])
+        b: f32[2] = constant([2.0, 4.0])
         c: f32[2] = add(x, b)
         return c
 """

@@ -1,0 +1,54 @@
+"""The graph IR as a value: what the pass machinery must know of it."""
+
+from functools import partial
+
+from irkit.core import Level, Node, same
+from irkit.graph.codec import ARRAY_CODEC
+from irkit.graph.function import GraphFunc
+from irkit.graph.nodes import (
+    Apply,
+    Bind,
+    Body,
+    Constant,
+    If,
+    Invoke,
+    Lambda,
+    Op,
+    Tuple,
+    TupleGet,
+    Value,
+)
+from irkit.graph.parse import parse
+from irkit.graph.script import script
+from irkit.graph.types import FuncType, TensorType, TupleType
+from irkit.graph.verify import verify
+
+GRAPH_NODES: tuple[type[Node], ...] = (
+    GraphFunc,
+    Value,
+    Bind,
+    Apply,
+    Body,
+    Constant,
+    If,
+    Invoke,
+    Lambda,
+    Op,
+    Tuple,
+    TupleGet,
+    TensorType,
+    TupleType,
+    FuncType,
+)
+
+
+GRAPH_LEVEL = Level(
+    name="graph",
+    verify=verify,
+    script=script,
+    parse=partial(parse, absent=True),
+    same=same,
+    nodes=GRAPH_NODES,
+    signature=lambda func: (func.params, func.body.result.type),
+    codecs=(ARRAY_CODEC,),
+)

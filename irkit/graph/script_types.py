@@ -1,0 +1,81 @@
+"""Print types and constant arrays of the graph IR."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import IRKitError
+from irkit.graph.arrays import ArrayData
+from irkit.graph.types import FuncType, TensorType, TupleType, Type
+from irkit.ir import Const, Expr, ExprPrinter, TooDeep, float_literal
+
+INLINE = 16
+"""Arrays of at most so many elements print in full."""
+MAX_TYPE_DEPTH = 50
+
+
+def type_text(kind: Type, exprs: ExprPrinter, depth: int = 0) -> str:
+    """Write a type: ``f32[n, 3]``, ``(f32[4], i64[()])``, ``func((f32[4],), f32[4])``.
+
+    Raises: IRKitError if it is nested too deeply for a line.
+    """
+    if depth > MAX_TYPE_DEPTH:
+        raise IRKitError(f"a type is nested more than {MAX_TYPE_DEPTH} deep: it has no text")
+    match kind:
+        case TensorType(shape, dtype):
+            return f"{dtype}[{', '.join([_extent(dim, exprs) for dim in shape]) or '()'}]"
+        case TupleType(items):
+            return sequence([type_text(item, exprs, depth + 1) for item in items])
+        case FuncType(params, result):
+            wanted = sequence([type_text(param, exprs, depth + 1) for param in params])
+            return f"func({wanted}, {type_text(result, exprs, depth + 1)})"
+        case _:
+            raise AssertionError(f"no printed form for {type(kind).__name__}")
+
+
+def _extent(dim: Expr, exprs: ExprPrinter) -> str:
+    if isinstance(dim, Const):
+        return exprs.line(dim)
+    try:
+        return exprs.line(dim)
+    except TooDeep:
+        raise IRKitError("a dimension is nested too deeply: it has no text") from None
+
+
+def sequence(items: list[str]) -> str:
+    """Write a Python tuple."""
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def constant_text(data: ArrayData) -> str:
+    """Write an array exactly if it is small, else by its digest."""
+    if data.is_absent or data.array.size > INLINE:
+        return f'constant(digest="{data.digest}")'
+    array = data.array
+    if _is_plain(array):
+        return f"constant([{', '.join([_number(item) for item in array.ravel()])}])"
+    little = array.astype(array.dtype.newbyteorder("<"))
+    return f'constant(bytes="{little.tobytes().hex()}")'
+
+
+def _is_plain(array: NDArray[Any]) -> bool:
+    """Say whether decimal forms give back every bit; NaNs other than the usual one have none."""
+    if array.dtype.kind in "iub":
+        return True
+    back = array.astype(np.float64).astype(array.dtype)
+    usual = np.full((), np.nan).astype(array.dtype).tobytes()
+    nans = {item.tobytes() for item in array.ravel() if item != item}
+    return back.tobytes() == array.tobytes() and nans <= {usual}
+
+
+def _number(item: Any) -> str:
+    """Write one element; the short form if it reads back as the same."""
+    if item.dtype.kind in "iub":
+        return str(item)
+    wide = float(item)
+    if np.isfinite(wide):
+        short = repr(float(str(item)))
+        if item.dtype.type(float(short)).tobytes() == item.tobytes():
+            return short
+    return float_literal(wide)
