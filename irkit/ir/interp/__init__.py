@@ -1,7 +1,7 @@
 """The meaning of the loop IR on NumPy arrays: the oracle that shares nothing with code generation.
 
 Reading order: values (what each operation does), machine (how a program runs), memory (buffers),
-expressions and statements (from IR to programs), arguments, and this file.
+assembler, expressions and statements (from IR to programs), arguments, and this file.
 """
 
 from collections.abc import Mapping, Sequence

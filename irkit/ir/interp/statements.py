@@ -9,7 +9,8 @@ from irkit.ir.arrays import numpy_dtype
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Buffer, Call, Const, Expr, Var
 from irkit.ir.interp.arguments import nested_statements
-from irkit.ir.interp.expressions import GROWTH, Assembler, ExpressionCompiler
+from irkit.ir.interp.assembler import GROWTH, Assembler
+from irkit.ir.interp.expressions import ExpressionCompiler
 from irkit.ir.interp.machine import END, Barrier, Fork, Program, Registers
 from irkit.ir.interp.memory import (
     Place,
