@@ -81,6 +81,9 @@ def stays(expr: Expr) -> bool:
         ((A * 16 + J) // 4, A * 4 + J // 4),
         ((A * 6 + 3) // 4, (A * 3 + 1) // 2),
         ((A * 8 + J * 4 + K % 4) // 8, A + J // 2),
+        (N | -1, const(-1, I64)),
+        (N & 0, const(0, I64)),
+        (N ^ N, const(0, I64)),
         (N // 4 // 2, N // 8),
         ((A // 4 + 1) // 2, (A + 4) // 8),
         (N // 4 % 2, N % 8 // 4),
@@ -140,6 +143,11 @@ F = Var("f", F32)
         pytest.param(call("truncdiv", K, 4), id="truncated is not floored"),
         pytest.param((X8 * 16 + Y8) // const(16, I8), id="x * 16 + y may wrap around"),
         pytest.param(lt(X8, Y8 + 1), id="y + 1 may wrap around"),
+        pytest.param(X8 // const(16, I8) // const(16, I8), id="16 * 16 is no i8"),
+        pytest.param(cast(cast(N, I8), I64), id="a cast to i8 loses bits"),
+        pytest.param(N // 4 * 8 + N % 4, id="the factor of a quotient is not its divisor"),
+        pytest.param((A + K) // 4, id="a part of a numerator may be negative"),
+        pytest.param((X8 * 4 + Y8 % 4) % const(12, I8), id="x * 4 may wrap around"),
         pytest.param(F + 0.0, id="-0.0 + 0.0 is 0.0"),
         pytest.param(F - F, id="inf - inf is NaN"),
         pytest.param(F * 0.0, id="NaN * 0.0 is NaN"),
@@ -170,6 +178,13 @@ def test_a_condition_known_to_hold_decides_what_follows_from_it() -> None:
     assert simplify(minimum(A, 5), RANGES, [lt(A, 5)]) is A
     assert simplify(select(guard, A, J), RANGES, [logical_not(guard)]) is J
     assert simplify(logical_and(guard, lt(M, N)), RANGES, [guard]) == lt(M, N)
+
+
+def test_facts_are_used_in_their_direction_and_without_overflow() -> None:
+    ranges = {N: Interval(0, 999), M: Interval(0, 999)}
+    assert not prove(le(M, N + 100), ranges, [ge(M, N + 5)])
+    assert prove(ge(M, N + 4), ranges, [ge(M, N + 5)])
+    assert not prove(lt(X8, Y8), {}, [lt(X8 + 1, Y8)])  # 127 + 1 is -128.
 
 
 def test_a_fact_about_memory_is_not_believed_later() -> None:

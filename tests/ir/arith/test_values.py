@@ -265,6 +265,40 @@ def test_a_residue_holds_for_every_value(case: Case) -> None:
         assert off % coefficient == 0 if coefficient else off == 0
 
 
+def index(program: Program, dtype: DType, names: list[Expr]) -> Expr:
+    """Run a program that builds what indices look like: sums, and quotients by small constants."""
+    stack: list[Expr] = []
+    for op, arg in program:
+        a = stack.pop() if stack and op % 4 else names[arg % len(names)]
+        b = stack.pop() if stack and op % 3 else names[op % len(names)]
+        number = const([2, 3, 4, 6, 8, 16][arg % 6], dtype)
+        offset = const((arg // 6) if dtype.kind == "u" else arg // 6 - 5, dtype)
+        made = [
+            a * number + b, a - b * number, a // number, a % number, a + offset,
+            (a // number) * number + b % number, a // number * (number * 2) + a % number,
+            a - a % number, (a + b) % (number * 2) // number, (a * number + offset) // (number * 2),
+        ]  # fmt: skip
+        stack.append(made[op % len(made)])
+    return stack[-1]
+
+
+@FAST
+@given(vector_cases(), PROGRAMS)
+def test_index_arithmetic_keeps_every_value(case: Case, program: Program) -> None:
+    _, ranges = case
+    x = next(iter(ranges))
+    lanes = program[0][0] % 2 * 3 + 1
+    names: list[Expr] = [broadcast(var, lanes) for var in ranges]
+    if lanes > 1:
+        names += [ramp(x * lanes + program[0][1] % 3, 1, lanes)]
+    expr = index(program[:8], names[0].dtype, names)
+    new = simplify(expr, ranges)
+    note(f"{text(expr)}  became  {text(new)}")
+    for env, lane in product(environments(ranges), range(lanes)):
+        assert value(new, env, lane) == value(expr, env, lane), (env, lane)
+    assert simplify(new, ranges) is new, text(simplify(new, ranges))
+
+
 @FAST
 @given(vector_cases())
 def test_simplify_and_bounds_hold_in_every_lane(case: Case) -> None:
