@@ -1,21 +1,13 @@
-"""Intrinsic functions: which become instructions, and which call the C math library.
-
-``OWN`` is where a function of our own goes that beats the C library: it makes the text of a helper
-for one type, scalar or vector.
-"""
-
-from collections.abc import Callable
+"""Intrinsic functions: which become instructions, which are polynomials of our own, and which call
+the C math library."""
 
 from irkit.codegen.llvm_float import rounded
 from irkit.codegen.llvm_int import choose, constant, divide, power_helper
+from irkit.codegen.llvm_polynomial import OWN, Emit
 from irkit.codegen.llvm_text import FunctionText
-from irkit.codegen.llvm_types import as_vector, float_bits, splat, value_type
+from irkit.codegen.llvm_types import as_vector, number, value_type
 from irkit.core import IRKitError
 from irkit.ir import BOOL, F32, DType
-
-Emit = Callable[[FunctionText, DType, list[str], str], str]
-# From the name of an intrinsic and the type, to what writes it.
-OWN: dict[tuple[str, DType], Emit] = {}
 
 _LIBRARY = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh", "erf", "sin", "cos",
@@ -34,12 +26,9 @@ _INLINE = {
 
 def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flags: str) -> str:
     """Write a call of an intrinsic on operands of one type; ``flags`` are for float arithmetic."""
-    own = OWN.get((name, dtype.element))
-    if own is not None:
-        return own(text, dtype, args, flags)
     if dtype.is_float:
-        emit = _FLOAT.get(name)
         working = F32.with_lanes(dtype.lanes) if dtype.bits == 16 else dtype
+        emit = OWN.get((name, str(working.element))) or _FLOAT.get(name)
         if emit is not None:
             result = emit(text, working, args, flags if dtype.bits > 16 else "")
             return result if name in _TESTS else rounded(text, dtype, result)
@@ -78,11 +67,6 @@ def each_lane(text: FunctionText, called: str, kind: str, lanes: int, args: list
         one = text.call(called, kind, *picked)
         result = text.op(f"insertelement {vector} {result}, {kind} {one}, i32 {lane}")
     return result
-
-
-def number(value: float, dtype: DType) -> str:
-    """Write a float constant, repeated in every lane."""
-    return float_bits(value) if dtype.lanes == 1 else splat(float_bits(value), dtype)
 
 
 def floor_divide(text: FunctionText, dtype: DType, a: str, b: str, how: str) -> str:

@@ -95,6 +95,12 @@ def splat(scalar: str, dtype: DType) -> str:
     return f"splat ({value_type(dtype.element)} {scalar})"
 
 
+def number(value: float, dtype: DType) -> str:
+    """Write a float constant, repeated in every lane."""
+    scalar = float_bits(nearest(value, dtype))
+    return scalar if dtype.lanes == 1 else splat(scalar, dtype)
+
+
 def integers(values: list[int], dtype: DType) -> str:
     """Write a constant vector of integers, wrapped to their type."""
     name, mask = value_type(dtype.element), (1 << dtype.bits) - 1
