@@ -94,7 +94,7 @@ def _axis_names(
     fcompute: Callable[..., Any], rank: int, name: str, span: Span | None
 ) -> tuple[str, ...]:
     """Take the names of the axes from the parameters of the user's function."""
-    numbered = tuple(f"i{axis}" for axis in range(rank))
+    numbered = tuple(f"ax{axis}" for axis in range(rank))
     try:
         parameters = inspect.signature(fcompute).parameters.values()
     except (TypeError, ValueError):  # Some callables written in C do not tell.

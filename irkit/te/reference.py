@@ -51,7 +51,7 @@ class _Value(msgspec.Struct, frozen=True):
 def evaluate(
     tensors: Sequence[Tensor],
     inputs: Mapping[Tensor, Array],
-    dims: Mapping[Var, int] | None = None,
+    dims: Mapping[Var, int | float] | None = None,
     *,
     wide: bool = False,
 ) -> list[Array]:
@@ -274,7 +274,7 @@ class _Grid:
                 return _Value(meaning.convert(self._of(value).array, dtype), self._of(value).wild)
             case Select() | IfThenElse():
                 return self._choice(expr)
-            case Call(name, args, dtype):
+            case Call(name, args) if args:
                 given = [self._of(arg) for arg in args]
                 arrays = [value.array for value in given]
                 return _Value(meaning.call(name, arrays, args[0].dtype), _either(*given))

@@ -321,7 +321,7 @@ def elementwise(
     dtypes = [tensor.dtype for tensor in tensors]
     first = next((dtype for dtype in dtypes if not dtype.is_bool), dtypes[0] if dtypes else None)
     shape = broadcast_shape([tensor.shape for tensor in tensors], name)
-    axes = axes_over(shape, [f"i{axis}" for axis in range(len(shape))])
+    axes = axes_over(shape, [f"ax{axis}" for axis in range(len(shape))])
     values = [
         broadcast_read(operand, shape, axes)
         if isinstance(operand, Tensor)

@@ -35,6 +35,10 @@ def plus(a: Dim, b: Dim) -> Dim:
     return a + b
 
 
+def minus(a: Dim, b: Dim) -> Dim:
+    return a if b == 0 else plus(a, -b) if isinstance(b, int) else a - b
+
+
 def times(a: Dim, b: Dim) -> Dim:
     if a == 1 or b == 1:
         return b if a == 1 else a

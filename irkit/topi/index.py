@@ -14,6 +14,7 @@ from irkit.topi.extents import (
     check_equal,
     extents,
     larger,
+    minus,
     plus,
     smaller,
     times,
@@ -59,14 +60,14 @@ def strided_slice(
 
 def _slice(begin: int, end: int | None, step: int, dim: Dim) -> tuple[Dim, Dim]:
     """Find where a slice begins and how many elements it takes."""
-    low, high = (0, dim) if step > 0 else (-1, plus(dim, -1))
+    low, high = (0, dim) if step > 0 else (-1, minus(dim, 1))
 
     def clamp(value: int) -> Dim:
         return smaller(larger(plus(dim, value) if value < 0 else value, low), high)
 
     start = clamp(begin)
     stop = (high if step > 0 else low) if end is None else clamp(end)
-    span = stop - start if step > 0 else start - stop
+    span = minus(stop, start) if step > 0 else minus(start, stop)
     return start, larger(ceil_divide(span, abs(step)), 0)
 
 

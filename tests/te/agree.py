@@ -7,7 +7,7 @@ import numpy as np
 
 from irkit import te
 from irkit.core import same
-from irkit.ir import interpret, parse
+from irkit.ir import interpret, parse, verify
 
 
 def agree(
@@ -27,6 +27,7 @@ def agree(
     for made, right in zip(reference, expected, strict=False):
         _close(made, np.asarray(right), rtol, atol)
     func = te.create_prim_func([*inputs, *wanted])
+    assert verify(func) == []
     assert same(parse(func.script()), func)
     results = [np.empty_like(array) for array in reference]
     interpret(func, *inputs.values(), *results)

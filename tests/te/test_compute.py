@@ -24,7 +24,7 @@ def test_axes_take_their_names_from_the_function() -> None:
     c = te.compute((4, 5), lambda row, column: a[row, column], name="C")
     assert [axis.name for axis in c.op.axis] == ["row", "column"]
     d = te.compute((4, 5), lambda *i: a(*i) + 1.0)
-    assert [axis.name for axis in d.op.axis] == ["i0", "i1"]
+    assert [axis.name for axis in d.op.axis] == ["ax0", "ax1"]
 
 
 def test_the_call_form_and_the_index_form_read_the_same_element() -> None:

@@ -1,10 +1,12 @@
 """From tensor expressions to a loop function: its parameters, blocks, loops and mistakes."""
 
+import numpy as np
 import pytest
 
 from irkit import te
 from irkit.core import IRKitError, Span, walk
 from irkit.ir import Allocate, Block, Buffer, For, If, Let, PrimFunc, Store, Var, as_int
+from tests.te.agree import agree
 
 
 def blocks(func: PrimFunc) -> list[Block]:
@@ -72,9 +74,13 @@ def test_an_output_that_is_read_again_is_not_allocated() -> None:
 
 def test_a_reduction_that_begins_later_runs_from_zero() -> None:
     a, k = te.placeholder((9,), name="A"), te.reduce_axis((2, 7), name="k")
-    func = te.create_prim_func([a, te.compute((), lambda: te.sum(a[k], axis=k), name="C")])
+    c = te.compute((), lambda: te.sum(a[k], axis=k), name="C")
+    func = te.create_prim_func([a, c])
     (loop,) = walk(func.body, For)
     assert (as_int(loop.begin), as_int(loop.end)) == (0, 5)
+    x = np.arange(9, dtype=np.float32)
+    where = te.compute((), lambda: te.sum(a[k], axis=k, where=te.gt(k, 3)), name="D")
+    agree([c, where], {a: x}, x[2:7].sum(), x[4:7].sum())
 
 
 def test_a_reduction_of_tuples_computes_before_it_stores() -> None:
@@ -128,3 +134,15 @@ def test_a_chain_of_two_thousand_stages_lowers() -> None:
     func = te.create_prim_func([a, last])
     assert len(blocks(func)) == 2_000
     assert isinstance(func.params[0], (Buffer, Var))
+
+
+def test_several_outputs_and_reducers_agree_with_the_reference() -> None:
+    a = te.placeholder((4, 6), "int32", "A")
+    both = te.comm_reducer(lambda x, y: (x[0] + y[0], x[1] * y[1]), lambda t, u: (0, 1), "both")
+    k = te.reduce_axis((0, 6), name="k")
+    s, p = te.compute((4,), lambda i: both((a[i, k], a[i, k] + 1), axis=k, where=te.ne(k, 2)))
+    twice, odd = te.compute((4, 6), lambda i, j: (a[i, j] * 2, te.eq(a[i, j] % 2, 1)), "two")
+    x = np.arange(24, dtype=np.int32).reshape(4, 6)
+    kept = np.delete(x, 2, axis=1)
+    product = (kept + 1).prod(1, dtype=np.int32)
+    agree([s, p, twice, odd], {a: x}, kept.sum(1, dtype=np.int32), product, x * 2, x % 2 == 1)

@@ -103,7 +103,13 @@ def test_a_chain_of_ten_thousand_operations_evaluates() -> None:
 
 @pytest.mark.parametrize(
     ("value", "dtype", "expected"),
-    [(np.nan, "i32", 0), (3e9, "i32", 2**31 - 1), (-1.0, "u8", 0), (-2.9, "i8", -2)],
+    [
+        (np.nan, "i32", 0),
+        (3e9, "i32", 2**31 - 1),
+        (-1.0, "u8", 0),
+        (-2.9, "i8", -2),
+        (127.0, "i8", 127),
+    ],
 )
 def test_floats_become_integers_by_saturating(value: float, dtype: str, expected: int) -> None:
     a = te.placeholder((1,), name="A")

@@ -46,13 +46,13 @@ def conv(
     narrow = ir.common(x.dtype, w.dtype)
     wide = as_dtype(out_dtype) if out_dtype is not None else accumulator(narrow)
 
-    def at(n: IterVar, k: IterVar, *places: IterVar) -> Expr:
+    def at(nn: IterVar, ff: IterVar, *places: IterVar) -> Expr:
         own: Expr = channel
         if groups > 1:
-            group = k if per_group == 1 else k // per_group
+            group = ff if per_group == 1 else ff // per_group
             own = group if filters[1] == 1 else group * filters[1] + channel
-        value = ir.cast(source(n, own, *slide.points(places, inside)), wide)
-        return te.sum(value * ir.cast(w(k, channel, *inside), wide), axis=(channel, *inside))
+        value = ir.cast(source(nn, own, *slide.points(places, inside)), wide)
+        return te.sum(value * ir.cast(w(ff, channel, *inside), wide), axis=(channel, *inside))
 
     result = compute((shape[0], filters[0], *sizes), at, "conv", tag="complex")
     if bias is not None:

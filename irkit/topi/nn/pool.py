@@ -14,6 +14,7 @@ from irkit.topi.extents import (
     count,
     extents,
     larger,
+    minus,
     plus,
     smaller,
     times,
@@ -72,18 +73,28 @@ def max_pool_with_indices(
             for each, begin in zip(slide.points(i[2:], inside), slide.begins, strict=True)
         ]
         spatial = list(zip(point, dims[2:], strict=True))
-        within = [ir.logical_and(ir.ge(at, 0), ir.lt(at, dim)) for at, dim in spatial]
         place: Dim = plus(times(i[0], dims[1]), i[1])
         place = times(place, count(dims[2:]))
         flat: Dim = 0
         for index, dim in spatial[::-1] if column_major else spatial:
             flat = plus(times(flat, dim), index)
         pair = (plus(place, flat), x(*i[:2], *point))
-        found = largest(pair, axis=inside, where=ir.logical_and(*within))
+        found = largest(pair, axis=inside, where=_within(slide, spatial, ceil_mode))
         return found[0], found[1]
 
     where, values = compute((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
     return values, where
+
+
+def _within(slide: Window, spatial: list[tuple[Expr, Dim]], ceil_mode: bool) -> Expr | None:
+    """Say where a point lies in the input; None if it always does."""
+    tests: list[Expr] = []
+    for (point, dim), begin, end in zip(spatial, slide.begins, slide.ends, strict=True):
+        if begin:
+            tests.append(ir.ge(point, 0))
+        if end or ceil_mode:
+            tests.append(ir.lt(point, dim))
+    return ir.logical_and(*tests) if tests else None
 
 
 def avg_pool(
@@ -134,7 +145,7 @@ def _divide_by_counts(
             start = times(place, slide.strides[axis])
             first = _steps(plus(low, dilation - 1) - start, dilation) if low else 0
             last = smaller(slide.kernel[axis], _steps(plus(high, dilation - 1) - start, dilation))
-            counts.append(plus(last, times(larger(first, 0), -1)))
+            counts.append(minus(last, larger(first, 0)))
         return total(*i) / as_float(count(counts), total)
 
     return compute(total.shape, at, "avg_pool", tag="elementwise")

@@ -8,7 +8,7 @@ from irkit import ir
 from irkit.core import ShapeError
 from irkit.ir import Expr, ExprLike
 from irkit.te import IterVar, Tensor, reduce_axis, user_span
-from irkit.topi.extents import Dim, ceil_divide, extents, larger, plus, smaller, times
+from irkit.topi.extents import Dim, ceil_divide, extents, larger, minus, plus, smaller, times
 from irkit.topi.shape import pad
 
 
@@ -30,15 +30,15 @@ class Window(msgspec.Struct, frozen=True):
 
     def _size(self, axis: int, dim: Dim, ceil_mode: bool) -> Dim:
         stride = self.strides[axis]
-        room = plus(plus(dim, self.begins[axis] + self.ends[axis]), times(self.reach(axis), -1))
+        room = minus(plus(dim, self.begins[axis] + self.ends[axis]), self.reach(axis))
         if not ceil_mode:
             return plus(room // stride if stride > 1 else room, 1)
-        began = plus(ceil_divide(plus(dim, self.begins[axis]), stride), -1)
+        began = minus(ceil_divide(plus(dim, self.begins[axis]), stride), 1)
         return plus(smaller(ceil_divide(room, stride), began), 1)
 
     def reach(self, axis: int) -> Dim:
         """Give the distance between the first and one beyond the last element of a window."""
-        return plus(times(plus(self.kernel[axis], -1), self.dilations[axis]), 1)
+        return plus(times(minus(self.kernel[axis], 1), self.dilations[axis]), 1)
 
     def axes(self) -> tuple[IterVar, ...]:
         """Make the reduce axes that run over the window."""
@@ -60,8 +60,8 @@ class Window(msgspec.Struct, frozen=True):
         is ``x`` itself."""
         before, after = [0, 0, *self.begins], list[Dim]((0, 0, *self.ends))
         for axis, dim in enumerate(extents(x)[2:] if ceil_mode else ()):
-            last = plus(times(plus(sizes[axis], -1), self.strides[axis]), self.reach(axis))
-            over = plus(plus(last, times(dim, -1)), -self.begins[axis])
+            last = plus(times(minus(sizes[axis], 1), self.strides[axis]), self.reach(axis))
+            over = minus(minus(last, dim), self.begins[axis])
             after[2 + axis] = larger(over, self.ends[axis])
         if not any(before) and all(width == 0 for width in after):
             return x
