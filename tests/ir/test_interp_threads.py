@@ -83,6 +83,16 @@ def test_nested_thread_loops_are_one_nest() -> None:
     assert array.tolist() == [5, 4, 3, 2, 1, 0]
 
 
+def test_shared_memory_allocated_between_the_loops_of_a_nest_is_one_for_all() -> None:
+    s, out, x, y = buffer("s", 6, "shared"), buffer("out", 6), Var("x"), Var("y")
+    at = x * 3 + y
+    body = seq(Store(s, (at,), at), barrier(), Store(out, (at,), s[5 - at]))
+    array = np.zeros(6, np.int64)
+    inner = threads(y, 3, Allocate(s, body), "threadIdx.y")
+    interpret(PrimFunc("f", (out,), threads(x, 2, inner)), array)
+    assert array.tolist() == [5, 4, 3, 2, 1, 0]
+
+
 def test_each_iteration_over_blocks_has_a_nest_of_its_own() -> None:
     s, out, b, t = buffer("s", 2, "shared"), buffer("out", 6), Var("b"), Var("t")
     body = seq(Store(s, (t,), b * 2 + t), barrier(), Store(out, (b * 2 + t,), s[1 - t]))

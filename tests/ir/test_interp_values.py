@@ -150,6 +150,13 @@ def test_fma_rounds_once(dtype: DType, bits: int) -> None:
     check()
 
 
+def test_fma_sees_what_lies_below_the_last_place_of_f64() -> None:
+    # 24929 * 673 is 2**24 + 1, half way between two f32; only the tiny addend decides.
+    for tiny, rounded in [(2.0**-40, 2**24 + 2), (-(2.0**-40), 2**24)]:
+        args = (Const(24929.0, F32), Const(673.0, F32), Const(tiny, F32))
+        assert evaluate(call("fma", *args)) == rounded
+
+
 def test_minimum_and_maximum_take_nan_and_of_two_zeros_the_second() -> None:
     for function in (minimum, maximum):
         for a, b in [(math.nan, 1.0), (1.0, math.nan)]:
