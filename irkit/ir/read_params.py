@@ -22,6 +22,7 @@ def read_params(
 ) -> tuple[Buffer | Var, ...]:
     """Bind the scalars, then the dimensions, then make the buffers, which may use any of them."""
     made: dict[str, Buffer | Var] = {}
+    _check_names(reader, params)
     for param in params:
         _at(reader, param)
         if param.value is None and isinstance(param.arg.annotation, ast.Name):
@@ -40,6 +41,16 @@ def read_params(
             _bind(reader, param, _buffer(reader, param), made)
     order = [param.arg.arg for param in params if param.value is None]
     return tuple(made[name] for name in order)
+
+
+def _check_names(reader: StmtReader, params: list[Param]) -> None:
+    seen: set[str] = set()
+    for param in params:
+        name = param.arg.arg
+        if name in seen or (param.value is None and ALIAS.match(name)):
+            _at(reader, param)
+            raise reader.error(f"the name {name!r} is taken; expected another one", param.arg)
+        seen.add(name)
 
 
 def _at(reader: StmtReader, param: Param) -> None:

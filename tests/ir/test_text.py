@@ -5,11 +5,12 @@ import struct
 
 import pytest
 
-from irkit.core import same
+from irkit.core import same, walk
 from irkit.ir import (
     F32,
     I32,
     I64,
+    LOOP_LEVEL,
     Add,
     Buffer,
     Const,
@@ -74,9 +75,7 @@ def test_every_form_prints_as_it_was_read() -> None:
     assert same(parse(script(func)), func)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+EXPRESSIONS = (
         "x - (x - x)", "x - x - x", "-(x + x)", "--x", "neg(5)", "-5", "x * -5", "(x + 1) * 2",
         "not (x < 1 and (x < 2 or x < 3))", "(x < 1) == (x < 2)", "~x", "x << (x << 1)",
         "(1 if x < 2 else 3) + 1", "min(x, max(x, 1))", "cast(x, f32)", "cast(3, f32)",
@@ -84,11 +83,22 @@ def test_every_form_prints_as_it_was_read() -> None:
         'bf16("-inf")', "i8(-3)", "u64(18446744073709551615)", "-9223372036854775808",
         "x < 1 and (x < 2 and x < 3)", "pow(x, 3)", "cast(ramp(x, 2, 4), i32x4)",
         "isnan(f32(1.0))", "True", "x // x % x",
-    ],
+        "f32(1.0) / f32(2.0)", "x == 1", "x != 1", "x > 1", "x <= 1", "x | x & x ^ x >> x",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
 def test_an_expression_keeps_its_form(text: str) -> None:
     printed = script(parse_expr(text, {"x": Var("x")}))
     assert printed == text
+
+
+def test_the_reader_makes_every_class_of_node() -> None:
+    func = parse(EVERYTHING)
+    made = {type(node) for node in (func, *walk(func.body), *func.params)}
+    for text in EXPRESSIONS:
+        made |= {type(node) for node in walk(parse_expr(text, {"x": Var("x")}))}
+    assert set(LOOP_LEVEL.nodes) <= made
 
 
 def test_negating_a_constant_is_not_a_negative_constant() -> None:
