@@ -108,7 +108,8 @@ def test_a_wrong_line_is_one_error_with_its_place(text: str, claim: str) -> None
     [
         "", "\n\n", "x = 1\n", "def f(A: f32[8]):\n", "def f(A: f32[8]:\n    pass\n",
         "def f(A: f32[8]):\npass\n", "    pass\n", "def f(\n    A: f32[8],\n",
-        "def f(A):\n    pass\n", "def f(A: f32[8], A: f32[8]):\n    pass\n", "def f(*A):\n    pass\n",
+        "def f(A):\n    pass\n", "def f(A: f32[8], A: f32[8]):\n    pass\n",
+        "def f(*A):\n    pass\n",
         "@attrs(a=1)\n",
         "def f(A: f32[n + 1]):\n    pass\n", "def f(A: f33[8]):\n    pass\n", "@nope(3)\n",
         "def f(A: f32[8]):\n    pass\n  pass\n", "def f(A: f32[8]):\n    pass\n      pass\n",
