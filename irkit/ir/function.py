@@ -15,7 +15,7 @@ class PrimFunc(Function, frozen=True, eq=False, weakref=True):
     A variable that stands alone as a dimension (or stride) of a parameter is bound by the first
     place it stands in. The
     signature never changes while lowering. ``attrs`` are facts for passes and code generation, such
-    as ``("outputs", 1)``.
+    as ``("outputs", (2,))``: the positions of the parameters that are results.
     """
 
     params: Binds[tuple[Union[Buffer, Var], ...]]
