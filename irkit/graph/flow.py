@@ -86,7 +86,7 @@ def _flattened(body: Body, renamed: dict[Value, Value]) -> Body:
         inner = bind.step
         lifted += inner.bindings
         # The outer name is the one people know, unless the result comes from further out.
-        if any(inside.var is inner.result for inside in inner.bindings):
+        if any(_last(inside.var, renamed) is inner.result for inside in inner.bindings):
             renamed[inner.result] = bind.var
         else:
             renamed[bind.var] = inner.result

@@ -190,6 +190,8 @@ class _Rebuild:
         }
 
     def result(self) -> GraphFunc:
+        if not self.group_of:
+            return self.func
         bindings: list[Bind] = []
         for bind in self.func.body.bindings:
             members = self.group_of.get(bind.var)

@@ -1,0 +1,48 @@
+"""The example at the head of each pass file is what the pass does."""
+
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import irkit.passes.graph as graph_passes
+from irkit.core import same
+from irkit.graph import GraphFunc, parse, verify
+from irkit.transform import Pass
+
+PASSES: list[Any] = [
+    found for name in graph_passes.__all__ if isinstance(found := getattr(graph_passes, name), Pass)
+]
+_EXAMPLE = re.compile(r"Before::\n(.*?)\nAfter::\n(.*?)(?=\n\S|\Z)", re.DOTALL)
+
+
+def example(each: Any) -> tuple[GraphFunc, str]:
+    """Read the text before, and the text that the pass should make of it."""
+    doc = __import__(each.function.__module__, fromlist=["x"]).__doc__
+    found = _EXAMPLE.search(doc)
+    assert found is not None, each.name
+    before, after = (textwrap.dedent(part).strip() + "\n" for part in found.groups())
+    return parse(before), after
+
+
+@pytest.mark.parametrize("each", PASSES, ids=str)
+def test_the_example_of_a_pass_holds(each: Any) -> None:
+    before, expected = example(each)
+    assert verify(before) == []
+    after = each(before)
+    assert after.script() == expected
+    assert same(parse(expected), after)
+
+
+@pytest.mark.parametrize("each", PASSES, ids=str)
+def test_a_pass_leaves_alone_what_it_has_done(each: Any) -> None:
+    after = each(example(each)[0])
+    assert each(after) is after
+
+
+def test_every_pass_file_is_listed() -> None:
+    folder = Path(graph_passes.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert files == {each.name.replace("-", "_") for each in PASSES}
