@@ -49,8 +49,6 @@ def remainder(atoms: Atoms, num: Sum, den: int, dtype: DType) -> Sum | None:
     reduced = _reduced(atoms, num, den, None if free else dtype)
     if reduced.key != num.key and (free or atoms.fits(reduced, dtype)):
         return _remainder(atoms, reduced, den, dtype)
-    if not exact:
-        return None
     for step, upper, lower in _layers(num, den):
         if _between(atoms, lower, step) and atoms.fits(upper, dtype):
             return _remainder(atoms, upper, den // step, dtype).scaled(step) + lower

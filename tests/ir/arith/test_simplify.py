@@ -119,6 +119,7 @@ def stays(expr: Expr) -> bool:
         (ramp(A, 0, 4), broadcast(A, 4)),
         (ramp(A * 8, 1, 8) // 8, broadcast(A, 8)),
         (ramp(A * 8, 1, 8) % 8, ramp(0, 1, 8)),
+        (ramp(A * 4 + 1, 1, 4) // 4, ramp(const(1, I64), 1, 4) // 4 + broadcast(A, 4)),
         (lt(ramp(A * 8, 1, 8), broadcast(80, 8)), broadcast(TRUE, 8)),
         (call("truncdiv", J, 4), J // 4),
     ],
