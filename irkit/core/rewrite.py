@@ -12,6 +12,8 @@ from irkit.core.recorder import current_recorder
 from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
 
 _N = TypeVar("_N", bound=Node)
+_S = TypeVar("_S", bound=Node)  # a symbol
+_R = TypeVar("_R", bound=Node)  # what replaces it
 Rule = Callable[[Node], Node | None]
 
 
@@ -100,7 +102,7 @@ def _carry_span(old: Node, result: Node) -> Node:
     return new.get(id(result), result)
 
 
-def substitute(root: _N, mapping: Mapping[Node, Node] | Mapping[_N, Node]) -> _N:
+def substitute(root: _N, mapping: Mapping[_S, _R]) -> _N:
     """Replace symbols (variables by expressions, buffers by buffers) wherever they are used.
 
     Buffers introduced inside ``root`` whose shape mentions a replaced variable are replaced by new
@@ -108,8 +110,7 @@ def substitute(root: _N, mapping: Mapping[Node, Node] | Mapping[_N, Node]) -> _N
     where it is introduced. Where a replaced symbol is introduced inside ``root``, another symbol
     takes its place there too, and anything else does not.
     """
-    pairs = cast(Mapping[Node, Node], mapping).items()
-    given = {id(old): new for old, new in pairs if old is not new}
+    given: dict[int, Node] = {id(old): new for old, new in mapping.items() if old is not new}
     if not given:
         return root
     _replace_in_parts(symbols_bound(root), given)

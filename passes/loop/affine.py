@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from irkit.core import postorder
-from irkit.ir import Add, Cast, Const, DType, Expr, Mul, Neg, Sub, Var
-from irkit.ir.arith import Interval
+from irkit.core import postorder, substitute
+from irkit.ir import Add, Cast, Const, DType, Expr, FloorDiv, FloorMod, Mul, Neg, Sub, Var
+from irkit.ir.arith import Interval, simplify
 from irkit.passes.loop.numbering import Numbering
 
 MAX_TERMS = 32
@@ -113,6 +113,10 @@ class Sums:
                 return None if right.terms else left.times(right.constant)
             case Cast(value) if value.dtype.is_integer:
                 return known[id(value)]
+            case FloorDiv() | FloorMod() if node.dtype.lanes == 1:
+                # A tiled layout: `(outer * 8 + inner) // 8` is a sum once axes are loops.
+                plain = simplify(substitute(node, self.values), self.ranges)
+                return None if isinstance(plain, (FloorDiv, FloorMod)) else self.of(plain)
             case _:
                 return None
 

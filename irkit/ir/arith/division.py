@@ -161,18 +161,18 @@ def recombined(atoms: Atoms, found: Sum, dtype: DType) -> Sum:
     merged: Sum | None = found
     while merged is not None and 1 < len(merged.terms) <= MOST_TERMS:
         found = merged
-        merged = next((new for new in _mergers(atoms, found) if new is not None), None)
+        merged = next((new for new in _mergers(atoms, found, dtype) if new is not None), None)
         merged = None if merged is None else normal(merged, dtype)
     return found if merged is None else merged
 
 
-def _mergers(atoms: Atoms, found: Sum) -> Iterator[Sum | None]:
+def _mergers(atoms: Atoms, found: Sum, dtype: DType) -> Iterator[Sum | None]:
     for product, c in found.terms.items():
         if len(product) == 1 and atoms.shown[product[0]].__class__ is FloorMod:
-            yield _merged(atoms, found, product, c)
+            yield _merged(atoms, found, product, c, dtype)
 
 
-def _merged(atoms: Atoms, found: Sum, product: Product, c: int) -> Sum | None:
+def _merged(atoms: Atoms, found: Sum, product: Product, c: int, dtype: DType) -> Sum | None:
     part = _divided(atoms, product, FloorMod)
     if part is None:
         return None
@@ -182,11 +182,22 @@ def _merged(atoms: Atoms, found: Sum, product: Product, c: int) -> Sum | None:
         if partner is None or partner[1] != den or d != c * den:
             continue
         whole = partner[0]
-        if whole.key == num.key or _same_remainder(atoms, whole, num, den):
+        if (
+            whole.key == num.key
+            or _same_remainder(atoms, whole, num, den)
+            or _congruent(atoms, whole, num, den, dtype)
+        ):
             terms = {p: k for p, k in found.terms.items() if p not in (product, other)}
             add_terms(terms, whole.terms, c)
             return Sum(terms, found.constant + c * whole.constant)
     return None
+
+
+def _congruent(atoms: Atoms, a: Sum, b: Sum, den: int, dtype: DType) -> bool:
+    """Say whether two exact sums differ by a multiple of the divisor, so that remainders agree."""
+    gap = a - b
+    multiple = all(c % den == 0 for c in (*gap.terms.values(), gap.constant))
+    return multiple and atoms.fits(a, dtype) and atoms.fits(b, dtype)
 
 
 def _same_remainder(atoms: Atoms, whole: Sum, num: Sum, den: int) -> bool:

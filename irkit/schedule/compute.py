@@ -1,0 +1,203 @@
+"""Primitives that move computation: compute_inline and reverse_compute_at."""
+
+from irkit.core import ScheduleError, Span, rewrite, substitute, walk
+from irkit.ir import (
+    And,
+    Block,
+    Buffer,
+    Expr,
+    For,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    as_int,
+    logical_and,
+    seq,
+)
+from irkit.schedule.state import (
+    allocation,
+    blocks_below,
+    exchange,
+    find_block,
+    find_loop,
+    only_store,
+    path_to,
+    reads_of,
+    remove,
+    variables,
+    writes_of,
+)
+
+
+def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
+    """Compute the elements of a block where they are read, and drop the block and its buffer.
+
+    Raises: ScheduleError if the block reduces, has a predicate, writes a parameter, or does not
+    write every element of its
+    buffer once, at its own axes.
+    """
+    block = find_block(func, name)
+    store = _pointwise(func, block, "inline")
+    buffer = store.buffer
+    home = allocation(func, buffer)
+    if home is None:
+        raise ScheduleError(
+            f"cannot inline {name!r}: {buffer.name!r} is a parameter, so it must be written",
+            span=block.span,
+        )
+    func = remove(func, block)
+    axes = [index for index in store.indices if isinstance(index, Var)]
+
+    def inline(load: Load) -> Expr | None:
+        if load.buffer is not buffer:
+            return None
+        return substitute(store.value, dict(zip(axes, load.indices, strict=True)))
+
+    func = rewrite(func, inline, on=Load)
+    home = allocation(func, buffer)
+    assert home is not None
+    return exchange(func, {home: home.body})
+
+
+def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
+    """Move a consumer under a loop of its producer, where it handles what the producer has just
+    finished.
+
+    The consumer must read the producer's buffer at its own axes, one for one; its axes are then
+    bound just as the producer's.
+    Raises: ScheduleError if it does not, if the producer still reduces around the loop, or if the
+    consumer also reads what is
+    computed later.
+    """
+    consumer = find_block(func, name)
+    loop = find_loop(func, var)
+    _pointwise(func, consumer, "move")
+    producer, made = _producer_below(func, consumer, loop)
+    inner = [
+        stmt
+        for stmt in path_to(func, producer)
+        if isinstance(stmt, For) and _is_below(func, stmt, loop)
+    ]
+    reducing = set[Var]().union(
+        *(variables(axis.binding) for axis in producer.axes if axis.kind != "spatial")
+    )
+    around = [stmt.var for stmt in path_to(func, loop) if isinstance(stmt, For)]
+    late = next((each for each in around if each in reducing), None)
+    if late is not None:
+        raise ScheduleError(
+            f"cannot move {name!r} under {var.name!r}: block {producer.name!r} still reduces over "
+            f"{late.name!r} there",
+            span=consumer.span,
+        )
+    bindings = _matching(consumer, producer, made)
+    kept = [stmt for stmt in inner if stmt.var not in reducing]
+    names = {stmt.var: stmt.var.copy() for stmt in kept}
+    axes = tuple(
+        axis.replace(binding=substitute(bindings[axis.var], names)) for axis in consumer.axes
+    )
+    guard = _spatial_guard(producer, reducing)
+    predicate = None if guard is None else substitute(guard, names)
+    moved: Stmt = consumer.replace(axes=axes, predicate=predicate)
+    span = Span("schedule", "reverse_compute_at", parent=consumer.span)
+    for stmt in reversed(kept):
+        end = substitute(stmt.end, names)
+        moved = stmt.replace(var=names[stmt.var], end=end, body=moved, span=span)
+    func = remove(func, consumer)
+    loop = find_loop(func, var)
+    return exchange(func, {loop: loop.replace(body=seq(loop.body, moved))})
+
+
+def _is_below(func: PrimFunc, stmt: For, loop: For) -> bool:
+    return stmt is not loop and any(above is loop for above in path_to(func, stmt))
+
+
+def _pointwise(func: PrimFunc, block: Block, verb: str) -> Store:
+    """Return the store of a block that writes each element once, at distinct axes of its own."""
+    store = only_store(block)
+    reason = ""
+    if store is None:
+        reason = "its body is more than one store"
+    elif block.init is not None or any(axis.kind != "spatial" for axis in block.axes):
+        reason = "it reduces"
+    elif block.predicate is not None:
+        reason = "it has a predicate"
+    elif len(writes_of(func, store.buffer)) != 1:
+        reason = f"{store.buffer.name!r} is written by other blocks too"
+    elif {*store.indices} != {axis.var for axis in block.axes} or len({*store.indices}) != len(
+        store.indices
+    ):
+        reason = "it does not write at its own axes, each once"
+    if reason or store is None:
+        raise ScheduleError(f"cannot {verb} block {block.name!r}: {reason}", span=block.span)
+    return store
+
+
+def _producer_below(func: PrimFunc, consumer: Block, loop: For) -> tuple[Block, Buffer]:
+    for block in reversed(blocks_below(loop)):  # The last writer: an initialisation comes before.
+        store = only_store(block)
+        if store is not None and any(consumer is reader for reader in reads_of(func, store.buffer)):
+            return block, store.buffer
+    raise ScheduleError(
+        f"cannot move block {consumer.name!r} under {loop.var.name!r}: no block there computes "
+        "what it reads",
+        span=consumer.span,
+    )
+
+
+def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Expr]:
+    """Bind each axis of the consumer as the producer binds the axis that writes what it reads."""
+    store = only_store(producer)
+    assert store is not None
+    written = {axis.var: axis for axis in producer.axes}
+    own = {axis.var: axis for axis in consumer.axes}
+    found: dict[Var, Expr] = {}
+    for load in (node for node in walk(consumer.body, on=Load) if node.buffer is buffer):
+        for at, read in zip(store.indices, load.indices, strict=True):
+            mine = own.get(read) if isinstance(read, Var) else None
+            theirs = written.get(at) if isinstance(at, Var) else None
+            if mine is None or theirs is None or not _same_extent(mine.extent, theirs.extent):
+                raise ScheduleError(
+                    f"cannot move block {consumer.name!r}: it does not read {buffer.name!r} "
+                    "at its own axes, one for one",
+                    span=consumer.span,
+                )
+            if found.setdefault(mine.var, theirs.binding) is not theirs.binding:
+                raise ScheduleError(
+                    f"cannot move block {consumer.name!r}: it reads {buffer.name!r} at two places",
+                    span=consumer.span,
+                )
+    missing = [axis.var.name for axis in consumer.axes if axis.var not in found]
+    if missing:
+        raise ScheduleError(
+            f"cannot move block {consumer.name!r}: its axis {missing[0]!r} does not index "
+            f"{buffer.name!r}",
+            span=consumer.span,
+        )
+    return found
+
+
+def _same_extent(a: Expr, b: Expr) -> bool:
+    return a == b or (as_int(a) is not None and as_int(a) == as_int(b))
+
+
+def _spatial_guard(producer: Block, reducing: set[Var]) -> Expr | None:
+    """Keep the parts of a predicate that do not speak of reduction loops."""
+    kept = [part for part in conjuncts(producer.predicate) if not variables(part) & reducing]
+    return logical_and(*kept) if kept else None
+
+
+def conjuncts(predicate: Expr | None) -> list[Expr]:
+    """List the conditions that a predicate joins with ``and``."""
+    if predicate is None:
+        return []
+    found: list[Expr] = []
+    stack = [predicate]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, And):
+            stack.extend((part.b, part.a))
+        else:
+            found.append(part)
+    return found

@@ -1,0 +1,122 @@
+"""Primitives on intermediate buffers: transform_layout and set_scope."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from irkit.core import ScheduleError, rewrite
+from irkit.ir import (
+    Allocate,
+    Buffer,
+    Expr,
+    ExprLike,
+    Interval,
+    Load,
+    PrimFunc,
+    Store,
+    Var,
+    as_int,
+    bounds,
+    const,
+    index,
+)
+from irkit.schedule.state import allocation, exchange_buffer, find_block, only_store, variables
+
+_MOST_ELEMENTS = 1 << 22
+IndexMap = Callable[..., Sequence[ExprLike]]
+
+
+def transform_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc:
+    """Store the buffer that a block writes in another layout: element ``i, j`` at ``index_map(i,
+    j)``.
+
+    Shapes: the new shape is the smallest box that holds the image of the old one, so the map must
+    be injective there.
+    Raises: ScheduleError if the buffer is a parameter, or the image has no constant bounds.
+    """
+    old = _intermediate(func, name)
+    axes = [Var(f"i{at}", dim.dtype) for at, dim in enumerate(old.shape)]
+    image = [index(item) for item in index_map(*axes)]
+    ranges = {axis: Interval(0, _less_one(dim)) for axis, dim in zip(axes, old.shape, strict=True)}
+    shape: list[Expr] = []
+    for item in image:
+        box = bounds(item, ranges)
+        if box.low is None or box.high is None or box.low < 0:
+            raise ScheduleError(
+                f"the index map of {old.name!r} has no constant bounds, or is negative"
+            )
+        shape.append(const(box.high + 1, item.dtype))
+    _check_injective(old, index_map, image, axes)
+    new = Buffer(old.name, tuple(shape), old.dtype, old.scope, None, old.align, old.span)
+
+    def place(indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        # Not simplified here: `(y * 55 + x) % 32` would lose its 55 before y and x become loops.
+        return tuple(index(item) for item in index_map(*indices))
+
+    def move(node: Load | Store | Allocate) -> Load | Store | Allocate | None:
+        if node.buffer is not old:
+            return None
+        if isinstance(node, Allocate):
+            return node.replace(buffer=new)
+        return node.replace(buffer=new, indices=place(node.indices))
+
+    return rewrite(func, move, on=(Load, Store, Allocate))
+
+
+def _check_injective(
+    buffer: Buffer, index_map: IndexMap, image: Sequence[Expr], axes: Sequence[Var]
+) -> None:
+    """Try all elements: no two may go to the same place.
+
+    Axes that share no part of the image are tried apart, which keeps the numbers small.
+    """
+    used = [variables(part) for part in image]
+    groups: list[set[Var]] = []
+    for axis in axes:
+        together: set[Var] = {axis}.union(*(vars_ for vars_ in used if axis in vars_))
+        apart = [group for group in groups if not group & together]
+        groups = [*apart, together.union(*(group for group in groups if group & together))]
+    for group in groups:
+        sizes = [
+            (as_int(dim) or 1) if axis in group else 1
+            for axis, dim in zip(axes, buffer.shape, strict=True)
+        ]
+        count = math.prod(sizes)
+        if count > _MOST_ELEMENTS:
+            raise ScheduleError(f"the layout of {buffer.name!r} has too many elements to check")
+        code = np.zeros(count, dtype=np.int64)
+        for part in index_map(*np.indices(sizes).reshape(len(sizes), -1)):
+            place = np.broadcast_to(cast(Any, part), (count,))
+            code = code * (int(place.max(initial=0)) + 1) + place
+        if len(np.unique(code)) != count:
+            raise ScheduleError(
+                f"the index map of {buffer.name!r} sends two elements to the same place"
+            )
+
+
+def set_scope(func: PrimFunc, name: str, scope: str) -> PrimFunc:
+    """Keep the buffer that a block writes in another scope, such as ``local``.
+
+    Raises: ScheduleError if the buffer is a parameter.
+    """
+    old = _intermediate(func, name)
+    return exchange_buffer(func, old, old.replace(scope=scope))
+
+
+def _intermediate(func: PrimFunc, name: str) -> Buffer:
+    block = find_block(func, name)
+    store = only_store(block)
+    if store is None or allocation(func, store.buffer) is None:
+        raise ScheduleError(
+            f"block {name!r} does not write a buffer of the function's own",
+            hint="The layout and scope of parameters belong to the caller.",
+            span=block.span,
+        )
+    return store.buffer
+
+
+def _less_one(dim: Expr) -> int | None:
+    number = as_int(dim)
+    return None if number is None else number - 1

@@ -1,0 +1,93 @@
+"""Primitives that trade guards for room: overcompute."""
+
+from irkit.core import ScheduleError, rewrite
+from irkit.ir import (
+    Axis,
+    Block,
+    Expr,
+    Load,
+    PrimFunc,
+    Var,
+    as_int,
+    bounds,
+    const,
+    if_then_else,
+    logical_and,
+    loop_ranges,
+    lt,
+)
+from irkit.schedule.state import (
+    allocation,
+    exchange,
+    exchange_buffer,
+    find_block,
+    only_store,
+    variables,
+)
+
+
+def overcompute(func: PrimFunc, name: str) -> PrimFunc:
+    """Let a block also run where its predicate fails, on elements that nobody reads.
+
+    The buffer it writes and its axes grow to hold them; what it loads from elsewhere is 0 there. So
+    the accumulators of a
+    last, partial tile need no guard and stay in registers.
+    Raises: ScheduleError if the buffer is a parameter, an extent is not constant, or the guard is
+    about a reduction.
+    """
+    block = find_block(func, name)
+    if block.predicate is None:
+        return func
+    store = only_store(block)
+    home = None if store is None else allocation(func, store.buffer)
+    if store is None or home is None:
+        raise ScheduleError(
+            f"cannot overcompute block {name!r}: it must be one store to a buffer of the "
+            "function's own",
+            span=block.span,
+        )
+    grown = _grown(func, block)
+    old = store.buffer
+    shape = tuple(
+        _room(index, dim, grown) for index, dim in zip(store.indices, old.shape, strict=True)
+    )
+    new = old.replace(shape=shape)
+    guarded = {axis.var: axis.extent for axis in block.axes if axis.var in grown}
+    axes = tuple(axis.replace(extent=grown.get(axis.var, axis.extent)) for axis in block.axes)
+
+    def guard(load: Load) -> Expr | None:
+        if load.buffer is old:
+            return None
+        used = {var for index in load.indices for var in variables(index)}
+        conditions = [lt(var, extent) for var, extent in guarded.items() if var in used]
+        zero = const(0, load.dtype)
+        return if_then_else(logical_and(*conditions), load, zero) if conditions else None
+
+    body = rewrite(block.body, guard, on=Load)
+    changed = block.replace(axes=axes, body=body, predicate=None, reads=None, writes=None)
+    return exchange_buffer(exchange(func, {block: changed}), old, new)
+
+
+def _grown(func: PrimFunc, block: Block) -> dict[Var, Expr]:
+    """Find the spatial axes that leave their extent where the predicate fails, and how far they
+    go."""
+    ranges = loop_ranges(func)
+    found: dict[Var, Expr] = {}
+    for axis in block.axes:
+        box, extent = bounds(axis.binding, ranges), as_int(axis.extent)
+        if extent is None or box.high is None or box.low is None or box.low < 0:
+            raise _cannot(block, axis, "has no constant bounds")
+        if box.high >= extent:
+            if axis.kind != "spatial":
+                raise _cannot(block, axis, "is reduced over, so its guard decides the result")
+            found[axis.var] = const(box.high + 1, axis.extent.dtype)
+    return found
+
+
+def _cannot(block: Block, axis: Axis, why: str) -> ScheduleError:
+    message = f"cannot overcompute block {block.name!r}: axis {axis.var.name!r} {why}"
+    return ScheduleError(message, span=block.span)
+
+
+def _room(index: Expr, dim: Expr, grown: dict[Var, Expr]) -> Expr:
+    return grown.get(index, dim) if isinstance(index, Var) else dim

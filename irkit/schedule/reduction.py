@@ -1,0 +1,70 @@
+"""Primitives on reductions: decompose_reduction."""
+
+from irkit.core import ScheduleError, Span, substitute
+from irkit.ir import For, PrimFunc, Stmt, Var, logical_and, seq
+from irkit.schedule.compute import conjuncts
+from irkit.schedule.state import exchange, find_block, find_loop, path_to, variables
+
+
+def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, str]:
+    """Move the initialisation of a reduction into a block of its own, in front of a loop.
+
+    The new block is named ``NAME_init`` and runs under copies of the loops from ``var`` inwards
+    that are not reduced over.
+    Raises: ScheduleError if the block has no initialisation, the loop is not around it, or a
+    reduction loop is further out.
+    """
+    block, loop = find_block(func, name), find_loop(func, var)
+    path = path_to(func, block)
+    if block.init is None:
+        raise ScheduleError(f"block {name!r} has no initialisation to move", span=block.span)
+    if loop not in path:
+        raise ScheduleError(f"loop {var.name!r} is not around block {name!r}", span=block.span)
+    inner = [stmt for stmt in path[path.index(loop) :] if isinstance(stmt, For)]
+    outer = [stmt for stmt in path[: path.index(loop)] if isinstance(stmt, For)]
+    reducing = set[Var]().union(
+        *(variables(axis.binding) for axis in block.axes if axis.kind != "spatial")
+    )
+    early = next((stmt for stmt in outer if stmt.var in reducing), None)
+    if early is not None:
+        raise ScheduleError(
+            f"cannot initialise {name!r} in front of {var.name!r}: the loop {early.var.name!r} "
+            "further out is reduced over, so it would run again and again",
+            span=block.span,
+        )
+    kept = [stmt for stmt in inner if stmt.var not in reducing]
+    names = {stmt.var: stmt.var.copy() for stmt in kept}
+    own = {axis.var: axis.var.copy() for axis in block.axes if axis.kind == "spatial"}
+    axes = tuple(
+        axis.replace(var=own[axis.var], binding=substitute(axis.binding, names))
+        for axis in block.axes
+        if axis.var in own
+    )
+    guards = [part for part in conjuncts(block.predicate) if not variables(part) & reducing]
+    mixed = [
+        part
+        for part in conjuncts(block.predicate)
+        if variables(part) & reducing and variables(part) - reducing
+    ]
+    if mixed:
+        raise ScheduleError(
+            f"cannot initialise {name!r} apart: its predicate joins reduced and other loops",
+            span=block.span,
+        )
+    span = Span("schedule", "decompose_reduction", parent=block.span)
+    made: Stmt = block.replace(
+        name=f"{name}_init",
+        axes=axes,
+        body=substitute(block.init, own),
+        init=None,
+        predicate=substitute(logical_and(*guards), names) if guards else None,
+        reads=None,
+        writes=None,
+        span=span,
+    )
+    for stmt in reversed(kept):
+        end = substitute(stmt.end, names)
+        made = stmt.replace(var=names[stmt.var], end=end, body=made, span=span)
+    func = exchange(func, {block: block.replace(init=None)})
+    loop = find_loop(func, var)
+    return exchange(func, {loop: seq(made, loop)}), f"{name}_init"

@@ -1,0 +1,150 @@
+"""Find blocks and loops in a function, and put other statements in their place.
+
+A loop is known by its variable and a block by its name: both outlive every rewrite, so references
+need no forwarding.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from irkit.core import Node, ScheduleError, children, postorder, rewrite, walk, with_fields
+from irkit.ir import Allocate, Block, Buffer, Expr, For, Load, PrimFunc, Stmt, Store, Var, seq
+
+_N = TypeVar("_N", bound=Node)
+
+
+def exchange(func: PrimFunc, changes: Mapping[Stmt, Stmt]) -> PrimFunc:
+    """Put statements in the place of others, known by identity; an empty sequence deletes."""
+    new: dict[int, Node] = {id(old): now for old, now in changes.items()}
+    for node in postorder(func):
+        if id(node) not in new:
+            changed = with_fields(node, new)
+            if changed is not node:
+                new[id(node)] = changed
+    result = new.get(id(func), func)
+    assert isinstance(result, PrimFunc)
+    return result
+
+
+def path_to(func: PrimFunc, target: Node) -> list[Stmt]:
+    """List the statements from the body of ``func`` down to ``target``, which is the last."""
+    stack: list[tuple[Node, int]] = [(func, -1)]
+    visited: list[tuple[Node, int]] = []
+    while stack:
+        node, parent = stack.pop()
+        at = len(visited)
+        visited.append((node, parent))
+        if node is target:
+            found: list[Stmt] = []
+            while at > 0:
+                step, at = visited[at]
+                if isinstance(step, Stmt):
+                    found.append(step)
+            return found[::-1]
+        stack.extend((child, at) for child in reversed(children(node)) if isinstance(child, Stmt))
+    raise AssertionError("the statement is not part of the function")
+
+
+def find_block(func: PrimFunc, name: str) -> Block:
+    """Find the block of a name.
+
+    Raises: ScheduleError if there is none, or several.
+    """
+    named = [block for block in walk(func, on=Block) if block.name == name]
+    if len(named) != 1:
+        known = ", ".join(sorted({block.name for block in walk(func, on=Block)})) or "none"
+        what = "no block" if not named else f"{len(named)} blocks"
+        raise ScheduleError(f"{func.name} has {what} named {name!r}; it has: {known}")
+    return named[0]
+
+
+def find_loop(func: PrimFunc, var: Var) -> For:
+    """Find the loop of a variable.
+
+    Raises: ScheduleError if it is gone, because it was split, fused or inlined away.
+    """
+    for loop in walk(func, on=For):
+        if loop.var is var:
+            return loop
+    raise ScheduleError(
+        f"{func.name} has no loop {var.name!r} any more",
+        hint="A loop that was split or fused is replaced by the loops that the primitive returned.",
+    )
+
+
+def loops_above(func: PrimFunc, block: Block) -> list[For]:
+    """List the loops around a block, outermost first."""
+    return [stmt for stmt in path_to(func, block) if isinstance(stmt, For)]
+
+
+def blocks_below(stmt: Stmt) -> list[Block]:
+    """List the outermost blocks inside a statement, in text order."""
+    found: list[Block] = []
+    stack: list[Node] = [stmt]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Block):
+            found.append(node)
+        else:
+            stack.extend(child for child in reversed(children(node)) if isinstance(child, Stmt))
+    return found
+
+
+def nest(loops: Sequence[For], body: Stmt) -> Stmt:
+    """Wrap loops around a body, the first outermost."""
+    for loop in reversed(loops):
+        body = loop.replace(body=body)
+    return body
+
+
+def remove(func: PrimFunc, block: Block) -> PrimFunc:
+    """Delete a block with the loops that then hold nothing."""
+    gone: Stmt = block
+    for stmt in reversed(path_to(func, block)[:-1]):
+        if not isinstance(stmt, For):
+            break
+        gone = stmt
+    return exchange(func, {gone: seq()})
+
+
+def exchange_buffer(root: _N, old: Buffer, new: Buffer) -> _N:
+    """Put a buffer in the place of another wherever it is allocated, loaded or stored."""
+
+    def move(node: Load | Store | Allocate) -> Load | Store | Allocate | None:
+        return node.replace(buffer=new) if node.buffer is old else None
+
+    return rewrite(root, move, on=(Load, Store, Allocate))
+
+
+def reads_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
+    """List the blocks that load from a buffer, other than to accumulate into it."""
+    found: list[Block] = []
+    for block in walk(func, on=Block):
+        loads = any(load.buffer is buffer for load in walk(block, on=Load))
+        if loads and not any(store.buffer is buffer for store in walk(block, on=Store)):
+            found.append(block)
+    return found
+
+
+def writes_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
+    """List the blocks that store to a buffer."""
+    return [
+        block
+        for block in walk(func, on=Block)
+        if any(store.buffer is buffer for store in walk(block, on=Store))
+    ]
+
+
+def only_store(block: Block) -> Store | None:
+    """Return the store that is the whole body of a block, or None."""
+    return block.body if isinstance(block.body, Store) else None
+
+
+def allocation(func: PrimFunc, buffer: Buffer) -> Allocate | None:
+    """Find where an intermediate buffer is allocated; None for a parameter."""
+    return next((stmt for stmt in walk(func, on=Allocate) if stmt.buffer is buffer), None)
+
+
+def variables(expr: Expr | None) -> set[Var]:
+    """Collect the variables of an expression."""
+    return set(walk(expr, on=Var)) if expr is not None else set()

@@ -1,0 +1,51 @@
+"""Loop functions to schedule, and how to compare them: on small whole numbers floats are exact."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit import te
+from irkit.ir import Buffer, PrimFunc, as_int, interpret, verify
+
+
+def matmul(m: int, n: int, k: int) -> PrimFunc:
+    a, b = te.placeholder((m, k), name="A"), te.placeholder((k, n), name="B")
+    r = te.reduce_axis((0, k), name="r")
+    c = te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")
+    return te.create_prim_func([a, b, c])
+
+
+def matmul_relu(m: int, n: int, k: int) -> PrimFunc:
+    a, b = te.placeholder((m, k), name="A"), te.placeholder((k, n), name="B")
+    r = te.reduce_axis((0, k), name="r")
+    c = te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")
+    d = te.compute((m, n), lambda i, j: te.maximum(c[i, j], 0.0), name="D")
+    return te.create_prim_func([a, b, d])
+
+
+def chain(n: int) -> PrimFunc:
+    """Three stages, one after the other."""
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] + 1.0, name="B")
+    c = te.compute((n,), lambda i: b[i] * 2.0, name="C")
+    d = te.compute((n,), lambda i: c[i] - a[i], name="D")
+    return te.create_prim_func([a, d])
+
+
+def outputs(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:
+    """Interpret a function on small whole numbers and return all its arrays."""
+    assert verify(func) == []
+    rng = np.random.default_rng(seed)
+    arrays: list[NDArray[Any]] = []
+    for param in func.params:
+        assert isinstance(param, Buffer)
+        shape = tuple(as_int(dim) or 0 for dim in param.shape)
+        arrays.append(rng.integers(-4, 5, shape).astype(np.float32))
+    interpret(func, *arrays)
+    return arrays
+
+
+def assert_same_results(before: PrimFunc, after: PrimFunc) -> None:
+    for expected, found in zip(outputs(before), outputs(after), strict=True):
+        np.testing.assert_array_equal(found, expected)

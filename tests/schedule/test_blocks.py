@@ -1,0 +1,149 @@
+"""Primitives that move blocks and buffers keep the meaning or refuse."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit import te
+from irkit.core import ScheduleError, walk
+from irkit.ir import Allocate, Block, PrimFunc
+from irkit.schedule import Schedule
+from tests.schedule.kernels import assert_same_results, chain, matmul, matmul_relu
+
+
+def names(func: PrimFunc) -> list[str]:
+    return [block.name for block in walk(func, on=Block)]
+
+
+def test_an_inlined_block_and_its_buffer_are_gone() -> None:
+    sch = Schedule(chain(8))
+    sch.compute_inline(sch.get_block("B"))
+    assert names(sch.func) == ["C", "D"]
+    assert [alloc.buffer.name for alloc in walk(sch.func, on=Allocate)] == ["C"]
+    assert_same_results(chain(8), sch.func)
+
+
+def test_an_output_cannot_be_inlined() -> None:
+    sch = Schedule(chain(8))
+    with pytest.raises(ScheduleError, match="is a parameter"):
+        sch.compute_inline(sch.get_block("D"))
+
+
+def test_a_reduction_cannot_be_inlined() -> None:
+    sch = Schedule(matmul_relu(4, 4, 4))
+    with pytest.raises(ScheduleError, match="it reduces"):
+        sch.compute_inline(sch.get_block("C"))
+
+
+def test_the_start_of_a_reduction_becomes_a_block_of_its_own() -> None:
+    sch = Schedule(matmul(3, 4, 5))
+    block = sch.get_block("C")
+    made = sch.decompose_reduction(block, sch.get_loops(block)[1])
+    assert made.name == "C_init"
+    assert names(sch.func) == ["C_init", "C"]
+    assert_same_results(matmul(3, 4, 5), sch.func)
+
+
+def test_a_start_inside_the_reduction_is_refused() -> None:
+    sch = Schedule(matmul(3, 4, 5))
+    block = sch.get_block("C")
+    i, j, r = sch.get_loops(block)
+    sch.reorder(r, i, j)
+    with pytest.raises(ScheduleError, match="reduced over"):
+        sch.decompose_reduction(block, i)
+
+
+def test_a_consumer_moves_under_a_loop_of_its_producer() -> None:
+    sch = Schedule(matmul_relu(6, 8, 3))
+    i, *_ = sch.get_loops(sch.get_block("C"))
+    sch.reverse_compute_at(sch.get_block("D"), i)
+    assert sch.get_loops(sch.get_block("D"))[0].var is i.var
+    assert_same_results(matmul_relu(6, 8, 3), sch.func)
+
+
+def test_a_consumer_cannot_move_under_the_reduction() -> None:
+    sch = Schedule(matmul_relu(6, 8, 3))
+    *_, r = sch.get_loops(sch.get_block("C"))
+    with pytest.raises(ScheduleError, match="still reduces"):
+        sch.reverse_compute_at(sch.get_block("D"), r)
+
+
+def test_a_consumer_that_reads_transposed_moves_with_its_axes_swapped() -> None:
+    a = te.placeholder((4, 4), name="A")
+    b = te.compute((4, 4), lambda i, j: a[i, j] + 1.0, name="B")
+    c = te.compute((4, 4), lambda i, j: b[j, i], name="C")
+    func = te.create_prim_func([a, c])
+    sch = Schedule(func)
+    i, _ = sch.get_loops(sch.get_block("B"))
+    sch.reverse_compute_at(sch.get_block("C"), i)
+    assert_same_results(func, sch.func)
+
+
+def test_a_consumer_that_reads_elsewhere_cannot_move() -> None:
+    a = te.placeholder((8,), name="A")
+    b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
+    c = te.compute((8,), lambda i: b[7 - i], name="C")
+    sch = Schedule(te.create_prim_func([a, c]))
+    (i,) = sch.get_loops(sch.get_block("B"))
+    with pytest.raises(ScheduleError, match="one for one"):
+        sch.reverse_compute_at(sch.get_block("C"), i)
+
+
+def test_a_cached_result_is_copied_out() -> None:
+    sch = Schedule(matmul(4, 5, 6))
+    made = sch.cache_write(sch.get_block("C"), "local")
+    assert names(sch.func) == ["C", made.name]
+    (home,) = walk(sch.func, on=Allocate)
+    assert home.buffer.scope == "local"
+    assert_same_results(matmul(4, 5, 6), sch.func)
+
+
+def test_overcompute_takes_the_guard_from_the_block() -> None:
+    sch = Schedule(matmul_relu(3, 10, 4))
+    block = sch.get_block("C")
+    _, j, _ = sch.get_loops(block)
+    sch.split(j, [None, 4])
+    sch.overcompute(block)
+    (found,) = [each for each in walk(sch.func, on=Block) if each.name == "C"]
+    assert found.predicate is None
+    assert_same_results(matmul_relu(3, 10, 4), sch.func)
+
+
+def test_a_guard_on_a_reduction_cannot_be_taken_away() -> None:
+    sch = Schedule(matmul_relu(3, 4, 10))
+    block = sch.get_block("C")
+    *_, r = sch.get_loops(block)
+    sch.split(r, [None, 4])
+    with pytest.raises(ScheduleError, match="reduced over"):
+        sch.overcompute(block)
+
+
+def test_a_parameter_has_the_layout_that_its_caller_knows() -> None:
+    sch = Schedule(matmul(4, 4, 4))
+    with pytest.raises(ScheduleError, match="own"):
+        sch.transform_layout(sch.get_block("C"), lambda i, j: [j, i])
+
+
+def test_a_layout_that_is_not_injective_is_refused() -> None:
+    sch = Schedule(chain(8))
+    with pytest.raises(ScheduleError, match="same place"):
+        sch.transform_layout(sch.get_block("B"), lambda i: [i // 2])
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(m=st.integers(1, 7), n=st.integers(1, 21), k=st.integers(1, 4), rows=st.integers(1, 3))
+def test_a_register_tile_gives_the_same(m: int, n: int, k: int, rows: int) -> None:
+    sch = Schedule(matmul_relu(m, n, k))
+    block = sch.get_block("C")
+    i, j, r = sch.get_loops(block)
+    high, low = sch.split(i, [None, rows])
+    far, near = sch.split(j, [None, 4])
+    sch.reorder(high, far, r, low, near)
+    sch.unroll(low)
+    sch.vectorize(near)
+    sch.reverse_compute_at(sch.get_block("D"), far)
+    sch.overcompute(block)
+    sch.decompose_reduction(block, r)
+    sch.transform_layout(block, lambda i, j: [i // rows, i % rows, j // 4, j % 4])
+    sch.set_scope(block, "local")
+    assert_same_results(matmul_relu(m, n, k), sch.func)
