@@ -1,1 +1,1 @@
-"""To come."""
+"""Front ends: what reads models of other tools."""

@@ -1,1 +1,18 @@
-"""To come."""
+"""Import ONNX models. Reading order: load, importer (the walk), context (what a converter sees),
+convert."""
+
+from irkit.frontend.onnx.context import ImportFailed
+from irkit.frontend.onnx.convert import CONVERTERS
+from irkit.frontend.onnx.importer import Shapes, UnsupportedModel, import_onnx
+from irkit.frontend.onnx.load import ModelLike, load_model, opset_of
+
+__all__ = [
+    "CONVERTERS",
+    "ImportFailed",
+    "ModelLike",
+    "Shapes",
+    "UnsupportedModel",
+    "import_onnx",
+    "load_model",
+    "opset_of",
+]

@@ -1,0 +1,193 @@
+"""What a converter sees: one node with its attributes, its inputs as graph values, and the
+builder."""
+
+from collections.abc import MutableMapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+from irkit.core import IRKitError, ShapeError, Span
+from irkit.graph import Builder, TensorType, Value
+from irkit.ir import DType, as_int
+
+
+class ImportFailed(IRKitError):
+    """A node of a model that cannot be imported; the message names it."""
+
+
+class OnnxNode:
+    """One ONNX node: ``version`` is the opset version in which its operator last changed, as this
+    model sees it."""
+
+    def __init__(
+        self,
+        proto: onnx.NodeProto,
+        *,
+        version: int,
+        inputs: Sequence[Value | None],
+        builder: Builder,
+        known: MutableMapping[Value, NDArray[np.generic]],
+    ) -> None:
+        self.proto = proto
+        self.version = version
+        self.inputs = list(inputs)
+        self.builder = builder
+        self._known = known
+        self._attrs = {attr.name: attr for attr in proto.attribute}
+
+    @property
+    def title(self) -> str:
+        """How messages name this node."""
+        name = self.proto.name or (self.proto.output[0] if self.proto.output else "?")
+        return f"{self.proto.op_type} node {name!r}"
+
+    @property
+    def span(self) -> Span:
+        return Span("onnx", self.proto.name or ",".join(self.proto.output))
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs that are wanted; an empty name is one that is not."""
+        return list(self.proto.output)
+
+    def wants(self, at: int) -> bool:
+        """Say whether the output of a number is used."""
+        return at < len(self.proto.output) and self.proto.output[at] != ""
+
+    def fail(self, message: str, hint: str = "") -> ImportFailed:
+        """Make the error for this node, ready to raise."""
+        return ImportFailed(f"{self.title}: {message}", hint=hint, span=self.span)
+
+    def op(self, name: str, *args: Value, **attrs: Any) -> Value:
+        """Emit one graph operator that stems from this node."""
+        return self.builder.op(name, *args, name=self.proto.output[0], span=self.span, **attrs)
+
+    def constant(self, array: NDArray[np.generic]) -> Value:
+        """Emit a constant; converters further on know what it holds."""
+        value = self.builder.constant(array, name=f"{self.proto.output[0]}_const", span=self.span)
+        self._known[value] = array
+        return value
+
+    def input(self, at: int) -> Value:
+        """Return an input that must be there."""
+        value = self.optional(at)
+        if value is None:
+            raise self.fail(f"input {at} is missing")
+        return value
+
+    def optional(self, at: int) -> Value | None:
+        """Return an input, or None if it was left out."""
+        return self.inputs[at] if at < len(self.inputs) else None
+
+    def array(self, at: int, what: str) -> NDArray[np.generic] | None:
+        """Return the value of an input that decides a shape, or None if it was left out.
+
+        Raises: ImportFailed if the value is only known when the model runs.
+        """
+        value = self.optional(at)
+        if value is None:
+            return None
+        known = self._known.get(value)
+        if known is None:
+            raise self.fail(
+                f"its {what} (input {value.name!r}) decides a shape, but is only known when the "
+                "model runs",
+                hint=f"Fix it on import: values={{{value.name!r}: array}}.",
+            )
+        return known
+
+    def ints(self, at: int, what: str) -> tuple[int, ...] | None:
+        """Return an input that decides a shape as integers."""
+        array = self.array(at, what)
+        return None if array is None else tuple(int(item) for item in array.reshape(-1))
+
+    def type(self, value: Value) -> TensorType:
+        """Return the tensor type of a value."""
+        if not isinstance(value.type, TensorType):
+            raise self.fail(f"{value.name!r} is no tensor")
+        return value.type
+
+    def dtype(self, value: Value) -> DType:
+        return self.type(value).dtype
+
+    def shape(self, value: Value) -> tuple[int, ...]:
+        """Return a shape that must be constant here.
+
+        Raises: ShapeError if a dimension is symbolic.
+        """
+        dims = [as_int(dim) for dim in self.type(value).shape]
+        known = [dim for dim in dims if dim is not None]
+        if len(known) != len(dims):
+            raise ShapeError(
+                f"{self.title}: the shape of {value.name!r} must be constant here",
+                hint="Fix the model's inputs on import: shapes={'name': (1, 3, 224, 224)}.",
+                span=self.span,
+            )
+        return tuple(known)
+
+    def rank(self, value: Value) -> int:
+        return len(self.type(value).shape)
+
+    def axis(self, axis: int, rank: int, *, end: bool = False) -> int:
+        """Count an axis from the front; ``end`` also admits the place behind the last."""
+        limit = rank + 1 if end else rank
+        if not -rank <= axis < max(limit, 1):
+            raise self.fail(f"axis {axis} is outside a tensor of rank {rank}")
+        return axis + rank if axis < 0 else axis
+
+    # Attributes, each with the type that the ONNX page gives it.
+
+    def has(self, name: str) -> bool:
+        return name in self._attrs
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        return int(self._get(name, onnx.AttributeProto.INT, default))
+
+    def number(self, name: str, default: float | None = None) -> float:
+        return float(self._get(name, onnx.AttributeProto.FLOAT, default))
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self._get(name, onnx.AttributeProto.STRING, default)
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+    def integers(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...]:
+        return tuple(int(item) for item in self._get(name, onnx.AttributeProto.INTS, default))
+
+    def numbers(self, name: str, default: Sequence[float] | None = None) -> tuple[float, ...]:
+        return tuple(map(float, self._get(name, onnx.AttributeProto.FLOATS, default)))
+
+    def tensor(self, name: str) -> NDArray[np.generic]:
+        proto = self._get(name, onnx.AttributeProto.TENSOR, None)
+        return to_array(cast(onnx.TensorProto, proto), self.title)
+
+    def _get(self, name: str, kind: int, default: Any) -> Any:
+        attr = self._attrs.get(name)
+        if attr is None:
+            if default is None:
+                raise self.fail(f"attribute {name!r} is missing")
+            return default
+        if attr.type != kind:
+            name_of = onnx.AttributeProto.AttributeType.Name
+            raise self.fail(
+                f"attribute {name!r} is of type {name_of(attr.type)}, expected {name_of(kind)}"
+            )
+        return onnx.helper.get_attribute_value(attr)
+
+
+def to_array(proto: onnx.TensorProto, title: str) -> NDArray[np.generic]:
+    """Read a tensor.
+
+    Raises: ImportFailed if its data do not fit its shape and type.
+    """
+    try:
+        array = numpy_helper.to_array(proto)
+    except Exception as error:  # The library raises many kinds for damaged tensors.
+        raise ImportFailed(f"{title}: tensor {proto.name!r} is damaged: {error}") from error
+    if array.dtype == object:
+        raise ImportFailed(
+            f"{title}: tensor {proto.name!r} holds strings, which irkit does not support"
+        )
+    return array

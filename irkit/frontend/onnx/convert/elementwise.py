@@ -1,0 +1,108 @@
+"""Operators that work element by element: arithmetic, activations, and those that only pass a value
+on."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from irkit.frontend.onnx.context import OnnxNode
+from irkit.graph import Value
+from irkit.ir import numpy_dtype
+
+
+def unary(name: str) -> Callable[[OnnxNode], Value]:
+    """Convert an operator of one argument to the graph operator of that name."""
+
+    def convert(node: OnnxNode) -> Value:
+        return node.op(name, node.input(0))
+
+    return convert
+
+
+def binary(name: str) -> Callable[[OnnxNode], Value]:
+    """Convert an operator of two arguments.
+
+    Source: Add, Sub, Mul, Div; before version 7 they broadcast only where attribute ``broadcast``
+    says so, from ``axis`` on.
+    """
+
+    def convert(node: OnnxNode) -> Value:
+        a, b = node.input(0), node.input(1)
+        if node.version < 7 and node.has("axis"):
+            b = _placed(node, a, b, node.axis(node.integer("axis"), node.rank(a)))
+        return node.op(name, a, b)
+
+    return convert
+
+
+def _placed(node: OnnxNode, a: Value, b: Value, axis: int) -> Value:
+    trailing = node.rank(a) - axis - node.rank(b)
+    if trailing < 0:
+        raise node.fail(f"{b.name!r} does not fit into {a.name!r} from axis {axis} on")
+    return node.op("reshape", b, shape=node.shape(b) + (1,) * trailing)
+
+
+def variadic(name: str) -> Callable[[OnnxNode], Value]:
+    """Convert an operator of one or more arguments by folding a binary operator over them."""
+
+    def convert(node: OnnxNode) -> Value:
+        result = node.input(0)
+        for at in range(1, len(node.inputs)):
+            result = node.op(name, result, node.input(at))
+        return result
+
+    return convert
+
+
+def identity(node: OnnxNode) -> Value:
+    """Pass the input on.
+
+    Source: Identity-1.
+    """
+    return node.input(0)
+
+
+def dropout(node: OnnxNode) -> tuple[Value, Value | None]:
+    """Pass the input on; the mask, where wanted, is True everywhere.
+
+    Source: Dropout-1 to Dropout-22. Training mode draws random numbers, so it is refused unless the
+    ratio is 0.
+    """
+    x = node.input(0)
+    if node.version >= 12:
+        training = node.array(2, "training_mode")
+        ratio = node.array(1, "ratio") if training is not None and bool(training) else None
+        drops = training is not None and bool(training) and (ratio is None or float(ratio) != 0)
+    else:
+        drops = node.version < 7 and not node.integer("is_test", 0)
+    if drops:
+        raise node.fail("training mode draws random numbers; only inference is supported")
+    if not node.wants(1):
+        return x, None
+    # Before version 10 the mask was of the input's type.
+    kind = np.dtype(np.bool_) if node.version >= 10 else numpy_dtype(node.dtype(x))
+    return x, node.constant(np.ones(node.shape(x), dtype=kind))
+
+
+def clip(node: OnnxNode) -> Value:
+    """Keep values between two bounds, either of which may be missing.
+
+    Source: Clip-1 to Clip-13; before version 11 the bounds are attributes. A lower bound above the
+    upper gives the upper.
+    """
+    result = node.input(0)
+    low, high = node.optional(1), node.optional(2)
+    if node.version < 11:
+        kind = numpy_dtype(node.dtype(result))
+        limits = np.finfo(np.float32)
+        low = node.constant(np.array(node.number("min", float(limits.min)), dtype=kind))
+        high = node.constant(np.array(node.number("max", float(limits.max)), dtype=kind))
+    if low is not None:
+        result = node.op("maximum", result, _scalar(node, low))
+    if high is not None:
+        result = node.op("minimum", result, _scalar(node, high))
+    return result
+
+
+def _scalar(node: OnnxNode, bound: Value) -> Value:
+    return bound if node.rank(bound) == 0 else node.op("reshape", bound, shape=())

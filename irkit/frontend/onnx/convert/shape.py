@@ -1,0 +1,152 @@
+"""Operators that make or rearrange tensors without arithmetic."""
+
+import math
+
+import numpy as np
+
+from irkit.frontend.onnx.context import OnnxNode
+from irkit.graph import Value
+
+# A shape from an untrusted model must not make the importer allocate without bound.
+MAX_ELEMENTS = 1 << 28
+
+
+def reshape(node: OnnxNode) -> Value:
+    """Give the elements another shape; 0 keeps a dimension, one -1 is found.
+
+    Source: Reshape-1 (shape is an attribute) to Reshape-25; with ``allowzero`` a 0 means 0.
+    """
+    x = node.input(0)
+    target = node.integers("shape", ()) if node.version < 5 else node.ints(1, "shape")
+    if target is None:
+        raise node.fail("input 1, the shape, is missing")
+    old = node.shape(x)
+    if not (node.version >= 14 and node.integer("allowzero", 0)):
+        if any(dim == 0 and at >= len(old) for at, dim in enumerate(target)):
+            raise node.fail(f"shape {target} keeps a dimension that the input {old} does not have")
+        target = tuple(old[at] if dim == 0 else dim for at, dim in enumerate(target))
+    if target.count(-1) > 1 or any(dim < -1 for dim in target):
+        raise node.fail(f"shape {target} is no shape")
+    if -1 in target:
+        known = math.prod(dim for dim in target if dim != -1)
+        if known == 0 or math.prod(old) % known:
+            raise node.fail(f"cannot reshape {old} to {target}")
+        target = tuple(math.prod(old) // known if dim == -1 else dim for dim in target)
+    return node.op("reshape", x, shape=target)
+
+
+def flatten(node: OnnxNode) -> Value:
+    """Make a matrix: the dimensions before ``axis``, and those from it on.
+
+    Source: Flatten-1 to Flatten-25.
+    """
+    x = node.input(0)
+    shape = node.shape(x)
+    axis = node.axis(node.integer("axis", 1), len(shape), end=True)
+    return node.op("reshape", x, shape=(math.prod(shape[:axis]), math.prod(shape[axis:])))
+
+
+def _axes(node: OnnxNode) -> tuple[int, ...] | None:
+    """Read axes, which are an input from version 13 on and an attribute before."""
+    if node.version >= 13:
+        return node.ints(1, "axes")
+    return node.integers("axes", ()) if node.has("axes") else None
+
+
+def squeeze(node: OnnxNode) -> Value:
+    """Drop dimensions of extent 1: those given, or all of them.
+
+    Source: Squeeze-1 to Squeeze-25.
+    """
+    x = node.input(0)
+    shape = node.shape(x)
+    given = _axes(node)
+    if given is None:
+        dropped = {at for at, dim in enumerate(shape) if dim == 1}
+    else:
+        dropped = {node.axis(axis, len(shape)) for axis in given}
+    wrong = next((at for at in sorted(dropped) if shape[at] != 1), None)
+    if wrong is not None:
+        raise node.fail(f"cannot drop axis {wrong} of {shape}: its extent is {shape[wrong]}, not 1")
+    return node.op(
+        "reshape", x, shape=tuple(dim for at, dim in enumerate(shape) if at not in dropped)
+    )
+
+
+def unsqueeze(node: OnnxNode) -> Value:
+    """Insert dimensions of extent 1 at places of the result.
+
+    Source: Unsqueeze-1 to Unsqueeze-25.
+    """
+    x = node.input(0)
+    given = _axes(node)
+    if given is None:
+        raise node.fail("the axes are missing")
+    rank = node.rank(x) + len(given)
+    places = {node.axis(axis, rank) for axis in given}
+    if len(places) != len(given):
+        raise node.fail(f"axes {given} name a place twice")
+    rest = iter(node.shape(x))
+    return node.op(
+        "reshape", x, shape=tuple(1 if at in places else next(rest) for at in range(rank))
+    )
+
+
+def transpose(node: OnnxNode) -> Value:
+    """Permute dimensions; by default, reverse them.
+
+    Source: Transpose-1 to Transpose-25.
+    """
+    x = node.input(0)
+    axes = node.integers("perm", tuple(reversed(range(node.rank(x)))))
+    if sorted(axes) != list(range(node.rank(x))):
+        raise node.fail(f"perm {axes} is no permutation of {node.rank(x)} dimensions")
+    return node.op("transpose", x, axes=axes)
+
+
+def concat(node: OnnxNode) -> Value:
+    """Join tensors along an axis.
+
+    Source: Concat-1 (axis is 1 unless given) to Concat-13.
+    """
+    inputs = [node.input(at) for at in range(len(node.inputs))]
+    if not inputs:
+        raise node.fail("it has no inputs")
+    axis = node.integer("axis", 1) if node.version < 4 else node.integer("axis")
+    return node.op("concat", *inputs, axis=node.axis(axis, node.rank(inputs[0])))
+
+
+def constant(node: OnnxNode) -> Value:
+    """Make the tensor that an attribute holds.
+
+    Source: Constant-1 to Constant-25.
+    """
+    if node.has("value"):
+        return node.constant(node.tensor("value"))
+    if node.has("value_float"):
+        return node.constant(np.array(node.number("value_float"), dtype=np.float32))
+    if node.has("value_int"):
+        return node.constant(np.array(node.integer("value_int"), dtype=np.int64))
+    if node.has("value_ints"):
+        return node.constant(np.array(node.integers("value_ints"), dtype=np.int64))
+    if node.has("value_floats"):
+        return node.constant(np.array(node.numbers("value_floats"), dtype=np.float32))
+    raise node.fail(
+        "it holds neither a tensor nor numbers; sparse and string constants are not supported"
+    )
+
+
+def constant_of_shape(node: OnnxNode) -> Value:
+    """Fill a tensor of a shape that is known on import with one value, by default 0.0.
+
+    Source: ConstantOfShape-9 to ConstantOfShape-25.
+    """
+    shape = node.ints(0, "shape")
+    if shape is None or any(dim < 0 for dim in shape):
+        raise node.fail(f"shape {shape} is no shape")
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise node.fail(f"shape {shape} has more than {MAX_ELEMENTS} elements")
+    value = node.tensor("value") if node.has("value") else np.zeros(1, dtype=np.float32)
+    if value.size != 1:
+        raise node.fail(f"attribute 'value' must hold one element, found {value.size}")
+    return node.constant(np.full(shape, value.reshape(())[()], dtype=value.dtype))
