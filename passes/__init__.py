@@ -3,11 +3,13 @@
 ``BUILTIN`` lists them; which run, and in which order, is written in ``irkit.phases``.
 """
 
+from typing import cast
+
 from irkit.passes import graph, loop
 from irkit.transform import AnyPass, Pass
 
 BUILTIN: tuple[AnyPass, ...] = tuple(
-    found
+    cast(AnyPass, found)
     for folder in (graph, loop)
     for name in folder.__all__
     if isinstance(found := getattr(folder, name), Pass)

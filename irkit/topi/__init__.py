@@ -69,6 +69,7 @@ from irkit.topi.elementwise import (
     reciprocal,
     square,
 )
+from irkit.topi.graph_ops import RULES, compute_of
 from irkit.topi.index import gather, split, strided_slice, take
 from irkit.topi.linear import dense, gemm, matmul
 from irkit.topi.nn import (
@@ -86,9 +87,11 @@ from irkit.topi.nn import (
     softmax,
 )
 from irkit.topi.reduction import argmax, argmin, max, mean, min, prod, sum
+from irkit.topi.schedules import default_schedule
 from irkit.topi.shape import concatenate, expand_dims, flatten, pad, reshape, squeeze, transpose
 
 __all__ = [
+    "RULES",
     "abs",
     "acos",
     "acosh",
@@ -106,10 +109,12 @@ __all__ = [
     "cast",
     "ceil",
     "clip",
+    "compute_of",
     "concatenate",
     "conv",
     "cos",
     "cosh",
+    "default_schedule",
     "dense",
     "divide",
     "equal",

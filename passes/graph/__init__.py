@@ -1,10 +1,11 @@
 """Passes over graph functions, one a file. A usual order: simplify_graph, fold_constants,
-fold_batch_norm, eliminate_dead_nodes, fuse_ops; after lowering, plan_memory."""
+fold_batch_norm, eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory."""
 
 from irkit.passes.graph.eliminate_dead_nodes import eliminate_dead_nodes
 from irkit.passes.graph.fold_batch_norm import fold_batch_norm
 from irkit.passes.graph.fold_constants import fold_constants
 from irkit.passes.graph.fuse_ops import fuse_ops
+from irkit.passes.graph.lower_to_loops import lower_to_loops
 from irkit.passes.graph.plan_memory import plan_memory
 from irkit.passes.graph.simplify_graph import simplify_graph
 
@@ -13,6 +14,7 @@ __all__ = [
     "fold_batch_norm",
     "fold_constants",
     "fuse_ops",
+    "lower_to_loops",
     "plan_memory",
     "simplify_graph",
 ]

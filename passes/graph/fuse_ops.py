@@ -23,7 +23,8 @@ all between them join too; so a group has one result, and no path leaves it and 
 Source: operator fusion of TVM (Chen et al., OSDI 2018, section 3), with its operator kinds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import cast
 
 import networkx as nx
 
@@ -79,6 +80,12 @@ def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     return _Rebuild(func, members).result() if members else func
 
 
+def _dominators(graph: "nx.DiGraph[Value]") -> dict[Value, Value]:
+    """Find, for each value, the one through which all its uses go."""
+    find = cast(Callable[..., dict[Value, Value]], nx.immediate_dominators)
+    return find(graph, _EXIT)
+
+
 class _Groups:
     """A union of operators into groups, each known by its last one, the sink."""
 
@@ -97,7 +104,7 @@ class _Groups:
         for value in self.order:
             if not self.users[value]:  # Also what nothing needs must not end up inside a group.
                 self._edge(graph, value, _EXIT)
-        self.after = nx.immediate_dominators(graph, _EXIT)
+        self.after = _dominators(graph)
         self.leader: dict[Value, Value] = {value: value for value in self.order}
         self.size: dict[Value, int] = dict.fromkeys(self.order, 1)
         self.kind: dict[Value, int] = {

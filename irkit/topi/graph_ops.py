@@ -1,0 +1,160 @@
+"""The table from graph operators to tensor expressions: a row for each of ``irkit.graph.OPS``."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from irkit import ir
+from irkit.core import IRKitError
+from irkit.graph import Op, Options, attributes
+from irkit.ir import INTRINSICS, Expr
+from irkit.te import Tensor, elementwise
+from irkit.topi import broadcast, index, linear, nn, reduction, shape
+from irkit.topi import elementwise as pointwise
+
+Tensors = Sequence[Tensor]
+Rule = Callable[[Tensors, Options], "Tensor | tuple[Tensor, ...]"]
+
+
+def compute_of(op: Op, args: Tensors) -> tuple[Tensor, ...]:
+    """Write one application of a graph operator as tensor expressions; its results in order.
+
+    Raises: IRKitError for an operator without a row; ShapeError or DTypeError as the operator does.
+    """
+    rule = RULES.get(op.name)
+    if rule is None:
+        raise IRKitError(f"operator {op.name!r} has no tensor expression")
+    found = rule(args, attributes(op))
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _plain(function: Callable[..., Tensor]) -> Rule:
+    """Make the row of an operator without attributes."""
+    return lambda args, _: function(*args)
+
+
+def _scalar(name: str, function: Callable[[Expr, Expr], Expr]) -> Rule:
+    """Make the row of an operator that works element by element, with broadcasting."""
+    return lambda args, _: elementwise(function, *args, name=name)
+
+
+def _intrinsic(name: str) -> Rule:
+    def value(*operands: Expr) -> Expr:
+        return ir.call(name, *operands)
+
+    return lambda args, _: elementwise(value, *args, name=name)
+
+
+def _window(options: Options) -> dict[str, Any]:
+    return {name: options.ints(name) for name in ("strides", "pads", "dilations")}
+
+
+def _conv(args: Tensors, o: Options) -> Tensor:
+    return nn.conv(*args, **_window(o), groups=o.int("groups"))
+
+
+def _max_pool(args: Tensors, o: Options) -> Tensor:
+    ceil = o.flag("ceil_mode")
+    return nn.max_pool(args[0], o.ints("kernel"), **_window(o), ceil_mode=ceil)
+
+
+def _max_pool_with_indices(args: Tensors, o: Options) -> tuple[Tensor, ...]:
+    ceil, column = o.flag("ceil_mode"), bool(o.int("storage_order"))
+    kernel = o.ints("kernel")
+    return nn.max_pool_with_indices(
+        args[0], kernel, **_window(o), ceil_mode=ceil, column_major=column
+    )
+
+
+def _avg_pool(args: Tensors, o: Options) -> Tensor:
+    ceil, count = o.flag("ceil_mode"), o.flag("count_include_pad")
+    kernel = o.ints("kernel")
+    return nn.avg_pool(args[0], kernel, **_window(o), ceil_mode=ceil, count_include_pad=count)
+
+
+def _reduction(function: Callable[..., Tensor]) -> Rule:
+    return lambda args, o: function(args[0], o.ints("axes"), o.flag("keepdims"))
+
+
+def _arg(function: Callable[..., Tensor]) -> Rule:
+    return lambda args, o: function(args[0], o.int("axis"), o.flag("keepdims"))
+
+
+def _along(function: Callable[..., Tensor]) -> Rule:
+    return lambda args, o: function(args[0], o.int("axis"))
+
+
+def _pad(args: Tensors, o: Options) -> Tensor:
+    (x,) = args
+    widths, value = o.ints("pads"), ir.const(o.scalar("value"), x.dtype)
+    return shape.pad(x, widths[: x.ndim], widths[x.ndim :], value)
+
+
+def _lrn(args: Tensors, o: Options) -> Tensor:
+    alpha, beta, bias = o.float("alpha"), o.float("beta"), o.float("bias")
+    return nn.lrn(args[0], o.int("size"), alpha=alpha, beta=beta, bias=bias)
+
+
+def _slice(args: Tensors, o: Options) -> Tensor:
+    places = (o.ints(name) for name in ("begins", "ends", "strides", "axes"))
+    return index.strided_slice(args[0], *places)
+
+
+RULES: dict[str, Rule] = {
+    **{name: _intrinsic(name) for name, row in INTRINSICS.items() if row.on != "effect"},
+    "add": _plain(broadcast.add),
+    "argmax": _arg(reduction.argmax),
+    "argmin": _arg(reduction.argmin),
+    "avg_pool": _avg_pool,
+    "batch_norm": lambda args, o: nn.batch_norm(*args, epsilon=o.float("epsilon")),
+    "bitwise_and": _scalar("bitwise_and", lambda a, b: a & b),
+    "bitwise_or": _scalar("bitwise_or", lambda a, b: a | b),
+    "bitwise_xor": _scalar("bitwise_xor", lambda a, b: a ^ b),
+    "broadcast_to": lambda args, o: broadcast.broadcast_to(args[0], o.ints("shape")),
+    "cast": lambda args, o: pointwise.cast(args[0], o.dtype("dtype")),
+    "concat": lambda args, o: shape.concatenate(args, o.int("axis")),
+    "conv": _conv,
+    "divide": _plain(broadcast.divide),
+    "equal": _plain(broadcast.equal),
+    "expand_dims": lambda args, o: shape.expand_dims(args[0], o.ints("axes")),
+    "floor_mod": _plain(broadcast.mod),
+    "full": lambda args, o: pointwise.full(o.ints("shape"), o.scalar("value"), o.dtype("dtype")),
+    "full_like": lambda args, o: pointwise.full_like(args[0], o.scalar("value")),
+    "greater": _plain(broadcast.greater),
+    "greater_equal": _plain(broadcast.greater_equal),
+    "identity": _plain(pointwise.identity),
+    "less": _plain(broadcast.less),
+    "less_equal": _plain(broadcast.less_equal),
+    "log_softmax": _along(nn.log_softmax),
+    "logical_and": _plain(broadcast.logical_and),
+    "logical_not": _plain(broadcast.logical_not),
+    "logical_or": _plain(broadcast.logical_or),
+    "logical_xor": _scalar("logical_xor", ir.ne),
+    "lrn": _lrn,
+    "matmul": _plain(linear.matmul),
+    "max": _reduction(reduction.max),
+    "max_pool": _max_pool,
+    "max_pool_with_indices": _max_pool_with_indices,
+    "maximum": _plain(broadcast.maximum),
+    "mean": _reduction(reduction.mean),
+    "min": _reduction(reduction.min),
+    "minimum": _plain(broadcast.minimum),
+    "multiply": _plain(broadcast.multiply),
+    "negative": _plain(pointwise.negative),
+    "not_equal": _plain(broadcast.not_equal),
+    "pad": _pad,
+    "power": _plain(broadcast.power),
+    "prod": _reduction(reduction.prod),
+    "reciprocal": _plain(pointwise.reciprocal),
+    "relu": _plain(nn.relu),
+    "reshape": lambda args, o: shape.reshape(args[0], o.ints("shape")),
+    "shift_left": _scalar("shift_left", lambda a, b: a << b),
+    "shift_right": _scalar("shift_right", lambda a, b: a >> b),
+    "slice": _slice,
+    "softmax": _along(nn.softmax),
+    "squeeze": lambda args, o: shape.squeeze(args[0], o.ints("axes")),
+    "subtract": _plain(broadcast.subtract),
+    "sum": _reduction(reduction.sum),
+    "take": lambda args, o: index.take(args[0], args[1], o.int("axis")),
+    "transpose": lambda args, o: shape.transpose(args[0], o.ints("axes")),
+    "where": _plain(broadcast.where),
+}

@@ -1,0 +1,226 @@
+"""The default schedule of a kernel, found from the shape of its loops and not from the operator's
+name.
+
+A sum of products becomes a register tile: lanes along the last axis, an unrolled axis that one
+operand does not depend on, an
+accumulator that lives in registers, and whatever follows (bias, activation, residual) computed on
+the tile before it is stored.
+Other reductions keep their accumulators in registers too; everything else becomes vectors along the
+last axis.
+"""
+
+from irkit.core import ScheduleError, any_node, substitute, walk
+from irkit.ir import (
+    Add,
+    Axis,
+    Block,
+    Call,
+    Const,
+    Expr,
+    IfThenElse,
+    Load,
+    Mul,
+    PrimFunc,
+    Store,
+    Var,
+    as_int,
+    const,
+    is_const,
+    simplify,
+)
+from irkit.schedule import BlockRef, LoopRef, Schedule
+from irkit.schedule.state import only_store, reads_of, variables
+
+VECTOR_BYTES = 64
+_MOST_ROWS = 8
+_MOST_VECTORS = 2
+
+
+def default_schedule(func: PrimFunc, *, vector_bytes: int = VECTOR_BYTES) -> PrimFunc:
+    """Schedule a function as ``te.create_prim_func`` makes it. Units: ``vector_bytes`` of one
+    vector register.
+
+    What a rule cannot handle is left as plain loops, which are right and slower.
+    """
+    sch = Schedule(func)
+    _inline(sch)
+    for block in _blocks(sch):
+        if block.init is not None:
+            _reduction(sch, block, vector_bytes)
+    for block in _blocks(sch):
+        if block.init is None and not _is_scheduled(sch, block):
+            _pointwise(sch, block, vector_bytes)
+    return sch.func
+
+
+def _blocks(sch: Schedule) -> list[Block]:
+    return list(walk(sch.func, on=Block))
+
+
+def _is_scheduled(sch: Schedule, block: Block) -> bool:
+    loops = sch.get_loops(BlockRef(block.name))
+    return any(sch.loop(loop).kind != "serial" for loop in loops)
+
+
+def _inline(sch: Schedule) -> None:
+    """Inline every stage that costs nothing, or that one pointwise stage reads once."""
+    for block in _blocks(sch):
+        store = only_store(block)
+        if store is None or block.init is not None:
+            continue
+        readers = reads_of(sch.func, store.buffer)
+        once = len(readers) == 1 and readers[0].init is None and _loads(readers[0], store) == 1
+        if once or (readers and _is_free(store.value)):
+            try:
+                sch.compute_inline(BlockRef(block.name))
+            except ScheduleError:
+                continue
+
+
+def _loads(reader: Block, store: Store) -> int:
+    return sum(load.buffer is store.buffer for load in walk(reader.body, on=Load))
+
+
+def _is_free(value: Expr) -> bool:
+    """Say whether a value is a constant or a load from elsewhere: no arithmetic, no choice."""
+    return isinstance(value, (Const, Load)) and not any_node(value, (Call, IfThenElse))
+
+
+class _Product:
+    """A sum of products: which loops it has, and which operand each axis moves."""
+
+    def __init__(self, block: Block, store: Store) -> None:
+        self.block = block
+        value = store.value
+        term = value.b if isinstance(value, Add) and isinstance(value.a, Load) else None
+        sides = (term.a, term.b) if isinstance(term, Mul) else ()
+        self.operands = [side for side in sides if isinstance(side, Load)]
+        self.matches = len(self.operands) == 2
+
+    def moves(self, operand: Load, axis: Axis) -> bool:
+        return any(axis.var in set(walk(index, on=Var)) for index in operand.indices)
+
+
+def _reduction(sch: Schedule, block: Block, vector_bytes: int) -> None:
+    store = only_store(block)
+    spatial = [axis for axis in block.axes if axis.kind == "spatial"]
+    if store is None or not spatial or any(as_int(axis.extent) is None for axis in block.axes):
+        return
+    lanes = max(1, vector_bytes // store.buffer.dtype.bytes)
+    product = _Product(block, store)
+    ref = BlockRef(block.name)
+    loops = dict(zip((axis.var for axis in block.axes), sch.get_loops(ref), strict=True))
+    last, extent = spatial[-1], as_int(spatial[-1].extent) or 0
+    line = loops[last.var]
+    outer = [loops[axis.var] for axis in spatial[:-1]]
+    fused = len(spatial) > 1 and _moves_as_one(block, store, spatial[-2], last)
+    whole = extent * (as_int(spatial[-2].extent) or 0) if fused else extent
+    if whole < lanes // 2:
+        return
+    if fused:
+        line = sch.fuse(loops[spatial[-2].var], line)
+        outer = outer[:-1]
+    vectors = min(_MOST_VECTORS, -(-whole // lanes))
+    row = _row_axis(product, spatial, last)
+    rows = _tile(as_int(row.extent) or 1) if row is not None else 1
+    epilogue = _epilogue(sch, block, store)
+    far, near, lane = sch.split(line, [None, vectors, lanes])
+    reduced = [loops[axis.var] for axis in block.axes if axis.kind == "reduce"]
+    tile: list[LoopRef] = []
+    if row is not None and rows > 1 and loops[row.var] in outer:
+        high, low = sch.split(loops[row.var], [None, rows])
+        outer[outer.index(loops[row.var])] = high
+        tile.append(low)
+        sch.reorder(*outer, far, *reduced, low, near, lane)
+        sch.unroll(low)
+    else:
+        sch.reorder(*outer, far, *reduced, near, lane)
+    sch.unroll(near)
+    sch.vectorize(lane)
+    sch.reverse_compute_at(epilogue, far)
+    sch.overcompute(ref)
+    if reduced:
+        sch.decompose_reduction(ref, reduced[0])
+    at = spatial.index(row) if row is not None else -1
+
+    def tile_layout(*indices: Expr) -> list[Expr]:
+        place = indices[-2] * extent + indices[-1] if fused else indices[-1]
+        head = [
+            part
+            for number, index in enumerate(indices[: -2 if fused else -1])
+            for part in ((index // rows, index % rows) if number == at else (index,))
+        ]
+        return [*head, place // (vectors * lanes), place // lanes % vectors, place % lanes]
+
+    sch.transform_layout(ref, tile_layout)
+    sch.set_scope(ref, "local")
+
+
+def _moves_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
+    """Say whether two axes always stand together as the last two, and fill those dimensions."""
+    pair = (outer, inner)
+    own = {outer.var, inner.var}
+    unit = {axis.var: const(0, axis.var.dtype) for axis in block.axes if is_const(axis.extent, 1)}
+    for access in (*walk(block.body, on=Load), store):
+        indices = [simplify(substitute(index, unit)) for index in access.indices]
+        if not any(own & variables(index) for index in indices):
+            continue
+        if indices[-2:] != [outer.var, inner.var] or access.buffer.strides is not None:
+            return False
+        if any(own & variables(index) for index in indices[:-2]):
+            return False
+        dims = access.buffer.shape[-2:]
+        if any(as_int(dim) != as_int(axis.extent) for dim, axis in zip(dims, pair, strict=True)):
+            return False
+    return True
+
+
+def _row_axis(product: _Product, spatial: list[Axis], last: Axis) -> Axis | None:
+    """Find the axis to unroll: the operand that carries the lanes does not depend on it, so its
+    vectors are used again."""
+    if not product.matches:
+        return None
+    carriers = [side for side in product.operands if product.moves(side, last)]
+    if len(carriers) != 1:
+        return None
+    free = [axis for axis in spatial[:-1] if not product.moves(carriers[0], axis)]
+    return max(free, key=lambda axis: as_int(axis.extent) or 0, default=None)
+
+
+def _tile(extent: int) -> int:
+    """Choose how many rows a register tile has: the largest divisor that fits."""
+    return max(size for size in range(1, _MOST_ROWS + 1) if extent % size == 0)
+
+
+def _epilogue(sch: Schedule, block: Block, store: Store) -> BlockRef:
+    """Find the block to run on each finished tile: the one consumer, or a copy made for the
+    purpose."""
+    readers = reads_of(sch.func, store.buffer)
+    spatial = {axis.var for axis in block.axes if axis.kind == "spatial"}
+    if len(readers) == 1 and _reads_alike(readers[0], store, len(spatial)):
+        return BlockRef(readers[0].name)
+    return sch.cache_write(BlockRef(block.name))
+
+
+def _reads_alike(reader: Block, store: Store, rank: int) -> bool:
+    if reader.init is not None or only_store(reader) is None or len(reader.axes) != rank:
+        return False
+    own = [axis.var for axis in reader.axes]
+    loads = [load for load in walk(reader.body, on=Load) if load.buffer is store.buffer]
+    target = only_store(reader)
+    assert target is not None
+    return list(target.indices) == own and all(list(load.indices) == own for load in loads)
+
+
+def _pointwise(sch: Schedule, block: Block, vector_bytes: int) -> None:
+    """Make vectors along the last axis of a stage that only writes what it computes."""
+    store = only_store(block)
+    if store is None or not block.axes or block.predicate is not None:
+        return
+    last = block.axes[-1]
+    extent = as_int(last.extent)
+    lanes = max(1, vector_bytes // store.buffer.dtype.bytes)
+    if extent is None or extent < lanes or store.indices[-1:] != (last.var,):
+        return
+    _, lane = sch.split(sch.get_loops(BlockRef(block.name))[-1], [None, lanes])
+    sch.vectorize(lane)

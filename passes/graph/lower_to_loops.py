@@ -1,0 +1,163 @@
+"""Turn every operator and fused group of the graph into a scheduled loop function of its own.
+
+Before::
+
+    def main(x: f32[1, 8]):
+        r: f32[1, 8] = relu(x)
+        return r
+
+After::
+
+    def main(x: f32[1, 8]):
+        r: f32[1, 8] = call("relu", x)
+        return r
+
+and beside it the loop function ``relu``. Groups whose loops are the same share one function.
+"""
+
+from collections.abc import Sequence
+
+from irkit.core import Function, IRKitError, IRModule, Span, same, structural_hash
+from irkit.graph import (
+    Apply,
+    Bind,
+    Body,
+    Constant,
+    GraphFunc,
+    Invoke,
+    Lambda,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGet,
+    Value,
+)
+from irkit.ir import PrimFunc
+from irkit.te import Tensor, create_prim_func, placeholder
+from irkit.topi import compute_of, default_schedule
+from irkit.transform import define_pass
+
+
+@define_pass
+def lower_to_loops(mod: IRModule, *, vector_bytes: int = 64) -> IRModule:
+    """Make loop functions from the operators of every graph function. Units: bytes of one vector
+    register."""
+    kernels = _Kernels(mod, vector_bytes)
+    changes: dict[str, Function | None] = {}
+    for name, func in mod.functions.items():
+        if isinstance(func, GraphFunc):
+            changes[name] = _lowered(func, kernels)
+    return mod.with_functions({**changes, **kernels.made})
+
+
+class _Kernels:
+    """The loop functions made so far, found again by what they compute."""
+
+    def __init__(self, mod: IRModule, vector_bytes: int) -> None:
+        self.made: dict[str, PrimFunc] = {}
+        self.taken = set(mod)
+        self.vector_bytes = vector_bytes
+        self._by_hash: dict[str, list[str]] = {}
+
+    def name_of(self, func: PrimFunc) -> str:
+        """Enter a function, or find the one that is the same; return its name."""
+        key = structural_hash(func)
+        for name in self._by_hash.setdefault(key, []):
+            if same(self.made[name].replace(name=func.name), func):
+                return name
+        name, number = func.name, 1
+        while name in self.taken:
+            name, number = f"{func.name}_{number}", number + 1
+        self.taken.add(name)
+        self.made[name] = func.replace(name=name)
+        self._by_hash[key].append(name)
+        return name
+
+
+def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
+    lambdas: dict[Value, Lambda] = {}
+    bindings: list[Bind] = []
+    for bind in func.body.bindings:
+        step = bind.step
+        if isinstance(step, Lambda):
+            lambdas[bind.var] = step
+        elif isinstance(step, Op):
+            invoke = _kernel(kernels, step.args, _single(bind), bind.var, bind.span)
+            bindings.append(bind.replace(step=invoke))
+        elif isinstance(step, Apply) and step.callee in lambdas:
+            group = lambdas[step.callee]
+            body = group.body
+            named = dict(zip(group.params, step.args, strict=True))
+            invoke = _kernel(
+                kernels,
+                [named[param] for param in group.params],
+                body,
+                bind.var,
+                bind.span,
+                group.params,
+            )
+            bindings.append(bind.replace(step=invoke))
+        elif isinstance(step, (Constant, Invoke, Tuple, TupleGet)):
+            bindings.append(bind)
+        else:
+            raise IRKitError(
+                f"cannot lower {type(step).__name__} {bind.var.name!r} to loops", span=bind.span
+            )
+    return func.replace(body=Body(tuple(bindings), func.body.result))
+
+
+def _single(bind: Bind) -> Body:
+    return Body((bind,), bind.var)
+
+
+def _kernel(
+    kernels: _Kernels,
+    args: Sequence[Value],
+    body: Body,
+    var: Value,
+    span: Span | None,
+    params: Sequence[Value] | None = None,
+) -> Invoke:
+    """Make the function of one group; each argument is a parameter once, however often it is
+    used."""
+    unique = list(dict.fromkeys(args))
+    tensors = {
+        arg: placeholder(_tensor(arg).shape, dtype=_tensor(arg).dtype, name=f"p{at}")
+        for at, arg in enumerate(unique)
+    }
+    inner = (
+        tensors
+        if params is None
+        else {param: tensors[arg] for param, arg in zip(params, args, strict=True)}
+    )
+    outputs, names = _computed(body, inner)
+    func = create_prim_func([*tensors.values(), *outputs], name="_".join(names), span=span)
+    func = default_schedule(func, vector_bytes=kernels.vector_bytes)
+    return Invoke(kernels.name_of(func), tuple(unique))
+
+
+def _tensor(value: Value) -> TensorType:
+    if not isinstance(value.type, TensorType):
+        raise IRKitError(f"{value.name!r} is no tensor, so it cannot be passed to a kernel")
+    return value.type
+
+
+def _computed(body: Body, given: dict[Value, Tensor]) -> tuple[list[Tensor], list[str]]:
+    """Build the tensor expressions of a body; return its results and the names of its operators."""
+    scope: dict[Value, tuple[Tensor, ...]] = {value: (tensor,) for value, tensor in given.items()}
+    names: list[str] = []
+    for bind in body.bindings:
+        step = bind.step
+        if isinstance(step, Op):
+            args = [scope[arg][0] for arg in step.args]
+            scope[bind.var] = compute_of(step, args)
+            names.append(step.name)
+        elif isinstance(step, Tuple):
+            scope[bind.var] = tuple(scope[item][0] for item in step.items)
+        elif isinstance(step, TupleGet):
+            scope[bind.var] = (scope[step.value][step.index],)
+        else:
+            raise IRKitError(
+                f"cannot lower {type(step).__name__} {bind.var.name!r} to loops", span=bind.span
+            )
+    return list(scope[body.result]), names
