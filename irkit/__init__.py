@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         frontend,
         fuzz,
         graph,
-        inspector_web,
         ir,
         passes,
         phases,
@@ -25,11 +24,12 @@ if TYPE_CHECKING:
         te,
         topi,
         transform,
-        tune,
     )
     from irkit.core import IRKitError, IRModule, Span, Target
     from irkit.ir import Buffer, PrimFunc, Var, interpret
-    from irkit.phases import DEFAULT, build, lower, trace
+    from irkit.phases import DEFAULT, GRAPH, build, compile, lower, trace
+    from irkit.runtime import Model, load
+    from irkit.schedule import Schedule
     from irkit.transform import Pipeline, Registry, Trace, define_pass
 
 __version__ = "0.1.0"
@@ -40,40 +40,46 @@ if not (_here / "passes").is_dir():
     __path__ = [*__path__, str(_here.parent)]
 
 _FOLDERS = (
-    "codegen", "core", "debug", "frontend", "fuzz", "graph", "inspector_web", "ir", "passes",
-    "phases", "runtime", "schedule", "te", "topi", "transform", "tune",
+    "codegen", "core", "debug", "frontend", "fuzz", "graph", "ir", "passes",
+    "phases", "runtime", "schedule", "te", "topi", "transform",
 )  # fmt: skip
 _NAMES = {
     "irkit.core": ("IRKitError", "IRModule", "Span", "Target"),
     "irkit.ir": ("Buffer", "PrimFunc", "Var", "interpret"),
     "irkit.transform": ("Pipeline", "Registry", "Trace", "define_pass"),
-    "irkit.phases": ("DEFAULT", "build", "lower", "trace"),
+    "irkit.phases": ("DEFAULT", "GRAPH", "build", "compile", "lower", "trace"),
+    "irkit.runtime": ("Model", "load"),
+    "irkit.schedule": ("Schedule",),
 }
 _HOME = {name: folder for folder, names in _NAMES.items() for name in names}
 
 __all__ = [
     "DEFAULT",
+    "GRAPH",
     "Buffer",
     "IRKitError",
     "IRModule",
+    "Model",
     "Pipeline",
     "PrimFunc",
     "Registry",
+    "Schedule",
     "Span",
     "Target",
     "Trace",
     "Var",
     "build",
     "codegen",
+    "compile",
     "core",
     "debug",
     "define_pass",
     "frontend",
     "fuzz",
     "graph",
-    "inspector_web",
     "interpret",
     "ir",
+    "load",
     "lower",
     "passes",
     "phases",
@@ -83,7 +89,6 @@ __all__ = [
     "topi",
     "trace",
     "transform",
-    "tune",
 ]
 
 

@@ -1,1 +1,79 @@
-"""The `irkit` command."""
+"""The ``irkit`` command: a table of verbs, each imported when called, so that help is instant."""
+
+import sys
+from importlib import import_module
+
+import click
+
+# verb -> (module:command, what --help says without importing it)
+VERBS: dict[str, tuple[str, str]] = {
+    "compile": (
+        "irkit.phases.command:compile_",
+        "Compile an ONNX model to a package of native code.",
+    ),
+    "run": ("irkit.phases.command:run", "Run a package on given or random inputs."),
+    "trace": ("irkit.phases.command:trace", "Show what every pass did, from a trace file."),
+    "opt": ("irkit.phases.command:opt", "Lower loop IR: text in, text out."),
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = VERBS.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, name = entry[0].partition(":")
+        command = getattr(import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, text) for verb, (_, text) in VERBS.items()])
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="irkit VERB --help says more of each.",
+)
+@click.version_option(package_name="irkit")
+def irkit() -> None:
+    """Take models and loop programs to native code through numbered phases, and see every step.
+
+    \b
+      irkit compile model.onnx -o model.irkit --trace model.trace
+      irkit run model.irkit --random
+      irkit opt kernel.irs --stop-after 1
+    """
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one message and exit code 2, never a stack trace."""
+    try:
+        irkit.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        click.echo("Stopped.", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(141)
+    except Exception as error:
+        if not _is_users(error):
+            raise
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)
+
+
+def _is_users(error: Exception) -> bool:
+    # Imported here: most calls of the command never need it.
+    from irkit.core import IRKitError
+
+    return isinstance(error, (IRKitError, OSError))

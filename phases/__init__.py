@@ -1,7 +1,10 @@
-"""Which passes run, in which order, and why. Reading order: default, lowering, building."""
+"""Which passes run, in which order, and why. Reading order: default (loops), graph, lowering,
+building (kernels), plan and compiling (models)."""
 
 from irkit.phases.building import build
+from irkit.phases.compiling import compile
 from irkit.phases.default import DEFAULT, ORDER
+from irkit.phases.graph import GRAPH
 from irkit.phases.lowering import lower, trace
 
-__all__ = ["DEFAULT", "ORDER", "build", "lower", "trace"]
+__all__ = ["DEFAULT", "GRAPH", "ORDER", "build", "compile", "lower", "trace"]

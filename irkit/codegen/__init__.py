@@ -1,7 +1,17 @@
 """From loop IR to native code. Reading order: host (what this machine is), llvm_types, llvm_text,
 llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory, llvm_lazy, llvm_expr, llvm_layout,
-llvm_stmt, llvm_module, llvm_stub; then object."""
+llvm_stmt, llvm_module, llvm_stub; then object, and executor for whole models."""
 
+from irkit.codegen.executor import (
+    ALIGNMENT,
+    ENTRY,
+    Copy,
+    KernelCall,
+    Place,
+    Plan,
+    TensorSpec,
+    emit_executor,
+)
 from irkit.codegen.host import complete, host_target, runnable
 from irkit.codegen.llvm_layout import OUT_OF_MEMORY
 from irkit.codegen.llvm_module import EMITTER_VERSION, assertions, emit, emit_stubs
@@ -18,18 +28,26 @@ from irkit.codegen.llvm_types import symbol
 from irkit.codegen.object import assembly, compile_object, optimise
 
 __all__ = [
+    "ALIGNMENT",
     "BAD_ARGUMENT",
     "BF16_SYMBOL",
     "EMITTER_VERSION",
+    "ENTRY",
     "NDARRAY_SYMBOL",
     "NUMPY_NUMBERS",
     "OUT_OF_MEMORY",
+    "Copy",
+    "KernelCall",
+    "Place",
+    "Plan",
+    "TensorSpec",
     "array_fields",
     "assembly",
     "assertions",
     "compile_object",
     "complete",
     "emit",
+    "emit_executor",
     "emit_stubs",
     "host_target",
     "optimise",

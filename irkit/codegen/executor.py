@@ -1,0 +1,125 @@
+"""The emitted executor: one function that calls the kernels of a model in order over a planned
+arena.
+
+There is no room for Python between kernels: a small network takes a few microseconds in all. The
+plan is data; the package
+holds it as JSON beside the code that was emitted from it.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from irkit.codegen.llvm_types import quoted, symbol
+
+ENTRY = "irkit_run"
+ALIGNMENT = 64
+
+
+class TensorSpec(msgspec.Struct, frozen=True):
+    """A tensor at the border of a model. Shapes: ``shape`` in elements; ``dtype`` as irkit writes
+    it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a tensor lives during a run.
+
+    Units: ``at`` is the number of an input or output, or an offset in bytes into the parameters or
+    the arena.
+    """
+
+    kind: Literal["input", "output", "param", "arena"]
+    at: int
+
+
+class KernelCall(msgspec.Struct, frozen=True):
+    """One kernel called with the places of its buffers, in order of its parameters; ``node`` says
+    what it is for."""
+
+    kernel: str
+    args: tuple[Place, ...]
+    node: str = ""
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """Bytes moved at the end of a run, for an output that is also an input, a parameter or another
+    output."""
+
+    to: Place
+    source: Place
+    size: int
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """All that a run does. Units: sizes in bytes; ``params`` holds each parameter's offset in the
+    parameter block."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    params: tuple[tuple[int, TensorSpec], ...]
+    param_bytes: int
+    arena_bytes: int
+    calls: tuple[KernelCall, ...]
+    copies: tuple[Copy, ...] = ()
+
+
+_TABLES = {"input": "inputs", "output": "outputs", "param": "params", "arena": "arena"}
+
+
+def emit_executor(plan: Plan, symbols: Sequence[str]) -> str:
+    """Write the executor as LLVM IR: ``i32 @irkit_run(ptr inputs, ptr outputs, ptr params, ptr
+    arena)``.
+
+    ``symbols`` are the kernels' names. It returns 0, or 1 + the number of the call that failed in
+    the upper bits and the
+    kernel's own status in the lower 16.
+    """
+    lines = [f"declare i32 {quoted(symbol(name))}({_pointers(plan, name)})" for name in symbols]
+    lines.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    lines.append(f"define i32 @{ENTRY}(ptr %inputs, ptr %outputs, ptr %params, ptr %arena) {{")
+    lines.append("entry:")
+    places = _addresses(plan, lines)
+    for number, call in enumerate(plan.calls):
+        args = ", ".join(f"ptr {places[place]}" for place in call.args)
+        lines += [
+            f"  %s{number} = call i32 {quoted(symbol(call.kernel))}({args})",
+            f"  %f{number} = icmp ne i32 %s{number}, 0",
+            f"  br i1 %f{number}, label %fail{number}, label %next{number}",
+            f"fail{number}:",
+            f"  %c{number} = or i32 %s{number}, {(number + 1) << 16}",
+            f"  ret i32 %c{number}",
+            f"next{number}:",
+        ]
+    lines += [
+        f"  call void @llvm.memcpy.p0.p0.i64(ptr {places[copy.to]}, ptr {places[copy.source]}, "
+        f"i64 {copy.size}, i1 false)"
+        for copy in plan.copies
+    ]
+    return "\n".join([*lines, "  ret i32 0", "}", ""])
+
+
+def _addresses(plan: Plan, lines: list[str]) -> dict[Place, str]:
+    """Compute every address once, at the start."""
+    used = [place for call in plan.calls for place in call.args]
+    used += [place for copy in plan.copies for place in (copy.to, copy.source)]
+    names: dict[Place, str] = {}
+    for place in dict.fromkeys(used):
+        name = f"%{place.kind}{place.at}"
+        table = _TABLES[place.kind]
+        if place.kind in ("param", "arena"):
+            lines.append(f"  {name} = getelementptr i8, ptr %{table}, i64 {place.at}")
+        else:
+            lines.append(f"  {name}.at = getelementptr ptr, ptr %{table}, i64 {place.at}")
+            lines.append(f"  {name} = load ptr, ptr {name}.at")
+        names[place] = name
+    return names
+
+
+def _pointers(plan: Plan, kernel: str) -> str:
+    call = next(call for call in plan.calls if call.kernel == kernel)
+    return ", ".join(["ptr"] * len(call.args))

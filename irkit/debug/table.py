@@ -1,0 +1,45 @@
+"""Tables for the terminal."""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+
+from irkit.debug.summary import PassRow
+
+
+def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
+    """Lay out rows of passes: phase, pass, how often it ran and changed something, time, nodes
+    before and after."""
+    table = Table(title=title or None, title_justify="left")
+    for name, justify in (
+        ("phase", "left"),
+        ("pass", "left"),
+        ("ran", "right"),
+        ("changed", "right"),
+        ("ms", "right"),
+        ("nodes before", "right"),
+        ("after", "right"),
+    ):
+        table.add_column(name, justify="right" if justify == "right" else "left", no_wrap=True)
+    total = 0.0
+    for row in rows:
+        total += row.seconds
+        phase = "graph" if row.level == "graph" else str(row.phase)
+        changed = str(row.changed) if row.changed else "-"
+        counts = (
+            str(row.runs),
+            changed,
+            f"{row.seconds * 1e3:.1f}",
+            str(row.before),
+            str(row.after),
+        )
+        table.add_row(phase, row.name, *counts, style=None if row.changed else "dim")
+    table.add_section()
+    table.add_row("", "all passes", "", "", f"{total * 1e3:.1f}", "", "")
+    return table
+
+
+def console() -> Console:
+    """Make the console that commands print to; it colours only what is a terminal."""
+    return Console(highlight=False)

@@ -1,0 +1,45 @@
+"""The graph pipeline: what happens to a model before its kernels reach phase 0."""
+
+from irkit.graph import GRAPH_LEVEL
+from irkit.passes.graph import (
+    eliminate_dead_nodes,
+    fold_batch_norm,
+    fold_constants,
+    fuse_ops,
+    lower_to_loops,
+    plan_memory,
+    simplify_graph,
+)
+from irkit.transform import Order, Phase, Pipeline
+
+ORDER = (
+    Order(
+        "fold-batch-norm",
+        "fold-constants",
+        "folding a batch norm leaves arithmetic on weights, which are constants",
+    ),
+    Order("fold-constants", "eliminate-dead-nodes", "what was folded leaves its operands unused"),
+    Order("eliminate-dead-nodes", "fuse-ops", "a dead reader would keep a value from being fused"),
+    Order("fuse-ops", "lower-to-loops", "a group becomes one kernel"),
+    Order("lower-to-loops", "plan-memory", "values inside a kernel need no memory of their own"),
+)
+
+GRAPH = Pipeline(
+    GRAPH_LEVEL,
+    (
+        Phase(
+            0,
+            "graph",
+            (
+                simplify_graph,
+                fold_batch_norm,
+                fold_constants,
+                eliminate_dead_nodes,
+                fuse_ops,
+                lower_to_loops,
+                plan_memory,
+            ),
+        ),
+    ),
+    ORDER,
+)
