@@ -67,9 +67,9 @@ def arguments(func: PrimFunc, *, seed: int = 0, largest: int = 5) -> list[Any]:
     sizes = {var: int(random.integers(1, largest + 1)) for var in shape_vars(func)}
     made = list[Any]()
     for param in func.params:
-        shape = ()
+        shape: tuple[int, ...] = ()
         if isinstance(param, Buffer):
-            shape = tuple(sizes[d] if isinstance(d, Var) else as_int(d) for d in param.shape)
+            shape = tuple(sizes[d] if isinstance(d, Var) else as_int(d) or 0 for d in param.shape)
         values = random.integers(0 if param.dtype.kind == "u" else -4, 9, size=shape)
         array = np.asarray(values).astype(numpy_dtype(param.dtype))
         made.append(array if isinstance(param, Buffer) else array.item())

@@ -1,0 +1,6 @@
+"""Run every benchmark: ``python -m benchmarks``."""
+
+from benchmarks import compiler, models
+
+models.main()
+compiler.main()

@@ -1,0 +1,59 @@
+"""Whole models against ONNX Runtime, one thread, batch 1, in one process: latency ratio, compile
+time and memory."""
+
+import os
+import resource
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+import irkit
+from benchmarks.timing import paired
+
+
+def light_model(name: str) -> Path:
+    """Return the path of a network that ships inside the onnx package."""
+    return Path(onnx.__file__).parent / "backend" / "test" / "data" / "light" / f"light_{name}.onnx"
+
+
+def _onnxruntime(path: Path) -> Any:
+    """Open a model in ONNX Runtime, one thread; imported late, to stay out of our peak memory."""
+    peer: Any = import_module("onnxruntime")
+    options = peer.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return peer.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def measure(name: str, repeats: int = 30) -> str:
+    """Compile a network, run it beside ONNX Runtime, and say how they compare."""
+    path = light_model(name)
+    start = time.perf_counter()
+    model = irkit.compile(str(path))
+    compile_seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    rng = np.random.default_rng(0)
+    feeds = {spec.name: rng.random(spec.shape, dtype=np.float32) for spec in model.plan.inputs}
+    session = _onnxruntime(path)
+    ours, peer, ratio = paired(
+        lambda: model.run(feeds), lambda: session.run(None, feeds), repeats=repeats
+    )
+    return (
+        f"{name}: {ours * 1e3:.2f} ms, ONNX Runtime {peer * 1e3:.2f} ms, ratio {ratio:.2f}; "
+        f"compiled in {compile_seconds:.1f} s, peak {peak:.0f} MB"
+    )
+
+
+def main() -> None:
+    """Print a line for each network; ``IRKIT_MODELS`` names others than squeezenet."""
+    for name in os.environ.get("IRKIT_MODELS", "squeezenet").split(","):
+        print(measure(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Models as test cases: random weights, inner tensors as outputs, and what onnx.reference makes of
+them in float64.
+
+The reference has traps: at opset 9 it gives Softmax the newest meaning of ``axis``, and
+BatchNormalization the statistics of
+training. So a model is converted to opset 15 first, with ``ir_version`` 8.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper, version_converter
+from onnx.reference import ReferenceEvaluator
+
+_REFERENCE_OPSET = 15
+
+
+def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProto:
+    """Copy a model with random numbers for its float weights, also those that a ConstantOfShape
+    node makes.
+
+    They are scaled by their fan-in, so that values neither explode nor vanish on the way through a
+    deep network.
+    """
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    rng = np.random.default_rng(seed)
+    shapes = {each.name: numpy_helper.to_array(each) for each in made.graph.initializer}
+    kept = [node for node in made.graph.node if not _is_filler(node, shapes)]
+    for node in made.graph.node:
+        if _is_filler(node, shapes):
+            shape = tuple(int(dim) for dim in shapes[node.input[0]])
+            array = _random(rng, shape)
+            made.graph.initializer.append(numpy_helper.from_array(array, node.output[0]))
+    del made.graph.node[:]
+    made.graph.node.extend(kept)
+    for tensor in made.graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT and tensor.name in shapes:
+            array = _random(rng, tuple(tensor.dims))
+            tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    return made
+
+
+def _is_filler(node: onnx.NodeProto, known: Mapping[str, NDArray[Any]]) -> bool:
+    return node.op_type == "ConstantOfShape" and node.input[0] in known
+
+
+def _random(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    fan_in = int(np.prod(shape[1:])) if len(shape) > 1 else 1
+    scale = np.sqrt(2.0 / fan_in) if len(shape) > 1 else 0.1
+    # Positive numbers on the whole: a running variance must be one.
+    values = rng.normal(0.0, scale, shape) if len(shape) > 1 else rng.uniform(0.05, 1.0, shape)
+    return values.astype(np.float32)
+
+
+def with_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
+    """Copy a model with one more output: a tensor from inside it.
+
+    Raises: KeyError if no node makes a tensor of that name.
+    """
+    if not any(name in node.output for node in model.graph.node):
+        raise KeyError(f"no node of the model makes {name!r}")
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    made.graph.output.append(helper.make_empty_tensor_value_info(name))
+    return made
+
+
+def reference_outputs(
+    model: onnx.ModelProto, inputs: Mapping[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """Run a model with onnx.reference, every float in float64."""
+    names = [each.name for each in model.graph.output]
+    newer = onnx.ModelProto()
+    newer.CopyFrom(model)
+    newer.ir_version = 8
+    extra = [each for each in newer.graph.output if not each.HasField("type")]
+    for each in extra:  # The converter wants types; the evaluator can be asked for any name.
+        newer.graph.output.remove(each)
+    newer = version_converter.convert_version(newer, _REFERENCE_OPSET)
+    evaluator = ReferenceEvaluator(_in_float64(newer))
+    feeds = {name: _wide(array) for name, array in inputs.items()}
+    run = cast(Callable[..., list[Any]], evaluator.run)
+    found = run(names, feeds)
+    return dict(zip(names, found, strict=True))
+
+
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(np.float64) if array.dtype == np.float32 else array
+
+
+def _in_float64(model: onnx.ModelProto) -> onnx.ModelProto:
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT:
+            wide = numpy_helper.to_array(tensor).astype(np.float64)
+            tensor.CopyFrom(numpy_helper.from_array(wide, tensor.name))
+    for info in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+        if info.type.tensor_type.elem_type == TensorProto.FLOAT:
+            info.type.tensor_type.elem_type = TensorProto.DOUBLE
+    for node in model.graph.node:
+        for attr in node.attribute:
+            if attr.type == onnx.AttributeProto.TENSOR and attr.t.data_type == TensorProto.FLOAT:
+                wide = numpy_helper.to_array(attr.t).astype(np.float64)
+                attr.t.CopyFrom(numpy_helper.from_array(wide, attr.t.name))
+    return model
