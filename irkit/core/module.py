@@ -81,7 +81,8 @@ class Level(msgspec.Struct, frozen=True):
     """Tell the pass machinery what it must know of an IR: how to verify, print, read and compare
     it, and its node classes.
 
-    ``signature`` gives what no pass may change, compared with ``==``. ``codecs`` say how data that
+    ``signature`` gives what no pass may change: a node, data, or a tuple of them. ``codecs`` say
+    how data that
     is not plain is written to a trace file.
     """
 

@@ -22,6 +22,7 @@ from irkit.graph.parse import parse
 from irkit.graph.script import script
 from irkit.graph.types import FuncType, TensorType, TupleType
 from irkit.graph.verify import verify
+from irkit.ir import LOOP_LEVEL, Expr
 
 GRAPH_NODES: tuple[type[Node], ...] = (
     GraphFunc,
@@ -40,15 +41,14 @@ GRAPH_NODES: tuple[type[Node], ...] = (
     TupleType,
     FuncType,
 )
-
-
 GRAPH_LEVEL = Level(
     name="graph",
     verify=verify,
     script=script,
     parse=partial(parse, absent=True),
     same=same,
-    nodes=GRAPH_NODES,
+    # Symbolic dimensions are expressions of the loop IR.
+    nodes=(*GRAPH_NODES, *(cls for cls in LOOP_LEVEL.nodes if issubclass(cls, Expr))),
     signature=lambda func: (func.params, func.body.result.type),
-    codecs=(ARRAY_CODEC,),
+    codecs=(ARRAY_CODEC, *LOOP_LEVEL.codecs),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable, Mapping
 from itertools import groupby
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -12,8 +12,10 @@ from irkit.core import (
     IRKitError,
     IRModule,
     Level,
+    Node,
     Problem,
     Recorder,
+    equal,
     recording,
 )
 from irkit.transform.define import AnyPass
@@ -164,7 +166,7 @@ def _one_step(run: _Run, numbered: Numbered, key: str, before: IR, facts: tuple[
     seconds = perf_counter() - started
     if not isinstance(after, p.level):
         raise failed(f"it returned {type(after).__name__}, not {p.level.__name__}", after)
-    if after is not before and _signature(run.level, after) != _signature(run.level, before):
+    if after is not before and _signature_changed(run.level, before, after):
         raise failed("it changed the signature", after)
     problems = run.problems(after, facts, before, p.gives) if run.verify else ()
     if problems:
@@ -188,7 +190,15 @@ def _one_step(run: _Run, numbered: Numbered, key: str, before: IR, facts: tuple[
     )
 
 
-def _signature(level: Level, ir: IR) -> object:
-    if level.signature is None or isinstance(ir, IRModule):
-        return None
-    return level.signature(ir)
+def _signature_changed(level: Level, before: IR, after: IR) -> bool:
+    if level.signature is None or isinstance(after, IRModule):
+        return False
+    return not _agree(level.signature(before), level.signature(after))
+
+
+def _agree(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        items, others = cast(tuple[Any, ...], a), cast(tuple[Any, ...], b)
+        return len(items) == len(others) and all(map(_agree, items, others))
+    # Shapes may be deep, and the equality that nodes come with recurses.
+    return equal(a, b) if isinstance(a, Node) and isinstance(b, Node) else bool(a == b)
