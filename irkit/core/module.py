@@ -82,8 +82,7 @@ class Level(msgspec.Struct, frozen=True):
     it, and its node classes.
 
     ``signature`` gives what no pass may change: a node, data, or a tuple of them. ``codecs`` say
-    how data that
-    is not plain is written to a trace file.
+    how data that is not plain is written to a trace file.
     """
 
     name: str

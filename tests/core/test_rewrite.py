@@ -24,8 +24,7 @@ from irkit.core import (
     symbols_used,
     walk,
 )
-from irkit.graph.nodes import Bind, Body, GraphFunc, Op, Value
-from irkit.graph.types import TensorType
+from irkit.graph import Bind, Body, GraphFunc, Op, TensorType, Value
 from irkit.ir import (
     F32,
     I64,
