@@ -109,7 +109,7 @@ from irkit.ir.level import LOOP_LEVEL
 from irkit.ir.names import Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars
 from irkit.ir.parse import parse, parse_expr, parse_module
-from irkit.ir.read_expr import float_from
+from irkit.ir.read_calls import float_from
 from irkit.ir.read_stmt import StmtReader
 from irkit.ir.regions import block_reads, block_writes, infer_regions
 from irkit.ir.script import options_text, quoted, script

@@ -13,7 +13,8 @@ from irkit.ir.dtype import DType
 from irkit.ir.expr import Buffer, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.read_params import Param, read_params
-from irkit.ir.read_stmt import StmtReader, word_of
+from irkit.ir.read_parts import word_of
+from irkit.ir.read_stmt import StmtReader
 
 _DEF = re.compile(r"def +([^\W\d]\w*) *\(")
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from irkit.ir.dtype import I64, DType
 from irkit.ir.expr import Buffer, Var
 from irkit.ir.names import ALIAS
-from irkit.ir.read_stmt import StmtReader, word_of
+from irkit.ir.read_parts import word_of
+from irkit.ir.read_stmt import StmtReader
 
 
 class Param(NamedTuple):

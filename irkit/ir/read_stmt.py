@@ -7,27 +7,25 @@ rest of its suite stands as a ``Scope`` among the statements until the suite is 
 import ast
 import re
 from collections.abc import Callable
-from types import NoneType
 from typing import Any
 
-from irkit.core import Attrs, AttrValue, DTypeError, Span
-from irkit.ir.build import seq
+from irkit.core import DTypeError, Span
 from irkit.ir.dtype import I64, DType
-from irkit.ir.expr import Buffer, Const, Expr, Sub, Var, binary, meet
+from irkit.ir.expr import Buffer, Const, Expr, Var, meet
 from irkit.ir.names import ALIAS
-from irkit.ir.read_expr import MAX_LINE, ExprReader, float_from
+from irkit.ir.read_expr import MAX_LINE
+from irkit.ir.read_parts import PartReader, word_of
+from irkit.ir.read_suite import BlockHead, Frame, Scope
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
     Allocate,
     Assert,
     Axis,
-    Block,
     Evaluate,
     For,
     If,
     Let,
-    Region,
     Seq,
     Stmt,
     Store,
@@ -39,74 +37,13 @@ _COMMENT = re.compile(r"""(?:[^"'#]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*""")
 _BRANCH = re.compile(r"(?:else|elif)(?![A-Za-z0-9_])")
 
 
-class Scope:
-    """Hold what a ``Let``, ``Allocate`` or ``View`` needs but its body."""
-
-    __slots__ = ("make",)
-
-    def __init__(self, make: Callable[[Stmt], Stmt]) -> None:
-        self.make = make
-
-
-class Frame:
-    """An open suite: what it will become, and its statements so far."""
-
-    def __init__(self, kind: str, outer: int, make: Callable[[Stmt], Stmt] | None) -> None:
-        self.kind = kind
-        self.outer = outer
-        """The indentation of the line that opened it."""
-        self.indent = -1
-        """The indentation of its own lines; -1 before the first one."""
-        self.make = make
-        self.items: list[Stmt | Scope] = []
-        self.undo: list[tuple[str, Expr | Buffer | None]] = []
-        self.block: BlockHead | None = None
-        self.branches: list[tuple[Expr, Stmt | None, Span]] = []
-
-    def body(self) -> Stmt:
-        """Put the statements together; the rest after a ``Scope`` becomes its body."""
-        rest = list[Stmt]()
-        for item in reversed(self.items):
-            if isinstance(item, Scope):
-                rest = [item.make(seq(*reversed(rest)))]
-            else:
-                rest.append(item)
-        return seq(*reversed(rest))
-
-
-class BlockHead:
-    """What stands in a block before its statements."""
-
-    def __init__(self, name: str, attrs: Attrs, span: Span) -> None:
-        self.name, self.attrs, self.span = name, attrs, span
-        self.axes: list[Axis] = []
-        self.predicate: Expr | None = None
-        self.reads: list[Region] | None = None
-        self.writes: list[Region] | None = None
-        self.init: Stmt | None = None
-
-    def make(self, body: Stmt) -> Stmt:
-        return Block(
-            self.name,
-            tuple(self.axes),
-            body,
-            self.init,
-            self.predicate,
-            None if self.reads is None else tuple(self.reads),
-            None if self.writes is None else tuple(self.writes),
-            self.attrs,
-            span=self.span,
-        )
-
-
-class StmtReader(ExprReader):
+class StmtReader(PartReader):
     """Read the statements of one function, a line at a time."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file)
         self.frames: list[Frame] = []
         self.renamed: dict[str, str] = {}
-        self.span = Span("text")
 
     def cleaned(self, line: str, indent: int) -> str:
         """Take a comment off the end; reject what Python would take for the end of a line."""
@@ -239,94 +176,6 @@ class StmtReader(ExprReader):
         for keyword in call.keywords:
             self.renamed[str(keyword.arg)] = self.string(keyword.value)
 
-    def value(self, node: ast.expr) -> AttrValue:
-        """Read the value of an attribute."""
-        if isinstance(node, ast.Tuple):
-            return tuple(self.value(item) for item in node.elts)  # pyright: ignore[reportReturnType] -- deeper tuples are the verifier's business
-        if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, NoneType)):
-            return node.value
-        number = self.like(node)
-        if number is not None:
-            return number
-        if isinstance(node, ast.Call) and word_of(node) == "float" and len(node.args) == 1:
-            found = float_from(self.string(node.args[0]))
-            if found is not None:
-                return found
-        raise self.error("expected a string, number, bool, None, or a tuple of such", node)
-
-    def attrs(self, call: ast.Call, but: tuple[str, ...] = ()) -> Attrs:
-        """Read keywords as attributes; those in ``but`` have another meaning."""
-        found = list[tuple[str, AttrValue]]()
-        for keyword in call.keywords:
-            if keyword.arg is not None:
-                if keyword.arg not in but:
-                    found.append((keyword.arg, self.value(keyword.value)))
-            elif isinstance(keyword.value, ast.Dict):
-                for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
-                    if key is None:
-                        raise self.error("expected a name in quotes", keyword.value)
-                    found.append((self.string(key), self.value(value)))
-            else:
-                raise self.error('expected **{"name": value}', keyword.value)
-        return tuple(found)
-
-    def layout(self, node: ast.expr) -> tuple[DType, tuple[Expr, ...]]:
-        """Read type and shape, as in ``f32[m, n]``."""
-        if not isinstance(node, ast.Subscript):
-            raise self.error("expected a type and a shape, as in f32[16]", node)
-        return self.dtype_of(node.value), self.index(node.slice)
-
-    def buffer_of(
-        self, call: ast.Call, layout: ast.expr, scope: str = "global"
-    ) -> Callable[[str], Buffer]:
-        """Read type, shape and the keywords of a buffer; its name comes last."""
-        element, shape = self.layout(layout)
-        strides, align = None, 0
-        for keyword in call.keywords:
-            if keyword.arg == "strides":
-                if not isinstance(keyword.value, ast.Tuple):
-                    raise self.error("expected a tuple of strides", keyword.value)
-                strides = self.index(keyword.value)
-            elif keyword.arg == "scope":
-                scope = self.string(keyword.value)
-            elif keyword.arg == "align":
-                align = self.integer(keyword.value)
-        span = self.span
-        return lambda name: Buffer(name, shape, element, scope, strides, align, span)
-
-    def region(self, node: ast.expr) -> Region:
-        """Read a box, as in ``A[i:i + 4, j]``."""
-        if not isinstance(node, ast.Subscript):
-            raise self.error("expected a box, as in A[i:i + 4, j]", node)
-        buffer, inner = self.buffer(node.value), node.slice
-        dims = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-        pairs = [self._slice(dim) for dim in dims]
-        return Region(buffer, tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
-
-    def _slice(self, node: ast.expr) -> tuple[Expr, Expr]:
-        if not isinstance(node, ast.Slice):
-            begin = self.expr(node)
-            return begin, Const(1, begin.dtype)
-        low, high = node.lower, node.upper
-        if low is None or high is None or node.step is not None:
-            raise self.error("expected begin:end", node)
-        begin, first, last = self.expr(low), self.like(low), self.like(high)
-        if first == 0:
-            return begin, self.expr(high)
-        if isinstance(first, int) and isinstance(last, int):
-            return begin, Const(last - first, begin.dtype)
-        # What is printed ends with "begin + extent"; other texts give the difference.
-        if (
-            isinstance(high, ast.BinOp)
-            and isinstance(high.op, ast.Add)
-            and ast.dump(high.left) == ast.dump(low)
-        ):
-            return begin, self.expr(high.right)
-        try:
-            return begin, binary(Sub, self.expr(high), begin)
-        except DTypeError as found:
-            raise self.error(found.message, node, found.hint) from None
-
 
 def _assign(reader: StmtReader, node: ast.Assign) -> None:
     frame, target, value = reader.frames[-1], node.targets[0], node.value
@@ -352,13 +201,6 @@ def _assign(reader: StmtReader, node: ast.Assign) -> None:
             frame.items.append(Scope(_room(reader, target, value, frame)))
             return
     _let(reader, target, reader.expr(value), None, frame)
-
-
-def word_of(call: ast.expr | None) -> str:
-    """Name the function that is called; empty if it is no call by name."""
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-        return call.func.id
-    return ""
 
 
 def _typed_let(reader: StmtReader, node: ast.AnnAssign) -> None:

@@ -6,7 +6,6 @@ is a ``with`` statement, so that its scope shows. Spans are not printed.
 """
 
 from collections.abc import Callable
-from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -16,7 +15,8 @@ from irkit.ir.dtype import I64
 from irkit.ir.expr import Buffer, Const, Expr, Var
 from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars
-from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed, literal
+from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed
+from irkit.ir.script_values import options_text, quoted
 from irkit.ir.stmt import (
     Allocate,
     Assert,
@@ -194,35 +194,6 @@ class Printer:
         if regions is not None:
             for at in range(0, max(1, len(regions)), 8):
                 self.line(f"{word}({', '.join(map(self.region, regions[at : at + 8]))})")
-
-
-def quoted(text: str) -> str:
-    """Write a string, in double quotes where that needs no escapes."""
-    return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
-
-
-def value_text(value: object) -> str:
-    """Write the value of an attribute."""
-    if isinstance(value, str):
-        return quoted(value)
-    if isinstance(value, float):
-        text = literal(value)
-        return f"float({text})" if text[0] == '"' else text
-    if isinstance(value, tuple):
-        items = [value_text(item) for item in cast(tuple[object, ...], value)]
-        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-    return repr(value)
-
-
-def options_text(attrs: Attrs, taken: tuple[str, ...] = ()) -> str:
-    """Write attributes as keywords; a key that cannot be one stands in a ``**{...}``."""
-    parts, seen = list[str](), set(taken)
-    for key, value in attrs:
-        plain = key not in seen and key.isascii() and key.isidentifier() and not iskeyword(key)
-        text = value_text(value)
-        parts.append(f"{key}={text}" if plain else f"**{{{quoted(key)}: {text}}}")
-        seen.add(key)
-    return ", ".join(parts)
 
 
 def _more(attrs: Attrs, taken: tuple[str, ...] = ()) -> str:
