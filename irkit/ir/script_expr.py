@@ -67,6 +67,7 @@ _BINDING: dict[type[Binary], tuple[int, int, int]] = {
     **dict.fromkeys((Add, Sub), (9, 9, 10)),
     **dict.fromkeys((Mul, Div, FloorDiv, FloorMod), (10, 10, 11)),
 }
+# A sign before an operand binds tighter than all that asks, so what has one is an atom too.
 _NOT, _UNARY, _ATOM = 3, 11, 12
 _LEVEL: dict[type[Node], int] = {cls: row[0] for cls, row in _BINDING.items()}
 _SIGNS: dict[type[Binary], tuple[str, int, int]] = {
@@ -188,13 +189,7 @@ def level(expr: Expr) -> int:
     known = _LEVEL.get(cls)
     if known is not None:
         return known
-    if cls is Not:
-        return _NOT if expr.dtype.is_bool else _UNARY
-    if isinstance(expr, Neg):
-        return _ATOM if _is_plain(expr.a) else _UNARY
-    if isinstance(expr, Const):
-        return _UNARY if _is_plain(expr) and expr.value < 0 else _ATOM
-    return _ATOM
+    return _NOT if cls is Not and expr.dtype.is_bool else _ATOM
 
 
 def _is_plain(expr: Expr) -> bool:

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from irkit.core import same, walk
+from irkit.core import ParseError, same, walk
 from irkit.ir import (
     F32,
     I32,
@@ -197,3 +197,36 @@ def test_a_module_is_read_function_by_function() -> None:
     module = parse_module(f"{one}\n{one.replace('def f', 'def g')}")
     assert list(module) == ["f", "g"]
     assert parse_module(module.script()).script() == module.script()
+
+
+def test_a_name_means_what_it_did_before_once_its_suite_has_ended() -> None:
+    lines = "    i: i64 = 7\n    for i in serial(0, 2):\n        C[i] = i\n    C[0] = i\n"
+    func = parse(f"def f(C: i64[8]):\n{lines}")
+    assert "for i_1 in" in script(func)
+    assert script(func).endswith("    C[0] = i\n")
+    with pytest.raises(ParseError, match="4:12: unknown name 'i'"):
+        parse("def f(C: i64[8]):\n    for i in serial(0, 2):\n        C[i] = i\n    C[0] = i\n")
+
+
+def test_a_dimension_keeps_its_type() -> None:
+    n, x = Var("n", I32), Var("x", I32)
+    func = PrimFunc("f", (Buffer("A", (n,), I32), x), Seq(()))
+    assert "@types(n=i32)\n" in script(func)
+    assert same(parse(script(func)), func)
+
+
+def test_two_variables_that_had_one_name_differ_where_they_meet() -> None:
+    names, out = Names(), Buffer("C", (Const(8, I64),), I64)
+    loops = [For(Var("i"), Const(0, I64), Const(2, I64), Seq(())) for _ in range(2)]
+    for loop in loops:
+        assert "for i in" in script(PrimFunc("f", (out,), loop), names=names)
+    both = script(PrimFunc("f", (out,), Seq(tuple(loops))), names=names)
+    assert "for i in" in both
+    assert "for i_1 in" in both
+
+
+def test_attributes_with_odd_names_and_values_come_back() -> None:
+    attrs = (("a", 1), ("if", True), ("a b", -2.5), ("", None), ("c", ("x", ("y", math.inf))))
+    loop = For(Var("i"), Const(0, I64), Const(2, I64), Seq(()), attrs=(*attrs, ("a", '"\\\n')))
+    func = PrimFunc("f", (), loop, attrs=attrs)
+    assert same(parse(script(func)), func)

@@ -225,3 +225,17 @@ def test_a_fact_names_what_contradicts_it(fact: Node, line: str, kept: str) -> N
 def test_an_init_is_gone_when_no_block_has_one() -> None:
     func = parse(BLOCK.format(**VALID))
     assert [found.message for found in no_init_blocks.predicate(func)] == ["block 'A' has an init"]
+
+
+def test_a_thread_axis_is_used_once_at_a_time() -> None:
+    text = """\
+def f(A: f32[4]):
+    for i in thread(0, 4, "threadIdx.x"):
+        A[i] = f32(0.0)
+    for j in thread(0, 4, "threadIdx.x"):
+        A[j] = f32(1.0)
+"""
+    assert verify(parse(text)) == []
+    inner = text.replace("    for j", "        for j").replace("    A[j]", "        A[j]")
+    (found,) = verify(parse(inner))
+    assert "uses thread axis 'threadIdx.x', as a loop around it does" in found.message
