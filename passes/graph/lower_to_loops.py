@@ -32,9 +32,9 @@ from irkit.graph import (
     TupleGet,
     Value,
 )
-from irkit.ir import PrimFunc
+from irkit.ir import PrimFunc, from_numpy
 from irkit.te import Tensor, create_prim_func, placeholder
-from irkit.topi import compute_of, default_schedule
+from irkit.topi import compute_of, default_schedule, full
 from irkit.transform import define_pass
 
 
@@ -152,6 +152,8 @@ def _computed(body: Body, given: dict[Value, Tensor]) -> tuple[list[Tensor], lis
             args = [scope[arg][0] for arg in step.args]
             scope[bind.var] = compute_of(step, args)
             names.append(step.name)
+        elif isinstance(step, Constant) and _is_one_element(step):
+            scope[bind.var] = (_filled(step),)
         elif isinstance(step, Tuple):
             scope[bind.var] = tuple(scope[item][0] for item in step.items)
         elif isinstance(step, TupleGet):
@@ -161,3 +163,13 @@ def _computed(body: Body, given: dict[Value, Tensor]) -> tuple[list[Tensor], lis
                 f"cannot lower {type(step).__name__} {bind.var.name!r} to loops", span=bind.span
             )
     return list(scope[body.result]), names
+
+
+def _is_one_element(step: Constant) -> bool:
+    return all(extent == 1 for extent in step.data.shape)
+
+
+def _filled(step: Constant) -> Tensor:
+    """Write a constant of one element into the kernel itself."""
+    array = step.data.array
+    return full(step.data.shape, array.reshape(()).item(), from_numpy(array.dtype))
