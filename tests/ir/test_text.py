@@ -12,6 +12,7 @@ from irkit.ir import (
     I64,
     LOOP_LEVEL,
     Add,
+    Allocate,
     Buffer,
     Const,
     For,
@@ -228,5 +229,6 @@ def test_two_variables_that_had_one_name_differ_where_they_meet() -> None:
 def test_attributes_with_odd_names_and_values_come_back() -> None:
     attrs = (("a", 1), ("if", True), ("a b", -2.5), ("", None), ("c", ("x", ("y", math.inf))))
     loop = For(Var("i"), Const(0, I64), Const(2, I64), Seq(()), attrs=(*attrs, ("a", '"\\\n')))
-    func = PrimFunc("f", (), loop, attrs=attrs)
+    room = Allocate(Buffer("T", (), I64), loop, (("scope", "no scope"), ("align", 3)))
+    func = PrimFunc("f", (), room, attrs=attrs)
     assert same(parse(script(func)), func)
