@@ -90,10 +90,14 @@ def _is_first(cond: Expr, loop: For, sums: Sums) -> bool:
     at_begin = form.plus(Affine({var: factor}), -1).plus(sums.of(loop.begin), factor)
     if any(any_node(sums.atom(atom), Load) for atom in form.terms):
         return False
-    if any(atom != var and loop.var in set(walk(sums.atom(atom))) for atom in form.terms):
+    if any(atom != var and _mentions(sums.atom(atom), loop) for atom in form.terms):
         return False
     low, high = sums.limits(at_begin)
     return (factor > 0 and low >= 0) or (factor < 0 and high <= 0)
+
+
+def _mentions(expr: Expr, loop: For) -> bool:
+    return any(node is loop.var for node in walk(expr))
 
 
 def _decided(cond: Expr, sums: Sums) -> Expr:

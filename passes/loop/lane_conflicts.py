@@ -9,7 +9,7 @@ from math import gcd
 import msgspec
 
 from irkit.core import walk
-from irkit.ir import Buffer, For, Let, Load, Store, View
+from irkit.ir import Buffer, For, Let, Load, Store, Var, View
 from irkit.ir.arith import Ranges
 from irkit.passes.loop.affine import Affine, Sums
 
@@ -84,7 +84,7 @@ class _Test:
                 expr = self.sums.atom(atom)
                 if expr is self.lane:
                     lane_p, lane_q = (factor, lane_q) if sign == 1 else (lane_p, factor)
-                elif expr in self.inner:
+                elif isinstance(expr, Var) and expr in self.inner:
                     at = self.sums.limits(Affine({atom: sign * factor}))
                     step, low, high = gcd(step, factor), low + at[0], high + at[1]
                 elif self._moves(atom):
@@ -111,8 +111,7 @@ class _Test:
         if known is None:
             expr = self.sums.atom(number)
             known = self._steady[number] = any(
-                node in self.inner
-                or node in self.bound
+                (isinstance(node, Var) and (node in self.inner or node in self.bound))
                 or (isinstance(node, Load) and node.buffer in self.written)
                 for node in walk(expr)
             )

@@ -29,7 +29,9 @@ class Numbering:
         if id(expr) in seen:
             return seen[id(expr)]
         self._alive.append(expr)
-        for node in postorder(expr):
+        below = children(expr)
+        known = all(id(child) in seen for child in below)
+        for node in (expr,) if known else postorder(expr):
             if id(node) not in seen:
                 assert isinstance(node, Expr)
                 seen[id(node)] = self._number(node)

@@ -88,7 +88,9 @@ class Lanes:
         varying, loading = self._varying, self._loading
         for node in postorder(root):
             below = children(node)
-            if node in self.values or any(id(child) in varying for child in below):
+            # Only variables are looked up: hashing an expression would walk all of it.
+            own = isinstance(node, Var) and node in self.values
+            if own or any(id(child) in varying for child in below):
                 varying.add(id(node))
             if isinstance(node, Load) or any(id(child) in loading for child in below):
                 loading.add(id(node))

@@ -113,6 +113,11 @@ def carried(A: f32[8], C: f32[8]):
     for i in serial(0, 8):
         T[i + 1] = T[i] + A[i]
         C[i] = T[i + 1]
+    U = alloc(f32[1])
+    for i in serial(0, 8):
+        if i >= 1:
+            C[i] = C[i] + U[0]
+        U[0] = A[i]
 """
 
 SOFTMAX = """
@@ -184,6 +189,64 @@ def branches(A: f32[40], B: i32[40], C: f32[40]):
             C[i] = f32(B[i])
         if C[i] > f32(3.0) or B[i] % 2 == 0:
             C[i] = C[i] * f32(0.5)
+        if A[i] > f32(100.0):
+            C[i] = A[B[0] + 1000]
+"""
+
+SHIFTED = """
+def shifted(A: f32[20], C: f32[40]):
+    for i in vectorized(0, 18):
+        A[i + 1] = A[i] + f32(1.0)
+    for i in vectorized(0, 8):
+        C[i * 2 + 16] = C[i * 2] + A[i]
+    for i in vectorized(0, 16):
+        for j in serial(0, 2):
+            C[i + j] = C[i + j] * f32(0.5)
+    for i in vectorized(0, 12):
+        C[3] = A[i]
+"""
+
+BIG_INDEX = """
+def big(A: f32[16], C: f32[16]):
+    for i in serial(0, 16):
+        if i * 1000000007 // 1000000007 == i:
+            C[i * 1000000007 % 16] = A[i]
+"""
+
+REUSED = """
+def reused(A: f32[16], C: f32[16]):
+    for i in serial(0, 15):
+        C[i] = A[i] * A[i] + f32(1.0)
+        A[i] = C[i] - A[i]
+        C[i + 1] = A[i] * A[i] + C[i]
+        if i == 3:
+            C[i] = C[i]
+        else:
+            C[i] = C[i + 1]
+        if i == 3:
+            A[i] = f32(7.0)
+    for i in serial(2, 9):
+        for j in serial(1, 3):
+            if i + j == 3:
+                A[0] = A[i]
+            A[0] = A[0] + f32(1.0)
+    for i in serial(0, 4):
+        if i == 2:
+            A[1] = f32(5.0)
+        A[1] = A[1] + A[i]
+"""
+
+TILE = """
+def tile(A: f32[24, 12], C: f32[24, 12]):
+    T = alloc(f32[24, 12])
+    for i in serial(0, 6):
+        for j in serial(0, 3):
+            for a in unrolled(0, 4):
+                for b in vectorized(0, 4):
+                    T[i * 4 + a, j * 4 + b] = A[i * 4 + a, j * 4 + b] * f32(2.0)
+            for a in serial(0, 4):
+                for b in vectorized(0, 4):
+                    C[i * 4 + a, j * 4 + b] = T[i * 4 + a, j * 4 + b] + T[i * 4 + 3, j * 4]
 """
 
 KERNELS = {
