@@ -1,15 +1,20 @@
 """What the axes of blocks stand for."""
 
+from collections.abc import Set
+
 from irkit.core import Node, substitute, walk
 from irkit.ir import Block, Expr, PrimFunc, Stmt, Var
 
 
-def axis_values(root: PrimFunc | Stmt) -> dict[Var, Expr]:
-    """Map every block axis to its binding over variables that are no axes, outer blocks first."""
+def axis_values(root: PrimFunc | Stmt, only: Set[Node] | None = None) -> dict[Var, Expr]:
+    """Map every block axis to its binding over variables that are no axes, outer blocks first;
+    with ``only``, over those and the axes that are not among them."""
     values: dict[Var, Expr] = {}
     seen: dict[Node, Node] = {}
     for block in walk(root, Block):
         for axis in block.axes:
             value = substitute(axis.binding, seen) if seen else axis.binding
-            values[axis.var] = seen[axis.var] = value
+            values[axis.var] = value
+            if only is None or axis.var in only:
+                seen[axis.var] = value
     return values

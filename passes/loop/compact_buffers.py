@@ -29,13 +29,12 @@ from irkit.ir import I64, Allocate, Buffer, Expr, Load, PrimFunc, Store, as_int,
 from irkit.ir.arith import loop_ranges
 from irkit.passes.loop.axes import axis_values
 from irkit.passes.loop.boxes import Boxes, Side, bound_inside, merged
-from irkit.passes.loop.descend import allowed
 from irkit.transform import define_pass
 
 Sides = tuple[Side | None, ...]
 
 
-@define_pass(needs=(no_blocks,))
+@define_pass(needs=(no_blocks,), atomic=True)
 def compact_buffers(func: PrimFunc) -> PrimFunc:
     """Make every allocated buffer as large as the box that its accesses lie in, and count their
     indices from its corner."""
@@ -47,9 +46,7 @@ def compact_buffers(func: PrimFunc) -> PrimFunc:
     for allocate in allocates:
         sides = _touched(allocate, boxes)
         if sides is not None and any(side is not None for side in sides):
-            buffer = _resized(allocate.buffer, sides)
-            if allowed("compact", allocate, allocate.replace(buffer=buffer)):
-                smaller[allocate.buffer] = (buffer, sides)
+            smaller[allocate.buffer] = (_resized(allocate.buffer, sides), sides)
     if not smaller:
         return func
 

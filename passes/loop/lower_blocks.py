@@ -19,21 +19,38 @@ After::
                     C[i * 8 + j] = A[i * 8 + j] + f32(1.0)
 """
 
-from irkit.core import Node, rewrite, substitute
+from irkit.core import Node, substitute, walk
 from irkit.ir import Block, If, PrimFunc, Stmt, no_blocks, no_init_blocks
 from irkit.passes.loop.axes import axis_values
+from irkit.passes.loop.descend import Visit, allowed, carried, descend, visit_below
 from irkit.transform import define_pass
 
 
 @define_pass(needs=(no_init_blocks,), gives=(no_blocks,))
 def lower_blocks(func: PrimFunc) -> PrimFunc:
     """Replace every block by its body, over the loop variables that its axes are bound to."""
-    values: dict[Node, Node] = dict(axis_values(func).items())
+    blocks = list(walk(func.body, Block))
+    leaving = [allowed("lower", block, block.body) for block in blocks]
+    if not any(leaving):
+        return func
+    gone = {
+        axis.var
+        for block, leaves in zip(blocks, leaving, strict=True)
+        if leaves
+        for axis in block.axes
+    }
+    values: dict[Node, Node] = {
+        var: value for var, value in axis_values(func, gone).items() if var in gone
+    }
+    in_order = iter(leaving)
 
-    def lower(block: Block) -> Stmt:
-        if block.predicate is None:
-            return block.body
-        return If(block.predicate, block.body, None, span=block.span)
+    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+        if not isinstance(stmt, Block) or not next(in_order):
+            return (yield from visit_below(stmt))
+        body = yield stmt.body
+        if stmt.predicate is None:
+            return carried(body, stmt)
+        return If(stmt.predicate, body, None, span=stmt.span)
 
     # All axes at once, so that blocks within blocks cost no more than others.
-    return rewrite(substitute(func, values), lower, on=Block)
+    return func.replace(body=descend(substitute(func.body, values), visit))

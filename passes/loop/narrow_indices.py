@@ -48,7 +48,7 @@ from irkit.transform import define_pass
 _ARITHMETIC = (Add, Sub, Mul, FloorDiv, FloorMod, Min, Max)
 
 
-@define_pass(needs=(no_blocks,))
+@define_pass(needs=(no_blocks,), atomic=True)
 def narrow_indices(func: PrimFunc) -> PrimFunc:
     """Turn 64-bit loop variables, index arithmetic and comparisons into 32-bit ones where no value
     in between can leave that range."""

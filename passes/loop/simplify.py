@@ -33,6 +33,7 @@ from irkit.ir import (
     Var,
     as_int,
     ge,
+    is_empty,
     logical_not,
     lt,
     seq,
@@ -124,6 +125,7 @@ class _Scope:
         otherwise = stmt.otherwise
         if otherwise is not None:
             otherwise = yield from self._under([logical_not(cond)], otherwise)
+            otherwise = None if is_empty(otherwise) else otherwise
         return stmt.replace(cond=cond, then=then, otherwise=otherwise)
 
     def _let(self, stmt: Let) -> Visit[Stmt, Stmt]:
