@@ -43,6 +43,7 @@ from irkit.graph.ops import (
     as_attrs,
     attributes,
     op_spec,
+    same_shape,
 )
 from irkit.graph.parse import parse, parse_module
 from irkit.graph.script import script
@@ -101,6 +102,7 @@ __all__ = [
     "parse",
     "parse_module",
     "recorded_plan",
+    "same_shape",
     "script",
     "tensor_type",
     "type_of",

@@ -15,7 +15,7 @@ from irkit.graph.infer import type_of
 from irkit.graph.nodes import Bind, Body, If, Invoke, Lambda, Step, Value
 from irkit.graph.read_steps import Constants, StepReader
 from irkit.graph.types import Type
-from irkit.ir import DType
+from irkit.ir import ALIAS, DType
 from irkit.ir import parse_module as parse_loops
 
 _NOTHING: Constants = {}
@@ -208,7 +208,7 @@ class GraphReader(StepReader):
         for name in suite.values:
             del self.values[name]
         for name in suite.dims:
-            del self.scope[name]
+            self.scope.pop(name, None)
         return suite, Body(tuple(suite.bindings), suite.result)
 
     def _end_suite(self) -> None:
@@ -233,6 +233,7 @@ class GraphReader(StepReader):
             step = Lambda(suite.params, body, header.attrs)
             self._bind(header.name, step, type_of(step), suite.span)
             return
+        self.scope.clear()
         func = GraphFunc(header.name, suite.params, body, header.attrs, suite.span)
         self.functions.append(func)
 
@@ -342,6 +343,8 @@ class GraphReader(StepReader):
         match tree, opens:
             case ast.AnnAssign(target=ast.Name() as to, annotation=kind, value=ast.expr() as v), _:
                 self._assign(to, self.type(kind), v)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value), _ if ALIAS.match(name):
+                self.scope[name] = self.expr(value)
             case ast.Assign(targets=[ast.Name() as to], value=value), _:
                 self._assign(to, None, value)
             case ast.Expr(value=ast.Call(func=ast.Name(id="names")) as call), _:

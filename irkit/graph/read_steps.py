@@ -1,6 +1,7 @@
 """Read types and right-hand sides of graph text; ``ast`` takes one line apart."""
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from irkit.graph.ops import OPS
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
 from irkit.ir import DType, StmtReader, Var, as_int, float_from, numpy_dtype
 
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 Constants = Mapping[str, "ArrayData | NDArray[Any]"]
 
 
@@ -140,6 +142,8 @@ class StepReader(StmtReader):
     ) -> NDArray[Any]:
         try:
             data = bytes.fromhex(self.string(node))
+            if element.kind == "b" and max(data, default=0) > 1:
+                raise self.error("a bool is 00 or 01", node)
             little = np.frombuffer(data, element.newbyteorder("<"))
             return little.astype(element).reshape(shape)
         except ValueError:
@@ -149,6 +153,8 @@ class StepReader(StmtReader):
     def _known(self, node: ast.expr, shape: tuple[int, ...], declared: TensorType) -> ArrayData:
         """Find a large array among those that were given."""
         digest = self.string(node)
+        if not _DIGEST.match(digest):
+            raise self.error("expected a digest of 64 hexadecimal digits", node)
         found = self.constants.get(digest)
         if found is None:
             if self.absent:

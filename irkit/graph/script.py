@@ -4,9 +4,9 @@ A lambda is a nested ``def`` under ``@function``; bodies of ``if`` and of nested
 line that gives their result to the name they are bound to. Spans are not printed.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from irkit.core import Attrs, Node, symbols_bound
+from irkit.core import Attrs, IRKitError, Node, symbols_bound
 from irkit.graph.nodes import (
     Apply,
     Bind,
@@ -26,6 +26,7 @@ from irkit.graph.script_types import constant_text, sequence, type_text
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
 from irkit.ir import (
     I64,
+    Expr,
     ExprPrinter,
     Names,
     Printed,
@@ -81,19 +82,35 @@ def standing_alone(kind: Type) -> list[Var]:
     return found
 
 
+class Ending(NamedTuple):
+    """The line that ends a body which is no function."""
+
+    var: Value
+    result: Value
+
+
 class _Printer:
     """Collect the lines of one function; bindings and closing lines wait on a stack."""
 
     def __init__(self, printed: Printed) -> None:
         self.exprs = ExprPrinter(printed)
         self.lines: list[str] = []
-        self._stack: list[tuple[Bind | str, str]] = []
+        self._stack: list[tuple[Bind | Ending | str, str]] = []
 
     def name(self, symbol: Node) -> str:
         return self.exprs.name(symbol)
 
-    def typed(self, value: Value) -> str:
-        return f"{self.name(value)}: {type_text(value.type, self.exprs)}"
+    def typed(self, value: Value, indent: str | None = None) -> str:
+        """Write name and type; in a body, what is too deep for one line goes on lines before."""
+
+        def extent(dim: Expr) -> str:
+            lines, text = self.exprs.with_lines(dim)
+            if lines and indent is None:
+                raise IRKitError(f"a dimension of {value.name!r} is too deep for a signature")
+            self.lines += [f"{indent}{line}" for line in lines]
+            return text
+
+        return f"{self.name(value)}: {type_text(value.type, extent)}"
 
     def title(self, func: "GraphFunc", dims: tuple[Var, ...]) -> None:
         """Print the decorators of a function; each attribute has a line of its own."""
@@ -124,12 +141,16 @@ class _Printer:
         self._open(body, ending, STEP)
         while stack:
             item, indent = stack.pop()
-            if isinstance(item, str):
-                self.lines.append(indent + item)
-            else:
-                self._bind(item, indent)
+            match item:
+                case str():
+                    self.lines.append(indent + item)
+                case Ending(var, result):
+                    text = f"{self.typed(var, indent)} = {self.name(result)}"
+                    self.lines.append(indent + text)
+                case _:
+                    self._bind(item, indent)
 
-    def _open(self, body: Body, ending: str, indent: str) -> None:
+    def _open(self, body: Body, ending: "str | Ending", indent: str) -> None:
         self._stack.append((ending, indent))
         self._stack.extend((bind, indent) for bind in reversed(body.bindings))
 
@@ -141,17 +162,14 @@ class _Printer:
                 self._lambda(step, var, indent)
             case If(cond, then, otherwise):
                 self.lines.append(f"{indent}if {self.name(cond)}:")
-                self._open(otherwise, self._given(var, otherwise), indent + STEP)
+                self._open(otherwise, Ending(var, otherwise.result), indent + STEP)
                 self._stack.append(("else:", indent))
-                self._open(then, self._given(var, then), indent + STEP)
+                self._open(then, Ending(var, then.result), indent + STEP)
             case Body():
                 self.lines.append(f"{indent}with let():")
-                self._open(step, self._given(var, step), indent + STEP)
+                self._open(step, Ending(var, step.result), indent + STEP)
             case _:
-                self.lines.append(f"{indent}{self.typed(var)} = {self._step(step)}")
-
-    def _given(self, var: Value, body: Body) -> str:
-        return f"{self.typed(var)} = {self.name(body.result)}"
+                self.lines.append(f"{indent}{self.typed(var, indent)} = {self._step(step)}")
 
     def _original(self, value: Value, indent: str) -> None:
         """Print the name that a value has in the IR beside a mangled one."""

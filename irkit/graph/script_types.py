@@ -1,5 +1,6 @@
 """Print types and constant arrays of the graph IR."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,17 @@ from numpy.typing import NDArray
 from irkit.core import IRKitError
 from irkit.graph.arrays import ArrayData
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
-from irkit.ir import Const, Expr, ExprPrinter, TooDeep, float_literal
+from irkit.ir import Expr, float_literal
 
 INLINE = 16
 """Arrays of at most so many elements print in full."""
 MAX_TYPE_DEPTH = 50
 
 
-def type_text(kind: Type, exprs: ExprPrinter, depth: int = 0) -> str:
+def type_text(kind: Type, extent: Callable[[Expr], str], depth: int = 0) -> str:
     """Write a type: ``f32[n, 3]``, ``(f32[4], i64[()])``, ``func((f32[4],), f32[4])``.
+
+    ``extent`` writes one dimension.
 
     Raises: IRKitError if it is nested too deeply for a line.
     """
@@ -24,23 +27,14 @@ def type_text(kind: Type, exprs: ExprPrinter, depth: int = 0) -> str:
         raise IRKitError(f"a type is nested more than {MAX_TYPE_DEPTH} deep: it has no text")
     match kind:
         case TensorType(shape, dtype):
-            return f"{dtype}[{', '.join([_extent(dim, exprs) for dim in shape]) or '()'}]"
+            return f"{dtype}[{', '.join([extent(dim) for dim in shape]) or '()'}]"
         case TupleType(items):
-            return sequence([type_text(item, exprs, depth + 1) for item in items])
+            return sequence([type_text(item, extent, depth + 1) for item in items])
         case FuncType(params, result):
-            wanted = sequence([type_text(param, exprs, depth + 1) for param in params])
-            return f"func({wanted}, {type_text(result, exprs, depth + 1)})"
+            wanted = sequence([type_text(param, extent, depth + 1) for param in params])
+            return f"func({wanted}, {type_text(result, extent, depth + 1)})"
         case _:
             raise AssertionError(f"no printed form for {type(kind).__name__}")
-
-
-def _extent(dim: Expr, exprs: ExprPrinter) -> str:
-    if isinstance(dim, Const):
-        return exprs.line(dim)
-    try:
-        return exprs.line(dim)
-    except TooDeep:
-        raise IRKitError("a dimension is nested too deeply: it has no text") from None
 
 
 def sequence(items: list[str]) -> str:

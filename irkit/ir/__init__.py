@@ -106,7 +106,7 @@ from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp import Interpreted, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Intrinsic
 from irkit.ir.level import LOOP_LEVEL
-from irkit.ir.names import Names, Printed, is_printable, mangled
+from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars
 from irkit.ir.parse import parse, parse_expr, parse_module
 from irkit.ir.read_calls import float_from
@@ -137,6 +137,7 @@ from irkit.ir.stmt import (
 from irkit.ir.verify import verify
 
 __all__ = [
+    "ALIAS",
     "AXIS_KINDS",
     "BF16",
     "BOOL",

@@ -46,10 +46,10 @@ from irkit.graph import (
     bindings_of,
     constants_of,
     op_spec,
+    same_shape,
     type_of,
     used_inside,
 )
-from irkit.ir import Expr
 from irkit.transform import define_pass
 
 _RANK: dict[Kind, int] = {
@@ -134,12 +134,10 @@ class _Groups:
             return
         between = self._between(value, sink)
         fits = all(
-            self.kind[self.find(one)] <= through and (not aligned or _shape(one) == _shape(value))
+            self.kind[self.find(one)] <= through and (not aligned or _aligned(one, value))
             for one in between
         )
-        fits &= self.kind[self.find(sink)] in into and (
-            not aligned or _shape(sink) == _shape(value)
-        )
+        fits &= self.kind[self.find(sink)] in into and (not aligned or _aligned(sink, value))
         joined = {self.find(one) for one in (value, sink, *between)}
         if fits and sum(self.size[one] for one in joined) <= self.max_ops:
             self._join(joined, self.find(sink))
@@ -177,8 +175,14 @@ class _Groups:
         return list(found.values())
 
 
-def _shape(value: Value) -> tuple[Expr, ...] | None:
-    return value.type.shape if isinstance(value.type, TensorType) else None
+def _aligned(a: Value, b: Value) -> bool:
+    """Say whether both are tensors of one shape, so that each element needs one of the other."""
+    both = (a.type, b.type)
+    return (
+        isinstance(both[0], TensorType)
+        and isinstance(both[1], TensorType)
+        and same_shape(both[0].shape, both[1].shape)
+    )
 
 
 class _Rebuild:

@@ -18,7 +18,7 @@ After::
         return d
 """
 
-from irkit.core import rewrite
+from irkit.core import equal, rewrite
 from irkit.graph import (
     Bind,
     Body,
@@ -56,7 +56,7 @@ def _stands_for(bind: Bind, bound: dict[Value, Bind]) -> Value | None:
     if isinstance(step, TupleGet):
         source = bound[step.value].step if step.value in bound else None
         return source.items[step.index] if isinstance(source, Tuple) else None
-    if not isinstance(step, Op) or not step.args or step.args[0].type != bind.var.type:
+    if not isinstance(step, Op) or not step.args or not equal(step.args[0].type, bind.var.type):
         return None
     if step.name == "transpose":
         axes = attributes(step).ints("axes")

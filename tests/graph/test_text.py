@@ -28,6 +28,7 @@ from irkit.graph import (
 )
 from irkit.ir import F32, I32, Names, Var
 from irkit.ir import parse as parse_loops
+from irkit.passes.graph import fuse_ops, simplify_graph
 from tests.graph.graphs import random_graph
 
 EVERYTHING = """\
@@ -194,6 +195,17 @@ def other(x: f32[4]):
     assert verify(module) == []
     x = np.arange(4, dtype="float32")
     np.testing.assert_array_equal(interpret(module, [x], entry="other"), x + x)
+
+
+def test_dimensions_too_deep_for_a_line_stand_on_lines_of_their_own() -> None:
+    b = Builder()
+    y = b.param("x", (1, 1, Var("h")))
+    for _ in range(400):
+        y = b.op("avg_pool", y, kernel=(3,), strides=(2,), pads=(1, 1))
+    func = b.finish(y)
+    assert verify(func) == []
+    assert same(parse(func.script()), func)
+    assert same(simplify_graph(fuse_ops(func)), func)
 
 
 def test_nested_lets_read_back_at_any_depth_that_fits_a_line() -> None:

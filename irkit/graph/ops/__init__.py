@@ -9,7 +9,7 @@ from irkit.graph.ops.linear import LINEAR
 from irkit.graph.ops.normalization import NORMALIZATION
 from irkit.graph.ops.pooling import POOLING
 from irkit.graph.ops.reduction import REDUCTION
-from irkit.graph.ops.shapes import written
+from irkit.graph.ops.shapes import same_extent, same_shape, written
 from irkit.graph.ops.shaping import SHAPING
 from irkit.graph.ops.spec import (
     KINDS,
@@ -68,5 +68,7 @@ __all__ = [
     "as_attrs",
     "attributes",
     "op_spec",
+    "same_extent",
+    "same_shape",
     "written",
 ]

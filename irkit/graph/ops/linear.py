@@ -11,6 +11,7 @@ from irkit.graph.ops.shapes import (
     expect_dtype,
     expect_extent,
     expect_rank,
+    same_extent,
     tensor,
     written,
 )
@@ -99,7 +100,7 @@ def _matmul_type(tensors: Tensors, options: Options) -> Type:
             f"argument {name} must have rank 1 or more, found [] beside {written(other.shape)}"
         )
     axis = -2 if len(b.shape) > 1 else -1
-    if a.shape[-1] != b.shape[axis]:
+    if not same_extent(a.shape[-1], b.shape[axis]):
         raise ShapeError(
             f"argument b: expected {written(a.shape[-1:])[1:-1]} along axis {axis} (the last of a "
             f"{written(a.shape)}), found shape {written(b.shape)}"

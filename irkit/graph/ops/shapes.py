@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from irkit.core import DTypeError, ShapeError
+from irkit.core import DTypeError, ShapeError, equal
 from irkit.graph.ops.spec import Options
 from irkit.graph.types import TensorType
 from irkit.ir import I64, Add, Const, DType, Expr, Mul, Sub, as_int, floordiv, minimum, product
@@ -13,6 +13,19 @@ Dim = Expr | int
 def dim(value: Dim) -> Expr:
     """Turn an extent into an expression."""
     return Const(value, I64) if isinstance(value, int) else value
+
+
+def same_extent(a: Dim, b: Dim) -> bool:
+    """Say whether two extents are surely the same; symbolic ones may be of any depth."""
+    left, right = as_int(a), as_int(b)
+    if left is not None or right is not None:
+        return left == right
+    return equal(dim(a), dim(b))
+
+
+def same_shape(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
+    """Say whether two shapes are surely the same."""
+    return len(a) == len(b) and all(map(same_extent, a, b))
 
 
 def tensor(shape: Sequence[Dim], dtype: DType) -> TensorType:
@@ -66,7 +79,7 @@ def smaller(a: Dim, b: Dim) -> Expr:
     left, right = as_int(a), as_int(b)
     if left is not None and right is not None:
         return dim(min(left, right))
-    return dim(a) if a == b else minimum(a, b)
+    return dim(a) if same_extent(a, b) else minimum(a, b)
 
 
 def factors(shape: Sequence[Dim]) -> tuple[int, list[Expr]]:
@@ -89,20 +102,23 @@ def factors(shape: Sequence[Dim]) -> tuple[int, list[Expr]]:
 def same_size(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
     """Say whether two shapes surely hold equally many elements."""
     (left, more), (right, others) = factors(a), factors(b)
-    for factor in more:
-        if factor not in others:
-            return False
-        others.remove(factor)
-    return left == right and not others
+    return left == right and all(_removed(factor, others) for factor in more) and not others
+
+
+def _removed(factor: Expr, factors: list[Expr]) -> bool:
+    """Take one factor out of a list, if it is there."""
+    for at, other in enumerate(factors):
+        if same_extent(factor, other):
+            del factors[at]
+            return True
+    return False
 
 
 def quotient(shape: Sequence[Dim], known: Sequence[Dim]) -> Expr | None:
     """Divide the product of one shape by that of another, or None where that leaves a rest."""
     (whole, symbolic), (divisor, others) = factors(shape), factors(known)
-    for factor in others:
-        if factor not in symbolic:
-            return None
-        symbolic.remove(factor)
+    if not all(_removed(factor, symbolic) for factor in others):
+        return None
     if divisor == 0 or whole % divisor:
         return None
     return product([*symbolic, whole // divisor])
@@ -117,7 +133,7 @@ def broadcast(names: Sequence[str], shapes: Sequence[Sequence[Dim]]) -> tuple[Ex
         for position, shape in enumerate(shapes):
             offset = at - rank + len(shape)
             extent = dim(shape[offset]) if offset >= 0 else dim(1)
-            if as_int(extent) == 1 or extent == found:
+            if as_int(extent) == 1 or same_extent(extent, found):
                 continue
             if as_int(found) != 1:
                 raise _no_broadcast(names, shapes, by, position, at - rank)
@@ -173,7 +189,7 @@ def expect_rank(name: str, given: TensorType, rank: int, what: str) -> None:
 
 def expect_extent(name: str, given: TensorType, axis: int, wanted: Dim, what: str) -> None:
     """Raise ShapeError unless one dimension of an argument is as wanted."""
-    if given.shape[axis] != dim(wanted):
+    if not same_extent(given.shape[axis], wanted):
         raise ShapeError(
             f"argument {name} must have {_written(wanted)} along axis {axis} ({what}), found shape "
             f"{written(given.shape)}"

@@ -9,6 +9,7 @@ from irkit.graph.ops.shapes import (
     checked_axes,
     dim,
     quotient,
+    same_shape,
     same_size,
     tensor,
     written,
@@ -115,7 +116,7 @@ def _broadcast_target(shape: tuple[Expr, ...], options: Options) -> tuple[Expr, 
 def _broadcast_type(tensors: Tensors, options: Options) -> Type:
     (x,) = tensors
     target = _broadcast_target(x.shape, options)
-    if broadcast(("x", "shape"), (x.shape, target)) != target:
+    if not same_shape(broadcast(("x", "shape"), (x.shape, target)), target):
         raise ShapeError(
             f"argument x of shape {written(x.shape)} does not broadcast to {written(target)}"
         )
