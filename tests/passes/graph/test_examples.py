@@ -35,7 +35,6 @@ def applied(each: Any, func: GraphFunc) -> GraphFunc:
     module = IRModule({func.name: func})
     after = each(module)
     assert verify(after) == []
-    assert each(after) is after
     return after[func.name]
 
 
