@@ -70,6 +70,7 @@ def test_convolution_is_as_in_onnx(
 
 
 POOLS = [
+    ((1, 1, 3), {"kernel": (2,), "strides": (3,), "pads": (0, 1), "ceil_mode": True}),
     ((1, 2, 7, 8), {"kernel": (3, 3), "strides": (2, 2)}),
     ((1, 2, 7, 8), {"kernel": (3, 3), "strides": (2, 2), "ceil_mode": True}),
     ((1, 2, 7, 8), {"kernel": (3, 2), "strides": (2, 2), "ceil_mode": True, "pads": (1, 1, 1, 0)}),

@@ -113,6 +113,8 @@ ARRAYS = [
     np.array(True),
     np.zeros((0, 3), "int8"),
     np.array([0x7FC00001, 0xFFC00000], "uint32").view("float32"),
+    np.array([0x7F800001], "uint32").view("float32"),
+    np.array([0x7D01], "uint16").view("float16"),
 ]
 
 

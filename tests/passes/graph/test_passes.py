@@ -148,6 +148,11 @@ def test_steps_that_change_something_stay(line: str) -> None:
     assert simplify_graph(func) is func
 
 
+def test_a_transposition_of_a_square_stays() -> None:
+    func = parse("def main(x: f32[2, 2]):\n    y = transpose(x)\n    return y\n")
+    assert simplify_graph(func) is func
+
+
 def test_nested_lets_become_flat_and_keep_the_outer_names() -> None:
     func = parse("""\
 def main(x: f32[2]):
