@@ -75,6 +75,8 @@ class _Kernels:
 
 
 def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
+    if not any(isinstance(bind.step, (Op, Lambda)) for bind in func.body.bindings):
+        return func
     lambdas: dict[Value, Lambda] = {}
     bindings: list[Bind] = []
     for bind in func.body.bindings:

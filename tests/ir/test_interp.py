@@ -51,6 +51,7 @@ from irkit.ir import (
 from irkit.ir.interp.expressions import EMIT
 from irkit.ir.interp.statements import COMPILE
 from irkit.ir.interp.values import call_function
+from tests.ir.classes import leaves
 
 
 def whole(value: int) -> Expr:
@@ -329,11 +330,6 @@ def test_a_name_without_a_value_is_an_error() -> None:
         evaluate(a[0, 0], {a: np.zeros(1, np.float32)})
     with pytest.raises(IRKitError, match="barrier gives no value"):
         interpret(PrimFunc("f", (), If(call("barrier"), Seq(()))))
-
-
-def leaves(cls: type) -> list[type]:
-    below = [leaf for sub in cls.__subclasses__() for leaf in leaves(sub)]
-    return below or [cls]
 
 
 def test_every_expression_statement_and_intrinsic_has_its_case() -> None:

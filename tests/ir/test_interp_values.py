@@ -46,6 +46,7 @@ from irkit.ir import (
     select,
 )
 from irkit.ir import binary as make_binary
+from tests.ir.classes import leaves
 
 FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 0.1, 300.0, -70000.0, 1e20, math.inf, -math.inf, math.nan]
 INTEGERS = [-128, -7, -1, 0, 1, 3, 8, 127]
@@ -55,10 +56,6 @@ def edges(dtype: DType) -> list[float]:
     if dtype.is_bool:
         return [False, True]
     return FLOATS if dtype.is_float else [v for v in INTEGERS if dtype.low <= v <= dtype.high]
-
-
-def leaves(cls: type) -> list[type]:
-    return [leaf for sub in cls.__subclasses__() for leaf in leaves(sub)] or [cls]
 
 
 def every_use(a: Expr, b: Expr) -> list[Expr]:
