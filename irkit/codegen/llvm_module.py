@@ -13,7 +13,7 @@ from irkit.codegen.llvm_float import convert
 from irkit.codegen.llvm_layout import placed
 from irkit.codegen.llvm_memory import from_memory
 from irkit.codegen.llvm_scope import Place, Scope
-from irkit.codegen.llvm_stmt import write
+from irkit.codegen.llvm_stmt import DEEPEST_OPTIMISED, write
 from irkit.codegen.llvm_stub import emit_stub
 from irkit.codegen.llvm_text import FunctionText, ModuleText
 from irkit.codegen.llvm_types import memory_type, quoted, symbol
@@ -66,6 +66,7 @@ attributes #0 = {{ nounwind nobuiltin{wide} }}
 attributes #1 = {{ nounwind willreturn memory(none) alwaysinline }}
 attributes #2 = {{ nounwind willreturn memory(none) }}
 attributes #3 = {{ nounwind willreturn }}
+attributes #4 = {{ nounwind nobuiltin noinline optnone }}
 !0 = !{{!"branch_weights", i32 1, i32 1000000}}
 !1 = !{{!"branch_weights", i32 1000000, i32 1}}
 """
@@ -93,7 +94,8 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
     write(scope, func.body)
     _leave(scope)
     name = quoted(symbol(func.name))
-    return f"define i32 {name}({', '.join(params)}) #0 {{\n{text.body()}\n}}"
+    attributes = "#0" if scope.deepest <= DEEPEST_OPTIMISED else "#4"
+    return f"define i32 {name}({', '.join(params)}) {attributes} {{\n{text.body()}\n}}"
 
 
 def _bind_parameters(scope: Scope, func: PrimFunc) -> list[str]:

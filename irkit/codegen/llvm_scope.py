@@ -41,6 +41,8 @@ class Scope:
         self.heap: list[str] = []
         self.stack_bytes = 0
         self.leaves_early = False
+        self.depth = 0
+        self.deepest = 0
 
     def begin_statement(self) -> None:
         """Forget what the last statement computed."""

@@ -31,6 +31,9 @@ from irkit.ir import (
 )
 
 Steps = list[Any]
+# LLVM's time grows with the cube of the depth: 1 s at 256 optimised loops, minutes at 1,000.
+DEEPEST_NEST = 512
+DEEPEST_OPTIMISED = 128
 
 
 def write(scope: Scope, root: Stmt) -> None:
@@ -72,32 +75,43 @@ def _for(scope: Scope, node: For) -> Steps:
     first, last = as_int(node.begin), as_int(node.end)
     if first is not None and last is not None and first >= last:
         return []
-    text, dtype = scope.text, node.var.dtype
-    kind, signed = value_type(dtype), dtype.kind == "i"
+    _enter_loop(scope, node)
+    text, signed = scope.text, node.var.dtype.kind == "i"
+    kind, test = value_type(node.var.dtype), "icmp slt" if signed else "icmp ult"
     body, latch, done = (text.new_label(hint) for hint in ("loop", "latch", "done"))
-    test = f"icmp {'slt' if signed else 'ult'} {kind}"
     if first is None or last is None:
-        text.branch(text.op(f"{test} {begin}, {end}"), body, done)
+        text.branch(text.op(f"{test} {kind} {begin}, {end}"), body, done)
     else:
         text.jump(body)
-    before, following = text.label, text.name()
+    before, following, flags = text.label, text.name(), scope.flags
     text.start(body)
     var = text.op(f"phi {kind} [ {begin}, %{before} ], [ {following}, %{latch} ]")
     scope.values[id(node.var)] = var
-    flags = scope.flags
     if dict(node.attrs).get("reassoc") is True:
-        scope.flags = "reassoc contract"
+        scope.flags = f"reassoc {flags}"
 
     def close() -> None:
         scope.flags = flags
+        scope.depth -= 1
         text.jump(latch)
         text.start(latch)
         # The last value is below the end, so one more cannot wrap around.
         text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
-        text.branch(text.op(f"{test} {following}, {end}"), body, done)
+        text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done)
         text.start(done)
 
     return [node.body, (close,)]
+
+
+def _enter_loop(scope: Scope, node: For) -> None:
+    scope.depth += 1
+    scope.deepest = max(scope.deepest, scope.depth)
+    if scope.depth > DEEPEST_NEST:
+        raise IRKitError(
+            f"loop {node.var.name!r} is nested {scope.depth} deep; code can be made for at most "
+            f"{DEEPEST_NEST}",
+            span=node.span,
+        )
 
 
 def _block(scope: Scope, node: Block) -> Steps:

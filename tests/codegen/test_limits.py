@@ -26,6 +26,7 @@ from irkit.ir import (
     Expr,
     For,
     If,
+    Let,
     PrimFunc,
     Seq,
     Stmt,
@@ -97,11 +98,24 @@ def test_conditionals_ten_thousand_deep_compile() -> None:
 def test_statements_ten_thousand_deep_are_written() -> None:
     body: Stmt = Store(C, ZERO, C[index(1)])
     for step in range(10_000):
-        if step % 2:
-            body = If(lt(C[index(2)], 1.0), body)
-        else:
-            body = For(Var(f"i{step}"), index(0), index(1), body)
+        body = If(lt(C[index(2)], 1.0), body) if step % 2 else Let(Var("t"), index(step), body)
     emit([PrimFunc("f", (C,), body)], host_target())
+
+
+def nested(depth: int) -> PrimFunc:
+    body: Stmt = Store(C, ZERO, C[index(1)])
+    for _ in range(depth):
+        body = For(Var("i"), index(0), index(1), body)
+    return PrimFunc("f", (C,), body)
+
+
+def test_loops_nested_very_deep_compile_without_optimisation_or_are_refused() -> None:
+    assert "optnone" not in emit([nested(128)], host_target()).split("attributes")[0]
+    got = np.arange(4, dtype="f4")
+    compiled([nested(200)], Target())["f"](got)
+    assert got[0] == 1
+    with pytest.raises(IRKitError, match="nested 513 deep; code can be made for at most 512"):
+        emit([nested(10_000)], host_target())
 
 
 def test_a_shared_subexpression_is_computed_once() -> None:
