@@ -21,10 +21,11 @@ from irkit.codegen.llvm_stub import (
     NDARRAY_SYMBOL,
     NUMPY_NUMBERS,
     array_fields,
+    kernel_declaration,
     stub_symbol,
     written,
 )
-from irkit.codegen.llvm_types import symbol
+from irkit.codegen.llvm_types import quoted, symbol
 from irkit.codegen.object import assembly, compile_object, optimise
 
 __all__ = [
@@ -50,7 +51,9 @@ __all__ = [
     "emit_executor",
     "emit_stubs",
     "host_target",
+    "kernel_declaration",
     "optimise",
+    "quoted",
     "runnable",
     "stub_symbol",
     "symbol",

@@ -9,6 +9,7 @@ from irkit.codegen.llvm_types import as_vector, number, value_type
 from irkit.core import IRKitError
 from irkit.ir import BOOL, F32, DType
 
+UNROLLED_LANES = 16
 _LIBRARY = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh", "erf", "sin", "cos",
     "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "pow", "atan2",
@@ -61,12 +62,38 @@ def each_lane(text: FunctionText, called: str, kind: str, lanes: int, args: list
     if lanes == 1:
         return text.call(called, kind, *((kind, arg) for arg in args))
     vector = as_vector(kind, lanes)
+    if lanes > UNROLLED_LANES:
+        return _lanes_in_memory(text, called, kind, vector, lanes, args)
     result = "poison"
     for lane in range(lanes):
         picked = [(kind, text.op(f"extractelement {vector} {arg}, i32 {lane}")) for arg in args]
         one = text.call(called, kind, *picked)
         result = text.op(f"insertelement {vector} {result}, {kind} {one}, i32 {lane}")
     return result
+
+
+def _lanes_in_memory(
+    text: FunctionText, called: str, kind: str, vector: str, lanes: int, args: list[str]
+) -> str:
+    """Call it in a loop over lanes laid out in memory: long chains of insertions take LLVM minutes.
+
+    The results take the place of the first operand.
+    """
+    places = [text.alloca(f"{vector}, align 64") for _ in args]
+    for place, arg in zip(places, args, strict=True):
+        text.line(f"store {vector} {arg}, ptr {place}, align 64")
+    before, body, done = text.label, text.new_label("lane"), text.new_label("lanes")
+    text.jump(body)
+    text.start(body)
+    following = text.name()
+    lane = text.op(f"phi i64 [ 0, %{before} ], [ {following}, %{body} ]")
+    pointers = [text.op(f"getelementptr {kind}, ptr {place}, i64 {lane}") for place in places]
+    picked = [(kind, text.op(f"load {kind}, ptr {pointer}")) for pointer in pointers]
+    text.line(f"store {kind} {text.call(called, kind, *picked)}, ptr {pointers[0]}")
+    text.line(f"{following} = add nuw nsw i64 {lane}, 1")
+    text.branch(text.op(f"icmp ult i64 {following}, {lanes}"), body, done)
+    text.start(done)
+    return text.op(f"load {vector}, ptr {places[0]}, align 64")
 
 
 def floor_divide(text: FunctionText, dtype: DType, a: str, b: str, how: str) -> str:

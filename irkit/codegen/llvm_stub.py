@@ -267,7 +267,13 @@ def _call_kernel(scope: Scope, func: PrimFunc, arrays: list[_Array]) -> None:
             args.append(f"{memory_type(param.dtype)} {value}")
     for var in shape_vars(func):
         args.append(f"i64 {convert(text, var.dtype, I64, scope.values[id(var)])}")
-    name, kinds = quoted(symbol(func.name)), ", ".join(arg.split(" ")[0] for arg in args)
-    text.module.declare(f"kernel {func.name}", f"declare i32 {name}({kinds})")
-    status = text.op(f"call i32 {name}({', '.join(args)})")
+    text.module.declare(f"kernel {func.name}", kernel_declaration(func))
+    status = text.op(f"call i32 {quoted(symbol(func.name))}({', '.join(args)})")
     text.line(f"ret i32 {status}")
+
+
+def kernel_declaration(func: PrimFunc) -> str:
+    """Declare a kernel for code that calls it from another module."""
+    kinds = ["ptr" if isinstance(p, Buffer) else memory_type(p.dtype) for p in func.params]
+    kinds += ["i64"] * len(shape_vars(func))
+    return f"declare i32 {quoted(symbol(func.name))}({', '.join(kinds)})"

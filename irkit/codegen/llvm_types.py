@@ -10,8 +10,10 @@ import re
 import struct
 from functools import cache
 
+from irkit.core import DTypeError
 from irkit.ir import F32, DType
 
+MAX_LANES = 4096
 _VALUE = {"f16": "float", "bf16": "float", "f32": "float", "f64": "double"}
 _MEMORY = {**_VALUE, "f16": "i16", "bf16": "i16", "bool": "i8"}
 _PLAIN = re.compile(r"[A-Za-z$._][A-Za-z0-9$._]*\Z")
@@ -25,7 +27,12 @@ RESERVED = (
 
 @cache
 def value_type(dtype: DType) -> str:
-    """Spell the type of a value: ``float``, ``<8 x i1>``."""
+    """Spell the type of a value: ``float``, ``<8 x i1>``.
+
+    Raises: DTypeError if it has more lanes than LLVM handles in reasonable time.
+    """
+    if dtype.lanes > MAX_LANES:
+        raise DTypeError(f"no code for {dtype}: vectors have at most {MAX_LANES} lanes here")
     scalar = _VALUE.get(str(dtype.element)) or f"i{dtype.bits}"
     return scalar if dtype.lanes == 1 else f"<{dtype.lanes} x {scalar}>"
 

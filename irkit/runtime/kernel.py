@@ -123,10 +123,9 @@ def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
     """Compile functions into one library and make a callable of each."""
     whole = runnable(target)
     quick = msgspec.structs.replace(whole, opt_level=0)
-    images = [
-        object_for(emit(funcs, whole), whole),
-        object_for(emit_stubs(funcs, whole), quick),
-    ]
+    # A module for each, so that changing one function leaves the others in the cache.
+    images = [object_for(emit([func], whole), whole) for func in funcs]
+    images.append(object_for(emit_stubs(funcs, whole), quick))
     names = [name for func in funcs for name in (symbol(func.name), stub_symbol(func.name))]
     library = Library(images, names)
     return [Kernel(func, whole, library) for func in funcs]

@@ -138,7 +138,7 @@ def test_division_by_each_constant_is_floor_division(name: str) -> None:
         assert same_bits(native, expected).all(), (func.name, inputs, native, expected)
 
 
-@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize("lanes", [1, 8, 32])
 @pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64"])
 def test_functions_of_the_library_come_close(name: str, lanes: int) -> None:
     kind = dtype(name)

@@ -38,6 +38,7 @@ from irkit.ir import (
     interpret,
     logical_and,
     lt,
+    ramp,
     seq,
 )
 from tests.codegen.cases import compiled
@@ -220,3 +221,15 @@ def test_reassociation_is_only_where_a_loop_or_function_says_so() -> None:
     assert emit([PrimFunc("f", (C,), seq(marked, after))], target).count("reassoc") == 1
     whole = PrimFunc("f", (C,), seq(loop, after), (("reassoc", True),))
     assert emit([whole], target).count("reassoc") == 2
+
+
+def test_wide_vectors_compile_and_wider_ones_are_refused() -> None:
+    wide, whole = Buffer("A", (index(1 << 13),), F32), ramp(0, 1, 1024)
+    func = PrimFunc("f", (wide,), Store(wide, (whole,), call("sin", call("cos", wide[whole]))))
+    got = np.linspace(0, 1, 1 << 13, dtype="f4")
+    want = np.sin(np.cos(got[:1024]))
+    compiled([func], Target())["f"](got)
+    np.testing.assert_allclose(got[:1024], want, rtol=1e-6)
+    store = Store(wide, (ramp(0, 1, 8192),), wide[ramp(0, 1, 8192)] * 2.0)
+    with pytest.raises(IRKitError, match="at most 4096 lanes"):
+        emit([PrimFunc("f", (wide,), store)], host_target())
