@@ -8,6 +8,7 @@ caller's; values of symbolic size are left to the executor.
 from collections.abc import Iterator
 
 import msgspec
+import numpy as np
 
 from irkit.core import Attrs, IRKitError
 from irkit.graph.flow import used_inside
@@ -106,23 +107,35 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
     lowest offset that is free during its life.
     Raises: IRKitError if two values have the same name.
     """
-    lives = _lives(func)
-    taken: list[Slot] = []
-    for life in sorted(lives, key=lambda life: -(life.size or 0)):
+    lives = sorted(_lives(func), key=lambda life: -(life.size or 0))
+    taken = _Taken(len(lives))
+    slots: list[Slot] = []
+    for life in lives:
         assert life.size is not None
-        made = Slot(life.value, life.item, 0, life.size, life.first, life.last)
-        taken.append(_placed(made, taken))
-    size = max((slot.offset + _aligned(slot.size) for slot in taken), default=0)
-    return MemoryPlan(size, tuple(sorted(taken, key=lambda s: (s.first, s.value, s.item))))
+        offset = taken.place(life.first, life.last, _aligned(life.size))
+        slots.append(Slot(life.value, life.item, offset, life.size, life.first, life.last))
+    size = max((slot.offset + _aligned(slot.size) for slot in slots), default=0)
+    return MemoryPlan(size, tuple(sorted(slots, key=lambda s: (s.first, s.value, s.item))))
 
 
-def _placed(slot: Slot, taken: list[Slot]) -> Slot:
-    offset = 0
-    for other in sorted((o for o in taken if slot.overlaps(o)), key=lambda o: o.offset):
-        if other.offset - offset >= _aligned(slot.size):
-            break
-        offset = max(offset, other.offset + _aligned(other.size))
-    return msgspec.structs.replace(slot, offset=offset)
+class _Taken:
+    """The places given so far, as columns: first and last binding, begin and end in bytes."""
+
+    def __init__(self, capacity: int) -> None:
+        self.rows = np.zeros((4, capacity), np.int64)
+        self.count = 0
+
+    def place(self, first: int, last: int, size: int) -> int:
+        """Take the lowest gap that is free from ``first`` to ``last``."""
+        used = self.rows[:, : self.count]
+        used = used[:, (used[0] <= last) & (used[1] >= first)]
+        used = used[:, np.argsort(used[2], kind="stable")]
+        tops = np.maximum.accumulate(np.concatenate([[0], used[3]]))
+        gaps = np.flatnonzero(used[2] - tops[:-1] >= size)
+        offset = int(tops[gaps[0]] if len(gaps) else tops[-1])
+        self.rows[:, self.count] = first, last, offset, offset + size
+        self.count += 1
+        return offset
 
 
 def _lives(func: GraphFunc) -> list[_Life]:

@@ -143,10 +143,10 @@ class _Groups:
             self._join(joined, self.find(sink))
 
     def _between(self, value: Value, sink: Value) -> list[Value]:
-        """List what lies on the paths from an operator to its post-dominator."""
+        """List what lies on the paths from an operator to its post-dominator, up to the limit."""
         found: dict[Value, None] = {}
         waiting = list(self.users[value])
-        while waiting:
+        while waiting and len(found) < self.max_ops:
             one = waiting.pop()
             if one is not sink and one not in found:
                 found[one] = None

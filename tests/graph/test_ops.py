@@ -362,3 +362,41 @@ def test_errors_name_operator_argument_and_what_was_expected(
         OPS[name].infer(types, attrs)
     assert message in str(caught.value)
     assert str(caught.value).startswith(name)
+
+
+IMAGE = floats(1, 2, 4, 4)
+SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
+    "cast": ([IMAGE], {"dtype": "i16"}),
+    "logical_not": ([IMAGE > 0], {}),
+    "where": ([IMAGE > 0, IMAGE, IMAGE[:, :1]], {}),
+    "conv": ([IMAGE, floats(3, 2, 2, 2), floats(3)], {"strides": (1, 2)}),
+    "matmul": ([IMAGE, IMAGE], {}),
+    "max_pool": ([IMAGE], {"kernel": (3, 2)}),
+    "max_pool_with_indices": ([IMAGE], {"kernel": (3, 2), "ceil_mode": True}),
+    "avg_pool": ([IMAGE], {"kernel": (3, 2), "strides": (2, 1)}),
+    "batch_norm": ([IMAGE, *(np.ones(2, "f") for _ in range(4))], {}),
+    "lrn": ([IMAGE], {"size": 2}),
+    "reshape": ([IMAGE], {"shape": (8, -1)}),
+    "expand_dims": ([IMAGE], {"axes": (-1, 1)}),
+    "squeeze": ([IMAGE], {"axes": (0,)}),
+    "broadcast_to": ([IMAGE], {"shape": (3, 5, -1, -1, -1)}),
+    "concat": ([IMAGE, IMAGE, IMAGE], {"axis": -1}),
+    "slice": ([IMAGE], {"begins": (3,), "ends": (-9,), "axes": (2,), "strides": (-2,)}),
+    "pad": ([IMAGE], {"pads": (0, 1, -1, 0, 2, 0, 0, 3), "value": 1.5}),
+    "take": ([IMAGE, np.array([[1, 0, -1]])], {"axis": 1}),
+    "full": ([], {"shape": (2, 3), "value": 4}),
+}
+INTEGERS = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_what_is_inferred_is_what_is_computed(name: str) -> None:
+    if name in SPECIAL:
+        arrays, attrs = SPECIAL[name]
+    elif name.startswith("logical_"):
+        arrays, attrs = [IMAGE > 0, IMAGE[:, :1] > 0], {}
+    elif name in INTEGERS:
+        arrays, attrs = [np.array([[5], [6]]), np.array([1, 2, 3])], {}
+    else:
+        arrays, attrs = [IMAGE, IMAGE[:, :, :1]][: len(OPS[name].args)], {}
+    computed(name, arrays, **attrs)
