@@ -112,7 +112,6 @@ class OpSpec(msgspec.Struct, frozen=True):
     optional: int = 0
     variadic: bool = False
     resolve: Callable[[tuple[int, ...], Options], Options] = _as_given
-    doc: str = ""
 
     def infer(self, types: Sequence[Type], attrs: Attrs | Mapping[str, AttrValue] = ()) -> Type:
         """Find the type of the result.
