@@ -113,10 +113,14 @@ class Module:
 def compile_functions(funcs: Mapping[str, PrimFunc], target: Target) -> Module:
     """Compile lowered functions to native code in this process, by name.
 
+    Functions that share a name are called by their keys instead.
+
     Raises: IRKitError if a function cannot be expressed, or this machine cannot run code for the
     target.
     """
-    return Module(dict(zip(funcs, build_kernels(list(funcs.values()), target), strict=True)))
+    unique = len({func.name for func in funcs.values()}) == len(funcs)
+    named = [func if unique else func.replace(name=key) for key, func in funcs.items()]
+    return Module(dict(zip(funcs, build_kernels(named, target), strict=True)))
 
 
 def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:

@@ -1,8 +1,12 @@
 """Arguments are checked before anything is touched, and the message says what was wrong."""
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import ml_dtypes
@@ -248,6 +252,42 @@ def test_a_module_is_called_if_it_holds_one_kernel() -> None:
     assert ".globl\tother" in module.source("asm")
     with pytest.raises(IRKitError, match="expected 'llvm' or 'asm'"):
         module.source("c")  # pyright: ignore[reportArgumentType] -- the point of the test
+
+
+def test_functions_that_share_a_name_go_by_their_keys() -> None:
+    module = compile_functions({"a": multiply(4), "b": multiply(5)}, host_target())
+    assert [module["a"].name, module["b"].name] == ["a", "b"]
+    got = np.zeros(5, "f4")
+    module["b"](floats(5), floats(5), got)
+    assert got[4] == 16
+
+
+def test_threads_compile_and_run_side_by_side() -> None:
+    def work(size: int) -> float:
+        kernel = compiled(multiply(size))
+        got = np.zeros(size, "f4")
+        for _ in range(50):
+            kernel(floats(size), floats(size), got)
+        return float(got.sum())
+
+    with ThreadPoolExecutor(4) as pool:
+        sums = list(pool.map(work, range(1, 17)))
+    assert sums == [sum(x * x for x in range(size)) for size in range(1, 17)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_child_calls_what_its_parent_compiled() -> None:
+    code = (
+        "import os, numpy as np\n"
+        "from tests.runtime.test_call import FIXED, floats\n"
+        "child = os.fork()\n"
+        "got = np.zeros(8, 'f4')\n"
+        "FIXED(floats(8), floats(8), got)\n"
+        "assert got[7] == 49\n"
+        "if child: assert os.waitpid(child, 0)[1] == 0; print('both')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "both\n", done.stderr
 
 
 def test_the_gil_is_released_while_a_kernel_runs() -> None:
