@@ -1,8 +1,9 @@
-"""The loop IR. Reading order: dtype, expr, stmt, function (what there is); build (how to make it);
-then the rest."""
+"""The loop IR. Reading order: dtype, expr, choice, buffer, intrinsics, stmt, function
+(what there is); build (how to make it); then the rest."""
 
 from irkit.ir.arith import Interval, Linear, bounds, linear, loop_ranges, prove, simplify
 from irkit.ir.arrays import from_numpy, numpy_dtype
+from irkit.ir.buffer import Buffer, Load, Ramp
 from irkit.ir.build import (
     as_int,
     broadcast,
@@ -30,6 +31,7 @@ from irkit.ir.build import (
     select,
     seq,
 )
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import (
     BF16,
     BOOL,
@@ -63,8 +65,6 @@ from irkit.ir.expr import (
     BitOr,
     BitXor,
     Broadcast,
-    Buffer,
-    Call,
     Cast,
     Compare,
     Const,
@@ -73,17 +73,13 @@ from irkit.ir.expr import (
     ExprLike,
     FloorDiv,
     FloorMod,
-    IfThenElse,
-    Load,
     Max,
     Min,
     Mul,
     Neg,
     Not,
     Or,
-    Ramp,
     Scalar,
-    Select,
     Shl,
     Shr,
     Sub,
@@ -104,7 +100,7 @@ from irkit.ir.facts import (
 from irkit.ir.fold import fold
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp import Interpreted, evaluate, interpret
-from irkit.ir.intrinsics import INTRINSICS, Intrinsic
+from irkit.ir.intrinsics import INTRINSICS, Call, Intrinsic
 from irkit.ir.level import LOOP_LEVEL
 from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars

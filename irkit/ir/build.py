@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from functools import reduce
 
 from irkit.core import DTypeError
+from irkit.ir.buffer import Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import BOOL, I64, DType, as_dtype, common
 from irkit.ir.expr import (
     EQ,
@@ -15,25 +17,21 @@ from irkit.ir.expr import (
     NE,
     And,
     Broadcast,
-    Call,
     Const,
     Expr,
     ExprLike,
     FloorDiv,
     FloorMod,
-    IfThenElse,
     Max,
     Min,
     Not,
     Or,
-    Ramp,
-    Select,
     as_expr,
     binary,
     convert,
     meet,
 )
-from irkit.ir.intrinsics import INTRINSICS
+from irkit.ir.intrinsics import INTRINSICS, Call
 from irkit.ir.stmt import Seq, Stmt
 
 

@@ -10,7 +10,7 @@ not overloaded; use ``eq``, ``lt`` and their kin.
 import struct
 from typing import TYPE_CHECKING, ClassVar, Union
 
-from irkit.core import DTypeError, Node, Span, Uses
+from irkit.core import DTypeError, Node
 from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, common
 
 Scalar = Union[int, float, bool]
@@ -88,8 +88,7 @@ class Expr(Node, _Typed, frozen=True, gc=False):
     def __bool__(self) -> bool:
         raise DTypeError(
             "an expression has no truth value while the program is being built",
-            hint="Choose with irkit.ir.select or if_then_else; compare and combine with eq, lt, "
-            "logical_and.",
+            hint="Choose with select or if_then_else; compare and combine by eq, lt, logical_and.",
         )
 
 
@@ -295,91 +294,6 @@ class Cast(Expr, frozen=True, gc=False):
     dtype: DType
 
 
-class Select(Expr, frozen=True, gc=False):
-    """Choice by a bool, lane by lane; both sides are evaluated."""
-
-    cond: Expr
-    then: Expr
-    otherwise: Expr
-    dtype: DType
-
-
-class IfThenElse(Expr, frozen=True, gc=False):
-    """Choice by a bool; only the chosen side is evaluated, so it may guard a load. Prints as
-    Python's conditional."""
-
-    cond: Expr
-    then: Expr
-    otherwise: Expr
-    dtype: DType
-
-
-class Call(Expr, frozen=True, gc=False):
-    """A call of an intrinsic function by name; ``intrinsics.py`` lists them."""
-
-    name: str
-    args: tuple[Expr, ...]
-    dtype: DType
-
-
-class Buffer(Node, frozen=True, eq=False):
-    """A typed region of memory, known by identity.
-
-    Shapes: ``shape`` in elements; ``strides`` in elements, or None for row-major without gaps.
-    ``scope`` is ``global``, ``local`` (registers or stack), ``shared``, or a target's own name.
-    """
-
-    symbol: ClassVar[bool] = True
-    name: str
-    shape: tuple[Expr, ...]
-    dtype: DType
-    scope: str = "global"
-    strides: tuple[Expr, ...] | None = None
-    align: int = 0
-    span: Span | None = None
-
-    def copy(self, name: str | None = None) -> "Buffer":
-        """Make another buffer that looks the same."""
-        return Buffer(
-            self.name if name is None else name,
-            self.shape,
-            self.dtype,
-            self.scope,
-            self.strides,
-            self.align,
-            self.span,
-        )
-
-    @property
-    def rank(self) -> int:
-        return len(self.shape)
-
-    def __getitem__(self, indices: "ExprLike | tuple[ExprLike, ...]") -> "Load":
-        """Load the element at scalar or vector ``indices``."""
-        given = indices if isinstance(indices, tuple) else (indices,)
-        exprs = tuple(as_expr(index) for index in given)
-        lanes = max((index.dtype.lanes for index in exprs), default=1)
-        return Load(self, exprs, None, self.dtype.with_lanes(lanes))
-
-
-class Load(Expr, frozen=True, gc=False):
-    """An element of a buffer, or several if an index is a vector. Lanes where ``mask`` is false are
-    not read and give 0."""
-
-    buffer: Uses[Buffer]
-    indices: tuple[Expr, ...]
-    mask: Expr | None
-    dtype: DType
-
-
-class Ramp(Expr, frozen=True, gc=False):
-    """The vector base, base + stride, ... of ``dtype.lanes`` integers."""
-
-    base: Expr
-    stride: Expr
-    dtype: DType
-
-
 class Broadcast(Expr, frozen=True, gc=False):
     """The vector of ``dtype.lanes`` equal values."""
 
@@ -455,10 +369,6 @@ def meet(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
     return convert(left, dtype), convert(right, dtype)
 
 
-_INTEGERS_OR_BOOLS = (BitAnd, BitOr, BitXor)
-_INTEGERS = (Shl, Shr)
-
-
 def binary(cls: type[Binary], a: ExprLike, b: ExprLike) -> Expr:
     """Build a binary operation and find its type.
 
@@ -470,9 +380,9 @@ def binary(cls: type[Binary], a: ExprLike, b: ExprLike) -> Expr:
         return cls(left, right, BOOL.with_lanes(dtype.lanes))
     if cls in (And, Or):
         wrong = not dtype.is_bool
-    elif cls in _INTEGERS_OR_BOOLS:
+    elif cls in (BitAnd, BitOr, BitXor):
         wrong = dtype.is_float
-    elif cls in _INTEGERS:
+    elif cls in (Shl, Shr):
         wrong = not dtype.is_integer
     elif cls is Div:
         wrong = not dtype.is_float

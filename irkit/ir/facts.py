@@ -4,7 +4,7 @@ A pass that is said to give a fact is held to it wherever verification is on.
 """
 
 from irkit.core import Node, Problem, walk
-from irkit.ir.expr import Load
+from irkit.ir.buffer import Load
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, For, LoopKind, Store
 from irkit.transform import Fact

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from irkit.core import Node
+from irkit.ir.buffer import Load, Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import F32, DType
 from irkit.ir.expr import (
     EQ,
@@ -25,29 +27,25 @@ from irkit.ir.expr import (
     BitOr,
     BitXor,
     Broadcast,
-    Call,
     Cast,
     Const,
     Div,
     Expr,
     FloorDiv,
     FloorMod,
-    IfThenElse,
-    Load,
     Max,
     Min,
     Mul,
     Neg,
     Not,
     Or,
-    Ramp,
     Scalar,
-    Select,
     Shl,
     Shr,
     Sub,
     Var,
 )
+from irkit.ir.intrinsics import Call
 
 _NAN = math.nan
 

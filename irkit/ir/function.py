@@ -3,7 +3,8 @@
 from typing import Union
 
 from irkit.core import Attrs, Binds, Function, Span
-from irkit.ir.expr import Buffer, Var
+from irkit.ir.buffer import Buffer
+from irkit.ir.expr import Var
 from irkit.ir.params import dimension_vars
 from irkit.ir.script import script
 from irkit.ir.stmt import Stmt

@@ -10,6 +10,9 @@ from typing import Literal
 
 import msgspec
 
+from irkit.ir.dtype import DType
+from irkit.ir.expr import Expr
+
 On = Literal["float", "integer", "number", "any", "effect"]
 
 
@@ -46,3 +49,11 @@ _ROWS = (
     Intrinsic("barrier", 0, "effect", "none"),
 )
 INTRINSICS: dict[str, Intrinsic] = {row.name: row for row in _ROWS}
+
+
+class Call(Expr, frozen=True, gc=False):
+    """A call of an intrinsic function by name; ``INTRINSICS`` lists them."""
+
+    name: str
+    args: tuple[Expr, ...]
+    dtype: DType

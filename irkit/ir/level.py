@@ -1,8 +1,8 @@
 """The loop IR as a value: what the pass machinery must know of it."""
 
 from irkit.core import Codec, Level, Node, same
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType, dtype
-from irkit.ir.expr import Buffer
 from irkit.ir.function import PrimFunc
 from irkit.ir.parse import parse
 from irkit.ir.script import printed_statements, script

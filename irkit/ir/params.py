@@ -1,6 +1,7 @@
 """What a signature binds besides its parameters."""
 
-from irkit.ir.expr import Buffer, Expr, Var
+from irkit.ir.buffer import Buffer
+from irkit.ir.expr import Expr, Var
 
 
 def dimension_vars(params: tuple[Buffer | Var, ...]) -> tuple[Var, ...]:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 
 from irkit.core import Attrs, Function, IRModule, Span
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
-from irkit.ir.expr import Buffer, Expr, Var
+from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.read_params import Param, read_params
 from irkit.ir.read_parts import word_of

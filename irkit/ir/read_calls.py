@@ -7,22 +7,11 @@ from typing import TYPE_CHECKING
 
 from irkit.core import DTypeError
 from irkit.ir import build
+from irkit.ir.buffer import Load, Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import DType, dtype
-from irkit.ir.expr import (
-    Broadcast,
-    Call,
-    Cast,
-    Expr,
-    IfThenElse,
-    Load,
-    Max,
-    Min,
-    Neg,
-    Ramp,
-    Select,
-    const,
-)
-from irkit.ir.intrinsics import INTRINSICS
+from irkit.ir.expr import Broadcast, Cast, Expr, Max, Min, Neg, const
+from irkit.ir.intrinsics import INTRINSICS, Call
 
 if TYPE_CHECKING:
     from irkit.ir.read_expr import ExprReader

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from irkit.core import DTypeError, ParseError, Span
+from irkit.ir.buffer import Buffer, Load
 from irkit.ir.dtype import BOOL, I64, DType, dtype
 from irkit.ir.expr import (
     EQ,
@@ -24,14 +25,12 @@ from irkit.ir.expr import (
     BitAnd,
     BitOr,
     BitXor,
-    Buffer,
     Compare,
     Const,
     Div,
     Expr,
     FloorDiv,
     FloorMod,
-    Load,
     Max,
     Min,
     Mul,

@@ -3,8 +3,9 @@
 import ast
 from typing import NamedTuple
 
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64, DType
-from irkit.ir.expr import Buffer, Var
+from irkit.ir.expr import Var
 from irkit.ir.names import ALIAS
 from irkit.ir.read_parts import word_of
 from irkit.ir.read_stmt import StmtReader

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from types import NoneType
 
 from irkit.core import Attrs, AttrValue, DTypeError, Span
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
-from irkit.ir.expr import Buffer, Const, Expr, Sub, binary
+from irkit.ir.expr import Const, Expr, Sub, binary
 from irkit.ir.read_calls import float_from
 from irkit.ir.read_expr import ExprReader
 from irkit.ir.stmt import Region

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from irkit.core import Attrs, Span
+from irkit.ir.buffer import Buffer
 from irkit.ir.build import seq
-from irkit.ir.expr import Buffer, Expr
+from irkit.ir.expr import Expr
 from irkit.ir.stmt import Axis, Block, Region, Stmt
 
 

@@ -8,9 +8,10 @@ stands for the whole dimension.
 
 from irkit.core import Node, children, substitute, symbols_used, walk
 from irkit.ir.arith import linear, simplify
+from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import as_int
 from irkit.ir.dtype import I64
-from irkit.ir.expr import Buffer, Const, Expr, Load, Var
+from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.stmt import Allocate, Block, For, Let, Region, Stmt, Store, View
 
 Dim = tuple[Expr, Expr]

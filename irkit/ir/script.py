@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from irkit.core import Attrs, Node
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64
-from irkit.ir.expr import Buffer, Const, Expr, Var
+from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars
 from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from irkit.core import Node, children
+from irkit.ir.buffer import Load, Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import I64
 from irkit.ir.expr import (
     EQ,
@@ -27,28 +29,24 @@ from irkit.ir.expr import (
     BitOr,
     BitXor,
     Broadcast,
-    Call,
     Cast,
     Const,
     Div,
     Expr,
     FloorDiv,
     FloorMod,
-    IfThenElse,
-    Load,
     Max,
     Min,
     Mul,
     Neg,
     Not,
     Or,
-    Ramp,
-    Select,
     Shl,
     Shr,
     Sub,
     Var,
 )
+from irkit.ir.intrinsics import Call
 from irkit.ir.names import ALIAS, Printed
 
 MAX_DEPTH = 50

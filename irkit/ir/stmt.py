@@ -7,7 +7,8 @@ A block is the unit that schedules address; blocks are there in phase 0 and gone
 from typing import Literal
 
 from irkit.core import Attrs, Binds, Node, Span, Uses
-from irkit.ir.expr import Buffer, Expr, Var
+from irkit.ir.buffer import Buffer
+from irkit.ir.expr import Expr, Var
 
 LoopKind = Literal["serial", "parallel", "vectorized", "unrolled", "thread"]
 LOOP_KINDS: tuple[LoopKind, ...] = ("serial", "parallel", "vectorized", "unrolled", "thread")

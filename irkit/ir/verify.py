@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from irkit.core import Attrs, Node, Problem, children
+from irkit.ir.buffer import Buffer, Load
 from irkit.ir.dtype import DType
-from irkit.ir.expr import Buffer, Const, Expr, Load, Var
+from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.params import dimension_vars
 from irkit.ir.stmt import (

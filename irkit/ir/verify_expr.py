@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from irkit.core import Node
+from irkit.ir.buffer import Buffer, Load, Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import BOOL, DType
 from irkit.ir.expr import (
     EQ,
@@ -22,8 +24,6 @@ from irkit.ir.expr import (
     BitOr,
     BitXor,
     Broadcast,
-    Buffer,
-    Call,
     Cast,
     Compare,
     Const,
@@ -31,22 +31,18 @@ from irkit.ir.expr import (
     Expr,
     FloorDiv,
     FloorMod,
-    IfThenElse,
-    Load,
     Max,
     Min,
     Mul,
     Neg,
     Not,
     Or,
-    Ramp,
-    Select,
     Shl,
     Shr,
     Sub,
     Var,
 )
-from irkit.ir.intrinsics import INTRINSICS
+from irkit.ir.intrinsics import INTRINSICS, Call
 
 Found = str | None
 

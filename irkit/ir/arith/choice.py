@@ -6,6 +6,7 @@ from irkit.ir.arith.emit import emit
 from irkit.ir.arith.knowledge import Knowledge, negated
 from irkit.ir.arith.sums import Sum
 from irkit.ir.arith.transfer import verdict
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import DType
 from irkit.ir.expr import (
     EQ,
@@ -20,12 +21,10 @@ from irkit.ir.expr import (
     Compare,
     Const,
     Expr,
-    IfThenElse,
     Max,
     Min,
     Not,
     Or,
-    Select,
 )
 
 

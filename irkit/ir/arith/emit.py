@@ -1,8 +1,9 @@
 """Write sums back as expressions: positive terms first, factors on the right, constant last."""
 
 from irkit.ir.arith.sums import Atoms, Product, Sum, is_region, normal
+from irkit.ir.buffer import Ramp
 from irkit.ir.dtype import DType
-from irkit.ir.expr import Add, Broadcast, Const, Expr, Mul, Neg, Ramp, Sub
+from irkit.ir.expr import Add, Broadcast, Const, Expr, Mul, Neg, Sub
 
 Piece = tuple[Expr, int]
 

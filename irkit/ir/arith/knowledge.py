@@ -5,7 +5,8 @@ from collections.abc import Hashable, Iterable
 from irkit.core import postorder
 from irkit.ir.arith.interval import Pair, Ranges
 from irkit.ir.arith.sums import Atoms, Sum
-from irkit.ir.expr import EQ, GE, GT, LE, LT, NE, And, Compare, Const, Expr, Load, Not
+from irkit.ir.buffer import Load
+from irkit.ir.expr import EQ, GE, GT, LE, LT, NE, And, Compare, Const, Expr, Not
 
 _NEGATED: dict[type[Compare], type[Compare]] = {LT: GE, GE: LT, GT: LE, LE: GT, EQ: NE, NE: EQ}
 

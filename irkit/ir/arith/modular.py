@@ -6,6 +6,8 @@ from typing import cast
 from irkit.core import postorder
 from irkit.ir.arith.bounds import NOTHING, pairs
 from irkit.ir.arith.interval import Pair, Ranges, limits, wrap
+from irkit.ir.buffer import Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.expr import (
     Add,
     Broadcast,
@@ -14,13 +16,10 @@ from irkit.ir.expr import (
     Expr,
     FloorDiv,
     FloorMod,
-    IfThenElse,
     Max,
     Min,
     Mul,
     Neg,
-    Ramp,
-    Select,
     Sub,
 )
 

@@ -22,6 +22,8 @@ from irkit.ir.arith.emit import alike, emit
 from irkit.ir.arith.interval import Ranges, fitted, limits, wrap
 from irkit.ir.arith.knowledge import Knowledge
 from irkit.ir.arith.sums import Sum, is_region, normal
+from irkit.ir.buffer import Load, Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import DType
 from irkit.ir.expr import (
     EQ,
@@ -37,29 +39,25 @@ from irkit.ir.expr import (
     BitOr,
     BitXor,
     Broadcast,
-    Call,
     Cast,
     Const,
     Div,
     Expr,
     FloorDiv,
     FloorMod,
-    IfThenElse,
-    Load,
     Max,
     Min,
     Mul,
     Neg,
     Not,
     Or,
-    Ramp,
-    Select,
     Shl,
     Shr,
     Sub,
     Var,
 )
 from irkit.ir.fold import fold
+from irkit.ir.intrinsics import Call
 
 
 def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> Expr:

@@ -11,6 +11,7 @@ from typing import cast
 from irkit.core import Node, children
 from irkit.ir.arith.interval import Pair, Ranges, fitted, limits, var_pair, wrap
 from irkit.ir.arith.transfer import times, transfer
+from irkit.ir.buffer import Load, Ramp
 from irkit.ir.dtype import DType
 from irkit.ir.expr import (
     Add,
@@ -19,19 +20,17 @@ from irkit.ir.expr import (
     BitOr,
     BitXor,
     Broadcast,
-    Call,
     Const,
     Expr,
-    Load,
     Max,
     Min,
     Mul,
     Neg,
     Or,
-    Ramp,
     Sub,
     Var,
 )
+from irkit.ir.intrinsics import Call
 
 Product = tuple[int, ...]  # Sorted numbers of atoms.
 MOST_TERMS = 256  # A longer sum inside another is an atom, so that work stays linear.

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from irkit.ir.arith.interval import Pair, fitted, limits
+from irkit.ir.buffer import Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.expr import (
     EQ,
     GE,
@@ -22,25 +24,22 @@ from irkit.ir.expr import (
     BitOr,
     BitXor,
     Broadcast,
-    Call,
     Cast,
     Compare,
     Expr,
     FloorDiv,
     FloorMod,
-    IfThenElse,
     Max,
     Min,
     Mul,
     Neg,
     Not,
     Or,
-    Ramp,
-    Select,
     Shl,
     Shr,
     Sub,
 )
+from irkit.ir.intrinsics import Call
 
 Of = Callable[[Expr], Pair]
 _BOTH: Pair = (0, 1)

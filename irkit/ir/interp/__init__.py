@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from irkit.ir.expr import Buffer, Expr, Var
+from irkit.ir.buffer import Buffer
+from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp.arguments import Binder, written_params
 from irkit.ir.interp.machine import RUN, Program, Registers, Run, execute

@@ -7,8 +7,9 @@ import numpy as np
 
 from irkit.core import DTypeError, IRKitError, ShapeError, Span, children
 from irkit.ir.arrays import numpy_dtype
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
-from irkit.ir.expr import Buffer, Const, Expr, Var
+from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.interp.machine import Registers
 from irkit.ir.interp.memory import Place, row_major

@@ -13,25 +13,10 @@ from typing import Any, cast
 import numpy as np
 
 from irkit.core import IRKitError, Node, Span, children, postorder
+from irkit.ir.buffer import Buffer, Load, Ramp
+from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import I64, DType
-from irkit.ir.expr import (
-    And,
-    Binary,
-    Broadcast,
-    Buffer,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    IfThenElse,
-    Load,
-    Neg,
-    Not,
-    Or,
-    Ramp,
-    Select,
-    Var,
-)
+from irkit.ir.expr import And, Binary, Broadcast, Cast, Const, Expr, Neg, Not, Or, Var
 from irkit.ir.interp.assembler import GROWTH, Assembler
 from irkit.ir.interp.memory import Place, load_lanes, load_one
 from irkit.ir.interp.values import (
@@ -44,6 +29,7 @@ from irkit.ir.interp.values import (
     ramp,
     repeat,
 )
+from irkit.ir.intrinsics import Call
 
 
 class _Choice:

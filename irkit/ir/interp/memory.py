@@ -12,8 +12,8 @@ import numpy as np
 
 from irkit.core import IRKitError, ShapeError, Span
 from irkit.ir.arrays import numpy_dtype
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
-from irkit.ir.expr import Buffer
 from irkit.ir.interp.machine import RUN, SHARED, Operation, Registers, Run
 
 _ZERO = np.int64(0)

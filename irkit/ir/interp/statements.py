@@ -6,8 +6,9 @@ from typing import Any
 
 from irkit.core import IRKitError, children
 from irkit.ir.arrays import numpy_dtype
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
-from irkit.ir.expr import Buffer, Call, Const, Expr, Var
+from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.interp.arguments import nested_statements
 from irkit.ir.interp.assembler import GROWTH, Assembler
 from irkit.ir.interp.expressions import ExpressionCompiler
@@ -21,6 +22,7 @@ from irkit.ir.interp.memory import (
     view,
 )
 from irkit.ir.interp.values import cast_function
+from irkit.ir.intrinsics import Call
 from irkit.ir.stmt import (
     Allocate,
     Assert,
