@@ -5,6 +5,8 @@ from importlib import import_module
 
 import click
 
+from irkit import __version__
+
 # verb -> (module:command, what --help says without importing it)
 VERBS: dict[str, tuple[str, str]] = {
     "compile": (
@@ -40,7 +42,7 @@ class _LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="irkit VERB --help says more of each.",
 )
-@click.version_option(package_name="irkit")
+@click.version_option(__version__, prog_name="irkit")
 def irkit() -> None:
     """Take models and loop programs to native code through numbered phases, and see every step.
 
@@ -54,26 +56,28 @@ def irkit() -> None:
 def main() -> None:
     """Run the command; a user's mistake is one message and exit code 2, never a stack trace."""
     try:
-        irkit.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        sys.exit(irkit.main(prog_name="irkit", standalone_mode=False))
     except click.Abort:
         click.echo("Stopped.", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.exit(141)
     except Exception as error:
-        if not _is_users(error):
+        message = _for_user(error)
+        if not message:
             raise
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {message}", err=True)
         sys.exit(2)
 
 
-def _is_users(error: Exception) -> bool:
+def _for_user(error: Exception) -> str:
+    """Say what the user can mend; nothing if it is a mistake of ours."""
     # Imported here: most calls of the command never need it.
     from irkit.core import IRKitError
 
-    return isinstance(error, (IRKitError, OSError))
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: {error}"
+    return str(error) if isinstance(error, (IRKitError, OSError)) else ""

@@ -1,22 +1,25 @@
 """From a model to native code: the graph pipeline, the phases of each kernel, one object a kernel,
 and the executor."""
 
+import os
 from collections.abc import Callable, Mapping
 
 from numpy.typing import ArrayLike
 
 from irkit.codegen import complete, emit, emit_executor
-from irkit.core import IRModule, Target, as_target
+from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.frontend.onnx import ModelLike, Shapes, import_onnx
 from irkit.graph import GraphFunc
-from irkit.ir import PrimFunc
+from irkit.graph import verify as verify_graph
+from irkit.ir import Buffer, PrimFunc
 from irkit.phases.default import DEFAULT
 from irkit.phases.graph import GRAPH
-from irkit.phases.plan import make_plan
+from irkit.phases.plan import input_names, make_plan, tensor_spec
 from irkit.runtime import Contents, Model, object_for
 from irkit.transform import Pipeline, Step, Trace
 
-# Called with what was just done, how many units are done, and how many there are (0 while unknown).
+# Called with what was just done, how many kernels are done, and how many there are (0 while
+# unknown).
 Progress = Callable[[str, int, int], None]
 
 
@@ -35,41 +38,103 @@ def compile(
     ``main``.
 
     ``shapes`` fixes symbolic dimensions of inputs, ``values`` fixes whole inputs; ``progress`` is
-    called as work proceeds.
+    called as work proceeds. A target of another machine gives a model that can only be saved.
     Raises: UnsupportedModel with every operator that is missing; PassFailed naming the pass; other
     IRKitErrors with a place.
     """
     tell = progress or _silent
     machine = complete(as_target(target))
+    module = _imported(model, shapes, values)
     tell("import", 0, 0)
-    module = (
-        model if isinstance(model, IRModule) else import_onnx(model, shapes=shapes, values=values)
-    )
     steps: list[Step] = []
-    for step in graph_pipeline.steps(module, verify=verify):
+    for step in for_target(graph_pipeline, machine).steps(module, verify=verify):
         steps.append(step)
         lowered = step.applied_to(module)
         assert isinstance(lowered, IRModule)
         module = lowered
         tell(step.name, 0, 0)
-    main = module["main"]
-    assert isinstance(main, GraphFunc)
-    kernels = {name: func for name, func in module.functions.items() if isinstance(func, PrimFunc)}
-    objects: list[bytes] = []
-    for done, (name, func) in enumerate(kernels.items()):
-        tell(name, done, len(kernels))
-        lowered = func
-        for step in pipeline.steps(func, verify=verify, start=len(steps)):
-            steps.append(step)
-            assert isinstance(step.after, PrimFunc)
-            lowered = step.after
-        objects.append(object_for(emit([lowered], machine), machine))
+    main = _checked_main(module)
     plan, params = make_plan(main)
-    symbols = list(dict.fromkeys(call.kernel for call in plan.calls))
-    objects.append(object_for(emit_executor(plan, symbols), machine))
-    tell("done", len(kernels), len(kernels))
+    names = list(dict.fromkeys(call.kernel for call in plan.calls))
+    objects: list[bytes] = []
+    for done, name in enumerate(names, 1):
+        lowered = module[name]
+        for step in pipeline.steps(lowered, verify=verify, start=len(steps)):
+            steps.append(step)
+            lowered = step.after
+        assert isinstance(lowered, PrimFunc)
+        objects.append(object_for(emit([lowered], machine), machine))
+        tell(name, done, len(names))
+    objects.append(object_for(emit_executor(plan), machine))
     contents = Contents(plan, tuple(objects), params, machine, main.script())
-    return Model(contents, Trace.of(steps, title="model"))
+    return Model(contents, Trace.of(steps, title=_title(model)))
+
+
+def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:
+    """Tell each pass with an option ``vector_bytes`` what a complete target has, unless the
+    pipeline says so itself."""
+    wide = vector_bytes(target)
+    for _, p in graph_pipeline.placed:
+        names = {option.name for option in p.parameters}
+        if "vector_bytes" in names - set(p.options):
+            graph_pipeline = graph_pipeline.replace(p.name, p.using(vector_bytes=wide))
+    return graph_pipeline
+
+
+def vector_bytes(target: Target) -> int:
+    """Return how many bytes a vector register of a complete target holds."""
+    for feature, size in (("+avx512f", 64), ("+avx2", 32)):
+        if feature in target.features:
+            return size
+    return 16
+
+
+def _imported(
+    model: "ModelLike | IRModule",
+    shapes: Shapes | None,
+    values: Mapping[str, ArrayLike] | None,
+) -> IRModule:
+    if not isinstance(model, IRModule):
+        module = import_onnx(model, shapes=shapes, values=values)
+    elif shapes or values:
+        raise IRKitError("shapes and values are for ONNX models; a module has its own")
+    else:
+        module = model
+    main = _main(module)
+    # Here and not at the end: it may take minutes to get there.
+    for param, name in zip(main.params, input_names(main), strict=True):
+        tensor_spec(param.type, name)
+    return module
+
+
+def _main(module: IRModule) -> GraphFunc:
+    main = module["main"]
+    if not isinstance(main, GraphFunc):
+        raise IRKitError(
+            f"function 'main' is a {type(main).__name__}; expected a graph function",
+            hint="irkit.build compiles functions over loops.",
+        )
+    return main
+
+
+def _checked_main(module: IRModule) -> GraphFunc:
+    """Make sure that every kernel takes what it will be given: native code checks nothing."""
+    main = _main(module)
+    problems = [str(problem) for problem in verify_graph(module)]
+    problems += [
+        f"{name!r} takes the number {param.name!r}; kernels of a model take only tensors"
+        for name, func in module.functions.items()
+        if isinstance(func, PrimFunc)
+        for param in func.params
+        if not isinstance(param, Buffer)
+    ]
+    if problems:
+        raise IRKitError("the lowered graph does not hold:\n  " + "\n  ".join(problems))
+    return main
+
+
+def _title(model: "ModelLike | IRModule") -> str:
+    return os.path.basename(model) if isinstance(model, (str, os.PathLike)) else "model"
 
 
 def _silent(what: str, done: int, total: int) -> None:

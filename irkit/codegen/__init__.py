@@ -27,6 +27,7 @@ from irkit.codegen.llvm_stub import (
 )
 from irkit.codegen.llvm_types import quoted, symbol
 from irkit.codegen.object import assembly, compile_object, optimise
+from irkit.codegen.processor import NEVER_USED
 
 __all__ = [
     "ALIGNMENT",
@@ -35,6 +36,7 @@ __all__ = [
     "EMITTER_VERSION",
     "ENTRY",
     "NDARRAY_SYMBOL",
+    "NEVER_USED",
     "NUMPY_NUMBERS",
     "OUT_OF_MEMORY",
     "Copy",

@@ -2,11 +2,9 @@
 arena.
 
 There is no room for Python between kernels: a small network takes a few microseconds in all. The
-plan is data; the package
-holds it as JSON beside the code that was emitted from it.
+plan is data; the package holds it as JSON beside the code that was emitted from it.
 """
 
-from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -71,17 +69,20 @@ class Plan(msgspec.Struct, frozen=True):
 _TABLES = {"input": "inputs", "output": "outputs", "param": "params", "arena": "arena"}
 
 
-def emit_executor(plan: Plan, symbols: Sequence[str]) -> str:
-    """Write the executor as LLVM IR: ``i32 @irkit_run(ptr inputs, ptr outputs, ptr params, ptr
+def emit_executor(plan: Plan) -> str:
+    """Write the executor as LLVM IR: ``i64 @irkit_run(ptr inputs, ptr outputs, ptr params, ptr
     arena)``.
 
-    ``symbols`` are the kernels' names. It returns 0, or 1 + the number of the call that failed in
-    the upper bits and the
-    kernel's own status in the lower 16.
+    It returns 0, or the number of the call that failed, from 1, in the upper 32 bits and the
+    kernel's own status in the lower.
     """
-    lines = [f"declare i32 {quoted(symbol(name))}({_pointers(plan, name)})" for name in symbols]
+    kernels = {call.kernel: len(call.args) for call in plan.calls}
+    lines = [
+        f"declare i32 {quoted(symbol(name))}({', '.join(['ptr'] * count)})"
+        for name, count in kernels.items()
+    ]
     lines.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-    lines.append(f"define i32 @{ENTRY}(ptr %inputs, ptr %outputs, ptr %params, ptr %arena) {{")
+    lines.append(f"define i64 @{ENTRY}(ptr %inputs, ptr %outputs, ptr %params, ptr %arena) {{")
     lines.append("entry:")
     places = _addresses(plan, lines)
     for number, call in enumerate(plan.calls):
@@ -91,8 +92,9 @@ def emit_executor(plan: Plan, symbols: Sequence[str]) -> str:
             f"  %f{number} = icmp ne i32 %s{number}, 0",
             f"  br i1 %f{number}, label %fail{number}, label %next{number}",
             f"fail{number}:",
-            f"  %c{number} = or i32 %s{number}, {(number + 1) << 16}",
-            f"  ret i32 %c{number}",
+            f"  %w{number} = zext i32 %s{number} to i64",
+            f"  %c{number} = or i64 %w{number}, {(number + 1) << 32}",
+            f"  ret i64 %c{number}",
             f"next{number}:",
         ]
     lines += [
@@ -100,7 +102,7 @@ def emit_executor(plan: Plan, symbols: Sequence[str]) -> str:
         f"i64 {copy.size}, i1 false)"
         for copy in plan.copies
     ]
-    return "\n".join([*lines, "  ret i32 0", "}", ""])
+    return "\n".join([*lines, "  ret i64 0", "}", ""])
 
 
 def _addresses(plan: Plan, lines: list[str]) -> dict[Place, str]:
@@ -118,8 +120,3 @@ def _addresses(plan: Plan, lines: list[str]) -> dict[Place, str]:
             lines.append(f"  {name} = load ptr, ptr {name}.at")
         names[place] = name
     return names
-
-
-def _pointers(plan: Plan, kernel: str) -> str:
-    call = next(call for call in plan.calls if call.kernel == kernel)
-    return ", ".join(["ptr"] * len(call.args))

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from llvmlite import binding
 
+from irkit.codegen.processor import effective_features
 from irkit.core import IRKitError, Target
 
 llvm: Any = binding  # llvmlite comes without types.
@@ -25,6 +26,7 @@ def _ready() -> None:
 def host_target() -> Target:
     """Describe this machine. The features are what it has; the name of its processor may be a
     guess."""
+    _ready()  # Who asks is about to make, or to link, code for it.
     found: Any = llvm.get_host_cpu_features()
     features = tuple(f"{'+' if found[name] else '-'}{name}" for name in sorted(found))
     return Target(
@@ -36,20 +38,23 @@ def host_target() -> Target:
 def complete(target: Target) -> Target:
     """Fill in the empty fields from this machine; given features change those it has.
 
-    A processor that is named and not this one keeps only the features that are named.
+    A processor that is named and not this one has the features of its name and those given.
     """
     host = host_target()
     triple = target.triple or host.triple
     same = target.cpu in ("", host.cpu) and triple == host.triple
-    features = _merged(host.features if same else (), target.features)
     filled = msgspec.structs.replace(
         target,
         triple=triple,
         cpu=target.cpu or (host.cpu if same else "generic"),
-        features=features,
+        features=_merged(host.features if same else (), target.features),
     )
-    machine(filled)
-    return filled
+    machine(filled)  # Refuses names that LLVM does not know.
+    if triple != host.triple or filled.features == host.features:
+        return filled
+    known = [feature[1:] for feature in host.features]
+    features = effective_features(triple, filled.cpu, filled.features, known)
+    return msgspec.structs.replace(filled, features=features)
 
 
 @cache
@@ -78,9 +83,10 @@ def _family(triple: str) -> str:
 
 
 def _merged(base: tuple[str, ...], changes: tuple[str, ...]) -> tuple[str, ...]:
-    signs = {feature[1:]: feature[0] for feature in base}
-    signs.update({feature[1:]: feature[0] for feature in changes})
-    return tuple(sign + name for name, sign in signs.items())
+    """Put changes last: to LLVM a later flag is stronger."""
+    signs = {feature[1:]: feature[0] for feature in changes}
+    kept = [feature for feature in base if signs.get(feature[1:], feature[0]) == feature[0]]
+    return (*kept, *(sign + name for name, sign in signs.items() if sign + name not in kept))
 
 
 @cache

@@ -3,12 +3,14 @@
 from irkit.core.errors import (
     DTypeError,
     FormatError,
+    InputError,
     IRKitError,
     OptionError,
     ParseError,
     ScheduleError,
     ShapeError,
 )
+from irkit.core.files import replacing
 from irkit.core.module import Codec, Function, IRModule, Level, Problem
 from irkit.core.node import (
     Attrs,
@@ -45,6 +47,7 @@ __all__ = [
     "Function",
     "IRKitError",
     "IRModule",
+    "InputError",
     "Level",
     "Node",
     "OptionError",
@@ -72,6 +75,7 @@ __all__ = [
     "postorder",
     "recording",
     "remark",
+    "replacing",
     "rewrite",
     "same",
     "same_data",

@@ -47,6 +47,10 @@ class ShapeError(IRKitError, ValueError):
     """Tensors whose shapes do not go together."""
 
 
+class InputError(IRKitError, ValueError):
+    """An input that a model needs and was not given, or that it does not have."""
+
+
 class ParseError(IRKitError):
     """IR text that is not well formed; the span carries file, line and column."""
 

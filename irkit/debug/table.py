@@ -12,16 +12,10 @@ def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
     """Lay out rows of passes: phase, pass, how often it ran and changed something, time, nodes
     before and after."""
     table = Table(title=title or None, title_justify="left")
-    for name, justify in (
-        ("phase", "left"),
-        ("pass", "left"),
-        ("ran", "right"),
-        ("changed", "right"),
-        ("ms", "right"),
-        ("nodes before", "right"),
-        ("after", "right"),
-    ):
-        table.add_column(name, justify="right" if justify == "right" else "left", no_wrap=True)
+    for name in ("phase", "pass"):
+        table.add_column(name, no_wrap=True)
+    for name in ("ran", "changed", "ms", "nodes before", "after"):
+        table.add_column(name, justify="right", no_wrap=True)
     total = 0.0
     for row in rows:
         total += row.seconds
@@ -40,6 +34,12 @@ def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
     return table
 
 
-def console() -> Console:
-    """Make the console that commands print to; it colours only what is a terminal."""
-    return Console(highlight=False)
+def console(*, stderr: bool = False) -> Console:
+    """Make the console that commands print to; it colours only what is a terminal.
+
+    A file or pipe has no width: rows stay whole there.
+    """
+    screen = Console(highlight=False, stderr=stderr)
+    if not screen.is_terminal:
+        screen.width = 1000
+    return screen

@@ -3,28 +3,26 @@
 import ctypes
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import ENTRY, TensorSpec
-from irkit.core import IRKitError
+from irkit.codegen import ALIGNMENT, ENTRY, OUT_OF_MEMORY, TensorSpec
+from irkit.core import DTypeError, InputError, IRKitError, ShapeError
 from irkit.ir import as_dtype, numpy_dtype
 from irkit.runtime.jit import Library
-from irkit.runtime.package import Contents, read_package, write_package
+from irkit.runtime.package import Contents, misfit, read_package, write_package
 from irkit.transform import Trace
 
-_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 4)
-_ALIGNMENT = 64
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
 
 
 class Model:
     """Run a compiled model: the emitted executor over parameters, with an arena for each call.
 
     Concurrent calls do not share an arena; those that are free are kept for the next call.
-    ``trace`` holds every step of the
-    compilation, if it was compiled here and not loaded.
+    ``trace`` holds every step of the compilation, if it was compiled here and not loaded.
     """
 
     def __init__(self, contents: Contents, trace: Trace | None = None) -> None:
@@ -33,13 +31,12 @@ class Model:
         self.target = contents.target
         self._trace = trace
         self._params = _aligned(plan.param_bytes)
-        self._params[:] = np.frombuffer(contents.params, dtype=np.uint8, count=plan.param_bytes)
-        self._library = Library(contents.objects, (ENTRY,))
-        self._run: Callable[..., int] = _ENTRY(self._library.address(ENTRY))
+        self._params[:] = np.frombuffer(contents.params, dtype=np.uint8)
+        self._misfit = misfit(contents.target)
+        self._run: Callable[..., int] = self._refuse if self._misfit else self._linked()
         self._arenas: list[NDArray[np.uint8]] = []
-        self._dtypes = {
-            spec.name: numpy_dtype(as_dtype(spec.dtype)) for spec in (*plan.inputs, *plan.outputs)
-        }
+        self._input_types = [numpy_dtype(as_dtype(spec.dtype)) for spec in plan.inputs]
+        self._output_types = [numpy_dtype(as_dtype(spec.dtype)) for spec in plan.outputs]
 
     @property
     def trace(self) -> Trace:
@@ -62,12 +59,16 @@ class Model:
     def run(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
         """Compute all outputs, by name.
 
-        Shapes, types: as ``inputs`` and ``outputs`` of the plan say.
-        Raises: ValueError for a missing or unknown name or a wrong shape, TypeError for a wrong
-        type; then nothing was run.
+        Shapes and types are as ``inputs`` and ``outputs`` of the plan say; inputs are not changed.
+        Raises: InputError (a ValueError) for a missing or unknown name, ShapeError (a ValueError)
+        and DTypeError (a TypeError); then nothing was run. IRKitError if the model is for another
+        machine.
         """
         arrays = self._checked(inputs)
-        results = [np.empty(spec.shape, self._dtypes[spec.name]) for spec in self.plan.outputs]
+        results = [
+            np.empty(spec.shape, dtype)
+            for spec, dtype in zip(self.plan.outputs, self._output_types, strict=True)
+        ]
         try:
             arena = self._arenas.pop()
         except IndexError:
@@ -76,34 +77,55 @@ class Model:
             _table(arrays), _table(results), self._params.ctypes.data, arena.ctypes.data
         )
         self._arenas.append(arena)
-        if status != 0:
-            call = self.plan.calls[(status >> 16) - 1]
-            raise IRKitError(
-                f"kernel {call.kernel!r} of {call.node!r} stopped with {status & 0xFFFF}"
-            )
+        if status:
+            self._fail(status)
         return {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
+
+    def _linked(self) -> Callable[..., int]:
+        self._library = Library(self.contents.objects, (ENTRY,))
+        return _ENTRY(self._library.address(ENTRY))
+
+    def _refuse(self, *tables: object) -> int:
+        raise IRKitError(f"the model cannot run on this machine: {self._misfit}")
+
+    def _fail(self, status: int) -> NoReturn:
+        call = self.plan.calls[(status >> 32) - 1]
+        own = ctypes.c_int32(status).value
+        who = f"kernel {call.kernel!r}, for {call.node!r},"
+        if own == OUT_OF_MEMORY:
+            raise MemoryError(f"{who} found no memory for its buffers")
+        raise IRKitError(f"{who} stopped at assertion {own} of its code")
 
     def _checked(self, inputs: Mapping[str, ArrayLike]) -> list[NDArray[Any]]:
         names = [spec.name for spec in self.plan.inputs]
-        unknown = sorted(set(inputs) - set(names))
+        if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DTypeError(
+                f"inputs must map names to arrays, found {type(inputs).__name__}; "
+                f"the names are: {', '.join(names) or 'none'}"
+            )
+        unknown = [name for name in inputs if name not in names]
         missing = [name for name in names if name not in inputs]
         if unknown or missing:
-            said = f"input {missing[0]!r} is missing" if missing else f"{unknown[0]!r} is no input"
-            raise ValueError(f"{said}; the inputs are: {', '.join(names) or 'none'}")
-        return [self._fitting(spec, inputs[spec.name]) for spec in self.plan.inputs]
+            said = [f"input {name!r} is missing" for name in missing[:1]]
+            said += [f"{name!r} is no input" for name in unknown[:1]]
+            listed = ", ".join(names) or "none"
+            raise InputError(f"{' and '.join(said)}; the inputs are: {listed}")
+        return [
+            _fitting(spec, dtype, inputs[spec.name])
+            for spec, dtype in zip(self.plan.inputs, self._input_types, strict=True)
+        ]
 
-    def _fitting(self, spec: TensorSpec, given: ArrayLike) -> NDArray[Any]:
+
+def _fitting(spec: TensorSpec, dtype: np.dtype[Any], given: ArrayLike) -> NDArray[Any]:
+    try:
         array = np.asarray(given)
-        if array.dtype != self._dtypes[spec.name]:
-            raise TypeError(
-                f"input {spec.name!r} must be of type {self._dtypes[spec.name]}, "
-                f"found {array.dtype}"
-            )
-        if array.shape != spec.shape:
-            raise ValueError(
-                f"input {spec.name!r} must have shape {spec.shape}, found {array.shape}"
-            )
-        return np.require(array, requirements=["C", "A"])
+    except ValueError as error:
+        raise ShapeError(f"input {spec.name!r} is no array: {error}") from error
+    if array.dtype != dtype:
+        raise DTypeError(f"input {spec.name!r} must be of type {dtype}, found {array.dtype}")
+    if array.shape != spec.shape:
+        raise ShapeError(f"input {spec.name!r} must have shape {spec.shape}, found {array.shape}")
+    return np.require(array, requirements=["C", "A"])
 
 
 def load(path: "str | os.PathLike[str]") -> Model:
@@ -119,7 +141,7 @@ def _table(arrays: Sequence[NDArray[Any]]) -> "ctypes.Array[ctypes.c_void_p]":
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
-    """Make room that starts at a multiple of 64 bytes."""
-    room = np.empty(size + _ALIGNMENT, dtype=np.uint8)
-    start = -room.ctypes.data % _ALIGNMENT
+    """Make room that starts where the offsets of the plan are aligned too."""
+    room = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
     return room[start : start + size]

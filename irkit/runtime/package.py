@@ -1,8 +1,7 @@
 """The saved model: a zip file that holds a manifest, the plan as JSON, object code, and parameters.
 
 A package holds machine code and is as trusted as a wheel: load only what you would install. Damage
-is found before
-anything is loaded, and a processor that lacks a feature is told so.
+is found before anything is linked, and a processor that lacks a feature is told so.
 """
 
 import hashlib
@@ -11,21 +10,18 @@ import struct
 import zipfile
 import zlib
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import llvmlite
 import msgspec
 
-from irkit.codegen import Plan, host_target
-from irkit.core import FormatError, Target
+from irkit.codegen import NEVER_USED, Plan, host_target
+from irkit.core import FormatError, IRKitError, Target, replacing
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
 _PLAN = "graph.json"
 _GRAPH = "graph.txt"
 _PARAMS = "params.bin"
-# A damaged or hostile size must not make the loader allocate without bound.
-_MAX_BYTES = 16 << 30
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -65,100 +61,120 @@ def write_package(path: "str | os.PathLike[str]", contents: Contents) -> None:
         contents.target,
         {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     )
-    final = Path(path)
-    partial = final.with_name(f".{final.name}.{os.getpid()}.partial")
-    try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
-            for name, data in members.items():
-                archive.writestr(name, data)
-        partial.replace(final)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+        for name, data in members.items():
+            archive.writestr(name, data)
 
 
 def read_package(path: "str | os.PathLike[str]") -> Contents:
     """Read a package and check that it is whole and fits this machine.
 
     Raises: FormatError if the file is missing, damaged, of another format, or made for a processor
-    with features that this
-    one lacks.
+    with features that this one lacks.
     """
-    title = repr(str(path))
+    title = repr(os.fspath(path))
     try:
         with zipfile.ZipFile(path) as archive:
+            _check_sizes(archive, title)
             manifest = _manifest(archive, title)
-            _check_target(manifest.target, title)
             members = {
                 name: _member(archive, name, digest, title)
                 for name, digest in manifest.members.items()
             }
-        plan = msgspec.json.decode(members[_PLAN], type=Plan)
-        count = sum(name.startswith("objects/") for name in members)
-        objects = tuple(members[f"objects/{number}.o"] for number in range(count))
-        graph = members[_GRAPH].decode()
-        return Contents(plan, objects, members[_PARAMS], manifest.target, graph)
+        return _contents(manifest, members)
     except FileNotFoundError:
         raise FormatError(f"there is no package {title}") from None
-    except _DAMAGE as error:
+    except OSError as error:
+        raise FormatError(f"package {title} cannot be read: {error.strerror or error}") from error
+    except FormatError:
+        raise
+    except (*_DAMAGE, IRKitError) as error:  # The second: a target that makes no sense.
         raise _damaged(title, str(error)) from error
 
 
+# What zipfile and msgspec raise when bytes are not as they should be.
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     msgspec.MsgspecError,
-    KeyError,
+    LookupError,
     EOFError,
-    NotImplementedError,
-    UnicodeDecodeError,
-    struct.error,
+    OverflowError,
     RuntimeError,
+    ValueError,
+    struct.error,
 )
 
 
+def _contents(manifest: Manifest, members: dict[str, bytes]) -> Contents:
+    count = sum(name.startswith("objects/") for name in members)
+    return Contents(
+        msgspec.json.decode(members[_PLAN], type=Plan),
+        tuple(members[f"objects/{number}.o"] for number in range(count)),
+        members[_PARAMS],
+        manifest.target,
+        members[_GRAPH].decode(),
+    )
+
+
+def _check_sizes(archive: zipfile.ZipFile, title: str) -> None:
+    """Refuse sizes that the file cannot hold, so that loading takes no more memory than it."""
+    infos = archive.infolist()
+    assert archive.fp is not None
+    whole = archive.fp.seek(0, os.SEEK_END)
+    if any(
+        info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size
+        for info in infos
+    ):
+        raise _damaged(title, "it is compressed, and packages never are")
+    if sum(info.file_size for info in infos) > whole:
+        raise _damaged(title, f"its {whole} bytes cannot hold what it lists")
+
+
 def _damaged(title: str, what: str) -> FormatError:
-    return FormatError(f"package {title} is damaged: {what}", hint="Compile the model again.")
+    return FormatError(
+        f"{title} is no package of irkit, or it is damaged: {what}", hint="Compile the model again."
+    )
 
 
 def _manifest(archive: zipfile.ZipFile, title: str) -> Manifest:
-    raw = msgspec.json.decode(_read(archive, _MANIFEST, title), type=dict[str, object])
+    """Read the manifest, and refuse a package that is of no use here, before the rest is read."""
+    if _MANIFEST not in archive.namelist():
+        raise FormatError(f"{title} is a zip file, but no package of irkit")
+    raw = msgspec.json.decode(archive.read(_MANIFEST), type=dict[str, object])
     if raw.get("format") != FORMAT:
         raise FormatError(
             f"package {title} has format {raw.get('format')!r}; this irkit reads {FORMAT}",
             hint="Compile the model again.",
         )
-    return msgspec.convert(raw, Manifest)
-
-
-def _read(archive: zipfile.ZipFile, name: str, title: str) -> bytes:
-    info = archive.getinfo(name)
-    if info.file_size > _MAX_BYTES or info.compress_type != zipfile.ZIP_STORED:
-        raise _damaged(title, f"{name} is too large or compressed")
-    return archive.read(name)
+    manifest = msgspec.convert(raw, Manifest)
+    problem = misfit(manifest.target)
+    if problem:
+        raise FormatError(
+            f"package {title} does not fit this machine: {problem}",
+            hint="Compile it here, or with Target(cpu=...) for the least of your machines.",
+        )
+    return manifest
 
 
 def _member(archive: zipfile.ZipFile, name: str, digest: str, title: str) -> bytes:
-    data = _read(archive, name, title)
+    data = archive.read(name)
     if hashlib.sha256(data).hexdigest() != digest:
         raise _damaged(title, f"{name} is not what was written")
     return data
 
 
-def _check_target(target: Target, title: str) -> None:
+def misfit(target: Target) -> str:
+    """Say why code for a complete target cannot run here; nothing if it can."""
     host = host_target()
     if target.triple != host.triple:
-        raise FormatError(
-            f"package {title} was made for {target.triple}; this machine is {host.triple}"
-        )
-    needed = {item for item in target.features if item.startswith("+")}
-    missing = sorted(needed - set(host.features))
+        return f"it was made for {target.triple}, and this is {host.triple}"
+    needed = {item[1:] for item in target.features if item.startswith("+")} - NEVER_USED
+    missing = sorted(needed - {item[1:] for item in host.features if item.startswith("+")})
     if missing:
-        names = ", ".join(item[1:] for item in missing)
-        raise FormatError(
-            f"package {title} needs processor features that this machine lacks: {names}",
-            hint="Compile it here, or with Target(features=...) for the least of your machines.",
-        )
+        return f"it needs processor features that are not here: {', '.join(missing)}"
+    return ""
 
 
 def _version() -> str:

@@ -150,8 +150,10 @@ def load_pass(path: str, options: Mapping[str, object] = MappingProxyType({})) -
     """
     try:
         found = _resolve(path)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise IRKitError(f"cannot load pass {path!r}: {error}") from error
+    except Exception as error:  # Whatever the module does when it is imported.
+        what = "" if isinstance(error, (ImportError, AttributeError)) else type(error).__name__
+        reason = f"{what}: {error}" if what else str(error)
+        raise IRKitError(f"cannot load pass {path!r}: {reason}") from error
     if not isinstance(found, Pass):
         raise IRKitError(
             f"{path!r} is no pass: it is a {type(found).__name__}",

@@ -1,14 +1,12 @@
 """Write traces: number the values and nodes as they come, each once."""
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
-from irkit.core import Function, IRKitError, Node, Span, fields
+from irkit.core import Function, IRKitError, Node, Span, fields, replacing
 from irkit.transform.step import IR, Step
 from irkit.transform.trace_file import (
     MAGIC,
@@ -31,15 +29,8 @@ def write_trace(
     """Write a trace beside its place and move it there, so that no half of one is ever seen."""
     kept = tuple(steps)
     data = encode_trace(kept, title, versions)
-    target = Path(path)
-    handle, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(made).replace(target)
-    except BaseException:
-        Path(made).unlink(missing_ok=True)
-        raise
+    with replacing(path) as made:
+        made.write_bytes(data)
 
 
 def encode_trace(steps: tuple[Step, ...], title: str, versions: Mapping[str, str]) -> bytes:
