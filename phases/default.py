@@ -12,6 +12,7 @@ from irkit.passes.loop import (
     plan_allocations,
     remove_no_ops,
     rewrite_unsafe_selects,
+    serialize_inner_parallel_loops,
     simplify,
     unroll_loops,
     vectorize_loops,
@@ -93,6 +94,7 @@ DEFAULT = Pipeline(
             "loops",
             (
                 hoist_first_iterations,
+                serialize_inner_parallel_loops,
                 vectorize_loops,
                 unroll_loops,
             ),

@@ -94,6 +94,7 @@ from irkit.ir.facts import (
     flat_access,
     no_blocks,
     no_init_blocks,
+    no_nested_parallel_loops,
     no_unrolled_loops,
     no_vectorized_loops,
 )
@@ -262,6 +263,7 @@ __all__ = [
     "ne",
     "no_blocks",
     "no_init_blocks",
+    "no_nested_parallel_loops",
     "no_unrolled_loops",
     "no_vectorized_loops",
     "numpy_dtype",

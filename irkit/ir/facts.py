@@ -44,8 +44,19 @@ def _loops(func: PrimFunc, kind: LoopKind) -> list[Problem]:
     ]
 
 
+def _nested_parallel(func: PrimFunc) -> list[Problem]:
+    return [
+        Problem(f"parallel loop {inner.var.name!r} is inside {outer.var.name!r}", inner)
+        for outer in walk(func.body, For)
+        if outer.kind == "parallel"
+        for inner in walk(outer.body, For)
+        if inner.kind == "parallel"
+    ]
+
+
 no_blocks = Fact("no_blocks", LOOP, _blocks)
 no_init_blocks = Fact("no_init_blocks", LOOP, _init_blocks)
 flat_access = Fact("flat_access", LOOP, _deep_accesses)
 no_vectorized_loops = Fact("no_vectorized_loops", LOOP, lambda func: _loops(func, "vectorized"))
 no_unrolled_loops = Fact("no_unrolled_loops", LOOP, lambda func: _loops(func, "unrolled"))
+no_nested_parallel_loops = Fact("no_nested_parallel_loops", LOOP, _nested_parallel)

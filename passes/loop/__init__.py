@@ -2,9 +2,9 @@
 
 Reading order: descend (how passes look at surroundings), then in the order of the phases
 plan_allocations, lower_init_blocks, lower_blocks, compact_buffers, flatten_buffers, narrow_indices,
-simplify; hoist_first_iterations, vectorize_loops, unroll_loops; remove_no_ops,
-rewrite_unsafe_selects, eliminate_common_subexpressions. What they rest on: axes, numbering, affine,
-boxes, carried_values, lane_conflicts, vector_expr.
+simplify; hoist_first_iterations, serialize_inner_parallel_loops, vectorize_loops, unroll_loops;
+remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions. What they rest on: axes,
+numbering, affine, boxes, carried_values, lane_conflicts, vector_expr.
 """
 
 from irkit.passes.loop.compact_buffers import compact_buffers
@@ -17,6 +17,7 @@ from irkit.passes.loop.narrow_indices import narrow_indices
 from irkit.passes.loop.plan_allocations import plan_allocations
 from irkit.passes.loop.remove_no_ops import remove_no_ops
 from irkit.passes.loop.rewrite_unsafe_selects import rewrite_unsafe_selects
+from irkit.passes.loop.serialize_inner_parallel_loops import serialize_inner_parallel_loops
 from irkit.passes.loop.simplify import simplify
 from irkit.passes.loop.unroll_loops import unroll_loops
 from irkit.passes.loop.vectorize_loops import vectorize_loops
@@ -32,6 +33,7 @@ __all__ = [
     "plan_allocations",
     "remove_no_ops",
     "rewrite_unsafe_selects",
+    "serialize_inner_parallel_loops",
     "simplify",
     "unroll_loops",
     "vectorize_loops",

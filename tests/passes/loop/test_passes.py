@@ -35,6 +35,7 @@ ALONE = {
     "plan_allocations": ("for i in serial(0, 8):", "    C[i] = A[i]"),
     "remove_no_ops": ("for i in serial(0, n):", "    C[i] = C[i + 1]"),
     "rewrite_unsafe_selects": ("for i in serial(0, 8):", "    C[i] = select(i < 4, A[i], C[0])"),
+    "serialize_inner_parallel_loops": ("for i in parallel(0, 8):", "    C[i] = A[i]"),
     "simplify": ("for i in serial(0, n):", "    if i < 7:", "        C[i] = A[i]"),
     "unroll_loops": ("for i in parallel(0, 2):", "    C[i] = A[i]"),
     "vectorize_loops": ("for i in serial(0, 16):", "    C[i] = A[i]"),
