@@ -82,9 +82,11 @@ def _folded(
     wide = [known[value].array.astype(np.float64) for value in (*conv.args[1:], *norm.args[1:])]
     scale, shift, mean, var = wide[-4:]
     bias = wide[1] if len(conv.args) == 3 else np.zeros_like(mean)
-    factor = scale / np.sqrt(var + attributes(norm).float("epsilon"))
-    scaled = wide[0] * factor.reshape(-1, *(1,) * (weight.ndim - 1))
+    with np.errstate(all="ignore"):  # A variance below zero gives NaN here as it would there.
+        factor = scale / np.sqrt(var + attributes(norm).float("epsilon"))
+        scaled = (wide[0] * factor.reshape(-1, *(1,) * (weight.ndim - 1))).astype(weight.dtype)
+        moved = ((bias - mean) * factor + shift).astype(weight.dtype)
     inner = Builder(names=names)
-    w = inner.constant(scaled.astype(weight.dtype), name=f"{name}_weight")
-    b = inner.constant(((bias - mean) * factor + shift).astype(weight.dtype), name=f"{name}_bias")
+    w = inner.constant(scaled, name=f"{name}_weight")
+    b = inner.constant(moved, name=f"{name}_bias")
     return inner.body(inner.emit(conv.replace(args=(conv.args[0], w, b)), name))

@@ -35,23 +35,29 @@ from irkit.transform import define_pass
 
 
 @define_pass
-def fold_constants(func: GraphFunc, *, max_bytes: int = 1 << 28) -> GraphFunc:
-    """Replace operators on constants by their result, if that takes at most ``max_bytes``.
+def fold_constants(
+    func: GraphFunc, *, max_bytes: int = 1 << 28, max_total_bytes: int = 1 << 31
+) -> GraphFunc:
+    """Replace operators on constants by their result, if that takes at most ``max_bytes``, and all
+    of them together ``max_total_bytes``.
 
     What is no longer needed stays, for ``eliminate_dead_nodes``.
     """
     known: dict[Value, ArrayData] = {}
+    left = max_total_bytes
 
     def fold(bind: Bind) -> Bind | None:
+        nonlocal left
         step = bind.step
         if isinstance(step, Constant) and not step.data.is_absent:
             known[bind.var] = step.data
         if not isinstance(step, Op) or not all(arg in known for arg in step.args):
             return None
         size = _bytes(bind.var)
-        if size is None or size > max_bytes:
+        if size is None or size > min(max_bytes, left):
             remark(bind, f"its result takes more than {max_bytes} bytes: left for run time")
             return None
+        left -= size
         found = op_spec(step.name).evaluate([known[arg].array for arg in step.args], step.attrs)
         assert not isinstance(found, tuple)
         known[bind.var] = ArrayData(found)

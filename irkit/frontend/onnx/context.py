@@ -1,7 +1,8 @@
 """What a converter sees: one node with its attributes, its inputs as graph values, and the
 builder."""
 
-from collections.abc import MutableMapping, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,9 +14,20 @@ from irkit.core import IRKitError, ShapeError, Span
 from irkit.graph import Builder, TensorType, Value
 from irkit.ir import DType, as_int
 
+# Shapes come from untrusted files, and must not make anything allocate without bound.
+MAX_ELEMENTS = 1 << 32
+MAX_CONSTANT_BYTES = 1 << 31
+MAX_RANK = 32  # What every NumPy can hold.
+
 
 class ImportFailed(IRKitError):
     """A node of a model that cannot be imported; the message names it."""
+
+
+class KnownArrays(dict[Value, NDArray[np.generic]]):
+    """What constants hold, and how many bytes of them nodes made from a shape alone."""
+
+    made_bytes = 0
 
 
 class OnnxNode:
@@ -29,7 +41,7 @@ class OnnxNode:
         version: int,
         inputs: Sequence[Value | None],
         builder: Builder,
-        known: MutableMapping[Value, NDArray[np.generic]],
+        known: KnownArrays,
     ) -> None:
         self.proto = proto
         self.version = version
@@ -41,8 +53,12 @@ class OnnxNode:
     @property
     def title(self) -> str:
         """How messages name this node."""
-        name = self.proto.name or (self.proto.output[0] if self.proto.output else "?")
-        return f"{self.proto.op_type} node {name!r}"
+        return f"{self.proto.op_type} node {self.proto.name or self.label!r}"
+
+    @property
+    def label(self) -> str:
+        """What values that stem from this node are called: its first output."""
+        return next((name for name in self.proto.output if name), self.proto.op_type.lower())
 
     @property
     def span(self) -> Span:
@@ -63,11 +79,37 @@ class OnnxNode:
 
     def op(self, name: str, *args: Value, **attrs: Any) -> Value:
         """Emit one graph operator that stems from this node."""
-        return self.builder.op(name, *args, name=self.proto.output[0], span=self.span, **attrs)
+        made = self.builder.op(name, *args, name=self.label, span=self.span, **attrs)
+        if isinstance(made.type, TensorType):
+            self.check_size([dim for dim in map(as_int, made.type.shape) if dim is not None])
+        return made
+
+    def check_size(self, shape: Sequence[int]) -> None:
+        """Refuse a tensor that only a damaged or hostile model asks for."""
+        if len(shape) > MAX_RANK:
+            raise self.fail(f"a tensor of rank {len(shape)}: more than {MAX_RANK} is not supported")
+        # An extent of 0 hides nothing: NumPy, too, looks at the others.
+        if math.prod(max(dim, 1) for dim in shape) > MAX_ELEMENTS:
+            raise self.fail(
+                f"a tensor of shape {tuple(shape)} has more than {MAX_ELEMENTS} elements"
+            )
+
+    def full(self, shape: Sequence[int], value: NDArray[np.generic]) -> Value:
+        """Emit a constant that holds one value everywhere; those of a model have a bound."""
+        self.check_size(shape)
+        self._known.made_bytes += math.prod(shape) * value.dtype.itemsize
+        if self._known.made_bytes > MAX_CONSTANT_BYTES:
+            raise self.fail(
+                f"with this tensor of shape {tuple(shape)}, constants made by nodes take more than "
+                f"{MAX_CONSTANT_BYTES} bytes"
+            )
+        array = np.full(shape, value.reshape(()), dtype=value.dtype)
+        array.flags.writeable = False  # It is nobody else's, so nothing need copy it.
+        return self.constant(array)
 
     def constant(self, array: NDArray[np.generic]) -> Value:
         """Emit a constant; converters further on know what it holds."""
-        value = self.builder.constant(array, name=f"{self.proto.output[0]}_const", span=self.span)
+        value = self.builder.constant(array, name=f"{self.label}_const", span=self.span)
         self._known[value] = array
         return value
 
@@ -102,7 +144,13 @@ class OnnxNode:
     def ints(self, at: int, what: str) -> tuple[int, ...] | None:
         """Return an input that decides a shape as integers."""
         array = self.array(at, what)
-        return None if array is None else tuple(int(item) for item in array.reshape(-1))
+        if array is None:
+            return None
+        if array.dtype.kind not in "iu" or array.ndim > 1:
+            raise self.fail(
+                f"its {what} must be a line of integers, found {array.dtype} of rank {array.ndim}"
+            )
+        return tuple(int(item) for item in array.reshape(-1))
 
     def type(self, value: Value) -> TensorType:
         """Return the tensor type of a value."""
@@ -180,8 +228,14 @@ class OnnxNode:
 def to_array(proto: onnx.TensorProto, title: str) -> NDArray[np.generic]:
     """Read a tensor.
 
-    Raises: ImportFailed if its data do not fit its shape and type.
+    Raises: ImportFailed if its data do not fit its shape and type, or lie in a file that loading
+    has not read.
     """
+    if proto.data_location == onnx.TensorProto.EXTERNAL:
+        raise ImportFailed(
+            f"{title}: the data of tensor {proto.name!r} lie in another file",
+            hint="Give the path of the model, so that its folder is known.",
+        )
     try:
         array = numpy_helper.to_array(proto)
     except Exception as error:  # The library raises many kinds for damaged tensors.

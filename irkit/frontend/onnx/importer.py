@@ -8,25 +8,22 @@ import numpy as np
 import onnx
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.core import IRKitError, IRModule, Span
-from irkit.frontend.onnx.context import ImportFailed, OnnxNode, to_array
+from irkit.core import IRKitError, IRModule, ShapeError, Span
+from irkit.frontend.onnx.check import (
+    check_supported,
+    check_well_formed,
+    opset_of,
+    surplus,
+    version_of,
+)
+from irkit.frontend.onnx.context import ImportFailed, KnownArrays, OnnxNode, to_array
 from irkit.frontend.onnx.convert import CONVERTERS
-from irkit.frontend.onnx.load import ModelLike, load_model, opset_of
+from irkit.frontend.onnx.load import ModelLike, load_model
 from irkit.graph import Builder, TensorType, Value
-from irkit.ir import Expr, Var, const, from_numpy
+from irkit.ir import DType, Expr, Var, const, from_numpy, numpy_dtype
 from irkit.ir.dtype import I64
 
 Shapes = Mapping[str, Sequence[int]]
-
-
-class UnsupportedModel(IRKitError):
-    """A model that uses operators irkit does not have; ``operators`` lists all of them."""
-
-    def __init__(self, operators: Sequence[tuple[str, int, str]]) -> None:
-        self.operators = tuple(operators)
-        lines = "".join(f"\n  {name}-{version}: node {node!r}" for name, version, node in operators)
-        count = len({name for name, _, _ in operators})
-        super().__init__(f"the model uses {count} operators that irkit does not support:{lines}")
 
 
 def import_onnx(
@@ -45,29 +42,10 @@ def import_onnx(
     or ShapeError for a node that makes no sense.
     """
     proto = load_model(model)
+    check_well_formed(proto)
     opset = opset_of(proto)
-    _check_supported(proto.graph, opset)
+    check_supported(proto.graph, opset)
     return _Importer(proto, opset, shapes or {}, values or {}).run()
-
-
-def _check_supported(graph: onnx.GraphProto, opset: int) -> None:
-    missing: list[tuple[str, int, str]] = []
-    for node in graph.node:
-        standard = node.domain in ("", "ai.onnx")
-        if not standard or node.op_type not in CONVERTERS:
-            name = node.op_type if standard else f"{node.domain}.{node.op_type}"
-            version = _version(node.op_type, opset) if standard else 0
-            missing.append((name, version, node.name or ",".join(node.output)))
-    if missing:
-        raise UnsupportedModel(missing)
-
-
-def _version(op_type: str, opset: int) -> int:
-    """Find the version in which an operator last changed at or before ``opset``."""
-    try:
-        return int(onnx.defs.get_schema(op_type, opset, "").since_version)
-    except onnx.defs.SchemaError:
-        return opset
 
 
 class _Importer:
@@ -80,13 +58,16 @@ class _Importer:
         self.values = values
         self.builder = Builder("main")
         self.scope: dict[str, Value] = {}
-        self.known: dict[Value, NDArray[np.generic]] = {}
+        self.known = KnownArrays()
         self.dims: dict[str, Var] = {}
+        self.sizes: dict[str, int] = {}
 
     def run(self) -> IRModule:
         initializers = {each.name for each in self.graph.initializer}
         inputs = [info for info in self.graph.input if info.name not in initializers]
         self._check_names({info.name for info in inputs})
+        for info in inputs:
+            self._learn_sizes(info)
         for info in inputs:
             self._input(info)
         for tensor in self.graph.initializer:
@@ -110,17 +91,35 @@ class _Importer:
                     f"its inputs are: {', '.join(sorted(inputs)) or 'none'}"
                 )
 
+    def _learn_sizes(self, info: onnx.ValueInfoProto) -> None:
+        """Learn the named dimensions of an input that is fixed: other inputs may share them."""
+        name = info.name
+        if name in self.values:
+            what, given = "values", np.shape(self.values[name])
+        elif name in self.shapes:
+            what, given = "shapes", tuple(int(dim) for dim in self.shapes[name])
+            if any(dim < 0 for dim in given):
+                raise IRKitError(f"shapes gives input {name!r} the impossible shape {given}")
+        else:
+            return
+        if not info.type.tensor_type.HasField("shape"):
+            return
+        _check_fits(what, name, given, info.type.tensor_type)
+        for (at, dim), size in zip(_dims(info), given, strict=True):
+            key = _key(dim, name, at)
+            if not dim.HasField("dim_value") and self.sizes.setdefault(key, size) != size:
+                raise IRKitError(
+                    f"{what} gives input {name!r} shape {given}, but {key!r} is "
+                    f"{self.sizes[key]} in another input"
+                )
+
     def _input(self, info: onnx.ValueInfoProto) -> None:
         if not info.type.HasField("tensor_type"):
             raise ImportFailed(f"input {info.name!r} is no tensor; only tensors are supported")
         tensor = info.type.tensor_type
-        try:
-            dtype = from_numpy(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)))
-        except (KeyError, TypeError) as error:
-            name = onnx.TensorProto.DataType.Name(tensor.elem_type)
-            raise ImportFailed(f"input {info.name!r} has unsupported type {name}") from error
+        dtype = _element_type(info.name, tensor.elem_type)
         if info.name in self.values:
-            self._constant(info.name, np.asarray(self.values[info.name]))
+            self._fix(info.name, dtype)
             return
         shape = self._shape(info.name, tensor)
         self.scope[info.name] = self.builder.param(info.name, TensorType(shape, dtype))
@@ -129,15 +128,6 @@ class _Importer:
         dims = list(tensor.shape.dim)
         given = self.shapes.get(name)
         if given is not None:
-            fits = not tensor.HasField("shape") or len(given) == len(dims)
-            if not fits or any(
-                not dim.dim_param and dim.HasField("dim_value") and dim.dim_value != want
-                for dim, want in zip(dims, given, strict=False)
-            ):
-                was = tuple(dim.dim_param or dim.dim_value or "?" for dim in dims)
-                raise IRKitError(
-                    f"shapes gives input {name!r} shape {tuple(given)}, but it is {was}"
-                )
             return tuple(const(int(dim), I64) for dim in given)
         if not tensor.HasField("shape"):
             raise ImportFailed(
@@ -145,10 +135,21 @@ class _Importer:
             )
         return tuple(self._dim(dim, name, at) for at, dim in enumerate(dims))
 
+    def _fix(self, name: str, dtype: DType) -> None:
+        """Make an input a constant, if the value given can be one of its values."""
+        array = np.asarray(self.values[name])
+        if array.dtype != numpy_dtype(dtype):
+            raise IRKitError(
+                f"values gives input {name!r} type {array.dtype}, but it is {numpy_dtype(dtype)}"
+            )
+        self._constant(name, array)
+
     def _dim(self, dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> Expr:
         if dim.HasField("dim_value") and dim.dim_value >= 0:
             return const(dim.dim_value, I64)
-        key = dim.dim_param or f"{name}_{at}"
+        key = _key(dim, name, at)
+        if key in self.sizes:
+            return const(self.sizes[key], I64)
         return self.dims.setdefault(key, Var(key))
 
     def _constant(self, name: str, array: NDArray[np.generic]) -> None:
@@ -160,26 +161,41 @@ class _Importer:
     def _node(self, proto: onnx.NodeProto) -> None:
         node = OnnxNode(
             proto,
-            version=_version(proto.op_type, self.opset),
+            version=version_of(proto.op_type, self.opset),
             inputs=[self._operand(proto, name) for name in proto.input],
             builder=self.builder,
             known=self.known,
         )
+        unknown = surplus(proto, self.opset)
+        if unknown:
+            raise node.fail(f"{unknown} does not exist at version {node.version} of its operator")
         try:
             result: Any = CONVERTERS[proto.op_type](node)
         except ImportFailed:
             raise
         except IRKitError as error:
+            hint = (isinstance(error, ShapeError) and self._remedy()) or error.hint
             raise type(error)(
-                f"{node.title}: {error.message}", hint=error.hint, span=node.span
+                f"{node.title}: {error.message}", hint=hint, span=node.span
             ) from error
         values: Sequence[Value | None] = (result,) if isinstance(result, Value) else result
-        for name, value in zip(proto.output, values, strict=False):
-            if name and value is not None:
+        for at, name in enumerate(proto.output):
+            if name:
+                value = values[at] if at < len(values) else None
+                if value is None:
+                    raise node.fail(f"output {at} ({name!r}) is not supported")
                 self._define(name, value, node)
-        missing = [name for name in proto.output if name and name not in self.scope]
-        if missing:
-            raise node.fail(f"output {missing[0]!r} is not supported")
+
+    def _remedy(self) -> str:
+        """Say how to fix the dimensions that are symbolic, if there are any."""
+        inputs = [
+            f"{info.name!r}: (...)"
+            for info in self.graph.input
+            if any(_key(dim, info.name, at) in self.dims for at, dim in _dims(info))
+        ]
+        if not inputs:
+            return ""
+        return f"Fix {', '.join(self.dims)} on import: shapes={{{', '.join(inputs)}}}."
 
     def _define(self, name: str, value: Value, node: OnnxNode) -> None:
         if name in self.scope:
@@ -191,8 +207,10 @@ class _Importer:
             return None
         if name not in self.scope:
             title = proto.name or ",".join(proto.output)
+            later = any(name in node.output for node in self.graph.node)
             raise ImportFailed(
-                f"{proto.op_type} node {title!r} reads {name!r}, which nothing before it defines"
+                f"{proto.op_type} node {title!r} reads {name!r}, which nothing before it defines",
+                hint="A node further on does: nodes must stand in order." if later else "",
             )
         return self.scope[name]
 
@@ -200,3 +218,39 @@ class _Importer:
         if name not in self.scope:
             raise ImportFailed(f"output {name!r} of the model is defined nowhere")
         return self.scope[name]
+
+
+def _dims(
+    info: onnx.ValueInfoProto,
+) -> "enumerate[onnx.TensorShapeProto.Dimension]":
+    return enumerate(info.type.tensor_type.shape.dim)
+
+
+def _key(dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> str:
+    """Name a dimension: as the model does, or by its input and place."""
+    return dim.dim_param or f"{name}_{at}"
+
+
+def _element_type(name: str, number: int) -> DType:
+    try:
+        return from_numpy(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number)))
+    except (KeyError, TypeError) as error:  # A DTypeError is a TypeError.
+        known = onnx.TensorProto.DataType.values()
+        called = onnx.TensorProto.DataType.Name(number) if number in known else str(number)
+        raise ImportFailed(f"input {name!r} has unsupported type {called}") from error
+
+
+def _check_fits(what: str, name: str, given: Sequence[int], tensor: onnx.TypeProto.Tensor) -> None:
+    """Hold that a shape given by the caller agrees with what the model says of an input."""
+    dims = list(tensor.shape.dim)
+    if len(given) != len(dims) or any(
+        dim.HasField("dim_value") and dim.dim_value not in (want, -1)
+        for dim, want in zip(dims, given, strict=True)
+    ):
+        was = ", ".join(
+            str(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param or "?"
+            for dim in dims
+        )
+        raise IRKitError(
+            f"{what} gives input {name!r} shape {tuple(given)}, but the model says ({was})"
+        )

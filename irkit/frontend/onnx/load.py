@@ -19,12 +19,8 @@ def load_model(model: ModelLike) -> onnx.ModelProto:
     external data cannot be read.
     """
     loaded = model if isinstance(model, onnx.ModelProto) else _read(model)
-    if not loaded.graph.node and not loaded.graph.output:
-        raise FormatError(f"{_title(model)} is no ONNX model: it has neither nodes nor outputs")
-    if not any(entry.domain in ("", "ai.onnx") for entry in loaded.opset_import):
-        raise FormatError(
-            f"{_title(model)} does not say which version of the ONNX operators it uses"
-        )
+    if not loaded.graph.output:
+        raise FormatError(f"{_title(model)} is no ONNX model: it has no outputs")
     return loaded
 
 
@@ -35,7 +31,7 @@ def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
         path = Path(model)
         if not path.is_file():
             raise FormatError(f"there is no model file {str(path)!r}")
-        return onnx.load(str(path))  # pyright: ignore[reportUnknownMemberType]
+        return onnx.load(str(path), format="protobuf")  # pyright: ignore[reportUnknownMemberType]
     except (DecodeError, onnx.checker.ValidationError, ValueError, OSError) as error:
         raise FormatError(f"{_title(model)} cannot be read as an ONNX model: {error}") from error
 
@@ -44,8 +40,3 @@ def _title(model: ModelLike) -> str:
     if isinstance(model, (bytes, onnx.ModelProto)):
         return "the model"
     return repr(str(model))
-
-
-def opset_of(model: onnx.ModelProto) -> int:
-    """Return the version of the standard operators that a model uses."""
-    return max(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))

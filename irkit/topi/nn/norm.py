@@ -49,11 +49,14 @@ def lrn(
     Shapes: x [N, C, D...] -> [N, C, D...].
     Source: ONNX LRN-13.
     """
-    check_rank(x, 3, "lrn", at_least=True)
-    before, after = (size - 1) // 2, size // 2
+    check_rank(x, 2, "lrn", at_least=True)
+    channels = extents(x)[1]
+    # Beyond the channels there are only zeros: a window need not reach further than all of them.
+    most = channels if isinstance(channels, int) else size
+    before, after = min((size - 1) // 2, most), min(size // 2, most)
     rest = (0,) * (x.ndim - 2)
     around = pad(x, (0, before, *rest), (0, after, *rest))
-    k = reduce_axis((0, size), name="rc")
+    k = reduce_axis((0, before + after + 1), name="rc")
 
     def squares(*i: IterVar) -> Expr:
         value = around(i[0], i[1] + k, *i[2:])

@@ -7,7 +7,7 @@ import numpy as np
 
 from irkit.frontend.onnx.context import OnnxNode
 from irkit.graph import Value
-from irkit.ir import numpy_dtype
+from irkit.ir import BOOL, numpy_dtype
 
 
 def unary(name: str) -> Callable[[OnnxNode], Value]:
@@ -28,14 +28,24 @@ def binary(name: str) -> Callable[[OnnxNode], Value]:
 
     def convert(node: OnnxNode) -> Value:
         a, b = node.input(0), node.input(1)
-        if node.version < 7 and node.has("axis"):
-            b = _placed(node, a, b, node.axis(node.integer("axis"), node.rank(a)))
+        if node.version < 7:
+            b = _placed(node, a, b)
         return node.op(name, a, b)
 
     return convert
 
 
-def _placed(node: OnnxNode, a: Value, b: Value, axis: int) -> Value:
+def _placed(node: OnnxNode, a: Value, b: Value) -> Value:
+    """Place the second operand under the dimensions of the first as the old attributes say."""
+    if not node.integer("broadcast", 0):
+        if node.type(a).shape != node.type(b).shape:
+            raise node.fail(
+                f"{a.name!r} and {b.name!r} differ in shape, and attribute broadcast is not 1"
+            )
+        return b
+    if not node.has("axis"):
+        return b
+    axis = node.axis(node.integer("axis"), node.rank(a))
     trailing = node.rank(a) - axis - node.rank(b)
     if trailing < 0:
         raise node.fail(f"{b.name!r} does not fit into {a.name!r} from axis {axis} on")
@@ -71,8 +81,9 @@ def dropout(node: OnnxNode) -> tuple[Value, Value | None]:
     x = node.input(0)
     if node.version >= 12:
         training = node.array(2, "training_mode")
-        ratio = node.array(1, "ratio") if training is not None and bool(training) else None
-        drops = training is not None and bool(training) and (ratio is None or float(ratio) != 0)
+        drops = training is not None and bool(training.any())
+        ratio = node.array(1, "ratio") if drops else None
+        drops &= ratio is None or bool(ratio.any())
     else:
         drops = node.version < 7 and not node.integer("is_test", 0)
     if drops:
@@ -80,8 +91,8 @@ def dropout(node: OnnxNode) -> tuple[Value, Value | None]:
     if not node.wants(1):
         return x, None
     # Before version 10 the mask was of the input's type.
-    kind = np.dtype(np.bool_) if node.version >= 10 else numpy_dtype(node.dtype(x))
-    return x, node.constant(np.ones(node.shape(x), dtype=kind))
+    kind = BOOL if node.version >= 10 else node.dtype(x)
+    return x, node.op("full", shape=node.shape(x), value=1.0, dtype=str(kind))
 
 
 def clip(node: OnnxNode) -> Value:

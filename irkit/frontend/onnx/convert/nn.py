@@ -41,6 +41,8 @@ def _window(
         pads = (0,) * 2 * rank
     elif auto != "NOTSET":
         raise node.fail(f"auto_pad is {auto!r}; expected NOTSET, SAME_UPPER, SAME_LOWER or VALID")
+    begins, ends = pads[:rank], pads[rank:]
+    node.check_size([sum(widths) for widths in zip(spatial, begins, ends, strict=True)])
     return {"strides": strides, "dilations": dilations, "pads": pads}
 
 

@@ -7,9 +7,6 @@ import numpy as np
 from irkit.frontend.onnx.context import OnnxNode
 from irkit.graph import Value
 
-# A shape from an untrusted model must not make the importer allocate without bound.
-MAX_ELEMENTS = 1 << 28
-
 
 def reshape(node: OnnxNode) -> Value:
     """Give the elements another shape; 0 keeps a dimension, one -1 is found.
@@ -144,9 +141,7 @@ def constant_of_shape(node: OnnxNode) -> Value:
     shape = node.ints(0, "shape")
     if shape is None or any(dim < 0 for dim in shape):
         raise node.fail(f"shape {shape} is no shape")
-    if math.prod(shape) > MAX_ELEMENTS:
-        raise node.fail(f"shape {shape} has more than {MAX_ELEMENTS} elements")
     value = node.tensor("value") if node.has("value") else np.zeros(1, dtype=np.float32)
     if value.size != 1:
         raise node.fail(f"attribute 'value' must hold one element, found {value.size}")
-    return node.constant(np.full(shape, value.reshape(())[()], dtype=value.dtype))
+    return node.full(shape, value)
