@@ -26,15 +26,14 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     partial = folder / f".{secrets.token_hex(8)}.partial"
     try:
         partial.touch(exist_ok=False)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    try:
         yield partial
         if special:
             _pour(partial, final)
         else:
             partial.replace(final)
-    except OSError as error:
-        if error.filename == str(partial):
-            error.filename, error.filename2 = os.fspath(path), None
-        raise
     finally:
         partial.unlink(missing_ok=True)
 

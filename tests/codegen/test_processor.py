@@ -1,0 +1,69 @@
+"""What features a processor's name and the flags beside it stand for."""
+
+import re
+
+import pytest
+
+from irkit.codegen import assembly, complete, emit, host_target, runnable
+from irkit.core import Target
+from irkit.ir import PrimFunc, parse
+
+ADD = parse(
+    "def add(A: f32[1024], B: f32[1024]):\n"
+    "    for i in serial(0, 1024):\n        B[i] = A[i] + f32(1.0)\n"
+)
+x86 = pytest.mark.skipif(
+    not host_target().triple.startswith("x86_64"), reason="features of x86-64 processors"
+)
+
+
+def added(target: Target) -> set[str]:
+    return {feature[1:] for feature in complete(target).features if feature[0] == "+"}
+
+
+@x86
+def test_a_processor_has_the_features_of_its_name() -> None:
+    assert {"avx2", "fma", "bmi2"} <= added(Target(cpu="x86-64-v3"))
+    assert "avx512f" not in added(Target(cpu="x86-64-v3"))
+    assert {"avx512f", "avx512bw"} <= added(Target(cpu="skylake-avx512"))
+    assert not {"avx", "sse4.2"} & added(Target(cpu="x86-64"))
+
+
+@x86
+def test_a_feature_brings_what_it_implies() -> None:
+    assert {"avx512bw", "avx512f", "avx2"} <= added(Target(cpu="x86-64", features=("+avx512bw",)))
+
+
+@x86
+def test_switching_a_feature_off_switches_off_what_implies_it() -> None:
+    assert not {name for name in added(Target(features=("-avx512f",))) if name[:6] == "avx512"}
+    without = complete(Target(cpu="skylake-avx512", features=("-avx2",)))
+    assert "-avx2" in without.features
+    assert "+avx512f" not in without.features
+
+
+@x86
+@pytest.mark.parametrize(
+    ("features", "registers"), [(("-avx512f",), "xy"), (("-avx512f", "-avx"), "x")]
+)
+def test_code_uses_no_register_that_was_switched_off(
+    features: tuple[str, ...], registers: str
+) -> None:
+    assert isinstance(ADD, PrimFunc)
+    for target in (complete(Target(features=features)), runnable(Target(features=features))):
+        text = assembly(emit([ADD], target), target)
+        assert set(re.findall(r"%([xyz])mm\d", text)) <= set(registers)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Target(),
+        Target(cpu="generic"),
+        *([Target(features=("-avx2",)), Target(cpu="x86-64-v4", features=("-avx2", "+adx"))]),
+    ],
+)
+@x86
+def test_a_complete_target_is_complete(target: Target) -> None:
+    assert complete(complete(target)) == complete(target)
+    assert complete(runnable(target)) == runnable(target)
