@@ -81,8 +81,10 @@ class Level(msgspec.Struct, frozen=True):
     """Tell the pass machinery what it must know of an IR: how to verify, print, read and compare
     it, and its node classes.
 
-    ``signature`` gives what no pass may change: a node, data, or a tuple of them. ``codecs`` say
-    how data that is not plain is written to a trace file.
+    ``signature`` gives what no pass may change: a node, data, or a tuple of them; ``lines`` on
+    which
+    line of the script each node begins, by ``id``. ``codecs`` say how data that is not plain is
+    written to a trace file.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Level(msgspec.Struct, frozen=True):
     same: Callable[[Any, Any], bool]
     nodes: tuple[type[Node], ...]
     signature: Callable[[Any], object] | None = None
+    lines: Callable[[Any], dict[int, int]] | None = None
     codecs: tuple[Codec, ...] = ()
 
     @property

@@ -19,7 +19,7 @@ from irkit.graph.nodes import (
     Value,
 )
 from irkit.graph.parse import parse
-from irkit.graph.script import script
+from irkit.graph.script import first_lines, script
 from irkit.graph.types import FuncType, TensorType, TupleType
 from irkit.graph.verify import verify
 from irkit.ir import LOOP_LEVEL, Expr
@@ -50,5 +50,6 @@ GRAPH_LEVEL = Level(
     # Symbolic dimensions are expressions of the loop IR.
     nodes=(*GRAPH_NODES, *(cls for cls in LOOP_LEVEL.nodes if issubclass(cls, Expr))),
     signature=lambda func: (func.params, func.body.result.type),
+    lines=first_lines,
     codecs=(ARRAY_CODEC, *LOOP_LEVEL.codecs),
 )

@@ -48,13 +48,24 @@ RESERVED = frozenset({"call", "apply", "op", "constant", "func"})
 def script(func: "GraphFunc", *, names: Names | None = None) -> str:
     """Print a graph function. ``names`` is the table of a trace: what was printed before keeps its
     name."""
-    table = names if names is not None else Names()
+    return "\n".join(_printed(func, names if names is not None else Names()).lines) + "\n"
+
+
+def first_lines(func: "GraphFunc") -> dict[int, int]:
+    """Say on which line of ``script(func)`` each binding and its step begin, by ``id``; the
+    function
+    itself stands where its ``def`` does."""
+    return _printed(func, Names()).starts
+
+
+def _printed(func: "GraphFunc", table: Names) -> "_Printer":
     dims = dimension_vars(func)
     printer = _Printer(table.choose([*func.params, *dims, *symbols_bound(func.body)]))
     printer.title(func, dims)
+    printer.starts[id(func)] = len(printer.lines) + 1
     printer.header("def", func.name, func.params, "")
     printer.run(func.body, f"return {printer.name(func.body.result)}")
-    return "\n".join(printer.lines) + "\n"
+    return printer
 
 
 def dimension_vars(func: "GraphFunc") -> tuple[Var, ...]:
@@ -95,6 +106,7 @@ class _Printer:
     def __init__(self, printed: Printed) -> None:
         self.exprs = ExprPrinter(printed)
         self.lines: list[str] = []
+        self.starts: dict[int, int] = {}
         self._stack: list[tuple[Bind | Ending | str, str]] = []
 
     def name(self, symbol: Node) -> str:
@@ -156,6 +168,7 @@ class _Printer:
 
     def _bind(self, bind: Bind, indent: str) -> None:
         step, var = bind.step, bind.var
+        self.starts[id(bind)] = self.starts[id(step)] = len(self.lines) + 1
         self._original(var, indent)
         match step:
             case Lambda():

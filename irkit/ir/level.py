@@ -5,7 +5,7 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType, dtype
 from irkit.ir.function import PrimFunc
 from irkit.ir.parse import parse
-from irkit.ir.script import printed_statements, script
+from irkit.ir.script import first_lines, printed_statements, script
 from irkit.ir.script_expr import printed_classes
 from irkit.ir.stmt import Axis, Region
 from irkit.ir.verify import verify
@@ -26,5 +26,6 @@ LOOP_LEVEL = Level(
     same=same,
     nodes=LOOP_NODES,
     signature=lambda func: func.params,
+    lines=first_lines,
     codecs=(Codec("dtype", DType, str, dtype),),
 )

@@ -64,6 +64,14 @@ def script(node: "PrimFunc | Node", *, names: Names | None = None) -> str:
     return _function(cast("PrimFunc", node), table)
 
 
+def first_lines(func: "PrimFunc") -> dict[int, int]:
+    """Say on which line of ``script(func)`` each statement begins, by ``id``; the function itself
+    stands where its ``def`` does."""
+    printer = _printed_function(func, Names(), {})
+    assert printer.starts is not None
+    return printer.starts
+
+
 def bound_symbols(stmt: Stmt) -> list[Node]:
     """List what the statements bind, in text order."""
     found = list[Node]()
@@ -98,9 +106,10 @@ class Elif(msgspec.Struct, frozen=True):
 class Printer:
     """Collect the lines of one function."""
 
-    def __init__(self, printed: Printed) -> None:
+    def __init__(self, printed: Printed, starts: dict[int, int] | None = None) -> None:
         self.exprs = ExprPrinter(printed)
         self.lines: list[str] = []
+        self.starts = starts
         self.indent = ""
         self._stack: list[tuple[Stmt | str | Elif, str, bool]] = []
 
@@ -110,6 +119,8 @@ class Printer:
         stack.append((stmt, indent, True))
         while stack:
             node, self.indent, tail = stack.pop()
+            if self.starts is not None:
+                self._mark(node)
             if isinstance(node, str):
                 self.lines.append(self.indent + node)
             elif isinstance(node, Elif):
@@ -118,6 +129,11 @@ class Printer:
                 form = _FORMS.get(node.__class__)
                 assert form is not None, f"no printed form for {type(node).__name__}"
                 form(self, node, tail)
+
+    def _mark(self, node: "Stmt | str | Elif") -> None:
+        stmt = node.stmt if isinstance(node, Elif) else node
+        if self.starts is not None and not isinstance(stmt, str):
+            self.starts.setdefault(id(stmt), len(self.lines) + 1)
 
     def then(self, node: "Stmt | str | Elif", *, inner: bool = True, tail: bool = True) -> None:
         """Print ``node`` next, before what waits already."""
@@ -320,8 +336,14 @@ def printed_statements() -> tuple[type[Node], ...]:
 
 
 def _function(func: "PrimFunc", table: Names) -> str:
+    return "\n".join(_printed_function(func, table).lines) + "\n"
+
+
+def _printed_function(
+    func: "PrimFunc", table: Names, starts: dict[int, int] | None = None
+) -> Printer:
     dims = dimension_vars(func.params)
-    printer = Printer(table.choose([*func.params, *dims, *bound_symbols(func.body)]))
+    printer = Printer(table.choose([*func.params, *dims, *bound_symbols(func.body)]), starts)
     name = func.name if is_printable(func.name) else mangled(func.name)
     if func.attrs:
         printer.line(f"@attrs({options_text(func.attrs)})")
@@ -334,9 +356,11 @@ def _function(func: "PrimFunc", table: Names) -> str:
     for dim in dims:
         if dim.dtype != I64:
             printer.line(f"@types({printer.exprs.name(dim)}={dim.dtype})")
+    if starts is not None:
+        starts[id(func)] = len(printer.lines) + 1
     _header(printer, name, func.params)
     printer.suite(func.body, STEP)
-    return "\n".join(printer.lines) + "\n"
+    return printer
 
 
 def _header(printer: Printer, name: str, params: tuple[Buffer | Var, ...]) -> None:

@@ -1,5 +1,5 @@
 """The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
-pipeline, run, step, trace (trace_file, trace_write, trace_read); then registry, stable."""
+pipeline (text), run, step, trace (trace_file, trace_write, trace_read); then registry, stable."""
 
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
 from irkit.transform.facts import Fact
@@ -8,9 +8,17 @@ from irkit.transform.order import Order
 from irkit.transform.pipeline import Phase, Pipeline
 from irkit.transform.registry import Registry
 from irkit.transform.run import apply_pass
-from irkit.transform.spec import PassSpec, parse_placed, parse_spec, parse_specs, render_spec
+from irkit.transform.spec import (
+    PassSpec,
+    parse_phases,
+    parse_placed,
+    parse_spec,
+    parse_specs,
+    render_spec,
+)
 from irkit.transform.stable import until_stable
 from irkit.transform.step import IR, PassFailed, Step, VerificationFailed
+from irkit.transform.text import parse_pipeline
 from irkit.transform.trace import Trace
 
 __all__ = [
@@ -32,6 +40,8 @@ __all__ = [
     "apply_pass",
     "define_pass",
     "load_pass",
+    "parse_phases",
+    "parse_pipeline",
     "parse_placed",
     "parse_spec",
     "parse_specs",

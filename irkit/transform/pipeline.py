@@ -10,7 +10,9 @@ from irkit.core import Function, IRKitError, IRModule, Level
 from irkit.transform.define import AnyPass, Pass
 from irkit.transform.facts import Fact
 from irkit.transform.order import Order, Placed, check_facts, check_order
-from irkit.transform.run import run_steps
+from irkit.transform.registry import Registry
+from irkit.transform.run import facts_along, run_steps
+from irkit.transform.spec import render_spec
 from irkit.transform.step import IR, Step
 
 _IR = TypeVar("_IR", bound=Function | IRModule)
@@ -57,6 +59,12 @@ class Pipeline(msgspec.Struct, frozen=True):
     def names(self) -> tuple[str, ...]:
         """List the names of the passes in the order they run."""
         return tuple(p.name for _, p in self.placed)
+
+    @property
+    def gives(self) -> tuple[Fact, ...]:
+        """List the facts in force when all passes have run."""
+        passes = [(phase.number, phase.name, p) for phase in self.phases for p in phase.passes]
+        return facts_along(passes, self.facts)[-1] if passes else self.facts
 
     def phase(self, number: int) -> Phase:
         """Find a phase by its number."""
@@ -109,6 +117,36 @@ class Pipeline(msgspec.Struct, frozen=True):
         self.phase(phase)
         kept = tuple(each for each in self.phases if each.number <= phase)
         return msgspec.structs.replace(self, phases=kept)
+
+    def then(self, other: "Pipeline") -> "Pipeline":
+        """Run another pipeline of the same level afterwards, as one: its phases have higher
+        numbers, and what it takes as given must be in force by then."""
+        if other.level is not self.level:
+            raise IRKitError(
+                f"a pipeline of level {other.level.name!r} cannot follow one of level "
+                f"{self.level.name!r}"
+            )
+        missing = [fact.name for fact in other.facts if fact not in self.gives]
+        if missing and any(phase.passes for phase in other.phases):
+            raise IRKitError(
+                f"the pipeline that follows begins with {missing[0]}, which this one does not give",
+                hint=f"In force at its end: {', '.join(f.name for f in self.gives) or 'nothing'}.",
+            )
+        order = tuple(dict.fromkeys((*self.order, *other.order)))
+        return msgspec.structs.replace(self, phases=(*self.phases, *other.phases), order=order)
+
+    def text(self, known: Registry | None = None) -> str:
+        """Write the phases as :func:`parse_pipeline` reads them.
+
+        With ``known``, passes that it does not hold are written as ``module:function``.
+        """
+        return ";".join(
+            f"{phase.number}:" + ",".join(_spec(p, known) for p in phase.passes)
+            for phase in self.phases
+        )
+
+    def __str__(self) -> str:
+        return self.text()
 
     def steps(
         self,
@@ -177,6 +215,12 @@ class Pipeline(msgspec.Struct, frozen=True):
                 hint="Say which phase." if phase is None else "",
             )
         return found[0]
+
+
+def _spec(p: AnyPass, known: Registry | None) -> str:
+    if known is None or (p.name in known and known.find(p.name).function is p.function):
+        return str(p)
+    return render_spec(p.path, p.options)
 
 
 def _check_levels(facts: Iterable[Fact], level: Level, who: str) -> None:

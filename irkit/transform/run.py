@@ -66,7 +66,7 @@ def run_steps(
     state = facts
     for _, group in groupby(passes, key=lambda numbered: numbered[2].on_modules):
         chosen = list(group)
-        after = _facts_along(chosen, state)
+        after = facts_along(chosen, state)
         for key, subject in _subjects(level, ir, chosen[0][2]):
             for numbered, in_force in zip(chosen, after, strict=True):
                 if not isinstance(subject, numbered[2].level):
@@ -94,7 +94,8 @@ def apply_pass(p: AnyPass, ir: _IR, recorder: Recorder) -> _IR:
     return result
 
 
-def _facts_along(passes: list[Numbered], state: tuple[Fact, ...]) -> list[tuple[Fact, ...]]:
+def facts_along(passes: list[Numbered], state: tuple[Fact, ...]) -> list[tuple[Fact, ...]]:
+    """Follow the facts in force, in a fixed order: those after each pass."""
     found: list[tuple[Fact, ...]] = []
     for _, _, p in passes:
         kept = dict.fromkeys(fact for fact in state if fact not in p.breaks)

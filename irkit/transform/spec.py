@@ -39,11 +39,22 @@ _WORDS: dict[str, AttrValue] = {
 _MAX_DIGITS = 400
 
 
-class PassSpec(msgspec.Struct, frozen=True):
-    """Name a pass and its options; ``name`` may also be ``module:function``."""
+class PassSpec(msgspec.Struct, frozen=True, eq=False):
+    """Name a pass and its options; ``name`` may also be ``module:function``; ``span`` says where in
+    a longer text it stands."""
 
     name: str
     options: dict[str, AttrValue] = {}
+    span: Span | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PassSpec) and (self.name, self.options) == (
+            other.name,
+            other.options,
+        )
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
     def __str__(self) -> str:
         return render_spec(self.name, self.options)
@@ -63,14 +74,31 @@ def parse_spec(text: str) -> PassSpec:
 def parse_specs(text: str) -> tuple[PassSpec, ...]:
     """Read a list of passes separated by commas; of nothing, the empty list."""
     reader = _Reader(text)
-    found: list[PassSpec] = []
-    reader.space()
-    while reader.at < len(text):
-        found.append(reader.spec())
-        if not reader.take(","):
-            break
+    found = reader.specs()
     reader.end()
-    return tuple(found)
+    return found
+
+
+def parse_phases(text: str) -> tuple[tuple[int, Span, tuple[PassSpec, ...]], ...]:
+    """Read the phases of a pipeline, as in ``0:;1:flatten-buffers,simplify;2:unroll-loops``; each
+    has its number, where that stands, and its passes."""
+    reader = _Reader(text, "<pipeline>")
+    found: list[tuple[int, Span, tuple[PassSpec, ...]]] = []
+    while True:
+        reader.space()
+        if reader.at == len(text):
+            return tuple(found)  # A ';' may end the text, as it ends each phase.
+        start = reader.span()
+        number = _PHASE.match(text, reader.at)
+        if number is None:
+            reader.fail("expected the number of a phase and a colon, as in 1:simplify")
+        if any(int(number[1]) <= known for known, _, _ in found):
+            reader.fail(f"phase {number[1]} comes after phase {found[-1][0]}; phases go upwards")
+        reader.at = number.end()
+        found.append((int(number[1]), start, reader.specs()))
+        if not reader.take(";"):
+            reader.end("expected ',' before another pass or ';' before another phase")
+            return tuple(found)
 
 
 def parse_placed(text: str) -> tuple[int, PassSpec]:
@@ -112,22 +140,36 @@ def _render(value: object) -> str:
             return json.dumps(str(value))
 
 
+def pointed_at(text: str, span: Span) -> str:
+    """Show the place in a text, with a mark below it."""
+    lines = text.split("\n")
+    line, at = lines[span.line - 1], span.column - 1
+    first = max(0, at - 40)
+    shown = line[first : at + 40]
+    return f"{shown}\n  {' ' * (at - first)}^"
+
+
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, file: str = "<pass>") -> None:
         self.text = text
+        self.file = file
         self.at = 0
         if len(text) > MAX_TEXT:
             self.fail(f"the text is longer than {MAX_TEXT} characters")
 
     def fail(self, message: str) -> NoReturn:
-        before = self.text[: self.at]
-        line = before.count("\n") + 1
-        column = self.at - (before.rfind("\n") + 1) + 1
         found = self.text[self.at : self.at + 16]
         raise ParseError(
             f"{message}; found {found!r}" if found else f"{message}; found the end",
-            span=Span("text", file="<pass>", line=line, column=column),
+            hint=pointed_at(self.text, self.span()),
+            span=self.span(),
         )
+
+    def span(self) -> Span:
+        """Say where the reader is."""
+        before = self.text[: self.at]
+        column = self.at - (before.rfind("\n") + 1) + 1
+        return Span("text", file=self.file, line=before.count("\n") + 1, column=column)
 
     def space(self) -> None:
         found = _SPACE.match(self.text, self.at)
@@ -148,12 +190,24 @@ class _Reader:
         self.at = found.end()
         return found[0]
 
-    def end(self) -> None:
+    def end(self, message: str = "expected the end") -> None:
         self.space()
         if self.at < len(self.text):
-            self.fail("expected the end")
+            self.fail(message)
+
+    def specs(self) -> tuple[PassSpec, ...]:
+        found: list[PassSpec] = []
+        self.space()
+        while self.at < len(self.text) and self.text[self.at] != ";":
+            found.append(self.spec())
+            if not self.take(","):
+                break
+            self.space()
+        return tuple(found)
 
     def spec(self) -> PassSpec:
+        self.space()
+        start = self.span()
         name = self.match(_NAME, "the name of a pass, or module:function")
         options: dict[str, AttrValue] = {}
         if self.take("{") and not self.take("}"):
@@ -163,7 +217,7 @@ class _Reader:
                     break
             if not self.take("}"):
                 self.fail("expected ',' or '}' after an option")
-        return PassSpec(name, options)
+        return PassSpec(name, options, start)
 
     def option(self, options: dict[str, AttrValue]) -> None:
         self.space()
