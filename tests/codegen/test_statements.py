@@ -154,6 +154,14 @@ def test_an_impossible_size_is_out_of_memory() -> None:
         compiled([func])["f"](numbers(50))
 
 
+def test_a_size_that_wraps_around_when_rounded_up_is_out_of_memory() -> None:
+    c, room = buffer("C", n), buffer("T", n + ((1 << 62) - 16 - 50))
+    store = Store(room, (n,), Const(1.0, F32))
+    func = PrimFunc("f", (c,), Allocate(room, seq(store, Store(c, (n - 1,), room[n]))))
+    with pytest.raises(MemoryError, match="f found no memory"):
+        compiled([func])["f"](numbers(50))
+
+
 def test_a_failed_assertion_frees_what_was_allocated_and_says_which() -> None:
     c, room = buffer("C", n), buffer("T", n + 100_000)
     body = seq(
@@ -235,6 +243,15 @@ def test_a_scalar_under_a_vector_condition_is_read_if_any_lane_wants_it() -> Non
     check(PrimFunc("f", (a, c), loop(i, 4, body)), numbers(4), numbers(32))
 
 
+def test_what_was_read_under_a_mask_is_read_again_outside_of_it() -> None:
+    a, c = buffer("A", 16), buffer("C", 16)
+    at = ramp(i * 8, 1, 8)
+    shared = a[at]
+    value = if_then_else(lt(at, 5), shared, 1.0) + shared
+    func = PrimFunc("f", (a, c), loop(i, 2, Store(c, (at,), value)))
+    check(func, numbers(16), numbers(16))
+
+
 @pytest.mark.parametrize("kind", [F32, F16, BOOL, I32])
 @pytest.mark.parametrize("stride", [1, 2, -1, 0])
 def test_vector_accesses_gather_and_scatter(stride: int, kind: DType) -> None:
@@ -259,6 +276,17 @@ def test_a_mask_of_one_lane_guards_a_scalar() -> None:
     load = a[i * FAR].replace(mask=eq(i, 0))
     func = PrimFunc("f", (a, c), loop(i, 9, Store(c, (i,), load + 1.0, lt(i, 5))))
     check(func, numbers(64), numbers(64))
+
+
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_an_unsigned_index_is_never_negative(lanes: int) -> None:
+    table, a, c = buffer("T", 256), buffer("A", 256, kind=dtype("u8")), buffer("C", 256)
+    at: Expr = i if lanes == 1 else ramp(i * lanes, 1, lanes)
+    body = Store(c, (at,), table[a[at]])
+    every = np.arange(256, dtype="u1")
+    check(
+        PrimFunc("f", (table, a, c), loop(i, 256 // lanes, body)), numbers(256), every, numbers(256)
+    )
 
 
 def test_vectors_reach_into_rows() -> None:
