@@ -61,32 +61,40 @@ MAX_RUN = 256
 def eliminate_common_subexpressions(func: PrimFunc) -> PrimFunc:
     """Bind expressions that occur more than once in a straight run of statements to names."""
     sources = {view.buffer: view.source for view in walk(func.body, View)}
+    return func.replace(body=descend(func.body, _Runs(sources).visit))
 
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+
+class _Runs:
+    """Find the straight runs: neighbours in a sequence, and what a name or a branch stands on."""
+
+    def __init__(self, sources: dict[Buffer, Buffer]) -> None:
+        self.sources = sources
+
+    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
         if isinstance(stmt, LEAVES):
-            return shared([stmt])
+            return self._shared([stmt])
         if isinstance(stmt, Seq):
-            return (yield from visit_sequence(stmt))
+            return (yield from self._sequence(stmt))
         below = yield from visit_below(stmt)
-        return header(below) if isinstance(below, (Let, If)) else below
+        return self._header(below) if isinstance(below, (Let, If)) else below
 
-    def visit_sequence(stmt: Seq) -> Visit[Stmt, Stmt]:
+    def _sequence(self, stmt: Seq) -> Visit[Stmt, Stmt]:
         made: list[Stmt] = []
         run: list[Stmt] = []
         for inner in stmt.stmts:
             if isinstance(inner, LEAVES) and len(run) < MAX_RUN:
                 run.append(inner)
                 continue
-            made += [shared(run)] if run else []
+            made += [self._shared(run)] if run else []
             run = [inner] if isinstance(inner, LEAVES) else []
             made += [] if run else [(yield inner)]
-        made += [shared(run)] if run else []
+        made += [self._shared(run)] if run else []
         flat = seq(*made)
         return stmt if _same_stmts(flat, stmt) else carried(flat, stmt)
 
-    def header(stmt: Let | If) -> Stmt:
+    def _header(self, stmt: Let | If) -> Stmt:
         value = stmt.value if isinstance(stmt, Let) else stmt.cond
-        found = shared([Evaluate(value, span=stmt.span)])
+        found = self._shared([Evaluate(value, span=stmt.span)])
         names: list[Let] = []
         while isinstance(found, Let):
             names.append(found)
@@ -100,12 +108,10 @@ def eliminate_common_subexpressions(func: PrimFunc) -> PrimFunc:
             made = name.replace(body=made)
         return made
 
-    def shared(run: list[Stmt]) -> Stmt:
+    def _shared(self, run: list[Stmt]) -> Stmt:
         before = seq(*run)
-        after = _Run(run, sources).rebuilt()
+        after = _Run(run, self.sources).rebuilt()
         return after if after is not None and allowed("share", before, after) else before
-
-    return func.replace(body=descend(func.body, visit))
 
 
 def _same_stmts(made: Stmt, stmt: Seq) -> bool:

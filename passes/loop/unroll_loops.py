@@ -13,9 +13,12 @@ After::
         C[1] = A[1]
 """
 
-from irkit.core import Node, fresh, remark, rewrite, substitute
-from irkit.ir import Const, For, PrimFunc, no_unrolled_loops, seq
+from irkit.core import Node, children, count_nodes, fresh, postorder, remark, rewrite, substitute
+from irkit.ir import Const, For, PrimFunc, Stmt, no_unrolled_loops, seq
 from irkit.transform import define_pass
+
+# A few nested loops of 64 iterations are more program than any machine holds.
+MAX_NODES = 1 << 17
 
 
 @define_pass(gives=(no_unrolled_loops,))
@@ -29,7 +32,7 @@ def unroll_loops(func: PrimFunc, *, max_extent: int = 64) -> PrimFunc:
     def unroll(node: Node) -> Node | None:
         match node:
             case For(var, Const(int() as begin), Const(int() as end), body, "unrolled") if (
-                end - begin <= max_extent
+                end - begin <= max_extent and _fits(body, end - begin)
             ):
                 # Each copy binds its own variables: the verifier allows one binder per Var.
                 return seq(
@@ -41,10 +44,22 @@ def unroll_loops(func: PrimFunc, *, max_extent: int = 64) -> PrimFunc:
             case For(kind="unrolled"):
                 remark(
                     node,
-                    f"extent is not a constant of at most {max_extent}: left as a serial loop",
+                    f"extent is not a constant of at most {max_extent}, or the copies would be "
+                    f"more than {MAX_NODES} nodes: left as a serial loop",
                 )
                 return node.replace(kind="serial")
             case _:
                 return None
 
     return rewrite(func, unroll, on=For)
+
+
+def _fits(body: Stmt, copies: int) -> bool:
+    if copies * count_nodes(body) > MAX_NODES:
+        return False
+    # Copies that do not differ are one node, but a line each.
+    lines: dict[int, int] = {}
+    for node in postorder(body):
+        if isinstance(node, Stmt):
+            lines[id(node)] = 1 + sum(lines.get(id(below), 0) for below in children(node))
+    return copies * lines[id(body)] <= MAX_NODES

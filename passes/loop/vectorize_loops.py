@@ -17,7 +17,7 @@ A condition that differs from lane to lane becomes a mask. What cannot be run in
 a sum over the lanes, becomes a serial loop, with a remark.
 """
 
-from irkit.core import any_node, fresh, remark, walk
+from irkit.core import Node, any_node, fresh, remark, substitute, walk
 from irkit.ir import (
     Allocate,
     And,
@@ -121,6 +121,9 @@ def _plus(begin: Expr, offset: Expr) -> Expr:
 
 def _lockstep(loop: For, begin: Expr, lanes: int, ranges: Ranges) -> Stmt:
     """Run ``lanes`` iterations from ``begin`` on, statement by statement."""
+    if lanes == 1:  # What is left over may be a single iteration.
+        first: dict[Node, Node] = {loop.var: begin}
+        return substitute(loop.body, first)
     values = Lanes(lanes, {loop.var: ramp(begin, 1, lanes)}, ranges)
     return descend((loop.body, None), _Statements(values).visit)
 

@@ -247,6 +247,18 @@ def test_a_parallel_loop_has_no_first_iteration() -> None:
     assert loop.hoist_first_iterations(given) is given
 
 
+def test_loops_whose_copies_would_fill_the_memory_stay_loops() -> None:
+    lines = [
+        f"{'    ' * depth}for {name} in unrolled(0, 64):" for depth, name in enumerate("pqrstuvw")
+    ]
+    recorder = Recorder()
+    with recording(recorder):
+        made = loop.unroll_loops(func(*lines, "    " * 8 + "C[p] = A[w]"))
+    assert "for p in serial(0, 64):" in body(made)
+    assert "for w in" not in body(made)
+    assert "more than 131072 nodes" in recorder.remarks[0].text
+
+
 def test_unused_names_go_and_with_them_what_only_they_used() -> None:
     given = func("a: i64 = n + 1", "b: i64 = a * 2", "C[0] = A[0]")
     assert body(loop.remove_no_ops(given)) == text("C[0] = A[0]")

@@ -75,6 +75,15 @@ def test_a_longer_loop_becomes_vectors_and_a_shorter_vector() -> None:
     )
 
 
+def test_a_single_iteration_that_is_left_over_is_no_vector() -> None:
+    body, _ = lowered("for i in vectorized(0, 17):", "    C[i] = A[i]")
+    assert body == (
+        "    for i_o in serial(0, 1):\n"
+        "        C[ramp(i_o * 16, 1, 16)] = A[ramp(i_o * 16, 1, 16)]\n"
+        "    C[16] = A[16]\n"
+    )
+
+
 def test_lanes_is_an_option() -> None:
     body, _ = lowered("for i in vectorized(0, 8):", "    C[i] = A[i]", lanes=4)
     assert "for i_o in serial(0, 2):" in body
