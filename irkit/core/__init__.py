@@ -1,5 +1,7 @@
-"""What every level shares. Read node, walk, rewrite; then module; the rest is small."""
+"""What every level shares. Read node, walk, rules, rewrite, descend; then module; the rest is
+small."""
 
+from irkit.core.descend import Visit, allowed, carried, descend
 from irkit.core.errors import (
     DTypeError,
     FormatError,
@@ -28,9 +30,11 @@ from irkit.core.node import (
     with_fields,
 )
 from irkit.core.recorder import Application, Recorder, Remark, current_recorder, recording, remark
-from irkit.core.rewrite import any_node, first, free_symbols, fresh, rewrite, substitute
+from irkit.core.rewrite import any_node, free_symbols, fresh, rewrite, substitute
+from irkit.core.rules import Rule, Rules, first
 from irkit.core.same import equal, same, same_data, structural_hash
 from irkit.core.span import Span
+from irkit.core.stable import until_stable
 from irkit.core.target import Target, as_target
 from irkit.core.walk import count_nodes, postorder, symbols_bound, symbols_used, walk
 
@@ -55,17 +59,23 @@ __all__ = [
     "Problem",
     "Recorder",
     "Remark",
+    "Rule",
+    "Rules",
     "ScheduleError",
     "ShapeError",
     "Span",
     "Target",
     "Uses",
+    "Visit",
+    "allowed",
     "any_node",
     "as_target",
     "binders",
+    "carried",
     "children",
     "count_nodes",
     "current_recorder",
+    "descend",
     "equal",
     "fields",
     "first",
@@ -83,6 +93,7 @@ __all__ = [
     "substitute",
     "symbols_bound",
     "symbols_used",
+    "until_stable",
     "uses",
     "walk",
     "with_fields",

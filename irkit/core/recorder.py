@@ -12,16 +12,18 @@ from contextvars import ContextVar
 import msgspec
 
 from irkit.core.node import Node
+from irkit.core.span import Span
 
 
 class Application(msgspec.Struct, frozen=True):
-    """One firing of a rule: its number within the pass, the rule's name, and the nodes before and
-    after."""
+    """One firing of a rule: its number within the pass, the rule's name, the nodes before and
+    after, and where the rule is written."""
 
     number: int
     rule: str
     before: Node
     after: Node
+    span: Span | None = None
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -42,14 +44,14 @@ class Recorder:
         self.applications: list[Application] = []
         self.remarks: list[Remark] = []
 
-    def allows(self, rule: str, before: Node, after: Node) -> bool:
+    def allows(self, rule: str, before: Node, after: Node, span: Span | None = None) -> bool:
         """Count one application and say whether it may take place."""
         number = self.count
         self.count += 1
         if number in self.disabled:
             return False
         if self.keep:
-            self.applications.append(Application(number, rule, before, after))
+            self.applications.append(Application(number, rule, before, after, span))
         return True
 
 

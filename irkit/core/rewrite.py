@@ -3,18 +3,19 @@ same object back."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from irkit.core.errors import IRKitError
 from irkit.core.module import Function
 from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, with_fields
 from irkit.core.recorder import current_recorder
+from irkit.core.rules import Found, Rule, Rules, written_at
+from irkit.core.span import Span
 from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
 
 _N = TypeVar("_N", bound=Node)
 _S = TypeVar("_S", bound=Node)  # a symbol
 _R = TypeVar("_R", bound=Node)  # what replaces it
-Rule = Callable[[Node], Node | None]
 
 
 @cache
@@ -25,7 +26,7 @@ def _fires_on(cls: type[Node], targets: tuple[type[Node], ...]) -> bool:
 def rewrite(
     root: _N, rule: Callable[..., Node | None], *, on: type[Node] | tuple[type[Node], ...] = Node
 ) -> _N:
-    """Apply ``rule`` to every node of class ``on``, children first.
+    """Apply ``rule``, a function or ``Rules``, to every node of class ``on``, children first.
 
     ``None`` or the same object means "leave alone". If nothing changed the very same root comes
     back. New statements that have no span get the one of the node they replace. Each application
@@ -33,10 +34,9 @@ def rewrite(
     """
     targets = on if isinstance(on, tuple) else (on,)
     order = postorder(root)
-    fires = {cls: _fires_on(cls, targets) for cls in {node.__class__ for node in order}}
-    if not any(fires.values()):
+    fires = _Fires(rule, targets)
+    if not any(fires[cls] is not None for cls in {node.__class__ for node in order}):
         return root
-    name = getattr(rule, "__qualname__", type(rule).__name__)
     new: dict[int, Node] = {}
     for old in order:
         if new:
@@ -46,13 +46,52 @@ def rewrite(
                 continue
         else:
             node = old
-        if fires[node.__class__] if node is old else _fires_on(node.__class__, targets):
-            result = rule(node)
+        fire = fires[node.__class__]
+        if fire is not None:
+            result = fire(node)
             if result is not None and result is not node:
-                node = _applied(name, node, result)
+                node = fires.applied(node, result)
         if node is not old:
             new[id(old)] = node
     return cast(_N, new.get(id(root), root))
+
+
+class _Fires(dict[type[Node], Callable[[Any], Any] | None]):
+    """What to call for each class of nodes, and how to take what comes back."""
+
+    def __init__(self, rule: Callable[..., Any], targets: tuple[type[Node], ...]) -> None:
+        super().__init__()
+        self.rule = rule
+        self.targets = targets
+        if isinstance(rule, Rule):
+            self.rule = Rules(rule.name, rule)
+        self.name: str = getattr(rule, "__qualname__", type(rule).__name__)
+        self.span = None if current_recorder() is None else written_at(rule, self.name)
+
+    def __missing__(self, cls: type[Node]) -> Callable[[Any], Any] | None:
+        fire = self.rule.table[cls] if isinstance(self.rule, Rules) else self.rule
+        made = self[cls] = fire if _fires_on(cls, self.targets) else None
+        return made
+
+    def applied(self, node: Node, result: Any) -> Node:
+        """Report an application, and take the result if it may take place."""
+        rule = self.rule
+        if not isinstance(rule, Rules):
+            return _applied(self.name, self.span, node, result)
+        found: Found | None = result
+        rounds = 0
+        while found is not None:
+            fired, after = found
+            if rounds and rounds == rule.bound:
+                raise rule.restless(fired, node)
+            made = _applied(fired.name, fired.span, node, after)
+            rounds += 1
+            if made is node or not rule.bound:
+                return made
+            node = made
+            fire = self[node.__class__]
+            found = None if fire is None else fire(node)
+        return node
 
 
 def _with_new_children(old: Node, new: dict[int, Node]) -> tuple[Node, bool]:
@@ -66,14 +105,14 @@ def _with_new_children(old: Node, new: dict[int, Node]) -> tuple[Node, bool]:
     return old, False
 
 
-def _applied(rule: str, node: Node, result: object) -> Node:
+def _applied(rule: str, span: Span | None, node: Node, result: object) -> Node:
     if not isinstance(result, Node):
         raise IRKitError(
             f"rule {rule!r} returned {type(result).__name__} for {type(node).__name__}; "
             "expected a node, or None to leave it alone"
         )
     recorder = current_recorder()
-    if recorder is not None and not recorder.allows(rule, node, result):
+    if recorder is not None and not recorder.allows(rule, node, result, span):
         return node
     return _carry_span(node, result)
 
@@ -183,19 +222,3 @@ def any_node(
 ) -> bool:
     """Say whether some node of class ``on`` below ``root`` fulfils ``claim``."""
     return any(claim is None or claim(node) for node in walk(root) if isinstance(node, on))
-
-
-def first(*rules: Callable[..., Node | None]) -> Rule:
-    """Combine rules: the first that does not leave the node alone wins."""
-
-    def combined(node: Node) -> Node | None:
-        for rule in rules:
-            result = rule(node)
-            if result is not None and result is not node:
-                return result
-        return None
-
-    combined.__qualname__ = (
-        "first(" + ", ".join(getattr(rule, "__qualname__", repr(rule)) for rule in rules) + ")"
-    )
-    return combined

@@ -109,6 +109,7 @@ from irkit.ir.parse import parse, parse_expr, parse_module
 from irkit.ir.read_calls import float_from
 from irkit.ir.read_stmt import StmtReader
 from irkit.ir.regions import block_reads, block_writes, infer_regions
+from irkit.ir.scoped import Rewriter, conjuncts, visit_below
 from irkit.ir.script import options_text, quoted, script
 from irkit.ir.script_expr import ExprPrinter, TooDeep
 from irkit.ir.script_expr import literal as float_literal
@@ -204,6 +205,7 @@ __all__ = [
     "Printed",
     "Ramp",
     "Region",
+    "Rewriter",
     "Scalar",
     "Select",
     "Seq",
@@ -227,6 +229,7 @@ __all__ = [
     "call",
     "cast",
     "common",
+    "conjuncts",
     "const",
     "convert",
     "dimension_vars",
@@ -281,4 +284,5 @@ __all__ = [
     "shape_vars",
     "simplify",
     "verify",
+    "visit_below",
 ]

@@ -1,6 +1,7 @@
 """The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
 pipeline (text), run, step, trace (trace_file, trace_write, trace_read); then registry, stable."""
 
+from irkit.core import until_stable
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
 from irkit.transform.facts import Fact
 from irkit.transform.options import Option
@@ -16,7 +17,6 @@ from irkit.transform.spec import (
     parse_specs,
     render_spec,
 )
-from irkit.transform.stable import until_stable
 from irkit.transform.step import IR, PassFailed, Step, VerificationFailed
 from irkit.transform.text import parse_pipeline
 from irkit.transform.trace import Trace

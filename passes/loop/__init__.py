@@ -1,7 +1,7 @@
 """The passes over loops, one a file; each file opens with what it does to a program.
 
-Reading order: descend (how passes look at surroundings), then in the order of the phases
-plan_allocations, lower_init_blocks, lower_blocks, compact_buffers, flatten_buffers, narrow_indices,
+Reading order: that of the phases. plan_allocations, lower_init_blocks, lower_blocks,
+compact_buffers, flatten_buffers, narrow_indices,
 simplify; hoist_first_iterations, serialize_inner_parallel_loops, vectorize_loops, unroll_loops;
 remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions. What they rest on: axes,
 numbering, affine, boxes, carried_values, lane_conflicts, vector_expr.

@@ -25,7 +25,17 @@ from collections.abc import Hashable
 
 import msgspec
 
-from irkit.core import Node, children, postorder, walk, with_fields
+from irkit.core import (
+    Node,
+    Visit,
+    allowed,
+    carried,
+    children,
+    descend,
+    postorder,
+    walk,
+    with_fields,
+)
 from irkit.ir import (
     And,
     Assert,
@@ -48,8 +58,8 @@ from irkit.ir import (
     View,
     no_blocks,
     seq,
+    visit_below,
 )
-from irkit.passes.loop.descend import Visit, allowed, carried, descend, visit_below
 from irkit.passes.loop.numbering import Numbering
 from irkit.transform import define_pass
 

@@ -33,6 +33,7 @@ from irkit.ir import (
     Seq,
     Stmt,
     as_int,
+    conjuncts,
     is_const,
     logical_and,
     lt,
@@ -41,7 +42,6 @@ from irkit.ir import (
 )
 from irkit.ir.arith import loop_ranges
 from irkit.passes.loop.affine import Affine, Sums
-from irkit.passes.loop.descend import conjuncts
 from irkit.transform import define_pass
 
 

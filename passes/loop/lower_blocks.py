@@ -19,10 +19,9 @@ After::
                     C[i * 8 + j] = A[i * 8 + j] + f32(1.0)
 """
 
-from irkit.core import Node, substitute, walk
-from irkit.ir import Block, If, PrimFunc, Stmt, no_blocks, no_init_blocks
+from irkit.core import Node, Visit, allowed, carried, descend, substitute, walk
+from irkit.ir import Block, If, PrimFunc, Stmt, no_blocks, no_init_blocks, visit_below
 from irkit.passes.loop.axes import axis_values
-from irkit.passes.loop.descend import Visit, allowed, carried, descend, visit_below
 from irkit.transform import define_pass
 
 

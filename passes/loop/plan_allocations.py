@@ -26,10 +26,9 @@ entered: their lanes would need a buffer each.
 
 from typing import NamedTuple
 
-from irkit.core import Node, children, remark, uses, walk
-from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq
+from irkit.core import Node, Visit, allowed, carried, children, descend, remark, uses, walk
+from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq, visit_below
 from irkit.passes.loop.carried_values import CarriedValues
-from irkit.passes.loop.descend import Visit, allowed, carried, descend, visit_below
 from irkit.transform import define_pass
 
 

@@ -6,7 +6,7 @@ from lane to lane become masks on the loads they guard.
 
 from typing import cast
 
-from irkit.core import children, fields, postorder
+from irkit.core import Visit, children, descend, fields, postorder
 from irkit.ir import (
     Add,
     And,
@@ -31,7 +31,6 @@ from irkit.ir import (
 )
 from irkit.ir.arith import Ranges, bounds
 from irkit.passes.loop.bounds_checks import is_inside
-from irkit.passes.loop.descend import Visit, descend
 
 Mask = Expr | None
 Task = tuple[Expr, Mask]

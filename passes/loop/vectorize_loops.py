@@ -17,7 +17,18 @@ A condition that differs from lane to lane becomes a mask. What cannot be run in
 a sum over the lanes, becomes a serial loop, with a remark.
 """
 
-from irkit.core import Node, any_node, fresh, remark, substitute, walk
+from irkit.core import (
+    Node,
+    Visit,
+    allowed,
+    any_node,
+    carried,
+    descend,
+    fresh,
+    remark,
+    substitute,
+    walk,
+)
 from irkit.ir import (
     Allocate,
     And,
@@ -34,6 +45,7 @@ from irkit.ir import (
     Var,
     View,
     as_int,
+    conjuncts,
     const,
     flat_access,
     logical_and,
@@ -41,17 +53,10 @@ from irkit.ir import (
     no_vectorized_loops,
     ramp,
     seq,
+    visit_below,
 )
 from irkit.ir.arith import Interval, Ranges, loop_ranges
 from irkit.passes.loop.affine import Sums
-from irkit.passes.loop.descend import (
-    Visit,
-    allowed,
-    carried,
-    conjuncts,
-    descend,
-    visit_below,
-)
 from irkit.passes.loop.lane_conflicts import lane_conflict
 from irkit.passes.loop.vector_expr import CannotVectorize, Lanes, Mask
 from irkit.transform import define_pass

@@ -1,0 +1,214 @@
+"""Rules as data: each has a name, the classes it fires on and the line it was written at.
+
+A set of rules is compiled once to a table by class, so that a node that no rule is about costs one
+look-up. ``rewrite`` tells the recorder the name of the rule that fired, not that of the set.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from irkit.core.errors import IRKitError
+from irkit.core.node import Node
+from irkit.core.span import Span
+
+Apply = Callable[..., Node | None]
+Classes = type[Node] | tuple[type[Node], ...]
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A function from a node of one of some classes to what replaces it, or to None; ``span`` says
+    where it was written."""
+
+    name: str
+    on: tuple[type[Node], ...]
+    apply: Apply
+    span: Span | None = None
+
+    @classmethod
+    def of(cls, function: Apply, *, on: Classes | None = None, name: str = "") -> "Rule":
+        """Make a rule of a function: named as it is, on the classes that its first parameter is
+        annotated with.
+
+        Raises: IRKitError if the annotation cannot be read or is no class of nodes.
+        """
+        known = name or getattr(function, "__name__", type(function).__name__)
+        known = known if name else known.strip("_").replace("_", "-")
+        classes = _subject(function, known) if on is None else on
+        targets = classes if isinstance(classes, tuple) else (classes,)
+        return cls(known, targets, function, written_at(function, known))
+
+    def __call__(self, node: Node) -> Node | None:
+        return self.apply(node) if isinstance(node, self.on) else None
+
+
+Found = tuple[Rule, Node]
+Fire = Callable[[Any], Found | None]
+
+
+class Rules:
+    """Rules that stand side by side; of those about a node, the first that changes it wins.
+
+    Call it like a rule, or give it to ``rewrite``. ``bound`` is how often rules may fire at one
+    place in succession: once, unless ``until_stable`` made it.
+    """
+
+    def __init__(self, name: str, *rules: "Rule | Rules | Apply", bound: int = 0) -> None:
+        self.name = name
+        self.rules = tuple(_flattened(rules))
+        self.bound = bound
+        self.table = _Table(self.rules)
+        self.__qualname__ = name
+        seen: dict[str, Rule] = {}
+        for rule in self.rules:
+            if seen.setdefault(rule.name, rule) is not rule and rule.name != "<lambda>":
+                raise IRKitError(f"rules {name!r} has two rules {rule.name!r}", span=rule.span)
+
+    def __call__(self, node: Node) -> Node | None:
+        """Apply the first rule that changes a node, and repeat that where the set says so."""
+        fire = self.table[node.__class__]
+        found = None if fire is None else fire(node)
+        if found is None:
+            return None
+        rounds = 0
+        while found is not None:
+            node = found[1]
+            if not self.bound:
+                return node
+            if rounds == self.bound:
+                raise self.restless(found[0], node)
+            rounds += 1
+            fire = self.table[node.__class__]
+            found = None if fire is None else fire(node)
+        return node
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __getitem__(self, name: str) -> Rule:
+        for rule in self.rules:
+            if rule.name == name:
+                return rule
+        known = ", ".join(rule.name for rule in self.rules) or "none"
+        raise IRKitError(f"rules {self.name!r} has no rule {name!r}; it has: {known}")
+
+    def __repr__(self) -> str:
+        return f"<rules {self.name!r}: {', '.join(rule.name for rule in self.rules)}>"
+
+    def without(self, *names: str) -> "Rules":
+        """Leave out some rules.
+
+        Raises: IRKitError if there is none of that name.
+        """
+        gone = [self[name] for name in names]
+        kept = (rule for rule in self.rules if rule not in gone)
+        return Rules(self.name, *kept, bound=self.bound)
+
+    def restless(self, rule: Rule, node: Node) -> IRKitError:
+        """Say that a rule still fires where the bound is reached."""
+        return not_at_rest(f"{rule.name}' of '{self.name}", self.bound, node)
+
+
+def not_at_rest(name: str, bound: int, node: object) -> IRKitError:
+    """Say that something still changes what it is given after ``bound`` rounds."""
+    where = f" at {type(node).__name__}" if isinstance(node, Node) else ""
+    return IRKitError(
+        f"'{name}' did not come to rest in {bound} rounds{where}",
+        hint="Two rewrites may undo each other; look at the applications of one more round.",
+        span=cast(Span | None, getattr(node, "span", None)),
+    )
+
+
+class _Table(dict[type[Node], Fire | None]):
+    """For each class of nodes one function over the rules about it; None where there are none."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        super().__init__()
+        self.rules = rules
+
+    def __missing__(self, cls: type[Node]) -> Fire | None:
+        about = tuple(rule for rule in self.rules if issubclass(cls, rule.on))
+        made = self[cls] = _fire(about) if about else None
+        return made
+
+
+def _fire(rules: tuple[Rule, ...]) -> Fire:
+    if len(rules) == 1:
+        only, apply = rules[0], rules[0].apply
+
+        def fire_only(node: Node) -> Found | None:
+            result = apply(node)
+            return None if result is None or result is node else (only, result)
+
+        return fire_only
+    pairs = tuple((rule, rule.apply) for rule in rules)
+
+    def fire(node: Node) -> Found | None:
+        for rule, apply in pairs:
+            result = apply(node)
+            if result is not None and result is not node:
+                return rule, result
+        return None
+
+    return fire
+
+
+def _flattened(rules: tuple[Rule | Rules | Apply, ...]) -> Iterator[Rule]:
+    for rule in rules:
+        if isinstance(rule, Rules) and rule.bound:
+            # It repeats at its place, which a row in a table cannot say.
+            yield Rule(rule.name, _union(rule), rule, None)
+        elif isinstance(rule, Rules):
+            yield from rule.rules
+        elif isinstance(rule, Rule):
+            yield rule
+        else:
+            yield Rule.of(rule)
+
+
+def _union(rules: Rules) -> tuple[type[Node], ...]:
+    return tuple(dict.fromkeys(cls for rule in rules for cls in rule.on))
+
+
+def _subject(function: Apply, name: str) -> Classes:
+    """Read the classes that the first parameter of a rule is annotated with; of none, any node."""
+    try:
+        parameters = list(inspect.signature(function).parameters)
+        hints = get_type_hints(function)
+    except (NameError, TypeError, ValueError) as error:
+        raise IRKitError(f"rule {name!r}: its annotations cannot be read: {error}") from error
+    if not parameters:
+        raise IRKitError(f"rule {name!r} must take a node as its first parameter")
+    hint = hints.get(parameters[0], Node)
+    options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    if not all(isinstance(option, type) and issubclass(option, Node) for option in options):
+        raise IRKitError(
+            f"rule {name!r}: its first parameter must be annotated with a class of nodes",
+            hint="Or name the classes: Rule.of(function, on=For).",
+        )
+    return tuple(options)
+
+
+def written_at(function: Apply, name: str) -> Span | None:
+    """Say where a function is written; None if it is not Python."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return None
+    return Span("python", name, code.co_filename, code.co_firstlineno)
+
+
+def first(*rules: Rule | Rules | Apply) -> Rules:
+    """Combine rules: the first that does not leave the node alone wins."""
+    names = (
+        rule.name
+        if isinstance(rule, (Rule, Rules))
+        else getattr(rule, "__qualname__", type(rule).__name__)
+        for rule in rules
+    )
+    return Rules(f"first({', '.join(names)})", *rules)
