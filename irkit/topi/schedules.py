@@ -33,6 +33,7 @@ from irkit.schedule.state import only_store, reads_of, variables
 
 VECTOR_BYTES = 64
 _MOST_ROWS = 8
+_FEWEST_LANES = 4
 _MOST_VECTORS = 2
 
 
@@ -115,8 +116,9 @@ def _reduction(sch: Schedule, block: Block, vector_bytes: int) -> None:
     outer = [loops[axis.var] for axis in spatial[:-1]]
     fused = len(spatial) > 1 and _moves_as_one(block, store, spatial[-2], last)
     whole = extent * (as_int(spatial[-2].extent) or 0) if fused else extent
-    if whole < lanes // 2:
+    if whole < _FEWEST_LANES:
         return
+    lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line fills a short vector.
     if fused:
         line = sch.fuse(loops[spatial[-2].var], line)
         outer = outer[:-1]

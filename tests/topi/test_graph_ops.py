@@ -1,0 +1,13 @@
+"""Every graph operator has a tensor expression, and the two agree about types."""
+
+from irkit.graph import OPS
+from irkit.ir import INTRINSICS
+from irkit.topi import RULES
+
+
+def test_every_graph_operator_has_a_row() -> None:
+    assert set(OPS) - set(RULES) == set()
+
+
+def test_no_row_is_for_an_operator_that_does_not_exist() -> None:
+    assert set(RULES) - set(OPS) <= set(INTRINSICS)

@@ -1,0 +1,101 @@
+"""The default schedule keeps the meaning, and makes register tiles where it should."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit import te, topi
+from irkit.core import Target, walk
+from irkit.ir import Allocate, Buffer, For, PrimFunc, as_int, interpret, verify
+from irkit.phases import DEFAULT
+from irkit.runtime import compile_functions
+
+
+def conv_relu(channels: int, size: int, out: int, kernel: int, pad: int, stride: int) -> PrimFunc:
+    x = te.placeholder((1, channels, size, size), name="x")
+    w = te.placeholder((out, channels, kernel, kernel), name="w")
+    b = te.placeholder((out,), name="b")
+    y = topi.nn.conv(x, w, b, strides=(stride, stride), pads=(pad,) * 4)
+    return te.create_prim_func([x, w, b, topi.nn.relu(y)])
+
+
+def agree(before: PrimFunc, after: PrimFunc, *, native: PrimFunc | None = None) -> None:
+    """Run both on small whole numbers, on which floats are exact."""
+    rng = np.random.default_rng(0)
+    arrays = []
+    for param in before.params:
+        assert isinstance(param, Buffer)
+        shape = tuple(as_int(dim) or 0 for dim in param.shape)
+        arrays.append(rng.integers(-3, 4, shape).astype(np.float32))
+    found = [array.copy() for array in arrays]
+    interpret(before, *arrays)
+    interpret(after, *found)
+    np.testing.assert_array_equal(found[-1], arrays[-1])
+    if native is not None:
+        fresh = [*arrays[:-1], np.zeros_like(arrays[-1])]
+        compile_functions({"main": native}, Target())["main"](*fresh)
+        np.testing.assert_array_equal(fresh[-1], arrays[-1])
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(
+    channels=st.integers(1, 3),
+    size=st.integers(4, 9),
+    out=st.sampled_from([1, 2, 3, 8]),
+    kernel=st.integers(1, 3),
+    pad=st.integers(0, 1),
+    stride=st.integers(1, 2),
+)
+def test_a_scheduled_convolution_computes_the_same(
+    channels: int, size: int, out: int, kernel: int, pad: int, stride: int
+) -> None:
+    func = conv_relu(channels, size, out, kernel, pad, stride)
+    scheduled = topi.default_schedule(func)
+    assert verify(scheduled) == []
+    agree(func, scheduled, native=DEFAULT.run(scheduled))
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+def test_the_accumulators_of_a_tile_are_a_small_local_buffer(vector_bytes: int) -> None:
+    scheduled = topi.default_schedule(conv_relu(4, 20, 16, 3, 1, 1), vector_bytes=vector_bytes)
+    lowered = DEFAULT.run(scheduled)
+    (tile,) = [a.buffer for a in walk(lowered, on=Allocate) if a.buffer.scope == "local"]
+    assert as_int(tile.shape[0]) == 8 * 2 * vector_bytes // 4
+    assert not any(loop.kind == "vectorized" for loop in walk(lowered, on=For))
+
+
+def test_a_pointwise_convolution_runs_over_whole_images() -> None:
+    scheduled = topi.default_schedule(conv_relu(4, 13, 8, 1, 0, 1))
+    assert any(as_int(loop.end) == 6 for loop in walk(scheduled, on=For)), "169 pixels, 32 a tile"
+    agree(conv_relu(4, 13, 8, 1, 0, 1), scheduled)
+
+
+def test_what_is_symbolic_is_left_as_plain_loops() -> None:
+    n = te.var("n")
+    x = te.placeholder((n, 8), name="x")
+    r = te.reduce_axis((0, 8), name="r")
+    y = te.compute((n,), lambda i: te.sum(x[i, r], axis=r), name="y")
+    func = te.create_prim_func([x, y])
+    assert topi.default_schedule(func) is func
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: topi.nn.max_pool(x, (3, 3), strides=(2, 2), pads=(1, 1, 1, 1)),
+        lambda x: topi.nn.avg_pool(x, (2, 2), strides=(1, 1)),
+        lambda x: topi.mean(x, (2, 3), keepdims=True),
+        lambda x: topi.nn.relu(topi.transpose(x, (0, 2, 3, 1))),
+        lambda x: topi.concatenate([x, topi.nn.relu(x)], 1),
+    ],
+    ids=["max_pool", "avg_pool", "mean", "transpose", "concat"],
+)
+def test_other_kernels_compute_the_same(build: Callable[[te.Tensor], te.Tensor]) -> None:
+    x = te.placeholder((1, 3, 10, 17), name="x")
+    func = te.create_prim_func([x, build(x)])
+    scheduled = topi.default_schedule(func)
+    assert verify(scheduled) == []
+    agree(func, scheduled, native=DEFAULT.run(scheduled))
