@@ -28,6 +28,7 @@ from irkit.schedule.state import (
     remove,
     variables,
     writes_of,
+    written_after,
 )
 
 
@@ -45,6 +46,12 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     if home is None:
         raise ScheduleError(
             f"cannot inline {name!r}: {buffer.name!r} is a parameter, so it must be written",
+            span=block.span,
+        )
+    changed = written_after(func, block, {load.buffer for load in walk(store.value, on=Load)})
+    if changed is not None:
+        raise ScheduleError(
+            f"cannot inline {name!r}: it reads {changed.name!r}, which is written again later",
             span=block.span,
         )
     func = remove(func, block)
@@ -91,6 +98,7 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
             f"{late.name!r} there",
             span=consumer.span,
         )
+    _check_order(func, consumer, producer, loop)
     bindings = _matching(consumer, producer, made)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}
@@ -107,6 +115,26 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     func = remove(func, consumer)
     loop = find_loop(func, var)
     return exchange(func, {loop: loop.replace(body=seq(loop.body, moved))})
+
+
+def _check_order(func: PrimFunc, consumer: Block, producer: Block, loop: For) -> None:
+    """Refuse to move a block before something that it needs, or that needs what it overwrites."""
+    blocks = list(walk(func, on=Block))
+    passed = blocks[blocks.index(producer) + 1 : blocks.index(consumer)]
+    inside = blocks_below(loop)
+    reads = {load.buffer for load in walk(consumer, on=Load)}
+    writes = {store.buffer for store in walk(consumer, on=Store)}
+    for block in passed:
+        needed = {store.buffer for store in walk(block, on=Store)} & reads
+        spoiled = {load.buffer for load in walk(block, on=Load)} & writes
+        both = needed | spoiled
+        if both and block not in inside:
+            what = "computes" if needed else "still reads"
+            raise ScheduleError(
+                f"cannot move {consumer.name!r} under {loop.var.name!r}: block {block.name!r} in "
+                f"between {what} {next(iter(both)).name!r}",
+                span=consumer.span,
+            )
 
 
 def _is_below(func: PrimFunc, stmt: For, loop: For) -> bool:

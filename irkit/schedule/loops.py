@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from irkit.core import ScheduleError, Span, substitute
 from irkit.ir import (
-    Block,
+    Axis,
     Expr,
     For,
     If,
@@ -21,7 +21,8 @@ from irkit.ir import (
     lt,
     product,
 )
-from irkit.schedule.state import blocks_below, exchange, find_loop, path_to, variables
+from irkit.schedule.independence import dependence
+from irkit.schedule.state import blocks_below, exchange, find_loop, nest, path_to, variables
 
 Factor = int | Expr | None
 
@@ -129,82 +130,91 @@ def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
     where they are.
 
     Raises: ScheduleError if they are not in one chain without branches, a bound depends on a loop
-    that would then be
-    inside, or a block below has a binding that is not its own axis kind.
+    that would then be inside, or iterations of a loop that moves may depend on each other.
     """
     if len(set(order)) != len(order):
         raise ScheduleError("reorder was given a loop twice")
     found = {var: find_loop(func, var) for var in order}
-    deepest = max((path_to(func, loop) for loop in found.values()), key=len)
-    chain = [stmt for stmt in deepest if isinstance(stmt, For)]
-    start = min((chain.index(loop) for loop in found.values() if loop in chain), default=0)
-    chain = chain[start:]
-    missing = [loop.var.name for loop in found.values() if loop not in chain]
+    chain = _chain(func, list(found.values()))
+    wanted = iter(order)
+    shuffled = [found[next(wanted)] if loop.var in found else loop for loop in chain]
+    _check_bounds(shuffled)
+    moved = [old for old, new in zip(chain, shuffled, strict=True) if old is not new]
+    for loop in moved:
+        _check_free(func, loop)
+    return exchange(func, {chain[0]: nest(shuffled, chain[-1].body)})
+
+
+def _chain(func: PrimFunc, loops: Sequence[For]) -> list[For]:
+    """List the loops from the outermost of some to the innermost, each the only thing in the
+    last."""
+    deepest = max((path_to(func, loop) for loop in loops), key=len)
+    around = [stmt for stmt in deepest if isinstance(stmt, For)]
+    missing = [loop.var.name for loop in loops if loop not in around]
     if missing:
         raise ScheduleError(f"cannot reorder: {missing[0]!r} is not in one nest with the others")
+    chain = around[min((around.index(loop) for loop in loops), default=0) :]
     for outer, inner in pairwise(chain):
         if outer.body is not inner:
             raise ScheduleError(
                 f"cannot reorder: {outer.var.name!r} holds more than the loop {inner.var.name!r}",
                 span=outer.span,
             )
-    wanted = iter(order)
-    shuffled = [found[next(wanted)] if loop.var in found else loop for loop in chain]
-    seen: set[Var] = {loop.var for loop in chain}
+    return chain
+
+
+def _check_bounds(shuffled: Sequence[For]) -> None:
+    inside = {loop.var for loop in shuffled}
     for loop in shuffled:
-        late = (variables(loop.begin) | variables(loop.end)) & seen
+        late = (variables(loop.begin) | variables(loop.end)) & inside
         if late:
-            name = next(iter(late)).name
             raise ScheduleError(
-                f"cannot reorder: the bounds of {loop.var.name!r} depend on {name!r}, "
-                "which would be inside it",
+                f"cannot reorder: the bounds of {loop.var.name!r} depend on "
+                f"{next(iter(late)).name!r}, which would be inside it",
                 span=loop.span,
             )
-        seen.discard(loop.var)
-    for block in blocks_below(chain[-1].body):
-        _check_order_free(block, chain)
-    made: Stmt = chain[-1].body
-    for loop in reversed(shuffled):
-        made = loop.replace(body=made)
-    return exchange(func, {chain[0]: made})
+        inside.discard(loop.var)
 
 
-def _check_order_free(block: Block, chain: Sequence[For]) -> None:
-    moved = {loop.var for loop in chain}
-    for axis in block.axes:
-        if axis.kind == "opaque" and variables(axis.binding) & moved:
-            raise ScheduleError(
-                f"cannot reorder: axis {axis.var.name!r} of block {block.name!r} is opaque, "
-                "so its order may matter",
-                span=block.span,
-            )
+def _check_free(func: PrimFunc, loop: For) -> None:
+    """Refuse to move a loop whose iterations must stay in order; those of one reduction need
+    not."""
+    blocks = blocks_below(loop.body)
+    kinds = {axis.kind for block in blocks for axis in block.axes if _moves(loop, axis)}
+    reason = ""
+    if "opaque" in kinds:
+        reason = "it moves an opaque axis, whose order may matter"
+    elif not (len(blocks) == 1 and kinds == {"reduce"}):
+        reason = dependence(func, loop)
+    if reason:
+        raise ScheduleError(f"cannot reorder {loop.var.name!r}: {reason}", span=loop.span)
+
+
+def _moves(loop: For, axis: Axis) -> bool:
+    return loop.var in variables(axis.binding)
 
 
 def mark(func: PrimFunc, var: Var, kind: LoopKind) -> PrimFunc:
     """Mark a loop parallel, vectorized or unrolled (or serial again).
 
-    Raises: ScheduleError where the iterations of a parallel or vectorized loop are not independent:
-    the loop takes part
-    in a reduction, or does not stand in the bindings of a block alone.
+    Raises: ScheduleError where the iterations of a parallel or vectorized loop are not shown to be
+    independent: it takes part in a reduction, or two of them may touch the same element.
     """
     loop = find_loop(func, var)
     if kind in ("parallel", "vectorized"):
         for block in blocks_below(loop.body):
-            for axis in block.axes:
-                if axis.kind != "spatial" and var in variables(axis.binding):
-                    raise ScheduleError(
-                        f"cannot make {var.name!r} {kind}: it takes part in the {axis.kind} axis "
-                        f"{axis.var.name!r} of block {block.name!r}, so its iterations depend on "
-                        "each other",
-                        hint="Use rfactor to split the reduction first.",
-                        span=loop.span,
-                    )
-            if not any(var in variables(axis.binding) for axis in block.axes):
+            reduced = [axis for axis in block.axes if axis.kind != "spatial" and _moves(loop, axis)]
+            if reduced:
                 raise ScheduleError(
-                    f"cannot make {var.name!r} {kind}: every iteration would run block "
-                    f"{block.name!r} on the same elements",
+                    f"cannot make {var.name!r} {kind}: it takes part in the {reduced[0].kind} axis "
+                    f"{reduced[0].var.name!r} of block {block.name!r}, so its iterations depend on "
+                    "each other",
+                    hint="Use rfactor to split the reduction first.",
                     span=loop.span,
                 )
+        reason = dependence(func, loop)
+        if reason:
+            raise ScheduleError(f"cannot make {var.name!r} {kind}: {reason}", span=loop.span)
     return exchange(func, {loop: loop.replace(kind=kind)})
 
 

@@ -135,6 +135,14 @@ def writes_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
     ]
 
 
+def written_after(func: PrimFunc, block: Block, buffers: set[Buffer]) -> Buffer | None:
+    """Find one of some buffers that a block further on writes."""
+    blocks = list(walk(func, on=Block))
+    later = blocks[blocks.index(block) + 1 :]
+    stores = (store.buffer for each in later for store in walk(each, on=Store))
+    return next((buffer for buffer in stores if buffer in buffers), None)
+
+
 def only_store(block: Block) -> Store | None:
     """Return the store that is the whole body of a block, or None."""
     return block.body if isinstance(block.body, Store) else None
