@@ -146,7 +146,10 @@ def _divide_by_counts(
             first = _steps(plus(low, dilation - 1) - start, dilation) if low else 0
             last = smaller(slide.kernel[axis], _steps(plus(high, dilation - 1) - start, dilation))
             counts.append(minus(last, larger(first, 0)))
-        return total(*i) / as_float(count(counts), total)
+        size = count(counts)
+        if any(dilation > 1 for dilation in slide.dilations):
+            size = larger(size, 1)  # A window may step over all elements: their mean is then 0.
+        return total(*i) / as_float(size, total)
 
     return compute(total.shape, at, "avg_pool", tag="elementwise")
 
