@@ -13,8 +13,8 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.phases.command:compile_",
         "Compile an ONNX model to a package of native code.",
     ),
-    "run": ("irkit.phases.command:run", "Run a package on given or random inputs."),
-    "trace": ("irkit.phases.command:trace", "Show what every pass did, from a trace file."),
+    "run": ("irkit.runtime.command:run", "Run a package on given or random inputs."),
+    "trace": ("irkit.debug.command:trace", "Show what every pass did, from a trace file."),
     "opt": ("irkit.phases.command:opt", "Lower loop IR: text in, text out."),
 }
 

@@ -1,30 +1,23 @@
-"""The verbs compile, run, opt and trace of the ``irkit`` command."""
+"""The verbs compile and opt of the ``irkit`` command."""
 
-import difflib
 import os
 import sys
 import time
-import zipfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from irkit.codegen import TensorSpec
-from irkit.core import InputError, IRKitError, ParseError, Target, replacing
+from irkit.core import IRKitError, ParseError, Target, replacing
 from irkit.debug import console, pass_table, summarize
-from irkit.graph import GRAPH_LEVEL
-from irkit.ir import LOOP_LEVEL, as_dtype, numpy_dtype, parse_module
+from irkit.ir import parse_module
 from irkit.passes import BUILTIN
 from irkit.phases.compiling import compile
 from irkit.phases.default import DEFAULT
 from irkit.phases.lowering import lower
-from irkit.runtime import Model, load
-from irkit.transform import PassSpec, Pipeline, Registry, Trace, parse_placed
+from irkit.runtime import Model
+from irkit.transform import PassSpec, Pipeline, Registry, parse_placed
 
 _QUOTE = "put quotes around it, a shell takes braces for its own."
 _PASS = click.option(
@@ -171,91 +164,6 @@ def _report(model: Model, output: str, trace: str | None, seconds: float) -> Non
         click.echo(f"{trace}: {len(model.trace)} steps; see them with: irkit trace {trace}")
 
 
-@click.command("run")
-@click.argument("package", type=_FILE)
-@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Repeatable.")
-@click.option(
-    "--random",
-    is_flag=True,
-    help="Make up the inputs that are not given: floats from 0 to 1, integers 0.",
-)
-@click.option("--seed", default=0, show_default=True, help="What --random draws from.")
-@click.option("-o", "--output", type=_NEW_FILE, help="Save outputs as .npz.")
-def run(package: str, inputs: tuple[str, ...], random: bool, seed: int, output: str | None) -> None:
-    """Run the PACKAGE on given or random inputs.
-
-    \b
-      irkit run resnet.irkit --input data_0=image.npy -o outputs.npz
-      irkit run resnet.irkit --random
-    """
-    model = load(package)
-    feeds = _feeds(inputs)
-    if random:
-        rng = np.random.default_rng(abs(seed))
-        feeds = {spec.name: _made_up(spec, rng) for spec in model.plan.inputs} | feeds
-    started = time.perf_counter()
-    try:
-        outputs = model.run(feeds)
-    except InputError as error:
-        hint = "Give it with --input NAME=FILE.npy; --random makes up what is missing."
-        raise InputError(error.message, hint=hint) from None
-    seconds = time.perf_counter() - started
-    if output is not None:
-        _save_arrays(output, outputs)
-    for name, array in outputs.items():
-        click.echo(f"{name}: {array.dtype}{list(array.shape)} {_range(array)}".rstrip())
-    click.echo(f"ran in {seconds * 1e3:.2f} ms")
-
-
-def _feeds(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = {}
-    for text in texts:
-        name, _, path = text.rpartition("=")
-        if not name or not path:
-            raise click.BadParameter(
-                f"{text!r} names no input and file; write it as NAME=FILE.npy",
-                param_hint="'--input'",
-            )
-        if name in found:
-            raise click.BadParameter(f"{name!r} is given twice", param_hint="'--input'")
-        found[name] = _array(name, path)
-    return found
-
-
-def _array(name: str, path: str) -> NDArray[Any]:
-    try:
-        with open(path, "rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
-    except OSError as error:
-        raise IRKitError(f"input {name!r}: cannot read {path!r}: {error.strerror}") from None
-    except (ValueError, EOFError, OverflowError, MemoryError, TypeError) as error:
-        raise IRKitError(
-            f"input {name!r}: {path!r} is no .npy file of numbers: {error}",
-            hint="numpy.save writes one.",
-        ) from None
-
-
-def _made_up(spec: TensorSpec, rng: np.random.Generator) -> NDArray[Any]:
-    dtype = as_dtype(spec.dtype)
-    if dtype.is_float:
-        return rng.random(spec.shape).astype(numpy_dtype(dtype))
-    return np.zeros(spec.shape, numpy_dtype(dtype))
-
-
-def _save_arrays(path: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write an .npz file; numpy.savez does not take every name."""
-    with replacing(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
-
-
-def _range(array: NDArray[Any]) -> str:
-    if array.size == 0 or array.dtype == np.bool_:
-        return ""
-    return f"from {float(array.min()):.6g} to {float(array.max()):.6g}"
-
-
 @click.command("opt", cls=_WithPasses)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--stop-after", type=int, metavar="PHASE", help="The last phase to run.")
@@ -285,40 +193,3 @@ def _text(file: str, title: str) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise IRKitError(f"{title} is no text: {error}", hint="IR text is UTF-8.") from None
-
-
-@click.command("trace")
-@click.argument("file", type=_FILE)
-@click.option("--step", type=int, metavar="NUMBER", help="Show what one step changed.")
-@click.option("--ir", is_flag=True, help="With --step: print the IR after it instead.")
-def trace(file: str, step: int | None, ir: bool) -> None:
-    """Show what every pass did, from the trace in FILE; a star marks what changed something.
-
-    \b
-      irkit trace squeezenet.trace
-      irkit trace squeezenet.trace --step 12
-    """
-    if ir and step is None:
-        raise click.UsageError("--ir needs --step")
-    loaded = Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
-    if step is None:
-        click.echo("".join(_listed(loaded)), nl=False)
-        return
-    if not 0 <= step < len(loaded):
-        raise IRKitError(f"{file} has {len(loaded)} steps, numbered from 0; there is no {step}")
-    before, after = loaded[step].scripts()
-    if ir:
-        click.echo(after, nl=False)
-        return
-    sides = (before.splitlines(keepends=True), after.splitlines(keepends=True))
-    lines = difflib.unified_diff(*sides, "before", "after")
-    click.echo("".join(lines) or f"{loaded[step].name} changed nothing\n", nl=False)
-
-
-def _listed(steps: Trace) -> list[str]:
-    return [
-        f"{step.index:5} {'*' if step.changed else ' '} "
-        f"{'graph' if step.level is GRAPH_LEVEL else step.phase!s:5} {step.pass_text:40} "
-        f"{step.function or 'the module'}\n"
-        for step in steps
-    ]

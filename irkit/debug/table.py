@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from irkit.debug.summary import PassRow
@@ -28,7 +29,7 @@ def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
             str(row.before),
             str(row.after),
         )
-        table.add_row(phase, row.name, *counts, style=None if row.changed else "dim")
+        table.add_row(phase, escape(row.name), *counts, style=None if row.changed else "dim")
     table.add_section()
     table.add_row("", "all passes", "", "", f"{total * 1e3:.1f}", "", "")
     return table

@@ -1,0 +1,47 @@
+"""The verb trace of the ``irkit`` command."""
+
+import difflib
+
+import click
+
+from irkit.core import IRKitError
+from irkit.graph import GRAPH_LEVEL
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import Trace
+
+
+@click.command("trace")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--step", type=int, metavar="NUMBER", help="Show what one step changed.")
+@click.option("--ir", is_flag=True, help="With --step: print the IR after it instead.")
+def trace(file: str, step: int | None, ir: bool) -> None:
+    """Show what every pass did, from the trace in FILE; a star marks what changed something.
+
+    \b
+      irkit trace squeezenet.trace
+      irkit trace squeezenet.trace --step 12
+    """
+    if ir and step is None:
+        raise click.UsageError("--ir needs --step")
+    loaded = Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
+    if step is None:
+        click.echo("".join(_listed(loaded)), nl=False)
+        return
+    if not 0 <= step < len(loaded):
+        raise IRKitError(f"{file} has {len(loaded)} steps, numbered from 0; there is no {step}")
+    before, after = loaded[step].scripts()
+    if ir:
+        click.echo(after, nl=False)
+        return
+    sides = (before.splitlines(keepends=True), after.splitlines(keepends=True))
+    lines = difflib.unified_diff(*sides, "before", "after")
+    click.echo("".join(lines) or f"{loaded[step].name} changed nothing\n", nl=False)
+
+
+def _listed(steps: Trace) -> list[str]:
+    return [
+        f"{step.index:5} {'*' if step.changed else ' '} "
+        f"{'graph' if step.level is GRAPH_LEVEL else step.phase!s:5} {step.pass_text:40} "
+        f"{step.function or 'the module'}\n"
+        for step in steps
+    ]
