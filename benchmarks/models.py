@@ -51,6 +51,7 @@ def measure(name: str, repeats: int = 30) -> str:
 
 def main() -> None:
     """Print a line for each network; ``IRKIT_MODELS`` names others than squeezenet."""
+    os.environ["IRKIT_CACHE"] = "0"
     for name in os.environ.get("IRKIT_MODELS", "squeezenet").split(","):
         print(measure(name))
 
