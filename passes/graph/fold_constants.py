@@ -38,8 +38,8 @@ from irkit.transform import define_pass
 def fold_constants(
     func: GraphFunc, *, max_bytes: int = 1 << 28, max_total_bytes: int = 1 << 31
 ) -> GraphFunc:
-    """Replace operators on constants by their result, if that takes at most ``max_bytes``, and all
-    of them together ``max_total_bytes``.
+    """Replace operators on constants by their result, if that takes no more than the constants did,
+    or at most ``max_bytes``, and all of the latter together ``max_total_bytes``.
 
     What is no longer needed stays, for ``eliminate_dead_nodes``.
     """
@@ -54,10 +54,11 @@ def fold_constants(
         if not isinstance(step, Op) or not all(arg in known for arg in step.args):
             return None
         size = _bytes(bind.var)
-        if size is None or size > min(max_bytes, left):
+        held = sum(_bytes(arg) or 0 for arg in step.args)
+        if size is None or (size > held and size > min(max_bytes, left)):
             remark(bind, f"its result takes more than {max_bytes} bytes: left for run time")
             return None
-        left -= size
+        left -= max(0, size - held)
         found = op_spec(step.name).evaluate([known[arg].array for arg in step.args], step.attrs)
         assert not isinstance(found, tuple)
         known[bind.var] = ArrayData(found)

@@ -82,6 +82,13 @@ def test_constants_that_would_grow_too_large_stay_operators() -> None:
     assert fold_constants(func, max_bytes=256) is not func
 
 
+def test_a_result_no_larger_than_its_operands_is_folded_whatever_its_size() -> None:
+    lines = ["w: f32[2, 2] = constant([1.0, 2.0, 3.0, 4.0])", "t = transpose(w, axes=(1, 0))"]
+    func = parse("\n    ".join(["def main():", *lines, "return t", ""]))
+    after = fold_constants(func, max_bytes=1, max_total_bytes=1)
+    assert not any(isinstance(bind.step, Op) for bind in after.body.bindings)
+
+
 def test_absent_constants_are_not_folded() -> None:
     digest = "0" * 64
     lines = [f'a: f32[99] = constant(digest="{digest}")', "b = relu(a)", "return b", ""]
