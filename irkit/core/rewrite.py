@@ -24,13 +24,18 @@ def _fires_on(cls: type[Node], targets: tuple[type[Node], ...]) -> bool:
 
 
 def rewrite(
-    root: _N, rule: Callable[..., Node | None], *, on: type[Node] | tuple[type[Node], ...] = Node
+    root: _N,
+    rule: Callable[..., Node | None],
+    *,
+    on: type[Node] | tuple[type[Node], ...] = Node,
+    applied: Callable[..., object] | None = None,
 ) -> _N:
     """Apply ``rule``, a function or ``Rules``, to every node of class ``on``, children first.
 
     ``None`` or the same object means "leave alone". If nothing changed the very same root comes
     back. New statements that have no span get the one of the node they replace. Each application
-    is reported to the recorder.
+    is reported to the recorder. ``applied`` is called with the nodes before and after each one that
+    takes place, so that a pass can keep what it knows true.
     """
     targets = on if isinstance(on, tuple) else (on,)
     order = postorder(root)
@@ -50,7 +55,10 @@ def rewrite(
         if fire is not None:
             result = fire(node)
             if result is not None and result is not node:
-                node = fires.applied(node, result)
+                made = fires.applied(node, result)
+                if applied is not None and made is not node:
+                    applied(node, made)
+                node = made
         if node is not old:
             new[id(old)] = node
     return cast(_N, new.get(id(root), root))

@@ -2,7 +2,16 @@
 (numbers), table (how they print)."""
 
 from irkit.debug.lines import Lines
-from irkit.debug.summary import PassRow, summarize
-from irkit.debug.table import console, pass_table
+from irkit.debug.summary import PassRow, RuleRow, summarize, summarize_rules
+from irkit.debug.table import console, pass_table, rule_table
 
-__all__ = ["Lines", "PassRow", "console", "pass_table", "summarize"]
+__all__ = [
+    "Lines",
+    "PassRow",
+    "RuleRow",
+    "console",
+    "pass_table",
+    "rule_table",
+    "summarize",
+    "summarize_rules",
+]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from irkit.core import IRModule, count_nodes
+from irkit.core import IRModule, Span, count_nodes
 from irkit.transform import IR, Step
 
 
@@ -40,6 +40,29 @@ def summarize(steps: Iterable[Step]) -> list[PassRow]:
         row.seconds += step.seconds
         row.before += _size(step.before, sizes)
         row.after += _size(step.after, sizes)
+    return list(rows.values())
+
+
+class RuleRow(msgspec.Struct):
+    """One rule of one pass, summed over functions; ``span`` says where it is written."""
+
+    level: str
+    phase: int
+    pass_name: str
+    rule: str
+    fired: int = 0
+    span: Span | None = None
+
+
+def summarize_rules(steps: Iterable[Step]) -> list[RuleRow]:
+    """Count how often each rule fired, by pass, in order of the first time; the steps must have
+    kept their applications."""
+    rows: dict[tuple[str, int, str, str], RuleRow] = {}
+    for step in steps:
+        for each in step.kept:
+            key = (step.level.name, step.phase, step.name, each.rule)
+            row = rows.setdefault(key, RuleRow(*key, span=each.span))
+            row.fired += 1
     return list(rows.values())
 
 

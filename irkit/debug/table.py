@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from irkit.debug.summary import PassRow
+from irkit.debug.summary import PassRow, RuleRow
 
 
 def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
@@ -32,6 +32,18 @@ def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
         table.add_row(phase, escape(row.name), *counts, style=None if row.changed else "dim")
     table.add_section()
     table.add_row("", "all passes", "", "", f"{total * 1e3:.1f}", "", "")
+    return table
+
+
+def rule_table(rows: Iterable[RuleRow], title: str = "") -> Table:
+    """Lay out rows of rules: phase, pass, rule, how often it fired, where it is written."""
+    table = Table(title=title or None, title_justify="left")
+    for name in ("phase", "pass", "rule", "fired", "written at"):
+        table.add_column(name, justify="right" if name == "fired" else "left", no_wrap=True)
+    for row in rows:
+        phase = "graph" if row.level == "graph" else str(row.phase)
+        where = "" if row.span is None else f"{row.span.file}:{row.span.line}"
+        table.add_row(phase, row.pass_name, row.rule, str(row.fired), where)
     return table
 
 

@@ -106,6 +106,8 @@ from irkit.ir.level import LOOP_LEVEL
 from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars
 from irkit.ir.parse import parse, parse_expr, parse_module
+from irkit.ir.pattern import ANY, ANY_FLOAT, ANY_INTEGER, Hole, hole
+from irkit.ir.peephole import peephole
 from irkit.ir.read_calls import float_from
 from irkit.ir.read_stmt import StmtReader
 from irkit.ir.regions import block_reads, block_writes, infer_regions
@@ -136,6 +138,9 @@ from irkit.ir.verify import verify
 
 __all__ = [
     "ALIAS",
+    "ANY",
+    "ANY_FLOAT",
+    "ANY_INTEGER",
     "AXIS_KINDS",
     "BF16",
     "BOOL",
@@ -185,6 +190,7 @@ __all__ = [
     "FloorDiv",
     "FloorMod",
     "For",
+    "Hole",
     "If",
     "IfThenElse",
     "Interpreted",
@@ -245,6 +251,7 @@ __all__ = [
     "from_numpy",
     "ge",
     "gt",
+    "hole",
     "if_then_else",
     "index",
     "infer_regions",
@@ -274,6 +281,7 @@ __all__ = [
     "parse",
     "parse_expr",
     "parse_module",
+    "peephole",
     "product",
     "prove",
     "quoted",

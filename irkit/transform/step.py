@@ -1,5 +1,6 @@
 """What running one pass on one function or module leaves behind, or how it fails."""
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -31,6 +32,11 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     kept: tuple[Application, ...] = ()
     remarks: tuple[Remark, ...] = ()
     facts: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> Counter[str]:
+        """Count the kept applications by the name of the rule that fired."""
+        return Counter(each.rule for each in self.kept)
 
     @property
     def changed(self) -> bool:

@@ -39,6 +39,7 @@ class ApplicationRow(msgspec.Struct, array_like=True):
     rule: str
     before: int
     after: int
+    span: Any = None
 
 
 class StepRow(msgspec.Struct, array_like=True):

@@ -16,6 +16,7 @@ from irkit.core import (
     Level,
     Node,
     Remark,
+    Span,
     fields,
 )
 from irkit.transform.annotations import checks
@@ -204,12 +205,19 @@ class _Reader:
                     each.rule,
                     self.pick(self.nodes, each.before),
                     self.pick(self.nodes, each.after),
+                    self._place(each.span),
                 )
                 for each in row.kept
             ),
             remarks=tuple(Remark(self.pick(self.nodes, at), text) for at, text in row.remarks),
             facts=tuple(row.facts),
         )
+
+    def _place(self, given: Any) -> Span | None:
+        span = self.datum(given)
+        if span is not None and not isinstance(span, Span):
+            self.fail(f"the place of a rule is a {type(span).__name__}")
+        return span
 
     def _ir(self, at: int) -> IR:
         if at < 0:

@@ -79,7 +79,11 @@ class _Writer:
             applications=step.applications,
             kept=[
                 ApplicationRow(
-                    each.number, each.rule, self.node(each.before), self.node(each.after)
+                    each.number,
+                    each.rule,
+                    self.node(each.before),
+                    self.node(each.after),
+                    self.data(each.span),
                 )
                 for each in step.kept
             ],

@@ -19,8 +19,9 @@ After::
 Every step of a computation must fit, not only its result; symbolic extents stay in 64 bits.
 """
 
-from irkit.core import Node, postorder, rewrite, substitute, walk
+from irkit.core import Node, Rules, postorder, rewrite, substitute, walk
 from irkit.ir import (
+    ANY,
     I32,
     I64,
     Add,
@@ -40,12 +41,22 @@ from irkit.ir import (
     Store,
     Sub,
     Var,
+    cast,
+    hole,
     no_blocks,
+    peephole,
 )
 from irkit.ir.arith import Interval, bounds, loop_ranges
 from irkit.transform import define_pass
 
 _ARITHMETIC = (Add, Sub, Mul, FloorDiv, FloorMod, Min, Max)
+
+_NARROW = hole("narrow", I32)
+CASTS = Rules(
+    "casts",
+    peephole("narrow-the-widened", cast(cast(_NARROW, I64), I32), _NARROW),
+    peephole("cast-once", cast(cast(_NARROW, I64), ANY), cast(_NARROW, ANY)),
+)
 
 
 @define_pass(needs=(no_blocks,), atomic=True)
@@ -57,29 +68,24 @@ def narrow_indices(func: PrimFunc) -> PrimFunc:
     wide: dict[Node, Node] = {loop.var: Cast(narrow.vars[loop.var], I64) for loop in loops}
     body = substitute(func.body, wide)
 
-    def visit(node: Node) -> Node | None:
-        match node:
-            case For():
-                var = narrow.vars.get(node.var)
-                if var is None:
-                    return None
-                begin, end = narrow.expr(node.begin), narrow.expr(node.end)
-                assert begin is not None
-                assert end is not None
-                return node.replace(var=var, begin=begin, end=end)
-            case Load() | Store():
-                return node.replace(indices=_narrowed(node.indices, narrow))
-            case Compare(a, b):
-                left, right = narrow.expr(a), narrow.expr(b)
-                if left is None or right is None:
-                    return None
-                return node.replace(a=left, b=right)
-            case Cast(Cast(value, dtype), _) if dtype == I64 and value.dtype == I32:
-                return value if node.dtype == I32 else node.replace(value=value)
-            case _:
-                return None
+    def narrow_loop(loop: For) -> For | None:
+        var = narrow.vars.get(loop.var)
+        if var is None:
+            return None
+        begin, end = narrow.expr(loop.begin), narrow.expr(loop.end)
+        assert begin is not None
+        assert end is not None
+        return loop.replace(var=var, begin=begin, end=end)
 
-    return func.replace(body=rewrite(body, visit, on=(For, Load, Store, Cast, Compare)))
+    def narrow_access(access: Load | Store) -> Node:
+        return access.replace(indices=_narrowed(access.indices, narrow))
+
+    def narrow_comparison(test: Compare) -> Compare | None:
+        left, right = narrow.expr(test.a), narrow.expr(test.b)
+        return None if left is None or right is None else test.replace(a=left, b=right)
+
+    rules = Rules("narrow", CASTS, narrow_loop, narrow_access, narrow_comparison)
+    return func.replace(body=rewrite(body, rules))
 
 
 def _narrowed(indices: tuple[Expr, ...], narrow: "_Narrow") -> tuple[Expr, ...]:

@@ -17,7 +17,7 @@ After::
 
 from collections import Counter
 
-from irkit.core import Node, binders, children, rewrite, uses, walk
+from irkit.core import Node, Rules, binders, children, rewrite, uses, walk
 from irkit.ir import (
     Allocate,
     Assert,
@@ -41,20 +41,63 @@ from irkit.passes.loop.numbering import Numbering
 from irkit.transform import define_pass
 
 
+def dead_loop(loop: For) -> Stmt | None:
+    """Drop a loop that never runs, or has nothing to do."""
+    first, last = as_int(loop.begin), as_int(loop.end)
+    never = first is not None and last is not None and first >= last
+    return seq() if never or is_empty(loop.body) else None
+
+
+def empty_branch(stmt: If) -> Stmt | None:
+    """Drop an else that does nothing, then a branch, or turn it around."""
+    if stmt.otherwise is not None and is_empty(stmt.otherwise):
+        return seq() if is_empty(stmt.then) else stmt.replace(otherwise=None)
+    if not is_empty(stmt.then):
+        return None
+    if stmt.otherwise is None:
+        return seq()
+    return If(logical_not(stmt.cond), stmt.otherwise, None, span=stmt.span)
+
+
+def stored_already(store: Store) -> Stmt | None:
+    """Drop a store of what is in its place."""
+    load, numbers = store.value, Numbering()
+    if not isinstance(load, Load) or load.buffer is not store.buffer:
+        return None
+    here = [*map(numbers.of, store.indices)]
+    # A masked load gives 0 where it does not read.
+    whole = load.mask is None or (
+        store.mask is not None and numbers.of(load.mask) == numbers.of(store.mask)
+    )
+    return seq() if whole and [*map(numbers.of, load.indices)] == here else None
+
+
+def no_effect(stmt: Evaluate | Assert) -> Stmt | None:
+    """Drop what is evaluated for nothing, and asserts that hold."""
+    match stmt:
+        case Evaluate(Call(name="barrier")):
+            return None
+        case Evaluate() | Assert(Const(True)):
+            return seq()
+        case _:
+            return None
+
+
+NO_OPS = Rules("no-ops", dead_loop, empty_branch, stored_already, no_effect)
+
+
 @define_pass
 def remove_no_ops(func: PrimFunc) -> PrimFunc:
     """Remove loops that never run or do nothing, empty branches, stores of what is there, asserts
     that hold, and names, buffers and views that nobody uses."""
     uses = _Uses(func.body)
 
-    def remove(stmt: Stmt) -> Stmt | None:
-        smaller = _removed(stmt, uses)
-        if smaller is not None:
-            # Children went first, so what encloses this may be of no use from now on.
-            uses.drop(stmt, smaller)
-        return smaller
+    def unused(stmt: Let | Allocate | View) -> Stmt | None:
+        (symbol,) = binders(stmt)
+        return stmt.body if symbol not in uses or is_empty(stmt.body) else None
 
-    return rewrite(func, remove, on=(For, If, Let, Allocate, View, Store, Evaluate, Assert))
+    # Children go first, so what encloses a statement may be of no use once that is gone.
+    return rewrite(func, Rules("no-ops", NO_OPS, unused), applied=uses.drop)
 
 
 class _Uses:
@@ -87,41 +130,3 @@ def _own_symbols(stmt: Stmt) -> set[Node]:
         if node.symbol:
             found.add(node)
     return found
-
-
-def _removed(stmt: Stmt, used: _Uses) -> Stmt | None:
-    match stmt:
-        case For(_, begin, end, body):
-            first, last = as_int(begin), as_int(end)
-            never = first is not None and last is not None and first >= last
-            return seq() if never or is_empty(body) else None
-        case If(cond, then, otherwise):
-            if otherwise is not None and is_empty(otherwise):
-                return seq() if is_empty(then) else stmt.replace(otherwise=None)
-            if is_empty(then):
-                if otherwise is None:
-                    return seq()
-                return If(logical_not(cond), otherwise, None, span=stmt.span)
-            return None
-        case Let(var, _, body):
-            return body if var not in used or is_empty(body) else None
-        case Allocate(buffer, body):
-            return body if buffer not in used or is_empty(body) else None
-        case View(buffer, _, _, body):
-            return body if buffer not in used or is_empty(body) else None
-        case Store(buffer, indices, Load() as load, mask):
-            numbers = Numbering()
-            same = load.buffer is buffer and [*map(numbers.of, load.indices)] == [
-                *map(numbers.of, indices)
-            ]
-            # A masked load gives 0 where it does not read.
-            whole = load.mask is None or (
-                mask is not None and numbers.of(load.mask) == numbers.of(mask)
-            )
-            return seq() if same and whole else None
-        case Evaluate(value):
-            return None if isinstance(value, Call) and value.name == "barrier" else seq()
-        case Assert(Const(True)):
-            return seq()
-        case _:
-            return None

@@ -1,0 +1,102 @@
+from collections.abc import Generator
+
+from hypothesis import given, settings
+
+from irkit.core import Visit, equal, walk
+from irkit.fuzz import prim_funcs
+from irkit.ir import (
+    BOOL,
+    I64,
+    Const,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Let,
+    PrimFunc,
+    Rewriter,
+    Stmt,
+    Store,
+    Var,
+    conjuncts,
+    ge,
+    logical_and,
+    lt,
+    parse,
+    script,
+)
+
+NEST = """def f(A: f32[n], C: f32[n], m: i64):
+    for i in serial(m, n):
+        if i < 5 and A[i] < f32(1.0):
+            C[i] = A[i]
+        else:
+            k: i64 = i + 1
+            C[k] = A[k]
+"""
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(prim_funcs())
+def test_a_rewriter_that_changes_nothing_gives_back_the_same_function(func: PrimFunc) -> None:
+    assert Rewriter(func).run() is func
+
+
+class Watch(Rewriter):
+    """Note what is known at each store."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        super().__init__(func)
+        self.seen: list[tuple[list[Expr], list[str]]] = []
+
+    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+        if isinstance(stmt, Store):
+            self.seen.append(([*self.facts], [type(s).__name__ for s in self.around]))
+        return (yield from super().visit(stmt))
+
+
+def test_conditions_and_limits_count_where_they_hold_and_what_is_in_memory_does_not() -> None:
+    func = parse(NEST)
+    watch = Watch(func)
+    watch.run()
+    (loop,) = walk(func.body, For)
+    limits = [lt(loop.var, loop.end), ge(loop.var, loop.begin)]
+    (then, path), (otherwise, other) = watch.seen
+    assert [*map(equal, then, [*limits, lt(loop.var, 5)])] == [True] * 3
+    assert [*map(equal, otherwise, limits)] == [True] * 2  # The negation speaks of memory.
+    assert (len(then), len(otherwise)) == (3, 2)
+    assert path == ["For", "If"]
+    assert other == ["For", "If", "Let"]
+    assert watch.facts == watch.around == []
+
+
+class Inline(Rewriter):
+    """Put the values of lets in their place."""
+
+    def visit(self, stmt: Stmt) -> Generator[Stmt, Stmt, Stmt]:
+        match self.own(stmt):
+            case Let(var, value, body):
+                self.values[var] = value
+                return (yield body)
+            case other:
+                return (yield from self.below(other))
+
+
+def test_values_replace_variables_whose_binder_is_left_out() -> None:
+    text = script(Inline(parse(NEST)).run())
+    assert "C[i + 1] = A[i + 1]" in text
+    assert "k" not in text
+
+
+def test_nests_of_10_000_levels_are_no_recursion() -> None:
+    body: Stmt = Evaluate(Const(1, I64))
+    for n in range(10_000):
+        i = Var("i")
+        body = For(i, Const(0, I64), Const(2, I64), body) if n % 2 else If(Var("b", BOOL), body)
+    func = PrimFunc("f", (), body)
+    assert Rewriter(func).run() is func
+
+
+def test_conjuncts_are_listed_in_order() -> None:
+    a, b, c = (Var(name, BOOL) for name in "abc")
+    assert conjuncts(logical_and(a, logical_and(b, c))) == [a, b, c]

@@ -1,0 +1,37 @@
+"""The passes that are written as rules say in a trace which of them fired, and where it is
+written."""
+
+from collections import Counter
+from pathlib import Path
+
+from irkit.debug import rule_table, summarize_rules
+from irkit.ir import LOOP_LEVEL, parse
+from irkit.passes.loop import remove_no_ops
+from irkit.transform import Phase, Pipeline, Trace
+
+NO_OPS = """def f(A: f32[8], C: f32[8]):
+    for i in serial(0, 8):
+        C[i] = C[i]
+    for j in serial(0, 0):
+        C[j] = A[j]
+    k: i64 = 1
+    C[2] = C[2]
+"""
+
+
+def test_a_trace_shows_which_rule_fired_how_often_and_where_it_is_written(tmp_path: Path) -> None:
+    pipeline = Pipeline(LOOP_LEVEL, (Phase(0, "all", (remove_no_ops,)),))
+    trace = Trace.of(pipeline.steps(parse(NO_OPS), keep_applications=True))
+    wanted = Counter({"stored-already": 2, "dead-loop": 2, "unused": 1})
+    assert trace[0].rules == wanted
+    trace.save(tmp_path / "t.trace")
+    read = Trace.load(tmp_path / "t.trace", [LOOP_LEVEL])
+    assert read[0].rules == wanted
+    for steps in (trace, read):
+        rows = {row.rule: row for row in summarize_rules(steps)}
+        assert {name: row.fired for name, row in rows.items()} == wanted
+        span = rows["dead-loop"].span
+        assert span is not None
+        lines = Path(span.file).read_text().splitlines()
+        assert lines[span.line - 1].startswith("def dead_loop(")
+        assert rule_table(rows.values()).row_count == 3
