@@ -195,3 +195,16 @@ def test_a_depthwise_convolution_followed_by_a_normalisation_agrees_with_plain_a
     factor = (scale / np.sqrt(var + 1e-5)).reshape(12, 1, 1)
     want = (product - mean.reshape(12, 1, 1)) * factor + shift.reshape(12, 1, 1)
     np.testing.assert_allclose(compiled.run({"x": x})["y"], want, rtol=1e-4, atol=1e-5)
+
+
+@settings(max_examples=15, derandomize=True, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 7), st.integers(0, 2))
+def test_local_normalisation_of_any_size_agrees_with_plain_loops(
+    size: int, channels: int, rank: int
+) -> None:
+    x = floats(2, channels, *(2, 3)[:rank])
+    (got,) = run("LRN", x, ["y"], size=size, alpha=0.5, beta=0.6, bias=1.5)
+    for c in range(channels):
+        near = x[:, max(0, c - (size - 1) // 2) : c + size // 2 + 1].astype(np.float64)
+        scale = (1.5 + 0.5 / size * np.square(near).sum(axis=1)) ** 0.6
+        np.testing.assert_allclose(got[:, c], x[:, c] / scale, rtol=1e-5)
