@@ -8,7 +8,7 @@ from irkit.transform.options import Option
 from irkit.transform.order import Order
 from irkit.transform.pipeline import Phase, Pipeline
 from irkit.transform.registry import Registry
-from irkit.transform.run import apply_pass
+from irkit.transform.run import Apply, apply_here, apply_pass, run_steps
 from irkit.transform.spec import (
     PassSpec,
     parse_phases,
@@ -17,19 +17,33 @@ from irkit.transform.spec import (
     parse_specs,
     render_spec,
 )
-from irkit.transform.step import IR, PassFailed, Step, VerificationFailed
+from irkit.transform.step import (
+    IR,
+    Attempt,
+    FailureKind,
+    Numbered,
+    PassFailed,
+    PassHalted,
+    Step,
+    VerificationFailed,
+)
 from irkit.transform.text import parse_pipeline
 from irkit.transform.trace import Trace
 
 __all__ = [
     "IR",
     "AnyPass",
+    "Apply",
+    "Attempt",
     "Fact",
+    "FailureKind",
+    "Numbered",
     "Option",
     "Order",
     "Origin",
     "Pass",
     "PassFailed",
+    "PassHalted",
     "PassSpec",
     "Phase",
     "Pipeline",
@@ -37,6 +51,7 @@ __all__ = [
     "Step",
     "Trace",
     "VerificationFailed",
+    "apply_here",
     "apply_pass",
     "define_pass",
     "load_pass",
@@ -46,5 +61,6 @@ __all__ = [
     "parse_spec",
     "parse_specs",
     "render_spec",
+    "run_steps",
     "until_stable",
 ]

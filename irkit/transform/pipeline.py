@@ -11,7 +11,7 @@ from irkit.transform.define import AnyPass, Pass
 from irkit.transform.facts import Fact
 from irkit.transform.order import Order, Placed, check_facts, check_order
 from irkit.transform.registry import Registry
-from irkit.transform.run import facts_along, run_steps
+from irkit.transform.run import Apply, apply_here, facts_along, run_steps
 from irkit.transform.spec import render_spec
 from irkit.transform.step import IR, Step
 
@@ -156,13 +156,15 @@ class Pipeline(msgspec.Struct, frozen=True):
         keep_applications: bool = False,
         disabled: Mapping[int, frozenset[int]] = _NOTHING,
         start: int = 0,
+        apply: Apply = apply_here,
     ) -> Generator[Step, None, IR]:
         """Run the passes, one step at a time; to stop early, stop iterating.
 
         Function passes run on each function of their class, one function after another. With
         ``verify`` the level's rules and every fact in force are checked after each pass.
         ``disabled`` maps the index of a step to the numbers of the rewrites that must not happen.
-        Indices count from ``start``. Raises: PassFailed.
+        Indices count from ``start``. ``apply`` says how a pass is run, such as in a
+        process of its own. Raises: PassFailed.
         """
         return run_steps(
             self.level,
@@ -173,11 +175,12 @@ class Pipeline(msgspec.Struct, frozen=True):
             keep=keep_applications,
             disabled=disabled,
             start=start,
+            apply=apply,
         )
 
-    def run(self, ir: _IR, *, verify: bool = True) -> _IR:
+    def run(self, ir: _IR, *, verify: bool = True, apply: Apply = apply_here) -> _IR:
         """Run all passes and return the last IR."""
-        steps = self.steps(ir, verify=verify)
+        steps = self.steps(ir, verify=verify, apply=apply)
         while True:
             try:
                 next(steps)

@@ -1,6 +1,6 @@
 """Run passes one step at a time, and check what each leaves behind."""
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import groupby
 from time import perf_counter
 from typing import Any, TypeVar, cast
@@ -20,18 +20,45 @@ from irkit.core import (
 )
 from irkit.transform.define import AnyPass
 from irkit.transform.facts import Fact
-from irkit.transform.step import IR, PassFailed, Step, VerificationFailed, listed
+from irkit.transform.step import (
+    IR,
+    Attempt,
+    FailureKind,
+    Numbered,
+    PassFailed,
+    PassHalted,
+    Step,
+    VerificationFailed,
+    listed,
+)
 
 _IR = TypeVar("_IR", bound=Function | IRModule)
-Numbered = tuple[int, str, AnyPass]
+# How a pass is run: here, under a time limit, in another process. It gives back what the pass does.
+Apply = Callable[[Attempt, Recorder], object]
 
 
 class _Run(msgspec.Struct):
     level: Level
+    passes: tuple[Numbered, ...]
     verify: bool
     keep: bool
     disabled: Mapping[int, frozenset[int]]
+    apply: Apply
     index: int
+
+    def attempt(self, at: int, key: str, before: IR, facts: tuple[Fact, ...]) -> Attempt:
+        return Attempt(
+            level=self.level,
+            passes=self.passes,
+            at=at,
+            index=self.index,
+            function=key,
+            before=before,
+            facts=facts,
+            verify=self.verify,
+            keep=self.keep,
+            disabled=self.disabled.get(self.index, frozenset()),
+        )
 
     def problems(
         self, ir: IR, facts: Iterable[Fact], before: IR | None = None, new: Iterable[Fact] = ()
@@ -59,24 +86,28 @@ def run_steps(
     keep: bool,
     disabled: Mapping[int, frozenset[int]],
     start: int,
+    apply: Apply,
 ) -> Generator[Step, None, IR]:
     """Run passes as :meth:`Pipeline.steps` says; the value of the generator is the last IR."""
-    run = _Run(level, verify, keep, disabled, start)
+    run = _Run(level, tuple(passes), verify, keep, disabled, apply, start)
     _check_input(run, passes, ir, facts)
-    state = facts
-    for _, group in groupby(passes, key=lambda numbered: numbered[2].on_modules):
+    before = (facts, *facts_along(passes, facts))
+    for _, group in groupby(range(len(passes)), key=lambda at: passes[at][2].on_modules):
         chosen = list(group)
-        after = facts_along(chosen, state)
-        for key, subject in _subjects(level, ir, chosen[0][2]):
-            for numbered, in_force in zip(chosen, after, strict=True):
-                if not isinstance(subject, numbered[2].level):
+        for key, subject in _subjects(level, ir, passes[chosen[0]][2]):
+            for at in chosen:
+                if not isinstance(subject, passes[at][2].level):
                     continue
-                step = _one_step(run, numbered, key, subject, in_force)
+                step = _one_step(run, run.attempt(at, key, subject, before[at]))
                 run.index += 1
                 ir, subject = step.applied_to(ir), step.after
                 yield step
-        state = after[-1]
     return ir
+
+
+def apply_here(attempt: Attempt, recorder: Recorder) -> object:
+    """Run a pass in this process, for as long as it takes."""
+    return apply_pass(attempt.p, attempt.before, recorder)
 
 
 def apply_pass(p: AnyPass, ir: _IR, recorder: Recorder) -> _IR:
@@ -143,44 +174,36 @@ def _check_input(run: _Run, passes: list[Numbered], ir: IR, facts: tuple[Fact, .
         )
 
 
-def _one_step(run: _Run, numbered: Numbered, key: str, before: IR, facts: tuple[Fact, ...]) -> Step:
-    phase, phase_name, p = numbered
-    recorder = Recorder(run.disabled.get(run.index, frozenset()), keep=run.keep)
-
-    def failed(what: str, after: object = None, problems: tuple[Problem, ...] = ()) -> PassFailed:
-        return PassFailed(
-            what,
-            name=p.name,
-            pass_text=str(p),
-            phase=phase,
-            function=key,
-            before=before,
-            after=after,
-            problems=problems,
-        )
-
+def _one_step(run: _Run, attempt: Attempt) -> Step:
+    p, before = attempt.p, attempt.before
+    recorder = Recorder(attempt.disabled, keep=run.keep)
     started = perf_counter()
     try:
-        after: Any = apply_pass(p, before, recorder)
-    except Exception as error:
-        raise failed(f"{type(error).__name__}: {error}") from error
+        after: Any = run.apply(attempt, recorder)
+    except PassHalted as error:
+        raise _failed(attempt, error.kind, error.message) from error
+    # A pass that wants to end the program is no different from one that raises.
+    except (Exception, SystemExit) as error:
+        raise _failed(attempt, "exception", f"{type(error).__name__}: {error}") from error
     seconds = perf_counter() - started
     if not isinstance(after, p.level):
-        raise failed(f"it returned {type(after).__name__}, not {p.level.__name__}", after)
+        what = f"it returned {type(after).__name__}, not {p.level.__name__}"
+        raise _failed(attempt, "class", what, after)
     if after is not before and _signature_changed(run.level, before, after):
-        raise failed("it changed the signature", after)
+        raise _failed(attempt, "signature", "it changed the signature", after)
+    facts = attempt.facts_after
     problems = run.problems(after, facts, before, p.gives) if run.verify else ()
     if problems:
-        raise failed("the result does not hold", after, problems)
+        raise _failed(attempt, "problems", "the result does not hold", after, problems)
     return Step(
         index=run.index,
         level=run.level,
-        phase=phase,
-        phase_name=phase_name,
+        phase=attempt.phase,
+        phase_name=attempt.passes[attempt.at][1],
         name=p.name,
         pass_text=str(p),
         options=dict(p.options),
-        function=key,
+        function=attempt.function,
         before=before,
         after=after,
         seconds=seconds,
@@ -188,6 +211,27 @@ def _one_step(run: _Run, numbered: Numbered, key: str, before: IR, facts: tuple[
         kept=tuple(recorder.applications),
         remarks=tuple(recorder.remarks),
         facts=tuple(fact.name for fact in facts),
+    )
+
+
+def _failed(
+    attempt: Attempt,
+    kind: FailureKind,
+    what: str,
+    after: object = None,
+    problems: tuple[Problem, ...] = (),
+) -> PassFailed:
+    return PassFailed(
+        what,
+        name=attempt.p.name,
+        pass_text=str(attempt.p),
+        phase=attempt.phase,
+        function=attempt.function,
+        before=attempt.before,
+        after=after,
+        problems=problems,
+        kind=kind,
+        attempt=attempt,
     )
 
 

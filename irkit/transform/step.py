@@ -1,13 +1,17 @@
 """What running one pass on one function or module leaves behind, or how it fails."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from irkit.core import Application, Function, IRKitError, IRModule, Level, Problem, Remark
+from irkit.transform.define import AnyPass
+from irkit.transform.facts import Fact
 
 IR = Function | IRModule
+Numbered = tuple[int, str, AnyPass]
+FailureKind = Literal["exception", "class", "signature", "problems", "timeout", "memory", "crash"]
 
 
 class Step(msgspec.Struct, frozen=True, eq=False):
@@ -72,12 +76,57 @@ class VerificationFailed(IRKitError):
         return {**super().kept_state(), "problems": tuple(Problem(str(p)) for p in self.problems)}
 
 
-class PassFailed(VerificationFailed):
-    """A pass that raised, returned the wrong class, or left IR that does not hold.
+class Attempt(msgspec.Struct, frozen=True, eq=False):
+    """One pass that is about to run: all that is needed to run it again.
 
-    ``name``, ``pass_text``, ``phase`` and ``function`` say where; ``before`` is the IR it was
-    given; ``after`` what it returned, if anything; ``__cause__`` is the exception inside it. In
-    another process the last three are None.
+    ``passes`` are those of its pipeline, each with number and name of its phase, and ``at`` is its
+    place among them; ``facts`` hold before it. ``disabled`` are the rewrites that must not happen.
+    """
+
+    level: Level
+    passes: tuple[Numbered, ...]
+    at: int
+    index: int
+    function: str
+    before: IR
+    facts: tuple[Fact, ...]
+    verify: bool = True
+    keep: bool = False
+    disabled: frozenset[int] = frozenset()
+
+    @property
+    def phase(self) -> int:
+        """Return the number of its phase."""
+        return self.passes[self.at][0]
+
+    @property
+    def p(self) -> AnyPass:
+        """Return the pass."""
+        return self.passes[self.at][2]
+
+    @property
+    def facts_after(self) -> tuple[Fact, ...]:
+        """List the facts in force when it has run."""
+        kept = dict.fromkeys(fact for fact in self.facts if fact not in self.p.breaks)
+        return tuple(kept | dict.fromkeys(self.p.gives))
+
+
+class PassHalted(IRKitError):
+    """A pass that was stopped, or took its process with it; ``traceback`` says where it was."""
+
+    def __init__(self, kind: FailureKind, message: str, traceback: str = "") -> None:
+        self.kind: FailureKind = kind
+        self.traceback = traceback
+        super().__init__(message)
+
+
+class PassFailed(VerificationFailed):
+    """A pass that raised, returned the wrong class, left IR that does not hold, ran too long, or
+    crashed.
+
+    ``name``, ``pass_text``, ``phase`` and ``function`` say where, ``kind`` how; ``before`` is the
+    IR it was given; ``after`` what it returned, if anything; ``attempt`` what is needed to do it
+    again; ``__cause__`` is the exception inside it. In another process the last four are None.
     """
 
     def __init__(
@@ -91,7 +140,11 @@ class PassFailed(VerificationFailed):
         before: IR,
         after: object = None,
         problems: tuple[Problem, ...] = (),
+        kind: FailureKind = "exception",
+        attempt: Attempt | None = None,
     ) -> None:
+        self.what, self.attempt = what, attempt
+        self.kind: FailureKind = kind
         self.name, self.pass_text, self.phase, self.function = name, pass_text, phase, function
         self.before, self.after = before, after
         where = f"function {function!r}" if function else "the module"
@@ -100,7 +153,7 @@ class PassFailed(VerificationFailed):
         )
 
     def kept_state(self) -> dict[str, Any]:
-        return {**super().kept_state(), "before": None, "after": None}
+        return {**super().kept_state(), "before": None, "after": None, "attempt": None}
 
 
 def listed(problems: tuple[Problem, ...], at_most: int = 8) -> str:
