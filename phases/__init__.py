@@ -1,5 +1,5 @@
 """Which passes run, in which order, and why. Reading order: default (loops), graph, lowering,
-building (kernels), plan and compiling (models)."""
+building (kernels), calls, plan and compiling (models), command."""
 
 from irkit.phases.building import build
 from irkit.phases.compiling import compile

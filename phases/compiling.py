@@ -10,8 +10,8 @@ from irkit.codegen import complete, emit, emit_executor
 from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.frontend.onnx import ModelLike, Shapes, import_onnx
 from irkit.graph import GraphFunc
-from irkit.graph import verify as verify_graph
-from irkit.ir import Buffer, PrimFunc
+from irkit.ir import PrimFunc
+from irkit.phases.calls import check_calls
 from irkit.phases.default import DEFAULT
 from irkit.phases.graph import GRAPH
 from irkit.phases.plan import input_names, make_plan, tensor_spec
@@ -53,17 +53,18 @@ def compile(
         assert isinstance(lowered, IRModule)
         module = lowered
         tell(step.name, 0, 0)
-    main = _checked_main(module)
+    main = _main(module)
+    check_calls(module, main)
     plan, params = make_plan(main)
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
     objects: list[bytes] = []
     for done, name in enumerate(names, 1):
-        lowered = module[name]
-        for step in pipeline.steps(lowered, verify=verify, start=len(steps)):
+        kernel = module[name]
+        for step in pipeline.steps(kernel, verify=verify):
             steps.append(step)
-            lowered = step.after
-        assert isinstance(lowered, PrimFunc)
-        objects.append(object_for(emit([lowered], machine), machine))
+            kernel = step.after
+        assert isinstance(kernel, PrimFunc)
+        objects.append(object_for(emit([kernel], machine), machine))
         tell(name, done, len(names))
     objects.append(object_for(emit_executor(plan), machine))
     contents = Contents(plan, tuple(objects), params, machine, main.script())
@@ -114,22 +115,6 @@ def _main(module: IRModule) -> GraphFunc:
             f"function 'main' is a {type(main).__name__}; expected a graph function",
             hint="irkit.build compiles functions over loops.",
         )
-    return main
-
-
-def _checked_main(module: IRModule) -> GraphFunc:
-    """Make sure that every kernel takes what it will be given: native code checks nothing."""
-    main = _main(module)
-    problems = [str(problem) for problem in verify_graph(module)]
-    problems += [
-        f"{name!r} takes the number {param.name!r}; kernels of a model take only tensors"
-        for name, func in module.functions.items()
-        if isinstance(func, PrimFunc)
-        for param in func.params
-        if not isinstance(param, Buffer)
-    ]
-    if problems:
-        raise IRKitError("the lowered graph does not hold:\n  " + "\n  ".join(problems))
     return main
 
 

@@ -380,6 +380,18 @@ def test_a_mistake_of_ours_is_not_hidden(
         call(capsys, *OPT)
 
 
+def test_too_little_memory_is_said_without_a_trace(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*args: object) -> None:
+        raise MemoryError("Unable to allocate 3 TiB")
+
+    compile_model("--quiet")
+    monkeypatch.setattr(Model, "run", full)
+    code, _, err = call(capsys, *RUN, "--random")
+    assert (code, err) == (2, "error: there is not enough memory: Unable to allocate 3 TiB\n")
+
+
 @pytest.mark.parametrize("when", ["compile", "save", "trace"])
 def test_an_interrupted_compilation_leaves_neither_package_nor_trace(
     when: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

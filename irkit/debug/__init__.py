@@ -1,5 +1,5 @@
 """Functions over a trace. Reading order: lines (where a node is printed), summary
-(numbers), table (how they print)."""
+(numbers), table (how they print), command."""
 
 from irkit.debug.lines import Lines
 from irkit.debug.summary import PassRow, RuleRow, summarize, summarize_rules

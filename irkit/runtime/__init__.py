@@ -1,5 +1,6 @@
 """Run native code. Reading order: numpy_layout, cache and jit (make, link and load), call (what was
-wrong with an argument), kernel (compile and call); model and package for whole models."""
+wrong with an argument), kernel (compile and call); model and package for whole models,
+command."""
 
 from irkit.runtime.cache import cache_folder, object_for
 from irkit.runtime.jit import Library

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -26,12 +27,14 @@ class Model:
     """
 
     def __init__(self, contents: Contents, trace: Trace | None = None) -> None:
-        self.contents = contents
         self.plan = plan = contents.plan
         self.target = contents.target
         self._trace = trace
         self._params = _aligned(plan.param_bytes)
         self._params[:] = np.frombuffer(contents.params, dtype=np.uint8)
+        # Weights are large: the copy that is aligned is the only one kept.
+        params = self._params.data.toreadonly()
+        self.contents = msgspec.structs.replace(contents, params=params)
         self._misfit = misfit(contents.target)
         self._run: Callable[..., int] = self._refuse if self._misfit else self._linked()
         self._arenas: list[NDArray[np.uint8]] = []

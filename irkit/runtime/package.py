@@ -41,14 +41,14 @@ class Contents(msgspec.Struct, frozen=True):
 
     plan: Plan
     objects: tuple[bytes, ...]
-    params: bytes
+    params: bytes | memoryview
     target: Target
     graph: str
 
 
 def write_package(path: "str | os.PathLike[str]", contents: Contents) -> None:
     """Write a package; a file that is there is replaced only when the new one is complete."""
-    members = {
+    members: dict[str, bytes | memoryview] = {
         _PLAN: msgspec.json.format(msgspec.json.encode(contents.plan)),
         _GRAPH: contents.graph.encode(),
         _PARAMS: contents.params,

@@ -19,7 +19,7 @@ from irkit.core import FormatError, Target
 from irkit.graph import Builder
 from irkit.runtime import Model
 from irkit.runtime import model as model_module
-from irkit.runtime.package import read_package
+from irkit.runtime.package import misfit, read_package
 from tests.runtime.models import compiled, mlp, some_input
 
 
@@ -241,6 +241,12 @@ def test_a_feature_that_is_missing_here_is_named(tiny: Model, tmp_path: Path) ->
     other = manifest(whole, tmp_path, target=as_dict(host_target(), features=features))
     with pytest.raises(FormatError, match="features that are not here: avx9000, sse99"):
         irkit.load(rewritten(whole, tmp_path / "m.irkit", manifest_json=other))
+
+
+def test_features_that_code_never_uses_on_its_own_may_be_missing() -> None:
+    features = (*host_target().features, "+sgx", "+pku", "+amx-tile")
+    target = msgspec.structs.replace(host_target(), features=features)
+    assert misfit(target).endswith("not here: amx-tile") or not misfit(target)
 
 
 def test_compressed_members_and_sizes_that_do_not_fit_are_refused(
