@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from irkit.core import IRKitError, IRModule, Span, Target
     from irkit.ir import Buffer, PrimFunc, Var, interpret
-    from irkit.phases import DEFAULT, GRAPH, build, compile, lower, trace
+    from irkit.phases import DEFAULT, GRAPH, LEGALIZE, build, compile, lower, trace
     from irkit.runtime import Model, load
     from irkit.schedule import Schedule
     from irkit.transform import Pipeline, Registry, Trace, define_pass
@@ -47,7 +47,7 @@ _NAMES = {
     "irkit.core": ("IRKitError", "IRModule", "Span", "Target"),
     "irkit.ir": ("Buffer", "PrimFunc", "Var", "interpret"),
     "irkit.transform": ("Pipeline", "Registry", "Trace", "define_pass"),
-    "irkit.phases": ("DEFAULT", "GRAPH", "build", "compile", "lower", "trace"),
+    "irkit.phases": ("DEFAULT", "GRAPH", "LEGALIZE", "build", "compile", "lower", "trace"),
     "irkit.runtime": ("Model", "load"),
     "irkit.schedule": ("Schedule",),
 }
@@ -56,6 +56,7 @@ _HOME = {name: folder for folder, names in _NAMES.items() for name in names}
 __all__ = [
     "DEFAULT",
     "GRAPH",
+    "LEGALIZE",
     "Buffer",
     "IRKitError",
     "IRModule",

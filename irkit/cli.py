@@ -15,7 +15,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "run": ("irkit.runtime.command:run", "Run a package on given or random inputs."),
     "trace": ("irkit.debug.command:trace", "Show what every pass did, from a trace file."),
-    "opt": ("irkit.phases.command:opt", "Lower loop IR: text in, text out."),
+    "opt": ("irkit.phases.command_opt:opt", "Run passes: IR text in, IR text out."),
 }
 
 

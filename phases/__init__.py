@@ -1,10 +1,11 @@
-"""Which passes run, in which order, and why. Reading order: default (loops), graph, lowering,
-building (kernels), calls, plan and compiling (models), command."""
+"""Which passes run, in which order, and why. Reading order: default (loops), graph, legalize,
+lowering, building (kernels), calls, plan and compiling (models), placing, switches, command."""
 
 from irkit.phases.building import build
 from irkit.phases.compiling import compile
 from irkit.phases.default import DEFAULT, ORDER
 from irkit.phases.graph import GRAPH
+from irkit.phases.legalize import LEGALIZE
 from irkit.phases.lowering import lower, trace
 
-__all__ = ["DEFAULT", "GRAPH", "ORDER", "build", "compile", "lower", "trace"]
+__all__ = ["DEFAULT", "GRAPH", "LEGALIZE", "ORDER", "build", "compile", "lower", "trace"]

@@ -6,6 +6,7 @@ from typing import overload
 from irkit.core import Function, IRKitError, IRModule, Target, as_target
 from irkit.ir import PrimFunc
 from irkit.phases.default import DEFAULT
+from irkit.phases.legalize import LEGALIZE
 from irkit.phases.lowering import lower
 from irkit.runtime import Kernel, Module, compile_functions
 from irkit.transform import Pipeline
@@ -18,6 +19,7 @@ def build(
     name: str | None = ...,
     *,
     pipeline: Pipeline = ...,
+    legalize: Pipeline = ...,
 ) -> Kernel: ...
 @overload
 def build(
@@ -26,6 +28,7 @@ def build(
     name: str | None = ...,
     *,
     pipeline: Pipeline = ...,
+    legalize: Pipeline = ...,
 ) -> Module: ...
 def build(
     ir: PrimFunc | IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
@@ -33,13 +36,16 @@ def build(
     name: str | None = None,
     *,
     pipeline: Pipeline = DEFAULT,
+    legalize: Pipeline = LEGALIZE,
 ) -> Kernel | Module:
     """Lower and compile: a function gives a kernel to call, a module gives its kernels by name.
 
     A mapping has a module for each target, by the target or its name; ``cpu`` stands for
-    ``target``. ``name`` is for a single function. Raises: IRKitError if there is nothing to
+    ``target``. ``name`` is for a single function; ``legalize`` runs after the phases. Raises:
+    IRKitError if there is nothing to
     compile, or if what there is has not been brought to loops.
     """
+    pipeline = pipeline.then(legalize)
     if isinstance(ir, PrimFunc):
         func = ir if name is None else ir.replace(name=name)
         return _compiled({func.name: func}, as_target(target), pipeline)[func.name]

@@ -14,6 +14,7 @@ from irkit.ir import PrimFunc
 from irkit.phases.calls import check_calls
 from irkit.phases.default import DEFAULT
 from irkit.phases.graph import GRAPH
+from irkit.phases.legalize import LEGALIZE
 from irkit.phases.plan import input_names, make_plan, tensor_spec
 from irkit.runtime import Contents, Model, object_for
 from irkit.transform import Pipeline, Step, Trace
@@ -31,12 +32,14 @@ def compile(
     values: Mapping[str, ArrayLike] | None = None,
     graph_pipeline: Pipeline = GRAPH,
     pipeline: Pipeline = DEFAULT,
+    legalize: Pipeline = LEGALIZE,
     verify: bool = True,
     progress: Progress | None = None,
 ) -> Model:
     """Compile an ONNX model (path, bytes or ModelProto), or a module with a graph function
     ``main``.
 
+    The module goes through ``graph_pipeline``, each kernel through ``pipeline`` and ``legalize``.
     ``shapes`` fixes symbolic dimensions of inputs, ``values`` fixes whole inputs; ``progress`` is
     called as work proceeds. A target of another machine gives a model that can only be saved.
     Raises: UnsupportedModel with every operator that is missing; PassFailed naming the pass; other
@@ -46,6 +49,7 @@ def compile(
     machine = complete(as_target(target))
     module = _imported(model, shapes, values)
     tell("import", 0, 0)
+    lowering = pipeline.then(legalize)
     steps: list[Step] = []
     for step in for_target(graph_pipeline, machine).steps(module, verify=verify):
         steps.append(step)
@@ -60,7 +64,7 @@ def compile(
     objects: list[bytes] = []
     for done, name in enumerate(names, 1):
         kernel = module[name]
-        for step in pipeline.steps(kernel, verify=verify):
+        for step in lowering.steps(kernel, verify=verify):
             steps.append(step)
             kernel = step.after
         assert isinstance(kernel, PrimFunc)

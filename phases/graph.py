@@ -35,6 +35,12 @@ GRAPH = Pipeline(
                 fold_batch_norm,
                 fold_constants,
                 eliminate_dead_nodes,
+            ),
+        ),
+        Phase(
+            1,
+            "kernels",
+            (
                 fuse_ops,
                 lower_to_loops,
                 plan_memory,

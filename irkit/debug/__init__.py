@@ -1,17 +1,34 @@
-"""Functions over a trace. Reading order: lines (where a node is printed), summary
-(numbers), table (how they print), command."""
+"""Functions over a trace. Reading order: lines (where a node is printed), summary (numbers), idle,
+remarks, printing, timing, golden, table (how numbers print),
+command."""
 
+from irkit.debug.golden import golden_diff, phase_texts, write_golden
+from irkit.debug.idle import Idle, idle_passes
 from irkit.debug.lines import Lines
+from irkit.debug.printing import Printing, file_name
+from irkit.debug.remarks import Said, remarks
 from irkit.debug.summary import PassRow, RuleRow, summarize, summarize_rules
 from irkit.debug.table import console, pass_table, rule_table
+from irkit.debug.timing import chrome_trace, time_table
 
 __all__ = [
+    "Idle",
     "Lines",
     "PassRow",
+    "Printing",
     "RuleRow",
+    "Said",
+    "chrome_trace",
     "console",
+    "file_name",
+    "golden_diff",
+    "idle_passes",
     "pass_table",
+    "phase_texts",
+    "remarks",
     "rule_table",
     "summarize",
     "summarize_rules",
+    "time_table",
+    "write_golden",
 ]

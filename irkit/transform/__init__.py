@@ -5,12 +5,13 @@ from irkit.core import until_stable
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
 from irkit.transform.facts import Fact
 from irkit.transform.options import Option
-from irkit.transform.order import Order
+from irkit.transform.order import MissingFact, Order
 from irkit.transform.pipeline import Phase, Pipeline
 from irkit.transform.registry import Registry
 from irkit.transform.run import Apply, apply_here, apply_pass, run_steps
 from irkit.transform.spec import (
     PassSpec,
+    PlacedSpec,
     parse_phases,
     parse_placed,
     parse_spec,
@@ -27,7 +28,7 @@ from irkit.transform.step import (
     Step,
     VerificationFailed,
 )
-from irkit.transform.text import parse_pipeline
+from irkit.transform.text import parse_pipeline, read_phases
 from irkit.transform.trace import Trace
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Attempt",
     "Fact",
     "FailureKind",
+    "MissingFact",
     "Numbered",
     "Option",
     "Order",
@@ -47,6 +49,7 @@ __all__ = [
     "PassSpec",
     "Phase",
     "Pipeline",
+    "PlacedSpec",
     "Registry",
     "Step",
     "Trace",
@@ -60,6 +63,7 @@ __all__ = [
     "parse_placed",
     "parse_spec",
     "parse_specs",
+    "read_phases",
     "render_spec",
     "run_steps",
     "until_stable",

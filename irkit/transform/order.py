@@ -32,8 +32,20 @@ def facts_after(placed: Iterable[Placed], given: Iterable[Fact]) -> Iterator[fro
         yield state
 
 
+class MissingFact(IRKitError):
+    """A pass needs a fact that is not in force where it stands; ``fact`` is its name."""
+
+    fact: str = ""
+
+    def name_givers(self, passes: Iterable[AnyPass], where: str) -> None:
+        """Say which of some passes would give the fact."""
+        names = dict.fromkeys(p.name for p in passes for fact in p.gives if fact.name == self.fact)
+        if names:
+            self.hint = f"It is given by {', '.join(map(repr, names))}{where}."
+
+
 def check_facts(placed: list[Placed], given: tuple[Fact, ...]) -> None:
-    """Raise IRKitError if a pass needs a fact that is not in force where it stands."""
+    """Raise MissingFact if a pass needs a fact that is not in force where it stands."""
     state = frozenset(given)
     broken: dict[Fact, Placed] = {}
     for at, (phase, p) in enumerate(placed):
@@ -42,10 +54,12 @@ def check_facts(placed: list[Placed], given: tuple[Fact, ...]) -> None:
                 why = "which nothing before it gives"
                 if fact in broken:
                     why = f"which '{broken[fact][1].name}' (phase {broken[fact][0]}) breaks"
-                raise IRKitError(
+                error = MissingFact(
                     f"phase {phase}: '{p.name}' needs {fact.name}, {why}",
                     hint=_who_gives(fact, placed[at + 1 :]),
                 )
+                error.fact = fact.name
+                raise error
         broken.update((fact, (phase, p)) for fact in p.breaks)
         state = (state - frozenset(p.breaks)) | frozenset(p.gives)
 

@@ -9,7 +9,7 @@ import msgspec
 from irkit.core import Function, IRKitError, IRModule, Level
 from irkit.transform.define import AnyPass, Pass
 from irkit.transform.facts import Fact
-from irkit.transform.order import Order, Placed, check_facts, check_order
+from irkit.transform.order import MissingFact, Order, Placed, check_facts, check_order
 from irkit.transform.registry import Registry
 from irkit.transform.run import Apply, apply_here, facts_along, run_steps
 from irkit.transform.spec import render_spec
@@ -126,6 +126,13 @@ class Pipeline(msgspec.Struct, frozen=True):
                 f"a pipeline of level {other.level.name!r} cannot follow one of level "
                 f"{self.level.name!r}"
             )
+        last = max((phase.number for phase in self.phases), default=-1)
+        for phase in other.phases:
+            if phase.number <= last:
+                raise IRKitError(
+                    f"phase {phase.number} {phase.name} cannot follow: the pipeline before it has "
+                    f"phases up to {last}"
+                )
         missing = [fact.name for fact in other.facts if fact not in self.gives]
         if missing and any(phase.passes for phase in other.phases):
             raise IRKitError(
@@ -196,7 +203,13 @@ class Pipeline(msgspec.Struct, frozen=True):
         phases = tuple(
             Phase(each.number, each.name, tuple(passes[each.number])) for each in self.phases
         )
-        return msgspec.structs.replace(self, phases=phases)
+        try:
+            return msgspec.structs.replace(self, phases=phases)
+        except MissingFact as error:
+            left = {id(p) for phase in phases for p in phase.passes}
+            out = [p for _, p in self.placed if id(p) not in left]
+            error.name_givers(out, ", which this leaves out")
+            raise
 
     def _require(self, name: str) -> None:
         if name not in self.names:

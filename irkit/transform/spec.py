@@ -27,7 +27,11 @@ _INT = re.compile(r"[+-]?\d+")
 _WORD = re.compile(r"[+-]?[A-Za-z_][\w.-]*")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 _SPACE = re.compile(r"[ \t\n]*")
-_PHASE = re.compile(r"(\d{1,4}):")
+_PHASE = re.compile(r"([0-9]{1,4}):")
+_PLACE = re.compile(
+    r"(?:(?P<number>[0-9]{1,4})|(?P<level>(?!before=|after=)[A-Za-z_]\w*)(?:\.(?P<within>[0-9]{1,4}))?)?"
+    r"(?:/?(?P<beside>before|after)=(?P<name>[A-Za-z_][\w-]*))?:"
+)
 _WORDS: dict[str, AttrValue] = {
     "true": True,
     "false": False,
@@ -58,6 +62,20 @@ class PassSpec(msgspec.Struct, frozen=True, eq=False):
 
     def __str__(self) -> str:
         return render_spec(self.name, self.options)
+
+
+class PlacedSpec(msgspec.Struct, frozen=True):
+    """Name a pass and its place: the end of a phase, or before or after the pass ``name``.
+
+    ``level`` is the word before the colon, such as ``graph``, if there is one; ``beside`` is
+    ``before``, ``after`` or nothing.
+    """
+
+    spec: PassSpec
+    level: str = ""
+    phase: int | None = None
+    beside: str = ""
+    name: str = ""
 
 
 def parse_spec(text: str) -> PassSpec:
@@ -101,17 +119,28 @@ def parse_phases(text: str) -> tuple[tuple[int, Span, tuple[PassSpec, ...]], ...
             return tuple(found)
 
 
-def parse_placed(text: str) -> tuple[int, PassSpec]:
-    """Read a phase and a pass, as in ``1:module:function{option=3}``."""
+def parse_placed(text: str) -> PlacedSpec:
+    """Read a place and a pass: ``1:module:function{option=3}``, ``graph:NAME``, ``graph.1:NAME``,
+    ``before=simplify:NAME`` or ``3/after=simplify:NAME``."""
     reader = _Reader(text)
     reader.space()
-    found = _PHASE.match(text, reader.at)
-    if found is None:
-        reader.fail("expected the number of a phase and a colon, as in 1:simplify")
+    found = _PLACE.match(text, reader.at)
+    if found is None or found.end() == reader.at + 1:
+        reader.fail(
+            "expected a place and a colon: the number of a phase, graph or legalize, "
+            "as in 1:simplify"
+        )
     reader.at = found.end()
     spec = reader.spec()
     reader.end()
-    return int(found[1]), spec
+    phase = found["number"] or found["within"]
+    return PlacedSpec(
+        spec,
+        level=found["level"] or "",
+        phase=None if phase is None else int(phase),
+        beside=found["beside"] or "",
+        name=found["name"] or "",
+    )
 
 
 def render_spec(name: str, options: Mapping[str, object]) -> str:

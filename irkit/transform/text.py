@@ -28,12 +28,20 @@ def parse_pipeline(
     Raises: ParseError, OptionError, or IRKitError, each with the column; IRKitError if the passes
     cannot run in this order.
     """
+    return msgspec.structs.replace(like, phases=read_phases(text, registry, like, imports=imports))
+
+
+def read_phases(
+    text: str, registry: Registry, like: Pipeline, *, imports: bool = True
+) -> tuple[Phase, ...]:
+    """Read the phases of a pipeline, as :func:`parse_pipeline` does, and leave the order to the
+    caller."""
     phases: list[Phase] = []
     for number, span, specs in parse_phases(text):
         phase = _phase(like, number, text, span)
         passes = tuple(_resolved(spec, registry, text, imports) for spec in specs)
         phases.append(Phase(number, phase.name, passes))
-    return msgspec.structs.replace(like, phases=tuple(phases))
+    return tuple(phases)
 
 
 def _phase(like: Pipeline, number: int, text: str, span: Span) -> Phase:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irkit.core import ParseError, same_data
-from irkit.transform import PassSpec, parse_placed, parse_spec, parse_specs, render_spec
+from irkit.transform import PassSpec, PlacedSpec, parse_placed, parse_spec, parse_specs, render_spec
 
 
 def test_a_spec_names_a_pass_and_its_options() -> None:
@@ -28,12 +28,25 @@ def test_a_list_is_separated_by_commas() -> None:
 
 
 def test_a_placed_spec_begins_with_its_phase() -> None:
-    assert parse_placed("1:module:function{option=3}") == (
-        1,
-        PassSpec("module:function", {"option": 3}),
-    )
-    with pytest.raises(ParseError, match="expected the number of a phase"):
-        parse_placed("module:function")
+    spec = PassSpec("module:function", {"option": 3})
+    assert parse_placed("1:module:function{option=3}") == PlacedSpec(spec, phase=1)
+    assert parse_placed("graph:module:function{option=3}") == PlacedSpec(spec, level="graph")
+    for text in ("simplify", "my.module:function", ":simplify", "-1:simplify", "1 simplify"):
+        with pytest.raises(ParseError, match="expected a place and a colon"):
+            parse_placed(text)
+
+
+def test_a_place_may_be_beside_another_pass() -> None:
+    spec = PassSpec("p")
+    for text, level, phase, beside in [
+        ("before=x-y:p", "", None, "before"),
+        ("/after=x-y:p", "", None, "after"),
+        ("3/after=x-y:p", "", 3, "after"),
+        ("graph/before=x-y:p", "graph", None, "before"),
+        ("graph.1/before=x-y:p", "graph", 1, "before"),
+    ]:
+        assert parse_placed(text) == PlacedSpec(spec, level, phase, beside, "x-y")
+    assert parse_placed("graph.1:p") == PlacedSpec(spec, "graph", 1)
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_one_pipeline_follows_another_with_the_facts_it_leaves() -> None:
     assert LIKE.then(legal).text() == "0:;1:;2:;4:"
     with pytest.raises(IRKitError, match="begins with no_unrolled_loops, which this one"):
         LIKE.then(legal.insert(vectorize, phase=4))
-    with pytest.raises(IRKitError, match="numbered upwards"):
+    with pytest.raises(IRKitError, match="phase 1 flat cannot follow"):
         legal.then(first)
     other = Pipeline(LOOP, (Phase(5, "x"),), facts=(no_parallel,))
     assert first.then(other).phases[-1].name == "x"
