@@ -1,7 +1,20 @@
-"""Primitives that put a buffer between computation and memory: cache_write."""
+"""Primitives that put a buffer between computation and memory: cache_read, cache_write."""
 
-from irkit.core import ScheduleError, Span
-from irkit.ir import Allocate, Axis, Block, For, PrimFunc, Stmt, Store, Var, const, seq
+from irkit.core import ScheduleError, Span, rewrite, walk
+from irkit.ir import (
+    Allocate,
+    Axis,
+    Block,
+    Buffer,
+    For,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    const,
+    seq,
+)
 from irkit.schedule.state import (
     exchange,
     exchange_buffer,
@@ -33,19 +46,54 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
     new = old.replace(name=f"{old.name}_{scope}", scope=scope, strides=None)
 
     written = exchange_buffer(block, old, new)
-    loops = [Var(f"c{at}", dim.dtype) for at, dim in enumerate(old.shape)]
-    axes = [Var(f"v{at}", dim.dtype) for at, dim in enumerate(old.shape)]
-    copied: Stmt = Block(
-        f"{name}_copy",
-        tuple(Axis(v, dim, i) for v, dim, i in zip(axes, old.shape, loops, strict=True)),
-        Store(old, tuple(axes), new[tuple(axes)]),
-        span=span,
-    )
-    for var, dim in zip(reversed(loops), reversed(old.shape), strict=True):
-        copied = For(var, const(0, var.dtype), dim, copied, span=span)
+    copied = _copy(f"{name}_copy", new, old, span)
     func = exchange(func, {block: written})
     top = _nest_of(func, written)
     return exchange(func, {top: Allocate(new, seq(top, copied), span=span)}), f"{name}_copy"
+
+
+def cache_read(func: PrimFunc, name: str, buffer: Buffer, scope: str) -> tuple[PrimFunc, str]:
+    """Let a block read a copy of a buffer, made in a block of its own in front of its loops.
+
+    The copy is named ``NAME_BUFFER``. Shapes: the new buffer has the shape of the old.
+    Raises: ScheduleError if the block does not read the buffer, or anything in its nest writes it.
+    """
+    block = find_block(func, name)
+    if not any(load.buffer is buffer for load in walk(block, on=Load)):
+        raise ScheduleError(f"block {name!r} does not read {buffer.name!r}", span=block.span)
+    top = _nest_of(func, block)
+    if any(store.buffer is buffer for store in walk(top, on=Store)):
+        raise ScheduleError(
+            f"cannot cache what block {name!r} reads: {buffer.name!r} is written in the same loops",
+            span=block.span,
+        )
+    span = Span("schedule", "cache_read", parent=block.span)
+    new = buffer.replace(name=f"{buffer.name}_{scope}", scope=scope, strides=None)
+
+    def move(load: Load) -> Load | None:
+        return load.replace(buffer=new) if load.buffer is buffer else None
+
+    made = f"{name}_{buffer.name}"
+    reading = rewrite(block, move, on=Load).replace(reads=None)
+    func = exchange(func, {block: reading})
+    top = _nest_of(func, reading)
+    copied = _copy(made, buffer, new, span)
+    return exchange(func, {top: Allocate(new, seq(copied, top), span=span)}), made
+
+
+def _copy(name: str, source: Buffer, to: Buffer, span: Span) -> Stmt:
+    """Make the loops that copy a whole buffer, element by element."""
+    loops = [Var(f"c{at}", dim.dtype) for at, dim in enumerate(to.shape)]
+    axes = [Var(f"v{at}", dim.dtype) for at, dim in enumerate(to.shape)]
+    copied: Stmt = Block(
+        name,
+        tuple(Axis(v, dim, i) for v, dim, i in zip(axes, to.shape, loops, strict=True)),
+        Store(to, tuple(axes), source[tuple(axes)]),
+        span=span,
+    )
+    for var, dim in zip(reversed(loops), reversed(to.shape), strict=True):
+        copied = For(var, const(0, var.dtype), dim, copied, span=span)
+    return copied
 
 
 def _nest_of(func: PrimFunc, block: Block) -> Stmt:

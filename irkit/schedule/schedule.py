@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from irkit.core import Function, IRKitError, IRModule
-from irkit.ir import For, PrimFunc, Var
+from irkit.ir import Buffer, For, PrimFunc, Var
 from irkit.schedule import cache, compute, layout, loops, padding, reduction
 from irkit.schedule.state import find_block, find_loop, loops_above
 
@@ -96,6 +96,11 @@ class Schedule:
     def decompose_reduction(self, block: BlockRef, loop: LoopRef) -> BlockRef:
         """Move the initialisation of a reduction in front of a loop, as a block of its own."""
         self._func, name = reduction.decompose_reduction(self._func, block.name, loop.var)
+        return BlockRef(name)
+
+    def cache_read(self, block: BlockRef, buffer: Buffer, scope: str = "global") -> BlockRef:
+        """Let a block read a copy of a buffer, and return the block that makes the copy."""
+        self._func, name = cache.cache_read(self._func, block.name, buffer, scope)
         return BlockRef(name)
 
     def cache_write(self, block: BlockRef, scope: str = "local") -> BlockRef:

@@ -9,11 +9,14 @@ Other reductions keep their accumulators in registers too; everything else becom
 last axis.
 """
 
+import msgspec
+
 from irkit.core import ScheduleError, any_node, substitute, walk
 from irkit.ir import (
     Add,
     Axis,
     Block,
+    Buffer,
     Call,
     Const,
     Expr,
@@ -26,14 +29,16 @@ from irkit.ir import (
     as_int,
     const,
     is_const,
+    linear,
     simplify,
 )
 from irkit.schedule import BlockRef, LoopRef, Schedule
-from irkit.schedule.state import only_store, reads_of, variables
+from irkit.schedule.state import allocation, only_store, reads_of, variables, writes_of
 
 VECTOR_BYTES = 64
 _MOST_ROWS = 8
 _FEWEST_LANES = 4
+_MOST_STEP = 4
 _MOST_VECTORS = 2
 
 
@@ -71,7 +76,7 @@ def _inline(sch: Schedule) -> None:
             continue
         readers = reads_of(sch.func, store.buffer)
         once = len(readers) == 1 and readers[0].init is None and _loads(readers[0], store) == 1
-        if once or (readers and _is_free(store.value)):
+        if once or (readers and _is_free(block, store, readers)):
             try:
                 sch.compute_inline(BlockRef(block.name))
             except ScheduleError:
@@ -82,9 +87,19 @@ def _loads(reader: Block, store: Store) -> int:
     return sum(load.buffer is store.buffer for load in walk(reader.body, on=Load))
 
 
-def _is_free(value: Expr) -> bool:
-    """Say whether a value is a constant or a load from elsewhere: no arithmetic, no choice."""
-    return isinstance(value, (Const, Load)) and not any_node(value, (Call, IfThenElse))
+def _is_free(block: Block, store: Store, readers: list[Block]) -> bool:
+    """Say whether a value is a constant or a load from elsewhere: no arithmetic, no choice.
+
+    A reduction reads it many times, so there it must also keep neighbours neighbours.
+    """
+    value = store.value
+    if not isinstance(value, (Const, Load)) or any_node(value, (Call, IfThenElse)):
+        return False
+    if isinstance(value, Const) or all(reader.init is None for reader in readers):
+        return True
+    last = block.axes[-1].var if block.axes else None
+    plain = bool(value.indices) and value.indices[-1] is last
+    return plain or last not in variables(value)
 
 
 class _Product:
@@ -102,60 +117,126 @@ class _Product:
         return any(axis.var in set(walk(index, on=Var)) for index in operand.indices)
 
 
-def _reduction(sch: Schedule, block: Block, vector_bytes: int) -> None:
-    store = only_store(block)
-    spatial = [axis for axis in block.axes if axis.kind == "spatial"]
-    if store is None or not spatial or any(as_int(axis.extent) is None for axis in block.axes):
-        return
-    lanes = max(1, vector_bytes // store.buffer.dtype.bytes)
-    product = _Product(block, store)
-    ref = BlockRef(block.name)
-    loops = dict(zip((axis.var for axis in block.axes), sch.get_loops(ref), strict=True))
+class _Tile(msgspec.Struct, frozen=True):
+    """How a reduction is cut: ``rows`` of one axis, by ``vectors`` of ``lanes`` along the line.
+
+    The line is the last spatial axis, or the last two ``fused`` into one; ``row`` is the place of
+    the axis of the rows among the spatial ones, or -1.
+    """
+
+    fused: bool
+    extent: int
+    lanes: int
+    vectors: int
+    row: int
+    rows: int
+
+    def layout(self, *indices: Expr) -> list[Expr]:
+        """Store the elements of a tile side by side."""
+        place, count = indices[-1], len(indices) - 1
+        if self.fused:
+            place, count = indices[-2] * self.extent + place, count - 1
+        head: list[Expr] = []
+        for number, index in enumerate(indices[:count]):
+            cut = number == self.row
+            head += [index // self.rows, index % self.rows] if cut else [index]
+        lanes, vectors = self.lanes, self.vectors
+        return [*head, place // (vectors * lanes), place // lanes % vectors, place % lanes]
+
+
+def _tile_of(block: Block, store: Store, vector_bytes: int) -> _Tile | None:
+    """Choose a tile; None where the line is too short, or an extent is not constant."""
+    spatial = _spatial(block)
+    if not spatial or any(as_int(axis.extent) is None for axis in block.axes):
+        return None
     last, extent = spatial[-1], as_int(spatial[-1].extent) or 0
-    line = loops[last.var]
-    outer = [loops[axis.var] for axis in spatial[:-1]]
     fused = len(spatial) > 1 and _moves_as_one(block, store, spatial[-2], last)
     whole = extent * (as_int(spatial[-2].extent) or 0) if fused else extent
     if whole < _FEWEST_LANES:
-        return
+        return None
+    lanes = max(1, vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line fills a short vector.
-    if fused:
-        line = sch.fuse(loops[spatial[-2].var], line)
-        outer = outer[:-1]
     vectors = min(_MOST_VECTORS, -(-whole // lanes))
-    row = _row_axis(product, spatial, last)
-    rows = _tile(as_int(row.extent) or 1) if row is not None else 1
+    row = _row_axis(_Product(block, store), spatial, last)
+    rows = _divisor(as_int(row.extent) or 1) if row is not None else 1
+    beside = row is not None and rows > 1 and not (fused and row is spatial[-2])
+    place = spatial.index(row) if row is not None and beside else -1
+    return _Tile(fused, extent, lanes, vectors, place, rows if beside else 1)
+
+
+def _spatial(block: Block) -> list[Axis]:
+    return [axis for axis in block.axes if axis.kind == "spatial"]
+
+
+def _reduction(sch: Schedule, block: Block, vector_bytes: int) -> None:
+    """Cut a reduction into tiles that keep their accumulators, and finish each before the next."""
+    store = only_store(block)
+    tile = None if store is None else _tile_of(block, store, vector_bytes)
+    if store is None or tile is None:
+        return
+    ref = BlockRef(block.name)
+    _unstride(sch, block, store, tile)
     epilogue = _epilogue(sch, block, store)
-    far, near, lane = sch.split(line, [None, vectors, lanes])
-    reduced = [loops[axis.var] for axis in block.axes if axis.kind == "reduce"]
-    tile: list[LoopRef] = []
-    if row is not None and rows > 1 and loops[row.var] in outer:
-        high, low = sch.split(loops[row.var], [None, rows])
-        outer[outer.index(loops[row.var])] = high
-        tile.append(low)
-        sch.reorder(*outer, far, *reduced, low, near, lane)
-        sch.unroll(low)
-    else:
-        sch.reorder(*outer, far, *reduced, near, lane)
-    sch.unroll(near)
-    sch.vectorize(lane)
+    far, reduced = _tile_loops(sch, block, tile)
     sch.reverse_compute_at(epilogue, far)
     sch.overcompute(ref)
     if reduced:
         sch.decompose_reduction(ref, reduced[0])
-    at = spatial.index(row) if row is not None else -1
-
-    def tile_layout(*indices: Expr) -> list[Expr]:
-        place = indices[-2] * extent + indices[-1] if fused else indices[-1]
-        head = [
-            part
-            for number, index in enumerate(indices[: -2 if fused else -1])
-            for part in ((index // rows, index % rows) if number == at else (index,))
-        ]
-        return [*head, place // (vectors * lanes), place // lanes % vectors, place % lanes]
-
-    sch.transform_layout(ref, tile_layout)
+    sch.transform_layout(ref, tile.layout)
     sch.set_scope(ref, "local")
+
+
+def _tile_loops(sch: Schedule, block: Block, tile: _Tile) -> tuple[LoopRef, list[LoopRef]]:
+    """Split, order and mark the loops; return the one around a tile, and those reduced over."""
+    loops = sch.get_loops(BlockRef(block.name))
+    by_axis = list(zip(block.axes, loops, strict=True))
+    outer = [loop for axis, loop in by_axis if axis.kind == "spatial"]
+    reduced = [loop for axis, loop in by_axis if axis.kind == "reduce"]
+    line = outer.pop()
+    if tile.fused:
+        line = sch.fuse(outer.pop(), line)
+    far, near, lane = sch.split(line, [None, tile.vectors, tile.lanes])
+    inner = [near, lane]
+    if tile.row >= 0:
+        outer[tile.row], low = sch.split(outer[tile.row], [None, tile.rows])
+        inner.insert(0, low)
+    sch.reorder(*outer, far, *reduced, *inner)
+    for loop in inner[:-1]:
+        sch.unroll(loop)
+    sch.vectorize(lane)
+    return far, reduced
+
+
+def _unstride(sch: Schedule, block: Block, store: Store, tile: _Tile) -> None:
+    """Let the lanes of a tile read neighbours: what is read at every s-th element is stored by
+    remainders of s."""
+    if tile.row < 0:
+        return
+    line = _spatial(block)[-1].var
+    for load in list(walk(block.body, on=Load)):
+        step = _step(load, line)
+        if load.buffer is store.buffer or not 1 < step <= _MOST_STEP:
+            continue
+
+        def by_remainder(*indices: Expr, step: int = step) -> list[Expr]:
+            return [*indices[:-1], indices[-1] % step, indices[-1] // step]
+
+        made = _maker(sch, load.buffer) or sch.cache_read(BlockRef(block.name), load.buffer)
+        sch.transform_layout(made, by_remainder)
+
+
+def _step(load: Load, var: Var) -> int:
+    """Find by how much the last index of a load moves along a variable; 0 if that is unknown."""
+    form = linear(load.indices[-1]) if load.indices else None
+    return 0 if form is None else form.coefficient(var)
+
+
+def _maker(sch: Schedule, buffer: Buffer) -> BlockRef | None:
+    """Find the block that alone makes an intermediate buffer, element by element."""
+    writers = writes_of(sch.func, buffer)
+    if allocation(sch.func, buffer) is None or len(writers) != 1 or writers[0].init is not None:
+        return None
+    return BlockRef(writers[0].name) if len(reads_of(sch.func, buffer)) == 1 else None
 
 
 def _moves_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
@@ -189,7 +270,7 @@ def _row_axis(product: _Product, spatial: list[Axis], last: Axis) -> Axis | None
     return max(free, key=lambda axis: as_int(axis.extent) or 0, default=None)
 
 
-def _tile(extent: int) -> int:
+def _divisor(extent: int) -> int:
     """Choose how many rows a register tile has: the largest divisor that fits."""
     return max(size for size in range(1, _MOST_ROWS + 1) if extent % size == 0)
 

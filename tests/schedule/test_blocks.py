@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import Allocate, Block, PrimFunc
+from irkit.ir import Allocate, Block, Buffer, PrimFunc
 from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, chain, matmul, matmul_relu
 
@@ -96,6 +96,24 @@ def test_a_cached_result_is_copied_out() -> None:
     (home,) = walk(sch.func, on=Allocate)
     assert home.buffer.scope == "local"
     assert_same_results(matmul(4, 5, 6), sch.func)
+
+
+def test_a_cached_operand_is_copied_in() -> None:
+    sch = Schedule(matmul(4, 5, 6))
+    a = sch.func.params[0]
+    assert isinstance(a, Buffer)
+    made = sch.cache_read(sch.get_block("C"), a)
+    assert names(sch.func) == [made.name, "C"]
+    sch.transform_layout(made, lambda i, j: [j, i])
+    assert_same_results(matmul(4, 5, 6), sch.func)
+
+
+def test_what_is_written_in_the_same_loops_cannot_be_cached() -> None:
+    sch = Schedule(matmul(4, 5, 6))
+    c = sch.func.params[2]
+    assert isinstance(c, Buffer)
+    with pytest.raises(ScheduleError, match="written in the same loops"):
+        sch.cache_read(sch.get_block("C"), c)
 
 
 def test_overcompute_takes_the_guard_from_the_block() -> None:

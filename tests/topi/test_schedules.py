@@ -9,7 +9,20 @@ from hypothesis import strategies as st
 
 from irkit import te, topi
 from irkit.core import Target, walk
-from irkit.ir import Allocate, Buffer, For, PrimFunc, as_int, interpret, verify
+from irkit.ir import (
+    Add,
+    Allocate,
+    Buffer,
+    For,
+    Load,
+    PrimFunc,
+    Ramp,
+    Store,
+    as_int,
+    interpret,
+    is_const,
+    verify,
+)
 from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
 
@@ -71,6 +84,20 @@ def test_a_pointwise_convolution_runs_over_whole_images() -> None:
     scheduled = topi.default_schedule(conv_relu(4, 13, 8, 1, 0, 1))
     assert any(as_int(loop.end) == 6 for loop in walk(scheduled, on=For)), "169 pixels, 32 a tile"
     agree(conv_relu(4, 13, 8, 1, 0, 1), scheduled)
+
+
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_the_lanes_of_a_strided_convolution_read_neighbours(kernel: int) -> None:
+    func = conv_relu(3, 41, 8, kernel, kernel // 2, 2)
+    lowered = DEFAULT.run(topi.default_schedule(func))
+    (tile,) = [a.buffer for a in walk(lowered, on=Allocate) if a.buffer.scope == "local"]
+    sums = [s for s in walk(lowered, on=Store) if s.buffer is tile and isinstance(s.value, Add)]
+    read = [load for store in sums for load in walk(store.value, on=Load)]
+    wide = [load for load in read if load.dtype.lanes > 1]
+    assert wide
+    assert all(
+        isinstance(at, Ramp) and is_const(at.stride, 1) for load in wide for at in load.indices
+    )
 
 
 def test_what_is_symbolic_is_left_as_plain_loops() -> None:

@@ -9,6 +9,7 @@ from irkit.te import IterVar, Tensor, compute, reduce_axis, user_span
 from irkit.topi.broadcast import add
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents
+from irkit.topi.index import strided_slice
 from irkit.topi.nn.window import check_sizes, window
 from irkit.topi.shape import reshape
 
@@ -42,6 +43,9 @@ def conv(
     sizes = slide.sizes(shape[2:])
     check_sizes(sizes, "conv")
     source = slide.padded(x, sizes, 0, ceil_mode=False)
+    if all(extent == 1 for extent in filters[2:]) and any(step > 1 for step in slide.strides):
+        source = _sampled(source, slide.strides)
+        slide = window(filters[2:], None, None, None, "conv")
     channel, inside = reduce_axis((0, w.shape[1]), name="rc"), slide.axes()
     narrow = ir.common(x.dtype, w.dtype)
     wide = as_dtype(out_dtype) if out_dtype is not None else accumulator(narrow)
@@ -60,6 +64,12 @@ def conv(
         check_equal(extents(bias)[0], filters[0], f"conv: {bias.name!r} needs one value a filter")
         result = add(result, reshape(bias, (filters[0], *(1,) * len(sizes))))
     return result if out_dtype is not None or wide == narrow else cast(result, narrow)
+
+
+def _sampled(x: Tensor, strides: Sequence[int]) -> Tensor:
+    """Take the elements that a filter of one element meets, so that it then meets neighbours."""
+    rank = len(strides)
+    return strided_slice(x, [0] * rank, [None] * rank, strides, range(2, 2 + rank))
 
 
 def _per_group(x: Tensor, w: Tensor, groups: int) -> "int | Expr":
