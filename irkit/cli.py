@@ -16,6 +16,14 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("irkit.runtime.command:run", "Run a package on given or random inputs."),
     "trace": ("irkit.debug.command:trace", "Show what every pass did, from a trace file."),
     "opt": ("irkit.phases.command_opt:opt", "Run passes: IR text in, IR text out."),
+    "check": (
+        "irkit.phases.command_check:check_",
+        "Say after which pass a program computes something else.",
+    ),
+    "bisect": (
+        "irkit.phases.command_check:bisect_",
+        "Find the pass that breaks a program, and the rewrite inside it.",
+    ),
 }
 
 

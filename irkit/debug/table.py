@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from irkit.debug.check import Verdict
 from irkit.debug.summary import PassRow, RuleRow
 
 
@@ -45,6 +47,31 @@ def rule_table(rows: Iterable[RuleRow], title: str = "") -> Table:
         where = "" if row.span is None else f"{row.span.file}:{row.span.line}"
         table.add_row(phase, row.pass_name, row.rule, str(row.fired), where)
     return table
+
+
+def verdict_table(verdicts: Iterable[Verdict]) -> Table:
+    """Lay out verdicts: phase, pass, function, verdict, largest errors, first wrong element."""
+    table = Table()
+    for name in ("phase", "pass", "function", "verdict"):
+        table.add_column(name, no_wrap=True)
+    for name in ("abs", "rel", "ulp"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("first wrong element, or why")
+    colours = {"same": "", "unchecked": "yellow", "differs": "bold red", "failed": "bold red"}
+    for each in verdicts:
+        error = each.error
+        sizes = [f"{size:.3g}" if size else "-" for size in (error.abs, error.rel, error.ulp)]
+        cells = (str(each.phase), each.pass_text, each.function, each.status, *sizes)
+        table.add_row(*map(Text, (*cells, _first_wrong(each))), style=colours[each.status])
+    return table
+
+
+def _first_wrong(verdict: Verdict) -> str:
+    error = verdict.error
+    if error.at is None:
+        return verdict.message.partition("\n")[0]
+    at = ", ".join(map(str, error.at))
+    return f"{verdict.buffer}[{at}] = {error.found}, expected {error.expected} ({verdict.inputs})"
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -100,7 +100,7 @@ from irkit.ir.facts import (
 )
 from irkit.ir.fold import fold
 from irkit.ir.function import PrimFunc, shape_vars
-from irkit.ir.interp import Interpreted, evaluate, interpret
+from irkit.ir.interp import Interpreted, StepLimit, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Call, Intrinsic
 from irkit.ir.level import LOOP_LEVEL
 from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
@@ -217,6 +217,7 @@ __all__ = [
     "Seq",
     "Shl",
     "Shr",
+    "StepLimit",
     "Stmt",
     "StmtReader",
     "Store",

@@ -5,7 +5,7 @@ from irkit.core import until_stable
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
 from irkit.transform.facts import Fact
 from irkit.transform.options import Option
-from irkit.transform.order import MissingFact, Order
+from irkit.transform.order import MissingFact, Order, facts_after
 from irkit.transform.pipeline import Phase, Pipeline
 from irkit.transform.registry import Registry
 from irkit.transform.run import Apply, apply_here, apply_pass, run_steps
@@ -57,6 +57,7 @@ __all__ = [
     "apply_here",
     "apply_pass",
     "define_pass",
+    "facts_after",
     "load_pass",
     "parse_phases",
     "parse_pipeline",

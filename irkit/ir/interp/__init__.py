@@ -13,7 +13,7 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp.arguments import Binder, written_params
-from irkit.ir.interp.machine import RUN, Program, Registers, Run, execute
+from irkit.ir.interp.machine import RUN, Program, Registers, Run, StepLimit, execute
 from irkit.ir.interp.memory import Place, settle
 from irkit.ir.interp.statements import StatementCompiler
 from irkit.ir.stmt import Evaluate
@@ -90,7 +90,7 @@ def interpret(
     not; ``max_bytes`` bounds the memory that its allocations hold at one time.
 
     Raises: IRKitError if an argument does not fit, an access is out of bounds, an assertion fails,
-    or a limit is passed.
+    or a limit is passed (StepLimit).
     """
     Interpreted(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
 
@@ -112,4 +112,4 @@ def evaluate(
     return made.run(tuple(given.values()), max_steps, MAX_BYTES)[made.result]
 
 
-__all__ = ["MAX_BYTES", "MAX_STEPS", "Interpreted", "evaluate", "interpret"]
+__all__ = ["MAX_BYTES", "MAX_STEPS", "Interpreted", "StepLimit", "evaluate", "interpret"]

@@ -20,6 +20,10 @@ RUN, SHARED, FIRST_FREE = 0, 1, 2  # Registers that every program has.
 MAX_THREADS = 1 << 16
 
 
+class StepLimit(IRKitError):
+    """The interpreter was to do no more operations than it has done."""
+
+
 class Barrier(msgspec.Struct, frozen=True):
     """Threads stop here until all of their nest have come; then they go on at ``then``."""
 
@@ -115,7 +119,7 @@ def _advance(
         for operation in operations:
             operation(registers)
         if left < 0:
-            raise IRKitError(
+            raise StepLimit(
                 f"the interpreter stopped after {run.max_steps} steps",
                 hint="Give interpret a larger max_steps, or None for no limit.",
             )

@@ -1,0 +1,274 @@
+"""Find the pass that breaks a program, and inside it the rewrite.
+
+The recorder numbers the rewrites of a pass, and can switch them off by number. With the first k on
+and the rest off, some k is the first that breaks the program: found by halving. Where some in
+between give programs that do not verify, they depend on each other: they are taken as one group,
+which is then made smaller, as in delta debugging.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
+from enum import Enum
+
+import msgspec
+from numpy.typing import ArrayLike
+
+from irkit.core import Application, IRModule, Node, Problem, Recorder, Span
+from irkit.debug.check import Options, Subject, Verdict, verdicts
+from irkit.ir import Names, PrimFunc, script
+from irkit.transform import IR, AnyPass, Fact, PassFailed, Pipeline, Step, apply_pass, facts_after
+
+MAX_RUNS = 200
+MAX_LINES = 60
+_SPARE = 1000
+
+
+class Culprit(msgspec.Struct, frozen=True):
+    """The pass that breaks a program, and the rewrites inside it that do.
+
+    ``before`` is what the pass was given; ``good`` and ``bad`` are what it makes of that without
+    and with the guilty rewrites (``bad`` is None if it made nothing). Where there are no
+    ``rewrites``, ``note`` says why. ``of`` counts all that the pass made.
+    """
+
+    verdict: Verdict
+    run: AnyPass
+    before: IR
+    rewrites: tuple[Application, ...] = ()
+    of: int = 0
+    good: IR | None = None
+    bad: IR | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        lines = [str(self.verdict), f"  the pass is {self.run.origin}"]
+        lines += [f"  {self.note}"] if self.note else []
+        for each in self.rewrites:
+            span = each.span
+            place = f" ({span.file}:{span.line})" if span is not None else ""
+            lines.append(f"rewrite {each.number + 1} of {self.of}: {each.rule}{place}")
+        lines += _shortened(self.diff())
+        return "\n".join(lines)
+
+    def diff(self) -> list[str]:
+        """List what the guilty rewrites change, as lines of a unified diff."""
+        if self.good is None or self.bad is None:
+            return []
+        names = Names()  # One table, so that what did not change has its name in both.
+        good, bad = _printed(self.good, names), _printed(self.bad, names)
+        return list(unified_diff(good, bad, "without it", "with it", lineterm="", n=2))
+
+
+def _printed(ir: IR, names: Names) -> list[str]:
+    functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
+    return [
+        line
+        for func in functions
+        for line in (
+            script(func, names=names) if isinstance(func, PrimFunc) else func.script()
+        ).splitlines()
+    ]
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    more = len(lines) - MAX_LINES
+    return [*lines[:MAX_LINES], f"... and {more} lines more"] if more > 0 else lines
+
+
+class _Result(Enum):
+    GOOD = "good"
+    BAD = "bad"
+    SKIP = "skip"
+
+
+def bisect(
+    pipeline: Pipeline,
+    ir: IR,
+    inputs: Mapping[str, ArrayLike] | None = None,
+    *,
+    dims: Mapping[str, int] | None = None,
+    seed: int = 0,
+    samples: int = 4,
+    native: bool | None = None,
+) -> Culprit | None:
+    """Find the first pass of a pipeline that breaks a program, and the rewrites in it that do.
+
+    The options are those of :func:`check`. None if every step keeps the meaning.
+    """
+    options = Options(inputs or {}, dims or {}, seed, samples, native)
+    found = _first_failure(pipeline, ir, options)
+    if found is None:
+        return None
+    verdict, before = found
+    p = _pass_at(pipeline, verdict)
+    return _Search(pipeline, p, before, verdict, options).culprit()
+
+
+def _first_failure(pipeline: Pipeline, ir: IR, options: Options) -> tuple[Verdict, IR] | None:
+    kept: list[IR] = []
+
+    def watched() -> Iterator[Step]:
+        try:
+            for step in pipeline.steps(ir):
+                kept.append(step.before)
+                yield step
+        except PassFailed as error:
+            kept.append(error.before)
+            raise
+
+    for verdict in verdicts(watched(), options):
+        if verdict.status in ("differs", "failed"):
+            return verdict, kept[-1]
+    return None
+
+
+def _pass_at(pipeline: Pipeline, verdict: Verdict) -> AnyPass:
+    """Find a pass by what a step says; equal texts in one phase are equal passes."""
+    return next(
+        p for phase, p in pipeline.placed if phase == verdict.phase and str(p) == verdict.pass_text
+    )
+
+
+class _Watching(Recorder):
+    """A recorder that also knows the line which reported an application, where its rule has none of
+    its own."""
+
+    def allows(self, rule: str, before: Node, after: Node, span: Span | None = None) -> bool:
+        frame = inspect.currentframe()
+        while span is None and frame is not None:
+            # The machinery between the rule and this recorder is not what one wants to see.
+            if not frame.f_globals.get("__name__", "").startswith(("irkit.core", __name__)):
+                span = Span("python", rule, frame.f_code.co_filename, frame.f_lineno)
+            frame = frame.f_back
+        return super().allows(rule, before, after, span)
+
+
+class _Search:
+    """Look for the guilty rewrites of one pass on one program."""
+
+    def __init__(
+        self, pipeline: Pipeline, p: AnyPass, before: IR, verdict: Verdict, options: Options
+    ) -> None:
+        self.level, self.p, self.before, self.verdict = pipeline.level, p, before, verdict
+        self.blank = Verdict(
+            verdict.index, verdict.function, verdict.phase, verdict.name, verdict.pass_text, "same"
+        )
+        self.runs = self.total = 0
+        self.subjects = {name: Subject(func, options) for name, func in _loops(before).items()}
+        self.facts = _facts_after(pipeline, p, verdict.phase) if verdict.how == "" else ()
+        self._known: dict[frozenset[int], _Result] = {}
+
+    @property
+    def by_verifier(self) -> bool:
+        """Say whether the failure is that the result does not verify, or none was made."""
+        return self.verdict.how == ""
+
+    def culprit(self) -> Culprit:
+        """Search, and tell what was found."""
+        told = Culprit(self.verdict, self.p, self.before)
+        self.total = self._recorded(frozenset())[0].count
+        if not self.total:
+            note = "the pass reports no rewrites, so that it cannot be divided further"
+            return msgspec.structs.replace(told, note=note)
+        told = msgspec.structs.replace(told, of=self.total)
+        if self._with(set()) is not _Result.GOOD:
+            note = "the pass breaks the program even with all its rewrites switched off"
+            return msgspec.structs.replace(told, note=note)
+        low, high = self._halved(self.total)
+        first = set(range(low))
+        guilty = self._smaller(first, set(range(low, high)))
+        return self._told(told, first, guilty)
+
+    def _told(self, told: Culprit, first: set[int], guilty: set[int]) -> Culprit:
+        _, good = self._recorded(self._all_but(first))
+        recorder, bad = self._recorded(self._all_but(first | guilty))
+        rewrites = tuple(each for each in recorder.applications if each.number in guilty)
+        note = "the pass is atomic: its rewrites are switched as one" if self.p.atomic else ""
+        return msgspec.structs.replace(told, rewrites=rewrites, good=good, bad=bad, note=note)
+
+    def _halved(self, total: int) -> tuple[int, int]:
+        """Find k and m: the first k rewrites are good, the first m are not, and none between them
+        can be told."""
+        low: int = 0
+        high: int = total
+        skipped: set[int] = set()
+        while self.runs < MAX_RUNS:
+            left = [k for k in range(low + 1, high) if k not in skipped]
+            if not left:
+                break
+            middle = left[len(left) // 2]
+            match self._with(set(range(middle))):
+                case _Result.GOOD:
+                    low = middle
+                case _Result.BAD:
+                    high = middle
+                case _Result.SKIP:
+                    skipped.add(middle)
+        return low, high
+
+    def _smaller(self, on: set[int], group: set[int]) -> set[int]:
+        """Leave out of a group what is not needed to break the program: halves, then single
+        rewrites."""
+        size = len(group) // 2
+        while size and self.runs < MAX_RUNS:
+            order = sorted(group)
+            for at in range(0, len(order), size):
+                rest = group - set(order[at : at + size])
+                if rest and self._with(on | rest) is _Result.BAD:
+                    group = rest
+            size //= 2
+        return group
+
+    def _all_but(self, on: set[int]) -> frozenset[int]:
+        # With some switched off, a pass may try others that it did not come to before.
+        return frozenset(range(self.total + _SPARE)) - on
+
+    def _recorded(self, disabled: frozenset[int]) -> tuple[_Watching, IR | None]:
+        recorder = _Watching(disabled, keep=True)
+        try:
+            return recorder, apply_pass(self.p, self.before, recorder)
+        except Exception:
+            return recorder, None  # What it did before it raised has been reported.
+
+    def _with(self, on: set[int]) -> _Result:
+        """Run the pass with some rewrites on and all others off, and judge the outcome."""
+        key = frozenset(on)
+        if key not in self._known:
+            self.runs += 1
+            self._known[key] = self._judged(on)
+        return self._known[key]
+
+    def _judged(self, on: set[int]) -> _Result:
+        _, after = self._recorded(self._all_but(on))
+        if after is None or self._problems(after):
+            return _Result.BAD if self.by_verifier else _Result.SKIP
+        if self.by_verifier:
+            return _Result.GOOD
+        for name, func in _loops(after).items():
+            subject = self.subjects.get(name)
+            if subject is not None and subject.func is not func:
+                verdict = subject.verdict(self.blank, subject.func, func)
+                if verdict.status in ("differs", "failed"):
+                    return _Result.BAD
+        return _Result.GOOD
+
+    def _problems(self, after: IR) -> list[Problem]:
+        functions = after.functions.values() if isinstance(after, IRModule) else (after,)
+        found: list[Problem] = []
+        for func in functions:
+            if isinstance(func, self.level.functions):
+                found += self.level.verify(func)
+                found += [] if found else [p for fact in self.facts for p in fact.problems(func)]
+        return found
+
+
+def _loops(ir: IR) -> dict[str, PrimFunc]:
+    functions = ir.functions if isinstance(ir, IRModule) else {ir.name: ir}
+    return {name: func for name, func in functions.items() if isinstance(func, PrimFunc)}
+
+
+def _facts_after(pipeline: Pipeline, p: AnyPass, phase: int) -> tuple[Fact, ...]:
+    """List the facts in force after a pass, those that it gives itself included."""
+    at = pipeline.placed.index((phase, p))
+    return tuple(list(facts_after(pipeline.placed, pipeline.facts))[at])

@@ -1,0 +1,219 @@
+"""Arguments to try a function on: whole numbers, fractions, and values at the edges of their types.
+
+Whole numbers come first, and as at least half of the sets: sums and products of small ones are
+exact in any order, so that any difference is a mistake.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any, Literal, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from irkit.core import IRKitError, ShapeError
+from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype, shape_vars
+
+Array = NDArray[Any]
+Rung = Literal["whole numbers", "fractions", "special values", "given"]
+LADDER: tuple[Rung, ...] = ("whole numbers", "fractions", "whole numbers", "special values")
+SIZES = (3, 5, 2, 7, 4, 6, 1)
+LARGER = (8, 17, 16, 9, 3, 4, 5)
+INTEGERS = ((-4, 9), (0, 3), (0, 1))
+MAX_BYTES = 1 << 29
+
+
+class TooLarge(IRKitError):
+    """Arguments that would take more memory than a check may."""
+
+
+class InputSet(msgspec.Struct, frozen=True):
+    """Arguments of one call in the order of the parameters, and the rung of the oracle they are
+    for. ``name`` is for people; it tells the sizes of symbolic dimensions."""
+
+    name: str
+    rung: Rung
+    args: tuple[Any, ...]
+
+    def copied(self) -> list[Any]:
+        """Copy the arrays, layout included: a call changes them."""
+        return [arg if isinstance(arg, (bool, int, float)) else copied(arg) for arg in self.args]
+
+
+def copied(array: Array) -> Array:
+    """Copy an array with its strides."""
+    return array.copy() if array.flags.c_contiguous else _strided(array, array.strides)
+
+
+def _strided(values: Array, steps: tuple[int, ...]) -> Array:
+    room = 1 + sum((n - 1) * s // values.itemsize for n, s in zip(values.shape, steps, strict=True))
+    memory = np.zeros(max(room, 0), values.dtype)
+    made = np.lib.stride_tricks.as_strided(memory, values.shape, steps)
+    made[...] = values
+    return made
+
+
+def input_sets(
+    func: PrimFunc,
+    given: Mapping[str, ArrayLike] | None = None,
+    *,
+    dims: Mapping[str, int] | None = None,
+    seed: int = 0,
+    samples: int = 4,
+    integers: tuple[int, int] = INTEGERS[0],
+) -> list[InputSet]:
+    """Make sets of arguments; with ``given`` ones by name there is one set, and the rest of it is
+    fractions.
+
+    Symbolic dimensions are small, other ones in each set, unless ``dims`` says. Integers are drawn
+    from a range; names that the function does not have are left aside. Raises: ShapeError for an
+    array that does not fit, TooLarge.
+    """
+    fixed = dict(dims or {})
+    names = {param.name for param in func.params}
+    arrays = {name: np.asarray(value) for name, value in (given or {}).items() if name in names}
+    if arrays:
+        sizes = _sizes(func, fixed, arrays, SIZES)
+        args = _arguments(func, sizes, "fractions", np.random.default_rng(seed), integers, arrays)
+        return [InputSet("given", "given", args)]
+    made: list[InputSet] = []
+    for number in range(samples):
+        rung = LADDER[number % len(LADDER)]
+        rng = np.random.default_rng((abs(seed), number))
+        wanted = SIZES if number == 0 else LARGER if number == 1 else rng.permutation(SIZES)
+        sizes = _sizes(func, fixed, {}, [int(size) for size in wanted])
+        args = _arguments(func, sizes, rung, rng, integers, {})
+        shown = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
+        made.append(InputSet(f"{rung} {number}" + (f" ({shown})" if shown else ""), rung, args))
+    return made
+
+
+def input_names(func: PrimFunc) -> set[str]:
+    """List what inputs and dimensions may be given by name."""
+    return {param.name for param in func.params} | {var.name for var in shape_vars(func)}
+
+
+def _sizes(
+    func: PrimFunc, dims: Mapping[str, int], given: Mapping[str, Array], wanted: Sequence[int]
+) -> dict[Var, int]:
+    """Choose the size of each symbolic dimension, and then strides without gaps."""
+    known: dict[Var, int] = {}
+    buffers = [param for param in func.params if isinstance(param, Buffer)]
+    for param in buffers:
+        shape = given[param.name].shape if param.name in given else ()
+        known.update({d: n for d, n in zip(param.shape, shape, strict=False) if isinstance(d, Var)})
+    as_dims = {dim for param in buffers for dim in param.shape if isinstance(dim, Var)}
+    sizes = cycle(wanted)
+    for var in shape_vars(func):
+        if var in as_dims and var not in known:
+            known[var] = dims[var.name] if var.name in dims else next(sizes)
+    for param in buffers:
+        step = 1
+        axes = list(zip(param.shape, param.strides or (), strict=False))
+        for dim, stride in reversed(axes):
+            if isinstance(stride, Var):
+                known.setdefault(stride, dims.get(stride.name, step))
+            step = max(1, size_of(dim, known)) * size_of(stride, known)
+    return known
+
+
+def size_of(dim: Expr, known: Mapping[Var, int]) -> int:
+    """Compute a dimension from those that are known."""
+    if isinstance(dim, Var):
+        return known[dim]
+    constant = as_int(dim)
+    return constant if constant is not None else int(evaluate(dim, known))
+
+
+def _arguments(
+    func: PrimFunc,
+    sizes: Mapping[Var, int],
+    rung: Rung,
+    rng: np.random.Generator,
+    integers: tuple[int, int],
+    given: Mapping[str, Array],
+) -> tuple[Any, ...]:
+    made: list[Any] = []
+    left = MAX_BYTES
+    for param in func.params:
+        shape: tuple[int, ...] = ()
+        if isinstance(param, Buffer):
+            shape = tuple(size_of(dim, sizes) for dim in param.shape)
+        left -= int(np.prod(shape, dtype=object)) * numpy_dtype(param.dtype).itemsize
+        if left < 0 or min(shape, default=0) < 0:
+            raise TooLarge(
+                f"cannot make up {param.name!r} of shape {list(shape)} for a check",
+                hint="Give sizes by dims, or check a smaller function.",
+                span=func.span,
+            )
+        if param.name in given:
+            made.append(_as_given(param, given[param.name], shape))
+            continue
+        values = drawn(param.dtype, shape, rung, rng, integers)
+        if isinstance(param, Buffer):
+            made.append(_laid_out(param, values, sizes))
+        else:
+            made.append(values.item())
+    return tuple(made)
+
+
+def _as_given(param: Buffer | Var, value: Array, shape: tuple[int, ...]) -> Any:
+    wanted = numpy_dtype(param.dtype)
+    if value.dtype != wanted or value.shape != shape:
+        raise ShapeError(
+            f"input {param.name!r} must be {wanted}{list(shape)}, found "
+            f"{value.dtype}{list(value.shape)}"
+        )
+    return value if isinstance(param, Buffer) else value.item()
+
+
+def _laid_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
+    if buffer.strides is None or 0 in values.shape:
+        return values
+    steps = tuple(size_of(stride, sizes) * values.itemsize for stride in buffer.strides)
+    return _strided(values, steps)
+
+
+def drawn(
+    dtype: DType,
+    shape: tuple[int, ...],
+    rung: Rung,
+    rng: np.random.Generator,
+    integers: tuple[int, int],
+) -> Array:
+    """Draw values of a type for a rung; integers are small on each, and bools either."""
+    kind = numpy_dtype(dtype)
+    low, high = integers
+    if dtype.is_bool:
+        return rng.integers(0, 2, size=shape).astype(kind)
+    if not dtype.is_float:
+        low = max(low, 0) if dtype.kind == "u" else low
+        return rng.integers(low, high, size=shape).astype(kind)
+    if rung == "whole numbers":
+        bound = 3 if dtype.bits == 16 else 8
+        return rng.integers(-bound, bound + 1, size=shape).astype(kind)
+    if rung == "special values":
+        return rng.permutation(np.resize(_special(dtype), max(1, _count(shape))))[
+            : _count(shape)
+        ].reshape(shape)
+    return rng.uniform(-4, 4, size=shape).astype(kind)
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=np.int64))
+
+
+def _special(dtype: DType) -> Array:
+    """List values at the edges of a float type."""
+    kind = numpy_dtype(dtype)
+    bits = f"u{kind.itemsize}"
+    one = np.asarray(1.0, kind)
+    infinity = np.asarray(np.inf, kind)
+    integer = cast(Any, infinity.view(bits))
+    largest = (integer - 1).astype(bits).view(kind)
+    tiniest = np.asarray(1, bits).view(kind)
+    below_one = (cast(Any, one.view(bits)) - 1).astype(bits).view(kind)
+    parts = [0.0, one, infinity, largest, tiniest, below_one, 0.5, 3.0]
+    positive = np.array([np.asarray(part).astype(kind) for part in parts], kind)
+    return np.concatenate([positive, -positive, np.array([np.nan], kind)])

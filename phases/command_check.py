@@ -1,0 +1,157 @@
+"""The verbs check and bisect of the ``irkit`` command."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+import numpy as np
+
+from irkit.core import IRKitError
+from irkit.debug import Verdict, bisect, check, console, is_trusted, verdict_table
+from irkit.graph import GRAPH_LEVEL
+from irkit.ir import LOOP_LEVEL
+from irkit.phases.command_opt import read_module
+from irkit.phases.command_options import DISABLE, PASS, WithPasses, flow_of
+from irkit.phases.compiling import compile
+from irkit.phases.placing import Flow
+from irkit.transform import Pipeline, Step, Trace
+
+_FILE = click.Path(exists=True, dir_okay=False)
+_OPTIONS = (
+    PASS,
+    DISABLE,
+    click.option("--stop-after", type=int, metavar="PHASE", help="The last phase to run: 0 to 3."),
+    click.option(
+        "--inputs", "npz", type=_FILE, help="Arrays by parameter name, as .npz; others are made up."
+    ),
+    click.option(
+        "--dim", "dims", multiple=True, metavar="NAME=5", help="Fix a symbolic dimension."
+    ),
+    click.option("--seed", default=0, show_default=True, help="What inputs are drawn from."),
+    click.option(
+        "--samples",
+        default=4,
+        type=click.IntRange(1, 1000),
+        show_default=True,
+        help="How many sets of inputs.",
+    ),
+    click.option(
+        "--native/--no-native",
+        default=None,
+        help="Run every stage as native code too, or never.  [default: what would take the "
+        "interpreter too long]",
+    ),
+)
+
+
+def _with_options(command: Any) -> Any:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command("check", cls=WithPasses)
+@click.argument("file", type=_FILE)
+@_with_options
+@click.option("--all", "everything", is_flag=True, help="Show the steps that changed nothing too.")
+def check_(
+    file: str,
+    passes: tuple[str, ...],
+    disabled: tuple[str, ...],
+    stop_after: int | None,
+    everything: bool,
+    **how: Any,
+) -> None:
+    """Run every stage of FILE and say which pass changes what it computes.
+
+    FILE holds loop IR (.irs), a model (.onnx) or a trace (.trace). The exit code is 1 if some step
+    is not the same, or could not be tried.
+
+    \b
+      irkit check kernel.irs
+      irkit check kernel.irs --pass '1:my_package.passes:my_pass' --native
+    """
+    flow = flow_of(passes, disabled)
+    found = check(_steps(file, flow, stop_after), **_how(**how))
+    screen = console()
+    shown = [each for each in found if everything or each.changed]
+    screen.print(verdict_table(shown))
+    wrong = [each for each in found if each.status in ("differs", "failed")]
+    for each in wrong:
+        click.echo(str(each))
+    click.echo(_summary(found))
+    sys.exit(0 if is_trusted(found) else 1)
+
+
+def _summary(found: Iterable[Verdict]) -> str:
+    counts: dict[str, int] = {}
+    for each in found:
+        status = each.status if each.changed else "unchanged"
+        counts[status] = counts.get(status, 0) + 1
+    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "no steps"
+
+
+@click.command("bisect", cls=WithPasses)
+@click.argument("file", type=_FILE)
+@_with_options
+def bisect_(
+    file: str,
+    passes: tuple[str, ...],
+    disabled: tuple[str, ...],
+    stop_after: int | None,
+    **how: Any,
+) -> None:
+    """Find the pass that breaks the loop IR in FILE, and the rewrite inside it.
+
+    The exit code is 1 if there is one.
+
+    \b
+      irkit bisect kernel.irs --pass '2:my_package.passes:my_pass'
+    """
+    pipeline = _stopped(flow_of(passes, disabled), stop_after)
+    found = bisect(pipeline, read_module(file), **_how(**how))
+    click.echo(str(found) if found is not None else "every step keeps the meaning")
+    sys.exit(0 if found is None else 1)
+
+
+def _stopped(flow: Flow, stop_after: int | None) -> Pipeline:
+    return flow.lowering if stop_after is None else flow.loops.stop_after(stop_after)
+
+
+def _steps(file: str, flow: Flow, stop_after: int | None) -> Iterable[Step]:
+    if file.endswith(".onnx"):
+        loops = flow.loops if stop_after is None else flow.loops.stop_after(stop_after)
+        return compile(
+            file, graph_pipeline=flow.graph, pipeline=loops, legalize=flow.legalize
+        ).trace
+    if file.endswith(".trace"):
+        return Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
+    return _stopped(flow, stop_after).steps(read_module(file))
+
+
+def _how(
+    npz: str | None, dims: tuple[str, ...], seed: int, samples: int, native: bool | None
+) -> dict[str, Any]:
+    return {
+        "inputs": _arrays(npz) if npz is not None else None,
+        "dims": dict(_dim(text) for text in dims),
+        "seed": seed,
+        "samples": samples,
+        "native": native,
+    }
+
+
+def _arrays(path: str) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file)
+    except (OSError, ValueError, EOFError) as error:
+        raise IRKitError(f"cannot read inputs from {path!r}: {error}") from error
+
+
+def _dim(text: str) -> tuple[str, int]:
+    name, _, size = text.partition("=")
+    if not name or not size.isdecimal():
+        raise click.BadParameter(f"{text!r} is no dimension; write it as NAME=5")
+    return name, int(size)

@@ -1,0 +1,79 @@
+"""``irkit check`` and ``irkit bisect``, as people call them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from irkit.cli import irkit
+
+KERNEL = """\
+def scale(A: f32[n, 4], C: f32[n, 4]):
+    for i in serial(0, n):
+        for j in serial(0, 4):
+            C[i, j] = A[i, j] * f32(2.0)
+"""
+PASS = '''\
+from irkit.core import rewrite
+from irkit.ir import For, PrimFunc
+from irkit.transform import define_pass
+
+
+@define_pass
+def shorten(func: PrimFunc) -> PrimFunc:
+    """Drop the last iteration."""
+    return rewrite(func, lambda loop: loop.replace(end=loop.end - 1), on=For)
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "scale.irs").write_text(KERNEL)
+    (tmp_path / "shorten_in_a_test.py").write_text(PASS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(irkit, args)
+
+
+def test_a_right_pipeline_is_told_so_and_the_exit_code_is_0(folder: Path) -> None:
+    result = call("check", "scale.irs")
+    assert result.exit_code == 0
+    assert "3 same" in result.output
+    assert "differs" not in result.output
+
+
+def test_the_guilty_pass_stands_in_the_table_and_the_exit_code_is_1(folder: Path) -> None:
+    result = call("check", "scale.irs", "--pass", "2:shorten_in_a_test:shorten", "--dim", "n=4")
+    assert result.exit_code == 1
+    assert "phase 2: 'shorten' on 'scale': differs: C[0, 3] is" in result.output
+
+
+def test_inputs_may_come_from_a_file(folder: Path) -> None:
+    np.savez("x.npz", A=np.full((2, 4), 3, np.float32))
+    result = call(
+        "check", "scale.irs", "--pass", "2:shorten_in_a_test:shorten", "--inputs", "x.npz"
+    )
+    assert result.exit_code == 1
+    assert "expected 6.0" in result.output
+
+
+def test_bisect_prints_the_rewrite(folder: Path) -> None:
+    result = call("bisect", "scale.irs", "--pass", "2:shorten_in_a_test:shorten")
+    assert result.exit_code == 1
+    assert "rewrite 1 of 2: shorten.<locals>.<lambda>" in result.output
+    assert "shorten_in_a_test.py:9" in result.output
+    assert "+        for j in serial(i32(0), i32(4) - i32(1)):" in result.output
+
+
+def test_bisect_of_a_right_pipeline_finds_nothing(folder: Path) -> None:
+    result = call("bisect", "scale.irs")
+    assert (result.exit_code, result.output) == (0, "every step keeps the meaning\n")
+
+
+def test_a_dimension_that_is_none_is_refused(folder: Path) -> None:
+    assert "is no dimension" in call("check", "scale.irs", "--dim", "n=few").output
