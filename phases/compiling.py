@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from numpy.typing import ArrayLike
 
 from irkit.codegen import complete, emit, emit_executor
-from irkit.core import IRKitError, IRModule, Target, as_target
+from irkit.core import Function, IRKitError, IRModule, Target, as_target
 from irkit.frontend.onnx import ModelLike, Shapes, import_onnx
 from irkit.graph import GraphFunc
 from irkit.ir import PrimFunc
@@ -40,10 +40,9 @@ def compile(
     ``main``.
 
     The module goes through ``graph_pipeline``, each kernel through ``pipeline`` and ``legalize``.
-    ``shapes`` fixes symbolic dimensions of inputs, ``values`` fixes whole inputs; ``progress`` is
-    called as work proceeds. A target of another machine gives a model that can only be saved.
-    Raises: UnsupportedModel with every operator that is missing; PassFailed naming the pass; other
-    IRKitErrors with a place.
+    ``shapes`` fixes symbolic dimensions of inputs, ``values`` whole inputs; ``progress`` is called
+    as work proceeds. A target of another machine gives a model that can only be saved.
+    Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
     tell = progress or _silent
     machine = complete(as_target(target))
@@ -60,19 +59,26 @@ def compile(
     main = _main(module)
     check_calls(module, main)
     plan, params = make_plan(main)
-    names = list(dict.fromkeys(call.kernel for call in plan.calls))
     objects: list[bytes] = []
+    names = list(dict.fromkeys(call.kernel for call in plan.calls))
     for done, name in enumerate(names, 1):
-        kernel = module[name]
-        for step in lowering.steps(kernel, verify=verify):
-            steps.append(step)
-            kernel = step.after
-        assert isinstance(kernel, PrimFunc)
+        # The executor calls it by its key in the module.
+        kernel = _lowered(module[name].replace(name=name), lowering, verify, steps)
         objects.append(object_for(emit([kernel], machine), machine))
         tell(name, done, len(names))
     objects.append(object_for(emit_executor(plan), machine))
     contents = Contents(plan, tuple(objects), params, machine, main.script())
     return Model(contents, Trace.of(steps, title=_title(model)))
+
+
+def _lowered(func: Function, pipeline: Pipeline, verify: bool, steps: list[Step]) -> PrimFunc:
+    """Run the phases on a kernel and add each step to those there are."""
+    for step in pipeline.steps(func, verify=verify):
+        steps.append(step)
+        assert isinstance(step.after, Function)
+        func = step.after
+    assert isinstance(func, PrimFunc)
+    return func
 
 
 def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:

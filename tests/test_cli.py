@@ -18,7 +18,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import irkit
 from irkit import cli
-from irkit.ir import parse_module
+from irkit.core import IRModule
+from irkit.graph import Builder
+from irkit.ir import as_dtype, numpy_dtype, parse_module
 from irkit.phases import command
 from irkit.runtime import Model
 from irkit.transform import Registry, Trace
@@ -438,6 +440,18 @@ def test_control_c_leaves_no_file(folder: Path) -> None:
     assert process.returncode == 130
     assert (out, err.strip()) == ("", "Stopped.")
     assert not [name for name in os.listdir(folder) if "new" in name or "partial" in name]
+
+
+def test_an_array_of_bf16_comes_back_as_it_was_saved(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    b = Builder()
+    main = b.finish(b.op("relu", b.param("x", (4,), "bf16")))
+    irkit.compile(IRModule({"main": main})).save("half.irkit")
+    np.save("half.npy", np.array([1, -2, 3, 4], numpy_dtype(as_dtype("bf16"))))
+    code, out, _ = call(capsys, "run", "half.irkit", "--input", "x=half.npy")
+    assert code == 0
+    assert out.startswith("relu: bfloat16[4] from 0 to 4\n")
 
 
 def test_outputs_of_any_name_are_saved(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

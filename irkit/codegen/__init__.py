@@ -1,6 +1,6 @@
-"""From loop IR to native code. Reading order: host (what this machine is), llvm_types, llvm_text,
-llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory, llvm_lazy, llvm_expr, llvm_layout,
-llvm_stmt, llvm_module, llvm_stub; then object, and executor for whole models."""
+"""From loop IR to native code. Reading order: host and processor (what there is),
+llvm_types, llvm_text, llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory, llvm_lazy,
+llvm_expr, llvm_layout, llvm_stmt, llvm_module, llvm_stub; then object, and executor for models."""
 
 from irkit.codegen.executor import (
     ALIGNMENT,

@@ -71,7 +71,7 @@ def _feeds(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:
 def _array(name: str, path: str) -> NDArray[Any]:
     try:
         with open(path, "rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
+            array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
         raise IRKitError(f"input {name!r}: cannot read {path!r}: {error.strerror}") from None
     except (ValueError, EOFError, OverflowError, MemoryError, TypeError) as error:
@@ -79,6 +79,8 @@ def _array(name: str, path: str) -> NDArray[Any]:
             f"input {name!r}: {path!r} is no .npy file of numbers: {error}",
             hint="numpy.save writes one.",
         ) from None
+    # What numpy.save makes of a type it does not know: two bytes and no name.
+    return array.view(numpy_dtype(as_dtype("bf16"))) if array.dtype == np.dtype("V2") else array
 
 
 def _made_up(spec: TensorSpec, rng: np.random.Generator) -> NDArray[Any]:

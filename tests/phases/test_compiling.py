@@ -208,6 +208,18 @@ def test_functions_that_nobody_calls_are_not_compiled() -> None:
     assert len(found.contents.objects) == 2
 
 
+def test_a_function_is_called_by_its_key() -> None:
+    half = kernel(
+        "def g(A: f32[4], B: f32[4]):\n    for i in serial(0, 4):\n        B[i] = A[i] / f32(2.0)\n"
+    )
+    b = Builder()
+    y = b.invoke("f", b.param("x", (4,)), type=tensor_type((4,)))
+    z = b.invoke("g", y, type=tensor_type((4,)))
+    found = irkit.compile(module(b.finish(y, z), f=half, g=half))
+    got = [array[0] for array in found.run({"x": np.ones(4, np.float32)}).values()]
+    assert got == [0.5, 0.25]
+
+
 def test_every_level_may_be_left_unverified() -> None:
     found = irkit.compile(mlp(), verify=False)
     assert np.array_equal(
