@@ -24,7 +24,7 @@ from irkit.graph import Builder
 from irkit.ir import as_dtype, numpy_dtype, parse_module
 from irkit.phases import command
 from irkit.runtime import Model
-from irkit.transform import Registry, Trace
+from irkit.transform import Registry, Step, Trace
 
 ROOT = Path(irkit.__file__).parent.parent
 LOOPS = """\
@@ -464,9 +464,12 @@ def test_outputs_of_any_name_are_saved(folder: Path, capsys: pytest.CaptureFixtu
 
 def test_a_trace_of_hundreds_of_steps_is_listed_quickly(folder: Path) -> None:
     light = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
-    module = import_onnx(light / "light_squeezenet.onnx")
-    steps = list(irkit.GRAPH.steps(module, verify=False))
-    steps += irkit.DEFAULT.steps(irkit.GRAPH.run(module, verify=False), verify=False)
+    module: Any = import_onnx(light / "light_squeezenet.onnx")
+    steps: list[Step] = []
+    for pipeline in (irkit.GRAPH, irkit.DEFAULT):
+        for step in pipeline.steps(module, verify=False):
+            steps.append(step)
+            module = step.applied_to(module)
     Trace.of(steps).save(folder / "m.trace")
     assert len(steps) > 300
     times: list[float] = []
