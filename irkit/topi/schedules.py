@@ -9,6 +9,8 @@ Other reductions keep their accumulators in registers too; everything else becom
 last axis.
 """
 
+from collections.abc import Callable
+
 import msgspec
 
 from irkit.core import ScheduleError, any_node, substitute, walk
@@ -52,11 +54,23 @@ def default_schedule(func: PrimFunc, *, vector_bytes: int = VECTOR_BYTES) -> Pri
     _inline(sch)
     for block in _blocks(sch):
         if block.init is not None:
-            _reduction(sch, block, vector_bytes)
+            sch = _tried(_reduction, sch, block, vector_bytes)
     for block in _blocks(sch):
         if block.init is None and not _is_scheduled(sch, block):
-            _pointwise(sch, block, vector_bytes)
+            sch = _tried(_pointwise, sch, block, vector_bytes)
     return sch.func
+
+
+def _tried(
+    rule: Callable[[Schedule, Block, int], None], sch: Schedule, block: Block, vector_bytes: int
+) -> Schedule:
+    """Apply a rule whole or not at all: half of one could be slower than none."""
+    trial = Schedule(sch.func)
+    try:
+        rule(trial, block, vector_bytes)
+    except ScheduleError:
+        return sch
+    return trial
 
 
 def _blocks(sch: Schedule) -> list[Block]:
