@@ -57,20 +57,22 @@ class _Kernels:
         self.made: dict[str, PrimFunc] = {}
         self.taken = set(mod)
         self.vector_bytes = vector_bytes
-        self._by_hash: dict[str, list[str]] = {}
+        self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
 
     def name_of(self, func: PrimFunc) -> str:
-        """Enter a function, or find the one that is the same; return its name."""
+        """Schedule a function, or find the one that is the same; return its name."""
+        # Looked up as it came, for scheduling is most of the work of this pass.
         key = structural_hash(func)
-        for name in self._by_hash.setdefault(key, []):
-            if same(self.made[name].replace(name=func.name), func):
+        for name, known in self._by_hash.setdefault(key, []):
+            if same(known, func):
                 return name
         name, number = func.name, 1
         while name in self.taken:
             name, number = f"{func.name}_{number}", number + 1
         self.taken.add(name)
-        self.made[name] = func.replace(name=name)
-        self._by_hash[key].append(name)
+        scheduled = default_schedule(func, vector_bytes=self.vector_bytes)
+        self.made[name] = scheduled.replace(name=name)
+        self._by_hash[key].append((name, func))
         return name
 
 
@@ -134,7 +136,6 @@ def _kernel(
     )
     outputs, names = _computed(body, inner)
     func = create_prim_func([*tensors.values(), *outputs], name="_".join(names), span=span)
-    func = default_schedule(func, vector_bytes=kernels.vector_bytes)
     return Invoke(kernels.name_of(func), tuple(unique))
 
 
