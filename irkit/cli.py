@@ -24,6 +24,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.phases.command_check:bisect_",
         "Find the pass that breaks a program, and the rewrite inside it.",
     ),
+    "passes": (
+        "irkit.phases.command_passes:passes",
+        "List the passes, with options, facts and origin.",
+    ),
+    "new-pass": (
+        "irkit.phases.command_new_pass:new_pass",
+        "Write a pass, its test and its entry point.",
+    ),
 }
 
 

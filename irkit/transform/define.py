@@ -10,7 +10,7 @@ import msgspec
 
 from irkit.core import Function, IRKitError, IRModule
 from irkit.transform.facts import Fact
-from irkit.transform.options import Option, checked, read_signature
+from irkit.transform.options import Option, checked, help_of, read_signature
 from irkit.transform.spec import render_spec
 
 _P = ParamSpec("_P")
@@ -91,6 +91,10 @@ class Pass(Generic[_P, _IR]):
         """Say where the pass is written."""
         code = inspect.unwrap(self.function).__code__
         return Origin(self.path, code.co_filename, code.co_firstlineno)
+
+    def help_of(self, option: str) -> str:
+        """Return what the docstring says of an option, or nothing."""
+        return help_of(self.doc, option)
 
     def __str__(self) -> str:
         return render_spec(self.name, self.options)

@@ -1,6 +1,7 @@
 """The options of a pass: its keyword-only parameters, checked by name and type."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
 
@@ -19,6 +20,13 @@ class Option(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         shown = self.type.__name__ if isinstance(self.type, type) else str(self.type)
         return f"{self.name}: {shown} = {self.default!r}"
+
+
+def help_of(doc: str, name: str) -> str:
+    """Find what a docstring says of an option: the sentence that names it in double backquotes."""
+    sentences = re.split(r"(?<=[.;])\s+", " ".join(doc.split()))
+    said = [each for each in sentences if f"``{name}``" in each]
+    return said[0][0].upper() + said[0][1:].rstrip(".;") if said else ""
 
 
 def read_signature(function: Callable[..., Any]) -> tuple[type[Any], tuple[Option, ...]]:

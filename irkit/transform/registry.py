@@ -25,6 +25,7 @@ class Registry:
             _add(self._passes, p)
         self._entries = tuple(entries)
         self._all: dict[str, AnyPass] | None = None
+        self._packages: dict[str, str] = {}
 
     @classmethod
     def of(cls, passes: Iterable[AnyPass]) -> "Registry":
@@ -71,6 +72,12 @@ class Registry:
         found = self.find(read.name, imports=imports)
         return found.using(**read.options) if read.options else found
 
+    def package_of(self, name: str) -> str:
+        """Return name and version of the installed package whose entry point gave a pass, or
+        nothing."""
+        self._loaded()
+        return self._packages.get(name, "")
+
     def __iter__(self) -> Iterator[AnyPass]:
         return iter(self._loaded().values())
 
@@ -84,7 +91,10 @@ class Registry:
         if self._all is None:
             found = dict(self._passes)
             for entry in self._entries:
-                _add(found, _load(entry))
+                loaded = _load(entry)
+                _add(found, loaded)
+                if entry.dist is not None:
+                    self._packages[loaded.name] = f"{entry.dist.name} {entry.dist.version}"
             self._all = found
         return self._all
 
@@ -101,7 +111,7 @@ def _add(passes: dict[str, AnyPass], p: object) -> None:
         )
 
 
-def _load(entry: EntryPoint) -> object:
+def _load(entry: EntryPoint) -> AnyPass:
     where = f"entry point {entry.name!r} ({entry.value})"
     if entry.dist is not None:
         where += f" of package {entry.dist.name!r}"

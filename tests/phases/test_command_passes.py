@@ -1,0 +1,131 @@
+"""The verbs passes and new-pass: what there is, and how to make another."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from irkit.passes import BUILTIN
+from tests.phases.command import Shell
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_every_pass_is_listed_with_what_it_needs_and_takes(shell: Shell) -> None:
+    done = shell("passes")
+    assert (done.code, done.err) == (0, "")
+    for p in BUILTIN:
+        assert f" {p.name}\n" in done.out
+    assert "1,3      simplify\n" in done.out
+    assert "graph.1  fuse-ops\n" in done.out
+    at = done.out.index(" vectorize-loops\n")
+    part = done.out[at : at + 400]
+    assert "{lanes: int = 16}" in part
+    assert "needs flat_access; gives no_vectorized_loops" in part
+    # In the order in which they run.
+    assert done.out.index("lower-blocks\n") < done.out.index("flatten-buffers\n") < at
+
+
+def test_one_pass_is_shown_in_full(shell: Shell) -> None:
+    text = shell("passes", "unroll-loops").out
+    assert text.startswith("unroll-loops\n\n  Unroll every loop marked unrolled")
+    assert "Inner loops go first" in text
+    assert "  gives:   no_unrolled_loops\n" in text
+    assert "irkit.passes.loop.unroll_loops:unroll_loops (" in text
+    assert "max_extent: int = 64\n        Unroll every loop marked" in text
+    wrong = shell("passes", "unrol-loops")
+    assert wrong.code == 2
+    assert "Did you mean 'unroll-loops'" in wrong.err
+
+
+def test_programs_can_read_the_list(shell: Shell) -> None:
+    rows = {row["name"]: row for row in json.loads(shell("passes", "--json").out)}
+    assert set(rows) == {p.name for p in BUILTIN}
+    assert rows["simplify"]["phases"] == [
+        {"pipeline": "loop", "phase": 1},
+        {"pipeline": "loop", "phase": 3},
+    ]
+    (option,) = rows["unroll-loops"]["options"]
+    assert (option["type"], option["default"]) == ("int", 64)
+    assert rows["flatten-buffers"]["gives"] == ["flat_access"]
+    assert rows["flatten-buffers"]["package"] == "irkit"
+
+
+def test_a_new_pass_comes_with_a_test_that_passes_and_an_entry_point(shell: Shell) -> None:
+    first, second = shell("new-pass", "mark-loops"), shell("new-pass", "mark_more")
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    assert "wrote pyproject.toml" in first.out
+    assert "added the entry point to pyproject.toml" in second.out
+    read = tomllib.loads((shell.folder / "pyproject.toml").read_text())
+    assert read["project"]["entry-points"]["irkit.passes"] == {
+        "mark-loops": "mark_loops:mark_loops",
+        "mark-more": "mark_more:mark_more",
+    }
+    assert sorted(read["tool"]["setuptools"]["py-modules"]) == ["mark_loops", "mark_more"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error"],
+        cwd=shell.folder,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "8 passed" in done.stdout
+    shell.write("k.irs", "def f(C: f32[3]):\n    for i in serial(0, 3):\n        C[i] = f32(1.0)\n")
+    ran = shell("opt", "k.irs", "--pass", "1:mark_loops:mark_loops", "--stop-after", "1")
+    assert "unrolled" in ran.out
+
+
+def test_a_new_pass_in_a_package_is_imported_from_there(shell: Shell) -> None:
+    shell.write("src/mine/__init__.py", "")
+    shell.write("pyproject.toml", '[project]\nname = "mine"\nversion = "1"\n')
+    assert shell("new-pass", "fold-zeros", "--folder", "src/mine").code == 0
+    text = (shell.folder / "pyproject.toml").read_text()
+    assert text.startswith('[project]\nname = "mine"\nversion = "1"\n')
+    assert 'fold-zeros = "mine.fold_zeros:fold_zeros"' in text
+    assert (
+        "from mine.fold_zeros import" in (shell.folder / "src/mine/test_fold_zeros.py").read_text()
+    )
+
+
+@pytest.mark.parametrize("name", ["9lives", "Fold", "fold zeros", "a/b", "class", "", "x" * 99])
+def test_a_name_that_is_none_is_refused(shell: Shell, name: str) -> None:
+    done = shell("new-pass", name)
+    assert done.code == 2
+    assert "is no name for a pass" in done.err
+    assert list(shell.folder.iterdir()) == []
+
+
+def test_nothing_is_overwritten(shell: Shell) -> None:
+    shell.write("test_fold.py", "kept")
+    done = shell("new-pass", "fold")
+    assert done.code == 2
+    assert "test_fold.py exists already" in done.err
+    assert [path.name for path in shell.folder.iterdir()] == ["test_fold.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[project\n", "is no TOML"),
+        ('[project.entry-points]\n"irkit.passes" = {}\n', "Add this by hand"),
+        (
+            '[project.entry-points."irkit.passes"]\nfold = "a:b"\n',
+            (
+                '[project.entry-points."irkit.passes"]\nfold = "a:b"\n',
+                "has an entry point 'fold' already: a:b",
+            ),
+        ),
+    ],
+)
+def test_a_project_file_that_cannot_be_edited_stays(shell: Shell, text: str, message: str) -> None:
+    shell.write("pyproject.toml", text)
+    done = shell("new-pass", "fold")
+    assert done.code == 2
+    assert message in done.err
+    assert (shell.folder / "pyproject.toml").read_text() == text
+    assert not (shell.folder / "fold.py").exists()
