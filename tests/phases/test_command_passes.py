@@ -115,10 +115,7 @@ def test_nothing_is_overwritten(shell: Shell) -> None:
         ('[project.entry-points]\n"irkit.passes" = {}\n', "Add this by hand"),
         (
             '[project.entry-points."irkit.passes"]\nfold = "a:b"\n',
-            (
-                '[project.entry-points."irkit.passes"]\nfold = "a:b"\n',
-                "has an entry point 'fold' already: a:b",
-            ),
+            "has an entry point 'fold' already: a:b",
         ),
     ],
 )
