@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +17,8 @@ from irkit.ir import (
     I64,
     INTRINSICS,
     Add,
-    Binary,
     Buffer,
     Call,
-    Compare,
     Const,
     Expr,
     For,
@@ -42,22 +39,15 @@ from irkit.ir import (
     seq,
 )
 from tests.codegen.cases import compiled
-
-ABSTRACT = (Expr, Stmt, Binary, Compare)
-
-
-def concrete(base: type[Any]) -> list[type[Any]]:
-    """List the classes of nodes that programs are made of."""
-    found = [getattr(ir, name) for name in ir.__all__]
-    return [c for c in found if isinstance(c, type) and issubclass(c, base) and c not in ABSTRACT]
+from tests.ir.classes import leaves
 
 
-@pytest.mark.parametrize("cls", concrete(Expr))
+@pytest.mark.parametrize("cls", leaves(Expr))
 def test_every_expression_has_code(cls: type[Expr]) -> None:
     assert cls in EMIT
 
 
-@pytest.mark.parametrize("cls", concrete(Stmt))
+@pytest.mark.parametrize("cls", leaves(Stmt))
 def test_every_statement_has_code(cls: type[Stmt]) -> None:
     assert cls in STATEMENTS
 
