@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from irkit.core import Application, IRModule, Node, Problem, Recorder, Span
 from irkit.debug.check import Options, Subject, Verdict, verdicts
+from irkit.debug.graph_check import GraphSubject, graph_of
 from irkit.ir import Names, PrimFunc, script
 from irkit.transform import IR, AnyPass, Fact, PassFailed, Pipeline, Step, apply_pass, facts_after
 
@@ -156,6 +157,9 @@ class _Search:
         )
         self.runs = self.total = 0
         self.subjects = {name: Subject(func, options) for name, func in _loops(before).items()}
+        self.graph: GraphSubject | None = None
+        if not self.by_verifier and graph_of(before) is not None:
+            self.graph = GraphSubject(before, options.inputs, options.dims, options.seed)
         self.facts = _facts_after(pipeline, p, verdict.phase) if verdict.how == "" else ()
         self._known: dict[frozenset[int], _Result] = {}
 
@@ -245,6 +249,9 @@ class _Search:
             return _Result.BAD if self.by_verifier else _Result.SKIP
         if self.by_verifier:
             return _Result.GOOD
+        if self.graph is not None:
+            status = self.graph.compared(self.before, after)["status"]
+            return _Result.BAD if status in ("differs", "failed") else _Result.GOOD
         for name, func in _loops(after).items():
             subject = self.subjects.get(name)
             if subject is not None and subject.func is not func:

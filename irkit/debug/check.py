@@ -5,13 +5,14 @@ What may differ, and by how much, is what ``docs/semantics.md`` and ``precision`
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from numpy.typing import ArrayLike
 
 from irkit.core import IRKitError, IRModule
 from irkit.debug.compare import Difference, compare, identical
+from irkit.debug.graph_check import GraphSubject, graph_of
 from irkit.debug.inputs import INTEGERS, Array, InputSet, TooLarge, input_names, input_sets
 from irkit.debug.precision import Precision
 from irkit.debug.running import PATIENCE, Interpreter, Native, Outcome, Runs
@@ -63,6 +64,7 @@ class Options(msgspec.Struct, frozen=True):
     seed: int = 0
     samples: int = 4
     native: bool | None = None
+    kernels: bool = False  # Run a graph with its kernels too.
 
 
 def check(
@@ -132,13 +134,24 @@ def _of_step(step: Step, subjects: "dict[str, Subject]", options: Options) -> It
         return
     pairs = list(_changed_functions(step.before, step.after))
     if not pairs:
-        what = "only functions over loops are run"
-        yield msgspec.structs.replace(blank, status="unchecked", message=what)
+        yield msgspec.structs.replace(blank, **_of_graph(step, options))
     for name, before, after in pairs:
         if name not in subjects:
             subjects[name] = Subject(before, options)
             yield from subjects[name].native_alone(blank)
         yield subjects[name].verdict(blank, before, after)
+
+
+def _of_graph(step: Step, options: Options) -> dict[str, Any]:
+    if graph_of(step.before) is None or graph_of(step.after) is None:
+        return {"status": "unchecked", "message": "there is no function that could be run"}
+    if not options.kernels and isinstance(step.after, IRModule) and len(step.after) > 1:
+        return {"status": "unchecked", "message": "its kernels are checked one by one"}
+    try:
+        subject = GraphSubject(step.before, options.inputs, options.dims, options.seed)
+    except IRKitError as error:
+        return {"status": "unchecked", "message": str(error)}
+    return subject.compared(step.before, step.after)
 
 
 def _changed_functions(before: IR, after: IR) -> Iterator[tuple[str, PrimFunc, PrimFunc]]:

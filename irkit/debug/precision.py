@@ -192,7 +192,7 @@ class Precision:
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
 
 
-def _unit(array: Array) -> float:
+def unit_of(array: Array) -> float:
     """Return the largest relative error of one rounding."""
     return _UNIT[array.dtype.name]
 
@@ -203,14 +203,14 @@ def _is_fraction(node: Const) -> bool:
 
 def _bound(array: Array, size: Array, count: Array, whole: bool) -> Array:
     """Bound a sum of products. Whole numbers that all fit the mantissa leave no room at all."""
-    unit = _unit(array)
+    unit = unit_of(array)
     bound = 2 * np.sqrt(count) * unit * size
     return np.where(size <= 1 / unit, 0.0, bound) if whole else bound
 
 
 def _relative(array: Array, value: Array) -> Array:
     with np.errstate(all="ignore"):
-        return ULPS * 2 * _unit(array) * np.abs(value.astype(np.float64))
+        return ULPS * 2 * unit_of(array) * np.abs(value.astype(np.float64))
 
 
 def _error(array: Array, value: Array) -> float:

@@ -43,10 +43,12 @@ class Pass(Generic[_P, _IR]):
         gives: tuple[Fact, ...] = (),
         breaks: tuple[Fact, ...] = (),
         atomic: bool = False,
+        idempotent: bool = False,
     ) -> None:
         self.function = function
         self.name: str = function.__name__.strip("_").replace("_", "-")
-        self.needs, self.gives, self.breaks, self.atomic = needs, gives, breaks, atomic
+        self.needs, self.gives, self.breaks = needs, gives, breaks
+        self.atomic, self.idempotent = atomic, idempotent
         self.options: Mapping[str, Any] = MappingProxyType({})
         self.doc = inspect.getdoc(function) or ""
         self.__doc__ = self.doc
@@ -176,6 +178,7 @@ def define_pass(
     gives: tuple[Fact, ...] = (),
     breaks: tuple[Fact, ...] = (),
     atomic: bool = False,
+    idempotent: bool = False,
 ) -> Callable[[Callable[_P, _IR]], Pass[_P, _IR]]: ...
 def define_pass(
     function: Callable[..., Any] | None = None,
@@ -185,15 +188,25 @@ def define_pass(
     gives: tuple[Fact, ...] = (),
     breaks: tuple[Fact, ...] = (),
     atomic: bool = False,
+    idempotent: bool = False,
 ) -> Any:
     """Turn a function into a pass. Nothing is registered anywhere.
 
     The first parameter is the IR, annotated with its class; options are keyword-only parameters
     with a type and a default. A pass keeps each fact that it does not break. ``atomic`` says that
-    its rewrites depend on each other, so that they are switched off all or none.
+    its rewrites depend on each other, so that they are switched off all or none. ``idempotent``
+    claims that it leaves
+    alone what it has made; contract checks hold it to that.
     """
 
     def define(function: Callable[..., Any]) -> AnyPass:
-        return Pass(function, needs=needs, gives=gives, breaks=breaks, atomic=atomic)
+        return Pass(
+            function,
+            needs=needs,
+            gives=gives,
+            breaks=breaks,
+            atomic=atomic,
+            idempotent=idempotent,
+        )
 
     return define if function is None else define(function)

@@ -19,7 +19,7 @@ from irkit.graph import Body, GraphFunc, Value, bindings_of, bodies, operands
 from irkit.transform import define_pass
 
 
-@define_pass
+@define_pass(idempotent=True)
 def eliminate_dead_nodes(func: GraphFunc) -> GraphFunc:
     """Remove every binding that the result does not need, also inside bodies of bindings."""
     needed = _needed(func)

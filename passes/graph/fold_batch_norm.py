@@ -44,12 +44,19 @@ from irkit.graph import (
 from irkit.transform import define_pass
 
 
-@define_pass
+@define_pass(idempotent=True)
 def fold_batch_norm(func: GraphFunc) -> GraphFunc:
     """Fold each batch_norm with constant statistics into a conv with constant weights.
 
     The conv must have no other use; the old one stays, for ``eliminate_dead_nodes``.
     """
+    # The batch norm of a batch norm can be folded once the inner one is.
+    while (after := _fold_once(func)) is not func:
+        func = after
+    return func
+
+
+def _fold_once(func: GraphFunc) -> GraphFunc:
     bound, known, uses = bindings_of(func), constants_of(func), use_counts(func)
     names = UniqueNames([value.name for value in (*func.params, *bound)])
 

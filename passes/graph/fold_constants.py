@@ -34,7 +34,7 @@ from irkit.ir import as_int
 from irkit.transform import define_pass
 
 
-@define_pass
+@define_pass(idempotent=True)
 def fold_constants(
     func: GraphFunc, *, max_bytes: int = 1 << 28, max_total_bytes: int = 1 << 31
 ) -> GraphFunc:

@@ -65,7 +65,7 @@ _EXIT = Value("exit", TupleType(()))
 _FUSED: Attrs = (("fused", True),)
 
 
-@define_pass(atomic=True)
+@define_pass(idempotent=True, atomic=True)
 def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     """Fuse the operators of the outermost body into groups of at most ``max_ops``.
 

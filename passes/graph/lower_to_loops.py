@@ -38,7 +38,8 @@ from irkit.topi import compute_of, default_schedule, full
 from irkit.transform import define_pass
 
 
-@define_pass
+# Atomic: the rewrites inside are those of schedules, which are legal only as a whole.
+@define_pass(idempotent=True, atomic=True)
 def lower_to_loops(mod: IRModule, *, vector_bytes: int = 64) -> IRModule:
     """Make loop functions from the operators of every graph function. Units: bytes of one vector
     register."""

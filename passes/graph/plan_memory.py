@@ -27,7 +27,7 @@ from irkit.graph import GraphFunc, memory_plan, without_plan
 from irkit.transform import define_pass
 
 
-@define_pass
+@define_pass(idempotent=True)
 def plan_memory(func: GraphFunc) -> GraphFunc:
     """Plan the arena; a slot is item (of a tuple), offset and size in bytes, first and last
     binding."""

@@ -38,7 +38,7 @@ _NOTHING_IF_SAME_TYPE = frozenset(
 )
 
 
-@define_pass
+@define_pass(idempotent=True)
 def simplify_graph(func: GraphFunc) -> GraphFunc:
     """Replace the values of identities, of shape changes that change nothing, of items of known
     tuples, and of nested lets, by what they stand for."""

@@ -34,7 +34,7 @@ from irkit.transform import define_pass
 Sides = tuple[Side | None, ...]
 
 
-@define_pass(needs=(no_blocks,), atomic=True)
+@define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def compact_buffers(func: PrimFunc) -> PrimFunc:
     """Make every allocated buffer as large as the box that its accesses lie in, and count their
     indices from its corner."""

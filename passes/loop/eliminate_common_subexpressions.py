@@ -67,7 +67,7 @@ LEAVES = (Store, Evaluate, Assert)
 MAX_RUN = 256
 
 
-@define_pass(needs=(no_blocks,))
+@define_pass(idempotent=True, needs=(no_blocks,))
 def eliminate_common_subexpressions(func: PrimFunc) -> PrimFunc:
     """Bind expressions that occur more than once in a straight run of statements to names."""
     sources = {view.buffer: view.source for view in walk(func.body, View)}

@@ -43,7 +43,7 @@ from irkit.ir import (
 from irkit.transform import define_pass
 
 
-@define_pass(needs=(no_blocks,), gives=(flat_access,), atomic=True)
+@define_pass(idempotent=True, needs=(no_blocks,), gives=(flat_access,), atomic=True)
 def flatten_buffers(func: PrimFunc) -> PrimFunc:
     """Replace buffers of any rank by one-dimensional ones, and indices by offsets in elements."""
     used = {node.buffer for node in walk(func.body, (Load, Store))}

@@ -45,7 +45,7 @@ from irkit.passes.loop.affine import Affine, Sums
 from irkit.transform import define_pass
 
 
-@define_pass(needs=(no_blocks,))
+@define_pass(idempotent=True, needs=(no_blocks,))
 def hoist_first_iterations(func: PrimFunc) -> PrimFunc:
     """Run a condition at the start of a serial loop, and what it guards, before the loop, if it can
     only hold in the first iteration."""

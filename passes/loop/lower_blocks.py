@@ -25,7 +25,7 @@ from irkit.passes.loop.axes import axis_values
 from irkit.transform import define_pass
 
 
-@define_pass(needs=(no_init_blocks,), gives=(no_blocks,))
+@define_pass(idempotent=True, needs=(no_init_blocks,), gives=(no_blocks,))
 def lower_blocks(func: PrimFunc) -> PrimFunc:
     """Replace every block by its body, over the loop variables that its axes are bound to."""
     blocks = list(walk(func.body, Block))

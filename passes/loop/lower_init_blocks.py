@@ -30,7 +30,7 @@ from irkit.ir import Block, If, PrimFunc, Stmt, eq, logical_and, no_init_blocks,
 from irkit.transform import define_pass
 
 
-@define_pass(gives=(no_init_blocks,))
+@define_pass(idempotent=True, gives=(no_init_blocks,))
 def lower_init_blocks(func: PrimFunc) -> PrimFunc:
     """Put the init of every block in front of its body, run where all reduce axes are 0."""
 

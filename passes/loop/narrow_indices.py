@@ -59,7 +59,7 @@ CASTS = Rules(
 )
 
 
-@define_pass(needs=(no_blocks,), atomic=True)
+@define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def narrow_indices(func: PrimFunc) -> PrimFunc:
     """Turn 64-bit loop variables, index arithmetic and comparisons into 32-bit ones where no value
     in between can leave that range."""

@@ -40,14 +40,14 @@ class _Place(NamedTuple):
     last: int
 
 
-@define_pass
+@define_pass(idempotent=True)
 def plan_allocations(func: PrimFunc) -> PrimFunc:
     """Allocate every buffer just around its uses, and drop those without any."""
     planner = _Planner(func)
     moving: set[Buffer] = set()
     placed: dict[int, list[tuple[_Place, Allocate]]] = {}
-    for allocate in walk(func.body, Allocate):
-        place = planner.place(allocate)
+    allocates = list(walk(func.body, Allocate))
+    for allocate, place in _joined([(each, planner.place(each)) for each in allocates]):
         if place is None:
             moving.add(allocate.buffer)
         elif _is_elsewhere(place, allocate) and allowed("move", allocate, place.stmt):
@@ -69,6 +69,27 @@ def plan_allocations(func: PrimFunc) -> PrimFunc:
         return _around(made, [allocate for _, allocate in here])
 
     return func.replace(body=descend(func.body, insert))
+
+
+def _joined(
+    found: list[tuple[Allocate, _Place | None]],
+) -> list[tuple[Allocate, _Place | None]]:
+    """Let stretches of one sequence that overlap become one, for they cannot be nested."""
+    starts = sorted((place.first, at) for at, (_, place) in enumerate(found) if place is not None)
+    made = dict(enumerate(place for _, place in found))
+    open_at: dict[int, list[int]] = {}
+    for _, at in starts:
+        place = made[at]
+        assert place is not None
+        group = open_at.setdefault(id(place.stmt), [])
+        last = made[group[-1]] if group else None
+        if last is None or place.first >= last.last:
+            group.clear()
+        group.append(at)
+        if last is not None and len(group) > 1:
+            whole = _Place(place.stmt, last.first, max(last.last, place.last))
+            made.update(dict.fromkeys(group, whole))
+    return [(allocate, made[at]) for at, (allocate, _) in enumerate(found)]
 
 
 def _is_elsewhere(place: _Place, allocate: Allocate) -> bool:

@@ -86,7 +86,7 @@ def no_effect(stmt: Evaluate | Assert) -> Stmt | None:
 NO_OPS = Rules("no-ops", dead_loop, empty_branch, stored_already, no_effect)
 
 
-@define_pass
+@define_pass(idempotent=True)
 def remove_no_ops(func: PrimFunc) -> PrimFunc:
     """Remove loops that never run or do nothing, empty branches, stores of what is there, asserts
     that hold, and names, buffers and views that nobody uses."""

@@ -20,7 +20,7 @@ from irkit.passes.loop.bounds_checks import is_inside
 from irkit.transform import define_pass
 
 
-@define_pass
+@define_pass(idempotent=True)
 def rewrite_unsafe_selects(func: PrimFunc) -> PrimFunc:
     """Turn selects into conditional expressions where a side loads what cannot be shown to be
     inside its buffer; only the chosen side is evaluated then."""

@@ -23,7 +23,7 @@ from irkit.ir import For, PrimFunc, no_nested_parallel_loops
 from irkit.transform import define_pass
 
 
-@define_pass(gives=(no_nested_parallel_loops,))
+@define_pass(idempotent=True, gives=(no_nested_parallel_loops,))
 def serialize_inner_parallel_loops(func: PrimFunc) -> PrimFunc:
     """Make every parallel loop inside another parallel loop serial."""
 

@@ -40,7 +40,7 @@ from irkit.ir.arith import simplify as simplest
 from irkit.transform import define_pass
 
 
-@define_pass
+@define_pass(idempotent=True)
 def simplify(func: PrimFunc) -> PrimFunc:
     """Simplify every expression by what holds where it stands, decide the branches that can be
     decided, and dissolve loops that run once or never."""

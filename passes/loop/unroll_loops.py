@@ -21,7 +21,7 @@ from irkit.transform import define_pass
 MAX_NODES = 1 << 17
 
 
-@define_pass(gives=(no_unrolled_loops,))
+@define_pass(idempotent=True, gives=(no_unrolled_loops,))
 def unroll_loops(func: PrimFunc, *, max_extent: int = 64) -> PrimFunc:
     """Unroll every loop marked unrolled that runs at most ``max_extent`` times (iterations); the
     others become serial.

@@ -64,7 +64,7 @@ from irkit.transform import define_pass
 Task = tuple[Stmt, Mask]
 
 
-@define_pass(needs=(flat_access,), gives=(no_vectorized_loops,))
+@define_pass(idempotent=True, needs=(flat_access,), gives=(no_vectorized_loops,))
 def vectorize_loops(func: PrimFunc, *, lanes: int = 16) -> PrimFunc:
     """Run up to ``lanes`` iterations of each vectorized loop at once; a longer loop becomes a
     serial loop of vectors and a shorter vector for the rest."""

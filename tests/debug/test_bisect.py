@@ -9,8 +9,9 @@ import pytest
 
 from irkit.core import IRModule, rewrite
 from irkit.debug import Culprit, bisect
+from irkit.graph import Builder, GraphFunc, Op
 from irkit.ir import Add, Const, For, Let, PrimFunc, Sub, Var, parse
-from irkit.phases import DEFAULT
+from irkit.phases import DEFAULT, GRAPH
 from irkit.transform import AnyPass, define_pass
 from tests.passes.loop.kernels import kernel
 
@@ -163,3 +164,24 @@ def test_a_rule_that_reports_itself_is_found_by_its_line(monkeypatch: pytest.Mon
     assert culprit.verdict.name == "vectorize-loops"
     assert culprit.rewrites[0].span is not None
     assert culprit.rewrites[0].span.file.endswith("vectorize_loops.py")
+
+
+def test_the_guilty_rewrite_of_a_graph_pass_is_named() -> None:
+    @define_pass
+    def forget_relu(func: GraphFunc) -> GraphFunc:
+        """Turn every relu and tanh into abs."""
+
+        def rule(op: Op) -> Op | None:
+            return op.replace(name="abs") if op.name in ("relu", "abs") else None
+
+        return rewrite(func, rule, on=Op)
+
+    b = Builder("main")
+    x = b.param("x", (4,))
+    func = b.finish(b.op("relu", b.op("abs", x)), b.op("relu", x))
+    culprit = bisect(GRAPH.insert(forget_relu, phase=0), IRModule({"main": func}))
+    assert culprit is not None
+    assert culprit.verdict.name == "forget-relu"
+    assert culprit.verdict.buffer == "output 1"
+    assert len(culprit.rewrites) == 1
+    assert culprit.rewrites[0].before.name == "relu"

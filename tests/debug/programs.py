@@ -1,0 +1,76 @@
+"""Programs that every pass is tried on: what it is given where it stands in the phases."""
+
+from functools import cache
+
+from hypothesis import given, settings
+
+from irkit.core import IRModule
+from irkit.fuzz import prim_funcs
+from irkit.ir import PrimFunc, parse, script
+from irkit.phases import DEFAULT, GRAPH
+from irkit.transform import IR, AnyPass, Pipeline
+from tests.graph.graphs import random_graph
+from tests.passes.loop.kernels import kernel
+
+CHOSEN = (
+    "MATMUL",
+    "TILED_MATMUL",
+    "CONV_PADDED",
+    "SOFTMAX",
+    "BRANCHES",
+    "REUSED",
+    "FUSED_PRODUCER",
+    "TILE",
+)
+SELECTS = """
+def selects(A: f32[8], B: f32[9], C: f32[8]):
+    for i in serial(0, 8):
+        C[i] = select(i < 4, B[i + 1], A[i])
+    for i in parallel(0, 2):
+        for j in parallel(0, 4):
+            C[i * 4 + j] = select(A[i * 4 + j] > f32(0.0), C[i * 4 + j], B[8 - j])
+"""
+
+
+@cache
+def random_programs(count: int) -> tuple[PrimFunc, ...]:
+    """Draw random functions, the same in each run, with spans as text has them."""
+    found: list[PrimFunc] = []
+
+    @settings(max_examples=count, deadline=None, derandomize=True, database=None)
+    @given(prim_funcs())
+    def collect(func: PrimFunc) -> None:
+        found.append(parse(script(func), file="random.irs"))
+
+    collect()
+    return tuple(found[:count])
+
+
+@cache
+def stages(pipeline: Pipeline, programs: tuple[IR, ...]) -> dict[str, list[IR]]:
+    """Collect what each pass of a pipeline is given, by the name of the pass."""
+    found: dict[str, list[IR]] = {}
+    for program in programs:
+        for step in pipeline.steps(program):
+            found.setdefault(step.name, []).append(step.before)
+    return found
+
+
+@cache
+def loop_programs(count: int) -> tuple[PrimFunc, ...]:
+    return (*map(kernel, CHOSEN), parse(SELECTS.strip()), *random_programs(count))
+
+
+@cache
+def graph_programs(count: int) -> tuple[IRModule, ...]:
+    return tuple(IRModule({"main": random_graph(seed)}) for seed in range(count))
+
+
+def programs_for(p: AnyPass, count: int) -> list[IR]:
+    """List programs that a pass of the toolkit may meet: at its place, and where it needs nothing,
+    also as they are."""
+    if p.name in GRAPH.names:
+        return stages(GRAPH, graph_programs(count))[p.name]
+    programs = loop_programs(count)
+    at_place = stages(DEFAULT, programs).get(p.name, [])
+    return [*at_place, *(() if p.needs else programs)]
