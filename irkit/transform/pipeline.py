@@ -120,7 +120,7 @@ class Pipeline(msgspec.Struct, frozen=True):
 
     def then(self, other: "Pipeline") -> "Pipeline":
         """Run another pipeline of the same level afterwards, as one: its phases have higher
-        numbers, and what it takes as given must be in force by then."""
+        numbers, and what its passes need must be in force by then, whatever it took as given."""
         if other.level is not self.level:
             raise IRKitError(
                 f"a pipeline of level {other.level.name!r} cannot follow one of level "
@@ -133,12 +133,6 @@ class Pipeline(msgspec.Struct, frozen=True):
                     f"phase {phase.number} {phase.name} cannot follow: the pipeline before it has "
                     f"phases up to {last}"
                 )
-        missing = [fact.name for fact in other.facts if fact not in self.gives]
-        if missing and any(phase.passes for phase in other.phases):
-            raise IRKitError(
-                f"the pipeline that follows begins with {missing[0]}, which this one does not give",
-                hint=f"In force at its end: {', '.join(f.name for f in self.gives) or 'nothing'}.",
-            )
         order = tuple(dict.fromkeys((*self.order, *other.order)))
         return msgspec.structs.replace(self, phases=(*self.phases, *other.phases), order=order)
 

@@ -130,6 +130,18 @@ def test_an_order_that_cannot_hold_is_refused() -> None:
         read("1:vectorize;2:flatten")
 
 
+@settings(max_examples=200, derandomize=True)
+@given(st.text('012:;,{}=[]"-abflten.\n é', max_size=40))
+def test_any_text_gives_a_pipeline_or_an_error_with_a_place(text: str) -> None:
+    try:
+        found = read(text)
+    except IRKitError as error:
+        placed = error.span is not None or "needs" in str(error)
+    else:
+        placed = read(found.text()) == found
+    assert placed
+
+
 def test_only_digits_are_phases() -> None:
     assert [number for number, _, _ in parse_phases("0:;12:a,b")] == [0, 12]
     with pytest.raises(ParseError):
@@ -145,7 +157,7 @@ def test_one_pipeline_follows_another_with_the_facts_it_leaves() -> None:
     assert both.facts == ()
     # Nothing of it runs, so nothing is asked.
     assert LIKE.then(legal).text() == "0:;1:;2:;4:"
-    with pytest.raises(IRKitError, match="begins with no_unrolled_loops, which this one"):
+    with pytest.raises(IRKitError, match="'vectorize' needs no_unrolled_loops, which nothing"):
         LIKE.then(legal.insert(vectorize, phase=4))
     with pytest.raises(IRKitError, match="phase 1 flat cannot follow"):
         legal.then(first)
