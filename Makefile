@@ -14,7 +14,7 @@ test: check
 	$(BIN)/python -m pytest -n 2
 
 test-long: check
-	IRKIT_LONG=1 $(BIN)/python -m pytest -n 2
+	IRKIT_LONG=1 $(BIN)/python -m pytest -n 2 -m "long or not long"
 
 bench: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
