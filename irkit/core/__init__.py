@@ -1,6 +1,7 @@
 """What every level shares. Read node, walk, rules, rewrite, descend; then module; the rest is
 small."""
 
+from irkit.core.analysis import analysis
 from irkit.core.descend import Visit, allowed, carried, descend
 from irkit.core.errors import (
     DTypeError,
@@ -68,6 +69,7 @@ __all__ = [
     "Uses",
     "Visit",
     "allowed",
+    "analysis",
     "any_node",
     "as_target",
     "binders",

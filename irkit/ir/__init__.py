@@ -1,6 +1,18 @@
 """The loop IR. Reading order: dtype, expr, choice, buffer, intrinsics, stmt, function
 (what there is); build (how to make it); then the rest."""
 
+from irkit.ir.analysis import (
+    AccessRegions,
+    Dependences,
+    Enclosing,
+    Liveness,
+    Uses,
+    access_regions,
+    dependences,
+    enclosing,
+    liveness,
+    uses_of,
+)
 from irkit.ir.arith import Interval, Linear, bounds, linear, loop_ranges, prove, simplify
 from irkit.ir.arrays import from_numpy, numpy_dtype
 from irkit.ir.buffer import Buffer, Load, Ramp
@@ -164,6 +176,7 @@ __all__ = [
     "U16",
     "U32",
     "U64",
+    "AccessRegions",
     "Add",
     "Allocate",
     "And",
@@ -182,7 +195,9 @@ __all__ = [
     "Compare",
     "Const",
     "DType",
+    "Dependences",
     "Div",
+    "Enclosing",
     "Evaluate",
     "Expr",
     "ExprLike",
@@ -198,6 +213,7 @@ __all__ = [
     "Intrinsic",
     "Let",
     "Linear",
+    "Liveness",
     "Load",
     "LoopKind",
     "Max",
@@ -223,8 +239,10 @@ __all__ = [
     "Store",
     "Sub",
     "TooDeep",
+    "Uses",
     "Var",
     "View",
+    "access_regions",
     "as_dtype",
     "as_expr",
     "as_int",
@@ -239,8 +257,10 @@ __all__ = [
     "conjuncts",
     "const",
     "convert",
+    "dependences",
     "dimension_vars",
     "dtype",
+    "enclosing",
     "eq",
     "evaluate",
     "flat_access",
@@ -262,6 +282,7 @@ __all__ = [
     "is_printable",
     "le",
     "linear",
+    "liveness",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -292,6 +313,7 @@ __all__ = [
     "seq",
     "shape_vars",
     "simplify",
+    "uses_of",
     "verify",
     "visit_below",
 ]

@@ -39,6 +39,14 @@ def infer_regions(block: Block) -> tuple[tuple[Region, ...], tuple[Region, ...]]
     return finder.reads.regions(), finder.writes.regions()
 
 
+def stmt_regions(stmt: Stmt) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+    """Find the boxes that a statement, with all below it, reads and writes, in terms of what is
+    bound around it."""
+    finder = _Finder()
+    finder.stmt(stmt)
+    return finder.reads.regions(), finder.writes.regions()
+
+
 Loops = tuple[For, ...]
 
 

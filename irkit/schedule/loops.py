@@ -15,13 +15,13 @@ from irkit.ir import (
     Var,
     as_int,
     const,
+    dependences,
     index,
     is_const,
     logical_and,
     lt,
     product,
 )
-from irkit.schedule.independence import dependence
 from irkit.schedule.state import blocks_below, exchange, find_loop, nest, path_to, variables
 
 Factor = int | Expr | None
@@ -185,7 +185,7 @@ def _check_free(func: PrimFunc, loop: For) -> None:
     if "opaque" in kinds:
         reason = "it moves an opaque axis, whose order may matter"
     elif not (len(blocks) == 1 and kinds == {"reduce"}):
-        reason = dependence(func, loop)
+        reason = dependences(func).carried(loop) or ""
     if reason:
         raise ScheduleError(f"cannot reorder {loop.var.name!r}: {reason}", span=loop.span)
 
@@ -212,7 +212,7 @@ def mark(func: PrimFunc, var: Var, kind: LoopKind) -> PrimFunc:
                     hint="Use rfactor to split the reduction first.",
                     span=loop.span,
                 )
-        reason = dependence(func, loop)
+        reason = dependences(func).carried(loop) or ""
         if reason:
             raise ScheduleError(f"cannot make {var.name!r} {kind}: {reason}", span=loop.span)
     return exchange(func, {loop: loop.replace(kind=kind)})

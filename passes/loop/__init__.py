@@ -3,8 +3,8 @@
 Reading order: that of the phases. plan_allocations, lower_init_blocks, lower_blocks,
 compact_buffers, flatten_buffers, narrow_indices,
 simplify; hoist_first_iterations, serialize_inner_parallel_loops, vectorize_loops, unroll_loops;
-remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions. What they rest on: axes,
-numbering, affine, boxes, carried_values, lane_conflicts, vector_expr.
+remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions. What they rest on: boxes,
+carried_values, vector_expr, and the analyses of the loop IR.
 """
 
 from irkit.passes.loop.compact_buffers import compact_buffers

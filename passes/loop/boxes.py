@@ -8,8 +8,8 @@ import msgspec
 
 from irkit.core import Node, symbols_bound, walk
 from irkit.ir import I64, Expr, Let, Load, PrimFunc, Stmt, Var, const, convert
+from irkit.ir.analysis import Affine, Sums
 from irkit.ir.arith import Ranges, bounds
-from irkit.passes.loop.affine import Affine, Sums
 
 Corner = tuple[tuple[int, int], ...]
 

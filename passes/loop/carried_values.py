@@ -21,8 +21,8 @@ from irkit.ir import (
     logical_not,
     lt,
 )
+from irkit.ir.analysis import axis_values
 from irkit.ir.arith import loop_ranges, simplify
-from irkit.passes.loop.axes import axis_values
 from irkit.passes.loop.boxes import Boxes, Side, bound_inside, merged
 
 MAX_ACCESSES = 64

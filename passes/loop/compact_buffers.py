@@ -26,8 +26,8 @@ size keeps its extent.
 
 from irkit.core import Node, remark, rewrite, uses, walk
 from irkit.ir import I64, Allocate, Buffer, Expr, Load, PrimFunc, Store, as_int, const, no_blocks
+from irkit.ir.analysis import axis_values
 from irkit.ir.arith import loop_ranges
-from irkit.passes.loop.axes import axis_values
 from irkit.passes.loop.boxes import Boxes, Side, bound_inside, merged
 from irkit.transform import define_pass
 

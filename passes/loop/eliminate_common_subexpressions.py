@@ -60,7 +60,7 @@ from irkit.ir import (
     seq,
     visit_below,
 )
-from irkit.passes.loop.numbering import Numbering
+from irkit.ir.analysis import Numbering
 from irkit.transform import define_pass
 
 LEAVES = (Store, Evaluate, Assert)

@@ -40,8 +40,8 @@ from irkit.ir import (
     no_blocks,
     seq,
 )
+from irkit.ir.analysis import Affine, Sums
 from irkit.ir.arith import loop_ranges
-from irkit.passes.loop.affine import Affine, Sums
 from irkit.transform import define_pass
 
 

@@ -21,7 +21,7 @@ After::
 
 from irkit.core import Node, Visit, allowed, carried, descend, substitute, walk
 from irkit.ir import Block, If, PrimFunc, Stmt, no_blocks, no_init_blocks, visit_below
-from irkit.passes.loop.axes import axis_values
+from irkit.ir.analysis import axis_values
 from irkit.transform import define_pass
 
 

@@ -17,7 +17,7 @@ After::
 
 from collections import Counter
 
-from irkit.core import Node, Rules, binders, children, rewrite, uses, walk
+from irkit.core import Node, Rules, binders, rewrite, uses, walk
 from irkit.ir import (
     Allocate,
     Assert,
@@ -37,7 +37,7 @@ from irkit.ir import (
     logical_not,
     seq,
 )
-from irkit.passes.loop.numbering import Numbering
+from irkit.ir.analysis import Numbering, symbols_read
 from irkit.transform import define_pass
 
 
@@ -106,7 +106,7 @@ class _Uses:
     def __init__(self, root: Stmt) -> None:
         self._counts = Counter[Node]()
         for stmt in walk(root, Stmt):
-            self._counts.update(_own_symbols(stmt))
+            self._counts.update(_touched(stmt))
 
     def __contains__(self, symbol: Node) -> bool:
         return self._counts[symbol] > 0
@@ -115,18 +115,10 @@ class _Uses:
         """Take note that ``stmt`` became ``smaller``: nothing at all, or its own body."""
         if is_empty(smaller):
             for gone in walk(stmt, Stmt):
-                self._counts.subtract(_own_symbols(gone))
+                self._counts.subtract(_touched(gone))
         elif isinstance(stmt, (Let, Allocate, View)):
-            self._counts.subtract(_own_symbols(stmt))
+            self._counts.subtract(_touched(stmt))
 
 
-def _own_symbols(stmt: Stmt) -> set[Node]:
-    roots = [node for node in children(stmt) if not isinstance(node, Stmt)]
-    found: set[Node] = set(uses(stmt))
-    for symbol in binders(stmt):
-        roots.extend(children(symbol))
-    for node in (inner for root in roots for inner in walk(root)):
-        found.update(uses(node))
-        if node.symbol:
-            found.add(node)
-    return found
+def _touched(stmt: Stmt) -> set[Node]:
+    return symbols_read(stmt) | {*uses(stmt)}

@@ -55,9 +55,8 @@ from irkit.ir import (
     seq,
     visit_below,
 )
+from irkit.ir.analysis import Sums, lane_conflict
 from irkit.ir.arith import Interval, Ranges, loop_ranges
-from irkit.passes.loop.affine import Sums
-from irkit.passes.loop.lane_conflicts import lane_conflict
 from irkit.passes.loop.vector_expr import CannotVectorize, Lanes, Mask
 from irkit.transform import define_pass
 

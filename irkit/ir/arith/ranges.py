@@ -1,16 +1,13 @@
 """The range of every variable that a function binds: each is bound once, so this is one table."""
 
 from typing import cast
-from weakref import WeakKeyDictionary
 
-from irkit.core import Node, children, walk
+from irkit.core import Node, analysis, children, walk
 from irkit.ir.arith.bounds import bounds
 from irkit.ir.arith.interval import Interval, Ranges, limits
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, For, Let, Stmt
-
-_CACHE: WeakKeyDictionary[PrimFunc, dict[Var, Interval]] = WeakKeyDictionary()
 
 
 def loop_ranges(root: PrimFunc | Stmt, outer: Ranges | None = None) -> dict[Var, Interval]:
@@ -21,11 +18,13 @@ def loop_ranges(root: PrimFunc | Stmt, outer: Ranges | None = None) -> dict[Var,
     result too.
     """
     if isinstance(root, PrimFunc) and not outer:
-        cached = _CACHE.get(root)
-        if cached is None:
-            cached = _CACHE[root] = _collect(root, {})
-        return dict(cached)
+        return dict(_of_function(root))
     return _collect(root, dict(outer or {}))
+
+
+@analysis
+def _of_function(func: PrimFunc) -> dict[Var, Interval]:
+    return _collect(func, {})
 
 
 def _collect(root: PrimFunc | Stmt, known: dict[Var, Interval]) -> dict[Var, Interval]:

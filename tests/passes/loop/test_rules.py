@@ -35,3 +35,16 @@ def test_a_trace_shows_which_rule_fired_how_often_and_where_it_is_written(tmp_pa
         lines = Path(span.file).read_text().splitlines()
         assert lines[span.line - 1].startswith("def dead_loop(")
         assert rule_table(rows.values()).row_count == 3
+
+
+def test_a_name_that_only_the_shape_of_a_buffer_mentions_stays() -> None:
+    func = parse(SHAPE)
+    assert remove_no_ops(func) is func
+
+
+SHAPE = """def f(A: f32[n], C: f32[n]):
+    k: i64 = n + 1
+    T = alloc(f32[k])
+    T[0] = A[0]
+    C[0] = T[0]
+"""

@@ -3,7 +3,9 @@
 from collections.abc import Set
 
 from irkit.core import Node, substitute, walk
-from irkit.ir import Block, Expr, PrimFunc, Stmt, Var
+from irkit.ir.expr import Expr, Var
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Block, Stmt
 
 
 def axis_values(root: PrimFunc | Stmt, only: Set[Node] | None = None) -> dict[Var, Expr]:

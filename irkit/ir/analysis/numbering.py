@@ -7,7 +7,7 @@ node once, whatever the depth.
 from collections.abc import Callable, Hashable
 
 from irkit.core import Field, children, fields, postorder
-from irkit.ir import Const, Expr, Var
+from irkit.ir.expr import Const, Expr, Var
 
 
 class Numbering:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 import msgspec
 
 from irkit.core import postorder, substitute
-from irkit.ir import Add, Cast, Const, DType, Expr, FloorDiv, FloorMod, Mul, Neg, Sub, Var
+from irkit.ir.analysis.numbering import Numbering
 from irkit.ir.arith import Interval, simplify
-from irkit.passes.loop.numbering import Numbering
+from irkit.ir.dtype import DType
+from irkit.ir.expr import Add, Cast, Const, Expr, FloorDiv, FloorMod, Mul, Neg, Sub, Var
 
 MAX_TERMS = 32
 MAX_FACTOR = 1 << 47

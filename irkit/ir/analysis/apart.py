@@ -1,0 +1,157 @@
+"""Whether different iterations of a loop may touch the same element."""
+
+from collections.abc import Callable, Iterator
+from math import gcd, inf
+
+import msgspec
+
+from irkit.core import Node, substitute, symbols_bound, walk
+from irkit.ir.analysis.affine import Affine, Sums
+from irkit.ir.arith import simplify
+from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import product
+from irkit.ir.expr import Expr, Var
+from irkit.ir.stmt import For, Store
+
+MAX_PAIRS = 1 << 16
+MAX_DISTANCES = 1 << 12
+_EXACT = 1 << 52  # Limits are floats, which hold whole numbers up to here.
+
+
+class Access(msgspec.Struct, frozen=True):
+    """A load or store: the buffer it names, that whose memory this is, and its indices as sums."""
+
+    memory: Buffer
+    buffer: Buffer
+    indices: tuple[Affine, ...]
+    exprs: tuple[Expr, ...]
+    writes: bool
+
+
+def accesses_of(loop: For, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
+    """List the loads and stores in the body of a loop, those that are alike once."""
+    found: dict[object, Access] = {}
+    for node in walk(loop.body, (Load, Store)):
+        indices = tuple(sums.of(at) for at in node.indices)
+        key = tuple((*sorted(form.terms.items()), form.constant) for form in indices)
+        writes = isinstance(node, Store)
+        access = Access(memory(node.buffer), node.buffer, indices, node.indices, writes)
+        found.setdefault((node.buffer, key, writes), access)
+    return list(found.values())
+
+
+def conflict(
+    loop: For, count: int | None, sums: Sums, accesses: list[Access], *, joined: bool = False
+) -> str | None:
+    """Say why two of ``count`` successive iterations may touch the same element, one of them
+    writing; None if they surely do not.
+
+    ``joined`` also reads neighbouring dimensions as one row-major index.
+    """
+    if count is not None and count <= 1:
+        return None
+    stores = [access for access in accesses if access.writes]
+    if len(stores) * len(accesses) > MAX_PAIRS:
+        return "it touches memory in too many places"
+    test = _Test(loop, count, sums, {store.memory for store in stores}, joined)
+    for store in stores:
+        for other in accesses:
+            if other.memory is store.memory and not test.apart(store, other):
+                verb = "writes" if other.writes else "reads"
+                return (
+                    f"iterations may touch the same element of {store.buffer.name!r}: "
+                    f"one writes what another {verb}"
+                )
+    return None
+
+
+class _Test:
+    def __init__(
+        self, loop: For, count: int | None, sums: Sums, written: set[Buffer], joined: bool
+    ) -> None:
+        self.sums = sums
+        self.count = count
+        self.lane = loop.var
+        self.inner = {inner.var for inner in walk(loop.body, For)}
+        self.bound = {*symbols_bound(loop.body), loop.var}
+        self.written = written
+        self.joined = joined
+        self._steady: dict[int, bool] = {}
+        self._values: dict[Node, Node] = dict(sums.values.items())
+
+    def apart(self, a: Access, b: Access) -> bool:
+        """Say whether iteration x of ``a`` and another iteration y of ``b`` never meet."""
+        if a.buffer is not b.buffer:
+            return False
+        if any(self._differs(p, q) for p, q in zip(a.indices, b.indices, strict=True)):
+            return True
+        return self.joined and any(
+            self._differs(p, q) for p, q in zip(self._runs(a), self._runs(b), strict=True)
+        )
+
+    def _runs(self, access: Access) -> Iterator[Affine]:
+        """Read each run of neighbouring dimensions as one row-major index."""
+        rank, shape = len(access.exprs), access.buffer.shape
+        for length in range(2, rank + 1):
+            for first in range(rank - length + 1):
+                end = first + length
+                terms = [access.exprs[d] * product(shape[d + 1 : end]) for d in range(first, end)]
+                whole = sum(terms[1:], terms[0])
+                yield self.sums.of(simplify(substitute(whole, self._values), self.sums.ranges))
+
+    def _differs(self, p: Affine, q: Affine) -> bool:
+        if any(not self._moves(n) for n in p.plus(q, -1).terms):
+            return False
+        lane_p = lane_q = 0
+        step, low, high = 0, 0.0, 0.0
+        for form, sign in ((p, 1), (q, -1)):
+            for atom, factor in form.terms.items():
+                expr = self.sums.atom(atom)
+                if expr is self.lane:
+                    lane_p, lane_q = (factor, lane_q) if sign == 1 else (lane_p, factor)
+                elif isinstance(expr, Var) and expr in self.inner:
+                    at = self.sums.limits(Affine({atom: sign * factor}))
+                    step, low, high = gcd(step, factor), low + at[0], high + at[1]
+                elif self._moves(atom):
+                    return False
+        if lane_p != lane_q:
+            return False
+        return not may_meet(lane_p, p.constant - q.constant, step, (low, high), self.count)
+
+    def _moves(self, number: int) -> bool:
+        """Say whether an atom may differ between iterations, or between steps of an inner loop."""
+        known = self._steady.get(number)
+        if known is None:
+            known = self._steady[number] = any(
+                node in self.bound or (isinstance(node, Load) and node.buffer in self.written)
+                for node in walk(self.sums.atom(number))
+                if isinstance(node, (Var, Load))
+            )
+        return known
+
+
+def may_meet(
+    factor: int, rest: int, step: int, reach: tuple[float, float], count: int | None
+) -> bool:
+    """Say whether ``factor * distance + rest + t`` can be 0, for a distance that is not 0 and less
+    than ``count`` either way, and some multiple t of ``step`` within ``reach``."""
+    low, high = reach
+    first, last = _distances(factor, rest, low, high)
+    if count is not None:
+        first, last = max(first, 1 - count), min(last, count - 1)
+    if last - first >= MAX_DISTANCES:
+        divisor = gcd(factor, step)
+        return rest == 0 if divisor == 0 else rest % divisor == 0
+    for distance in range(int(first), int(last) + 1):
+        fixed = factor * distance + rest
+        if distance and (fixed == 0 if step == 0 else fixed % step == 0 and low <= -fixed <= high):
+            return True
+    return False
+
+
+def _distances(factor: int, rest: int, low: float, high: float) -> tuple[float, float]:
+    """Bound the distances at which a sum can be 0; unbounded where nothing is known."""
+    if factor == 0 or not -_EXACT < low <= high < _EXACT or abs(rest) >= _EXACT:
+        return -inf, inf
+    ends = [(-rest - int(low)) // factor, (-rest - int(high)) // factor]
+    return min(ends), max(ends) + 1

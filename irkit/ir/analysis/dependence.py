@@ -1,0 +1,112 @@
+"""Whether iterations of a loop, or two statements, depend on each other through memory.
+
+The answers are conservative: where nothing is said to depend, nothing does; where something is, it
+may.
+"""
+
+from typing import Literal
+
+from irkit.core import analysis, walk
+from irkit.ir.analysis.access import access_regions
+from irkit.ir.analysis.affine import Sums
+from irkit.ir.analysis.apart import accesses_of, conflict
+from irkit.ir.analysis.axes import axis_values
+from irkit.ir.analysis.uses import uses_of
+from irkit.ir.arith import Ranges, bounds, loop_ranges, simplify
+from irkit.ir.buffer import Buffer
+from irkit.ir.build import as_int
+from irkit.ir.expr import Expr
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Allocate, Evaluate, For, Let, Region, Stmt, View
+
+Kind = Literal["flow", "anti", "output"]
+
+
+class Dependences:
+    """Answer for the loops and statements of one function."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        self._ranges = loop_ranges(func)
+        lets = {let.var: let.value for let in walk(func.body, Let)}
+        self._sums = Sums(self._ranges, lets | axis_values(func))
+        self._uses = uses_of(func)
+        self._regions = access_regions(func)
+        self._carried: dict[For, str | None] = {}
+
+    def carried(self, loop: For) -> str | None:
+        """Say why iterations of a loop may depend on each other; None if they surely do not, so
+        that they may run in any order or at the same time."""
+        if loop not in self._carried:
+            self._carried[loop] = self._carries(loop)
+        return self._carried[loop]
+
+    def _carries(self, loop: For) -> str | None:
+        if any(True for _ in walk(loop.body, Evaluate)):
+            return "it has an effect beside memory"
+        # What is allocated in an iteration is its own.
+        own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
+        accesses = accesses_of(loop, self._sums, self._uses.memory)
+        begin, end = as_int(loop.begin), as_int(loop.end)
+        count = None if begin is None or end is None else end - begin
+        shared = [access for access in accesses if access.memory not in own]
+        return conflict(loop, count, self._sums, shared, joined=True)
+
+    def between(self, a: Stmt, b: Stmt) -> frozenset[Kind]:
+        """List how ``b``, which runs after ``a``, may depend on it: it reads what ``a`` wrote
+        (flow), writes what it read (anti), or writes what it wrote (output).
+
+        Both are seen with each variable that is bound around them at one value.
+        """
+        regions = self._regions
+        pairs: tuple[tuple[Kind, tuple[Region, ...], tuple[Region, ...]], ...] = (
+            ("flow", regions.writes(a), regions.reads(b)),
+            ("anti", regions.reads(a), regions.writes(b)),
+            ("output", regions.writes(a), regions.writes(b)),
+        )
+        return frozenset(
+            kind
+            for kind, ones, others in pairs
+            if any(self._overlap(one, other) for one in ones for other in others)
+        )
+
+    def _overlap(self, a: Region, b: Region) -> bool:
+        if self._uses.memory(a.buffer) is not self._uses.memory(b.buffer):
+            return False
+        if a.buffer is not b.buffer:
+            return True
+        dims = zip(a.begins, a.extents, b.begins, b.extents, strict=True)
+        return not any(
+            self._is_behind(begin, at, other) or self._is_behind(at, begin, extent)
+            for begin, extent, at, other in dims
+        )
+
+    def _is_behind(self, begin: Expr, other: Expr, extent: Expr) -> bool:
+        """Say whether ``begin`` is not below ``other + extent``."""
+        if not begin.dtype == other.dtype == extent.dtype:
+            return False
+        gap = bounds(simplify(begin - other - extent, self._ranges), self._ranges)
+        return gap.low is not None and gap.low >= 0
+
+
+@analysis
+def dependences(func: PrimFunc) -> Dependences:
+    """Find how the loops and statements of a function depend on each other through memory."""
+    return Dependences(func)
+
+
+def lane_conflict(loop: For, lanes: int, ranges: Ranges) -> str | None:
+    """Say why ``lanes`` successive iterations of a loop cannot be run in lockstep; None if they
+    can.
+
+    Lanes in lockstep reorder what different iterations do. That is harmless if no two of them touch
+    the same element, at least one writing.
+    """
+    sums = Sums(ranges, {let.var: let.value for let in walk(loop.body, Let)})
+    sources = {view.buffer: view.source for view in walk(loop.body, View)}
+
+    def memory(buffer: Buffer) -> Buffer:
+        while buffer in sources:
+            buffer = sources[buffer]
+        return buffer
+
+    return conflict(loop, lanes, sums, accesses_of(loop, sums, memory))

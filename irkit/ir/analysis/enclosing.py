@@ -1,0 +1,117 @@
+"""What is around each statement, and which statements surely ran before it."""
+
+from irkit.core import IRKitError, analysis, children
+from irkit.ir.build import as_int
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Block, For, If, Seq, Stmt
+
+
+class Enclosing:
+    """The places of the statements of one function.
+
+    A statement object that stands in several places has none of its own.
+    """
+
+    def __init__(self, body: Stmt) -> None:
+        self._above: dict[int, tuple[Stmt, int] | None] = {id(body): None}
+        self._shared: set[int] = set()
+        self._body = body  # Keeps alive what is known by its id.
+        stack = [body]
+        while stack:
+            stmt = stack.pop()
+            for number, child in enumerate(_in_order(stmt)):
+                if id(child) in self._above:
+                    self._shared.add(id(child))
+                    continue
+                self._above[id(child)] = stmt, number
+                stack.append(child)
+
+    def __contains__(self, stmt: Stmt) -> bool:
+        return id(stmt) in self._above
+
+    def parent(self, stmt: Stmt) -> Stmt | None:
+        """Return the statement directly around one; None for the body of the function.
+
+        Raises: IRKitError if the statement is not in the function, or in several places of it.
+        """
+        above = self._place(stmt)
+        return None if above is None else above[0]
+
+    def path(self, stmt: Stmt) -> tuple[Stmt, ...]:
+        """List the statements around one, the outermost first."""
+        return tuple(around for around, _ in self._steps(stmt))
+
+    def loops(self, stmt: Stmt) -> tuple[For, ...]:
+        """List the loops around a statement, the outermost first."""
+        return tuple(around for around in self.path(stmt) if isinstance(around, For))
+
+    def dominates(self, a: Stmt, b: Stmt) -> bool:
+        """Say whether ``a`` surely began before each run of ``b``: it is around it, or stands
+        before it where nothing can pass it by."""
+        if a is b:
+            return True
+        if self._is_shared(a) or self._is_shared(b):
+            return False
+        up, down = [*self._steps(a), (a, 0)], [*self._steps(b), (b, 0)]
+        for at, ((x, n), (y, m)) in enumerate(zip(up, down, strict=False)):
+            if x is a:
+                return True
+            if y is b:
+                return False
+            if n != m:
+                runs_before = isinstance(x, Seq) and n < m
+                return runs_before and all(_surely_enters(*step) for step in up[at + 1 : -1])
+        raise AssertionError("two statements have the same place")
+
+    def _steps(self, stmt: Stmt) -> list[tuple[Stmt, int]]:
+        """List what is around a statement, with the number of the part that leads to it."""
+        found: list[tuple[Stmt, int]] = []
+        above = self._place(stmt)
+        while above is not None:
+            found.append(above)
+            above = self._place(above[0])
+        return found[::-1]
+
+    def _place(self, stmt: Stmt) -> tuple[Stmt, int] | None:
+        if id(stmt) not in self._above:
+            raise IRKitError("the statement is not in this function", span=stmt.span)
+        if id(stmt) in self._shared:
+            raise IRKitError("the statement stands in several places", span=stmt.span)
+        return self._above[id(stmt)]
+
+    def _is_shared(self, stmt: Stmt) -> bool:
+        """Say whether a statement, or one around it, stands in several places."""
+        at: Stmt | None = stmt
+        while at is not None:
+            if id(at) in self._shared:
+                return True
+            at = self.parent(at)
+        return False
+
+
+@analysis
+def enclosing(func: PrimFunc) -> Enclosing:
+    """Find what is around each statement of a function."""
+    return Enclosing(func.body)
+
+
+def _in_order(stmt: Stmt) -> list[Stmt]:
+    """List the statements directly below, in the order in which they run."""
+    if isinstance(stmt, Block):
+        return [stmt.body] if stmt.init is None else [stmt.init, stmt.body]
+    return [child for child in children(stmt) if isinstance(child, Stmt)]
+
+
+def _surely_enters(stmt: Stmt, number: int) -> bool:
+    """Say whether a statement that runs surely runs the part of this number."""
+    match stmt:
+        case For():
+            begin, end = as_int(stmt.begin), as_int(stmt.end)
+            return begin is not None and end is not None and begin < end
+        case If():
+            return False
+        case Block():
+            is_init = stmt.init is not None and number == 0
+            return stmt.predicate is None and not is_init
+        case _:
+            return True

@@ -1,0 +1,121 @@
+"""When the memory of each allocated buffer is in use."""
+
+from typing import NamedTuple
+
+from irkit.core import analysis, children, walk
+from irkit.ir.analysis.uses import Uses, symbols_read, uses_of
+from irkit.ir.buffer import Buffer
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Allocate, For, Stmt, Store
+
+
+class Live(NamedTuple):
+    """The first and the last statement that need a memory, by number in text order."""
+
+    first: int
+    last: int
+
+
+class Liveness:
+    """The lives of the allocated buffers of one function; a view prolongs that of its source.
+
+    A buffer that is used in a loop and allocated outside of it lives throughout the loop, for
+    values may go from one iteration to another.
+    """
+
+    def __init__(self, lives: dict[Buffer, Live], numbers: dict[Stmt, int], uses: Uses) -> None:
+        self._lives = lives
+        self._numbers = numbers
+        self._uses = uses
+
+    def of(self, buffer: Buffer) -> Live | None:
+        """Return when the memory of a buffer is needed; None if nothing uses it, or it is none
+        that the function allocates."""
+        return self._lives.get(self._uses.memory(buffer))
+
+    def at(self, stmt: Stmt) -> set[Buffer]:
+        """Collect the allocated buffers whose memory is needed at a statement."""
+        number = self._numbers[stmt]
+        return {b for b, live in self._lives.items() if live.first <= number <= live.last}
+
+    def interfere(self, a: Buffer, b: Buffer) -> bool:
+        """Say whether two buffers may need memory at the same time, so that they cannot share it.
+
+        Parameters always may.
+        """
+        one, other = self._uses.memory(a), self._uses.memory(b)
+        if one is other:
+            return True
+        if not all(isinstance(self._uses.binder(buffer), Allocate) for buffer in (one, other)):
+            return True
+        x, y = self._lives.get(one), self._lives.get(other)
+        return x is not None and y is not None and x.first <= y.last and y.first <= x.last
+
+
+@analysis
+def liveness(func: PrimFunc) -> Liveness:
+    """Find when the allocated buffers of a function are in use."""
+    finder = _Finder(uses_of(func))
+    finder.visit(func.body)
+    lives = {b: Live(*ends) for b, ends in finder.lives.items()}
+    return Liveness(lives, finder.numbers, finder.uses)
+
+
+class _Finder:
+    """Walk statements in text order, knowing the loops around each."""
+
+    def __init__(self, uses: Uses) -> None:
+        self.uses = uses
+        self.lives: dict[Buffer, list[int]] = {}
+        self.numbers: dict[Stmt, int] = {}
+        self._loops: list[For] = []
+        self._depths: dict[Buffer, int] = {}  # How many loops are around the allocation.
+        self._whole: dict[For, set[Buffer]] = {}
+
+    def visit(self, root: Stmt) -> None:
+        shared: list[Stmt] = []
+        stack: list[tuple[Stmt, bool]] = [(root, False)]
+        while stack:
+            stmt, below_done = stack.pop()
+            if below_done:
+                self._leave()
+            elif stmt in self.numbers:
+                shared.append(stmt)
+            else:
+                self._enter(stmt)
+                if isinstance(stmt, For):
+                    stack.append((stmt, True))
+                below = [child for child in children(stmt) if isinstance(child, Stmt)]
+                stack.extend((child, False) for child in reversed(below))
+        for stmt in shared:  # In several places: too rare for a better answer than always.
+            for inner in walk(stmt, Stmt):
+                for owner in self._owners(inner):
+                    self.lives[owner] = [0, len(self.numbers) - 1]
+
+    def _enter(self, stmt: Stmt) -> None:
+        number = self.numbers[stmt] = len(self.numbers)
+        if isinstance(stmt, Allocate):
+            self._depths[stmt.buffer] = len(self._loops)
+        for owner in self._owners(stmt):
+            life = self.lives.setdefault(owner, [number, number])
+            life[1] = number
+            depth = self._depths[owner]
+            if depth < len(self._loops):
+                outermost = self._loops[depth]
+                life[0] = min(life[0], self.numbers[outermost])
+                self._whole[outermost].add(owner)
+        if isinstance(stmt, For):
+            self._loops.append(stmt)
+            self._whole[stmt] = set()
+
+    def _leave(self) -> None:
+        for owner in self._whole.pop(self._loops.pop()):
+            self.lives[owner][1] = len(self.numbers) - 1
+
+    def _owners(self, stmt: Stmt) -> set[Buffer]:
+        """Collect the allocated memories that a statement itself touches."""
+        touched = symbols_read(stmt)
+        if isinstance(stmt, Store):
+            touched.add(stmt.buffer)
+        owners = {self.uses.memory(b) for b in touched if isinstance(b, Buffer)}
+        return {owner for owner in owners if isinstance(self.uses.binder(owner), Allocate)}

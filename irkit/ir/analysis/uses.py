@@ -1,0 +1,84 @@
+"""Who reads and writes what."""
+
+from irkit.core import Node, analysis, binders, children, parts, uses, walk
+from irkit.ir.buffer import Buffer
+from irkit.ir.expr import Var
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Block, Stmt, Store, View
+
+
+class Uses:
+    """The statements that use each variable and buffer of one function, in text order.
+
+    A statement uses what its own expressions and accesses name, not what stands below it. Reads
+    and writes are of the buffer named; ``memory`` says which buffers are one memory.
+    """
+
+    def __init__(self, body: Stmt) -> None:
+        self._binders: dict[Node, Stmt] = {}
+        self._reads: dict[Node, dict[Stmt, None]] = {}
+        self._writes: dict[Node, dict[Stmt, None]] = {}
+        self._sources: dict[Buffer, Buffer] = {}
+        for stmt in walk(body, Stmt):
+            self._add(stmt)
+
+    def _add(self, stmt: Stmt) -> None:
+        for symbol in _bound(stmt):
+            self._binders[symbol] = stmt
+        if isinstance(stmt, View):
+            self._sources[stmt.buffer] = stmt.source
+        if isinstance(stmt, Store):
+            self._writes.setdefault(stmt.buffer, {})[stmt] = None
+        for used in symbols_read(stmt):
+            self._reads.setdefault(used, {})[stmt] = None
+
+    def binder(self, symbol: Var | Buffer) -> Stmt | None:
+        """Return the statement that introduces a symbol; None for parameters and what they bind."""
+        return self._binders.get(symbol)
+
+    def reads(self, symbol: Var | Buffer) -> tuple[Stmt, ...]:
+        """List the statements that need a variable, or may look at a buffer: by a load, a view, or
+        the region of a block."""
+        return tuple(self._reads.get(symbol, ()))
+
+    def writes(self, buffer: Buffer) -> tuple[Stmt, ...]:
+        """List the stores to a buffer."""
+        return tuple(self._writes.get(buffer, ()))
+
+    def of(self, symbol: Var | Buffer) -> tuple[Stmt, ...]:
+        """List the statements that use a symbol in any way, reads first."""
+        return tuple(self._reads.get(symbol, {}) | self._writes.get(symbol, {}))
+
+    def memory(self, buffer: Buffer) -> Buffer:
+        """Return the buffer whose memory this is: the source of its views."""
+        while buffer in self._sources:
+            buffer = self._sources[buffer]
+        return buffer
+
+    def is_used(self, symbol: Var | Buffer) -> bool:
+        """Say whether anything refers to a symbol."""
+        return symbol in self._reads or symbol in self._writes
+
+
+@analysis
+def uses_of(func: PrimFunc) -> Uses:
+    """Find who reads and writes each variable and buffer of a function."""
+    return Uses(func.body)
+
+
+def symbols_read(stmt: Stmt) -> set[Node]:
+    """Collect what a statement itself refers to, in its expressions and in the shapes of buffers
+    it introduces: all but the buffer that a store writes."""
+    found: set[Node] = set() if isinstance(stmt, Store) else set(uses(stmt))
+    roots = [child for child in children(stmt) if not isinstance(child, Stmt)]
+    roots += [part for symbol in _bound(stmt) for part in parts(symbol)]
+    for node in (inner for root in roots for inner in walk(root)):
+        found.update(uses(node))
+        if isinstance(node, Var):
+            found.add(node)
+    return found
+
+
+def _bound(stmt: Stmt) -> list[Node]:
+    axes = stmt.axes if isinstance(stmt, Block) else ()
+    return [*binders(stmt), *(axis.var for axis in axes)]
