@@ -25,7 +25,6 @@ from irkit.ir import (
     as_int,
 )
 
-
 ROOM = 1 << 20
 
 
