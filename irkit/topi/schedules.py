@@ -38,7 +38,6 @@ from irkit.schedule import BlockRef, LoopRef, Schedule
 from irkit.schedule.state import allocation, only_store, reads_of, variables, writes_of
 
 VECTOR_BYTES = 64
-_MOST_ROWS = 8
 _FEWEST_LANES = 4
 _MOST_STEP = 4
 _MOST_VECTORS = 2
@@ -172,7 +171,9 @@ def _tile_of(block: Block, store: Store, vector_bytes: int) -> _Tile | None:
     lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line fills a short vector.
     vectors = min(_MOST_VECTORS, -(-whole // lanes))
     row = _row_axis(_Product(block, store), spatial, last)
-    rows = _divisor(as_int(row.extent) or 1) if row is not None else 1
+    # Half of the registers hold accumulators: there are 32 of the widest kind, 16 of the others.
+    most = (16 if vector_bytes >= 64 else 8) // vectors
+    rows = _divisor(as_int(row.extent) or 1, most) if row is not None else 1
     beside = row is not None and rows > 1 and not (fused and row is spatial[-2])
     place = spatial.index(row) if row is not None and beside else -1
     return _Tile(fused, extent, lanes, vectors, place, rows if beside else 1)
@@ -284,9 +285,9 @@ def _row_axis(product: _Product, spatial: list[Axis], last: Axis) -> Axis | None
     return max(free, key=lambda axis: as_int(axis.extent) or 0, default=None)
 
 
-def _divisor(extent: int) -> int:
+def _divisor(extent: int, most: int) -> int:
     """Choose how many rows a register tile has: the largest divisor that fits."""
-    return max(size for size in range(1, _MOST_ROWS + 1) if extent % size == 0)
+    return max(size for size in range(1, most + 1) if extent % size == 0)
 
 
 def _epilogue(sch: Schedule, block: Block, store: Store) -> BlockRef:
