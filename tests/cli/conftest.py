@@ -1,0 +1,35 @@
+"""A folder with something for every verb."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from tests.cli.command import LOOPS, PASSES
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in a folder with a model, loops, inputs and a module of passes."""
+    weights = np.random.default_rng(0).standard_normal((8, 4)).astype(np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("MatMul", ["data_0", "w"], ["h"]),
+            helper.make_node("Softmax", ["h"], ["file"], axis=1),
+        ],
+        "g",
+        [helper.make_tensor_value_info("data_0", TensorProto.FLOAT, ["n", 8])],
+        [helper.make_tensor_value_info("file", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(weights, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    (tmp_path / "add.irs").write_text(LOOPS)
+    (tmp_path / "my_passes.py").write_text(PASSES)
+    np.save(tmp_path / "x.npy", np.ones((2, 8), np.float32))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    monkeypatch.delitem(sys.modules, "my_passes", raising=False)
+    return tmp_path
