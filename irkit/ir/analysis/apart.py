@@ -7,7 +7,7 @@ import msgspec
 
 from irkit.core import Node, substitute, symbols_bound, walk
 from irkit.ir.analysis.affine import Affine, Sums
-from irkit.ir.arith import simplify
+from irkit.ir.arith import bounds, simplify
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import product
 from irkit.ir.expr import Expr, Var
@@ -41,19 +41,20 @@ def accesses_of(loop: For, sums: Sums, memory: Callable[[Buffer], Buffer]) -> li
 
 
 def conflict(
-    loop: For, count: int | None, sums: Sums, accesses: list[Access], *, joined: bool = False
+    loop: For, count: int | None, sums: Sums, accesses: list[Access], *, thorough: bool = False
 ) -> str | None:
     """Say why two of ``count`` successive iterations may touch the same element, one of them
     writing; None if they surely do not.
 
-    ``joined`` also reads neighbouring dimensions as one row-major index.
+    ``thorough`` also bounds what inner loops compute, and reads neighbouring dimensions as one
+    row-major index.
     """
     if count is not None and count <= 1:
         return None
     stores = [access for access in accesses if access.writes]
     if len(stores) * len(accesses) > MAX_PAIRS:
         return "it touches memory in too many places"
-    test = _Test(loop, count, sums, {store.memory for store in stores}, joined)
+    test = _Test(loop, count, sums, {store.memory for store in stores}, thorough)
     for store in stores:
         for other in accesses:
             if other.memory is store.memory and not test.apart(store, other):
@@ -67,7 +68,7 @@ def conflict(
 
 class _Test:
     def __init__(
-        self, loop: For, count: int | None, sums: Sums, written: set[Buffer], joined: bool
+        self, loop: For, count: int | None, sums: Sums, written: set[Buffer], thorough: bool
     ) -> None:
         self.sums = sums
         self.count = count
@@ -75,7 +76,7 @@ class _Test:
         self.inner = {inner.var for inner in walk(loop.body, For)}
         self.bound = {*symbols_bound(loop.body), loop.var}
         self.written = written
-        self.joined = joined
+        self.thorough = thorough
         self._steady: dict[int, bool] = {}
         self._values: dict[Node, Node] = dict(sums.values.items())
 
@@ -85,7 +86,7 @@ class _Test:
             return False
         if any(self._differs(p, q) for p, q in zip(a.indices, b.indices, strict=True)):
             return True
-        return self.joined and any(
+        return self.thorough and any(
             self._differs(p, q) for p, q in zip(self._runs(a), self._runs(b), strict=True)
         )
 
@@ -113,10 +114,23 @@ class _Test:
                     at = self.sums.limits(Affine({atom: sign * factor}))
                     step, low, high = gcd(step, factor), low + at[0], high + at[1]
                 elif self._moves(atom):
-                    return False
+                    at = self._reach(expr)
+                    if at is None:
+                        return False
+                    ends = sorted((sign * factor * at[0], sign * factor * at[1]))
+                    step, low, high = gcd(step, factor), low + ends[0], high + ends[1]
         if lane_p != lane_q:
             return False
         return not may_meet(lane_p, p.constant - q.constant, step, (low, high), self.count)
+
+    def _reach(self, expr: Expr) -> tuple[int, int] | None:
+        """Bound an atom that only inner loops move; None if that is not so, or nothing is known."""
+        nodes = list(walk(expr))
+        moved_otherwise = any(node in self.bound - self.inner for node in nodes if node.symbol)
+        if not self.thorough or moved_otherwise or any(isinstance(n, Load) for n in nodes):
+            return None
+        found = bounds(expr, self.sums.ranges)
+        return None if found.low is None or found.high is None else (found.low, found.high)
 
     def _moves(self, number: int) -> bool:
         """Say whether an atom may differ between iterations, or between steps of an inner loop."""

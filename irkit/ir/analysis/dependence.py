@@ -49,7 +49,7 @@ class Dependences:
         begin, end = as_int(loop.begin), as_int(loop.end)
         count = None if begin is None or end is None else end - begin
         shared = [access for access in accesses if access.memory not in own]
-        return conflict(loop, count, self._sums, shared, joined=True)
+        return conflict(loop, count, self._sums, shared, thorough=True)
 
     def between(self, a: Stmt, b: Stmt) -> frozenset[Kind]:
         """List how ``b``, which runs after ``a``, may depend on it: it reads what ``a`` wrote

@@ -7,7 +7,7 @@ from irkit.ir import PrimFunc, parse
 INDICES = (
     "{a}", "{a} + 1", "{a} * 2", "{a} * 2 + 1", "{b}", "{a} + {b}", "{a} * 4 + {b}",
     "{a} * 3 + {b}", "3", "5 - {a}", "({a} * 4 + {b}) // 4", "({a} * 4 + {b}) % 4", "k",
-    "{a} // 2", "{a} - {a} // 2", "{a} - {b} + 8",
+    "{a} // 2", "{b} * 4 + {a} % 3", "{a} - {a} // 2", "{a} - {b} + 8",
 )  # fmt: skip
 CONDITIONS = ("{a} < 2", "{b} == 0", "A[{a}] < i64(1)", "{a} + {b} > 3")
 
@@ -21,7 +21,7 @@ def nests(draw: st.DrawFn) -> PrimFunc:
     def index() -> str:
         return draw(st.sampled_from(INDICES)).format(a=names[-1], b=names[-2])
 
-    def place(buffers: str = "ABTV") -> str:
+    def place(buffers: str = "ABTUV") -> str:
         buffer = draw(st.sampled_from(buffers))
         return f"{buffer}[{index()}, {index()}]" if buffer == "B" else f"{buffer}[{index()}]"
 

@@ -3,6 +3,8 @@
 import gc
 import weakref
 from collections import defaultdict
+from importlib import import_module
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -32,7 +34,7 @@ from irkit.ir import (
     uses_of,
 )
 from irkit.ir.analysis import apart
-from tests.ir.analysis.execution import Run
+from tests.ir.analysis.execution import ROOM, Run
 from tests.ir.analysis.programs import nests
 
 MANY = settings(max_examples=120, deadline=None, derandomize=True)
@@ -120,6 +122,67 @@ def test_uses_and_regions_hold_all_that_is_touched(func: PrimFunc) -> None:
             assert touch.memory in lives.at(touch.stmt)
 
 
+def check_sharing(func: PrimFunc) -> None:
+    """Let buffers that do not interfere share memory, and see that each reads what it wrote."""
+    known, run = liveness(func), Run(func)
+    buffers = {touch.memory for touch in run.touches}
+    for a, b in combinations(sorted(buffers, key=lambda buffer: buffer.name), 2):
+        if known.interfere(a, b):
+            continue
+        last: dict[int, Buffer] = {}
+        wrote: set[tuple[Buffer, int]] = set()
+        for touch in run.touches:
+            at = touch.at % ROOM
+            if touch.memory not in (a, b):
+                continue
+            if touch.writes:
+                last[at] = touch.memory
+                wrote.add((touch.memory, at))
+            else:
+                assert (touch.memory, at) not in wrote or last[at] is touch.memory
+
+
+@MANY
+@given(nests())
+def test_buffers_that_do_not_interfere_can_share_memory(func: PrimFunc) -> None:
+    check_sharing(func)
+
+
+CIRCLES = """def f(A: i64[64]):
+    T = alloc(i64[4])
+    U = alloc(i64[4])
+    for i in serial(0, 4):
+        {0}
+        {1}
+        {2}
+        {3}
+"""
+TURN = ("A[0] = T[0]", "T[0] = A[1]", "U[0] = A[2]", "A[3] = U[0]")
+
+
+@pytest.mark.parametrize("first", [0, 2])
+def test_a_value_that_goes_to_the_next_iteration_keeps_its_memory(
+    first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = CIRCLES.format(*TURN[first:], *TURN[:first])
+    check_sharing(parse(text))
+    monkeypatch.setattr(liveness_file(), "_Finder", Forgetful)
+    with pytest.raises(AssertionError):
+        check_sharing(parse(text))
+
+
+def liveness_file() -> Any:
+    return import_module("irkit.ir.analysis.liveness")
+
+
+class Forgetful(liveness_file()._Finder):  # pyright: ignore
+    """A planted bug: it does not see that loops repeat."""
+
+    def _enter(self, stmt: Stmt) -> None:
+        super()._enter(stmt)
+        self._depths = dict.fromkeys(self._depths, 99)
+
+
 def symbols(func: PrimFunc) -> list[Any]:
     return [b for b in symbols_bound(func) if isinstance(b, Buffer)]
 
@@ -170,6 +233,12 @@ PRECISE = """def f(A: i64[64], B: i64[8, 8]):
         A[v - v // 2] = 1
     for w in serial(0, 8):
         A[0] = A[w + 8]
+    for x in serial(0, 4):
+        for y in serial(0, 12):
+            A[x * 4 + y % 4] = A[x * 4 + y // 3]
+    for z in serial(0, 4):
+        for a in serial(0, 12):
+            A[z * 4 + a % 5] = 1
 """
 
 
@@ -178,7 +247,7 @@ def test_dependence_is_precise_where_it_counts() -> None:
     known = dependences(func)
     free = {loop.var.name for loop in walk(func.body, For) if known.carried(loop) is None}
     assert {loop.var.name for loop in carried_in_fact(func)}.isdisjoint(free)
-    assert free == {"i", "j", "p", "q", "s", "t"}
+    assert free == {"i", "j", "p", "q", "s", "t", "x"}
     (u,) = (loop for loop in walk(func.body, For) if loop.var.name == "u")
     assert "one writes what another reads" in (known.carried(u) or "")
 
@@ -219,8 +288,9 @@ def test_a_way_around_a_statement_takes_its_dominance() -> None:
         (apart, "may_meet", lambda *args: False),
         (apart, "_distances", lambda *args: (0, 0)),
         (apart._Test, "_moves", lambda self, number: False),
+        (apart._Test, "_reach", lambda self, expr: (0, 0)),
     ],
-    ids=["never meet", "no distance", "nothing moves"],
+    ids=["never meet", "no distance", "nothing moves", "nothing reaches far"],
 )
 def test_a_planted_bug_in_dependence_is_found(bug: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     where, name, wrong = bug
