@@ -16,7 +16,7 @@ from irkit.graph.flow import (
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import array_type, type_of, written_type
 from irkit.graph.interp import Result, arrays_of, intermediates, interpret
-from irkit.graph.level import GRAPH_LEVEL, GRAPH_NODES
+from irkit.graph.level import GRAPH_LEVEL, GRAPH_NODES, WHOLE_GRAPH_LEVEL
 from irkit.graph.memory import MemoryPlan, Slot, memory_plan, recorded_plan, without_plan
 from irkit.graph.nodes import (
     Apply,
@@ -55,6 +55,7 @@ __all__ = [
     "GRAPH_LEVEL",
     "GRAPH_NODES",
     "OPS",
+    "WHOLE_GRAPH_LEVEL",
     "Apply",
     "Array",
     "ArrayData",

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,14 +15,14 @@ MAX_INLINE = 1024  # bytes
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 
 
-def _pack(data: ArrayData) -> list[Any]:
+def _pack(data: ArrayData, most: int = MAX_INLINE) -> list[Any]:
     element = data.dtype if data.is_absent else data.array.dtype
-    small = not data.is_absent and data.array.nbytes <= MAX_INLINE
+    small = not data.is_absent and data.array.nbytes <= most
     kept = data.array.tobytes() if small else None
     return [str(dtype_of(np.empty((), element))), list(data.shape), data.digest, kept]
 
 
-def _unpack(packed: Any) -> ArrayData:
+def _unpack(packed: Any, most: int = MAX_INLINE) -> ArrayData:
     match packed:
         case [str() as name, list(), str() as digest, (bytes() | None) as kept]:
             shape = tuple(cast(list[Any], packed[1]))
@@ -34,7 +35,7 @@ def _unpack(packed: Any) -> ArrayData:
     element = numpy_dtype(dtype(name))
     if kept is None:
         return ArrayData.absent(digest, shape, element)
-    if len(kept) > MAX_INLINE or len(kept) != math.prod(shape) * element.itemsize:
+    if len(kept) > most or len(kept) != math.prod(shape) * element.itemsize:
         raise ValueError("an array has not the size that its shape says")
     if element.kind == "b" and max(kept, default=0) > 1:
         raise ValueError("a bool is neither 0 nor 1")
@@ -42,3 +43,8 @@ def _unpack(packed: Any) -> ArrayData:
 
 
 ARRAY_CODEC = Codec("array", ArrayData, _pack, _unpack)
+
+
+def whole_array_codec(most: int) -> Codec:
+    """Make a codec that keeps arrays whole up to a size (bytes), for files that are to be run."""
+    return Codec("array", ArrayData, partial(_pack, most=most), partial(_unpack, most=most))

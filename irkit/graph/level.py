@@ -2,8 +2,10 @@
 
 from functools import partial
 
+import msgspec
+
 from irkit.core import Level, Node, same
-from irkit.graph.codec import ARRAY_CODEC
+from irkit.graph.codec import ARRAY_CODEC, whole_array_codec
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import (
     Apply,
@@ -52,4 +54,8 @@ GRAPH_LEVEL = Level(
     signature=lambda func: (func.params, func.body.result.type),
     lines=first_lines,
     codecs=(ARRAY_CODEC, *LOOP_LEVEL.codecs),
+)
+# For files that are run again, which need the weights and not only what they were.
+WHOLE_GRAPH_LEVEL = msgspec.structs.replace(
+    GRAPH_LEVEL, codecs=(whole_array_codec(1 << 30), *LOOP_LEVEL.codecs)
 )

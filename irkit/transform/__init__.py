@@ -1,8 +1,10 @@
 """The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
-pipeline (text), run, step, trace (trace_file, trace_write, trace_read); then registry, stable."""
+pipeline (text), run, step, trace (trace_file, trace_write,
+trace_read), exchange; then registry, stable."""
 
 from irkit.core import until_stable
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
+from irkit.transform.exchange import Exchange
 from irkit.transform.facts import Fact
 from irkit.transform.options import Option
 from irkit.transform.order import MissingFact, Order, facts_after
@@ -36,6 +38,7 @@ __all__ = [
     "AnyPass",
     "Apply",
     "Attempt",
+    "Exchange",
     "Fact",
     "FailureKind",
     "MissingFact",

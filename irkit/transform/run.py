@@ -184,7 +184,8 @@ def _one_step(run: _Run, attempt: Attempt) -> Step:
         raise _failed(attempt, error.kind, error.message) from error
     # A pass that wants to end the program is no different from one that raises.
     except (Exception, SystemExit) as error:
-        raise _failed(attempt, "exception", f"{type(error).__name__}: {error}") from error
+        kind = "memory" if isinstance(error, MemoryError) else "exception"
+        raise _failed(attempt, kind, f"{type(error).__name__}: {error}") from error
     seconds = perf_counter() - started
     if not isinstance(after, p.level):
         what = f"it returned {type(after).__name__}, not {p.level.__name__}"

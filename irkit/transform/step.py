@@ -112,7 +112,13 @@ class Attempt(msgspec.Struct, frozen=True, eq=False):
 
 
 class PassHalted(IRKitError):
-    """A pass that was stopped, or took its process with it; ``traceback`` says where it was."""
+    """A pass that was stopped, or took its process with it; ``traceback`` says where it was.
+
+    ``seconds`` and ``memory`` (bytes) are the limits it had.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
 
     def __init__(self, kind: FailureKind, message: str, traceback: str = "") -> None:
         self.kind: FailureKind = kind

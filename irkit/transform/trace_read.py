@@ -70,17 +70,21 @@ def decode_trace(
         body = msgspec.msgpack.decode(memoryview(data)[len(head) + 1 :], type=Body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, ValueError) as error:
         raise FormatError(f"{name} is damaged: {error}") from error
-    reader = _Reader(body, Vocabulary(levels), name)
+    reader = Reader(body, Vocabulary(levels), name)
     return reader.steps(), body.title, body.versions
 
 
-class _Reader:
+class Reader:
+    """Hold the tables of a file while it is read."""
+
     def __init__(self, body: Body, known: Vocabulary, name: str) -> None:
         self.body = body
         self.known = known
         self.name = name
-        self.classes = [self._found(known.nodes, cls, "node class") for cls in body.classes]
-        self.readers = [_node_reader(cls) for cls in self.classes]
+        self.classes: list[type[Node]] = []
+        self.readers: list[list[_Read]] = []
+        for cls in body.classes:
+            self.add_class(cls)
         self.values: list[Any] = []
         for row in body.values:
             self.values.append(self._value(row))
@@ -88,6 +92,11 @@ class _Reader:
         for row in body.nodes:
             self.nodes.append(self._node(row))
         self.modules = [self._module(row) for row in body.modules]
+
+    def add_class(self, name: str) -> None:
+        """Number a class of nodes."""
+        self.classes.append(self._found(self.known.nodes, name, "node class"))
+        self.readers.append(_node_reader(self.classes[-1]))
 
     def fail(self, what: str) -> NoReturn:
         raise FormatError(f"{self.name} is damaged: {what}")
@@ -228,8 +237,8 @@ class _Reader:
         return node
 
 
-_Read = Callable[[_Reader, Any], Any]
+_Read = Callable[[Reader, Any], Any]
 
 
 def _node_reader(cls: type[Node]) -> list[_Read]:
-    return [_Reader.datum if field.kind == "data" else _Reader.held for field in fields(cls)]
+    return [Reader.datum if field.kind == "data" else Reader.held for field in fields(cls)]

@@ -35,7 +35,7 @@ def write_trace(
 
 def encode_trace(steps: tuple[Step, ...], title: str, versions: Mapping[str, str]) -> bytes:
     """Return the bytes of a trace file."""
-    writer = _Writer(Vocabulary(step.level for step in steps))
+    writer = Writer(Vocabulary(step.level for step in steps))
     rows = [writer.step(step) for step in steps]
     body = Body(
         title,
@@ -49,7 +49,9 @@ def encode_trace(steps: tuple[Step, ...], title: str, versions: Mapping[str, str
     return MAGIC + str(VERSION).encode() + b"\n" + _encode(body)
 
 
-class _Writer:
+class Writer:
+    """Hold the tables of a file while it is written; what it has numbered must stay alive."""
+
     # Tables by id are safe: the steps keep alive whatever they hold.
     def __init__(self, known: Vocabulary) -> None:
         self.known = known

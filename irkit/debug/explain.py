@@ -1,0 +1,116 @@
+"""Say why a pass failed: what is wrong, on which line of the IR, and what the pass changed."""
+
+import difflib
+from collections.abc import Iterable
+
+from irkit.core import Function, IRModule, Level, Problem
+from irkit.debug.lines import Lines
+from irkit.transform import IR, PassFailed
+
+CONTEXT = 3  # Lines around a marked one.
+MOST_LINES = 20_000  # Beyond, a diff would take minutes.
+MOST_PROBLEMS = 100
+
+
+def explain(error: PassFailed, *, most: int = 60) -> str:
+    """Lay out the problems with their lines marked, then the diff; ``most`` lines of each."""
+    parts = [_cut(marked_problems(error), most), _cut(failed_diff(error), most)]
+    return "\n".join(part for part in parts if part)
+
+
+def marked_problems(error: PassFailed) -> str:
+    """Print the lines of the IR that problems are about, marked, with some around them."""
+    level, shown = _level(error), _broken(error)
+    if not error.problems or level is None or shown is None:
+        return ""
+    try:
+        text = printed(level, shown)
+        found = problem_lines(level, shown, error.problems)
+    except Exception:  # IR that is broken enough cannot even be printed.
+        return ""
+    return marked(text, found)
+
+
+def problem_lines(level: Level, ir: IR, problems: Iterable[Problem]) -> list[tuple[int, str]]:
+    """Give the line of each problem in the printed IR, or 0 where nothing tells."""
+    functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
+    tables: list[tuple[int, Lines]] = []
+    start = 0
+    for func in functions:
+        tables.append((start, Lines(level, func)))
+        start += func.script().count("\n") + 1
+    found: list[tuple[int, str]] = []
+    for problem in problems:
+        line = 0
+        for offset, lines in tables if problem.node is not None else ():
+            at = lines.of(problem.node) if problem.node is not None else 0
+            if at:
+                line = offset + at
+                break
+        found.append((line, problem.message))
+    return found
+
+
+def marked(text: str, problems: list[tuple[int, str]]) -> str:
+    """Mark lines of a text, with what is wrong with them."""
+    lines = text.splitlines()
+    wrong: dict[int, list[str]] = {}
+    for line, message in problems[:MOST_PROBLEMS]:
+        wrong.setdefault(line, []).append(message)
+    shown = {
+        near
+        for line in wrong
+        for near in range(line - CONTEXT, line + CONTEXT + 1)
+        if line and 0 < near <= len(lines)
+    }
+    made: list[str] = [f"      {message}" for message in wrong.get(0, ())]
+    last = 0
+    for number in sorted(shown):
+        if last and number > last + 1:
+            made.append("      ...")
+        last = number
+        made.append(f"{'>' if number in wrong else ' '}{number:5} {lines[number - 1]}")
+        indent = len(lines[number - 1]) - len(lines[number - 1].lstrip())
+        made.extend(f"       {' ' * indent}^ {message}" for message in wrong.get(number, ()))
+    return "".join(f"{line}\n" for line in made)
+
+
+def failed_diff(error: PassFailed) -> str:
+    """Print what the pass changed, as a unified diff; nothing if it gave back no IR."""
+    level, after = _level(error), error.after
+    if level is None or not isinstance(after, (Function, IRModule)) or after is error.before:
+        return ""
+    try:
+        before_text, after_text = printed(level, error.before), printed(level, after)
+    except Exception:  # As above.
+        return ""
+    return unified(before_text, after_text)
+
+
+def unified(before: str, after: str) -> str:
+    """Print a unified diff of two texts of bounded size."""
+    sides = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    if max(map(len, sides)) > MOST_LINES:
+        return f"(the IR has more than {MOST_LINES} lines: no diff)\n"
+    return "".join(difflib.unified_diff(*sides, "before", "after"))
+
+
+def printed(level: Level, ir: IR) -> str:
+    """Print a function or a module."""
+    return ir.script() if isinstance(ir, IRModule) else level.script(ir)
+
+
+def _level(error: PassFailed) -> Level | None:
+    return None if error.attempt is None else error.attempt.level
+
+
+def _broken(error: PassFailed) -> IR | None:
+    after = error.after
+    return after if isinstance(after, (Function, IRModule)) else None
+
+
+def _cut(text: str, most: int) -> str:
+    lines = text.splitlines(keepends=True)
+    if len(lines) <= most:
+        return text
+    return "".join(lines[:most]) + f"(and {len(lines) - most} more lines)\n"

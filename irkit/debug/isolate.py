@@ -1,0 +1,238 @@
+"""Run passes and other functions so that they can crash, hang or eat all memory, and this process
+lives.
+
+Two forms. :class:`Isolation` runs a pass in a child process, which works for everything that can
+go wrong. :func:`time_limit` runs it here and interrupts it; native code that does not come back it
+cannot interrupt, and a crash is one of this process.
+"""
+
+import os
+import pickle
+import signal
+import threading
+import traceback
+import types
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from irkit.core import FormatError, IRKitError, Recorder
+from irkit.debug.child import Child, ChildDied, Limits
+from irkit.debug.isolated_pass import LEVELS, run_pass
+from irkit.graph import GRAPH_LEVEL
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import (
+    Apply,
+    Attempt,
+    Exchange,
+    PassHalted,
+    Step,
+    apply_here,
+)
+
+_T = TypeVar("_T")
+MOST_NODES = 1 << 21  # Then both sides forget, and what they still need goes over once more.
+
+
+def isolate(
+    function: Callable[..., _T],
+    *args: Any,
+    seconds: float | None = None,
+    memory: int | None = None,
+) -> _T:
+    """Call a function of a module, with arguments that pickle, in a child process of its own.
+
+    Units: seconds, bytes. Raises: whatever it raises; ChildDied if it does not come back.
+    """
+    with Child(Limits(seconds, memory)) as child:
+        return child.call(function, *args)
+
+
+def half_of_memory() -> int | None:
+    """Return half of what this machine has (bytes), or None if that is not known."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+class Isolation:
+    """Run passes in a child process: ``pipeline.steps(ir, apply=isolation.apply)``.
+
+    ``seconds`` and ``memory`` (bytes) are for each pass. A pass that another process cannot import
+    (a closure, or one of the main script) is refused if ``strict``; otherwise it runs here, under
+    the time limit alone, and ``refused`` says why, by name. Close it, or use it in a ``with``.
+    """
+
+    def __init__(
+        self, *, seconds: float | None = None, memory: int | None = None, strict: bool = False
+    ) -> None:
+        self.limits = Limits(seconds, memory)
+        self.strict = strict
+        self.refused: dict[str, str] = {}
+        self._child = Child(self.limits)
+        self._exchange: tuple[int, Exchange] | None = None
+        self._fresh = True
+        self._unsent = ""
+
+    def apply(self, attempt: Attempt, recorder: Recorder) -> object:
+        """Run a pass in the child, and bring back what it made, counted and said.
+
+        Raises: PassHalted if it is stopped or crashes; what it raises.
+        """
+        reason = why_not_isolated(attempt)
+        message = b"" if reason else self._message(attempt)
+        if not message:
+            reason = reason or f"what pass {attempt.p.name!r} takes cannot be sent: {self._unsent}"
+            if self.strict:
+                raise IRKitError(reason)
+            self.refused[attempt.p.name] = reason
+            return self._here(attempt, recorder)
+        try:
+            return self._there(attempt, recorder, message)
+        except BaseException as error:
+            self._exchange = None  # Who knows how far the other side came.
+            if isinstance(error, ChildDied):
+                raise halted(error, self.limits) from None
+            raise
+
+    def close(self) -> None:
+        """End the child process; another begins when one is needed."""
+        self._child.close()
+        self._exchange = None
+
+    def __enter__(self) -> "Isolation":
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        self.close()
+
+    def _here(self, attempt: Attempt, recorder: Recorder) -> object:
+        limited = self.limits.seconds is not None and can_interrupt()
+        apply = time_limit(self.limits.seconds or 0) if limited else apply_here
+        return apply(attempt, recorder)
+
+    def _message(self, attempt: Attempt) -> bytes:
+        """Tell the step, or nothing where a file has no form for something in it."""
+        try:
+            return self._conversation().send(_as_step(attempt))
+        except IRKitError as error:
+            self._exchange, self._unsent = None, error.message
+            return b""
+
+    def _there(self, attempt: Attempt, recorder: Recorder, message: bytes) -> object:
+        fresh, exchange = self._fresh, self._conversation()
+        self._fresh = False
+        told = self._child.call(
+            run_pass, fresh, message, attempt.p, recorder.disabled, recorder.keep
+        )
+        if not told.message:
+            what = f"it returned {told.other}, not {attempt.p.level.__name__}"
+            raise PassHalted("class", what)
+        try:
+            step = exchange.receive(told.message)
+        except FormatError as error:
+            self._child.close()
+            raise PassHalted("crash", f"left its process damaged: {error.message}") from None
+        recorder.count += step.applications
+        recorder.applications.extend(step.kept)
+        recorder.remarks.extend(step.remarks)
+        return step.after
+
+    def _conversation(self) -> Exchange:
+        number = self._child.start()
+        known = self._exchange
+        if known is None or known[0] != number or len(known[1]) > MOST_NODES:
+            known = self._exchange = (number, Exchange(LEVELS))
+            self._fresh = True
+        return known[1]
+
+
+def why_not_isolated(attempt: Attempt) -> str:
+    """Say why a pass cannot run in another process, or nothing."""
+    if attempt.level not in (LOOP_LEVEL, GRAPH_LEVEL):
+        return f"IR of level {attempt.level.name!r} cannot be sent to another process"
+    p = attempt.p
+    if p.path.startswith("__main__:"):
+        return (
+            f"pass {p.name!r} cannot be sent to another process: it is defined in the main script"
+        )
+    try:
+        pickle.dumps(p)
+    except Exception as error:  # Options may be of any class.
+        return error.message if isinstance(error, IRKitError) else f"{p.name!r}: {error}"
+    return ""
+
+
+def halted(error: ChildDied, limits: Limits) -> PassHalted:
+    """Say of a pass what was said of the process it ran in."""
+    made = PassHalted(error.kind, error.message, error.traceback)
+    made.seconds, made.memory = limits.seconds, limits.memory
+    return made
+
+
+def _as_step(attempt: Attempt) -> Step:
+    return Step(
+        index=attempt.index,
+        level=attempt.level,
+        phase=attempt.phase,
+        phase_name="",
+        name=attempt.p.name,
+        pass_text="",
+        options={},
+        function=attempt.function,
+        before=attempt.before,
+        after=attempt.before,
+        seconds=0.0,
+    )
+
+
+class _TimeUp(BaseException):
+    """Not an Exception, so that a pass does not take it for a failure of its own."""
+
+
+def can_interrupt() -> bool:
+    """Say whether :func:`time_limit` works here: on the main thread of a system with timers."""
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+def time_limit(seconds: float) -> Apply:
+    """Run passes in this process, each for at most ``seconds``; for the main thread only.
+
+    It interrupts Python, not native code that does not come back to it.
+    """
+    limits = Limits(seconds)
+
+    def apply(attempt: Attempt, recorder: Recorder) -> object:
+        if not can_interrupt():
+            raise IRKitError(
+                "only the main thread can limit the time of a pass that runs in this process",
+                hint="Run it in a process of its own.",
+            )
+        try:
+            with _alarm(seconds):
+                return apply_here(attempt, recorder)
+        except _TimeUp as error:
+            text = "".join(traceback.format_exception(error, limit=-50)[:-1])
+            what = f"did not end within {seconds:g} s"
+            raise halted(ChildDied("timeout", what, text), limits) from None
+
+    return apply
+
+
+@contextmanager
+def _alarm(seconds: float) -> Generator[None]:
+    """Raise _TimeUp when the time is up, and again while it is not heeded."""
+
+    def ring(number: int, frame: types.FrameType | None) -> None:
+        raise _TimeUp
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if remaining:
+            signal.setitimer(signal.ITIMER_REAL, remaining, interval)
