@@ -19,8 +19,6 @@ from typing import Any, TypeVar
 from irkit.core import FormatError, IRKitError, Recorder
 from irkit.debug.child import Child, ChildDied, Limits
 from irkit.debug.isolated_pass import LEVELS, run_pass
-from irkit.graph import GRAPH_LEVEL
-from irkit.ir import LOOP_LEVEL
 from irkit.transform import (
     Apply,
     Attempt,
@@ -150,8 +148,9 @@ class Isolation:
 
 def why_not_isolated(attempt: Attempt) -> str:
     """Say why a pass cannot run in another process, or nothing."""
-    if attempt.level not in (LOOP_LEVEL, GRAPH_LEVEL):
-        return f"IR of level {attempt.level.name!r} cannot be sent to another process"
+    level = attempt.level
+    if not any(each.name == level.name and each.nodes == level.nodes for each in LEVELS):
+        return f"IR of level {level.name!r} cannot be sent to another process"
     p = attempt.p
     if p.path.startswith("__main__:"):
         return (
