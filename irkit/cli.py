@@ -32,6 +32,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.phases.command_new_pass:new_pass",
         "Write a pass, its test and its entry point.",
     ),
+    "replay": (
+        "irkit.debug.command_replay:replay",
+        "Run again the pass that a crash folder is about.",
+    ),
 }
 
 

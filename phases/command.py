@@ -9,7 +9,7 @@ import click
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from irkit.core import Target, replacing
-from irkit.debug import console, pass_table, summarize
+from irkit.debug import Guard, console, pass_table, summarize, with_guard
 from irkit.phases.command_options import (
     DISABLE,
     NEW_FILE,
@@ -17,6 +17,7 @@ from irkit.phases.command_options import (
     VERIFY,
     WithPasses,
     flow_of,
+    note,
     say_what_did_nothing,
 )
 from irkit.phases.compiling import compile
@@ -45,6 +46,7 @@ _FILE = click.Path(exists=True, dir_okay=False)
 @click.option("--features", default="", help="LLVM features, such as +avx2,-avx512f.")
 @click.option("--quiet", is_flag=True, help="Print only errors.")
 @VERIFY
+@with_guard
 @with_switches
 def compile_(
     model: str,
@@ -57,6 +59,7 @@ def compile_(
     features: str,
     quiet: bool,
     verify_each: bool,
+    guard: Guard,
     switches: Switches,
 ) -> None:
     """Compile the ONNX file MODEL to a package of native code.
@@ -73,7 +76,7 @@ def compile_(
     with ExitStack() as files:  # Both files appear at the end, or neither.
         package = files.enter_context(replacing(output))
         steps = None if trace is None else files.enter_context(replacing(trace))
-        compiled = _compiled(model, target, _shapes(shapes), flow, quiet, verify_each)
+        compiled = _compiled(model, target, _shapes(shapes), flow, quiet, verify_each, guard)
         compiled.save(package)
         if steps is not None:
             compiled.trace.save(steps)
@@ -98,11 +101,15 @@ def _compiled(
     flow: Flow,
     quiet: bool,
     verify: bool,
+    guard: Guard,
 ) -> Model:
     screen = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     silent = quiet or not screen.is_terminal
-    with Progress(*columns, console=screen, transient=True, disable=silent) as bar:
+    with (
+        guard.running(note) as apply,
+        Progress(*columns, console=screen, transient=True, disable=silent) as bar,
+    ):
         task = bar.add_task("import", total=None)
 
         def tell(what: str, done: int, total: int) -> None:
@@ -117,6 +124,7 @@ def _compiled(
             legalize=flow.legalize,
             verify=verify,
             progress=tell,
+            apply=apply,
         )
 
 

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from irkit.core import Function, IRKitError, IRModule, replacing
-from irkit.debug import golden_diff, phase_texts, write_golden
+from irkit.debug import Guard, golden_diff, phase_texts, with_guard, write_golden
 from irkit.graph import GraphFunc, parse_module
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.phases.command_options import (
@@ -21,12 +21,13 @@ from irkit.phases.command_options import (
     WithPasses,
     find_users_modules,
     flow_of,
+    note,
     registry,
     say_what_did_nothing,
 )
 from irkit.phases.placing import Flow
 from irkit.phases.switches import Switches, with_switches
-from irkit.transform import Fact, PassFailed, Pipeline, Step, read_phases
+from irkit.transform import Apply, Fact, PassFailed, Pipeline, Step, apply_here, read_phases
 
 
 @click.command("opt", cls=WithPasses)
@@ -64,6 +65,7 @@ from irkit.transform import Fact, PassFailed, Pipeline, Step, read_phases
     metavar="NAME",
     help="With --golden: only this function. Repeatable.",
 )
+@with_guard
 @with_switches
 def opt(
     file: str,
@@ -77,6 +79,7 @@ def opt(
     golden: str | None,
     update_golden: bool,
     functions: tuple[str, ...],
+    guard: Guard,
     switches: Switches,
 ) -> None:
     """Run passes over the IR in FILE (- for standard input) and print what comes out.
@@ -100,8 +103,9 @@ def opt(
     switches.printing.check(name for each in flow.pipelines for name in each.names)
     run = _Run(flow, module, verify_each, limit)
     try:
-        for step in run.steps():
-            switches.see(step)
+        with guard.running(note) as run.apply:
+            for step in run.steps():
+                switches.see(step)
     except PassFailed as error:
         switches.see_failure(error)
         raise
@@ -133,6 +137,7 @@ class _Run:
         self.flow = flow
         self.given = self.module = self.graph_done = module
         self.verify, self.limit = verify, limit
+        self.apply: Apply = apply_here
         self.kept: list[Step] = []
 
     def steps(self) -> Generator[Step]:
@@ -149,10 +154,12 @@ class _Run:
 
     def _all(self) -> Generator[Step]:
         if any(isinstance(func, GraphFunc) for func in self.given.functions.values()):
-            yield from self.flow.graph.steps(self.given, verify=self.verify)
+            yield from self.flow.graph.steps(self.given, verify=self.verify, apply=self.apply)
         self.graph_done = self.module
         lowering = self.flow.lowering
-        yield from lowering.steps(self.module, verify=self.verify, start=len(self.kept))
+        yield from lowering.steps(
+            self.module, verify=self.verify, start=len(self.kept), apply=self.apply
+        )
 
 
 def _whole(ir: Function | IRModule) -> IRModule:

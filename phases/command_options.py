@@ -121,4 +121,9 @@ def say_what_did_nothing(flow: Flow, steps: Iterable[Step]) -> None:
     """Tell on standard error of each pass of the user's own that never ran or changed nothing."""
     for idle in idle_passes(steps, flow.pipelines):
         if is_users(idle.of):
-            click.echo(f"note: {idle}", err=True)
+            note(str(idle))
+
+
+def note(text: str) -> None:
+    """Say something beside the result."""
+    click.echo(f"note: {text}", err=True)

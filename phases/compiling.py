@@ -17,7 +17,7 @@ from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.plan import input_names, make_plan, tensor_spec
 from irkit.runtime import Contents, Model, object_for
-from irkit.transform import Pipeline, Step, Trace
+from irkit.transform import Apply, Pipeline, Step, Trace, apply_here
 
 # Called with what was just done, how many kernels are done, and how many there are (0 while
 # unknown).
@@ -35,13 +35,15 @@ def compile(
     legalize: Pipeline = LEGALIZE,
     verify: bool = True,
     progress: Progress | None = None,
+    apply: Apply = apply_here,
 ) -> Model:
     """Compile an ONNX model (path, bytes or ModelProto), or a module with a graph function
     ``main``.
 
     The module goes through ``graph_pipeline``, each kernel through ``pipeline`` and ``legalize``.
     ``shapes`` fixes symbolic dimensions of inputs, ``values`` whole inputs; ``progress`` is called
-    as work proceeds. A target of another machine gives a model that can only be saved.
+    as work proceeds, ``apply`` says how a pass is run. A target of another machine gives a model
+    that can only be saved.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
     tell = progress or _silent
@@ -50,7 +52,7 @@ def compile(
     tell("import", 0, 0)
     lowering = pipeline.then(legalize)
     steps: list[Step] = []
-    for step in for_target(graph_pipeline, machine).steps(module, verify=verify):
+    for step in for_target(graph_pipeline, machine).steps(module, verify=verify, apply=apply):
         steps.append(step)
         lowered = step.applied_to(module)
         assert isinstance(lowered, IRModule)
@@ -63,7 +65,7 @@ def compile(
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
     for done, name in enumerate(names, 1):
         # The executor calls it by its key in the module.
-        kernel = _lowered(module[name].replace(name=name), lowering, verify, steps)
+        kernel = _lowered(module[name].replace(name=name), lowering, verify, steps, apply)
         objects.append(object_for(emit([kernel], machine), machine))
         tell(name, done, len(names))
     objects.append(object_for(emit_executor(plan), machine))
@@ -71,9 +73,11 @@ def compile(
     return Model(contents, Trace.of(steps, title=_title(model)))
 
 
-def _lowered(func: Function, pipeline: Pipeline, verify: bool, steps: list[Step]) -> PrimFunc:
+def _lowered(
+    func: Function, pipeline: Pipeline, verify: bool, steps: list[Step], apply: Apply
+) -> PrimFunc:
     """Run the phases on a kernel and add each step to those there are."""
-    for step in pipeline.steps(func, verify=verify):
+    for step in pipeline.steps(func, verify=verify, apply=apply):
         steps.append(step)
         assert isinstance(step.after, Function)
         func = step.after

@@ -5,18 +5,25 @@ from typing import TypeVar
 from irkit.core import IRModule
 from irkit.ir import PrimFunc
 from irkit.phases.default import DEFAULT
-from irkit.transform import Pipeline, Trace
+from irkit.transform import Apply, Pipeline, Trace, apply_here
 
 _IR = TypeVar("_IR", PrimFunc, IRModule)
 
 
-def lower(ir: _IR, *, pipeline: Pipeline = DEFAULT, stop_after: int | None = None) -> _IR:
+def lower(
+    ir: _IR,
+    *,
+    pipeline: Pipeline = DEFAULT,
+    stop_after: int | None = None,
+    apply: Apply = apply_here,
+) -> _IR:
     """Run all phases, or those up to ``stop_after``; a function gives a function, a module a
     module.
 
+    ``apply`` says how a pass is run, such as :class:`irkit.debug.Isolation` does.
     Raises: PassFailed if a pass breaks the program; it names the pass.
     """
-    return _chosen(pipeline, stop_after).run(ir)
+    return _chosen(pipeline, stop_after).run(ir, apply=apply)
 
 
 def trace(ir: _IR, *, pipeline: Pipeline = DEFAULT, stop_after: int | None = None) -> Trace:

@@ -1,31 +1,48 @@
 """Functions over a trace. Reading order: lines (where a node is printed), summary (numbers), idle,
 remarks, printing, timing, golden, table (how numbers print); inputs, compare, precision, running
 (native, native_child), check (does each step keep the meaning), graph_check; bisect (which rewrite
-does not), contracts (what every pass promises; contract_child); command."""
+does not), contracts (what every pass promises; contract_child); child (child_main), isolate
+(isolated_pass), isolated_kernel; explain, crash_file, crash, replay (a failed pass explains itself),
+guard; command, command_replay."""
 
 from irkit.debug.bisect import Culprit, bisect
 from irkit.debug.check import Verdict, check, is_trusted
+from irkit.debug.child import ChildDied, Limits
 from irkit.debug.compare import Difference
 from irkit.debug.contracts import Breach, assert_contracts, contracts, differing_elsewhere
+from irkit.debug.crash import write_crash
+from irkit.debug.crash_file import Crash, read_crash
+from irkit.debug.explain import explain
 from irkit.debug.golden import golden_diff, phase_texts, write_golden
+from irkit.debug.guard import Guard, with_guard
 from irkit.debug.idle import Idle, idle_passes
 from irkit.debug.inputs import InputSet, input_sets
+from irkit.debug.isolate import Isolation, isolate, time_limit
+from irkit.debug.isolated_kernel import KernelHalted, run_kernel
 from irkit.debug.lines import Lines
 from irkit.debug.printing import Printing, file_name
 from irkit.debug.remarks import Said, remarks
+from irkit.debug.replay import Replayed, replay
 from irkit.debug.summary import PassRow, RuleRow, summarize, summarize_rules
 from irkit.debug.table import console, pass_table, rule_table, verdict_table
 from irkit.debug.timing import chrome_trace, time_table
 
 __all__ = [
     "Breach",
+    "ChildDied",
+    "Crash",
     "Culprit",
     "Difference",
+    "Guard",
     "Idle",
     "InputSet",
+    "Isolation",
+    "KernelHalted",
+    "Limits",
     "Lines",
     "PassRow",
     "Printing",
+    "Replayed",
     "RuleRow",
     "Said",
     "Verdict",
@@ -36,18 +53,26 @@ __all__ = [
     "console",
     "contracts",
     "differing_elsewhere",
+    "explain",
     "file_name",
     "golden_diff",
     "idle_passes",
     "input_sets",
     "is_trusted",
+    "isolate",
     "pass_table",
     "phase_texts",
+    "read_crash",
     "remarks",
+    "replay",
     "rule_table",
+    "run_kernel",
     "summarize",
     "summarize_rules",
+    "time_limit",
     "time_table",
     "verdict_table",
+    "with_guard",
+    "write_crash",
     "write_golden",
 ]

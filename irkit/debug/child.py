@@ -20,6 +20,7 @@ from typing import IO, Any, Literal, TypeVar
 import msgspec
 
 from irkit.core import IRKitError
+from irkit.debug.where import dumped_traceback
 
 _T = TypeVar("_T")
 _LENGTH = 8
@@ -173,11 +174,12 @@ class Child:
         except subprocess.TimeoutExpired:  # It closed its pipe and lives on.
             process.kill()
             code = process.wait()
-        text = self._log.read(1 << 16) if self._log is not None else ""
-        if killed or text.startswith("Timeout ("):
+        log = self._log.read(1 << 16) if self._log is not None else ""
+        text = dumped_traceback(log)
+        if killed or log.startswith("Timeout ("):
             found = f"did not end within {self.limits.seconds:g} s"
             return ChildDied("timeout", found, text, code)
-        if "MemoryError" in text and code > 0:
+        if "MemoryError" in log and code > 0:
             return ChildDied("memory", self._too_much(), text, code)
         if code < 0:
             why = " (the system may have run out of memory)" if code == -signal.SIGKILL else ""

@@ -7,7 +7,6 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
@@ -15,6 +14,7 @@ from typing import IO, Any
 import msgspec
 
 from irkit.debug.child import Answer, Limits, receive, send
+from irkit.debug.where import traceback_of
 
 _TEXT = 1 << 16
 
@@ -48,7 +48,7 @@ def _answer(request: bytes, seconds: float | None, log: IO[str]) -> bytes:
         answer = Answer(value=pickle.dumps(value, protocol=5))
         return msgspec.msgpack.encode(answer)
     except MemoryError as error:
-        return msgspec.msgpack.encode(Answer(traceback=_where(error), out_of_memory=True))
+        return msgspec.msgpack.encode(Answer(traceback=traceback_of(error), out_of_memory=True))
     # An interrupt cannot happen here; whatever else there is must be told, not obeyed.
     except BaseException as error:
         return msgspec.msgpack.encode(_failed(error))
@@ -71,7 +71,7 @@ def _failed(error: BaseException) -> Answer:
     with suppress(Exception):
         packed = pickle.dumps(error, protocol=5)
         pickle.loads(packed)
-    return Answer(error=packed, error_text=text[:_TEXT], traceback=_where(error))
+    return Answer(error=packed, error_text=text[:_TEXT], traceback=traceback_of(error))
 
 
 def _said(error: BaseException) -> str:
@@ -79,14 +79,6 @@ def _said(error: BaseException) -> str:
         return str(error)
     except Exception:
         return "its text cannot be made"
-
-
-def _where(error: BaseException) -> str:
-    try:
-        lines = traceback.format_exception(error, limit=-50)
-    except Exception:
-        return ""
-    return "".join(lines)[-_TEXT:]
 
 
 def _limit_memory(memory: int | None) -> None:

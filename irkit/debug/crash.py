@@ -8,7 +8,6 @@ import secrets
 import shlex
 import shutil
 import sys
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +19,7 @@ import numpy as np
 
 from irkit import __version__
 from irkit.core import Function, IRKitError, IRModule, Level
+from irkit.debug.child import RemoteTraceback
 from irkit.debug.crash_file import (
     AFTER_NAME,
     BEFORE_NAME,
@@ -41,6 +41,7 @@ from irkit.debug.explain import explain, failed_diff, printed, problem_lines
 from irkit.debug.isolate import why_not_isolated
 from irkit.debug.isolated_kernel import KernelHalted
 from irkit.debug.isolated_pass import LEVELS
+from irkit.debug.where import traceback_of
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import (
     IR,
@@ -208,9 +209,9 @@ def failure_traceback(error: PassFailed) -> str:
         return cause.traceback
     if cause is None:
         return ""
-    with suppress(Exception):  # An exception may do what it likes when it is printed.
-        return "".join(traceback.format_exception(cause, limit=-50))
-    return f"{type(cause).__name__}, which cannot be printed\n"
+    if isinstance(cause.__cause__, RemoteTraceback):
+        return str(cause.__cause__).lstrip()
+    return traceback_of(cause)
 
 
 def _write_trace(place: Path, level: Level, ir: IR) -> str:
@@ -284,9 +285,9 @@ def _search(attempt: Attempt) -> list[str]:
     for _, _, p in attempt.passes:
         module = sys.modules.get(p.function.__module__)
         file = getattr(module, "__file__", None)
-        if module is not None and file is not None:
+        if module is not None and file is not None and not module.__name__.startswith("irkit."):
             parts = module.__name__.count(".") + (Path(file).stem == "__init__")
-            found[str(Path(file).resolve().parents[parts])] = None
+            found[str(Path(os.path.abspath(file)).parents[parts])] = None
     return list(found)
 
 

@@ -1,7 +1,7 @@
 """Run passes under guard: within limits, and with a folder about what failed."""
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -11,10 +11,12 @@ import click
 import msgspec
 
 from irkit.core import IRKitError
-from irkit.debug.crash import write_crash
+from irkit.debug.crash import failure_traceback, write_crash
 from irkit.debug.explain import explain
 from irkit.debug.isolate import Isolation, half_of_memory, time_limit
 from irkit.transform import Apply, PassFailed, apply_here
+
+_SHOWN = 12  # Lines of a traceback; the folder has all.
 
 
 class Guard(msgspec.Struct, frozen=True):
@@ -47,12 +49,15 @@ class Guard(msgspec.Struct, frozen=True):
                 note = f"See {place}{os.sep}; run it again with: irkit replay {place}"
             except (OSError, IRKitError) as problem:
                 note = f"No crash folder could be written: {problem}"
-        explained = explain(error).rstrip("\n").replace("\n", "\n  ")
+        inside = failure_traceback(error).splitlines(keepends=True)
+        first = not inside or inside[0].startswith(("Timeout", "Thread", "Current", "Fatal"))
+        shown = inside[:_SHOWN] if first else inside[-_SHOWN:]
+        explained = (explain(error) + "".join(shown)).rstrip("\n").replace("\n", "\n  ")
         error.hint = "\n  ".join(part for part in (explained or error.hint, note) if part)
         return place
 
     @contextmanager
-    def _apply(self, say: Callable[[str], object]) -> Iterator[Apply]:
+    def _apply(self, say: Callable[[str], object]) -> Generator[Apply]:
         if not self.isolate:
             limit = self.pass_timeout
             yield apply_here if limit is None else time_limit(limit)
@@ -63,7 +68,7 @@ class Guard(msgspec.Struct, frozen=True):
                 yield isolation.apply
             finally:
                 for reason in isolation.refused.values():
-                    say(f"note: it ran in this process: {reason}")
+                    say(f"it ran in this process: {reason}")
 
 
 def with_guard(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,7 +10,6 @@ import os
 import pickle
 import signal
 import threading
-import traceback
 import types
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 from irkit.core import FormatError, IRKitError, Recorder
 from irkit.debug.child import Child, ChildDied, Limits
 from irkit.debug.isolated_pass import LEVELS, run_pass
+from irkit.debug.where import traceback_of
 from irkit.transform import (
     Apply,
     Attempt,
@@ -93,6 +93,11 @@ class Isolation:
             if isinstance(error, ChildDied):
                 raise halted(error, self.limits) from None
             raise
+
+    @property
+    def starts(self) -> int:
+        """Count the processes so far; more than one means that some were lost."""
+        return self._child.starts
 
     def close(self) -> None:
         """End the child process; another begins when one is needed."""
@@ -212,9 +217,8 @@ def time_limit(seconds: float) -> Apply:
             with _alarm(seconds):
                 return apply_here(attempt, recorder)
         except _TimeUp as error:
-            text = "".join(traceback.format_exception(error, limit=-50)[:-1])
             what = f"did not end within {seconds:g} s"
-            raise halted(ChildDied("timeout", what, text), limits) from None
+            raise halted(ChildDied("timeout", what, traceback_of(error)), limits) from None
 
     return apply
 

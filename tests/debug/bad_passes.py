@@ -1,0 +1,171 @@
+"""Passes that fail, each in one way; child processes import them by name."""
+
+import ctypes
+import os
+import sys
+import time
+from typing import Any, cast
+
+from irkit.core import IRKitError, IRModule, Problem, remark, rewrite, until_stable, walk
+from irkit.graph import Constant
+from irkit.ir import F32, Const, For, PrimFunc, Store, Var
+from irkit.transform import Fact, define_pass
+
+
+def _no_loops(func: PrimFunc) -> list[Problem]:
+    return [Problem("a loop is left", loop) for loop in walk(func, For)]
+
+
+no_loops = Fact("no_loops", "loop", _no_loops)
+
+
+class OddError(Exception):
+    """An exception that cannot be made again from its arguments."""
+
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} is not {two}")
+
+
+@define_pass
+def ends_loops_later(func: PrimFunc, *, more: int = 0) -> PrimFunc:
+    """Work: nothing is wrong here; it says and counts what it does."""
+
+    def later(loop: For) -> For | None:
+        remark(loop, "seen")
+        end = loop.end
+        return loop.replace(end=end.replace(value=end.value + more)) if more else None  # type: ignore[attr-defined]
+
+    return rewrite(func, later, on=For)
+
+
+@define_pass
+def raises(func: PrimFunc, *, text: str = "no idea") -> PrimFunc:
+    """Raise."""
+    raise ValueError(f"{text} about {object()}")
+
+
+@define_pass
+def raises_oddly(func: PrimFunc) -> PrimFunc:
+    """Raise what does not pickle."""
+    raise OddError(1, 2)
+
+
+@define_pass
+def raises_for_users(func: PrimFunc) -> PrimFunc:
+    """Raise an error of irkit."""
+    raise IRKitError("this loop is not for me", hint="Give me another.")
+
+
+@define_pass
+def exits(func: PrimFunc) -> PrimFunc:
+    """End the program."""
+    sys.exit(3)
+
+
+@define_pass
+def interrupts(func: PrimFunc) -> PrimFunc:
+    """Pretend that the user pressed Control-C."""
+    raise KeyboardInterrupt
+
+
+@define_pass
+def returns_none(func: PrimFunc) -> PrimFunc:
+    """Forget the return."""
+    return cast(PrimFunc, None)
+
+
+@define_pass
+def leaves_stray(func: PrimFunc) -> PrimFunc:
+    """Use a variable that nothing binds."""
+    stray = Var("stray")
+    return rewrite(func, lambda store: store.replace(indices=(stray,)), on=Store)
+
+
+@define_pass(gives=(no_loops,))
+def lies(func: PrimFunc) -> PrimFunc:
+    """Give a fact that does not hold."""
+    return func
+
+
+@define_pass
+def drops_parameter(func: PrimFunc) -> PrimFunc:
+    """Change the signature."""
+    return func.replace(params=func.params[:1])
+
+
+@define_pass
+def rewrites_forever(func: PrimFunc) -> PrimFunc:
+    """Flip a constant, and again."""
+
+    def flip(store: Store) -> Store:
+        return store.replace(value=Const(1.0 if store.value == Const(0.0, F32) else 0.0, F32))
+
+    return until_stable(lambda given: rewrite(given, flip, on=Store), 1_000_000_000)(func)
+
+
+@define_pass
+def loops(func: PrimFunc) -> PrimFunc:
+    """Run for ever, whatever is raised inside."""
+    while True:
+        try:
+            while True:
+                pass
+        except Exception:
+            continue
+
+
+@define_pass
+def sleeps(func: PrimFunc) -> PrimFunc:
+    """Wait in native code."""
+    time.sleep(1000)
+    return func
+
+
+@define_pass
+def hoards(func: PrimFunc) -> PrimFunc:
+    """Take all the memory there is."""
+    kept: list[Any] = []
+    while True:
+        kept.append(bytearray(1 << 24))
+
+
+@define_pass
+def aborts(func: PrimFunc) -> PrimFunc:
+    """Die at once."""
+    os.abort()
+
+
+@define_pass
+def segfaults(func: PrimFunc) -> PrimFunc:
+    """Read from address 0."""
+    ctypes.string_at(0)
+    return func
+
+
+@define_pass
+def leaves(func: PrimFunc) -> PrimFunc:
+    """End the process without a word."""
+    os._exit(7)
+
+
+@define_pass
+def prints(func: PrimFunc) -> PrimFunc:
+    """Print among the answers."""
+    print("hello from a pass")  # noqa: T201
+    os.write(1, b"and from below\n")
+    return func
+
+
+@define_pass
+def sometimes_raises(func: PrimFunc) -> PrimFunc:
+    """Raise while the environment says so."""
+    if os.environ.get("IRKIT_TEST_MENDED") == "1":
+        return func
+    raise ValueError("another day" if os.environ.get("IRKIT_TEST_MENDED") == "2" else "today")
+
+
+@define_pass
+def raises_on_modules(module: IRModule) -> IRModule:
+    """Raise, and look at the weights for it."""
+    arrays = [node.data.array for f in module.functions.values() for node in walk(f, Constant)]
+    raise ValueError(f"no idea about weights up to {max(array.max() for array in arrays):.0f}")
