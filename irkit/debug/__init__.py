@@ -2,8 +2,8 @@
 remarks, printing, timing, golden, table (how numbers print); inputs, compare, precision, running
 (native, native_child), check (does each step keep the meaning), graph_check; bisect (which rewrite
 does not), contracts (what every pass promises; contract_child); child (child_main), isolate
-(isolated_pass), isolated_kernel; explain, crash_file, crash, replay (a failed pass explains itself),
-guard; command, command_replay."""
+(alarm, isolated_pass), isolated_kernel; explain (where), crash_file, crash, replay (a failed pass
+explains itself), guard; command, command_replay."""
 
 from irkit.debug.bisect import Culprit, bisect
 from irkit.debug.check import Verdict, check, is_trusted

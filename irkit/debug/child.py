@@ -72,7 +72,7 @@ class Answer(msgspec.Struct, array_like=True):
     error: bytes = b""
     error_text: str = ""
     traceback: str = ""
-    out_of_memory: bool = False
+    halted: Literal["", "timeout", "memory"] = ""
 
 
 class Child:
@@ -106,9 +106,10 @@ class Child:
         except BaseException:  # Such as an interrupt: what is read next would be the old answer.
             self.close()
             raise
-        if answer.out_of_memory:
-            self.close()
-            raise ChildDied("memory", self._too_much(), answer.traceback)
+        if answer.halted:
+            self.close()  # Nobody knows in what state it is.
+            what = self._too_much() if answer.halted == "memory" else self._too_long()
+            raise ChildDied(answer.halted, what, answer.traceback)
         if answer.error_text:
             raise _restored(answer)
         return pickle.loads(answer.value)
@@ -177,8 +178,7 @@ class Child:
         log = self._log.read(1 << 16) if self._log is not None else ""
         text = dumped_traceback(log)
         if killed or log.startswith("Timeout ("):
-            found = f"did not end within {self.limits.seconds:g} s"
-            return ChildDied("timeout", found, text, code)
+            return ChildDied("timeout", self._too_long(), text, code)
         if "MemoryError" in log and code > 0:
             return ChildDied("memory", self._too_much(), text, code)
         if code < 0:
@@ -186,6 +186,9 @@ class Child:
             found = f"crashed its process with {_signal_name(-code)}{why}"
             return ChildDied("crash", found, text, code)
         return ChildDied("crash", f"ended its process with exit code {code}", text, code)
+
+    def _too_long(self) -> str:
+        return f"did not end within {self.limits.seconds:g} s"
 
     def _too_much(self) -> str:
         if self.limits.memory is None:

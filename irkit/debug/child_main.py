@@ -8,15 +8,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import IO, Any
 
 import msgspec
 
+from irkit.debug.alarm import TimeUp, alarm, can_interrupt
 from irkit.debug.child import Answer, Limits, receive, send
 from irkit.debug.where import traceback_of
 
 _TEXT = 1 << 16
+_GRACE = 0.5  # seconds: an interrupt has the better traceback.
 
 
 def serve(log_path: str) -> None:
@@ -47,8 +49,10 @@ def _answer(request: bytes, seconds: float | None, log: IO[str]) -> bytes:
         value = _run(function, args, seconds, log)
         answer = Answer(value=pickle.dumps(value, protocol=5))
         return msgspec.msgpack.encode(answer)
+    except TimeUp as error:
+        return msgspec.msgpack.encode(Answer(traceback=traceback_of(error), halted="timeout"))
     except MemoryError as error:
-        return msgspec.msgpack.encode(Answer(traceback=traceback_of(error), out_of_memory=True))
+        return msgspec.msgpack.encode(Answer(traceback=traceback_of(error), halted="memory"))
     # An interrupt cannot happen here; whatever else there is must be told, not obeyed.
     except BaseException as error:
         return msgspec.msgpack.encode(_failed(error))
@@ -57,10 +61,11 @@ def _answer(request: bytes, seconds: float | None, log: IO[str]) -> bytes:
 def _run(function: Callable[..., Any], args: Any, seconds: float | None, log: IO[str]) -> Any:
     if seconds is None:
         return function(*args)
-    # A thread outside of Python watches: it also ends a loop in native code.
-    faulthandler.dump_traceback_later(seconds, exit=True, file=log)
+    # A thread outside of Python watches too: it ends a loop in native code.
+    faulthandler.dump_traceback_later(seconds + _GRACE, exit=True, file=log)
     try:
-        return function(*args)
+        with alarm(seconds) if can_interrupt() else nullcontext():
+            return function(*args)
     finally:
         faulthandler.cancel_dump_traceback_later()
 

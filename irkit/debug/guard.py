@@ -50,6 +50,7 @@ class Guard(msgspec.Struct, frozen=True):
             except (OSError, IRKitError) as problem:
                 note = f"No crash folder could be written: {problem}"
         inside = failure_traceback(error).splitlines(keepends=True)
+        inside = [line for line in inside if not line.startswith("Traceback (most")]
         first = not inside or inside[0].startswith(("Timeout", "Thread", "Current", "Fatal"))
         shown = inside[:_SHOWN] if first else inside[-_SHOWN:]
         explained = (explain(error) + "".join(shown)).rstrip("\n").replace("\n", "\n  ")

@@ -8,14 +8,11 @@ cannot interrupt, and a crash is one of this process.
 
 import os
 import pickle
-import signal
-import threading
-import types
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from irkit.core import FormatError, IRKitError, Recorder
+from irkit.debug.alarm import TimeUp, alarm, can_interrupt
 from irkit.debug.child import Child, ChildDied, Limits
 from irkit.debug.isolated_pass import LEVELS, run_pass
 from irkit.debug.where import traceback_of
@@ -191,15 +188,6 @@ def _as_step(attempt: Attempt) -> Step:
     )
 
 
-class _TimeUp(BaseException):
-    """Not an Exception, so that a pass does not take it for a failure of its own."""
-
-
-def can_interrupt() -> bool:
-    """Say whether :func:`time_limit` works here: on the main thread of a system with timers."""
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-
-
 def time_limit(seconds: float) -> Apply:
     """Run passes in this process, each for at most ``seconds``; for the main thread only.
 
@@ -214,28 +202,10 @@ def time_limit(seconds: float) -> Apply:
                 hint="Run it in a process of its own.",
             )
         try:
-            with _alarm(seconds):
+            with alarm(seconds):
                 return apply_here(attempt, recorder)
-        except _TimeUp as error:
+        except TimeUp as error:
             what = f"did not end within {seconds:g} s"
             raise halted(ChildDied("timeout", what, traceback_of(error)), limits) from None
 
     return apply
-
-
-@contextmanager
-def _alarm(seconds: float) -> Generator[None]:
-    """Raise _TimeUp when the time is up, and again while it is not heeded."""
-
-    def ring(number: int, frame: types.FrameType | None) -> None:
-        raise _TimeUp
-
-    handler = signal.signal(signal.SIGALRM, ring)
-    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-        if remaining:
-            signal.setitimer(signal.ITIMER_REAL, remaining, interval)
