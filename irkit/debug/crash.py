@@ -17,7 +17,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from irkit import __version__
 from irkit.core import Function, IRKitError, IRModule, Level
 from irkit.debug.child import RemoteTraceback
 from irkit.debug.crash_file import (
@@ -292,7 +291,9 @@ def _search(attempt: Attempt) -> list[str]:
 
 
 def _versions() -> dict[str, str]:
-    found = {"irkit": __version__, "python": platform.python_version()}
+    # By its module: the face of irkit stands above this folder, and may not be imported here.
+    own = str(getattr(sys.modules["irkit"], "__version__", ""))
+    found = {"irkit": own, "python": platform.python_version()}
     for name in _OTHERS:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
