@@ -82,6 +82,7 @@ def run_command(shell: Shell, command: str, expected: str) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+        assert expected in done.stdout
     else:
         assert program == "irkit"
         done = shell(*args)

@@ -30,6 +30,7 @@ from irkit.ir import (
     liveness,
     loop_ranges,
     parse,
+    script,
     seq,
     uses_of,
 )
@@ -259,6 +260,16 @@ def test_statements_in_order_depend_by_what_they_touch() -> None:
     assert known.between(a, b) == {"flow"}
     assert known.between(b, c) == {"anti"}
     assert known.between(a, c) == {"output"}
+
+
+def test_a_planted_bug_in_dominance_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    func = parse(PRECISE.replace("serial(0, 64)", "serial(3, 3)"))
+    check_dominance(func)
+    file = import_module("irkit.ir.analysis.enclosing")
+    monkeypatch.setattr(file, "_surely_enters", lambda stmt, number: True)
+    again = parse(script(func))
+    with pytest.raises(AssertionError):
+        check_dominance(again)
 
 
 def test_a_way_around_a_statement_takes_its_dominance() -> None:
