@@ -92,6 +92,9 @@ def _full(p: AnyPass, known: Registry) -> str:
         *((word, ", ".join(names) or "nothing") for word, names in _facts(p).items()),
         ("from", str(p.origin)),
     ]
+    claims = [word for word in ("idempotent", "atomic") if getattr(p, word)]
+    if claims:
+        rows.insert(2, ("claims", ", ".join(claims)))
     package = known.package_of(p.name)
     if package:
         rows.append(("package", package))
@@ -123,6 +126,8 @@ def _described(p: AnyPass, known: Registry) -> dict[str, Any]:
             for option in p.parameters
         ],
         **_facts(p),
+        "idempotent": p.idempotent,
+        "atomic": p.atomic,
         "path": p.path,
         "file": p.origin.file,
         "line": p.origin.line,

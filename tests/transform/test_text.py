@@ -1,5 +1,7 @@
 """A pipeline has a text form, which reads back."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,6 +87,18 @@ def test_a_pass_that_the_registry_does_not_hold_is_written_by_its_path() -> None
     assert parse_pipeline(text, Registry.of([flatten]), LIKE) == pipeline
     with pytest.raises(IRKitError, match="not imported here"):
         parse_pipeline(text, Registry.of([flatten]), LIKE, imports=False)
+
+
+def test_a_pass_that_shares_its_name_with_another_is_written_by_its_path() -> None:
+    def other() -> Any:
+        @define_pass
+        def flatten(func: PrimFunc) -> PrimFunc:
+            return func
+
+        return flatten
+
+    pipeline = Pipeline(LOOP, (Phase(1, "flat", (flatten,)),))
+    assert pipeline.text(Registry.of([other()])) == f"1:{__name__}:flatten"
 
 
 @pytest.mark.parametrize(
