@@ -193,7 +193,11 @@ def _one_step(run: _Run, attempt: Attempt) -> Step:
     if after is not before and _signature_changed(run.level, before, after):
         raise _failed(attempt, "signature", "it changed the signature", after)
     facts = attempt.facts_after
-    problems = run.problems(after, facts, before, p.gives) if run.verify else ()
+    try:
+        problems = run.problems(after, facts, before, p.gives) if run.verify else ()
+    except Exception as error:  # Such as a statement where an expression belongs.
+        what = f"the result cannot be verified: {type(error).__name__}: {error}"
+        raise _failed(attempt, "problems", what, after) from error
     if problems:
         raise _failed(attempt, "problems", "the result does not hold", after, problems)
     return Step(

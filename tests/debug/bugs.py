@@ -37,7 +37,7 @@ class Bug:
     @contextmanager
     def planted(self) -> Generator[None]:
         """Run with the bug in place: the function keeps its identity and gets other code."""
-        function = _function(import_module(self.module), self.function)
+        function = function_at(import_module(self.module), self.function)
         good = function.__code__
         function.__code__ = _changed(function, self.old, self.new)
         try:
@@ -46,7 +46,7 @@ class Bug:
             function.__code__ = good
 
 
-def _function(module: ModuleType, path: str) -> FunctionType:
+def function_at(module: ModuleType, path: str) -> FunctionType:
     found: Any = module
     for part in path.split("."):
         found = inspect.getattr_static(found, part)
@@ -70,10 +70,10 @@ def _changed(function: FunctionType, old: str, new: str) -> Any:
     whole = inspect.getsource(module).splitlines(keepends=True)
     whole[start - 1 : start - 1 + len(lines)] = [text.replace(old, new)]
     code = compile("".join(whole), function.__code__.co_filename, "exec", dont_inherit=True)
-    return _find(code, function.__code__.co_qualname)
+    return code_of(code, function.__code__.co_qualname)
 
 
-def _find(code: Any, qualname: str) -> Any:
+def code_of(code: Any, qualname: str) -> Any:
     todo = [code]
     while todo:
         each = todo.pop()

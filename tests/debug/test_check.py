@@ -15,6 +15,7 @@ from irkit.ir import (
     Const,
     Div,
     For,
+    If,
     Mul,
     PrimFunc,
     Store,
@@ -23,6 +24,7 @@ from irkit.ir import (
 )
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Phase, Pipeline, define_pass
+from tests.debug.programs import random_programs
 from tests.passes.loop.kernels import KERNELS, kernel
 
 DOT = """
@@ -52,6 +54,19 @@ def test_the_phases_keep_the_meaning_of_every_kernel(name: str) -> None:
     found = check(DEFAULT.steps(kernel(name)))
     assert {each.status for each in found} == {"same"}
     assert is_trusted(found)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_random_programs_give_no_false_alarm(number: int) -> None:
+    found = check(DEFAULT.steps(random_programs(12)[number]), native=number % 3 == 0, seed=number)
+    assert {each.status for each in found} == {"same"}
+
+
+@pytest.mark.long
+def test_many_random_programs_give_no_false_alarm() -> None:
+    for number, func in enumerate(random_programs(1000)):
+        found = check(DEFAULT.steps(func), native=number % 3 == 0, seed=number)
+        assert {each.status for each in found} == {"same"}
 
 
 @pytest.mark.parametrize("name", ["MATMUL", "SOFTMAX", "BRANCHES", "STRIDED"])
@@ -175,6 +190,13 @@ def test_a_pass_that_fails_is_the_last_verdict() -> None:
     assert found[-1].status == "failed"
     assert found[-1].name == "breaks"
     assert "ValueError: no" in found[-1].message
+
+
+def test_what_no_verifier_can_read_is_the_fault_of_its_pass() -> None:
+    wrong = changing(lambda store: If(store, store), Store)
+    found = verdict(parse(DOT.strip()), wrong)
+    assert (found.status, found.name) == ("failed", "change")
+    assert "cannot be verified" in found.message
 
 
 def test_inputs_are_chosen_so_that_the_function_runs() -> None:
