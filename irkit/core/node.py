@@ -155,12 +155,14 @@ def _reader(
     if len(chosen) == 1 and not chosen[0].optional:
         return attrgetter(names[0])
 
+    # The class makes it two names at least, so that the getter always gives a tuple.
+    held = attrgetter(*names, "__class__")
+
     def read(node: Any) -> tuple[Node, ...]:
         found: list[Node] = []
-        for field in chosen:
-            value = getattr(node, field.name)
-            if field.many and value is not None:
-                found.extend(value)
+        for value in held(node)[:-1]:
+            if value.__class__ is tuple:
+                found += value
             elif value is not None:
                 found.append(value)
         return tuple(found)
