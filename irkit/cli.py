@@ -36,6 +36,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.debug.command_replay:replay",
         "Run again the pass that a crash folder is about.",
     ),
+    "reduce": (
+        "irkit.phases.command_reduce:reduce_",
+        "Make a failure small, and write a test that fails while it is there.",
+    ),
 }
 
 

@@ -1,5 +1,6 @@
 """Which passes run, in which order, and why. Reading order: default (loops), graph, legalize,
-lowering, building (kernels), calls, plan and compiling (models), placing, switches, command."""
+lowering, starting, building (kernels), calls, plan and compiling (models), placing, switches,
+command."""
 
 from irkit.phases.building import build
 from irkit.phases.compiling import compile
@@ -7,5 +8,16 @@ from irkit.phases.default import DEFAULT, ORDER
 from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.lowering import lower, trace
+from irkit.phases.starting import pipeline_for
 
-__all__ = ["DEFAULT", "GRAPH", "LEGALIZE", "ORDER", "build", "compile", "lower", "trace"]
+__all__ = [
+    "DEFAULT",
+    "GRAPH",
+    "LEGALIZE",
+    "ORDER",
+    "build",
+    "compile",
+    "lower",
+    "pipeline_for",
+    "trace",
+]

@@ -45,7 +45,8 @@ _OPTIONS = (
 )
 
 
-def _with_options(command: Any) -> Any:
+def with_check_options(command: Any) -> Any:
+    """Give a command the options that say which passes run, and on which inputs."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -53,7 +54,7 @@ def _with_options(command: Any) -> Any:
 
 @click.command("check", cls=WithPasses)
 @click.argument("file", type=_FILE)
-@_with_options
+@with_check_options
 @click.option("--all", "everything", is_flag=True, help="Show the steps that changed nothing too.")
 def check_(
     file: str,
@@ -73,7 +74,7 @@ def check_(
       irkit check kernel.irs --pass '1:my_package.passes:my_pass' --native
     """
     flow = flow_of(passes, disabled)
-    found = check(_steps(file, flow, stop_after), **_how(**how))
+    found = check(_steps(file, flow, stop_after), **check_options(**how))
     screen = console()
     shown = [each for each in found if everything or each.changed]
     screen.print(verdict_table(shown))
@@ -94,7 +95,7 @@ def _summary(found: Iterable[Verdict]) -> str:
 
 @click.command("bisect", cls=WithPasses)
 @click.argument("file", type=_FILE)
-@_with_options
+@with_check_options
 def bisect_(
     file: str,
     passes: tuple[str, ...],
@@ -109,13 +110,14 @@ def bisect_(
     \b
       irkit bisect kernel.irs --pass '2:my_package.passes:my_pass'
     """
-    pipeline = _stopped(flow_of(passes, disabled), stop_after)
-    found = bisect(pipeline, read_module(file), **_how(**how))
+    pipeline = stopped(flow_of(passes, disabled), stop_after)
+    found = bisect(pipeline, read_module(file), **check_options(**how))
     click.echo(str(found) if found is not None else "every step keeps the meaning")
     sys.exit(0 if found is None else 1)
 
 
-def _stopped(flow: Flow, stop_after: int | None) -> Pipeline:
+def stopped(flow: Flow, stop_after: int | None) -> Pipeline:
+    """Give the passes over loops, up to a phase."""
     return flow.lowering if stop_after is None else flow.loops.stop_after(stop_after)
 
 
@@ -127,12 +129,13 @@ def _steps(file: str, flow: Flow, stop_after: int | None) -> Iterable[Step]:
         ).trace
     if file.endswith(".trace"):
         return Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
-    return _stopped(flow, stop_after).steps(read_module(file))
+    return stopped(flow, stop_after).steps(read_module(file))
 
 
-def _how(
+def check_options(
     npz: str | None, dims: tuple[str, ...], seed: int, samples: int, native: bool | None
 ) -> dict[str, Any]:
+    """Read what :func:`with_check_options` gives as the options of :func:`irkit.debug.check`."""
     return {
         "inputs": _arrays(npz) if npz is not None else None,
         "dims": dict(_dim(text) for text in dims),

@@ -3,9 +3,11 @@ remarks, printing, timing, golden, table (how numbers print); inputs, compare, p
 (native, native_child), check (does each step keep the meaning), graph_check; bisect (which rewrite
 does not), contracts (what every pass promises; contract_child); child (child_main), isolate
 (alarm, isolated_pass), isolated_kernel; explain (where), crash_file, crash, replay (a failed pass
-explains itself), guard; command, command_replay."""
+explains itself), guard; sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline,
+reduce, regression (the smallest case that fails, and a test of it); command, command_replay."""
 
 from irkit.debug.bisect import Culprit, bisect
+from irkit.debug.case import Case, Failure, Size, failure_of, find_case, size_of_case
 from irkit.debug.check import Verdict, check, is_trusted
 from irkit.debug.child import ChildDied, Limits
 from irkit.debug.compare import Difference
@@ -21,6 +23,8 @@ from irkit.debug.isolate import Isolation, isolate, time_limit
 from irkit.debug.isolated_kernel import KernelHalted, run_kernel
 from irkit.debug.lines import Lines
 from irkit.debug.printing import Printing, file_name
+from irkit.debug.reduce import Reduced, reduce
+from irkit.debug.regression import regression_test, write_case
 from irkit.debug.remarks import Said, remarks
 from irkit.debug.replay import Replayed, replay
 from irkit.debug.summary import PassRow, RuleRow, summarize, summarize_rules
@@ -29,10 +33,12 @@ from irkit.debug.timing import chrome_trace, time_table
 
 __all__ = [
     "Breach",
+    "Case",
     "ChildDied",
     "Crash",
     "Culprit",
     "Difference",
+    "Failure",
     "Guard",
     "Idle",
     "InputSet",
@@ -42,9 +48,11 @@ __all__ = [
     "Lines",
     "PassRow",
     "Printing",
+    "Reduced",
     "Replayed",
     "RuleRow",
     "Said",
+    "Size",
     "Verdict",
     "assert_contracts",
     "bisect",
@@ -54,7 +62,9 @@ __all__ = [
     "contracts",
     "differing_elsewhere",
     "explain",
+    "failure_of",
     "file_name",
+    "find_case",
     "golden_diff",
     "idle_passes",
     "input_sets",
@@ -63,16 +73,20 @@ __all__ = [
     "pass_table",
     "phase_texts",
     "read_crash",
+    "reduce",
+    "regression_test",
     "remarks",
     "replay",
     "rule_table",
     "run_kernel",
+    "size_of_case",
     "summarize",
     "summarize_rules",
     "time_limit",
     "time_table",
     "verdict_table",
     "with_guard",
+    "write_case",
     "write_crash",
     "write_golden",
 ]

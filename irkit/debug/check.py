@@ -15,7 +15,7 @@ from irkit.debug.compare import Difference, compare, identical
 from irkit.debug.graph_check import GraphSubject, graph_of
 from irkit.debug.inputs import INTEGERS, Array, InputSet, TooLarge, input_names, input_sets
 from irkit.debug.precision import Precision
-from irkit.debug.running import PATIENCE, Interpreter, Native, Outcome, Runs
+from irkit.debug.running import MAX_STEPS, PATIENCE, Interpreter, Native, Outcome, Runs
 from irkit.ir import Buffer, PrimFunc, StepLimit
 from irkit.transform import IR, PassFailed, Step
 
@@ -57,7 +57,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Options(msgspec.Struct, frozen=True):
-    """How to check. ``native`` None means: only where the interpreter would take too long."""
+    """How to check. ``native`` None means: only where the interpreter would take too long, which
+    is more than ``max_steps``."""
 
     inputs: Mapping[str, ArrayLike] = {}
     dims: Mapping[str, int] = {}
@@ -65,6 +66,7 @@ class Options(msgspec.Struct, frozen=True):
     samples: int = 4
     native: bool | None = None
     kernels: bool = False  # Run a graph with its kernels too.
+    max_steps: int = MAX_STEPS
 
 
 def check(
@@ -183,7 +185,7 @@ class Subject:
 
     def _prepare(self) -> None:
         """Find inputs on which the function as it is given runs."""
-        engine = Interpreter()
+        engine = Interpreter(self.options.max_steps)
         self.inputs = self._usable(engine)
         engine.max_steps *= PATIENCE  # What a pass makes may take longer, but not without end.
         self.runs = [Runs(engine, self.inputs)]

@@ -148,7 +148,7 @@ def _arguments(
                 span=func.span,
             )
         if param.name in given:
-            made.append(_as_given(param, given[param.name], shape))
+            made.append(_as_given(param, given[param.name], shape, sizes))
             continue
         values = drawn(param.dtype, shape, rung, rng, integers)
         if isinstance(param, Buffer):
@@ -158,14 +158,16 @@ def _arguments(
     return tuple(made)
 
 
-def _as_given(param: Buffer | Var, value: Array, shape: tuple[int, ...]) -> Any:
+def _as_given(
+    param: Buffer | Var, value: Array, shape: tuple[int, ...], sizes: Mapping[Var, int]
+) -> Any:
     wanted = numpy_dtype(param.dtype)
     if value.dtype != wanted or value.shape != shape:
         raise ShapeError(
             f"input {param.name!r} must be {wanted}{list(shape)}, found "
             f"{value.dtype}{list(value.shape)}"
         )
-    return value if isinstance(param, Buffer) else value.item()
+    return _laid_out(param, value, sizes) if isinstance(param, Buffer) else value.item()
 
 
 def _laid_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:

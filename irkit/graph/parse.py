@@ -72,7 +72,7 @@ def _graph_lines(lines: list[str]) -> list[bool]:
             starts.append(at)
             in_body = False
     graph = [False] * len(lines)
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         found = any(_RETURN.match(line) for line in lines[start:end])
         graph[start:end] = [found] * (end - start)
     return graph

@@ -1,8 +1,9 @@
 """The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
-pipeline (text), run, step, trace (trace_file, trace_write,
+pipeline (text, arrange), run, step, trace (trace_file, trace_write,
 trace_read), exchange; then registry, stable."""
 
 from irkit.core import until_stable
+from irkit.transform.arrange import arranged
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
 from irkit.transform.exchange import Exchange
 from irkit.transform.facts import Fact
@@ -59,6 +60,7 @@ __all__ = [
     "VerificationFailed",
     "apply_here",
     "apply_pass",
+    "arranged",
     "define_pass",
     "facts_after",
     "load_pass",

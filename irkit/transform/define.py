@@ -78,6 +78,12 @@ class Pass(Generic[_P, _IR]):
         made.options = MappingProxyType(merged)
         return made
 
+    def with_only(self, **options: object) -> "Pass[_P, _IR]":
+        """Make the same pass with these options set and all others at their defaults."""
+        made = self.using()
+        made.options = MappingProxyType(checked(self.name, self.parameters, options))
+        return made
+
     @property
     def on_modules(self) -> bool:
         """Say whether it takes whole modules and not one function at a time."""

@@ -1,0 +1,212 @@
+"""A failure that can be had again: a function, the passes that run on it, and its arguments."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from irkit.core import IRKitError, count_nodes
+from irkit.debug.check import Options, Subject, verdicts
+from irkit.debug.inputs import INTEGERS, InputSet, input_sets
+from irkit.debug.running import MAX_STEPS
+from irkit.debug.sound import runs
+from irkit.ir import Buffer, PrimFunc, StepLimit, numpy_dtype, parse, script
+from irkit.transform import PassFailed, Pipeline, Step
+
+
+class Case(msgspec.Struct, frozen=True, eq=False):
+    """What fails: ``inputs`` are arrays and numbers by the names of the parameters."""
+
+    func: PrimFunc
+    pipeline: Pipeline
+    inputs: Mapping[str, Any]
+
+    @property
+    def args(self) -> list[Any]:
+        """List the inputs in the order of the parameters."""
+        values = [(param, np.asarray(self.inputs[param.name])) for param in self.func.params]
+        return [v if isinstance(param, Buffer) else v.item() for param, v in values]
+
+    def replace(self, **changes: Any) -> "Case":
+        """Copy with some fields changed."""
+        return msgspec.structs.replace(self, **changes)
+
+    def reread(self) -> "Case":
+        """Print the function and read it back, so that only what is text counts."""
+        func = parse(script(self.func))
+        pairs = zip(func.params, self.func.params, strict=True)
+        return self.replace(
+            func=func, inputs={new.name: self.inputs[old.name] for new, old in pairs}
+        )
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """How a case fails, and by which pass.
+
+    ``kind`` is ``differs`` (other numbers), ``failed`` (the result cannot run), or how a pass fails
+    (see ``FailureKind``); ``exception`` names what it raised. ``text`` is for people.
+    """
+
+    kind: str
+    name: str
+    exception: str = ""
+    text: str = ""
+
+    @property
+    def is_of_pass(self) -> bool:
+        """Say whether the pass itself fails, whatever the inputs."""
+        return self.kind not in ("differs", "failed")
+
+    def is_like(self, other: "Failure | None") -> bool:
+        """Say whether another failure is of the same kind and by the same pass."""
+        return other is not None and (self.kind, self.name, self.exception) == (
+            other.kind,
+            other.name,
+            other.exception,
+        )
+
+
+class Size(msgspec.Struct, frozen=True):
+    """How large a case is: nodes and lines of the function, passes, elements of the inputs, and how
+    many of these are not 0."""
+
+    nodes: int
+    lines: int
+    passes: int
+    elements: int
+    nonzero: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.nodes} nodes on {self.lines} lines, {self.passes} passes, "
+            f"{self.elements} input elements ({self.nonzero} not 0)"
+        )
+
+
+def size_of_case(case: Case) -> Size:
+    """Measure a case."""
+    arrays = [np.asarray(value) for value in case.inputs.values()]
+    return Size(
+        count_nodes(case.func),
+        len(script(case.func).splitlines()),
+        len(case.pipeline.placed),
+        sum(array.size for array in arrays),
+        sum(int(np.count_nonzero(array)) for array in arrays),
+    )
+
+
+def failure_of(
+    case: Case, *, native: bool | None = None, max_steps: int = MAX_STEPS
+) -> Failure | None:
+    """Run a case and say how it fails; None if it does not, or is no program at all.
+
+    ``native`` is that of :func:`check`; ``max_steps`` is what the interpreter may take.
+    """
+    options = Options(case.inputs, native=native, max_steps=max_steps)
+    try:
+        return _first_failure(case.pipeline, case.func, options)[0]
+    except IRKitError:
+        return None  # The IR or the inputs given do not hold.
+
+
+def _first_failure(
+    pipeline: Pipeline, func: PrimFunc, options: Options
+) -> tuple[Failure | None, str]:
+    """Give the first failure, and the name of the inputs it was seen on."""
+    raised: list[PassFailed] = []
+
+    def watched() -> Iterator[Step]:
+        try:
+            yield from pipeline.steps(func)
+        except PassFailed as error:
+            raised.append(error)
+            raise
+
+    for verdict in verdicts(watched(), options):
+        if verdict.status in ("differs", "failed"):
+            failure = Failure(verdict.status, verdict.name, text=str(verdict))
+            return _of_pass(raised[0], str(verdict)) if raised else failure, verdict.inputs
+    return None, ""
+
+
+def failed_pass(case: Case) -> Failure | None:
+    """Run the passes of a case, and no program; say how one of them fails by itself."""
+    try:
+        for _ in case.pipeline.steps(case.func):
+            pass
+    except PassFailed as error:
+        return _of_pass(error, str(error))
+    except IRKitError:
+        return None
+    return None
+
+
+def _of_pass(error: PassFailed, text: str) -> Failure:
+    inside = "" if error.__cause__ is None else type(error.__cause__).__name__
+    return Failure(error.kind, error.name, inside, text)
+
+
+def find_case(
+    pipeline: Pipeline,
+    func: PrimFunc,
+    inputs: Mapping[str, ArrayLike] | None = None,
+    *,
+    dims: Mapping[str, int] | None = None,
+    seed: int = 0,
+    samples: int = 4,
+    native: bool | None = None,
+    max_steps: int = MAX_STEPS,
+) -> tuple[Case, Failure] | None:
+    """Look for inputs on which a pipeline breaks a function; the options are those of
+    :func:`check`.
+
+    None if every step keeps the meaning. Raises: IRKitError if the function itself cannot run.
+    """
+    options = Options(inputs or {}, dims or {}, seed, samples, native, max_steps)
+    failure, seen_on = _first_failure(pipeline, func, options)
+    if failure is None:
+        return None
+    if failure.is_of_pass:
+        return Case(func, pipeline, _any_inputs(func, options)), failure
+    # First those that it fails on: with one set given, other bounds of precision may hold.
+    for chosen in sorted(Subject(func, options).inputs, key=lambda each: each.name != seen_on):
+        case = Case(func, pipeline, _named(func, chosen))
+        again = failure_of(case, native=native, max_steps=max_steps)
+        if again is not None:
+            return case, again
+    raise IRKitError(
+        f"cannot reduce {func.name!r}: its failure does not come again on the same inputs",
+        hint=failure.text,
+    )
+
+
+def _any_inputs(func: PrimFunc, options: Options) -> dict[str, Any]:
+    """Make inputs that a function runs on, or takes too long on."""
+    for integers in INTEGERS:
+        for made in input_sets(
+            func,
+            options.inputs,
+            dims=options.dims,
+            seed=options.seed,
+            samples=options.samples,
+            integers=integers,
+        ):
+            try:
+                if runs(func, made.args, max_steps=options.max_steps):
+                    return _named(func, made)
+            except StepLimit:
+                return _named(func, made)
+    raise IRKitError(
+        f"cannot reduce {func.name!r}: it fails even before any pass, on all inputs made up for it",
+        hint="Give inputs that it runs on.",
+        span=func.span,
+    )
+
+
+def _named(func: PrimFunc, inputs: InputSet) -> dict[str, Any]:
+    return {
+        param.name: np.asarray(value, numpy_dtype(param.dtype))
+        for param, value in zip(func.params, inputs.args, strict=True)
+    }

@@ -1,0 +1,68 @@
+"""Make the pipeline of a case shorter: fewer passes, and options back to what they are by
+default."""
+
+from collections.abc import Callable
+from functools import partial
+
+from irkit.core import IRKitError
+from irkit.debug.case import Case
+from irkit.transform import AnyPass, arranged
+
+Placed = tuple[int, AnyPass]
+Move = Callable[[Case], Case | None]
+
+
+def passes(case: Case) -> list[Move]:
+    """Leave out each pass, the last ones first."""
+    placed = case.pipeline.placed
+    return [partial(_without, p=each) for each in reversed(placed)] if len(placed) > 1 else []
+
+
+def _without(case: Case, p: Placed) -> Case | None:
+    placed = case.pipeline.placed
+    if p not in placed or len(placed) < 2:
+        return None
+    at = len(placed) - 1 - placed[::-1].index(p)
+    return _arranged(case, placed[:at] + placed[at + 1 :])
+
+
+def _arranged(case: Case, placed: list[Placed]) -> Case | None:
+    try:
+        return case.replace(pipeline=arranged(case.pipeline, placed, case.func))
+    except IRKitError:
+        return None
+
+
+def starts(case: Case) -> list[Move]:
+    """Begin with what the first passes make, the most of them first."""
+    return [partial(_from, count=count) for count in range(len(case.pipeline.placed) - 1, 0, -1)]
+
+
+def _from(case: Case, count: int) -> Case | None:
+    placed = case.pipeline.placed
+    if count >= len(placed):
+        return None
+    try:
+        first = arranged(case.pipeline, placed[:count], case.func)
+        made = case.replace(func=first.run(case.func))
+    except IRKitError:
+        return None
+    return _arranged(made, placed[count:])
+
+
+def options(case: Case) -> list[Move]:
+    """Take back each option that was set."""
+    return [
+        partial(_by_default, at=at, option=option)
+        for at, (_, p) in enumerate(case.pipeline.placed)
+        for option in p.options
+    ]
+
+
+def _by_default(case: Case, at: int, option: str) -> Case | None:
+    placed = case.pipeline.placed
+    if at >= len(placed) or option not in placed[at][1].options:
+        return None
+    number, p = placed[at]
+    left = {name: value for name, value in p.options.items() if name != option}
+    return _arranged(case, [*placed[:at], (number, p.with_only(**left)), *placed[at + 1 :]])
