@@ -164,7 +164,7 @@ def find_case(
 
     None if every step keeps the meaning. Raises: IRKitError if the function itself cannot run.
     """
-    options = Options(inputs or {}, dims or {}, seed, samples, native, max_steps)
+    options = Options(inputs or {}, dims or {}, seed, samples, native, max_steps=max_steps)
     failure, seen_on = _first_failure(pipeline, func, options)
     if failure is None:
         return None
