@@ -1,6 +1,7 @@
 """The verbs check and bisect of the ``irkit`` command."""
 
 import sys
+import zipfile
 from collections.abc import Iterable
 from typing import Any
 
@@ -147,9 +148,11 @@ def check_options(
 
 def _arrays(path: str) -> dict[str, Any]:
     try:
+        with zipfile.ZipFile(path):  # An .npy file would be one array without a name.
+            pass
         with np.load(path, allow_pickle=False) as file:
             return dict(file)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise IRKitError(f"cannot read inputs from {path!r}: {error}") from error
 
 

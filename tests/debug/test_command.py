@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from irkit.cli import irkit
+from irkit.core import IRKitError
 
 KERNEL = """\
 def scale(A: f32[n, 4], C: f32[n, 4]):
@@ -77,3 +78,10 @@ def test_bisect_of_a_right_pipeline_finds_nothing(folder: Path) -> None:
 
 def test_a_dimension_that_is_none_is_refused(folder: Path) -> None:
     assert "is no dimension" in call("check", "scale.irs", "--dim", "n=few").output
+
+
+def test_a_file_of_inputs_that_is_none_is_refused(folder: Path) -> None:
+    np.save("x.npy", np.zeros(3))
+    result = call("check", "scale.irs", "--inputs", "x.npy")
+    assert isinstance(result.exception, IRKitError)
+    assert "cannot read inputs from 'x.npy'" in str(result.exception)
