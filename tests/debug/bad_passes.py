@@ -169,3 +169,33 @@ def raises_on_modules(module: IRModule) -> IRModule:
     """Raise, and look at the weights for it."""
     arrays = [node.data.array for f in module.functions.values() for node in walk(f, Constant)]
     raise ValueError(f"no idea about weights up to {max(array.max() for array in arrays):.0f}")
+
+
+@define_pass
+def leaves_stray_in_f(module: IRModule) -> IRModule:
+    """Break the function f of a module."""
+    func = module["f"]
+    assert isinstance(func, PrimFunc)
+    return module.with_functions({"f": leaves_stray(func)})
+
+
+@define_pass
+def stubborn(func: PrimFunc) -> PrimFunc:
+    """Run for ever, and do not listen to the first two who object."""
+    for _ in range(2):
+        try:
+            while True:
+                pass
+        except BaseException:
+            continue
+    while True:
+        pass
+
+
+@define_pass
+def needs_its_rewrite(func: PrimFunc) -> PrimFunc:
+    """Raise where its rewrite was switched off."""
+    made = rewrite(func, lambda loop: loop.replace(kind="unrolled"), on=For)
+    if made is func:
+        raise ValueError("nothing happened")
+    return made

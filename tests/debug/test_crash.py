@@ -129,10 +129,20 @@ def test_the_wrong_line_is_marked_and_the_change_shown(tmp_path: Path) -> None:
 
 def test_lines_of_a_module_are_counted_through_all_its_functions() -> None:
     module = IRModule({"g": parse(KERNEL.replace("def f", "def g")), "f": parse(KERNEL)})
-    only_f = pipeline(bad.lies)
     with pytest.raises(PassFailed) as caught:
-        only_f.run(module)
-    assert ">    2     for i in serial" in explain(caught.value)
+        pipeline(bad.leaves_stray_in_f).run(module)
+    text = explain(caught.value)
+    assert ">    7         C[stray]" in text
+    assert " >" not in text
+
+
+def test_a_rewrite_that_was_switched_off_is_so_in_the_replay(tmp_path: Path) -> None:
+    steps = pipeline(bad.ends_loops_later, bad.needs_its_rewrite).steps(
+        parse(KERNEL), disabled={1: frozenset({0})}
+    )
+    with pytest.raises(PassFailed) as caught:
+        list(steps)
+    assert replay(write_crash(caught.value, tmp_path), isolated=False).outcome == "same"
 
 
 def test_the_same_failure_has_one_folder_and_others_are_never_overwritten(tmp_path: Path) -> None:
@@ -222,7 +232,7 @@ def test_a_kernel_that_works_gives_its_arrays_back() -> None:
     assert (c == 0).all()
 
 
-@pytest.mark.parametrize("p", [bad.loops, bad.rewrites_forever, bad.sleeps], ids=str)
+@pytest.mark.parametrize("p", [bad.loops, bad.stubborn, bad.sleeps], ids=str)
 def test_a_time_limit_in_this_process_stops_python_and_says_where(p: AnyPass) -> None:
     with pytest.raises(PassFailed) as caught:
         pipeline(p).run(parse(KERNEL), apply=time_limit(0.2))

@@ -57,6 +57,8 @@ def test_what_a_pass_left_alone_is_the_very_object_that_was_sent() -> None:
     assert isinstance(after, PrimFunc)
     assert after is not func
     assert after.params[0] is func.params[0]
+    assert after.body.span is func.body.span  # type: ignore[attr-defined]
+    assert func.body.span is not None  # type: ignore[attr-defined]
     assert after.body.var is func.body.var  # type: ignore[attr-defined]
     assert after.body.body is func.body.body  # type: ignore[attr-defined]
     assert changed.kept[0].before is func.body
@@ -82,6 +84,14 @@ def test_the_process_is_used_again_and_begun_anew_after_a_crash() -> None:
                 pipeline(p).run(func, apply=isolation.apply)
         after = pipeline(bad.ends_loops_later.using(more=1)).run(func, apply=isolation.apply)
         assert "serial(0, 9)" in after.script()
+        assert isolation.starts == 2
+
+
+def test_a_process_that_was_interrupted_is_not_used_again() -> None:
+    with Isolation(seconds=0.3) as isolation:
+        with pytest.raises(PassFailed, match="did not end"):
+            pipeline(bad.loops).run(parse(KERNEL), apply=isolation.apply)
+        pipeline(bad.ends_loops_later).run(parse(KERNEL), apply=isolation.apply)
         assert isolation.starts == 2
 
 
