@@ -1,5 +1,8 @@
-"""Random programs for finding faults. Reading order: expressions, nests, programs."""
+"""Random programs and planted bugs for finding faults. Reading order: expressions, nests, programs;
+kernels, schedules, graphs (fixed programs), cases; trial, nursery (a changed pass in a child
+process); planted, mutants, score, command_teeth."""
 
+from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.programs import arguments, prim_funcs
 
-__all__ = ["arguments", "prim_funcs"]
+__all__ = ["KERNELS", "arguments", "prim_funcs"]

@@ -196,9 +196,9 @@ def drawn(
         bound = 3 if dtype.bits == 16 else 8
         return rng.integers(-bound, bound + 1, size=shape).astype(kind)
     if rung == "special values":
-        return rng.permutation(np.resize(_special(dtype), max(1, _count(shape))))[
-            : _count(shape)
-        ].reshape(shape)
+        # Shuffled first: a small array should not hold the first few only.
+        some = np.resize(rng.permutation(_special(dtype)), max(1, _count(shape)))
+        return rng.permutation(some)[: _count(shape)].reshape(shape)
     return rng.uniform(-4, 4, size=shape).astype(kind)
 
 

@@ -26,7 +26,7 @@ entered: their lanes would need a buffer each.
 
 from typing import NamedTuple
 
-from irkit.core import Node, Visit, allowed, carried, children, descend, remark, uses, walk
+from irkit.core import Node, Visit, allowed, carried, children, descend, remark, same, uses, walk
 from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq, visit_below
 from irkit.passes.loop.carried_values import CarriedValues
 from irkit.transform import define_pass
@@ -68,7 +68,9 @@ def plan_allocations(func: PrimFunc) -> PrimFunc:
         made = yield from visit_below(stmt)
         return _around(made, [allocate for _, allocate in here])
 
-    return func.replace(body=descend(func.body, insert))
+    made = func.replace(body=descend(func.body, insert))
+    # Stretches that overlap may end where they began, around everything.
+    return func if same(made, func) else made
 
 
 def _joined(

@@ -17,6 +17,8 @@ A condition that differs from lane to lane becomes a mask. What cannot be run in
 a sum over the lanes, becomes a serial loop, with a remark.
 """
 
+from collections.abc import Callable
+
 from irkit.core import (
     Node,
     Visit,
@@ -33,6 +35,7 @@ from irkit.ir import (
     Allocate,
     And,
     Assert,
+    Buffer,
     Expr,
     For,
     If,
@@ -55,12 +58,13 @@ from irkit.ir import (
     seq,
     visit_below,
 )
-from irkit.ir.analysis import Sums, lane_conflict
+from irkit.ir.analysis import Sums, lane_conflict, uses_of
 from irkit.ir.arith import Interval, Ranges, loop_ranges
 from irkit.passes.loop.vector_expr import CannotVectorize, Lanes, Mask
 from irkit.transform import define_pass
 
 Task = tuple[Stmt, Mask]
+Memory = Callable[[Buffer], Buffer]
 
 
 @define_pass(idempotent=True, needs=(flat_access,), gives=(no_vectorized_loops,))
@@ -70,13 +74,14 @@ def vectorize_loops(func: PrimFunc, *, lanes: int = 16) -> PrimFunc:
     if not any(loop.kind == "vectorized" for loop in walk(func.body, For)):
         return func
     ranges = loop_ranges(func)
+    memory = uses_of(func).memory
 
     def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
         below = yield from visit_below(stmt)
         if not isinstance(below, For) or below.kind != "vectorized":
             return below
         try:
-            made = carried(_vectors(below, lanes, ranges), below)
+            made = carried(_vectors(below, lanes, ranges, memory), below)
         except CannotVectorize as why:
             remark(below, f"{why}: left as a serial loop")
             made = below.replace(kind="serial")
@@ -85,7 +90,7 @@ def vectorize_loops(func: PrimFunc, *, lanes: int = 16) -> PrimFunc:
     return func.replace(body=descend(func.body, visit))
 
 
-def _vectors(loop: For, lanes: int, ranges: Ranges) -> Stmt:
+def _vectors(loop: For, lanes: int, ranges: Ranges, memory: Memory) -> Stmt:
     extent = _extent(loop)
     if extent is None:
         raise CannotVectorize("its extent is not constant")
@@ -94,7 +99,7 @@ def _vectors(loop: For, lanes: int, ranges: Ranges) -> Stmt:
     size = min(extent, lanes)
     if size < 2:
         return loop.replace(kind="serial")
-    why = lane_conflict(loop, size, ranges)
+    why = lane_conflict(loop, size, ranges, memory)
     if why is not None:
         raise CannotVectorize(why)
     if extent <= lanes:

@@ -54,7 +54,9 @@ def conflict(
     stores = [access for access in accesses if access.writes]
     if len(stores) * len(accesses) > MAX_PAIRS:
         return "it touches memory in too many places"
-    test = _Test(loop, count, sums, {store.memory for store in stores}, thorough)
+    changing = {store.memory for store in stores}
+    written = {access.buffer for access in accesses if access.memory in changing}
+    test = _Test(loop, count, sums, written, thorough)
     for store in stores:
         for other in accesses:
             if other.memory is store.memory and not test.apart(store, other):

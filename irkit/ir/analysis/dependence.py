@@ -4,6 +4,7 @@ The answers are conservative: where nothing is said to depend, nothing does; whe
 may.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 from irkit.core import analysis, walk
@@ -17,7 +18,7 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.build import as_int
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
-from irkit.ir.stmt import Allocate, Evaluate, For, Let, Region, Stmt, View
+from irkit.ir.stmt import Allocate, Evaluate, For, Let, Region, Stmt
 
 Kind = Literal["flow", "anti", "output"]
 
@@ -94,19 +95,15 @@ def dependences(func: PrimFunc) -> Dependences:
     return Dependences(func)
 
 
-def lane_conflict(loop: For, lanes: int, ranges: Ranges) -> str | None:
+def lane_conflict(
+    loop: For, lanes: int, ranges: Ranges, memory: Callable[[Buffer], Buffer]
+) -> str | None:
     """Say why ``lanes`` successive iterations of a loop cannot be run in lockstep; None if they
     can.
 
     Lanes in lockstep reorder what different iterations do. That is harmless if no two of them touch
-    the same element, at least one writing.
+    the same element, at least one writing. ``memory`` gives the buffer that a view shows, also of
+    a view made around the loop.
     """
     sums = Sums(ranges, {let.var: let.value for let in walk(loop.body, Let)})
-    sources = {view.buffer: view.source for view in walk(loop.body, View)}
-
-    def memory(buffer: Buffer) -> Buffer:
-        while buffer in sources:
-            buffer = sources[buffer]
-        return buffer
-
     return conflict(loop, lanes, sums, accesses_of(loop, sums, memory))

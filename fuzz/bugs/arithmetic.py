@@ -1,0 +1,128 @@
+"""Bugs in what is known about integers, known from other compilers."""
+
+from irkit.fuzz.bugs.planted import Planted
+
+_ARITH = "irkit.ir.arith."
+# Whoever asks about ranges may be misled.
+_USERS = (
+    "simplify",
+    "narrow-indices",
+    "plan-allocations",
+    "compact-buffers",
+    "vectorize-loops",
+    "rewrite-unsafe-selects",
+    "hoist-first-iterations",
+    "transform-layout",
+    "overcompute",
+)
+
+ARITHMETIC = (
+    Planted(
+        "truncated for floored division of ranges",
+        _ARITH + "transfer",
+        "_hull([(n // d, n // d) for n in num for d in part])",
+        "_hull([(int(n / d), int(n / d)) for n in num for d in part])",
+        _USERS,
+        "FLOORED",
+    ),
+    Planted(
+        "a remainder with too small a range",
+        _ARITH + "transfer",
+        "return 0, min(high, den[1] - 1) if low >= 0 else den[1] - 1",
+        "return 0, min(high, den[1] - 2) if low >= 0 else den[1] - 2",
+        _USERS,
+        "REMAINDERS",
+    ),
+    Planted(
+        "a remainder of a negative number below 0",
+        _ARITH + "transfer",
+        "        if low >= 0 and high < den[0]:\n            return num\n",
+        "        if high < den[0]:\n            return num\n",
+        _USERS,
+        "REMAINDERS",
+    ),
+    Planted(
+        "truncated for floored division of sums",
+        _ARITH + "division",
+        "whole = {product: c // den for product, c in num.terms.items() if c % den == 0}\n"
+        "    rest = {product: c for product, c in num.terms.items() if c % den}\n"
+        "    return Sum(whole, num.constant // den), Sum(rest, num.constant % den)",
+        "whole = {product: c // den for product, c in num.terms.items() if c % den == 0}\n"
+        "    rest = {product: c for product, c in num.terms.items() if c % den}\n"
+        "    return Sum(whole, int(num.constant / den)), Sum(rest, abs(num.constant) % den)",
+        _USERS,
+        "FLOORED",
+    ),
+    Planted(
+        "a rest that may be as large as the divisor",
+        _ARITH + "division",
+        "return low >= 0 and top < high",
+        "return low >= 0 and top <= high",
+        _USERS,
+        "REMAINDERS",
+    ),
+    Planted(
+        "a rest that may be negative",
+        _ARITH + "division",
+        "return low >= 0 and top < high",
+        "return top < high",
+        _USERS,
+        "REMAINDERS",
+    ),
+    Planted(
+        "the quotient of a layer by the wrong divisor",
+        _ARITH + "division",
+        "return _quotient(atoms, upper, den // step, dtype)",
+        "return _quotient(atoms, upper, den, dtype)",
+        _USERS,
+        "REMAINDERS",
+    ),
+    Planted(
+        "quotient and remainder of different divisors put together",
+        _ARITH + "division",
+        "partner[1] != den or d != c * den",
+        "d != c * den",
+        _USERS,
+        "REMAINDERS",
+    ),
+    Planted(
+        "a sum of ranges without its upper end",
+        _ARITH + "bounds",
+        "found = a[0] + b[0], a[1] + b[1]",
+        "found = a[0] + b[0], max(a[1], b[1])",
+        _USERS,
+        "TILE_A_MATMUL",
+    ),
+    Planted(
+        "less taken for less or equal",
+        _ARITH + "knowledge",
+        "return (b - a - one,)",
+        "return (b - a - one - one,)",
+        _USERS,
+        "GUARDED",
+    ),
+    Planted(
+        "the opposite of less is greater",
+        _ARITH + "knowledge",
+        "{LT: GE, GE: LT,",
+        "{LT: GT, GE: LT,",
+        _USERS,
+        "KNOWN_ELSE",
+    ),
+    Planted(
+        "equal sides taken for less",
+        _ARITH + "choice",
+        "return truth(cls in (EQ, LE, GE), node.dtype)",
+        "return truth(cls not in (EQ, LE, GE), node.dtype)",
+        _USERS,
+        "DECIDED",
+    ),
+    Planted(
+        "a zero of the wrong sign added",
+        _ARITH + "simplify",
+        '{Add: "-0.0", Sub: "0.0"',
+        '{Add: "0.0", Sub: "0.0"',
+        _USERS,
+        "SIGNED_ZERO",
+    ),
+)

@@ -1,0 +1,90 @@
+"""Passes that misbehave as programs: they lie, raise, never end, or take the process with them."""
+
+from irkit.fuzz.bugs.planted import Planted
+
+_LOOP = "irkit.passes.loop."
+
+CONDUCT = (
+    Planted(
+        "a lie about having changed something",
+        _LOOP + "unroll_loops",
+        "    return rewrite(func, unroll, on=For)\n",
+        "    import msgspec\n\n    return msgspec.structs.replace(rewrite(func, unroll, on=For))\n",
+        ("unroll-loops",),
+        "BIG_INDEX",
+    ),
+    Planted(
+        "an endless rewrite",
+        _LOOP + "remove_no_ops",
+        '    return rewrite(func, Rules("no-ops", NO_OPS, unused), applied=uses.drop)\n',
+        "    while True:\n"
+        '        func = rewrite(func, Rules("no-ops", NO_OPS, unused), applied=uses.drop)\n',
+        ("remove-no-ops",),
+        "MATMUL",
+    ),
+    Planted(
+        "an exception",
+        _LOOP + "narrow_indices",
+        "found = self._within[id(node)] = bounds(type(node)(x, y, I64), known)",
+        "found = self._within[id(x)]",
+        ("narrow-indices",),
+        "MATMUL",
+    ),
+    Planted(
+        "a pass that ends the process",
+        _LOOP + "flatten_buffers",
+        "    if not flat:\n        return func\n",
+        "    raise SystemExit(0)\n",
+        ("flatten-buffers",),
+        "MATMUL",
+    ),
+    Planted(
+        "a crash in native code",
+        _LOOP + "hoist_first_iterations",
+        "    sums = Sums(loop_ranges(func))\n",
+        "    import ctypes\n\n    ctypes.string_at(0)\n",
+        ("hoist-first-iterations",),
+        "MATMUL",
+    ),
+    Planted(
+        "memory without end",
+        _LOOP + "vectorize_loops",
+        "    ranges = loop_ranges(func)\n",
+        "    ranges = loop_ranges(func)\n    bytes(1 << 60)\n",
+        ("vectorize-loops",),
+        "TILE",
+    ),
+    Planted(
+        "a parameter dropped",
+        _LOOP + "lower_blocks",
+        "    return func.replace(body=descend(substitute(func.body, values), visit))\n",
+        "    body = descend(substitute(func.body, values), visit)\n"
+        "    return func.replace(params=func.params[1:], body=body)\n",
+        ("lower-blocks",),
+        "MATMUL",
+    ),
+    Planted(
+        "something that is no function",
+        _LOOP + "compact_buffers",
+        "    if not smaller:\n        return func\n",
+        "    return None\n",
+        ("compact-buffers",),
+        "TILE",
+    ),
+    Planted(
+        "a fact that is claimed and does not hold",
+        _LOOP + "flatten_buffers",
+        "if not _is_flat(buffer) and",
+        "if buffer in params and not _is_flat(buffer) and",
+        ("flatten-buffers",),
+        "TILE",
+    ),
+    Planted(
+        "an undefined variable",
+        _LOOP + "simplify",
+        "                self.values[loop.var] = begin\n",
+        "",
+        ("simplify",),
+        "RUNS_ONCE",
+    ),
+)

@@ -1,0 +1,69 @@
+"""The verb teeth of the ``irkit`` command."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+import click
+
+from irkit.debug import console
+from irkit.fuzz.bugs import CATALOGUE
+from irkit.fuzz.mutants import mutants
+from irkit.fuzz.score import (
+    mutant_score,
+    mutant_table,
+    mutant_verdicts,
+    planted_results,
+    planted_score,
+    planted_table,
+)
+
+_T = TypeVar("_T")
+WANTED = 0.95
+
+
+@click.command("teeth")
+@click.option("--planted/--no-planted", default=True, show_default=True, help="The catalogue.")
+@click.option("--only", default="", metavar="WORDS", help="Only planted bugs with these words.")
+@click.option("--mutants", "count", default=0, metavar="N", help="How many random changes.")
+@click.option("--seed", default=0, show_default=True, help="What the random changes are.")
+@click.option("--jobs", default=1, type=click.IntRange(1, 64), show_default=True)
+@click.option("--seconds", default=600.0, show_default=True, help="Begin nothing after this.")
+def teeth(planted: bool, only: str, count: int, seed: int, jobs: int, seconds: float) -> None:
+    """Break irkit's own passes, one change at a time, and say whether the checks notice.
+
+    No file is changed. The exit code is 1 if a planted bug is not found or the wrong pass is
+    named, or if less than 95 % of the random changes that change any meaning are found.
+
+    \b
+      irkit teeth
+      irkit teeth --no-planted --mutants 200 --seed 7
+    """
+    started, good = time.monotonic(), True
+    if planted:
+        bugs = [bug for bug in CATALOGUE if only in bug.name]
+        if not bugs:
+            raise click.BadParameter(f"no planted bug is named like {only!r}")
+        results = list(_until(planted_results(bugs, jobs=jobs), started + seconds))
+        console().print(planted_table(results))
+        click.echo(planted_score(results))
+        good = all(result.right for result in results)
+    if count:
+        chosen = list(mutants(seed, count))
+        verdicts = list(_until(mutant_verdicts(chosen, jobs=jobs), started + seconds))
+        console().print(mutant_table(verdicts))
+        click.echo(mutant_score(verdicts))
+        found = sum(verdict.status == "found" for verdict in verdicts)
+        missed = sum(verdict.status == "missed" for verdict in verdicts)
+        good = good and found >= WANTED * (found + missed)
+    click.echo(f"{time.monotonic() - started:.1f} s")
+    sys.exit(0 if good else 1)
+
+
+def _until(results: Iterable[_T], end: float) -> Iterator[_T]:
+    for result in results:
+        yield result
+        if time.monotonic() > end:
+            click.echo("stopped: the time is over", err=True)
+            return

@@ -1,0 +1,346 @@
+"""Small loop functions, each at the edge of what one rule may do; written for a planted bug."""
+
+EDGES = {
+    "CARRIED_WINDOW": """
+def window(A: f32[12], C: f32[12]):
+    T = alloc(f32[14])
+    for j in serial(0, 14):
+        T[j] = f32(j)
+    for i in serial(0, 3):
+        for j in serial(0, 4):
+            T[i * 4 + j] = A[i * 4 + j]
+        for j in serial(0, 4):
+            C[i * 4 + j] = T[i * 4 + j] + T[i * 4 + j + 2]
+    U = alloc(f32[12])
+    for i in serial(0, 3):
+        for j in serial(0, 4):
+            U[j + i] = A[i * 4 + j]
+        for j in serial(0, 4):
+            if i >= 1:
+                C[j] = C[j] + U[j + i - 1]
+""",
+    "CARRIED_CONDITION": """
+def condition(A: f32[12], C: f32[12]):
+    T = alloc(f32[4])
+    for i in serial(0, 3):
+        for j in serial(0, 4):
+            if i * 4 + j < 6:
+                T[j] = A[i * 4 + j]
+        for j in serial(0, 4):
+            C[i * 4 + j] = T[j]
+""",
+    "UNROLLED_CHAIN": """
+def chain(A: f32[6], C: f32[6]):
+    for i in unrolled(0, 5):
+        x: f32 = A[i] * f32(2.0)
+        C[i + 1] = C[i] + x
+        for j in serial(0, 2):
+            C[i] = C[i] + A[j]
+""",
+    "GUARDED": """
+def guarded(A: f32[9], C: f32[9]):
+    for i in serial(0, 9):
+        if A[i] > f32(1.0):
+            C[0] = A[i]
+        C[i] = C[i] + f32(1.0)
+    for i in serial(0, 9):
+        if i < 8:
+            C[i] = C[i + 1] if i < 7 else f32(3.0)
+        if i <= 4:
+            if i < 5:
+                C[i] = A[i] if i >= 4 else C[i]
+    for i in serial(0, 8):
+        for j in serial(0, 8):
+            if i < j:
+                C[i] = C[i] + (A[j] if i + 1 < j else f32(2.0))
+            if j >= i:
+                if j > i:
+                    C[j] = C[j] * f32(0.5)
+""",
+    "MAYBE_NEVER": """
+def never(A: f32[n], C: f32[n], m: i64):
+    for i in serial(m, n):
+        if i == m:
+            if i >= 0:
+                C[0] = C[0] + f32(7.0)
+        if i >= 0:
+            C[i] = C[i] + A[i]
+    for i in serial(5, n):
+        if i == 5:
+            C[0] = f32(9.0)
+        C[i] = A[i]
+""",
+    "PARALLEL_NEST": """
+def nest(A: f32[4, 2], C: f32[4, 2]):
+    for i in parallel(0, 4):
+        for j in parallel(0, 2):
+            C[i, j] = A[i, j] + C[i, j]
+    for i in parallel(0, 2):
+        C[i, 0] = A[i, 1]
+""",
+    "RUNS_ONCE": """
+def once(A: f32[4], C: f32[4], n: i64):
+    for i in serial(0, 1):
+        C[i] = A[i] * f32(2.0)
+    for i in serial(3, 4):
+        C[i] = A[i]
+    for i in serial(2, 2):
+        C[i] = f32(1.0)
+    for i in serial(n, n + 1):
+        if i >= 0 and i < 3:
+            C[i] = C[i] + f32(1.0)
+    for i in unrolled(1, 2):
+        C[i] = C[i] + A[i]
+""",
+    "EMPTY_BRANCH": """
+def branch(A: f32[8], C: f32[8]):
+    for i in serial(0, 8):
+        if A[i] > f32(0.0):
+            C[i] = C[i]
+        else:
+            C[i] = A[i]
+        if A[i] < f32(1.0):
+            C[i] = C[i] + f32(1.0)
+        else:
+            C[i] = C[i]
+""",
+    "DECIDED": """
+def decided(A: f32[8], C: f32[8]):
+    for i in serial(0, 8):
+        if i < 8:
+            C[i] = A[i]
+        else:
+            C[i] = f32(1.0)
+        if i + 1 <= 1 + i:
+            C[i] = C[i] + f32(2.0)
+        if i > i:
+            C[i] = f32(5.0)
+        if i * 2 == 7:
+            C[i] = f32(6.0)
+        if i * 2 >= 7:
+            C[i] = C[i] + f32(8.0)
+        if 3 * i + 2 < 9:
+            C[i] = C[i] - f32(3.0)
+        if 12 > i * 3 - 1:
+            C[i] = C[i] * f32(2.0)
+""",
+    "TWO_VIEWS": """
+def views(A: f32[8], C: f32[8]):
+    V = view(C, f32[8], offset=0)
+    W = view(V, f32[7], offset=1)
+    C[2] = A[0] * A[1]
+    V[3] = C[2] + C[2] * A[3]
+    W[1] = f32(4.0)
+    V[4] = C[2] + C[2] * A[3]
+    C[5] = V[4] + W[3] + V[4]
+""",
+    "GUARDED_READS": """
+def reads(A: f32[8], C: f32[8]):
+    for i in serial(0, 12):
+        C[i % 8] = (A[i] * f32(2.0) if i < 8 else f32(0.0)) + (A[i] * f32(2.0) if i < 8 else f32(1.0))
+        if i < 8 and A[i] * f32(3.0) > f32(1.0) or i >= 4 and A[i - 4] * f32(3.0) > f32(2.0) and A[i - 4] * f32(3.0) < f32(9.0):
+            C[i % 8] = f32(5.0)
+""",  # noqa: E501
+    "SELECTS": """
+def selects(A: f32[8], B: i32[4], C: f32[12]):
+    for i in serial(0, 12):
+        C[i] = select(i < 8, A[min(i, 7)], f32(3.0))
+    for i in serial(0, 8):
+        C[i] = C[i] + select(A[i] > f32(0.0), A[7 - i], A[i * 3 % 8])
+    for i in serial(0, 4):
+        C[i] = C[i] + select(A[i] > f32(0.0), A[i64(B[i])], f32(-1.0))
+""",
+    "LANE_ORDER": """
+def order(A: f32[40], C: f32[40], D: i32[40]):
+    for i in vectorized(0, 40):
+        C[39 - i] = A[i] - f32(i)
+        D[i] = cast(100 - i * 2, i32)
+    for i in vectorized(3, 22):
+        C[i] = C[i] - A[i * 2 - 5] + A[25 - i]
+        D[i] = cast((i + 7) * 3 // 4 - i % 5, i32)
+""",
+    "NESTED_MASKS": """
+def masks(A: f32[20], B: f32[20], C: f32[20]):
+    for i in vectorized(0, 20):
+        if A[i] > f32(0.0):
+            C[i] = A[i]
+            if B[i] > f32(0.0):
+                C[i] = C[i] + f32(10.0)
+            else:
+                C[i] = C[i] - B[i]
+        else:
+            if B[i] < f32(2.0) or A[i] < f32(-2.0):
+                C[i] = B[i]
+        C[i] = C[i] * (f32(2.0) if A[i] > f32(1.0) and B[i] > f32(1.0) else f32(3.0))
+""",
+    "LANE_SUM": """
+def sums(A: f32[16], C: f32[4]):
+    for i in vectorized(0, 16):
+        C[0] = C[0] + A[i]
+    for i in vectorized(0, 16):
+        C[i // 8] = C[i // 8] + A[i]
+    for j in serial(0, 2):
+        for i in vectorized(0, 4):
+            C[j] = A[i] + C[j]
+    for i in vectorized(0, 8):
+        for j in serial(0, 4):
+            C[j] = C[j] + A[i + j]
+""",
+    "LANE_VIEWS": """
+def views(A: f32[20], C: f32[20]):
+    V = view(C, f32[19], offset=1)
+    for i in vectorized(0, 18):
+        V[i] = C[i] + A[i]
+    for i in vectorized(0, 18):
+        C[i] = V[i] * f32(2.0)
+""",
+    "FLOORED": """
+def floored(A: f32[16], C: f32[64]):
+    for i in serial(0, 16):
+        C[(i - 9) // 4 + 3] = A[i]
+        C[(i * 4 - 7) // 4 + 20] = A[i]
+        if (i - 9) // 4 >= -2:
+            C[i + 40] = A[i]
+        if (-3 - i) // 5 < -3:
+            C[30] = A[i]
+        C[(i * 8 - 3) % 8 + 50] = A[i] + f32(1.0)
+        C[59 + (0 - i) // 16] = A[i]
+""",
+    "REMAINDERS": """
+def remainders(A: f32[64], C: f32[64]):
+    for i in serial(0, 8):
+        for j in serial(0, 8):
+            C[(i * 8 + j) // 8 * 8 + (i * 8 + j) % 8] = A[(i * 8 + j) // 4]
+            if (i + j * 3) % 7 < 6:
+                C[i] = C[i] + A[(i * 6 + j) // 6]
+            if (i - 3) % 5 >= 0:
+                C[j] = C[j] + A[(i - 3) % 5]
+            C[(i * 8 + j) % 16] = A[(i * 4 + j - 2) // 4 + 1]
+            C[(i * 4 + j) // 4] = A[(i * 8 + j) // 4 % 3]
+            C[(i * 4 + j) // 4 * 2 + (i * 4 + j) % 2] = A[j]
+            if i + j > 13:
+                C[i + 20] = A[(i + j * 2) % 24 // 3 * 3 + (i + j * 2) % 3]
+            if (i * 16 + j) // 8 % 2 == 0:
+                C[j] = C[j] * f32(0.5)
+            C[40 + (i // 2 + 3) // 2] = C[40 + (i // 2 + 3) // 2] + A[i // 2 % 3]
+            C[48 + (i * 3 + j) // 9 % 3] = f32(i) - f32(j)
+    for i in serial(0, 8):
+        for j in serial(0, 5):
+            C[(i * 4 + j) // 8] = A[(i * 4 - j) // 8 + 1] + A[(i * 4 + j) % 8]
+            C[(i * 4 + j) % 8 + 8] = A[(i * 4 - j + 8) % 8] + f32((i - 3 * j) % 12)
+            if (j - 3) % 5 < 2:
+                C[j + 20] = A[i]
+            if (0 - j) % 5 < 1:
+                C[j + 25] = A[i]
+            if (j - 2) % 5 > 1:
+                C[j + 30] = A[i] + f32((j - 3) // 5)
+        for j in serial(0, 4):
+            C[(i * 4 + j) // 8 + 40] = A[(i * 4 + j) % 16 // 4] + A[(i * 6 + j) // 12 % 2]
+            C[(i * 12 + j * 3 + 1) // 6] = A[(i * 4 + j) // 2 % 4] + f32((i * 12 + j * 3) % 6)
+""",
+    "KNOWN_ELSE": """
+def known(A: f32[8], C: f32[8]):
+    for i in serial(0, 8):
+        for j in serial(0, 8):
+            if i < j:
+                C[i] = A[j]
+            else:
+                if i > j:
+                    C[i] = C[i] + f32(1.0)
+                else:
+                    C[i] = C[i] + f32(2.0)
+            if i <= j:
+                C[j] = C[j] + f32(3.0)
+            else:
+                if i >= j:
+                    C[j] = C[j] - A[i]
+            if i == j:
+                C[i] = C[i] * f32(2.0)
+            else:
+                if i != j:
+                    C[i] = C[i] + A[1]
+            C[i] = C[i] + (A[i] if i > j else (A[j] if i < j else f32(4.0)))
+""",
+    "SIGNED_ZERO": """
+def zero(A: f32[20], C: f32[40], D: f32[60]):
+    for i in serial(0, 20):
+        C[i] = (A[i] + f32(0.0)) * f32(1.0)
+        D[i] = A[i] - f32(0.0)
+        D[i + 20] = A[i] * f32(0.0) + A[i]
+    for i in vectorized(0, 20):
+        C[i + 20] = A[i] - f32(-0.0)
+        D[i + 40] = A[i] / f32(1.0) + f32(-0.0)
+""",
+    "EXTREMES": """
+def extremes(A: i32[16], B: u8[16], C: i32[16], D: u8[16]):
+    for i in serial(0, 16):
+        C[i] = min(max(A[i], i32(-3)), i32(5)) % i32(4)
+        D[i] = min(B[i], u8(7)) * u8(2) + u8(250)
+        C[i] = C[i] + (A[i] % i32(8) // i32(2) if A[i] % i32(8) < i32(4) else A[i] // i32(-3))
+        if C[i] > i32(5) and not (A[i] < i32(0) or A[i] > i32(7)):
+            C[i] = C[i] * i32(2) - A[i] * i32(2)
+        if max(C[i], i32(0)) >= i32(0) and min(A[i], i32(9)) <= i32(9):
+            D[i] = D[i] + u8(1)
+        C[i] = C[i] + (A[i] & i32(3)) + (A[i] >> i32(1)) + abs(A[i])
+""",
+    "TRIANGLE": """
+def triangle(A: f32[n, n], C: f32[n, n]):
+    for i in serial(0, n):
+        for j in serial(0, i + 1):
+            C[i, j] = A[i, j] + A[j, i]
+        for j in serial(i + 1, n):
+            C[i, j] = A[i, n - 1 - j] if j * 2 < n else f32(1.0)
+    for t in serial(0, (n + 3) // 4):
+        for j in serial(0, 4):
+            if t * 4 + j < n:
+                C[0, t * 4 + j] = C[0, t * 4 + j] + f32((t * 4 + j) // 4) + f32((t * 4 + j) % 4)
+""",
+    "SHARED": """
+def shared(A: f32[32], B: f32[32], C: f32[32], n: i64):
+    for i in serial(0, 8):
+        x: i64 = i * 4 + 1
+        C[x] = A[x] * B[x] + A[x]
+        C[x - 1] = A[x] * B[x] + C[x]
+        C[x + 1] = (A[x] * B[x] + C[x]) * (A[x] * B[x] + C[x])
+        A[x] = C[x]
+        C[x + 2] = A[x] * B[x]
+        if A[x] * B[x] > f32(2.0):
+            C[x] = A[x] * B[x]
+    if n > 3 and n < 8:
+        y: i64 = n * 4
+        for i in serial(0, 3):
+            C[y + i] = A[n * 4 + i] + B[y + i]
+            T = alloc(f32[40])
+            T[y + i] = A[i]
+            C[i] = T[n * 4 + i]
+""",
+    "UNIFORM_READ": """
+def uniform(A: f32[16], B: i32[16], C: f32[16]):
+    for j in serial(0, 20):
+        for i in vectorized(0, 16):
+            if B[i] > i32(100000):
+                C[i] = A[j]
+            if j < 16:
+                C[i] = C[i] + A[j]
+""",
+    "MASK_SPOILED": """
+def spoiled(A: f32[16], C: f32[16]):
+    for i in vectorized(0, 16):
+        if C[i] > f32(0.0):
+            C[i] = A[i] - f32(20.0)
+        else:
+            C[i] = A[i] + f32(20.0)
+        if C[i] < A[i] and C[i] > f32(-99.0):
+            A[i] = f32(-50.0)
+            C[i] = f32(60.0)
+        else:
+            A[i] = C[i]
+""",
+    "VIEWED_INDEX": """
+def viewed(A: f32[16], C: i64[17], D: f32[40]):
+    V = view(C, i64[16], offset=1)
+    for i in vectorized(0, 16):
+        C[i + 1] = cast(i % 3, i64)
+        D[V[0] % 2 * 17 + i] = A[i]
+""",
+}

@@ -1,0 +1,241 @@
+"""Change the source of passes at random: an operator, a constant, a comparison, a condition or the
+order of operands, one at a time."""
+
+import ast
+import random
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TypeVar
+
+import msgspec
+
+from irkit.fuzz.nursery import Nursery, Order, source_of
+from irkit.fuzz.trial import Finding
+
+_LOOP = (
+    "bounds_checks",
+    "boxes",
+    "carried_values",
+    "compact_buffers",
+    "eliminate_common_subexpressions",
+    "flatten_buffers",
+    "hoist_first_iterations",
+    "lower_blocks",
+    "lower_init_blocks",
+    "narrow_indices",
+    "plan_allocations",
+    "remove_no_ops",
+    "rewrite_unsafe_selects",
+    "serialize_inner_parallel_loops",
+    "simplify",
+    "unroll_loops",
+    "vector_expr",
+    "vectorize_loops",
+)
+_GRAPH = (
+    "eliminate_dead_nodes",
+    "fold_batch_norm",
+    "fold_constants",
+    "fuse_ops",
+    "lower_to_loops",
+    "simplify_graph",
+)
+_ARITH = ("bounds", "choice", "division", "knowledge", "sums", "transfer")
+_ANALYSIS = ("affine", "apart", "axes", "numbering", "uses")
+_SCHEDULE = ("cache", "compute", "layout", "loops", "padding", "reduction")
+MODULES = (
+    *(f"irkit.passes.loop.{name}" for name in _LOOP),
+    *(f"irkit.passes.graph.{name}" for name in _GRAPH),
+    *(f"irkit.ir.arith.{name}" for name in _ARITH),
+    *(f"irkit.ir.analysis.{name}" for name in _ANALYSIS),
+    *(f"irkit.schedule.{name}" for name in _SCHEDULE),
+    "irkit.graph.memory",
+)
+_SAYS = frozenset({"remark", "ScheduleError", "CannotVectorize", "IRKitError", "Span"})
+_OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Add,),
+    ast.FloorDiv: (ast.Mod, ast.Mult),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Div: (ast.Mult,),
+    ast.LShift: (ast.RShift,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.And: (ast.Or,),
+    ast.Or: (ast.And,),
+    ast.USub: (ast.UAdd,),
+}
+_T = TypeVar("_T")
+Site = tuple[int, str]
+"""The number of a node in a walk over its module, and how it is changed."""
+
+
+class Mutant(msgspec.Struct, frozen=True):
+    """A module with one changed node; ``what`` shows the change."""
+
+    module: str
+    line: int
+    what: str
+    source: str
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What became of a mutant.
+
+    It is ``found``; or ``missed``, if it computes something else and the checks did not notice;
+    or ``other``, if programs are lowered differently but mean the same; or ``unseen``, if no
+    program is lowered differently, so that it may be equivalent.
+    """
+
+    mutant: Mutant
+    finding: Finding
+
+    @property
+    def status(self) -> str:
+        """Say which of the four it is."""
+        if self.finding.found:
+            return "found"
+        if self.finding.missed:
+            return "missed"
+        return "other" if self.finding.differs else "unseen"
+
+
+def mutants(seed: int, count: int, modules: Sequence[str] = MODULES) -> Iterator[Mutant]:
+    """Draw mutants, no two alike; the same ones for the same ``seed``."""
+    rng = random.Random(seed)
+    known = [(module, site) for module in modules for site in sites(module)]
+    for module, site in rng.sample(known, min(count, len(known))):
+        yield _mutant(module, site)
+
+
+def try_mutants(nursery: Nursery, chosen: Sequence[Mutant]) -> Iterator[Verdict]:
+    """Try mutants, one at a time."""
+    for mutant in chosen:
+        yield Verdict(mutant, nursery.try_out(Order(mutant.module, mutant.source)))
+
+
+@cache
+def sites(module: str) -> tuple[Site, ...]:
+    """List what can be changed in a module: no words, no types, no names, no messages."""
+    tree = ast.parse(source_of(module))
+    left = _left_alone(tree)
+    found: list[Site] = []
+    for number, node in enumerate(ast.walk(tree)):
+        if id(node) not in left:
+            found += [(number, how) for how in _ways(node)]
+    return tuple(found)
+
+
+def _left_alone(tree: ast.Module) -> set[int]:
+    """List nodes that are types, messages, decorators, or run before anything is lowered."""
+    skipped: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Assert, ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)):
+            skipped.append(node)
+        elif isinstance(node, ast.FunctionDef):
+            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            notes = [arg.annotation for arg in every] + [node.returns]
+            skipped += [note for note in notes if note is not None] + node.decorator_list
+            skipped += [] if node.name not in {"__repr__", "__str__"} else [node]
+        elif isinstance(node, ast.AnnAssign):
+            skipped.append(node.annotation)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            skipped += [node] if node.func.id in _SAYS else []
+    skipped += [stmt for stmt in tree.body if isinstance(stmt, (ast.Assign, ast.AnnAssign))]
+    return {id(inner) for node in skipped for inner in ast.walk(node)}
+
+
+def _ways(node: ast.AST) -> list[str]:
+    match node:
+        case ast.BinOp(op=op):
+            ways = [cls.__name__ for cls in _OPERATORS.get(type(op), ())]
+            same = isinstance(op, (ast.Add, ast.Mult, ast.BitOr, ast.BitAnd))
+            return ways if same else [*ways, "exchange"]
+        case ast.Compare(ops=[op]):
+            return [cls.__name__ for cls in _OPERATORS.get(type(op), ())]
+        case ast.BoolOp(op=op):
+            return [*(cls.__name__ for cls in _OPERATORS[type(op)]), "last"]
+        case ast.UnaryOp(op=ast.USub() | ast.Not()):
+            return ["operand"]
+        case ast.If() | ast.IfExp() | ast.While():
+            return ["not"] + (["true", "false"] if not isinstance(node, ast.While) else [])
+        case ast.Constant(value=bool()):
+            return ["opposite"]
+        case ast.Constant(value=int()):
+            return ["more", "less"]
+        case ast.Call(args=[_, _], keywords=[]):
+            return ["exchange"]
+        case _:
+            return []
+
+
+def _mutant(module: str, site: Site) -> Mutant:
+    number, how = site
+    tree = ast.parse(source_of(module))
+    node = next(node for at, node in enumerate(ast.walk(tree)) if at == number)
+    assert isinstance(node, (ast.expr, ast.stmt))
+    shown = node.test if isinstance(node, (ast.If, ast.While)) else node
+    before = ast.unparse(shown)
+    changed = _changed(node, how)
+    tree = ast.fix_missing_locations(_Exchange(node, changed).visit(tree))
+    after = ast.unparse(changed.test if isinstance(changed, (ast.If, ast.While)) else changed)
+    return Mutant(module, node.lineno, f"{before}  ->  {after}", ast.unparse(tree))
+
+
+class _Exchange(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def _changed(node: ast.expr | ast.stmt, how: str) -> ast.expr | ast.stmt:
+    made = _copy(node)
+    match made:
+        case ast.BinOp() if how == "exchange":
+            made.left, made.right = made.right, made.left
+        case ast.BinOp():
+            setattr(made, "op", _named(how)())
+        case ast.Compare():
+            setattr(made, "ops", [_named(how)()])
+        case ast.BoolOp() if how == "last":
+            made.values = made.values[:-1]
+            return made if len(made.values) > 1 else made.values[0]
+        case ast.BoolOp():
+            setattr(made, "op", _named(how)())
+        case ast.UnaryOp():
+            return made.operand
+        case ast.If() | ast.IfExp() | ast.While() if how == "not":
+            made.test = ast.UnaryOp(ast.Not(), made.test)
+        case ast.If() | ast.IfExp():
+            made.test = ast.Constant(how == "true")
+        case ast.Constant(value=bool() as value):
+            made.value = not value
+        case ast.Constant(value=int() as value):
+            made.value = value + 1 if how == "more" else value - 1
+        case ast.Call():
+            made.args = made.args[::-1]
+        case _:
+            raise AssertionError(how)
+    return made
+
+
+def _copy(node: _T) -> _T:
+    cls: Callable[..., _T] = type(node)
+    return cls(**vars(node))
+
+
+def _named(name: str) -> Callable[[], ast.AST]:
+    return getattr(ast, name)

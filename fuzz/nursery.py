@@ -1,0 +1,186 @@
+"""Try changed source in child processes, without a start from nothing for each.
+
+A nursery is a process that has imported everything and lowered the programs once. For each trial it
+forks; the child forgets the changed module and what is built on it, imports them anew with the
+changed source, and tries the programs. No file is written. A child that crashes or does not end
+takes nothing with it, and the pass it was in is known.
+"""
+
+import gc
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType, TracebackType
+
+import msgspec
+
+from irkit.core import IRKitError
+from irkit.fuzz import cases as cases_file
+from irkit.fuzz import trial
+from irkit.fuzz.dependants import dependants
+from irkit.fuzz.trial import Finding
+
+MEMORY = 8 << 30
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What to try: a module with other source, on programs by name, in this order."""
+
+    module: str
+    source: str
+    cases: tuple[str, ...] = ()
+    seconds: float = 60.0
+
+
+class Nursery:
+    """A process that tries changed modules, one after the other.
+
+    ``number`` and ``count`` say which random programs are added to the fixed ones.
+    """
+
+    def __init__(self, number: int = 0, count: int = 0) -> None:
+        # One thread: it will fork.
+        env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "irkit.fuzz.nursery", str(number), str(count)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=env,
+        )
+
+    def __enter__(self) -> "Nursery":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: object, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+    def try_out(self, order: Order) -> Finding:
+        """Try one changed module. Raises: IRKitError if the nursery itself is gone."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise IRKitError("the process that tries changed passes has ended")
+        return msgspec.json.decode(line, type=Finding)
+
+
+class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Import one module from other source."""
+
+    def __init__(self, module: str, source: str) -> None:
+        self.module, self.source = module, source
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self.module:
+            return None
+        return importlib.util.spec_from_loader(fullname, self)
+
+    def exec_module(self, module: ModuleType) -> None:
+        code = compile(self.source, f"<changed {self.module}>", "exec")
+        exec(code, module.__dict__)  # Our own source, with one change.
+
+
+def serve(number: int, count: int) -> None:
+    """Try what orders on standard input say; one line each, and one finding a line back."""
+    known = [*cases_file.fixed_cases(), *cases_file.random_cases(number, count)]
+    before = trial.prints_of(known)
+    dependants("", sys.modules)  # Reads every file once, and not in each child.
+    gc.freeze()
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    for line in sys.stdin.buffer:
+        order = msgspec.json.decode(line, type=Order)
+        out.write(msgspec.json.encode(_forked(order, known, before)) + b"\n")
+        out.flush()
+
+
+def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints) -> Finding:
+    started = time.perf_counter()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _in_child(order, known, before, writing)
+    os.close(writing)
+    heard, ended = _listen(reading, order.seconds)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    lines = heard.split(b"\n")
+    seconds = time.perf_counter() - started
+    if lines[-1].startswith(b"{"):
+        found = msgspec.json.decode(lines[-1], type=Finding)
+        return msgspec.structs.replace(found, seconds=seconds)
+    named = lines[-2].decode() if len(lines) > 1 else ""
+    by = "crash" if ended else "timeout"
+    message = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
+    return Finding(by, named, message=message, seconds=seconds)
+
+
+def _listen(pipe: int, seconds: float) -> tuple[bytes, bool]:
+    """Read until the child closes the pipe; False if it does not in time."""
+    heard = bytearray()
+    until = time.monotonic() + seconds
+    with os.fdopen(pipe, "rb", buffering=0) as stream:
+        while select.select([stream], [], [], max(0.0, until - time.monotonic()))[0]:
+            part = stream.read(1 << 16)
+            if not part:
+                return bytes(heard), True
+            heard += part
+    return bytes(heard), False
+
+
+def _in_child(order: Order, known: list[cases_file.Case], before: trial.Prints, pipe: int) -> None:
+    def told(name: str) -> None:
+        os.write(pipe, f"{name}\n".encode())
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+    try:
+        chosen = [case for name in order.cases for case in known if case.name == name]
+        chosen += [case for case in known if case.name not in order.cases]
+        sys.meta_path.insert(0, _Changed(order.module, order.source))
+        for name in dependants(order.module, sys.modules):
+            del sys.modules[name]
+        fresh = importlib.import_module("irkit.fuzz.trial")
+        found = fresh.try_cases(chosen, before, told)
+    except BaseException as error:  # Whatever the change made of it.
+        found = Finding("exception", message=f"{type(error).__name__}: {error}")
+    os.write(pipe, msgspec.json.encode(found))
+    os._exit(0)
+
+
+def source_of(module: str) -> str:
+    """Read the source of a module without importing it."""
+    found = importlib.util.find_spec(module)
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,195 @@
+"""Scheduled programs: a kernel and the primitives that are applied to it, each as a pass."""
+
+from collections.abc import Callable
+
+from irkit.fuzz.kernels import KERNELS
+from irkit.ir import Expr, PrimFunc, parse
+from irkit.schedule import Schedule
+from irkit.transform import AnyPass, define_pass
+
+Action = Callable[[Schedule], object]
+
+MATMUL_RELU = """
+def matmul(A: f32[6, 5], B: f32[5, 10], C: f32[6, 10]):
+    T = alloc(f32[6, 10])
+    for i in serial(0, 6):
+        for j in serial(0, 10):
+            for k in serial(0, 5):
+                with block("T"):
+                    vi = axis.spatial(6, i)
+                    vj = axis.spatial(10, j)
+                    vk = axis.reduce(5, k)
+                    with init():
+                        T[vi, vj] = f32(0.0)
+                    T[vi, vj] = T[vi, vj] + A[vi, vk] * B[vk, vj]
+    for i in serial(0, 6):
+        for j in serial(0, 10):
+            with block("C"):
+                vi = axis.spatial(6, i)
+                vj = axis.spatial(10, j)
+                C[vi, vj] = max(T[vi, vj], f32(0.0)) + A[vi, 0]
+"""
+
+CHAIN = """
+def chain(A: f32[4, 6, 3], C: f32[6, 4, 3]):
+    T = alloc(f32[4, 6, 3])
+    U = alloc(f32[6, 4, 3])
+    for i in serial(0, 4):
+        for j in serial(0, 6):
+            for k in serial(0, 3):
+                with block("T"):
+                    vi = axis.spatial(4, i)
+                    vj = axis.spatial(6, j)
+                    vk = axis.spatial(3, k)
+                    T[vi, vj, vk] = A[vi, vj, vk] * f32(2.0) + f32(vk)
+    for i in serial(0, 6):
+        for j in serial(0, 4):
+            for k in serial(0, 3):
+                with block("U"):
+                    vi = axis.spatial(6, i)
+                    vj = axis.spatial(4, j)
+                    vk = axis.spatial(3, k)
+                    U[vi, vj, vk] = T[vj, vi, vk] + f32(1.0)
+    for i in serial(0, 6):
+        for j in serial(0, 4):
+            for k in serial(0, 3):
+                with block("C"):
+                    vi = axis.spatial(6, i)
+                    vj = axis.spatial(4, j)
+                    vk = axis.spatial(3, k)
+                    C[vi, vj, vk] = U[vi, vj, vk] * U[5 - vi, vj, vk]
+"""
+
+
+def _split(at: int, *factors: int | None, block: str = "C") -> Action:
+    return lambda s: s.split(s.get_loops(s.get_block(block))[at], factors)
+
+
+def _fuse(first: int, last: int, block: str = "C") -> Action:
+    return lambda s: s.fuse(*s.get_loops(s.get_block(block))[first:last])
+
+
+def _reorder(*order: int, block: str = "C") -> Action:
+    def run(s: Schedule) -> None:
+        loops = s.get_loops(s.get_block(block))
+        s.reorder(*(loops[at] for at in order))
+
+    return run
+
+
+def _vectorize(at: int, block: str = "C") -> Action:
+    return lambda s: s.vectorize(s.get_loops(s.get_block(block))[at])
+
+
+def _parallel(at: int, block: str = "C") -> Action:
+    return lambda s: s.parallel(s.get_loops(s.get_block(block))[at])
+
+
+def _decompose(at: int, block: str = "C") -> Action:
+    def run(s: Schedule) -> None:
+        found = s.get_block(block)
+        s.decompose_reduction(found, s.get_loops(found)[at])
+
+    return run
+
+
+def _below(consumer: str, producer: str, at: int) -> Action:
+    def run(s: Schedule) -> None:
+        loops = s.get_loops(s.get_block(producer))
+        s.reverse_compute_at(s.get_block(consumer), loops[at])
+
+    return run
+
+
+def _cache_read(buffer: str, block: str = "C") -> Action:
+    def run(s: Schedule) -> None:
+        found = next(param for param in s.func.params if param.name == buffer)
+        s.cache_read(s.get_block(block), found)  # pyright: ignore[reportArgumentType] -- a buffer
+
+    return run
+
+
+def _layout(block: str) -> Action:
+    def tiled(i: Expr, j: Expr) -> tuple[Expr, Expr, Expr]:
+        return j // 4, i, j % 4
+
+    return lambda s: s.transform_layout(s.get_block(block), tiled)
+
+
+Steps = tuple[tuple[str, Action], ...]
+
+TILE_A_MATMUL: Steps = (
+    ("split", _split(1, None, 4, block="T")),
+    ("split", _split(0, None, 4, block="T")),
+    ("reorder", _reorder(0, 2, 4, 1, 3, block="T")),
+    ("reverse_compute_at", _below("C", "T", 1)),
+    ("decompose_reduction", _decompose(2, "T")),
+    ("overcompute", lambda s: s.overcompute(s.get_block("T"))),
+    ("vectorize", _vectorize(-1, "T_init")),
+)
+
+SCHEDULES: dict[str, tuple[str, Steps]] = {
+    "TILE_A_MATMUL": (MATMUL_RELU, TILE_A_MATMUL),
+    "SPLIT_UNEVENLY": (
+        KERNELS["MATMUL"],
+        (
+            ("split", _split(0, 2, 2, 2)),
+            ("split", _split(3, None, 3)),
+            ("split", _split(-1, None, 2)),
+            ("parallel", _parallel(0)),
+        ),
+    ),
+    "FUSE": (
+        CHAIN,
+        (
+            ("fuse", _fuse(0, 3, "T")),
+            ("fuse", _fuse(0, 2, "C")),
+            ("split", _split(0, None, 5, block="T")),
+            ("vectorize", _vectorize(-1, "C")),
+        ),
+    ),
+    "INLINE": (
+        CHAIN,
+        (
+            ("compute_inline", lambda s: s.compute_inline(s.get_block("T"))),
+            ("compute_inline", lambda s: s.compute_inline(s.get_block("U"))),
+            ("reorder", _reorder(2, 0)),
+        ),
+    ),
+    "CACHE": (
+        KERNELS["MATMUL"],
+        (
+            ("cache_write", lambda s: s.cache_write(s.get_block("C"))),
+            ("cache_read", _cache_read("A")),
+            ("cache_read", _cache_read("B")),
+            ("transform_layout", _layout("C")),
+            ("transform_layout", _layout("C_B")),
+            ("decompose_reduction", _decompose(2)),
+        ),
+    ),
+    "SYMBOLIC": (
+        KERNELS["SYMBOLIC_MATMUL"],
+        (
+            ("split", _split(1, None, 4)),
+            ("reorder", _reorder(0, 1, 3, 2)),
+            ("decompose_reduction", _decompose(2)),
+            ("fuse", _fuse(0, 2)),
+        ),
+    ),
+}
+
+
+def scheduled(name: str) -> tuple[PrimFunc, list[AnyPass]]:
+    """Give a function, and its schedule as passes for phase 0, each named after its primitive."""
+    text, steps = SCHEDULES[name]
+    return parse(text.strip() + "\n"), [_as_pass(*step) for step in steps]
+
+
+def _as_pass(name: str, action: Action) -> AnyPass:
+    def apply(func: PrimFunc) -> PrimFunc:
+        schedule = Schedule(func)
+        action(schedule)
+        return schedule.func
+
+    apply.__name__ = apply.__qualname__ = name
+    return define_pass(apply)

@@ -1,0 +1,136 @@
+"""The checks find bugs planted into the passes, and name the pass."""
+
+import os
+
+import msgspec
+import pytest
+
+from irkit.core import IRKitError
+from irkit.fuzz import KERNELS
+from irkit.fuzz.bugs import CATALOGUE
+from irkit.fuzz.cases import fixed_cases, steps_of
+from irkit.fuzz.mutants import MODULES, mutants, sites
+from irkit.fuzz.nursery import Nursery, Order, source_of
+from irkit.fuzz.planted import order_of
+from irkit.fuzz.score import mutant_score, mutant_verdicts, planted_results, planted_score
+from irkit.fuzz.trial import prints_of, try_cases
+from irkit.transform.run import apply_here
+
+# One of each family, and each way in which a bug is found.
+FEW = (
+    "a lost predicate",
+    "swapped strides",
+    "a variable bound twice",
+    "a lost tail",
+    "a sum of ranges without its upper end",
+    "a split without its guard",
+    "batch norm folded without its mean",
+    "memory reused while it is still live",
+    "a lie about having changed something",
+    "an exception",
+    "a parameter dropped",
+    "a crash in native code",
+)
+
+
+def test_every_anchor_of_the_catalogue_is_in_the_source_once() -> None:
+    for bug in CATALOGUE:
+        assert order_of(bug).source != source_of(bug.module)
+
+
+def test_the_catalogue_has_no_two_bugs_of_one_name_and_only_known_programs() -> None:
+    names = [bug.name for bug in CATALOGUE]
+    assert len(set(names)) == len(names) >= 40
+    assert {bug.case for bug in CATALOGUE} <= {case.name for case in fixed_cases()}
+
+
+def test_a_stale_anchor_is_an_error_that_names_the_bug() -> None:
+    stale = msgspec.structs.replace(CATALOGUE[0], anchor="no such text")
+    with pytest.raises(IRKitError, match="planted bug 'a lost predicate': its anchor occurs 0"):
+        order_of(stale)
+
+
+def test_the_passes_as_they_are_have_no_fault() -> None:
+    cases = [case for case in fixed_cases() if case.name not in KERNELS]
+    found = try_cases(cases, {}, judge=False)
+    assert not found.found, found.message
+    assert len(found.differs) == len(cases)
+
+
+def test_a_lowering_that_is_as_before_needs_no_check() -> None:
+    cases = fixed_cases()[:3]
+    assert try_cases(cases, prints_of(cases)).differs == ()
+
+
+def test_every_loop_pass_changes_one_of_the_fixed_programs() -> None:
+    fired = {
+        step.name for case in fixed_cases() for step in steps_of(case, apply_here) if step.changed
+    }
+    named = {name for bug in CATALOGUE for name in bug.guilty if bug.guilty[1:] == ()}
+    assert named <= fired
+
+
+def test_planted_bugs_of_every_kind_are_found_and_the_right_pass_is_named() -> None:
+    bugs = [bug for bug in CATALOGUE if bug.name in FEW]
+    results = list(planted_results(bugs, programs=0))
+    wrong = [f"{r.bug.name}: {r.finding}" for r in results if not r.right]
+    assert len(results) == len(FEW)
+    assert wrong == []
+    ways = {result.finding.by for result in results}
+    assert ways >= {"verifier", "verdict", "interpreter", "exception", "crash", "changed"}
+    assert planted_score(results) == "planted: 12 of 12 found, 12 with the right pass named"
+
+
+def test_a_changed_module_leaves_this_process_and_the_files_alone() -> None:
+    bug = CATALOGUE[0]
+    before = source_of(bug.module)
+    with Nursery() as nursery:
+        assert nursery.try_out(order_of(bug)).found
+        # The next child starts from the passes as they are.
+        assert not nursery.try_out(Order(bug.module, before)).found
+    assert source_of(bug.module) == before
+    assert not try_cases(
+        [case for case in fixed_cases() if case.name == bug.case], {}, judge=False
+    ).found
+
+
+def test_mutants_are_the_same_for_the_same_seed_and_differ_from_the_source() -> None:
+    first, again = list(mutants(3, 20)), list(mutants(3, 20))
+    assert first == again
+    assert list(mutants(4, 20)) != first
+    for mutant in first:
+        compile(mutant.source, mutant.module, "exec")
+        assert "  ->  " in mutant.what
+
+
+def test_every_module_has_something_to_change() -> None:
+    assert [module for module in MODULES if not sites(module)] == []
+
+
+# What the catalogue's programs found in the passes as they were.
+MENDED = ("LANE_VIEWS", "VIEWED_INDEX", "CONV_PADDED", "FUSE")
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_a_mended_fault_stays_mended(name: str) -> None:
+    case = next(case for case in fixed_cases() if case.name == name)
+    found = try_cases([case], {}, judge=False)
+    assert not found.found, found.message
+
+
+@pytest.mark.long
+def test_the_whole_catalogue_is_found_with_the_right_pass() -> None:
+    results = list(planted_results(CATALOGUE, jobs=2))
+    print(planted_score(results))  # noqa: T201 -- the figure is wanted
+    assert [f"{r.bug.name}: {r.finding}" for r in results if not r.right] == []
+
+
+@pytest.mark.long
+def test_mutants_that_change_meaning_are_found() -> None:
+    chosen = list(mutants(int(os.environ.get("IRKIT_SEED", "0")), 150))
+    verdicts = list(mutant_verdicts(chosen, jobs=2))
+    print(mutant_score(verdicts))  # noqa: T201 -- the figure is wanted
+    found = sum(verdict.status == "found" for verdict in verdicts)
+    missed = [f"{v.mutant}: {v.finding}" for v in verdicts if v.status == "missed"]
+    assert found >= 0.95 * (found + len(missed)), missed
+    assert found >= 40
