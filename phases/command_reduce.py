@@ -12,9 +12,13 @@ from irkit.core import IRKitError
 from irkit.debug import (
     Case,
     Failure,
+    Guard,
+    Limits,
     console,
+    crash_pipeline,
     failure_of,
     find_case,
+    read_crash,
     reduce,
     size_of_case,
     write_case,
@@ -27,14 +31,15 @@ from irkit.phases.command_options import (
     WithPasses,
     find_users_modules,
     flow_of,
+    note,
     registry,
 )
 from irkit.phases.starting import pipeline_for
-from irkit.transform import Pipeline
+from irkit.transform import Apply, Pipeline, arranged
 
 
 @click.command("reduce", cls=WithPasses)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(exists=True))
 @click.option(
     "-o",
     "--output",
@@ -58,6 +63,13 @@ from irkit.transform import Pipeline
     help="When to stop looking for something smaller.",
 )
 @with_check_options
+@click.option("--isolate", is_flag=True, help="Run passes in a process of their own.")
+@click.option(
+    "--pass-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop a pass that takes longer; it is a failure then.",
+)
 def reduce_(
     file: str,
     output: str,
@@ -67,35 +79,44 @@ def reduce_(
     passes: tuple[str, ...],
     disabled: tuple[str, ...],
     stop_after: int | None,
+    isolate: bool,
+    pass_timeout: float | None,
     **how: Any,
 ) -> None:
     """Make the function in FILE, the passes and the inputs small while the same pass still breaks
-    it.
+    it; FILE may be a crash folder too.
 
     The folder then holds reduced.irs, pipeline.txt, inputs.npz, and test_reduced.py, a pytest that
     fails for as long as the failure is there.
 
     \b
       irkit reduce kernel.irs --pass '2:my_package.passes:my_pass'
+      irkit reduce irkit-crash-1f2e3d4c5b6a
       irkit reduce kernel.irs --pipeline '1:lower-blocks,my_package.passes:my_pass' -o smaller
     """
     if text is not None and (passes or disabled or stop_after is not None):
         raise click.UsageError("--pipeline names all passes: leave --pass and the like out")
     find_users_modules()
-    flow = flow_of(passes, disabled)
-    given = check_options(**how)
-    case, failure = _found(
-        [
-            (func, stopped(flow, stop_after) if text is None else pipeline_for(text, func))
+    if Path(file).is_dir():
+        runs = [_of_crash(file)]
+        pass_timeout = pass_timeout or read_crash(Path(file)).limits.seconds
+        isolate = True
+    else:
+        pipeline = stopped(flow_of(passes, disabled), stop_after)
+        runs = [
+            (func, pipeline if text is None else pipeline_for(text, func))
             for func in _functions(file, name)
-        ],
-        given,
-    )
-    click.echo(f"{failure.text}\nbefore: {size_of_case(case)}")
-    with _shown() as progress:
-        reduced = reduce(case, failure, seconds=seconds, progress=progress)
-    smaller, failure = _as_text(reduced.case, failure)
-    test = write_case(Path(output), smaller, failure, registry())
+        ]
+    guard = Guard(isolate, pass_timeout, None, crash_dir=None)
+    given = check_options(**how)
+    with guard.running(note) as apply:
+        case, failure = _found(runs, {**given, "apply": apply})
+        click.echo(f"{failure.text}\nbefore: {size_of_case(case)}")
+        with _shown() as progress:
+            reduced = reduce(case, failure, seconds=seconds, progress=progress, apply=apply)
+        smaller, failure = _as_text(reduced.case, failure, apply)
+    limits = Limits(pass_timeout)
+    test = write_case(Path(output), smaller, failure, registry(), limits)
     click.echo(f"after:  {reduced.after}")
     ended = "" if reduced.finished else ", and could go on: give it more --seconds"
     click.echo(f"{reduced.candidates} candidates in {reduced.seconds:.1f} s{ended}")
@@ -124,10 +145,19 @@ def _found(runs: list[tuple[PrimFunc, Pipeline]], given: dict[str, Any]) -> tupl
     )
 
 
-def _as_text(case: Case, failure: Failure) -> tuple[Case, Failure]:
+def _of_crash(folder: str) -> tuple[PrimFunc, Pipeline]:
+    before, pipeline = crash_pipeline(folder)
+    if not isinstance(before, PrimFunc):
+        raise IRKitError(f"{folder} is not about a function over loops: that is all to reduce")
+    return before, arranged(pipeline, pipeline.placed, before)
+
+
+def _as_text(case: Case, failure: Failure, apply: Apply) -> tuple[Case, Failure]:
     """Read the case back from its text, as the test will, and see it fail again."""
     reread = case.reread()
-    again = failure_of(reread)
+    pipeline = pipeline_for(case.pipeline.text(registry()), reread.func)
+    reread = reread.replace(pipeline=pipeline)
+    again = failure_of(reread, apply=apply)
     if again is None or not again.is_like(failure):
         raise IRKitError(
             f"cannot write {case.func.name!r} as a test: read back from its text it does not fail",

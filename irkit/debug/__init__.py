@@ -26,7 +26,7 @@ from irkit.debug.printing import Printing, file_name
 from irkit.debug.reduce import Reduced, reduce
 from irkit.debug.regression import regression_test, write_case
 from irkit.debug.remarks import Said, remarks
-from irkit.debug.replay import Replayed, replay
+from irkit.debug.replay import Replayed, crash_pipeline, replay
 from irkit.debug.summary import PassRow, RuleRow, summarize, summarize_rules
 from irkit.debug.table import console, pass_table, rule_table, verdict_table
 from irkit.debug.timing import chrome_trace, time_table
@@ -60,6 +60,7 @@ __all__ = [
     "chrome_trace",
     "console",
     "contracts",
+    "crash_pipeline",
     "differing_elsewhere",
     "explain",
     "failure_of",

@@ -13,7 +13,7 @@ from irkit.debug.inputs import INTEGERS, InputSet, input_sets
 from irkit.debug.running import MAX_STEPS
 from irkit.debug.sound import runs
 from irkit.ir import Buffer, PrimFunc, StepLimit, numpy_dtype, parse, script
-from irkit.transform import PassFailed, Pipeline, Step
+from irkit.transform import Apply, PassFailed, Pipeline, Step, apply_here
 
 
 class Case(msgspec.Struct, frozen=True, eq=False):
@@ -53,6 +53,11 @@ class Failure(msgspec.Struct, frozen=True):
     name: str
     exception: str = ""
     text: str = ""
+
+    @property
+    def needs_guard(self) -> bool:
+        """Say whether it takes limits, or another process, to see it and go on."""
+        return self.kind in ("timeout", "memory", "crash")
 
     @property
     def is_of_pass(self) -> bool:
@@ -98,28 +103,33 @@ def size_of_case(case: Case) -> Size:
 
 
 def failure_of(
-    case: Case, *, native: bool | None = None, max_steps: int = MAX_STEPS
+    case: Case,
+    *,
+    native: bool | None = None,
+    max_steps: int = MAX_STEPS,
+    apply: Apply = apply_here,
 ) -> Failure | None:
     """Run a case and say how it fails; None if it does not, or is no program at all.
 
-    ``native`` is that of :func:`check`; ``max_steps`` is what the interpreter may take.
+    ``native`` is that of :func:`check`; ``max_steps`` is what the interpreter may take;
+    ``apply`` says how passes are run, such as in a process of their own.
     """
     options = Options(case.inputs, native=native, max_steps=max_steps)
     try:
-        return _first_failure(case.pipeline, case.func, options)[0]
+        return _first_failure(case.pipeline, case.func, options, apply)[0]
     except IRKitError:
         return None  # The IR or the inputs given do not hold.
 
 
 def _first_failure(
-    pipeline: Pipeline, func: PrimFunc, options: Options
+    pipeline: Pipeline, func: PrimFunc, options: Options, apply: Apply
 ) -> tuple[Failure | None, str]:
     """Give the first failure, and the name of the inputs it was seen on."""
     raised: list[PassFailed] = []
 
     def watched() -> Iterator[Step]:
         try:
-            yield from pipeline.steps(func)
+            yield from pipeline.steps(func, apply=apply)
         except PassFailed as error:
             raised.append(error)
             raise
@@ -131,10 +141,10 @@ def _first_failure(
     return None, ""
 
 
-def failed_pass(case: Case) -> Failure | None:
+def failed_pass(case: Case, apply: Apply = apply_here) -> Failure | None:
     """Run the passes of a case, and no program; say how one of them fails by itself."""
     try:
-        for _ in case.pipeline.steps(case.func):
+        for _ in case.pipeline.steps(case.func, apply=apply):
             pass
     except PassFailed as error:
         return _of_pass(error, str(error))
@@ -158,6 +168,7 @@ def find_case(
     samples: int = 4,
     native: bool | None = None,
     max_steps: int = MAX_STEPS,
+    apply: Apply = apply_here,
 ) -> tuple[Case, Failure] | None:
     """Look for inputs on which a pipeline breaks a function; the options are those of
     :func:`check`.
@@ -165,7 +176,7 @@ def find_case(
     None if every step keeps the meaning. Raises: IRKitError if the function itself cannot run.
     """
     options = Options(inputs or {}, dims or {}, seed, samples, native, max_steps=max_steps)
-    failure, seen_on = _first_failure(pipeline, func, options)
+    failure, seen_on = _first_failure(pipeline, func, options, apply)
     if failure is None:
         return None
     if failure.is_of_pass:
@@ -173,7 +184,7 @@ def find_case(
     # First those that it fails on: with one set given, other bounds of precision may hold.
     for chosen in sorted(Subject(func, options).inputs, key=lambda each: each.name != seen_on):
         case = Case(func, pipeline, _named(func, chosen))
-        again = failure_of(case, native=native, max_steps=max_steps)
+        again = failure_of(case, native=native, max_steps=max_steps, apply=apply)
         if again is not None:
             return case, again
     raise IRKitError(

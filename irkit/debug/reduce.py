@@ -30,6 +30,7 @@ from irkit.debug.shrink_tree import (
 )
 from irkit.debug.sound import is_sound, runs
 from irkit.ir import PrimFunc, StepLimit, script
+from irkit.transform import Apply, apply_here
 
 SECONDS = 60.0
 CANDIDATES = 20_000
@@ -100,6 +101,7 @@ def reduce(
     seconds: float = SECONDS,
     candidates: int = CANDIDATES,
     progress: Progress | None = None,
+    apply: Apply = apply_here,
 ) -> Reduced:
     """Make a case small while it still fails: in the same way if a failure is given, or as a
     function of the case says.
@@ -107,9 +109,10 @@ def reduce(
     Only programs that verify, run and have one meaning are asked about (one meaning only if that
     is so to begin with). The same call tries the same
     candidates, unless time runs out. ``progress`` is told the family, the number of candidates and
-    the case. Raises: IRKitError if the case does not fail to begin with.
+    the case;
+    ``apply`` says how passes are run. Raises: IRKitError if the case does not fail to begin with.
     """
-    search = _Search(still_fails, seconds, candidates, progress)
+    search = _Search(still_fails, seconds, candidates, progress, apply)
     started = monotonic()
     smaller = search.run(case)
     return Reduced(
@@ -129,11 +132,13 @@ class _Search:
         seconds: float,
         candidates: int,
         progress: Progress | None,
+        apply: Apply,
     ) -> None:
         self.wanted = still_fails
         self.end = monotonic() + seconds
         self.most = candidates
         self.progress = progress
+        self.apply = apply
         self.count = 0
         self.too_long = False  # The case so far takes the interpreter too long.
         self.max_steps = 0
@@ -229,9 +234,10 @@ class _Search:
         if not isinstance(wanted, Failure):
             return wanted(case)
         if wanted.is_of_pass:
-            return wanted.is_like(failed_pass(case))
+            return wanted.is_like(failed_pass(case, self.apply))
         native = None if self.too_long else False
-        return wanted.is_like(failure_of(case, native=native, max_steps=self.max_steps))
+        found = failure_of(case, native=native, max_steps=self.max_steps, apply=self.apply)
+        return wanted.is_like(found)
 
 
 def _digest(case: Case) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 
 from irkit.core import IRKitError, replacing
 from irkit.debug.case import Case, Failure
+from irkit.debug.child import Limits
 from irkit.ir import script
 from irkit.transform import Registry
 
@@ -28,7 +29,7 @@ Made by `irkit reduce`. It fails while that is so; run it with `python -m pytest
 {imports}
 import numpy as np
 
-from irkit.debug import check
+from irkit.debug import {names}
 from irkit.ir import parse
 from irkit.phases import pipeline_for
 
@@ -39,13 +40,27 @@ INPUTS = {inputs}
 
 def test_{name}() -> None:
     func = parse(FUNCTION)
-    for verdict in check(pipeline_for(PIPELINE, func).steps(func), INPUTS):
-        assert verdict.ok, str(verdict)
+{body}
 '''
 
 
-def regression_test(case: Case, failure: Failure, known: Registry) -> str:
+_NO_LIMITS = Limits()
+_PLAIN = """\
+    for verdict in check(pipeline_for(PIPELINE, func).steps(func), INPUTS):
+        assert verdict.ok, str(verdict)"""
+_GUARDED = """\
+    with Isolation(seconds={seconds}, memory={memory}) as isolation:
+        steps = pipeline_for(PIPELINE, func).steps(func, apply=isolation.apply)
+        for verdict in check(steps, INPUTS):
+            assert verdict.ok, str(verdict)"""
+
+
+def regression_test(
+    case: Case, failure: Failure, known: Registry, limits: Limits = _NO_LIMITS
+) -> str:
     """Write a pytest of a case, as text; ``known`` are passes that need no module to be named.
+
+    One that hangs or crashes its process is run in another, within ``limits``.
 
     Inputs of more than 4,096 elements it takes from ``inputs.npz`` beside it.
     """
@@ -55,10 +70,15 @@ def regression_test(case: Case, failure: Failure, known: Registry) -> str:
     imports = "" if inline else "\nfrom pathlib import Path\n"
     if any(array.dtype.name == "bfloat16" for array in inputs.values()):
         imports += "\nimport ml_dtypes"
+    body = _PLAIN
+    if failure.needs_guard:
+        body = _GUARDED.format(seconds=limits.seconds, memory=limits.memory)
     names = f"{failure.name}_keeps_the_meaning_of_{case.func.name}"
     return _TEST.format(
         title=textwrap.fill(title, WIDTH),
         imports=imports,
+        names="Isolation, check" if failure.needs_guard else "check",
+        body=body,
         function=_quoted(script(case.func)),
         pipeline=json.dumps(_pipeline_text(case, known)),
         inputs=_inputs_text(inputs, inline),
@@ -108,12 +128,14 @@ def _number(value: float) -> str:
     return repr(value)
 
 
-def write_case(folder: Path, case: Case, failure: Failure, known: Registry) -> Path:
+def write_case(
+    folder: Path, case: Case, failure: Failure, known: Registry, limits: Limits = _NO_LIMITS
+) -> Path:
     """Write a case into a folder, and give the path of its test; all files appear, or none."""
     texts = {
         "reduced.irs": script(case.func),
         "pipeline.txt": _pipeline_text(case, known) + "\n",
-        "test_reduced.py": regression_test(case, failure, known),
+        "test_reduced.py": regression_test(case, failure, known, limits),
     }
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:

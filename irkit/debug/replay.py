@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from irkit.core import FormatError, IRKitError, IRModule
+from irkit.core import FormatError, IRKitError, IRModule, Level
 from irkit.debug.crash_file import (
     INPUTS_NAME,
     TRACE_NAME,
@@ -29,6 +29,8 @@ from irkit.transform import (
     Apply,
     Fact,
     PassFailed,
+    Phase,
+    Pipeline,
     Trace,
     apply_here,
     load_pass,
@@ -77,15 +79,24 @@ def replay(
         return _passes(crash, before, rest, isolation.apply)
 
 
+def crash_pipeline(folder: str | os.PathLike[str]) -> tuple[IR, Pipeline]:
+    """Read what a crash folder is about as a pipeline of one pass, and what it was given.
+
+    The folder is trusted: the module of its pass is imported. Raises: FormatError if the folder is
+    damaged; IRKitError if it is not about a pass that can be run here.
+    """
+    place = Path(folder)
+    crash = read_crash(place)
+    if crash.not_replayable or crash.subject != "pass":
+        raise IRKitError(f"{place}: {crash.not_replayable or 'it is not about a pass'}")
+    level, row = _prepared(crash), crash.passes[crash.at]
+    p = _loaded(row)
+    phase = Phase(row.phase, row.phase_name, (p,))
+    return _before(place), Pipeline(level, (phase,), facts=_facts(crash, [p]))
+
+
 def _passes(crash: Crash, before: IR, rest: bool, apply: Apply) -> Replayed:
-    level = next((each for each in LEVELS if each.name == crash.level), None)
-    if level is None:
-        raise FormatError(f"the crash folder is about IR of level {crash.level!r}, unknown here")
-    for path in crash.search:
-        if path not in sys.path:
-            sys.path.append(path)
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    level = _prepared(crash)
     rows = crash.passes[crash.at :] if rest else crash.passes[crash.at : crash.at + 1]
     loaded = [(row.phase, row.phase_name, _loaded(row)) for row in rows]
     # What comes after a pass on one function may be about the module that it was in.
@@ -108,6 +119,19 @@ def _passes(crash: Crash, before: IR, rest: bool, apply: Apply) -> Replayed:
         messages = [problem.message for problem in error.problems]
         return _compared(crash, symptom(error.kind, error.what, messages), error)
     return Replayed("gone", crash.symptom)
+
+
+def _prepared(crash: Crash) -> Level:
+    """Find the level, and make the modules of the passes importable."""
+    level = next((each for each in LEVELS if each.name == crash.level), None)
+    if level is None:
+        raise FormatError(f"the crash folder is about IR of level {crash.level!r}, unknown here")
+    for path in crash.search:
+        if path not in sys.path:
+            sys.path.append(path)
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    return level
 
 
 def _kernel(

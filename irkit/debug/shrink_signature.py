@@ -7,12 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from irkit.core import AttrValue, Node, parts, rewrite, substitute, symbols_used, walk, with_fields
+from irkit.core import (
+    AttrValue,
+    Node,
+    any_node,
+    parts,
+    rewrite,
+    substitute,
+    symbols_used,
+    walk,
+    with_fields,
+)
 from irkit.debug.case import Case
 from irkit.debug.shrink_tree import buffers_of
 from irkit.ir import (
     Buffer,
     Const,
+    Expr,
     Load,
     PrimFunc,
     Region,
@@ -21,6 +32,7 @@ from irkit.ir import (
     View,
     as_int,
     const,
+    evaluate,
     shape_vars,
 )
 
@@ -117,7 +129,7 @@ def _as_viewed(case: Case, name: str) -> Case | None:
     if not isinstance(source, Buffer) or len(views) != 1:
         return None
     view = views[0]
-    shape = [as_int(dim) for dim in view.buffer.shape]
+    shape = [_constant(dim) for dim in view.buffer.shape]
     array = np.asarray(case.inputs[name]).reshape(-1)
     sizes = [size for size in shape if size is not None]
     count = int(np.prod(sizes))
@@ -196,9 +208,11 @@ def shapes(case: Case) -> list[Move]:
     moves: list[Move] = []
     for number, buffer in enumerate(buffers_of(case.func)):
         for axis, dim in enumerate(buffer.shape):
-            size = as_int(dim)
+            size = _constant(dim)
             if size is None:
                 continue
+            if as_int(dim) is None:
+                moves.append(partial(_shorter, number=number, axis=axis, size=size))
             if size == 1 and buffer.rank > 1:
                 moves.append(partial(_without_axis, number=number, axis=axis))
             shorter = dict.fromkeys((1, 2, size // 2, size - 1))
@@ -210,12 +224,21 @@ def shapes(case: Case) -> list[Move]:
     return moves
 
 
+def _constant(dim: Expr) -> int | None:
+    """Compute a size that is made of numbers alone."""
+    known = as_int(dim)
+    if known is None and not any_node(dim, (Var, Load)):
+        known = int(evaluate(dim))
+    return known
+
+
 def _shorter(case: Case, number: int, axis: int, size: int) -> Case | None:
     buffer = _numbered(case, number, axis)
     if buffer is None:
         return None
     dim = buffer.shape[axis]
-    if (as_int(dim) or 0) <= size:
+    known = as_int(dim)
+    if known is not None and known <= size:
         return None
     shape = (*buffer.shape[:axis], const(size, dim.dtype), *buffer.shape[axis + 1 :])
     made = buffer.replace(shape=shape)

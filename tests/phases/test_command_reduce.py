@@ -4,6 +4,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,6 +36,28 @@ from irkit.transform import define_pass
 def lose(func: PrimFunc, *, mended: bool = False) -> PrimFunc:
     """Lose the second factor."""
     return func if mended else rewrite(func, lambda e: e.a if e.dtype.is_float else None, on=Mul)
+'''
+RAISING = '''\
+from irkit.core import walk
+from irkit.ir import Mul, PrimFunc
+from irkit.transform import define_pass
+
+
+@define_pass
+def fail(func: PrimFunc) -> PrimFunc:
+    """Raise at a product of floats."""
+    for node in walk(func, Mul):
+        if node.dtype.is_float:
+            raise KeyError("product")
+    return func
+
+
+@define_pass
+def hang(func: PrimFunc) -> PrimFunc:
+    """Do not end at a product of floats."""
+    while any(node.dtype.is_float for node in walk(func, Mul)):
+        pass
+    return func
 '''
 PLACED = "2:lose_in_a_test:lose"
 
@@ -119,3 +142,32 @@ def test_graph_functions_are_not_reduced(folder: Shell) -> None:
     done = folder("reduce", "graph.irs")
     assert done.code == 2
     assert "there is no function over loops to reduce" in done.err
+
+
+def test_a_crash_folder_can_be_reduced(folder: Shell) -> None:
+    folder.write("raise_in_a_test.py", RAISING)
+    folder("opt", "kernel.irs", "--pass", "3:raise_in_a_test:fail")
+    (crash,) = folder.folder.glob("irkit-crash-*")
+    done = folder("reduce", crash.name)
+    assert done.code == 0, done.err
+    assert "KeyError" in done.out
+    assert "after:  6 nodes on 2 lines, 1 passes" in done.out
+    (test,) = _tests("reduced/test_reduced.py")
+    with pytest.raises(AssertionError, match="KeyError"):
+        test()
+
+
+def test_a_pass_that_never_ends_is_reduced_under_a_time_limit(folder: Shell) -> None:
+    folder.write("raise_in_a_test.py", RAISING)
+    placed = ("--pass", "3:raise_in_a_test:hang")
+    done = folder("reduce", "kernel.irs", *placed, "--pass-timeout", "0.1", "--seconds", "2")
+    assert done.code == 0, done.err
+    assert "did not end within 0.1 s" in done.out
+    assert "2 lines, 1 passes" in done.out
+    (test,) = _tests("reduced/test_reduced.py")
+    with pytest.raises(AssertionError, match="did not end"):
+        test()
+
+
+def _tests(path: str) -> list[Any]:
+    return [each for name, each in runpy.run_path(path).items() if name.startswith("test_")]
