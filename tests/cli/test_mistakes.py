@@ -205,6 +205,8 @@ def test_control_c_leaves_no_file(folder: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        # Tests that run in the background ignore the signal, and would hand that down.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with process:
         for _ in range(600):
