@@ -11,6 +11,7 @@ from irkit.debug import console
 from irkit.fuzz.bugs import CATALOGUE
 from irkit.fuzz.mutants import mutants
 from irkit.fuzz.score import (
+    RANDOM_PROGRAMS,
     mutant_score,
     mutant_table,
     mutant_verdicts,
@@ -45,7 +46,12 @@ def teeth(planted: bool, only: str, count: int, seed: int, jobs: int, seconds: f
         bugs = [bug for bug in CATALOGUE if only in bug.name]
         if not bugs:
             raise click.BadParameter(f"no planted bug is named like {only!r}")
-        results = list(_until(planted_results(bugs, jobs=jobs), started + seconds))
+        results = list(
+            _until(
+                planted_results(bugs, jobs=jobs, programs=0 if only else RANDOM_PROGRAMS),
+                started + seconds,
+            )
+        )
         console().print(planted_table(results))
         click.echo(planted_score(results))
         good = all(result.right for result in results)
