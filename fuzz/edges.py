@@ -343,4 +343,42 @@ def viewed(A: f32[16], C: i64[17], D: f32[40]):
         C[i + 1] = cast(i % 3, i64)
         D[V[0] % 2 * 17 + i] = A[i]
 """,
+    "HEADS": """
+def heads(A: f32[8], C: f32[8]):
+    for i in serial(0, 8):
+        if i >= 0:
+            C[0] = C[0] + A[i]
+        C[i] = C[i] + f32(1.0)
+    for i in serial(0, 8):
+        if i > 0:
+            C[1] = C[1] + A[i]
+        C[i] = C[i] * f32(2.0)
+    for i in serial(0, 8):
+        if i != 0:
+            C[2] = C[2] - A[i]
+        C[i] = C[i] + A[i]
+    for i in serial(0, 8):
+        if i * i == 0 or i == 3:
+            C[3] = A[i]
+        C[i] = C[i] + A[7 - i]
+""",
+    "SIGNED_FACTS": """
+def facts(A: f32[8], C: f32[40]):
+    for i in serial(-3, 4):
+        for j in serial(-3, 4):
+            if i <= j:
+                if i + j >= 0:
+                    C[i + 3] = C[i + 3] + A[j + 3]
+                C[j - i] = C[j - i] + f32(1.0)
+            if i >= j:
+                if i + j >= 0:
+                    C[i + 13] = C[i + 13] + A[j + 3]
+                C[i - j] = C[i - j] + f32(2.0)
+            if i < j:
+                if i + j > 0:
+                    C[i + 23] = C[i + 23] + A[j + 3]
+            if i > j:
+                if i + j > 0:
+                    C[i + 33] = C[i + 33] + A[j + 3]
+""",
 }

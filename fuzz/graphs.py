@@ -9,7 +9,7 @@ def main(x: f32[1, 2, 4, 4], y: f32[1, 2, 3, 3]):
     m: f32[2] = constant([0.25, 2.0])
     v: f32[2] = constant([4.0, 0.25])
     c = conv(x, w, b)
-    n = batch_norm(c, scale, b, m, v)
+    n = batch_norm(c, scale, b, m, v, epsilon=0.5)
     i = identity(n)
     r = relu(i)
     s = add(r, y)
