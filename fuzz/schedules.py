@@ -167,6 +167,14 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
             ("decompose_reduction", _decompose(2)),
         ),
     ),
+    "SYMBOLIC_ALL_AROUND": (
+        KERNELS["SYMBOLIC_MATMUL"],
+        (
+            ("split", _split(0, None, 2)),
+            ("split", _split(2, None, 3)),
+            ("split", _split(-1, None, 4)),
+        ),
+    ),
     "SYMBOLIC": (
         KERNELS["SYMBOLIC_MATMUL"],
         (
