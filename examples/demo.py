@@ -59,12 +59,12 @@ def main() -> int:
     """Run every step and report; return the exit code."""
     screen = console()
     model = network()
-    screen.rule("1. The graph, as imported")
+    screen.print("\n[bold]1. The graph, as imported[/bold]\n")
     lines = import_onnx(model)["main"].script().splitlines()
     shown = [line if len(line) < 150 else line[:147] + "..." for line in lines]
     screen.print("\n".join([*shown[:4], "    ...", *shown[-8:]]), soft_wrap=True, markup=False)
 
-    screen.rule("2. Graph passes, phases 0-3 of every kernel, native code")
+    screen.print("\n[bold]2. Graph passes, phases 0-3 of every kernel, native code[/bold]\n")
     started = time.perf_counter()
     compiled = compile_with_progress(model, screen)
     seconds = time.perf_counter() - started
@@ -72,7 +72,7 @@ def main() -> int:
     kernels = {call.kernel for call in compiled.plan.calls}
     screen.print(f"{len(compiled.plan.calls)} calls of {len(kernels)} kernels, in {seconds:.1f} s")
 
-    screen.rule("3. A run, against onnx.reference in float64")
+    screen.print("\n[bold]3. A run, against onnx.reference in float64[/bold]\n")
     image = np.random.default_rng(1).random((1, 3, 224, 224), dtype=np.float32)
     outputs = compiled.run({"data_0": image})
     with screen.status("onnx.reference takes a few seconds"):
@@ -86,7 +86,7 @@ def main() -> int:
     OUT.mkdir(exist_ok=True)
     compiled.save(OUT / "squeezenet.irkit")
     compiled.trace.save(OUT / "squeezenet.trace")
-    screen.rule("4. What is left behind")
+    screen.print("\n[bold]4. What is left behind[/bold]\n")
     screen.print(f"{OUT}/squeezenet.irkit   run it:  irkit run {OUT}/squeezenet.irkit --random")
     screen.print(f"{OUT}/squeezenet.trace   see it:  irkit trace {OUT}/squeezenet.trace")
     return 0 if all(error < BOUND for error in errors.values()) else 1
