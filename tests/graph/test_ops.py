@@ -4,9 +4,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import onnx.helper
-import onnx.reference
 import pytest
+from onnx import helper, reference
 
 from irkit.core import DTypeError, OptionError, ShapeError
 from irkit.graph import OPS, TensorType, TupleType, dtype_of, tensor_type
@@ -19,16 +18,16 @@ def onnx_result(operator: str, arrays: list[Any], outputs: int = 1, **attrs: Any
     names = [f"x{at}" for at in range(len(arrays))]
     results = [f"y{at}" for at in range(outputs)]
     infos = [
-        onnx.helper.make_tensor_value_info(
-            name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+        helper.make_tensor_value_info(
+            name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
         )
         for name, array in zip(names, arrays, strict=True)
     ]
-    ends = [onnx.helper.make_empty_tensor_value_info(name) for name in results]
-    node = onnx.helper.make_node(operator, names, results, **attrs)
-    graph = onnx.helper.make_graph([node], "one", infos, ends)
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 19)])
-    run = onnx.reference.ReferenceEvaluator(model)
+    ends = [helper.make_empty_tensor_value_info(name) for name in results]
+    node = helper.make_node(operator, names, results, **attrs)
+    graph = helper.make_graph([node], "one", infos, ends)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)])
+    run = reference.ReferenceEvaluator(model)
     return run.run(None, dict(zip(names, arrays, strict=True)))  # pyright: ignore[reportReturnType]
 
 
@@ -221,9 +220,8 @@ def test_local_response_normalisation_is_as_in_onnx(size: int) -> None:
     # The reference runs over as many channels as there are images.
     x = floats(6, 6, 3, 2)
     attrs = {"size": size, "alpha": 0.3, "beta": 0.6, "bias": 2.0}
-    np.testing.assert_allclose(
-        computed("lrn", [x], **attrs), onnx_result("LRN", [x], **attrs)[0], 1e-5
-    )
+    expected = onnx_result("LRN", [x], **attrs)[0]
+    np.testing.assert_allclose(computed("lrn", [x], **attrs), expected, 1e-5)
 
 
 @pytest.mark.parametrize(("name", "op"), [("softmax", "Softmax"), ("log_softmax", "LogSoftmax")])
