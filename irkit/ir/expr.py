@@ -324,11 +324,9 @@ def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
     f32."""
     if isinstance(value, Expr):
         return value
-    convert = getattr(
-        value, "as_expr", None
-    )  # Loop axes and scalars of other levels know what they stand for.
-    if convert is not None:
-        return convert()
+    stands_for = getattr(value, "as_expr", None)  # A tensor without dimensions is a number too.
+    if stands_for is not None:
+        return stands_for()
     number = _as_number(value)
     if like is not None and (like.is_float or not isinstance(number, float)):
         return const(number, like.element if not like.is_bool or isinstance(number, bool) else I64)

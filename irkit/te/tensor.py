@@ -59,10 +59,6 @@ class Operation(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return self.outputs[index]
 
     @property
-    def num_outputs(self) -> int:
-        return len(self.outputs)
-
-    @property
     def input_tensors(self) -> "tuple[Tensor, ...]":
         """List the tensors read, each once, in the order of reading."""
         return tuple(

@@ -46,12 +46,6 @@ def _written(extent: Dim) -> str:
     return str(name) if name is not None else "an expression"
 
 
-def static(shape: Sequence[Dim]) -> tuple[int, ...] | None:
-    """Read a shape whose dimensions are all constant, or None."""
-    numbers = [as_int(extent) for extent in shape]
-    return None if None in numbers else tuple(number for number in numbers if number is not None)
-
-
 def add(a: Dim, b: int) -> Expr:
     """Add a constant to an extent; constants fold, also with one added before."""
     number = as_int(a)

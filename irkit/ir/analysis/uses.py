@@ -55,10 +55,6 @@ class Uses:
             buffer = self._sources[buffer]
         return buffer
 
-    def is_used(self, symbol: Var | Buffer) -> bool:
-        """Say whether anything refers to a symbol."""
-        return symbol in self._reads or symbol in self._writes
-
 
 @analysis
 def uses_of(func: PrimFunc) -> Uses:

@@ -17,11 +17,6 @@ class Interval(msgspec.Struct, frozen=True, gc=False):
     low: int | None = None
     high: int | None = None
 
-    @property
-    def is_point(self) -> bool:
-        """Say whether exactly one value is left."""
-        return self.low is not None and self.low == self.high
-
     def contains(self, value: int) -> bool:
         """Say whether ``value`` lies inside."""
         return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)

@@ -203,10 +203,6 @@ class Atoms:
                 self.wide.add(found)
         return found
 
-    def known_number(self, key: Hashable) -> int | None:
-        """Look up an atom that may not have been seen."""
-        return self._numbers.get(key)
-
     def lane(self, dtype: DType) -> int:
         """Number the atom that counts the lanes of a vector type."""
         key = ("lane", dtype)
