@@ -2,7 +2,6 @@
 
 from irkit.core import ScheduleError, Span, rewrite, substitute, walk
 from irkit.ir import (
-    And,
     Block,
     Buffer,
     Expr,
@@ -22,6 +21,7 @@ from irkit.schedule.state import (
     exchange,
     find_block,
     find_loop,
+    guards_of,
     only_store,
     path_to,
     reads_of,
@@ -74,9 +74,8 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
 
     The consumer must read the producer's buffer at its own axes, one for one; its axes are then
     bound just as the producer's.
-    Raises: ScheduleError if it does not, if the producer still reduces around the loop, or if the
-    consumer also reads what is
-    computed later.
+    Raises: ScheduleError if it does not, if the producer still reduces around the loop or mixes
+    reduced loops with others, or if the consumer also reads what is computed later.
     """
     consumer = find_block(func, name)
     loop = find_loop(func, var)
@@ -98,6 +97,7 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
             f"{late.name!r} there",
             span=consumer.span,
         )
+    check_unmixed(producer, reducing, f"move {name!r}")
     _check_order(func, consumer, producer, loop)
     bindings = _matching(consumer, producer, made)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
@@ -115,6 +115,21 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     func = remove(func, consumer)
     loop = find_loop(func, var)
     return exchange(func, {loop: loop.replace(body=seq(loop.body, moved))})
+
+
+def check_unmixed(block: Block, reducing: set[Var], what: str) -> None:
+    """Refuse where a spatial axis, or a part of the predicate, also depends on a reduced loop: then
+    there is no telling the elements apart from the steps of their reduction."""
+    spatial = [axis.binding for axis in block.axes if axis.kind == "spatial"]
+    parts = [part for part in guards_of(block) if variables(part) - reducing]
+    for expr in (*spatial, *parts):
+        shared = variables(expr) & reducing
+        if shared:
+            raise ScheduleError(
+                f"cannot {what}: loop {next(iter(shared)).name!r} of block {block.name!r} is both "
+                "reduced over and not",
+                span=block.span,
+            )
 
 
 def _check_order(func: PrimFunc, consumer: Block, producer: Block, loop: For) -> None:
@@ -212,20 +227,5 @@ def _same_extent(a: Expr, b: Expr) -> bool:
 
 def _spatial_guard(producer: Block, reducing: set[Var]) -> Expr | None:
     """Keep the parts of a predicate that do not speak of reduction loops."""
-    kept = [part for part in conjuncts(producer.predicate) if not variables(part) & reducing]
+    kept = [part for part in guards_of(producer) if not variables(part) & reducing]
     return logical_and(*kept) if kept else None
-
-
-def conjuncts(predicate: Expr | None) -> list[Expr]:
-    """List the conditions that a predicate joins with ``and``."""
-    if predicate is None:
-        return []
-    found: list[Expr] = []
-    stack = [predicate]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, And):
-            stack.extend((part.b, part.a))
-        else:
-            found.append(part)
-    return found

@@ -2,8 +2,8 @@
 
 from irkit.core import ScheduleError, Span, substitute
 from irkit.ir import For, PrimFunc, Stmt, Var, logical_and, seq
-from irkit.schedule.compute import conjuncts
-from irkit.schedule.state import exchange, find_block, find_loop, path_to, variables
+from irkit.schedule.compute import check_unmixed
+from irkit.schedule.state import exchange, find_block, find_loop, guards_of, path_to, variables
 
 
 def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, str]:
@@ -32,6 +32,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
             "further out is reduced over, so it would run again and again",
             span=block.span,
         )
+    check_unmixed(block, reducing, f"initialise {name!r} apart")
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}
     own = {axis.var: axis.var.copy() for axis in block.axes if axis.kind == "spatial"}
@@ -40,17 +41,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
         for axis in block.axes
         if axis.var in own
     )
-    guards = [part for part in conjuncts(block.predicate) if not variables(part) & reducing]
-    mixed = [
-        part
-        for part in conjuncts(block.predicate)
-        if variables(part) & reducing and variables(part) - reducing
-    ]
-    if mixed:
-        raise ScheduleError(
-            f"cannot initialise {name!r} apart: its predicate joins reduced and other loops",
-            span=block.span,
-        )
+    guards = [part for part in guards_of(block) if not variables(part) & reducing]
     span = Span("schedule", "decompose_reduction", parent=block.span)
     made: Stmt = block.replace(
         name=f"{name}_init",

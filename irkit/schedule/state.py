@@ -8,7 +8,20 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from irkit.core import Node, ScheduleError, children, postorder, rewrite, walk, with_fields
-from irkit.ir import Allocate, Block, Buffer, Expr, For, Load, PrimFunc, Stmt, Store, Var, seq
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    Expr,
+    For,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    conjuncts,
+    seq,
+)
 
 _N = TypeVar("_N", bound=Node)
 
@@ -141,6 +154,11 @@ def written_after(func: PrimFunc, block: Block, buffers: set[Buffer]) -> Buffer 
     later = blocks[blocks.index(block) + 1 :]
     stores = (store.buffer for each in later for store in walk(each, on=Store))
     return next((buffer for buffer in stores if buffer in buffers), None)
+
+
+def guards_of(block: Block) -> list[Expr]:
+    """List the conditions that the predicate of a block joins."""
+    return [] if block.predicate is None else conjuncts(block.predicate)
 
 
 def only_store(block: Block) -> Store | None:

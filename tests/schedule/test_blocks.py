@@ -53,6 +53,18 @@ def test_a_start_inside_the_reduction_is_refused() -> None:
         sch.decompose_reduction(block, i)
 
 
+@pytest.mark.parametrize("primitive", ["decompose_reduction", "reverse_compute_at"])
+def test_a_loop_that_is_both_reduced_over_and_not_is_refused(primitive: str) -> None:
+    sch = Schedule(matmul_relu(4, 6, 5))
+    block = sch.get_block("C")
+    i, j, r = sch.get_loops(block)
+    fused = sch.fuse(j, r)
+    args = (block, fused) if primitive == "decompose_reduction" else (sch.get_block("D"), i)
+    with pytest.raises(ScheduleError, match="both reduced over and not"):
+        getattr(sch, primitive)(*args)
+    assert_same_results(matmul_relu(4, 6, 5), sch.func)
+
+
 def test_a_consumer_moves_under_a_loop_of_its_producer() -> None:
     sch = Schedule(matmul_relu(6, 8, 3))
     i, *_ = sch.get_loops(sch.get_block("C"))
