@@ -9,14 +9,23 @@ import click
 import numpy as np
 
 from irkit.core import IRKitError
-from irkit.debug import Verdict, bisect, check, console, is_trusted, verdict_table
+from irkit.debug import (
+    Guard,
+    Verdict,
+    bisect,
+    check,
+    console,
+    is_trusted,
+    verdict_table,
+    with_guard,
+)
 from irkit.graph import GRAPH_LEVEL
 from irkit.ir import LOOP_LEVEL
 from irkit.phases.command_opt import read_module
-from irkit.phases.command_options import DISABLE, PASS, WithPasses, flow_of
+from irkit.phases.command_options import DISABLE, PASS, WithPasses, flow_of, note
 from irkit.phases.compiling import compile
 from irkit.phases.placing import Flow
-from irkit.transform import Pipeline, Step, Trace
+from irkit.transform import Apply, Pipeline, Step, Trace
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _OPTIONS = (
@@ -57,12 +66,14 @@ def with_check_options(command: Any) -> Any:
 @click.argument("file", type=_FILE)
 @with_check_options
 @click.option("--all", "everything", is_flag=True, help="Show the steps that changed nothing too.")
+@with_guard
 def check_(
     file: str,
     passes: tuple[str, ...],
     disabled: tuple[str, ...],
     stop_after: int | None,
     everything: bool,
+    guard: Guard,
     **how: Any,
 ) -> None:
     """Run every stage of FILE and say which pass changes what it computes.
@@ -75,7 +86,9 @@ def check_(
       irkit check kernel.irs --pass '1:my_package.passes:my_pass' --native
     """
     flow = flow_of(passes, disabled)
-    found = check(_steps(file, flow, stop_after), **check_options(**how))
+    with guard.running(note) as apply:
+        steps = guard.reporting(_steps(file, flow, stop_after, apply))
+        found = check(steps, **check_options(**how))
     screen = console()
     shown = [each for each in found if everything or each.changed]
     screen.print(verdict_table(shown))
@@ -97,11 +110,13 @@ def _summary(found: Iterable[Verdict]) -> str:
 @click.command("bisect", cls=WithPasses)
 @click.argument("file", type=_FILE)
 @with_check_options
+@with_guard
 def bisect_(
     file: str,
     passes: tuple[str, ...],
     disabled: tuple[str, ...],
     stop_after: int | None,
+    guard: Guard,
     **how: Any,
 ) -> None:
     """Find the pass that breaks the loop IR in FILE, and the rewrite inside it.
@@ -112,7 +127,9 @@ def bisect_(
       irkit bisect kernel.irs --pass '2:my_package.passes:my_pass'
     """
     pipeline = stopped(flow_of(passes, disabled), stop_after)
-    found = bisect(pipeline, read_module(file), **check_options(**how))
+    given = check_options(**how)
+    with guard.running(note) as apply:
+        found = bisect(pipeline, read_module(file), **given, apply=apply, failed=guard.report)
     click.echo(str(found) if found is not None else "every step keeps the meaning")
     sys.exit(0 if found is None else 1)
 
@@ -122,15 +139,15 @@ def stopped(flow: Flow, stop_after: int | None) -> Pipeline:
     return flow.lowering if stop_after is None else flow.loops.stop_after(stop_after)
 
 
-def _steps(file: str, flow: Flow, stop_after: int | None) -> Iterable[Step]:
+def _steps(file: str, flow: Flow, stop_after: int | None, apply: Apply) -> Iterable[Step]:
     if file.endswith(".onnx"):
         loops = flow.loops if stop_after is None else flow.loops.stop_after(stop_after)
         return compile(
-            file, graph_pipeline=flow.graph, pipeline=loops, legalize=flow.legalize
+            file, graph_pipeline=flow.graph, pipeline=loops, legalize=flow.legalize, apply=apply
         ).trace
     if file.endswith(".trace"):
         return Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
-    return stopped(flow, stop_after).steps(read_module(file))
+    return stopped(flow, stop_after).steps(read_module(file), apply=apply)
 
 
 def check_options(

@@ -6,19 +6,31 @@ between give programs that do not verify, they depend on each other: they are ta
 which is then made smaller, as in delta debugging.
 """
 
-import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import unified_diff
 from enum import Enum
 
 import msgspec
 from numpy.typing import ArrayLike
 
-from irkit.core import Application, IRModule, Node, Problem, Recorder, Span
+from irkit.core import Application, Function, IRModule, Problem
 from irkit.debug.check import Options, Subject, Verdict, verdicts
 from irkit.debug.graph_check import GraphSubject, graph_of
+from irkit.debug.watching import Watching
 from irkit.ir import Names, PrimFunc, script
-from irkit.transform import IR, AnyPass, Fact, PassFailed, Pipeline, Step, apply_pass, facts_after
+from irkit.transform import (
+    IR,
+    AnyPass,
+    Apply,
+    Attempt,
+    Fact,
+    PassFailed,
+    PassHalted,
+    Pipeline,
+    Step,
+    apply_here,
+    facts_after,
+)
 
 MAX_RUNS = 200
 MAX_LINES = 60
@@ -92,36 +104,39 @@ def bisect(
     seed: int = 0,
     samples: int = 4,
     native: bool | None = None,
+    apply: Apply = apply_here,
+    failed: Callable[[PassFailed], object] | None = None,
 ) -> Culprit | None:
     """Find the first pass of a pipeline that breaks a program, and the rewrites in it that do.
 
-    The options are those of :func:`check`. None if every step keeps the meaning.
+    The options are those of :func:`check`; ``apply`` says how a pass is run, each time; ``failed``
+    hears of a pass that fails before there is a verdict, and may add to its hint. None if every
+    step keeps the meaning.
     """
     options = Options(inputs or {}, dims or {}, seed, samples, native)
-    found = _first_failure(pipeline, ir, options)
-    if found is None:
-        return None
-    verdict, before = found
-    p = _pass_at(pipeline, verdict)
-    return _Search(pipeline, p, before, verdict, options).culprit()
-
-
-def _first_failure(pipeline: Pipeline, ir: IR, options: Options) -> tuple[Verdict, IR] | None:
     kept: list[IR] = []
 
     def watched() -> Iterator[Step]:
         try:
-            for step in pipeline.steps(ir):
+            for step in pipeline.steps(ir, apply=apply):
                 kept.append(step.before)
                 yield step
         except PassFailed as error:
             kept.append(error.before)
+            if failed is not None:
+                failed(error)
             raise
 
-    for verdict in verdicts(watched(), options):
-        if verdict.status in ("differs", "failed"):
-            return verdict, kept[-1]
-    return None
+    verdict = _first_failure(watched(), options)
+    if verdict is None:
+        return None
+    p = _pass_at(pipeline, verdict)
+    return _Search(pipeline, p, kept[-1], verdict, options, apply).culprit()
+
+
+def _first_failure(steps: Iterator[Step], options: Options) -> Verdict | None:
+    wrong = ("differs", "failed")
+    return next((each for each in verdicts(steps, options) if each.status in wrong), None)
 
 
 def _pass_at(pipeline: Pipeline, verdict: Verdict) -> AnyPass:
@@ -131,26 +146,19 @@ def _pass_at(pipeline: Pipeline, verdict: Verdict) -> AnyPass:
     )
 
 
-class _Watching(Recorder):
-    """A recorder that also knows the line which reported an application, where its rule has none of
-    its own."""
-
-    def allows(self, rule: str, before: Node, after: Node, span: Span | None = None) -> bool:
-        frame = inspect.currentframe()
-        while span is None and frame is not None:
-            # The machinery between the rule and this recorder is not what one wants to see.
-            if not frame.f_globals.get("__name__", "").startswith(("irkit.core", __name__)):
-                span = Span("python", rule, frame.f_code.co_filename, frame.f_lineno)
-            frame = frame.f_back
-        return super().allows(rule, before, after, span)
-
-
 class _Search:
     """Look for the guilty rewrites of one pass on one program."""
 
     def __init__(
-        self, pipeline: Pipeline, p: AnyPass, before: IR, verdict: Verdict, options: Options
+        self,
+        pipeline: Pipeline,
+        p: AnyPass,
+        before: IR,
+        verdict: Verdict,
+        options: Options,
+        apply: Apply,
     ) -> None:
+        self.apply, self.halted = apply, ""
         self.level, self.p, self.before, self.verdict = pipeline.level, p, before, verdict
         self.blank = Verdict(
             verdict.index, verdict.function, verdict.phase, verdict.name, verdict.pass_text, "same"
@@ -172,8 +180,10 @@ class _Search:
         """Search, and tell what was found."""
         told = Culprit(self.verdict, self.p, self.before)
         self.total = self._recorded(frozenset())[0].count
-        if not self.total:
+        if self.halted or not self.total:
             note = "the pass reports no rewrites, so that it cannot be divided further"
+            if self.halted:
+                note = f"the pass {self.halted}, so that its rewrites cannot be told apart"
             return msgspec.structs.replace(told, note=note)
         told = msgspec.structs.replace(told, of=self.total)
         if self._with(set()) is not _Result.GOOD:
@@ -228,10 +238,25 @@ class _Search:
         # With some switched off, a pass may try others that it did not come to before.
         return frozenset(range(self.total + _SPARE)) - on
 
-    def _recorded(self, disabled: frozenset[int]) -> tuple[_Watching, IR | None]:
-        recorder = _Watching(disabled, keep=True)
+    def _recorded(self, disabled: frozenset[int]) -> tuple[Watching, IR | None]:
+        recorder = Watching(disabled, keep=True)
+        attempt = Attempt(
+            level=self.level,
+            passes=((self.verdict.phase, "", self.p),),
+            at=0,
+            index=self.verdict.index,
+            function=self.verdict.function,
+            before=self.before,
+            facts=(),
+            keep=True,
+            disabled=disabled,
+        )
         try:
-            return recorder, apply_pass(self.p, self.before, recorder)
+            after = self.apply(attempt, recorder)
+            return recorder, after if isinstance(after, (Function, IRModule)) else None
+        except PassHalted as error:
+            self.halted = self.halted or error.message
+            return recorder, None
         except Exception:
             return recorder, None  # What it did before it raised has been reported.
 

@@ -1,7 +1,7 @@
 """Run passes under guard: within limits, and with a folder about what failed."""
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -14,7 +14,7 @@ from irkit.core import IRKitError
 from irkit.debug.crash import failure_traceback, write_crash
 from irkit.debug.explain import explain
 from irkit.debug.isolate import Isolation, half_of_memory, time_limit
-from irkit.transform import Apply, PassFailed, apply_here
+from irkit.transform import Apply, PassFailed, Step, apply_here
 
 _SHOWN = 12  # Lines of a traceback; the folder has all.
 
@@ -36,6 +36,14 @@ class Guard(msgspec.Struct, frozen=True):
         try:
             with self._apply(say) as apply:
                 yield apply
+        except PassFailed as error:
+            self.report(error)
+            raise
+
+    def reporting(self, steps: Iterable[Step]) -> Iterator[Step]:
+        """Pass steps on; a failure among them is explained, for those who make a verdict of it."""
+        try:
+            yield from steps
         except PassFailed as error:
             self.report(error)
             raise

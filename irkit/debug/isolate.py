@@ -124,7 +124,13 @@ class Isolation:
         fresh, exchange = self._fresh, self._conversation()
         self._fresh = False
         told = self._child.call(
-            run_pass, fresh, message, attempt.p, recorder.disabled, recorder.keep
+            run_pass,
+            fresh,
+            message,
+            attempt.p,
+            type(recorder),
+            recorder.disabled,
+            recorder.keep,
         )
         if not told.message:
             what = f"it returned {told.other}, not {attempt.p.level.__name__}"

@@ -27,7 +27,14 @@ class _Side:
 _SIDE = _Side()
 
 
-def run_pass(fresh: bool, message: bytes, p: AnyPass, disabled: frozenset[int], keep: bool) -> Told:
+def run_pass(
+    fresh: bool,
+    message: bytes,
+    p: AnyPass,
+    recorder_class: type[Recorder],
+    disabled: frozenset[int],
+    keep: bool,
+) -> Told:
     """Run a pass on the IR of a message, in the child."""
     if fresh:
         _SIDE.exchange = Exchange(LEVELS)
@@ -35,7 +42,7 @@ def run_pass(fresh: bool, message: bytes, p: AnyPass, disabled: frozenset[int], 
     if exchange is None:
         raise IRKitError("the process that ran passes was lost, and begun anew")
     step = exchange.receive(message)
-    recorder = Recorder(disabled, keep=keep)
+    recorder = recorder_class(disabled, keep=keep)
     after: object = apply_pass(p, step.before, recorder)
     if not isinstance(after, p.level):
         return Told(b"", type(after).__name__)

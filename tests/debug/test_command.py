@@ -1,13 +1,16 @@
 """``irkit check`` and ``irkit bisect``, as people call them."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from click.testing import CliRunner, Result
 
 from irkit.cli import irkit
 from irkit.core import IRKitError
+from irkit.transform import PassFailed
 
 KERNEL = """\
 def scale(A: f32[n, 4], C: f32[n, 4]):
@@ -34,6 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "shorten_in_a_test.py").write_text(PASS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "shorten_in_a_test", raising=False)
     return tmp_path
 
 
@@ -85,3 +89,62 @@ def test_a_file_of_inputs_that_is_none_is_refused(folder: Path) -> None:
     result = call("check", "scale.irs", "--inputs", "x.npy")
     assert isinstance(result.exception, IRKitError)
     assert "cannot read inputs from 'x.npy'" in str(result.exception)
+
+
+BAD = "2:tests.debug.bad_passes:"
+FAILING = {
+    "sleeps": (("--isolate", "--pass-timeout", "0.5"), "did not end within 0.5 s"),
+    "segfaults": (("--isolate",), "crashed its process with SIGSEGV"),
+    "hoards": (("--pass-memory", "200"), "needed more than 200 MiB of memory"),
+    "loops": (("--pass-timeout", "0.2"), "did not end within 0.2 s"),
+}
+
+
+@pytest.mark.parametrize(
+    ("verb", "name"),
+    [*(("check", name) for name in FAILING), ("bisect", "segfaults"), ("bisect", "loops")],
+)
+def test_a_pass_that_does_not_come_back_is_named_and_leaves_a_folder(
+    verb: str, name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+    options, said = FAILING[name]
+    result = call(verb, "scale.irs", "--pass", BAD + name, *options)
+    assert result.exit_code == 1, result.output
+    assert f"phase 2: '{name}' on 'scale': failed" in result.output
+    assert said in result.output
+    (left,) = folder.glob("irkit-crash-*")
+    assert f"irkit replay {left.name}" in result.output
+    if verb == "bisect":
+        assert f"the pass {said}, so that its rewrites cannot be told apart" in result.output
+
+
+def test_no_folder_is_left_where_none_is_wanted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+    result = call("check", "scale.irs", "--pass", BAD + "raises", "--no-crash-dir")
+    assert result.exit_code == 1
+    assert "no idea about" in result.output
+    assert not list(folder.glob("irkit-crash-*"))
+
+
+def test_bisect_in_another_process_finds_the_same_rewrite(folder: Path) -> None:
+    given = ("bisect", "scale.irs", "--pass", "2:shorten_in_a_test:shorten")
+    assert call(*given, "--isolate").output == call(*given).output
+
+
+def test_a_pass_that_fails_while_a_model_is_checked_leaves_a_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+    inputs = [onnx.helper.make_tensor_value_info("x", 1, [4])]
+    outputs = [onnx.helper.make_tensor_value_info("y", 1, [4])]
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Relu", ["x"], ["y"])], "g", inputs, outputs
+    )
+    onnx.save(onnx.helper.make_model(graph), "relu.onnx")
+    result = call("check", "relu.onnx", "--pass", BAD + "segfaults", "--isolate")
+    assert isinstance(result.exception, PassFailed)
+    assert "crashed its process with SIGSEGV" in result.exception.message
+    assert len(list(folder.glob("irkit-crash-*"))) == 1
