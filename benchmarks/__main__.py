@@ -1,7 +1,8 @@
 """Run every benchmark: ``python -m benchmarks``."""
 
-from benchmarks import compiler, models, rewriting
+from benchmarks import compiler, models, rewriting, tracing
 
 models.main()
 compiler.main()
 rewriting.main()
+tracing.main()

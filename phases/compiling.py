@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from numpy.typing import ArrayLike
 
 from irkit.codegen import complete, emit, emit_executor
-from irkit.core import Function, IRKitError, IRModule, Target, as_target
+from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.frontend.onnx import ModelLike, Shapes, import_onnx
 from irkit.graph import GraphFunc
 from irkit.ir import PrimFunc
@@ -17,7 +17,7 @@ from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.plan import input_names, make_plan, tensor_spec
 from irkit.runtime import Contents, Model, object_for
-from irkit.transform import Apply, Pipeline, Step, Trace, apply_here
+from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here
 
 # Called with what was just done, how many kernels are done, and how many there are (0 while
 # unknown).
@@ -34,6 +34,7 @@ def compile(
     pipeline: Pipeline = DEFAULT,
     legalize: Pipeline = LEGALIZE,
     verify: bool = True,
+    keep_trace: bool = True,
     progress: Progress | None = None,
     apply: Apply = apply_here,
 ) -> Model:
@@ -43,7 +44,7 @@ def compile(
     The module goes through ``graph_pipeline``, each kernel through ``pipeline`` and ``legalize``.
     ``shapes`` fixes symbolic dimensions of inputs, ``values`` whole inputs; ``progress`` is called
     as work proceeds, ``apply`` says how a pass is run. A target of another machine gives a model
-    that can only be saved.
+    that can only be saved; one without ``keep_trace`` holds no IR.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
     tell = progress or _silent
@@ -52,8 +53,9 @@ def compile(
     tell("import", 0, 0)
     lowering = pipeline.then(legalize)
     steps: list[Step] = []
+    keep: Callable[[Step], object] = steps.append if keep_trace else _forget
     for step in for_target(graph_pipeline, machine).steps(module, verify=verify, apply=apply):
-        steps.append(step)
+        keep(step)
         lowered = step.applied_to(module)
         assert isinstance(lowered, IRModule)
         module = lowered
@@ -65,24 +67,16 @@ def compile(
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
     for done, name in enumerate(names, 1):
         # The executor calls it by its key in the module.
-        kernel = _lowered(module[name].replace(name=name), lowering, verify, steps, apply)
-        objects.append(object_for(emit([kernel], machine), machine))
+        func: IR = module[name].replace(name=name)
+        for step in lowering.steps(func, verify=verify, apply=apply):
+            keep(step)
+            func = step.after
+        assert isinstance(func, PrimFunc)
+        objects.append(object_for(emit([func], machine), machine))
         tell(name, done, len(names))
     objects.append(object_for(emit_executor(plan), machine))
     contents = Contents(plan, tuple(objects), params, machine, main.script())
-    return Model(contents, Trace.of(steps, title=_title(model)))
-
-
-def _lowered(
-    func: Function, pipeline: Pipeline, verify: bool, steps: list[Step], apply: Apply
-) -> PrimFunc:
-    """Run the phases on a kernel and add each step to those there are."""
-    for step in pipeline.steps(func, verify=verify, apply=apply):
-        steps.append(step)
-        assert isinstance(step.after, Function)
-        func = step.after
-    assert isinstance(func, PrimFunc)
-    return func
+    return Model(contents, Trace.of(steps, title=_title(model)) if keep_trace else None)
 
 
 def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:
@@ -134,6 +128,10 @@ def _main(module: IRModule) -> GraphFunc:
 
 def _title(model: "ModelLike | IRModule") -> str:
     return os.path.basename(model) if isinstance(model, (str, os.PathLike)) else "model"
+
+
+def _forget(step: Step) -> None:
+    return None
 
 
 def _silent(what: str, done: int, total: int) -> None:

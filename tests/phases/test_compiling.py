@@ -232,3 +232,11 @@ def test_the_levels_of_the_trace_are_those_of_the_pipelines() -> None:
     trace = irkit.compile(mlp()).trace
     assert trace.title == "model"
     assert {step.level for step in trace} == {GRAPH.level, LOOP_LEVEL}
+
+
+def test_a_model_compiled_without_a_trace_holds_none_and_computes_the_same() -> None:
+    bare = irkit.compile(mlp(), keep_trace=False)
+    with pytest.raises(IRKitError, match="compiled without one"):
+        _ = bare.trace
+    got = bare.run({"x": some_input()})["p"]
+    assert np.array_equal(got, irkit.compile(mlp()).run({"x": some_input()})["p"])
