@@ -14,6 +14,7 @@ from irkit.core.errors import (
     ShapeError,
 )
 from irkit.core.files import replacing
+from irkit.core.marked import marked
 from irkit.core.module import Codec, Function, IRModule, Level, Problem
 from irkit.core.node import (
     Attrs,
@@ -30,6 +31,7 @@ from irkit.core.node import (
     uses,
     with_fields,
 )
+from irkit.core.origin import user_span
 from irkit.core.recorder import Application, Recorder, Remark, current_recorder, recording, remark
 from irkit.core.rewrite import any_node, free_symbols, fresh, rewrite, substitute
 from irkit.core.rules import Rule, Rules, first
@@ -83,6 +85,7 @@ __all__ = [
     "first",
     "free_symbols",
     "fresh",
+    "marked",
     "parts",
     "postorder",
     "recording",
@@ -96,6 +99,7 @@ __all__ = [
     "symbols_bound",
     "symbols_used",
     "until_stable",
+    "user_span",
     "uses",
     "walk",
     "with_fields",

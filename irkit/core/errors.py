@@ -1,5 +1,7 @@
 """Errors a user can cause: one sentence of what and where, a second only for the remedy."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from irkit.core.span import Span
@@ -60,7 +62,25 @@ class OptionError(IRKitError, TypeError):
 
 
 class ScheduleError(IRKitError):
-    """A schedule primitive that would change the meaning, or cannot be proved to keep it."""
+    """A schedule primitive that would change the meaning, or cannot be proved to keep it.
+
+    ``at`` is the statement that it is about; ``listing`` prints the program with that line marked.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", span: Span | None = None, at: object = None
+    ) -> None:
+        super().__init__(message, hint=hint, span=span or getattr(at, "span", None))
+        self.at = at
+        self.listing: Callable[[], str] | None = None
+
+    def kept_state(self) -> dict[str, Any]:
+        text = self.listing() if self.listing is not None else ""
+        return {**self.__dict__, "at": None, "listing": partial(str, text) if text else None}
+
+    def __str__(self) -> str:
+        text = self.listing() if self.listing is not None else ""
+        return super().__str__() + (f"\n{text.rstrip()}" if text else "")
 
 
 class FormatError(IRKitError):

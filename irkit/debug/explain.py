@@ -3,13 +3,11 @@
 import difflib
 from collections.abc import Iterable
 
-from irkit.core import Function, IRModule, Level, Problem
+from irkit.core import Function, IRModule, Level, Problem, marked
 from irkit.debug.lines import Lines
 from irkit.transform import IR, PassFailed
 
-CONTEXT = 3  # Lines around a marked one.
 MOST_LINES = 20_000  # Beyond, a diff would take minutes.
-MOST_PROBLEMS = 100
 
 
 def explain(error: PassFailed, *, most: int = 60) -> str:
@@ -49,30 +47,6 @@ def problem_lines(level: Level, ir: IR, problems: Iterable[Problem]) -> list[tup
                 break
         found.append((line, problem.message))
     return found
-
-
-def marked(text: str, problems: list[tuple[int, str]]) -> str:
-    """Mark lines of a text, with what is wrong with them."""
-    lines = text.splitlines()
-    wrong: dict[int, list[str]] = {}
-    for line, message in problems[:MOST_PROBLEMS]:
-        wrong.setdefault(line, []).append(message)
-    shown = {
-        near
-        for line in wrong
-        for near in range(line - CONTEXT, line + CONTEXT + 1)
-        if line and 0 < near <= len(lines)
-    }
-    made: list[str] = [f"      {message}" for message in wrong.get(0, ())]
-    last = 0
-    for number in sorted(shown):
-        if last and number > last + 1:
-            made.append("      ...")
-        last = number
-        made.append(f"{'>' if number in wrong else ' '}{number:5} {lines[number - 1]}")
-        indent = len(lines[number - 1]) - len(lines[number - 1].lstrip())
-        made.extend(f"       {' ' * indent}^ {message}" for message in wrong.get(number, ()))
-    return "".join(f"{line}\n" for line in made)
 
 
 def failed_diff(error: PassFailed) -> str:

@@ -1,9 +1,23 @@
 """Schedule primitives on loop IR with blocks, one family a file.
 
-Reading order: state (finding and replacing), loops, compute, reduction, layout; schedule puts them
-behind one object.
+Reading order: references, state (finding and replacing); loops, compute, reduction, cache, layout,
+padding (what each primitive does to a function); trace, index_map, encode, recording (a schedule as
+data); on_loops, on_blocks, on_buffers (the methods), and schedule, which is all of them.
 """
 
-from irkit.schedule.schedule import BlockRef, LoopRef, Schedule
+from irkit.schedule.index_map import IndexMap
+from irkit.schedule.recording import PRIMITIVES
+from irkit.schedule.references import BlockRef, Drawn, LoopRef
+from irkit.schedule.schedule import Schedule
+from irkit.schedule.trace import ScheduleTrace, TraceStep
 
-__all__ = ["BlockRef", "LoopRef", "Schedule"]
+__all__ = [
+    "PRIMITIVES",
+    "BlockRef",
+    "Drawn",
+    "IndexMap",
+    "LoopRef",
+    "Schedule",
+    "ScheduleTrace",
+    "TraceStep",
+]

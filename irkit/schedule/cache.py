@@ -39,7 +39,7 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
     if store is None or len(writes_of(func, store.buffer)) != 1:
         raise ScheduleError(
             f"cannot cache what block {name!r} writes: it must be one store, and the only writer",
-            span=block.span,
+            at=block,
         )
     old = store.buffer
     span = Span("schedule", "cache_write", parent=block.span)
@@ -52,6 +52,40 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
     return exchange(func, {top: Allocate(new, seq(top, copied), span=span)}), f"{name}_copy"
 
 
+def buffer_read(func: PrimFunc, name: str, given: Buffer | str | int) -> Buffer:
+    """Find a buffer that a block reads: itself, by its name, or by its place among them.
+
+    Raises: ScheduleError if there is none.
+    """
+    if isinstance(given, Buffer):
+        return given
+    return _among(find_block(func, name), given, Load, "reads")
+
+
+def buffer_written(func: PrimFunc, name: str, given: Buffer | str | int = 0) -> Buffer:
+    """Find a buffer that a block writes, in the same ways."""
+    if isinstance(given, Buffer):
+        return given
+    return _among(find_block(func, name), given, Store, "writes")
+
+
+def _among(block: Block, given: str | int, kind: type[Load] | type[Store], verb: str) -> Buffer:
+    found: list[Buffer] = []
+    for node in walk(block, on=kind):
+        if node.buffer not in found:
+            found.append(node.buffer)
+    if isinstance(given, int):
+        chosen = found[given : given + 1] if given >= 0 else []
+    else:
+        chosen = [buffer for buffer in found if buffer.name == given]
+    if not chosen:
+        known = ", ".join(buffer.name for buffer in found) or "nothing"
+        raise ScheduleError(
+            f"block {block.name!r} {verb} no buffer {given!r}; it {verb}: {known}", at=block
+        )
+    return chosen[0]
+
+
 def cache_read(func: PrimFunc, name: str, buffer: Buffer, scope: str) -> tuple[PrimFunc, str]:
     """Let a block read a copy of a buffer, made in a block of its own in front of its loops.
 
@@ -60,12 +94,12 @@ def cache_read(func: PrimFunc, name: str, buffer: Buffer, scope: str) -> tuple[P
     """
     block = find_block(func, name)
     if not any(load.buffer is buffer for load in walk(block, on=Load)):
-        raise ScheduleError(f"block {name!r} does not read {buffer.name!r}", span=block.span)
+        raise ScheduleError(f"block {name!r} does not read {buffer.name!r}", at=block)
     top = _nest_of(func, block)
     if any(store.buffer is buffer for store in walk(top, on=Store)):
         raise ScheduleError(
             f"cannot cache what block {name!r} reads: {buffer.name!r} is written in the same loops",
-            span=block.span,
+            at=block,
         )
     span = Span("schedule", "cache_read", parent=block.span)
     new = buffer.replace(name=f"{buffer.name}_{scope}", scope=scope, strides=None)

@@ -46,13 +46,13 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     if home is None:
         raise ScheduleError(
             f"cannot inline {name!r}: {buffer.name!r} is a parameter, so it must be written",
-            span=block.span,
+            at=block,
         )
     changed = written_after(func, block, {load.buffer for load in walk(store.value, on=Load)})
     if changed is not None:
         raise ScheduleError(
             f"cannot inline {name!r}: it reads {changed.name!r}, which is written again later",
-            span=block.span,
+            at=block,
         )
     func = remove(func, block)
     axes = [index for index in store.indices if isinstance(index, Var)]
@@ -95,7 +95,7 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
         raise ScheduleError(
             f"cannot move {name!r} under {var.name!r}: block {producer.name!r} still reduces over "
             f"{late.name!r} there",
-            span=consumer.span,
+            at=consumer,
         )
     check_unmixed(producer, reducing, f"move {name!r}")
     _check_order(func, consumer, producer, loop)
@@ -128,7 +128,7 @@ def check_unmixed(block: Block, reducing: set[Var], what: str) -> None:
             raise ScheduleError(
                 f"cannot {what}: loop {next(iter(shared)).name!r} of block {block.name!r} is both "
                 "reduced over and not",
-                span=block.span,
+                at=block,
             )
 
 
@@ -148,7 +148,7 @@ def _check_order(func: PrimFunc, consumer: Block, producer: Block, loop: For) ->
             raise ScheduleError(
                 f"cannot move {consumer.name!r} under {loop.var.name!r}: block {block.name!r} in "
                 f"between {what} {next(iter(both)).name!r}",
-                span=consumer.span,
+                at=consumer,
             )
 
 
@@ -173,7 +173,7 @@ def _pointwise(func: PrimFunc, block: Block, verb: str) -> Store:
     ):
         reason = "it does not write at its own axes, each once"
     if reason or store is None:
-        raise ScheduleError(f"cannot {verb} block {block.name!r}: {reason}", span=block.span)
+        raise ScheduleError(f"cannot {verb} block {block.name!r}: {reason}", at=block)
     return store
 
 
@@ -185,7 +185,7 @@ def _producer_below(func: PrimFunc, consumer: Block, loop: For) -> tuple[Block, 
     raise ScheduleError(
         f"cannot move block {consumer.name!r} under {loop.var.name!r}: no block there computes "
         "what it reads",
-        span=consumer.span,
+        at=consumer,
     )
 
 
@@ -204,19 +204,19 @@ def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Exp
                 raise ScheduleError(
                     f"cannot move block {consumer.name!r}: it does not read {buffer.name!r} "
                     "at its own axes, one for one",
-                    span=consumer.span,
+                    at=consumer,
                 )
             if found.setdefault(mine.var, theirs.binding) is not theirs.binding:
                 raise ScheduleError(
                     f"cannot move block {consumer.name!r}: it reads {buffer.name!r} at two places",
-                    span=consumer.span,
+                    at=consumer,
                 )
     missing = [axis.var.name for axis in consumer.axes if axis.var not in found]
     if missing:
         raise ScheduleError(
             f"cannot move block {consumer.name!r}: its axis {missing[0]!r} does not index "
             f"{buffer.name!r}",
-            span=consumer.span,
+            at=consumer,
         )
     return found
 

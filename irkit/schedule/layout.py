@@ -1,7 +1,7 @@
 """Primitives on intermediate buffers: transform_layout and set_scope."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +11,6 @@ from irkit.ir import (
     Allocate,
     Buffer,
     Expr,
-    ExprLike,
     Interval,
     Load,
     PrimFunc,
@@ -22,10 +21,10 @@ from irkit.ir import (
     const,
     index,
 )
+from irkit.schedule.index_map import IndexMap, image_of, parts_of
 from irkit.schedule.state import allocation, exchange_buffer, find_block, only_store, variables
 
 _MOST_ELEMENTS = 1 << 22
-IndexMap = Callable[..., Sequence[ExprLike]]
 
 
 def transform_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc:
@@ -38,7 +37,7 @@ def transform_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc
     """
     old = _intermediate(func, name)
     axes = [Var(f"i{at}", dim.dtype) for at, dim in enumerate(old.shape)]
-    image = [index(item) for item in index_map(*axes)]
+    image = [index(item) for item in image_of(index_map, axes)]
     ranges = {axis: Interval(0, _less_one(dim)) for axis, dim in zip(axes, old.shape, strict=True)}
     shape: list[Expr] = []
     for item in image:
@@ -53,7 +52,7 @@ def transform_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc
 
     def place(indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
         # Not simplified here: `(y * 55 + x) % 32` would lose its 55 before y and x become loops.
-        return tuple(index(item) for item in index_map(*indices))
+        return tuple(index(item) for item in image_of(index_map, indices))
 
     def move(node: Load | Store | Allocate) -> Load | Store | Allocate | None:
         if node.buffer is not old:
@@ -87,7 +86,8 @@ def _check_injective(
         if count > _MOST_ELEMENTS:
             raise ScheduleError(f"the layout of {buffer.name!r} has too many elements to check")
         code = np.zeros(count, dtype=np.int64)
-        for part in index_map(*np.indices(sizes).reshape(len(sizes), -1)):
+        moved = index_map(*np.indices(sizes).reshape(len(sizes), -1))
+        for part in parts_of(moved):
             place = np.broadcast_to(cast(Any, part), (count,))
             code = code * (int(place.max(initial=0)) + 1) + place
         if len(np.unique(code)) != count:
@@ -112,7 +112,7 @@ def _intermediate(func: PrimFunc, name: str) -> Buffer:
         raise ScheduleError(
             f"block {name!r} does not write a buffer of the function's own",
             hint="The layout and scope of parameters belong to the caller.",
-            span=block.span,
+            at=block,
         )
     return store.buffer
 

@@ -48,7 +48,7 @@ def split(func: PrimFunc, var: Var, factors: Sequence[Factor]) -> tuple[PrimFunc
             raise ScheduleError(
                 f"cannot split {var.name!r} into {total} iterations: its extent is {wanted}",
                 hint="Leave one factor as None to have it found.",
-                span=loop.span,
+                at=loop,
             )
         body = _guard(body, lt(value, loop.end))
     span = Span("schedule", "split", parent=loop.span)
@@ -60,11 +60,11 @@ def split(func: PrimFunc, var: Var, factors: Sequence[Factor]) -> tuple[PrimFunc
 
 def _extents(loop: For, factors: Sequence[Factor]) -> list[Expr]:
     if sum(factor is None for factor in factors) > 1:
-        raise ScheduleError("split takes at most one factor that is None", span=loop.span)
+        raise ScheduleError("split takes at most one factor that is None", at=loop)
     for factor in factors:
         number = None if factor is None else as_int(factor)
         if number is not None and number < 1:
-            raise ScheduleError(f"split factors must be positive, found {number}", span=loop.span)
+            raise ScheduleError(f"split factors must be positive, found {number}", at=loop)
     known = product([factor for factor in factors if factor is not None])
     number, extent = as_int(known), as_int(loop.end)
     if number is not None and extent is not None:
@@ -105,12 +105,12 @@ def fuse(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:
             raise ScheduleError(
                 f"cannot fuse {outer.var.name!r} and {inner.var.name!r}: "
                 "the second is not the only statement of the first",
-                span=outer.span,
+                at=outer,
             )
         if outer.var in variables(inner.end):
             raise ScheduleError(
                 f"cannot fuse: the extent of {inner.var.name!r} depends on {outer.var.name!r}",
-                span=inner.span,
+                at=inner,
             )
     fused = Var("_".join(var.name for var in loops), loops[0].dtype)
     mapping: dict[Var, Expr] = {}
@@ -158,7 +158,7 @@ def _chain(func: PrimFunc, loops: Sequence[For]) -> list[For]:
         if outer.body is not inner:
             raise ScheduleError(
                 f"cannot reorder: {outer.var.name!r} holds more than the loop {inner.var.name!r}",
-                span=outer.span,
+                at=outer,
             )
     return chain
 
@@ -171,7 +171,7 @@ def _check_bounds(shuffled: Sequence[For]) -> None:
             raise ScheduleError(
                 f"cannot reorder: the bounds of {loop.var.name!r} depend on "
                 f"{next(iter(late)).name!r}, which would be inside it",
-                span=loop.span,
+                at=loop,
             )
         inside.discard(loop.var)
 
@@ -187,7 +187,7 @@ def _check_free(func: PrimFunc, loop: For) -> None:
     elif not (len(blocks) == 1 and kinds == {"reduce"}):
         reason = dependences(func).carried(loop) or ""
     if reason:
-        raise ScheduleError(f"cannot reorder {loop.var.name!r}: {reason}", span=loop.span)
+        raise ScheduleError(f"cannot reorder {loop.var.name!r}: {reason}", at=loop)
 
 
 def _moves(loop: For, axis: Axis) -> bool:
@@ -210,11 +210,11 @@ def mark(func: PrimFunc, var: Var, kind: LoopKind) -> PrimFunc:
                     f"{reduced[0].var.name!r} of block {block.name!r}, so its iterations depend on "
                     "each other",
                     hint="Use rfactor to split the reduction first.",
-                    span=loop.span,
+                    at=loop,
                 )
         reason = dependences(func).carried(loop) or ""
         if reason:
-            raise ScheduleError(f"cannot make {var.name!r} {kind}: {reason}", span=loop.span)
+            raise ScheduleError(f"cannot make {var.name!r} {kind}: {reason}", at=loop)
     return exchange(func, {loop: loop.replace(kind=kind)})
 
 
@@ -224,10 +224,8 @@ def _plain(func: PrimFunc, var: Var, primitive: str) -> For:
         raise ScheduleError(
             f"cannot {primitive} {var.name!r}: it is marked {loop.kind}",
             hint=f"{primitive.capitalize()} first, mark afterwards.",
-            span=loop.span,
+            at=loop,
         )
     if not is_const(loop.begin, 0):
-        raise ScheduleError(
-            f"cannot {primitive} {var.name!r}: it does not start at 0", span=loop.span
-        )
+        raise ScheduleError(f"cannot {primitive} {var.name!r}: it does not start at 0", at=loop)
     return loop

@@ -44,7 +44,7 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
         raise ScheduleError(
             f"cannot overcompute block {name!r}: it must be one store to a buffer of the "
             "function's own",
-            span=block.span,
+            at=block,
         )
     grown = _grown(func, block)
     old = store.buffer
@@ -86,7 +86,7 @@ def _grown(func: PrimFunc, block: Block) -> dict[Var, Expr]:
 
 def _cannot(block: Block, axis: Axis, why: str) -> ScheduleError:
     message = f"cannot overcompute block {block.name!r}: axis {axis.var.name!r} {why}"
-    return ScheduleError(message, span=block.span)
+    return ScheduleError(message, at=block)
 
 
 def _room(index: Expr, dim: Expr, grown: dict[Var, Expr]) -> Expr:

@@ -17,9 +17,9 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     block, loop = find_block(func, name), find_loop(func, var)
     path = path_to(func, block)
     if block.init is None:
-        raise ScheduleError(f"block {name!r} has no initialisation to move", span=block.span)
+        raise ScheduleError(f"block {name!r} has no initialisation to move", at=block)
     if loop not in path:
-        raise ScheduleError(f"loop {var.name!r} is not around block {name!r}", span=block.span)
+        raise ScheduleError(f"loop {var.name!r} is not around block {name!r}", at=block)
     inner = [stmt for stmt in path[path.index(loop) :] if isinstance(stmt, For)]
     outer = [stmt for stmt in path[: path.index(loop)] if isinstance(stmt, For)]
     reducing = set[Var]().union(
@@ -30,7 +30,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
         raise ScheduleError(
             f"cannot initialise {name!r} in front of {var.name!r}: the loop {early.var.name!r} "
             "further out is reduced over, so it would run again and again",
-            span=block.span,
+            at=block,
         )
     check_unmixed(block, reducing, f"initialise {name!r} apart")
     kept = [stmt for stmt in inner if stmt.var not in reducing]

@@ -148,6 +148,25 @@ def writes_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
     ]
 
 
+def producers_of(func: PrimFunc, block: Block) -> list[Block]:
+    """List the other blocks that write what a block reads, in the order of the text."""
+    read = {load.buffer for load in walk(block, on=Load)}
+    return _touching(func, block, Store, read)
+
+
+def consumers_of(func: PrimFunc, block: Block) -> list[Block]:
+    """List the other blocks that read what a block writes, in the order of the text."""
+    written = {store.buffer for store in walk(block, on=Store)}
+    return _touching(func, block, Load, written)
+
+
+def _touching(
+    func: PrimFunc, block: Block, kind: type[Load] | type[Store], buffers: set[Buffer]
+) -> list[Block]:
+    others = (each for each in walk(func, on=Block) if each is not block)
+    return [each for each in others if any(n.buffer in buffers for n in walk(each, on=kind))]
+
+
 def written_after(func: PrimFunc, block: Block, buffers: set[Buffer]) -> Buffer | None:
     """Find one of some buffers that a block further on writes."""
     blocks = list(walk(func, on=Block))

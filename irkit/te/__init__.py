@@ -64,7 +64,6 @@ from irkit.te.intrinsics import (
     truncmod,
 )
 from irkit.te.lower import create_prim_func, operations_of
-from irkit.te.origin import user_span
 from irkit.te.reduction import (
     Reduce,
     Reducer,
@@ -189,6 +188,5 @@ __all__ = [
     "trunc",
     "truncdiv",
     "truncmod",
-    "user_span",
     "var",
 ]

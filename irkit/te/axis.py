@@ -2,9 +2,8 @@
 
 import msgspec
 
-from irkit.core import DTypeError
+from irkit.core import DTypeError, user_span
 from irkit.ir import I64, DType, Expr, ExprLike, Var, as_dtype, as_expr, as_int, cast
-from irkit.te.origin import user_span
 
 
 class Range(msgspec.Struct, frozen=True, gc=False):

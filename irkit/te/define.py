@@ -4,10 +4,19 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, Union, cast, overload
 
-from irkit.core import Attrs, AttrValue, DTypeError, IRKitError, ShapeError, Span, any_node, walk
+from irkit.core import (
+    Attrs,
+    AttrValue,
+    DTypeError,
+    IRKitError,
+    ShapeError,
+    Span,
+    any_node,
+    user_span,
+    walk,
+)
 from irkit.ir import Expr, ExprLike, as_expr
 from irkit.te.axis import IterVar
-from irkit.te.origin import user_span
 from irkit.te.reduction import Reduce
 from irkit.te.tensor import ComputeOp, Dims, Tensor, as_shape, axes_over
 

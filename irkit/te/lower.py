@@ -5,7 +5,7 @@ from typing import cast
 
 import msgspec
 
-from irkit.core import IRKitError, Node, Span, rewrite, substitute, symbols_used, walk
+from irkit.core import IRKitError, Node, Span, rewrite, substitute, symbols_used, user_span, walk
 from irkit.ir import (
     I64,
     Allocate,
@@ -27,7 +27,6 @@ from irkit.ir import (
     logical_or,
     seq,
 )
-from irkit.te.origin import user_span
 from irkit.te.reduction import Reduce
 from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorRead
 

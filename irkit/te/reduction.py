@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
-from irkit.core import Binds, DTypeError, IRKitError, any_node
+from irkit.core import Binds, DTypeError, IRKitError, any_node, user_span
 from irkit.ir import Add as _Add
 from irkit.ir import (
     Binary,
@@ -26,7 +26,6 @@ from irkit.ir import Max as _Max
 from irkit.ir import Min as _Min
 from irkit.ir import Mul as _Mul
 from irkit.te.axis import IterVar
-from irkit.te.origin import user_span
 
 _LARGEST = {
     ("f", 16): 65504.0,

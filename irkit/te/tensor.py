@@ -9,7 +9,7 @@ from typing import ClassVar, Union, cast
 
 import msgspec
 
-from irkit.core import Attrs, DTypeError, Node, ShapeError, Span, Uses, walk
+from irkit.core import Attrs, DTypeError, Node, ShapeError, Span, Uses, user_span, walk
 from irkit.ir import (
     I64,
     Add,
@@ -31,7 +31,6 @@ from irkit.ir import (
     convert,
 )
 from irkit.te.axis import IterVar, Range
-from irkit.te.origin import user_span
 
 Dims = Sequence[ExprLike]
 

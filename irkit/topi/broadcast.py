@@ -4,7 +4,7 @@ from functools import reduce
 from typing import cast
 
 from irkit import ir
-from irkit.core import ShapeError
+from irkit.core import ShapeError, user_span
 from irkit.ir import Expr, ExprLike
 from irkit.te import (
     Scalarwise,
@@ -14,7 +14,6 @@ from irkit.te import (
     compute,
     dims_text,
     elementwise,
-    user_span,
 )
 from irkit.topi.extents import Dim
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Union
 
 from irkit import ir
-from irkit.core import ShapeError
+from irkit.core import ShapeError, user_span
 from irkit.ir import F32, DType, Expr, as_int
-from irkit.te import Tensor, dims_text, user_span
+from irkit.te import Tensor, dims_text
 
 Dim = Union[int, Expr]
 

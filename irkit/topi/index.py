@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from irkit import ir
-from irkit.core import DTypeError, ShapeError
+from irkit.core import DTypeError, ShapeError, user_span
 from irkit.ir import Expr, ExprLike
-from irkit.te import IterVar, Tensor, compute, user_span
+from irkit.te import IterVar, Tensor, compute
 from irkit.topi.extents import (
     Dim,
     axes_of,

@@ -1,7 +1,7 @@
 """Matrix products. 16-bit floats gather in f32 unless told otherwise."""
 
 from irkit import ir, te
-from irkit.core import ShapeError
+from irkit.core import ShapeError, user_span
 from irkit.ir import DType, Expr, as_dtype
 from irkit.te import (
     IterVar,
@@ -10,7 +10,6 @@ from irkit.te import (
     broadcast_shape,
     compute,
     reduce_axis,
-    user_span,
 )
 from irkit.topi.broadcast import add, multiply
 from irkit.topi.elementwise import cast

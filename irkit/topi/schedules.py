@@ -49,7 +49,7 @@ def default_schedule(func: PrimFunc, *, vector_bytes: int = VECTOR_BYTES) -> Pri
 
     What a rule cannot handle is left as plain loops, which are right and slower.
     """
-    sch = Schedule(func)
+    sch = Schedule(func, check="off")
     _inline(sch)
     for block in _blocks(sch):
         if block.init is not None:
@@ -64,7 +64,7 @@ def _tried(
     rule: Callable[[Schedule, Block, int], None], sch: Schedule, block: Block, vector_bytes: int
 ) -> Schedule:
     """Apply a rule whole or not at all: half of one could be slower than none."""
-    trial = Schedule(sch.func)
+    trial = Schedule(sch.func, check="off")
     try:
         rule(trial, block, vector_bytes)
     except ScheduleError:

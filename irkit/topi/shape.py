@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from irkit import ir
-from irkit.core import ShapeError
+from irkit.core import ShapeError, user_span
 from irkit.ir import Expr, ExprLike
-from irkit.te import IterVar, Tensor, compute, dims_text, user_span
+from irkit.te import IterVar, Tensor, compute, dims_text
 from irkit.topi.extents import (
     Dim,
     axes_of,

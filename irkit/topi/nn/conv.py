@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from irkit import ir, te
-from irkit.core import ShapeError
+from irkit.core import ShapeError, user_span
 from irkit.ir import DType, Expr, as_dtype
-from irkit.te import IterVar, Tensor, compute, reduce_axis, user_span
+from irkit.te import IterVar, Tensor, compute, reduce_axis
 from irkit.topi.broadcast import add
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents

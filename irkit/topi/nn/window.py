@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from irkit import ir
-from irkit.core import ShapeError
+from irkit.core import ShapeError, user_span
 from irkit.ir import Expr, ExprLike
-from irkit.te import IterVar, Tensor, reduce_axis, user_span
+from irkit.te import IterVar, Tensor, reduce_axis
 from irkit.topi.extents import Dim, ceil_divide, extents, larger, minus, plus, smaller, times
 from irkit.topi.shape import pad
 

@@ -1,0 +1,104 @@
+"""Index maps: how an index becomes another, as a Python function or as its text."""
+
+import ast
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from irkit.core import ScheduleError
+from irkit.ir import Expr, ExprLike, Var, as_expr, script
+
+IndexMap = Callable[..., Sequence[ExprLike] | ExprLike]
+
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,  # pyright: ignore[reportUnknownMemberType] -- typeshed leaves it open
+    ast.Mod: operator.mod,
+}
+_MOST_TEXT = 10_000
+
+
+def map_text(index_map: IndexMap) -> str:
+    """Write an index map as a ``lambda`` that :func:`map_from` reads.
+
+    Raises: ScheduleError if its parameters have no names, or it does more than whole-number
+    arithmetic.
+    """
+    if isinstance(index_map, _Read):
+        return index_map.text
+    names: list[str] = []
+    for each in inspect.signature(index_map).parameters.values():
+        if each.kind not in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD):
+            raise ScheduleError(
+                f"the index map must name its indices one by one, found {each}",
+                hint="Write, say, lambda n, c, h, w: (n, c // 8, h, w, c % 8).",
+            )
+        names.append(each.name)
+    image = image_of(index_map, [Var(name) for name in names])
+    parts = [script(item) for item in image]
+    text = f"lambda {', '.join(names)}: ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    map_from(text)
+    return text
+
+
+def map_from(text: str) -> IndexMap:
+    """Read an index map from its text; nothing is executed.
+
+    Raises: ScheduleError if it is more than a ``lambda`` over whole-number arithmetic.
+    """
+    try:
+        if len(text) > _MOST_TEXT:
+            raise ScheduleError(f"an index map of {len(text)} characters is too long")
+        tree = ast.parse(text, mode="eval").body
+        if not isinstance(tree, ast.Lambda):
+            raise ScheduleError(f"an index map is a lambda, found {text[:80]!r}")
+        read = _Read(text, [arg.arg for arg in tree.args.args], tree.body)
+        read(*(Var(name) for name in read.names))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ScheduleError(f"this is no index map: {text[:80]!r}") from None
+    return read
+
+
+def image_of(index_map: IndexMap, indices: Sequence[Any]) -> tuple[Expr, ...]:
+    """Apply an index map to expressions."""
+    return tuple(as_expr(item) for item in parts_of(index_map(*indices)))
+
+
+def parts_of(given: Sequence[ExprLike] | ExprLike) -> Sequence[ExprLike]:
+    """List what an index map gave; one index may stand alone."""
+    return cast("Sequence[ExprLike]", given if isinstance(given, (tuple, list)) else (given,))
+
+
+class _Read:
+    """An index map that was read from text: it computes with whatever it is given."""
+
+    def __init__(self, text: str, names: list[str], body: ast.expr) -> None:
+        self.text, self.names, self.body = text, names, body
+
+    def __call__(self, *indices: Any) -> Any:
+        if len(indices) != len(self.names):
+            raise ScheduleError(
+                f"the index map takes {len(self.names)} indices, given {len(indices)}: {self.text}"
+            )
+        scope = dict(zip(self.names, indices, strict=True))
+        return _computed(self.body, scope)
+
+
+def _computed(tree: ast.expr, scope: dict[str, Any]) -> Any:
+    match tree:
+        case ast.Tuple() | ast.List():
+            return tuple(_computed(item, scope) for item in tree.elts)
+        case ast.Name() if tree.id in scope:
+            return scope[tree.id]
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub()):
+            return -_computed(tree.operand, scope)
+        case ast.BinOp() if type(tree.op) in _OPERATORS:
+            left, right = _computed(tree.left, scope), _computed(tree.right, scope)
+            return _OPERATORS[type(tree.op)](left, right)
+        case _:
+            raise ScheduleError(f"an index map may not contain {ast.unparse(tree)!r}")

@@ -1,0 +1,30 @@
+"""The primitives of a schedule that move, take apart and merge computation."""
+
+from irkit.schedule import compute, padding, reduction
+from irkit.schedule.recording import Recording, primitive
+from irkit.schedule.references import BlockRef, LoopRef
+
+
+class BlockPrimitives(Recording):
+    """Inline blocks, move them, and take reductions apart."""
+
+    @primitive
+    def compute_inline(self, block: BlockRef) -> None:
+        """Compute the elements of a block where they are read."""
+        self._func = compute.compute_inline(self._func, block.name)
+
+    @primitive
+    def reverse_compute_at(self, block: BlockRef, loop: LoopRef) -> None:
+        """Move a consumer under a loop of its producer."""
+        self._func = compute.reverse_compute_at(self._func, block.name, loop.var)
+
+    @primitive
+    def decompose_reduction(self, block: BlockRef, loop: LoopRef) -> BlockRef:
+        """Move the initialisation of a reduction in front of a loop, as a block of its own."""
+        self._func, name = reduction.decompose_reduction(self._func, block.name, loop.var)
+        return BlockRef(name)
+
+    @primitive
+    def overcompute(self, block: BlockRef) -> None:
+        """Let a block also run where its predicate fails, on elements that nobody reads."""
+        self._func = padding.overcompute(self._func, block.name)

@@ -1,0 +1,261 @@
+"""Record what is done to a schedule: every primitive becomes a step of the trace, is checked, and
+leaves nothing behind if it fails."""
+
+import functools
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+
+import msgspec
+
+from irkit.core import (
+    Function,
+    IRKitError,
+    IRModule,
+    ScheduleError,
+    Span,
+    rewrite,
+    user_span,
+    walk,
+)
+from irkit.ir import Buffer, Expr, PrimFunc, Stmt, parse_expr, shape_vars, verify
+from irkit.schedule.encode import Encoder
+from irkit.schedule.listing import listing
+from irkit.schedule.meaning import Meaning
+from irkit.schedule.trace import ScheduleTrace, TraceStep, Value
+
+Check = Literal["verify", "each", "off"]
+_S = TypeVar("_S", bound="Recording")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+PRIMITIVES: dict[str, Callable[..., Any]] = {}
+"""Every method that a trace may call, by name."""
+
+
+class Recording:
+    """A module, the function of it that is being scheduled, and the steps so far.
+
+    ``check`` says what is done after every primitive: ``verify`` runs the verifier; ``each`` also
+    runs the function on small whole numbers and compares with what it gave at first; ``off`` does
+    nothing.
+    """
+
+    def __init__(
+        self,
+        mod: IRModule | PrimFunc,
+        function: str = "main",
+        *,
+        check: Check = "verify",
+        seed: int = 0,
+    ) -> None:
+        if check not in ("verify", "each", "off"):
+            raise IRKitError(f"check is 'verify', 'each' or 'off', found {check!r}")
+        self._mod = IRModule({mod.name: mod}) if isinstance(mod, Function) else mod
+        self._check: Check = check
+        self._steps: list[TraceStep] = []
+        self._encoder = Encoder()
+        self._depth = 0
+        self._random = random.Random(seed)
+        self._meanings: dict[str, Meaning] = {}
+        self._work_on(mod.name if isinstance(mod, Function) else function)
+
+    @property
+    def func(self) -> PrimFunc:
+        """The function as it stands now."""
+        return self._func
+
+    @property
+    def mod(self) -> IRModule:
+        """The module with the function as it stands now."""
+        return self._mod.with_functions({self._name: self._func})
+
+    @property
+    def trace(self) -> ScheduleTrace:
+        """The steps so far, as data."""
+        return ScheduleTrace(tuple(self._steps))
+
+    def expr(self, text: str) -> Expr:
+        """Read an expression over the shape variables of the function."""
+        return parse_expr(text, {var.name: var for var in shape_vars(self._func)})
+
+    def buffer(self, name: str, at: int = 0) -> Buffer:
+        """Find the ``at``-th buffer of a name, parameters first, then in the order of the text."""
+        named = [each for each in buffers_of(self._func) if each.name == name]
+        if not 0 <= at < len(named):
+            known = ", ".join(sorted({each.name for each in buffers_of(self._func)}))
+            raise ScheduleError(f"{self._func.name} has no buffer {name!r}; it has: {known}")
+        return named[at]
+
+    def replay(self, trace: ScheduleTrace) -> None:
+        """Run the steps of a trace on this schedule.
+
+        Raises: ScheduleError, which names the step, if one is not legal here.
+        """
+        found: dict[str, Any] = {}
+        for number, step in enumerate(trace.steps, 1):
+            method = PRIMITIVES.get(step.primitive)
+            if method is None:
+                raise ScheduleError(f"step {number}: there is no primitive {step.primitive!r}")
+            try:
+                args = [self._encoder.decode(self, arg, found) for arg in step.args]
+                options = {k: self._encoder.decode(self, v, found) for k, v in step.options}
+                if step.drawn is not None:
+                    options["decision"] = self._encoder.decode(self, step.drawn, found)
+                given: Any = method(self, *args, **options)
+            except ScheduleError as error:
+                error.add_note(f"at step {number} of the schedule: {step}")
+                raise
+            except (TypeError, ValueError, AttributeError) as error:
+                raise ScheduleError(
+                    f"step {number} of the schedule does not fit: {step}: {error}"
+                ) from error
+            results = cast("list[Any]", given) if step.several else [given]
+            if step.results and len(results) != len(step.results):
+                raise ScheduleError(
+                    f"step {number} gave {len(results)} results, not {len(step.results)}: {step}"
+                )
+            found.update(zip(step.results, results, strict=False))
+
+    def _work_on(self, name: str) -> None:
+        func = self._mod.functions.get(name)
+        if func is None:
+            known = ", ".join(self._mod.functions)
+            raise IRKitError(f"the module has no function {name!r}; it has: {known}")
+        if not isinstance(func, PrimFunc):
+            raise IRKitError(f"{name!r} is no loop function, so it cannot be scheduled")
+        self._name, self._func = name, func
+        if self._check == "each" and name not in self._meanings:
+            self._meanings[name] = Meaning(func)
+
+    def _change(
+        self, name: str, change: Callable[[], _R], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> _R:
+        """Run a primitive, and take all of it back if it fails."""
+        if self._depth:
+            return change()
+        before, kept = self._func, (self._mod, self._name)
+        self._depth += 1
+        done = False
+        try:
+            encoder = self._encoder.copy()
+            encoded, options = self._encoded(encoder, args, kwargs)
+            implied = encoder.implied()
+            origin = user_span(kind="schedule")
+            result = change()
+            self._finish(before, name, origin)
+            step = _step(name, encoded, options, encoder, result)
+            done = True
+        except ScheduleError as error:
+            if error.listing is None:
+                message = error.message.split("\n", 1)[0]
+                error.listing = functools.partial(listing, before, error.at, message)
+            raise
+        finally:
+            self._depth -= 1
+            if not done:
+                self._func, (self._mod, self._name) = before, kept
+        where = f"{origin.file}:{origin.line}" if origin.file else ""
+        self._encoder = encoder
+        self._steps.extend((*implied, msgspec.structs.replace(step, where=where)))
+        return result
+
+    def _look(
+        self, name: str, result: object, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        if self._depth or self._encoder.knows(result):
+            return
+        encoded, options = self._encoded(self._encoder, args, kwargs)
+        self._steps.extend(self._encoder.implied())
+        self._steps.append(_step(name, encoded, options, self._encoder, result))
+
+    def _encoded(
+        self, encoder: Encoder, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]:
+        return (
+            tuple(encoder.encode(self, arg) for arg in args),
+            tuple((key, encoder.encode(self, value)) for key, value in kwargs.items()),
+        )
+
+    def _finish(self, before: PrimFunc, primitive: str, origin: Span) -> None:
+        """Say on each new line which step made it, and check the function."""
+        if self._func is before:
+            return
+        self._func = _stamped(self._func, f"{primitive}#{len(self._steps) + 1}", origin)
+        if self._check != "off":
+            problems = verify(self._func)
+            assert not problems, f"{primitive} made IR that does not verify: {problems}"
+        if self._check == "each":
+            self._meanings[self._name].compare(self._func, primitive)
+
+
+def primitive(
+    method: Callable[Concatenate[_S, _P], _R],
+) -> Callable[Concatenate[_S, _P], _R]:
+    """Make a method a primitive: recorded, checked, and undone if it fails.
+
+    Only the outermost of primitives that call each other is recorded.
+    """
+
+    @functools.wraps(method)
+    def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        change = functools.partial(method, self, *args, **kwargs)
+        return self._change(method.__name__, change, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
+
+    PRIMITIVES[method.__name__] = recorded
+    return recorded
+
+
+def lookup(
+    method: Callable[Concatenate[_S, _P], _R],
+) -> Callable[Concatenate[_S, _P], _R]:
+    """Make a method a look-up: recorded where it gives something that the trace does not know."""
+
+    @functools.wraps(method)
+    def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        result = method(self, *args, **kwargs)
+        self._look(method.__name__, result, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
+        return result
+
+    PRIMITIVES[method.__name__] = recorded
+    return recorded
+
+
+def _step(
+    name: str,
+    args: tuple[Value, ...],
+    options: tuple[tuple[str, Value], ...],
+    encoder: Encoder,
+    result: object,
+) -> TraceStep:
+    results = tuple(encoder.name(result))
+    several = isinstance(result, (list, tuple))
+    return TraceStep(name, args, options, results, several, encoder.encode_drawn(result))
+
+
+def buffers_of(func: PrimFunc) -> list[Buffer]:
+    """List the buffers of a function: its parameters, then in the order of the text."""
+    found = [param for param in func.params if isinstance(param, Buffer)]
+    for stmt in walk(func, on=Stmt):
+        buffer = getattr(stmt, "buffer", None)
+        if isinstance(buffer, Buffer) and buffer not in found:
+            found.append(buffer)
+    return found
+
+
+def _stamped(func: PrimFunc, name: str, origin: Span) -> PrimFunc:
+    """Complete the spans that primitives put on the lines they make: the step, and the user's
+    line."""
+    done: dict[int, Span] = {}
+
+    def stamp(stmt: Stmt) -> Stmt | None:
+        span = stmt.span
+        if span is None or span.kind != "schedule" or "#" in span.name:
+            return None
+        made = done.get(id(span))
+        if made is None:
+            made = Span("schedule", name, origin.file, origin.line, parent=span.parent)
+            done[id(span)] = made
+        return stmt.replace(span=made)
+
+    return rewrite(func, stamp, on=Stmt)
