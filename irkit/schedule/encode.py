@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from irkit.core import ScheduleError
 from irkit.ir import Block, Buffer, DType, Expr, Var, as_int, mangled, script
-from irkit.schedule.index_map import IndexMap, map_from, map_text
+from irkit.schedule.index_map import CalledMap, map_from
 from irkit.schedule.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.state import blocks_below, find_loop, loops_above
 from irkit.schedule.trace import BufferName, ExprText, MapText, Ref, TraceStep, Value
@@ -100,8 +100,8 @@ class Encoder:
             case list() | tuple():
                 items = cast("Sequence[object]", arg)
                 return tuple(self.encode(schedule, each) for each in items)
-            case _ if callable(arg):
-                return MapText(map_text(cast(IndexMap, arg)))
+            case CalledMap():
+                return cast(Value, arg)  # Written down when it has run and its rank is known.
             case _:
                 raise ScheduleError(
                     f"a schedule cannot keep {type(arg).__name__} {arg!r} as an argument"

@@ -21,24 +21,19 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _MOST_TEXT = 10_000
 
 
-def map_text(index_map: IndexMap) -> str:
-    """Write an index map as a ``lambda`` that :func:`map_from` reads.
+def map_text(index_map: IndexMap, rank: int) -> str:
+    """Write an index map over ``rank`` indices as a ``lambda`` that :func:`map_from` reads.
 
-    Raises: ScheduleError if its parameters have no names, or it does more than whole-number
-    arithmetic.
+    Raises: ScheduleError if it does more than whole-number arithmetic.
     """
-    if isinstance(index_map, _Read):
+    if isinstance(index_map, ReadMap):
         return index_map.text
-    names: list[str] = []
-    for each in inspect.signature(index_map).parameters.values():
-        if each.kind not in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD):
-            raise ScheduleError(
-                f"the index map must name its indices one by one, found {each}",
-                hint="Write, say, lambda n, c, h, w: (n, c // 8, h, w, c % 8).",
-            )
-        names.append(each.name)
-    image = image_of(index_map, [Var(name) for name in names])
-    parts = [script(item) for item in image]
+    given = [each.name for each in inspect.signature(index_map).parameters.values()]
+    names = [
+        given[at] if len(given) == rank and given[at].isidentifier() else f"d{at}"
+        for at in range(rank)
+    ]
+    parts = [script(item) for item in image_of(index_map, [Var(name) for name in names])]
     text = f"lambda {', '.join(names)}: ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
     map_from(text)
     return text
@@ -55,7 +50,7 @@ def map_from(text: str) -> IndexMap:
         tree = ast.parse(text, mode="eval").body
         if not isinstance(tree, ast.Lambda):
             raise ScheduleError(f"an index map is a lambda, found {text[:80]!r}")
-        read = _Read(text, [arg.arg for arg in tree.args.args], tree.body)
+        read = ReadMap(text, [arg.arg for arg in tree.args.args], tree.body)
         read(*(Var(name) for name in read.names))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ScheduleError(f"this is no index map: {text[:80]!r}") from None
@@ -72,7 +67,7 @@ def parts_of(given: Sequence[ExprLike] | ExprLike) -> Sequence[ExprLike]:
     return cast("Sequence[ExprLike]", given if isinstance(given, (tuple, list)) else (given,))
 
 
-class _Read:
+class ReadMap:
     """An index map that was read from text: it computes with whatever it is given."""
 
     def __init__(self, text: str, names: list[str], body: ast.expr) -> None:
@@ -102,3 +97,24 @@ def _computed(tree: ast.expr, scope: dict[str, Any]) -> Any:
             return _OPERATORS[type(tree.op)](left, right)
         case _:
             raise ScheduleError(f"an index map may not contain {ast.unparse(tree)!r}")
+
+
+class CalledMap:
+    """An index map that remembers how many indices it was given."""
+
+    def __init__(self, index_map: IndexMap) -> None:
+        self.index_map = index_map
+        self.rank = 0
+
+    def __call__(self, *indices: Any) -> Any:
+        self.rank = len(indices)
+        return self.index_map(*indices)
+
+    def written(self) -> str:
+        """Write the map down."""
+        return map_text(self.index_map, self.rank)
+
+
+def as_index_map(arg: object) -> Any:
+    """Wrap an argument that is an index map; leave others alone."""
+    return CalledMap(cast(IndexMap, arg)) if callable(arg) and not isinstance(arg, type) else arg

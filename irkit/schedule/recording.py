@@ -20,9 +20,10 @@ from irkit.core import (
 )
 from irkit.ir import Buffer, Expr, PrimFunc, Stmt, parse_expr, shape_vars, verify
 from irkit.schedule.encode import Encoder
+from irkit.schedule.index_map import CalledMap, as_index_map
 from irkit.schedule.listing import listing
 from irkit.schedule.meaning import Meaning
-from irkit.schedule.trace import ScheduleTrace, TraceStep, Value
+from irkit.schedule.trace import MapText, ScheduleTrace, TraceStep, Value
 
 Check = Literal["verify", "each", "off"]
 _S = TypeVar("_S", bound="Recording")
@@ -129,11 +130,14 @@ class Recording:
             self._meanings[name] = Meaning(func)
 
     def _change(
-        self, name: str, change: Callable[[], _R], args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, method: Callable[..., _R], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> _R:
         """Run a primitive, and take all of it back if it fails."""
         if self._depth:
-            return change()
+            return method(self, *args, **kwargs)
+        name = method.__name__
+        args = [as_index_map(arg) for arg in args]
+        kwargs = {key: as_index_map(value) for key, value in kwargs.items()}
         before, kept = self._func, (self._mod, self._name)
         self._depth += 1
         done = False
@@ -142,7 +146,7 @@ class Recording:
             encoded, options = self._encoded(encoder, args, kwargs)
             implied = encoder.implied()
             origin = user_span(kind="schedule")
-            result = change()
+            result = method(self, *args, **kwargs)
             self._finish(before, name, origin)
             step = _step(name, encoded, options, encoder, result)
             done = True
@@ -199,8 +203,7 @@ def primitive(
 
     @functools.wraps(method)
     def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        change = functools.partial(method, self, *args, **kwargs)
-        return self._change(method.__name__, change, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
+        return self._change(method, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
 
     PRIMITIVES[method.__name__] = recorded
     return recorded
@@ -230,7 +233,15 @@ def _step(
 ) -> TraceStep:
     results = tuple(encoder.name(result))
     several = isinstance(result, (list, tuple))
+    args, options = _settled(args), tuple((key, _settled((value,))[0]) for key, value in options)
     return TraceStep(name, args, options, results, several, encoder.encode_drawn(result))
+
+
+def _settled(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Write index maps down, now that they have run and it is known how many indices they take."""
+    return tuple(
+        MapText(value.written()) if isinstance(value, CalledMap) else value for value in values
+    )
 
 
 def buffers_of(func: PrimFunc) -> list[Buffer]:
