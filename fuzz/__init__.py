@@ -1,5 +1,6 @@
 """Random programs and planted bugs for finding faults. Reading order: expressions, nests, programs;
-kernels, schedules, graphs (fixed programs), cases; trial, nursery (a changed pass in a child
+kernels, threads, schedules, graphs (fixed programs), cases; trial, nursery (a changed pass in a
+child
 process); planted, mutants, score, command_teeth."""
 
 from irkit.fuzz.kernels import KERNELS

@@ -1,5 +1,7 @@
 """A fixed set of loop functions that, between them, make every lowering pass work."""
 
+from irkit.fuzz.threads import THREADS
+
 MATMUL = """
 def matmul(A: f32[6, 5], B: f32[5, 8], C: f32[6, 8]):
     for i in serial(0, 6):
@@ -247,4 +249,4 @@ KERNELS = {
     name: text
     for name, text in sorted(globals().items())
     if isinstance(text, str) and text.startswith("\ndef ")
-}
+} | THREADS

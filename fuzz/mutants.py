@@ -22,6 +22,7 @@ _LOOP = (
     "hoist_first_iterations",
     "lower_blocks",
     "lower_init_blocks",
+    "lower_thread_loops",
     "narrow_indices",
     "plan_allocations",
     "remove_no_ops",

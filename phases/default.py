@@ -8,6 +8,7 @@ from irkit.passes.loop import (
     hoist_first_iterations,
     lower_blocks,
     lower_init_blocks,
+    lower_thread_loops,
     narrow_indices,
     plan_allocations,
     remove_no_ops,
@@ -56,6 +57,16 @@ ORDER = (
         "every copy of a body would test for the first iteration",
     ),
     Order(
+        "hoist-first-iterations",
+        "lower-thread-loops",
+        "the start of a reduction stands at the head of its loop until threads are split inside it",
+    ),
+    Order(
+        "lower-thread-loops",
+        "serialize-inner-parallel-loops",
+        "loops over blocks become parallel loops, perhaps inside each other",
+    ),
+    Order(
         "vectorize-loops",
         "unroll-loops",
         "a body is made of vectors once, and copied then",
@@ -94,6 +105,7 @@ DEFAULT = Pipeline(
             "loops",
             (
                 hoist_first_iterations,
+                lower_thread_loops,
                 serialize_inner_parallel_loops,
                 vectorize_loops,
                 unroll_loops,

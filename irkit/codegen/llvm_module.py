@@ -18,7 +18,8 @@ from irkit.codegen.llvm_stub import emit_stub
 from irkit.codegen.llvm_text import FunctionText, ModuleText
 from irkit.codegen.llvm_types import memory_type, quoted, symbol
 from irkit.core import IRKitError, Target, walk
-from irkit.ir import I64, Assert, Buffer, Call, Evaluate, For, PrimFunc, shape_vars
+from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
+from irkit.ir.threads import split_threads
 
 EMITTER_VERSION = 1
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
@@ -74,12 +75,12 @@ attributes #4 = {{ nounwind nobuiltin noinline optnone }}
 
 def assertions(func: PrimFunc) -> list[Assert]:
     """List the assertions in text order: number n of a status is item n - 1."""
-    return list(walk(func, Assert))
+    return list(walk(split_threads(func), Assert))
 
 
 def emit_function(module: ModuleText, func: PrimFunc) -> str:
     """Write one kernel."""
-    _refuse_barriers(func)
+    func = split_threads(func)
     text = FunctionText(module)
     scope = Scope(text)
     if dict(func.attrs).get("reassoc") is True:
@@ -130,15 +131,3 @@ def _leave(scope: Scope) -> None:
         held = text.op(f"load ptr, ptr {slot}, align 8")
         text.line(f"call void @free(ptr {held})")
     text.line(f"ret i32 {text.op('load i32, ptr %status, align 4')}")
-
-
-def _refuse_barriers(func: PrimFunc) -> None:
-    threads = any(loop.kind == "thread" for loop in walk(func, For))
-    for node in walk(func, Evaluate):
-        if threads and isinstance(node.value, Call) and node.value.name == "barrier":
-            raise IRKitError(
-                f"function {func.name!r} has a barrier between threads, which code for the CPU "
-                "cannot express yet",
-                hint="Split the thread loops at the barrier.",
-                span=node.span,
-            )

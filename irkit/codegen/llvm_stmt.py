@@ -188,7 +188,7 @@ def _view(scope: Scope, node: View) -> Steps:
 
 def _evaluate(scope: Scope, node: Evaluate) -> Steps:
     if isinstance(node.value, Call) and node.value.name == "barrier":
-        return []  # One thread meets itself; emit() refuses barriers inside thread loops.
+        return []  # emit_function takes nests apart at barriers: here one thread meets itself.
     _value(scope, node.value)
     return []
 

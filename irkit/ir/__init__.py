@@ -107,6 +107,7 @@ from irkit.ir.facts import (
     no_blocks,
     no_init_blocks,
     no_nested_parallel_loops,
+    no_thread_loops,
     no_unrolled_loops,
     no_vectorized_loops,
 )
@@ -296,6 +297,7 @@ __all__ = [
     "no_blocks",
     "no_init_blocks",
     "no_nested_parallel_loops",
+    "no_thread_loops",
     "no_unrolled_loops",
     "no_vectorized_loops",
     "numpy_dtype",

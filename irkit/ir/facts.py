@@ -6,7 +6,8 @@ A pass that is said to give a fact is held to it wherever verification is on.
 from irkit.core import Node, Problem, walk
 from irkit.ir.buffer import Load
 from irkit.ir.function import PrimFunc
-from irkit.ir.stmt import Block, For, LoopKind, Store
+from irkit.ir.intrinsics import Call
+from irkit.ir.stmt import Block, Evaluate, For, LoopKind, Store
 from irkit.transform import Fact
 
 LOOP = "loop"
@@ -54,9 +55,19 @@ def _nested_parallel(func: PrimFunc) -> list[Problem]:
     ]
 
 
+def _threads(func: PrimFunc) -> list[Problem]:
+    barriers = [
+        Problem("a barrier is left", stmt)
+        for stmt in walk(func.body, Evaluate)
+        if isinstance(stmt.value, Call) and stmt.value.name == "barrier"
+    ]
+    return _loops(func, "thread") + barriers
+
+
 no_blocks = Fact("no_blocks", LOOP, _blocks)
 no_init_blocks = Fact("no_init_blocks", LOOP, _init_blocks)
 flat_access = Fact("flat_access", LOOP, _deep_accesses)
 no_vectorized_loops = Fact("no_vectorized_loops", LOOP, lambda func: _loops(func, "vectorized"))
 no_unrolled_loops = Fact("no_unrolled_loops", LOOP, lambda func: _loops(func, "unrolled"))
 no_nested_parallel_loops = Fact("no_nested_parallel_loops", LOOP, _nested_parallel)
+no_thread_loops = Fact("no_thread_loops", LOOP, _threads)

@@ -2,8 +2,9 @@
 
 Reading order: that of the phases. plan_allocations, lower_init_blocks, lower_blocks,
 compact_buffers, flatten_buffers, narrow_indices,
-simplify; hoist_first_iterations, serialize_inner_parallel_loops, vectorize_loops, unroll_loops;
-remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions. What they rest on: boxes,
+simplify; hoist_first_iterations, lower_thread_loops, serialize_inner_parallel_loops,
+vectorize_loops, unroll_loops; remove_no_ops, rewrite_unsafe_selects,
+eliminate_common_subexpressions. What they rest on: boxes,
 carried_values, vector_expr, and the analyses of the loop IR.
 """
 
@@ -13,6 +14,7 @@ from irkit.passes.loop.flatten_buffers import flatten_buffers
 from irkit.passes.loop.hoist_first_iterations import hoist_first_iterations
 from irkit.passes.loop.lower_blocks import lower_blocks
 from irkit.passes.loop.lower_init_blocks import lower_init_blocks
+from irkit.passes.loop.lower_thread_loops import lower_thread_loops
 from irkit.passes.loop.narrow_indices import narrow_indices
 from irkit.passes.loop.plan_allocations import plan_allocations
 from irkit.passes.loop.remove_no_ops import remove_no_ops
@@ -29,6 +31,7 @@ __all__ = [
     "hoist_first_iterations",
     "lower_blocks",
     "lower_init_blocks",
+    "lower_thread_loops",
     "narrow_indices",
     "plan_allocations",
     "remove_no_ops",

@@ -306,13 +306,30 @@ def test_scalar_parameters_come_by_value(name: str) -> None:
     assert got[1] == value
 
 
-def test_a_barrier_between_threads_is_refused_and_alone_is_nothing() -> None:
-    c = buffer("C", 8)
+def test_threads_that_meet_at_a_barrier_are_split_there_at_any_stage() -> None:
+    c, s = buffer("C", 8), Buffer("S", (index(8),), F32, "shared")
     wait = Evaluate(call("barrier"))
-    write = Store(c, (i,), Const(1.0, F32))
-    check(PrimFunc("f", (c,), loop(i, 8, seq(write, wait))), numbers(8))
-    with pytest.raises(IRKitError, match="barrier between threads"):
-        compiled([PrimFunc("g", (c,), loop(i, 8, seq(write, wait), "thread"))])
+    body = seq(Store(s, (i,), c[i]), wait, Store(c, (i,), s[7 - i]))
+    check(PrimFunc("f", (c,), Allocate(s, loop(i, 8, seq(Store(s, (i,), c[i]), wait)))), numbers(8))
+    nest = For(i, index(0), index(8), Block("B", (), body), "thread", "threadIdx.x")
+    check(PrimFunc("g", (c,), Allocate(s, nest)), numbers(8))
+
+
+def test_a_barrier_that_threads_may_not_agree_on_is_an_error() -> None:
+    c = buffer("C", 8)
+    wait = If(lt(i, 4), Evaluate(call("barrier")))
+    nest = For(i, index(0), index(8), wait, "thread", "threadIdx.x")
+    with pytest.raises(IRKitError, match="may not agree on the condition around a barrier"):
+        compiled([PrimFunc("f", (c,), nest)])
+
+
+def test_an_assertion_of_a_split_nest_is_the_one_that_fails() -> None:
+    c = buffer("C", 4)
+    asserts = [Assert(lt(c[i], limit), f"below {limit}") for limit in (9.0, 2.0)]
+    body = seq(asserts[0], Evaluate(call("barrier")), asserts[1])
+    func = PrimFunc("f", (c,), For(i, index(0), index(4), body, "thread", "threadIdx.x"))
+    with pytest.raises(IRKitError, match=r"below 2\.0"):
+        compiled([func])["f"](np.full(4, 5, np.float32))
 
 
 def test_a_barrier_has_no_value_in_loops_of_no_threads() -> None:

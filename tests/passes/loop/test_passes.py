@@ -31,6 +31,7 @@ ALONE = {
     "hoist_first_iterations": ("for i in serial(0, 8):", "    if i == 1:", "        C[i] = A[i]"),
     "lower_blocks": ("for i in serial(0, 8):", "    C[i] = A[i]"),
     "lower_init_blocks": ('with block("C"):', "    v = axis.spatial(8, n)", "    C[v] = A[v]"),
+    "lower_thread_loops": ("for i in parallel(0, 8):", "    C[i] = A[i]"),
     "narrow_indices": ("for i in serial(0, n):", "    C[i * 1000000007] = A[i]"),
     "plan_allocations": ("for i in serial(0, 8):", "    C[i] = A[i]"),
     "remove_no_ops": ("for i in serial(0, n):", "    C[i] = C[i + 1]"),

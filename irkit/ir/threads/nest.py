@@ -1,0 +1,99 @@
+"""What thread loops and barriers are, and which expressions are the same for all threads.
+
+The thread loops inside each other, those over blocks apart, are one nest. Loops over ``blockIdx``
+start separate nests.
+"""
+
+from collections.abc import Callable
+
+from irkit.core import Node, children, postorder, walk
+from irkit.ir.arith import simplify
+from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import as_int, call, maximum
+from irkit.ir.dtype import I64
+from irkit.ir.expr import Const, Expr, Var, convert
+from irkit.ir.intrinsics import Call
+from irkit.ir.stmt import Allocate, Block, Evaluate, For, Let, Stmt, View
+
+BARRIER = call("barrier")
+
+
+def is_barrier(stmt: Node) -> bool:
+    """Say whether a statement is a barrier."""
+    return (
+        isinstance(stmt, Evaluate) and isinstance(stmt.value, Call) and stmt.value.name == "barrier"
+    )
+
+
+def is_block_loop(stmt: Node) -> bool:
+    """Say whether a statement is a loop over blocks of threads, which no barrier joins."""
+    return isinstance(stmt, For) and stmt.kind == "thread" and stmt.thread.startswith("blockIdx")
+
+
+def is_thread_loop(stmt: Node) -> bool:
+    """Say whether a statement is a loop whose iterations are threads that may meet at barriers."""
+    return isinstance(stmt, For) and stmt.kind == "thread" and not is_block_loop(stmt)
+
+
+def holding(root: Stmt, claim: Callable[[Stmt], bool]) -> set[int]:
+    """Collect the ids of the statements that fulfil a claim, or hold one that does."""
+    found: set[int] = set()
+    for node in postorder(root):  # Children before parents.
+        if isinstance(node, Stmt) and (
+            claim(node) or any(id(child) in found for child in children(node))
+        ):
+            found.add(id(node))
+    return found
+
+
+def extent_of(loop: For) -> Expr:
+    """Count the iterations of a loop, none if its end is before its begin; as i64."""
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    if begin is not None and end is not None:
+        return Const(max(0, end - begin), I64)
+    count = simplify(convert(loop.end, I64) - convert(loop.begin, I64))
+    return maximum(count, 0)
+
+
+class Uniform:
+    """Know what differs between the threads of a nest: their variables, what is computed from
+    those, and what lies in memory of their own. It must see binders from the outside in."""
+
+    def __init__(self) -> None:
+        self._varying: set[Var | Buffer] = set()
+
+    def add(self, symbol: Var | Buffer) -> None:
+        """Note that a symbol differs between threads."""
+        self._varying.add(symbol)
+
+    def differs(self, symbol: Var | Buffer) -> bool:
+        """Say whether a symbol differs between threads."""
+        return symbol in self._varying
+
+    def holds(self, *exprs: Expr) -> bool:
+        """Say whether expressions have one value for all threads that reach them together."""
+        return not any(
+            (isinstance(node, Var) and node in self._varying)
+            or (isinstance(node, Load) and node.buffer in self._varying)
+            for expr in exprs
+            for node in walk(expr)
+        )
+
+    def enter(self, stmt: Stmt, *, inside: bool) -> None:
+        """Note what a statement introduces; ``inside`` says that a thread loop is around it."""
+        match stmt:
+            case For():
+                if is_thread_loop(stmt) or not self.holds(stmt.begin, stmt.end):
+                    self.add(stmt.var)
+            case Let() if not self.holds(stmt.value):
+                self.add(stmt.var)
+            case Allocate() if inside and stmt.buffer.scope != "shared":
+                self.add(stmt.buffer)
+            case View() if stmt.source in self._varying or not self.holds(stmt.offset):
+                self.add(stmt.buffer)
+            case Block():
+                for axis in stmt.axes:
+                    if not self.holds(axis.binding):
+                        self.add(axis.var)
+            case _:
+                pass

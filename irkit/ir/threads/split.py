@@ -1,0 +1,256 @@
+"""Take the nests of thread loops apart at their barriers, so that one thread can run them.
+
+Each piece between two barriers gets thread loops of its own. What a thread keeps from one piece to
+the next gets a place for every thread. Loops and conditions around a barrier go around the thread
+loops, so all threads must agree on them.
+"""
+
+from functools import reduce
+
+from irkit.core import (
+    IRKitError,
+    Node,
+    Visit,
+    analysis,
+    any_node,
+    binders,
+    carried,
+    descend,
+    fresh,
+    substitute,
+    symbols_used,
+)
+from irkit.ir.analysis import axis_values
+from irkit.ir.arith import simplify
+from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import as_int, eq, index, is_const, logical_and, maximum, product, ramp, seq
+from irkit.ir.dtype import I64
+from irkit.ir.expr import Const, Expr, Var, convert
+from irkit.ir.function import PrimFunc
+from irkit.ir.scoped import visit_below
+from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, Store, View
+from irkit.ir.threads.nest import Uniform, extent_of, holding, is_barrier, is_thread_loop
+
+MAX_COPIES = 1 << 16
+Env = tuple[For | Let | View, ...]
+Job = tuple[Stmt, Env]
+
+
+def split_threads(func: PrimFunc) -> PrimFunc:
+    """Split every nest of thread loops that holds a barrier into nests without; the same function
+    back if there is no barrier.
+
+    Raises: IRKitError if threads may not agree on a condition or loop around a barrier.
+    """
+    body = _split_body(func)
+    return func if body is None else func.replace(body=body)
+
+
+@analysis
+def _split_body(func: PrimFunc) -> Stmt | None:
+    held = holding(func.body, is_barrier)
+    if not held:
+        return None
+    body = _prepared(func.body, held)
+    split = _Split(holding(body, is_barrier))
+    return descend((body, ()), split.visit)
+
+
+def _prepared(body: Stmt, held: set[int]) -> Stmt:
+    """Dissolve the blocks that hold a barrier, and name what thread loops and views around one
+    read from memory, for memory may change before a later piece."""
+    bound = axis_values(body)
+    gone: dict[Node, Node] = {}
+
+    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+        if id(stmt) not in held:
+            return stmt
+        if not isinstance(stmt, Block):
+            made = yield from visit_below(stmt)
+            return _with_names(made) if isinstance(made, (For, View)) else made
+        inner = yield stmt.body
+        if stmt.init is not None:
+            first = [eq(axis.var, 0) for axis in stmt.axes if axis.kind == "reduce"]
+            init = If(logical_and(*first), stmt.init, span=stmt.span) if first else stmt.init
+            inner = seq(init, inner)
+        gone.update((axis.var, bound[axis.var]) for axis in stmt.axes)
+        if stmt.predicate is not None:
+            inner = If(stmt.predicate, inner, span=stmt.span)
+        return carried(inner, stmt)
+
+    made = descend(body, visit)
+    return substitute(made, gone)
+
+
+def _with_names(stmt: For | View) -> Stmt:
+    if isinstance(stmt, View):
+        if not any_node(stmt.offset, Load):
+            return stmt
+        offset = Var(f"{stmt.buffer.name}_offset", stmt.offset.dtype)
+        return Let(offset, stmt.offset, stmt.replace(offset=offset), span=stmt.span)
+    if not is_thread_loop(stmt) or not (any_node(stmt.begin, Load) or any_node(stmt.end, Load)):
+        return stmt
+    begin, end = (Var(f"{stmt.var.name}_{at}", stmt.var.dtype) for at in ("begin", "end"))
+    loop = stmt.replace(begin=begin, end=end)
+    return Let(begin, stmt.begin, Let(end, stmt.end, loop, span=stmt.span), span=stmt.span)
+
+
+class _Split:
+    """Visit statements with what is around them inside the nest, outermost first."""
+
+    def __init__(self, held: set[int]) -> None:
+        self.held = held
+        self.uniform = Uniform()
+        self.placed: set[int] = set()  # Binders around pieces that stand somewhere already.
+        self.copies = 0
+
+    def visit(self, job: Job) -> Visit[Job, Stmt]:
+        stmt, env = job
+        if id(stmt) not in self.held:
+            return self.piece(stmt, env)
+        if is_barrier(stmt):
+            return seq()
+        match stmt:
+            case Seq():
+                return (yield from self._seq(stmt, env))
+            case For():
+                return (yield from self._loop(stmt, env))
+            case If():
+                self._agree(stmt, "condition", stmt.cond)
+                then = yield stmt.then, env
+                otherwise = None if stmt.otherwise is None else (yield stmt.otherwise, env)
+                return stmt.replace(then=then, otherwise=otherwise)
+            case Let():
+                return (yield from self._let(stmt, env))
+            case Allocate():
+                return (yield from self._allocate(stmt, env))
+            case View():
+                return (yield from self._view(stmt, env))
+            case _:
+                raise AssertionError(f"{type(stmt).__name__} holds no barrier")
+
+    def _seq(self, stmt: Seq, env: Env) -> Visit[Job, Stmt]:
+        made: list[Stmt] = []
+        together: list[Stmt] = []
+        for inner in stmt.stmts:
+            if id(inner) not in self.held:
+                together.append(inner)
+                continue
+            made += [self.piece(carried(seq(*together), stmt), env)] if together else []
+            together.clear()
+            made.append((yield inner, env))
+        made += [self.piece(carried(seq(*together), stmt), env)] if together else []
+        return carried(seq(*made), stmt)
+
+    def _loop(self, loop: For, env: Env) -> Visit[Job, Stmt]:
+        self._agree(loop, f"range of {loop.var.name!r}", loop.begin, loop.end)
+        if is_thread_loop(loop):
+            self.uniform.add(loop.var)
+            return (yield loop.body, (*env, loop))
+        if env and loop.kind in ("parallel", "vectorized"):
+            raise IRKitError(
+                f"threads meet at a barrier inside the {loop.kind} loop {loop.var.name!r}; its "
+                "iterations have no order to meet in",
+                hint="Make the loop serial.",
+                span=loop.span,
+            )
+        return loop.replace(body=(yield loop.body, env))
+
+    def _let(self, let: Let, env: Env) -> Visit[Job, Stmt]:
+        self.uniform.enter(let, inside=bool(env))
+        if self.uniform.holds(let.var):
+            return let.replace(body=(yield let.body, env))
+        if not any_node(let.value, Load):  # It can be computed again in each piece.
+            return (yield let.body, (*env, let))
+        lanes = let.var.dtype.lanes
+        count, number = _threads(env)
+        size = product((count, lanes))
+        kept = Buffer(f"{let.var.name}_all", (size,), let.var.dtype.element, "local")
+        at = number if lanes == 1 else ramp(number * lanes, 1, lanes)
+        store = self.piece(Store(kept, (at,), let.value, span=let.span), env)
+        rest = yield let.body, (*env, let.replace(value=kept[at]))
+        return Allocate(kept, seq(store, rest), span=let.span)
+
+    def _allocate(self, stmt: Allocate, env: Env) -> Visit[Job, Stmt]:
+        buffer = stmt.buffer
+        self._agree(stmt, f"size of {buffer.name!r}", *buffer.shape, *(buffer.strides or ()))
+        self.uniform.enter(stmt, inside=bool(env))
+        if not self.uniform.differs(buffer):
+            return stmt.replace(body=(yield stmt.body, env))
+        count, number = _threads(env)
+        size = _reach(buffer)
+        kept = Buffer(
+            f"{buffer.name}_all",
+            (product((count, size)),),
+            buffer.dtype,
+            buffer.scope,
+            span=buffer.span,
+        )
+        own = View(buffer, kept, _times(number, size), seq(), span=stmt.span)
+        rest = yield stmt.body, (*env, own)
+        return Allocate(kept, rest, stmt.attrs, span=stmt.span)
+
+    def _view(self, stmt: View, env: Env) -> Visit[Job, Stmt]:
+        self.uniform.enter(stmt, inside=bool(env))
+        if self.uniform.differs(stmt.buffer):
+            return (yield stmt.body, (*env, stmt))
+        return stmt.replace(body=(yield stmt.body, env))
+
+    def _agree(self, stmt: Stmt, what: str, *exprs: Expr) -> None:
+        if not self.uniform.holds(*exprs):
+            raise IRKitError(
+                f"threads may not agree on the {what} around a barrier, so that some would wait "
+                "for others that never come",
+                hint="Move the barrier out, to where every thread of the nest passes it.",
+                span=stmt.span,
+            )
+
+    def piece(self, stmt: Stmt, env: Env) -> Stmt:
+        """Put around a statement the thread loops, and what it uses of what else is around it."""
+        self.copies += len(env)
+        if self.copies > MAX_COPIES:
+            raise IRKitError("there are too many barriers in one nest of threads", span=stmt.span)
+        used = symbols_used(stmt)
+        again = False
+        for around in reversed(env):
+            (symbol,) = binders(around)
+            if not isinstance(around, For) and symbol not in used:
+                continue
+            again = again or id(symbol) in self.placed
+            self.placed.add(id(symbol))
+            stmt = around.replace(body=stmt)
+            if isinstance(stmt, For):
+                stmt = stmt.replace(kind="serial", thread="")
+            used |= symbols_used(around.replace(body=_NOTHING))
+        # Each binder stands in one place, so later pieces have their own.
+        return fresh(stmt) if again else stmt
+
+
+def _threads(env: Env) -> tuple[Expr, Expr]:
+    """Count the threads of a nest, and number the one at hand."""
+    count: Expr = Const(1, I64)
+    number: Expr = Const(0, I64)
+    for loop in env:
+        if isinstance(loop, For):
+            extent, at = extent_of(loop), convert(loop.var, I64)
+            if as_int(loop.begin) != 0:
+                at = at - convert(loop.begin, I64)
+            number = at if is_const(count, 1) else _times(number, extent) + at
+            count = product((count, extent))
+    return count, number
+
+
+def _times(number: Expr, size: Expr) -> Expr:
+    return number if is_const(size, 1) else number * size
+
+
+def _reach(buffer: Buffer) -> Expr:
+    """Count the elements from the first to the last of a buffer."""
+    if buffer.strides is None:
+        return product(buffer.shape)
+    steps = zip(buffer.shape, buffer.strides, strict=True)
+    last = reduce(lambda a, b: a + b, ((maximum(n, 1) - 1) * step for n, step in steps), index(0))
+    return simplify(convert(last, I64) + 1)
+
+
+_NOTHING = seq()
