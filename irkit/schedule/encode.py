@@ -71,16 +71,6 @@ class Encoder:
             self._names[key] = name
         return name
 
-    def encode_drawn(self, result: object) -> Value:
-        """Keep the numbers that a sampling primitive chose."""
-        if isinstance(result, Drawn):
-            return int(result)
-        if isinstance(result, (list, tuple)):
-            given = cast("Sequence[object]", result)
-            if given and all(isinstance(each, Drawn) for each in given):
-                return tuple(int(cast(int, each)) for each in given)
-        return None
-
     def encode(self, schedule: "Recording", arg: object) -> Value:
         """Turn an argument of a primitive into data."""
         match arg:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from irkit.core import ScheduleError
-from irkit.ir import Expr, ExprLike, Var, as_expr, script
+from irkit.ir import Expr, ExprLike, Var, as_expr, is_printable, script
 
 IndexMap = Callable[..., Sequence[ExprLike] | ExprLike]
 
@@ -30,7 +30,7 @@ def map_text(index_map: IndexMap, rank: int) -> str:
         return index_map.text
     given = [each.name for each in inspect.signature(index_map).parameters.values()]
     names = [
-        given[at] if len(given) == rank and given[at].isidentifier() else f"d{at}"
+        given[at] if len(given) == rank and is_printable(given[at]) else f"d{at}"
         for at in range(rank)
     ]
     parts = [script(item) for item in image_of(index_map, [Var(name) for name in names])]

@@ -57,6 +57,7 @@ class Recording:
         self._steps: list[TraceStep] = []
         self._encoder = Encoder()
         self._depth = 0
+        self._drawn: Value = None
         self._random = random.Random(seed)
         self._meanings: dict[str, Meaning] = {}
         self._work_on(mod.name if isinstance(mod, Function) else function)
@@ -140,6 +141,7 @@ class Recording:
         kwargs = {key: as_index_map(value) for key, value in kwargs.items()}
         before, kept = self._func, (self._mod, self._name)
         self._depth += 1
+        self._drawn = None
         done = False
         try:
             encoder = self._encoder.copy()
@@ -148,7 +150,7 @@ class Recording:
             origin = user_span(kind="schedule")
             result = method(self, *args, **kwargs)
             self._finish(before, name, origin)
-            step = _step(name, encoded, options, encoder, result)
+            step = _step(name, encoded, options, encoder, result, self._drawn)
             done = True
         except ScheduleError as error:
             if error.listing is None:
@@ -230,11 +232,14 @@ def _step(
     options: tuple[tuple[str, Value], ...],
     encoder: Encoder,
     result: object,
+    drawn: Value = None,
 ) -> TraceStep:
     results = tuple(encoder.name(result))
     several = isinstance(result, (list, tuple))
     args, options = _settled(args), tuple((key, _settled((value,))[0]) for key, value in options)
-    return TraceStep(name, args, options, results, several, encoder.encode_drawn(result))
+    if drawn is not None:  # What was drawn is the decision.
+        options = tuple(each for each in options if each[0] != "decision")
+    return TraceStep(name, args, options, results, several, drawn)
 
 
 def _settled(values: tuple[Value, ...]) -> tuple[Value, ...]:

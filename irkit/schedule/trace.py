@@ -68,7 +68,7 @@ class TraceStep(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         given = [_python(arg) for arg in self.args]
         given += [f"{name}={_python(value)}" for name, value in self.options]
-        if self.drawn is not None and "decision" not in dict(self.options):
+        if self.drawn is not None:
             given.append(f"decision={_python(self.drawn)}")
         made = ", ".join(self.results)
         if self.several:
@@ -197,7 +197,11 @@ def _plain(step: TraceStep) -> dict[str, Any]:
         "drawn": _plain_value(step.drawn),
         "where": step.where,
     }
-    return {name: value for name, value in full.items() if value or name == "primitive"}
+    return {
+        name: value
+        for name, value in full.items()
+        if value or name == "primitive" or (name == "drawn" and value is not None)
+    }
 
 
 def _plain_value(value: Value) -> Any:
