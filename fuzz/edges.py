@@ -381,4 +381,26 @@ def facts(A: f32[8], C: f32[40]):
                 if i + j > 0:
                     C[i + 33] = C[i + 33] + A[j + 3]
 """,
+    "BEGUN_LATE": """
+def begun(A: f32[16], C: f32[16], n: i64):
+    for i in serial(2, 9):
+        for j in serial(i, 10):
+            C[j] = C[j] + A[i]
+    for i in parallel(n, n + 4):
+        C[i + 1] = A[i - n]
+""",
+    "STEADY_BRANCH": """
+def steady(A: f32[8], C: f32[8], n: i64):
+    for i in serial(0, 8):
+        if n < 2 and i < 5:
+            C[i] = A[i]
+    for i in parallel(0, 8):
+        if n < 1:
+            C[i] = C[i] + f32(1.0)
+        else:
+            C[i] = C[i] * f32(2.0)
+    for i in serial(0, 4):
+        if C[0] < f32(100.0):
+            C[0] = C[0] + f32(60.0)
+""",
 }

@@ -15,11 +15,13 @@ from irkit.fuzz.trial import Finding
 _LOOP = (
     "bounds_checks",
     "boxes",
+    "canonicalize_loops",
     "carried_values",
     "compact_buffers",
     "eliminate_common_subexpressions",
     "flatten_buffers",
     "hoist_first_iterations",
+    "hoist_if_then_else",
     "lower_blocks",
     "lower_init_blocks",
     "lower_thread_loops",

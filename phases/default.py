@@ -2,10 +2,12 @@
 
 from irkit.ir import LOOP_LEVEL
 from irkit.passes.loop import (
+    canonicalize_loops,
     compact_buffers,
     eliminate_common_subexpressions,
     flatten_buffers,
     hoist_first_iterations,
+    hoist_if_then_else,
     lower_blocks,
     lower_init_blocks,
     lower_thread_loops,
@@ -21,6 +23,11 @@ from irkit.passes.loop import (
 from irkit.transform import Order, Phase, Pipeline
 
 ORDER = (
+    Order(
+        "canonicalize-loops",
+        "compact-buffers",
+        "it moves what loops begin at into the indices, which decide how much of a buffer is used",
+    ),
     Order(
         "plan-allocations",
         "lower-init-blocks",
@@ -72,6 +79,16 @@ ORDER = (
         "a body is made of vectors once, and copied then",
     ),
     Order(
+        "vectorize-loops",
+        "hoist-if-then-else",
+        "what all lanes share of a condition is a branch by then, and no longer part of a mask",
+    ),
+    Order(
+        "hoist-if-then-else",
+        "unroll-loops",
+        "a branch in the body of an unrolled loop would stand in every copy",
+    ),
+    Order(
         "unroll-loops",
         "eliminate-common-subexpressions",
         "the copies share most of their indices",
@@ -91,6 +108,7 @@ DEFAULT = Pipeline(
             1,
             "flat",
             (
+                canonicalize_loops,
                 plan_allocations,
                 lower_init_blocks,
                 lower_blocks,
@@ -108,6 +126,7 @@ DEFAULT = Pipeline(
                 lower_thread_loops,
                 serialize_inner_parallel_loops,
                 vectorize_loops,
+                hoist_if_then_else,
                 unroll_loops,
             ),
         ),

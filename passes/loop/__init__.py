@@ -1,17 +1,23 @@
 """The passes over loops, one a file; each file opens with what it does to a program.
 
-Reading order: that of the phases. plan_allocations, lower_init_blocks, lower_blocks,
-compact_buffers, flatten_buffers, narrow_indices,
-simplify; hoist_first_iterations, lower_thread_loops, serialize_inner_parallel_loops,
-vectorize_loops, unroll_loops; remove_no_ops, rewrite_unsafe_selects,
-eliminate_common_subexpressions. What they rest on: boxes,
+Reading order: that of the phases.
+1: canonicalize_loops, plan_allocations, lower_init_blocks, lower_blocks, compact_buffers,
+flatten_buffers, narrow_indices, simplify;
+2: hoist_first_iterations, lower_thread_loops, serialize_inner_parallel_loops, vectorize_loops,
+hoist_if_then_else, unroll_loops;
+3: remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions;
+where asked for: convert_ssa, convert_for_loops_to_serial. What they rest on: boxes,
 carried_values, vector_expr, and the analyses of the loop IR.
 """
 
+from irkit.passes.loop.canonicalize_loops import canonicalize_loops
 from irkit.passes.loop.compact_buffers import compact_buffers
+from irkit.passes.loop.convert_for_loops_to_serial import convert_for_loops_to_serial
+from irkit.passes.loop.convert_ssa import convert_ssa
 from irkit.passes.loop.eliminate_common_subexpressions import eliminate_common_subexpressions
 from irkit.passes.loop.flatten_buffers import flatten_buffers
 from irkit.passes.loop.hoist_first_iterations import hoist_first_iterations
+from irkit.passes.loop.hoist_if_then_else import hoist_if_then_else
 from irkit.passes.loop.lower_blocks import lower_blocks
 from irkit.passes.loop.lower_init_blocks import lower_init_blocks
 from irkit.passes.loop.lower_thread_loops import lower_thread_loops
@@ -25,10 +31,14 @@ from irkit.passes.loop.unroll_loops import unroll_loops
 from irkit.passes.loop.vectorize_loops import vectorize_loops
 
 __all__ = [
+    "canonicalize_loops",
     "compact_buffers",
+    "convert_for_loops_to_serial",
+    "convert_ssa",
     "eliminate_common_subexpressions",
     "flatten_buffers",
     "hoist_first_iterations",
+    "hoist_if_then_else",
     "lower_blocks",
     "lower_init_blocks",
     "lower_thread_loops",

@@ -253,7 +253,7 @@ def test_the_ir_that_a_pass_failed_on_is_printed(shell: Shell, kernel: str) -> N
 def test_a_tree_of_files_holds_the_ir_after_each_step(shell: Shell, kernel: str) -> None:
     shell("opt", kernel, "--print-ir-tree-dir", "tree")
     made = sorted(path.name for path in (shell.folder / "tree" / "f").iterdir())
-    assert made[0] == "000_loop1_plan-allocations.irs"
+    assert made[0] == "000_loop1_canonicalize-loops.irs"
     assert made[-1].endswith("_loop3_eliminate-common-subexpressions.irs")
     last = (shell.folder / "tree" / "f" / made[-1]).read_text()
     assert last == shell("opt", kernel).out

@@ -27,7 +27,8 @@ def test_a_pass_does_what_its_file_says(name: str) -> None:
     assert script(getattr(loop, name)(parse(before))) == after
 
 
-@pytest.mark.parametrize("name", PASSES)
+# A variable that is bound twice has no text of its own: names that print are unique.
+@pytest.mark.parametrize("name", [name for name in PASSES if name != "convert_ssa"])
 def test_the_input_of_the_example_is_printed_as_it_is_written(name: str) -> None:
     before, _ = example(name)
     assert script(parse(before)) == before

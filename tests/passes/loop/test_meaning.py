@@ -9,7 +9,15 @@ from irkit.ir import PrimFunc, interpret, parse, script
 from irkit.passes import loop
 from irkit.phases import DEFAULT
 
-ANY_STAGE = ("plan_allocations", "simplify", "unroll_loops", "remove_no_ops")
+ANY_STAGE = (
+    "canonicalize_loops",
+    "convert_for_loops_to_serial",
+    "hoist_if_then_else",
+    "plan_allocations",
+    "remove_no_ops",
+    "simplify",
+    "unroll_loops",
+)
 AFTER_BLOCKS = (
     "compact_buffers",
     "flatten_buffers",

@@ -25,6 +25,10 @@ def text(*lines: str) -> str:
 
 
 ALONE = {
+    "canonicalize_loops": ("for i in serial(0, n):", "    C[i] = A[i]"),
+    "convert_for_loops_to_serial": ("for i in unrolled(0, 8):", "    C[i] = A[i]"),
+    "convert_ssa": ("for i in serial(0, 8):", "    C[i] = A[i]"),
+    "hoist_if_then_else": ("for i in serial(0, n):", "    if i < 7:", "        C[i] = A[i]"),
     "compact_buffers": ("T = alloc(f32[n])", "for i in serial(0, n):", "    T[i] = A[i]"),
     "eliminate_common_subexpressions": ("C[n] = A[n] + f32(1.0)", "C[0] = A[0]"),
     "flatten_buffers": ("for i in serial(0, 8):", "    C[i] = A[i]"),

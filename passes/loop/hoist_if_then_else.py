@@ -1,0 +1,68 @@
+"""Move a condition that is the same in every iteration out of its loop.
+
+Before::
+
+    def f(A: f32[8, 8], C: f32[8, 8], n: i64):
+        for i in serial(0, 8):
+            for j in serial(0, 8):
+                if n < 4 and i < n:
+                    C[i, j] = A[i, j]
+
+After::
+
+    def f(A: f32[8, 8], C: f32[8, 8], n: i64):
+        if n < 4:
+            for i in serial(0, 8):
+                if i < n:
+                    for j in serial(0, 8):
+                        C[i, j] = A[i, j]
+
+A condition that reads memory stays: the loop may change what it reads.
+"""
+
+from irkit.core import any_node, fresh, remark, rewrite, walk
+from irkit.ir import Expr, For, If, Load, PrimFunc, Stmt, Var, conjuncts, logical_and
+from irkit.transform import define_pass
+
+
+@define_pass(idempotent=True)
+def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
+    """Test in front of a loop what its body consists of and no iteration changes; with an else,
+    either side gets a loop of its own."""
+
+    def hoist(loop: For) -> Stmt | None:
+        branch = loop.body
+        if not isinstance(branch, If) or loop.kind == "thread":
+            return None
+        steady, varying = _sorted(branch, loop)
+        if not steady or (branch.otherwise is not None and varying):
+            if any_node(branch.cond, Load) and not _mentions(branch.cond, loop):
+                remark(branch, "the condition reads memory, which the loop may change: left inside")
+            return None
+        inside = branch.then
+        if varying:
+            inside = branch.replace(cond=logical_and(*varying))
+        otherwise = None if branch.otherwise is None else _other(loop, branch.otherwise)
+        return If(logical_and(*steady), loop.replace(body=inside), otherwise)
+
+    return rewrite(func, hoist, on=For)
+
+
+def _other(loop: For, body: Stmt) -> Stmt:
+    """Run the other side in a loop with a variable of its own."""
+    return fresh(loop.replace(body=body))
+
+
+def _sorted(branch: If, loop: For) -> tuple[list[Expr], list[Expr]]:
+    """Part the conditions that no iteration changes from the others; the order does not matter, for
+    only a read needs a guard, and what reads stays behind."""
+    steady: list[Expr] = []
+    varying: list[Expr] = []
+    for cond in conjuncts(branch.cond):
+        changes = any_node(cond, Load) or _mentions(cond, loop)
+        (varying if changes else steady).append(cond)
+    return steady, varying
+
+
+def _mentions(expr: Expr, loop: For) -> bool:
+    return any(node is loop.var for node in walk(expr, Var))
