@@ -1,6 +1,7 @@
 """From loop IR to native code. Reading order: host and processor (what there is),
 llvm_types, llvm_text, llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory, llvm_lazy,
-llvm_expr, llvm_layout, llvm_stmt, llvm_module, llvm_stub; then object, and executor for models."""
+llvm_expr, llvm_layout, pool and llvm_parallel (parallel loops), llvm_stmt, llvm_module, llvm_stub;
+then object, and executor for models."""
 
 from irkit.codegen.executor import (
     ALIGNMENT,
@@ -27,6 +28,12 @@ from irkit.codegen.llvm_stub import (
 )
 from irkit.codegen.llvm_types import quoted, symbol
 from irkit.codegen.object import assembly, compile_object, optimise
+from irkit.codegen.pool import DISMISS as POOL_DISMISS
+from irkit.codegen.pool import ENTER, emit_pool, serial_because
+from irkit.codegen.pool import FORKED as POOL_FORKED
+from irkit.codegen.pool import MAX_THREADS as MAX_POOL_THREADS
+from irkit.codegen.pool import RESIZE as POOL_RESIZE
+from irkit.codegen.pool import THREADS as POOL_THREADS
 from irkit.codegen.processor import NEVER_USED
 
 __all__ = [
@@ -34,11 +41,17 @@ __all__ = [
     "BAD_ARGUMENT",
     "BF16_SYMBOL",
     "EMITTER_VERSION",
+    "ENTER",
     "ENTRY",
+    "MAX_POOL_THREADS",
     "NDARRAY_SYMBOL",
     "NEVER_USED",
     "NUMPY_NUMBERS",
     "OUT_OF_MEMORY",
+    "POOL_DISMISS",
+    "POOL_FORKED",
+    "POOL_RESIZE",
+    "POOL_THREADS",
     "Copy",
     "KernelCall",
     "Place",
@@ -51,12 +64,14 @@ __all__ = [
     "complete",
     "emit",
     "emit_executor",
+    "emit_pool",
     "emit_stubs",
     "host_target",
     "kernel_declaration",
     "optimise",
     "quoted",
     "runnable",
+    "serial_because",
     "stub_symbol",
     "symbol",
     "written",

@@ -10,10 +10,11 @@ import re
 from collections.abc import Sequence
 
 from irkit.codegen.llvm_float import convert
-from irkit.codegen.llvm_layout import placed
+from irkit.codegen.llvm_layout import leave, placed
 from irkit.codegen.llvm_memory import from_memory
+from irkit.codegen.llvm_parallel import attributes
 from irkit.codegen.llvm_scope import Place, Scope
-from irkit.codegen.llvm_stmt import DEEPEST_OPTIMISED, write
+from irkit.codegen.llvm_stmt import write
 from irkit.codegen.llvm_stub import emit_stub
 from irkit.codegen.llvm_text import FunctionText, ModuleText
 from irkit.codegen.llvm_types import memory_type, quoted, symbol
@@ -83,9 +84,12 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
     func = split_threads(func)
     text = FunctionText(module)
     scope = Scope(text)
-    if dict(func.attrs).get("reassoc") is True:
+    attrs = dict(func.attrs)
+    scope.noalias = attrs.get("noalias") is not False
+    scope.threads = attrs.get("threads") is not False
+    if attrs.get("reassoc") is True:
         scope.flags = "reassoc contract"
-    if dict(func.attrs).get("contract") is False:
+    if attrs.get("contract") is False:
         scope.flags = scope.flags.replace("contract", "").strip()
     scope.failures = {id(node): place + 1 for place, node in enumerate(assertions(func))}
     params = _bind_parameters(scope, func)
@@ -93,16 +97,15 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
         if isinstance(param, Buffer):
             placed(scope, param, scope.places[id(param)].pointer)
     write(scope, func.body)
-    _leave(scope)
+    leave(scope)
     name = quoted(symbol(func.name))
-    attributes = "#0" if scope.deepest <= DEEPEST_OPTIMISED else "#4"
-    return f"define i32 {name}({', '.join(params)}) {attributes} {{\n{text.body()}\n}}"
+    return f"define i32 {name}({', '.join(params)}) {attributes(scope)} {{\n{text.body()}\n}}"
 
 
 def _bind_parameters(scope: Scope, func: PrimFunc) -> list[str]:
     """Name the parameters and make them known; returns how they are declared."""
     declared: list[str] = []
-    alias = "" if dict(func.attrs).get("noalias") is False else " noalias"
+    alias = " noalias" if scope.noalias else ""
     for place, param in enumerate(func.params):
         name = f"%{_UNUSUAL.sub('_', param.name)}.{place}"
         if isinstance(param, Buffer):
@@ -116,18 +119,3 @@ def _bind_parameters(scope: Scope, func: PrimFunc) -> list[str]:
         declared.append(f"i64 {name}")
         scope.values[id(var)] = convert(scope.text, I64, var.dtype, name)
     return declared
-
-
-def _leave(scope: Scope) -> None:
-    """Write the end of a function: free what is left, return the status."""
-    text = scope.text
-    if not scope.leaves_early:
-        text.line("ret i32 0")
-        return
-    text.entry += ["  %status = alloca i32, align 4", "  store i32 0, ptr %status, align 4"]
-    text.jump("exit")
-    text.start("exit")
-    for slot in scope.heap:
-        held = text.op(f"load ptr, ptr {slot}, align 8")
-        text.line(f"call void @free(ptr {held})")
-    text.line(f"ret i32 {text.op('load i32, ptr %status, align 4')}")

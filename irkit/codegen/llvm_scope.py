@@ -6,6 +6,7 @@ from typing import Union
 import msgspec
 
 from irkit.codegen.llvm_text import FunctionText
+from irkit.codegen.llvm_types import value_type
 from irkit.core import IRKitError
 from irkit.ir import Buffer, Expr, Var
 
@@ -26,10 +27,20 @@ class Scope:
     Entries made inside a branch are taken back at its end: they do not exist on the other path.
     ``mask`` is the condition of a vector conditional whose side is being evaluated; ``failures``
     numbers the assertions; ``heap`` lists slots whose memory is freed at the end.
+
+    The body of a parallel loop is a function of its own, and ``outer`` is the scope around it: what
+    is found there becomes a parameter (``captured``: type and name, by the name outside).
+    ``offsets`` tells of a pointer into a buffer where it comes from, so that only pointers to whole
+    buffers cross that border, which do not alias.
     """
 
-    def __init__(self, text: FunctionText) -> None:
+    def __init__(self, text: FunctionText, outer: "Scope | None" = None) -> None:
         self.text = text
+        self.outer = outer
+        self.captured: dict[str, tuple[str, str]] = {}
+        self.offsets: dict[str, tuple[str, str, str]] = {}
+        self.noalias = True
+        self.threads = True
         self.values: dict[int, str] = {}
         self.places: dict[int, Place] = {}
         self.memo: dict[int, str] = {}
@@ -67,12 +78,48 @@ class Scope:
 
     def variable(self, var: Var) -> str:
         value = self.values.get(id(var))
-        if value is None:
+        if value is not None:
+            return value
+        if self.outer is None:
             raise IRKitError(f"variable {var.name!r} is used where nothing binds it")
+        value = self._capture(self.outer.variable(var), value_type(var.dtype))
+        self.values[id(var)] = value
         return value
 
     def place(self, buffer: Buffer) -> Place:
         place = self.places.get(id(buffer))
-        if place is None:
+        if place is not None:
+            return place
+        if self.outer is None:
             raise IRKitError(f"buffer {buffer.name!r} is used where nothing makes it")
+        outside = self.outer.place(buffer)
+        steps = tuple(
+            self._capture(step, "i64") if isinstance(step, str) else step
+            for step in outside.strides
+        )
+        place = Place(self._capture_pointer(outside.pointer), steps)
+        self.places[id(buffer)] = place
         return place
+
+    def _capture(self, value: str, kind: str) -> str:
+        """Make a value of the outer function a parameter of this one; constants stay."""
+        if not value.startswith("%"):
+            return value
+        if value not in self.captured:
+            self.captured[value] = kind, f"%outer{len(self.captured)}"
+        return self.captured[value][1]
+
+    def _capture_pointer(self, pointer: str) -> str:
+        """Capture the buffer that a pointer points into, and make the pointer anew."""
+        assert self.outer is not None
+        path = list[tuple[str, str]]()
+        while pointer in self.outer.offsets:
+            pointer, element, offset = self.outer.offsets[pointer]
+            path.append((element, offset))
+        inside = self._capture(pointer, "ptr")
+        for element, outside in reversed(path):
+            offset, name = self._capture(outside, "i64"), self.text.name()
+            line = f"  {name} = getelementptr {element}, ptr {inside}, i64 {offset}"
+            self.text.entry.append(line)  # In the entry block, from where it reaches all others.
+            inside = name
+        return inside

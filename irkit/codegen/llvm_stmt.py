@@ -1,4 +1,5 @@
-"""Write statements. Every kind of loop becomes a plain one; blocks become their body.
+"""Write statements. A parallel loop runs on the pool of threads; every other kind of loop becomes a
+plain one, and so does a parallel loop inside another. Blocks become their body.
 
 A handler returns what follows: statements to write, and actions (a function and its arguments) to
 take between them, so nesting needs no recursion.
@@ -10,6 +11,7 @@ from typing import Any
 from irkit.codegen.llvm_expr import evaluate
 from irkit.codegen.llvm_layout import allocate, extent, fail_if, placed, release
 from irkit.codegen.llvm_memory import store
+from irkit.codegen.llvm_parallel import launch
 from irkit.codegen.llvm_scope import Scope
 from irkit.codegen.llvm_types import memory_type, value_type
 from irkit.core import IRKitError
@@ -33,12 +35,16 @@ from irkit.ir import (
 Steps = list[Any]
 # LLVM's time grows with the cube of the depth: 1 s at 256 optimised loops, minutes at 1,000.
 DEEPEST_NEST = 512
-DEEPEST_OPTIMISED = 128
 
 
 def write(scope: Scope, root: Stmt) -> None:
     """Write a statement and all below it."""
-    stack: list[Any] = [root]
+    _take(scope, [root])
+
+
+def _take(scope: Scope, steps: Steps) -> None:
+    """Take steps, and the steps that they lead to."""
+    stack: list[Any] = steps[::-1]
     while stack:
         item = stack.pop()
         if item.__class__ is tuple:
@@ -75,11 +81,24 @@ def _for(scope: Scope, node: For) -> Steps:
     first, last = as_int(node.begin), as_int(node.end)
     if first is not None and last is not None and first >= last:
         return []
+    may_be_empty = first is None or last is None
+    once = first is not None and last == first + 1
+    if node.kind != "parallel" or once or scope.outer is not None or not scope.threads:
+        return _loop(scope, node, begin, end, may_be_empty)
+
+    def body(inner: Scope, low: str, high: str) -> None:
+        _take(inner, _loop(inner, node, low, high, may_be_empty=False))
+
+    launch(scope, node, begin, end, body)
+    return []
+
+
+def _loop(scope: Scope, node: For, begin: str, end: str, may_be_empty: bool) -> Steps:
     _enter_loop(scope, node)
     text, signed = scope.text, node.var.dtype.kind == "i"
     kind, test = value_type(node.var.dtype), "icmp slt" if signed else "icmp ult"
     body, latch, done = (text.new_label(hint) for hint in ("loop", "latch", "done"))
-    if first is None or last is None:
+    if may_be_empty:
         text.branch(text.op(f"{test} {kind} {begin}, {end}"), body, done)
     else:
         text.jump(body)
@@ -182,6 +201,7 @@ def _view(scope: Scope, node: View) -> Steps:
     if offset != 0:
         element = memory_type(node.source.dtype)
         pointer = scope.text.op(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
+        scope.offsets[pointer] = source.pointer, element, str(offset)
     placed(scope, node.buffer, pointer)
     return [node.body]
 

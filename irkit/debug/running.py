@@ -21,6 +21,7 @@ MAX_STEPS = 1_000_000
 PATIENCE = 4
 MAX_SECONDS = 60.0
 _QUICK = Target(opt_level=1)
+_EXACT = ("contract", "threads")
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -79,9 +80,10 @@ class Native:
 
 
 def exact(func: PrimFunc) -> PrimFunc:
-    """Forbid contraction in a function: it rounds differently wherever code is moved."""
-    attrs = tuple((key, value) for key, value in func.attrs if key != "contract")
-    return func.replace(attrs=(*attrs, ("contract", False)))
+    """Forbid contraction in a function, which rounds differently wherever code is moved, and
+    threads, with which a function that is wrong may be right by chance."""
+    attrs = tuple((key, value) for key, value in func.attrs if key not in _EXACT)
+    return func.replace(attrs=(*attrs, *((key, False) for key in _EXACT)))
 
 
 def arrays_of(func: PrimFunc, args: Sequence[Any]) -> tuple[Array, ...]:

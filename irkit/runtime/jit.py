@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -29,17 +29,26 @@ def _engine() -> Any:
 class Library:
     """Native code in this process, from object files; unloaded when nothing refers to it any more.
 
-    Who holds an address must hold the library too. ``symbols`` are the functions wanted.
+    Who holds an address must hold the library too. ``symbols`` are the functions wanted,
+    ``imports``
+    addresses that the object files refer to by name.
     Raises: IRKitError if a symbol is missing or an object file is damaged.
     """
 
-    def __init__(self, objects: Sequence[bytes], symbols: Iterable[str]) -> None:
+    def __init__(
+        self,
+        objects: Sequence[bytes],
+        symbols: Iterable[str],
+        imports: Mapping[str, int] | None = None,
+    ) -> None:
         builder = llvm.JITLibraryBuilder()
         for image in objects:
             builder.add_object_img(image)
         builder.add_current_process()
         builder.import_symbol(NDARRAY_SYMBOL, id(np.ndarray))
         builder.import_symbol(BF16_SYMBOL, np.dtype(ml_dtypes.bfloat16).num)
+        for name, address in (imports or {}).items():
+            builder.import_symbol(name, address)
         self.symbols = tuple(symbols)
         for name in self.symbols:
             builder.export_symbol(name)

@@ -20,6 +20,7 @@ from irkit.ir import Buffer, PrimFunc, Var
 from irkit.runtime.cache import object_for
 from irkit.runtime.call import as_scalar, check_count, fail
 from irkit.runtime.jit import Library
+from irkit.runtime.pool import link
 
 
 class Kernel:
@@ -131,5 +132,5 @@ def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
     images = [object_for(emit([func], whole), whole) for func in funcs]
     images.append(object_for(emit_stubs(funcs, whole), quick))
     names = [name for func in funcs for name in (symbol(func.name), stub_symbol(func.name))]
-    library = Library(images, names)
+    library = link(images, names)
     return [Kernel(func, whole, library) for func in funcs]

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from irkit.codegen import ALIGNMENT, ENTRY, OUT_OF_MEMORY, TensorSpec
 from irkit.core import DTypeError, InputError, IRKitError, ShapeError
 from irkit.ir import as_dtype, numpy_dtype
-from irkit.runtime.jit import Library
 from irkit.runtime.package import Contents, misfit, read_package, write_package
+from irkit.runtime.pool import link
 from irkit.transform import Trace
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
@@ -85,7 +85,7 @@ class Model:
         return {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
 
     def _linked(self) -> Callable[..., int]:
-        self._library = Library(self.contents.objects, (ENTRY,))
+        self._library = link(self.contents.objects, (ENTRY,))
         return _ENTRY(self._library.address(ENTRY))
 
     def _refuse(self, *tables: object) -> int:

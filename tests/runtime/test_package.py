@@ -150,7 +150,7 @@ def test_damage_to_any_member_is_found_before_anything_is_linked(
         raise AssertionError("linked")
 
     whole = bytes_of(tiny, tmp_path)
-    monkeypatch.setattr(model_module, "Library", link)
+    monkeypatch.setattr(model_module, "link", link)
     with zipfile.ZipFile(tmp_path / "whole.irkit") as archive:
         content = archive.read(member)
     begin = whole.index(content)

@@ -1,0 +1,107 @@
+"""The pool of threads of this process: linked when the first parallel loop is, and told about
+fork and exit."""
+
+import atexit
+import ctypes
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from irkit.codegen import (
+    ENTER,
+    MAX_POOL_THREADS,
+    POOL_DISMISS,
+    POOL_FORKED,
+    POOL_RESIZE,
+    POOL_THREADS,
+    emit_pool,
+    host_target,
+    serial_because,
+)
+from irkit.core import IRKitError
+from irkit.runtime.cache import object_for
+from irkit.runtime.jit import Library
+
+VARIABLE = "IRKIT_NUM_THREADS"
+_making = threading.Lock()
+
+
+def link(objects: Sequence[bytes], symbols: Iterable[str]) -> Library:
+    """Link object files into this process; those with parallel loops get the pool of threads.
+
+    Raises: IRKitError if a symbol is missing, an object file is damaged, or ``IRKIT_NUM_THREADS``
+    is no number of threads.
+    """
+    wants = any(ENTER.encode() in image for image in objects)
+    return Library(objects, symbols, {ENTER: _pool().address(ENTER)} if wants else {})
+
+
+def num_threads() -> int:
+    """Return how many threads run a parallel loop: ``IRKIT_NUM_THREADS``, or as many as this
+    process may use processors, or what was set; fewer if the system gave no more."""
+    return ctypes.CFUNCTYPE(ctypes.c_int)(_pool().address(POOL_THREADS))()
+
+
+def set_num_threads(count: int) -> None:
+    """Set how many threads run a parallel loop, from now on and in the whole process.
+
+    The results do not depend on it. Raises: IRKitError if it is not from 1 to 512.
+    """
+    if isinstance(count, bool) or not isinstance(count, int):  # pyright: ignore[reportUnnecessaryIsInstance] -- users' code
+        raise _no_count("the number of threads", repr(count))
+    _check(count, "the number of threads", repr(count))
+    problem = serial_because(host_target())
+    if problem and count > 1:
+        raise IRKitError(f"parallel loops run on one thread here: {problem}")
+    _resize(_pool(), count)
+
+
+def _pool() -> Library:
+    with _making:
+        return _linked()
+
+
+@cache
+def _linked() -> Library:
+    """Link the pool. It stays for good: its workers live in its code."""
+    count = _wanted()
+    host = host_target()
+    names = (ENTER, POOL_RESIZE, POOL_THREADS, POOL_DISMISS, POOL_FORKED)
+    library = Library([object_for(emit_pool(host), host)], names)
+    _resize(library, count)
+    dismiss: Any = ctypes.CFUNCTYPE(None)(library.address(POOL_DISMISS))
+    forked: Any = ctypes.CFUNCTYPE(None)(library.address(POOL_FORKED))
+    # Python warns of a fork while there are other threads, and it is right.
+    os.register_at_fork(before=dismiss, after_in_child=forked)
+    atexit.register(dismiss)
+    return library
+
+
+def _resize(library: Library, count: int) -> None:
+    ctypes.CFUNCTYPE(None, ctypes.c_int)(library.address(POOL_RESIZE))(count)
+
+
+def _wanted() -> int:
+    """Read the environment; without it, count the processors this process may use."""
+    given = os.environ.get(VARIABLE, "").strip()
+    if given:
+        if not (given.isascii() and given.isdigit()):
+            raise _no_count(VARIABLE, repr(given))
+        return _check(int(given[:9]), VARIABLE, repr(given))
+    if hasattr(os, "sched_getaffinity"):
+        return min(len(os.sched_getaffinity(0)), MAX_POOL_THREADS)
+    return min(os.cpu_count() or 1, MAX_POOL_THREADS)
+
+
+def _check(count: int, what: str, found: str) -> int:
+    if not 1 <= count <= MAX_POOL_THREADS:
+        raise _no_count(what, found)
+    return count
+
+
+def _no_count(what: str, found: str) -> IRKitError:
+    return IRKitError(
+        f"{what} must be a whole number from 1 to {MAX_POOL_THREADS}, found {found[:40]}"
+    )

@@ -1,0 +1,276 @@
+"""The pool of threads: how many there are, who may call it at once, fork, idling, and exit."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import irkit
+from irkit.core import IRKitError, Target
+from irkit.graph import Builder, tensor_type
+from irkit.ir import PrimFunc, parse
+from irkit.runtime import Kernel, compile_functions, num_threads, set_num_threads
+from tests.runtime.models import kernel, module
+
+ROWS = """
+def f(A: i64[n, m], C: i64[n, m], k: i64):
+    for i in parallel(0, n):
+        for j in serial(0, m):
+            C[i, j] = A[i, j] * k + i
+"""
+
+
+@pytest.fixture(autouse=True)
+def four_threads() -> Iterator[None]:
+    before = num_threads()
+    set_num_threads(4)
+    yield
+    set_num_threads(before)
+
+
+def compiled(text: str = ROWS) -> Kernel:
+    func = parse(text)
+    assert isinstance(func, PrimFunc)
+    return compile_functions({"f": func}, Target(opt_level=1))["f"]
+
+
+def rows(count: int = 64, width: int = 100) -> Any:
+    return np.arange(count * width).reshape(count, width)
+
+
+def right(run: Kernel, k: int, a: Any) -> bool:
+    c = np.zeros_like(a)
+    run(a, c, k)
+    return np.array_equal(c, a * k + np.arange(len(a))[:, None])
+
+
+def workers() -> int:
+    """Count the threads of this process that Python did not start."""
+    return len(os.listdir("/proc/self/task")) - threading.active_count()
+
+
+def script(text: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", f"ROWS = '''{ROWS}'''\n" + text],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+BUILD = """
+import numpy as np
+from irkit.core import Target
+from irkit.ir import parse
+from irkit.runtime import compile_functions, num_threads, set_num_threads
+run = compile_functions({"f": parse(ROWS)}, Target(opt_level=1))["f"]
+a = np.arange(640).reshape(64, 10)
+c = np.zeros_like(a)
+run(a, c, 3)
+assert np.array_equal(c, a * 3 + np.arange(64)[:, None])
+"""
+
+
+def test_what_was_set_is_the_number_of_threads() -> None:
+    for count in (1, 3, 2):
+        set_num_threads(count)
+        assert num_threads() == count
+        assert right(compiled(), 5, rows())
+
+
+@pytest.mark.parametrize("count", [0, -1, 513, 2.0, True, "2"])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(count: Any) -> None:
+    with pytest.raises(IRKitError, match="whole number from 1 to 512, found"):
+        set_num_threads(count)
+    assert num_threads() == 4
+
+
+def test_the_environment_says_how_many_threads_there_are() -> None:
+    told = script(BUILD + "print(num_threads())", IRKIT_NUM_THREADS=" 3 ")
+    assert told.stdout == "3\n", told.stderr
+    unset = script(BUILD + "print(num_threads())", IRKIT_NUM_THREADS="")
+    assert unset.stdout == f"{len(os.sched_getaffinity(0))}\n", unset.stderr
+
+
+@pytest.mark.parametrize("given", ["0", "-2", "many", "1.5", "9" * 400, "\u0662"])
+def test_an_environment_that_makes_no_sense_is_an_error(given: str) -> None:
+    done = script(BUILD, IRKIT_NUM_THREADS=given)
+    assert "IRKIT_NUM_THREADS must be a whole number from 1 to 512, found" in done.stderr
+    assert done.returncode == 1
+
+
+def test_many_small_regions_in_a_row_are_right() -> None:
+    run, a = compiled(), rows(9, 3)
+    start = time.perf_counter()
+    assert all(right(run, k, a) for k in range(20_000))
+    assert time.perf_counter() - start < 20
+
+
+def test_eight_callers_at_once_are_right() -> None:
+    run, a = compiled(), rows()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda k: right(run, k, a), range(4000)))
+    assert all(found)
+
+
+def test_the_number_may_change_while_regions_run() -> None:
+    run, a, done = compiled(), rows(), threading.Event()
+
+    def change() -> None:
+        count = 0
+        while not done.is_set():
+            count = count % 5 + 1
+            set_num_threads(count)
+
+    with ThreadPoolExecutor(3) as pool:
+        changing = pool.submit(change)
+        try:
+            found = list(pool.map(lambda k: right(run, k, a), range(1000)))
+        finally:
+            done.set()
+    changing.result()
+    assert all(found)
+
+
+def test_the_parent_and_a_forked_child_both_go_on() -> None:
+    run, a = compiled(), rows()
+    assert right(run, 2, a)
+    for _ in range(5):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if all(right(run, k, a) for k in range(200)) else 1)
+        assert all(right(run, k, a) for k in range(200))
+        assert waited(child) == 0
+
+
+def test_a_child_forked_while_another_thread_is_in_a_region_goes_on() -> None:
+    run, a, done = compiled(), rows(), threading.Event()
+
+    def busy() -> bool:
+        big = rows(64, 20_000)
+        return all(right(run, 3, big) for _ in iter(done.is_set, True))
+
+    with ThreadPoolExecutor(1) as pool:
+        going = pool.submit(busy)
+        codes: list[int] = []
+        for _ in range(10):
+            time.sleep(0.003)
+            child = forked()
+            if child == 0:
+                os._exit(0 if all(right(run, k, a) for k in range(50)) else 1)
+            codes.append(waited(child))
+        done.set()
+        assert going.result()
+    assert codes == [0] * 10
+
+
+def forked() -> int:
+    """Fork, although Python warns of it where threads of its own run: that is what is tested."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def waited(child: int) -> int:
+    """Wait for a child to end, for at most 30 seconds."""
+    for _ in range(3000):
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return -1
+
+
+def test_threads_that_idle_sleep() -> None:
+    run, a = compiled(), rows()
+    assert right(run, 2, a)
+    assert workers() >= 3
+    time.sleep(0.05)
+    start = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - start < 0.05
+    assert right(run, 7, a)  # And wake.
+
+
+def test_fewer_threads_are_fewer_at_once() -> None:
+    run, a = compiled(), rows()
+    assert right(run, 2, a)
+    before = workers()
+    set_num_threads(2)
+    assert workers() == before - 3
+    assert right(run, 2, a)
+    assert workers() == before - 2
+
+
+def test_a_process_ends_with_threads_asleep_awake_or_at_work() -> None:
+    at_work = """
+import threading
+big = np.zeros((64, 5_000_000), np.int64)
+threading.Thread(target=lambda: run(big, np.zeros_like(big), 3), daemon=True).start()
+"""
+    for more in ("", "import time; time.sleep(0.1)", at_work):
+        done = script(BUILD + "set_num_threads(4)\nrun(a, c, 3)\n" + more)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_reaches_python_while_threads_exist() -> None:
+    text = (
+        BUILD
+        + "import os, signal, time\nset_num_threads(4)\nrun(a, c, 3)\n"
+        + """
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(20)
+except KeyboardInterrupt:
+    run(a, c, 3)
+    print("interrupted")
+"""
+    )
+    start = time.perf_counter()
+    done = script(text)
+    assert done.stdout == "interrupted\n", done.stderr
+    assert time.perf_counter() - start < 15
+
+
+def test_an_object_from_the_cache_finds_the_pool_of_another_process(tmp_path: Path) -> None:
+    for _ in range(2):
+        done = script(BUILD, IRKIT_CACHE="1", IRKIT_CACHE_DIR=str(tmp_path))
+        assert done.returncode == 0, done.stderr
+        found = sorted(tmp_path.iterdir())
+    assert len(found) == 3  # The kernel, its stub and the pool.
+
+
+PARALLEL = """
+def double(A: f32[8, 8], C: f32[8, 8]):
+    for i in parallel(0, 8):
+        for j in serial(0, 8):
+            assert A[i, j] < f32(100.0), "too much"
+            C[i, j] = A[i, j] + A[i, j]
+"""
+
+
+def test_models_run_parallel_loops_after_saving_and_report_errors(tmp_path: Path) -> None:
+    b = Builder()
+    x = b.param("x", (8, 8))
+    y = b.invoke("double", x, type=tensor_type((8, 8)))
+    model = irkit.compile(module(b.finish(y, outputs=("y",)), double=kernel(PARALLEL)))
+    model.save(tmp_path / "m.irkit")
+    for m in (model, irkit.load(tmp_path / "m.irkit")):
+        x = np.arange(64, dtype=np.float32).reshape(8, 8)
+        assert np.array_equal(m.run({"x": x})["y"], x + x)
+        with pytest.raises(IRKitError, match="assertion 1"):
+            m.run({"x": x * 2})
