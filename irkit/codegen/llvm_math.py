@@ -29,7 +29,8 @@ def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flag
     """Write a call of an intrinsic on operands of one type; ``flags`` are for float arithmetic."""
     if dtype.is_float:
         working = F32.with_lanes(dtype.lanes) if dtype.bits == 16 else dtype
-        emit = OWN.get((name, str(working.element))) or _FLOAT.get(name)
+        own = OWN.get((name, str(working.element)))
+        emit = own.emit if own is not None else _FLOAT.get(name)
         if emit is not None:
             result = emit(text, working, args, flags if dtype.bits > 16 else "")
             return result if name in _TESTS else rounded(text, dtype, result)
@@ -136,11 +137,13 @@ def _rsqrt(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str
 
 
 def _sigmoid(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write 1 / (1 + exp(-x)); exp overflows to infinity for x far below 0, which gives 0."""
+    """Write 1 / (1 + exp(-x)) for x >= 0, else exp(x) / (1 + exp(x)), so that nothing overflows."""
     kind, one = value_type(dtype), number(1.0, dtype)
-    negated = text.op(f"fneg {kind} {args[0]}")
-    grown = intrinsic(text, "exp", dtype, [negated], flags)
-    return text.op(f"fdiv {kind} {one}, {text.op(f'fadd {kind} {grown}, {one}')}")
+    size = text.op(f"fneg {kind} {text.intrinsic('fabs', kind, *args)}")
+    small = intrinsic(text, "exp", dtype, [size], flags)
+    below = text.op(f"fcmp olt {kind} {args[0]}, {number(0.0, dtype)}")
+    above = choose(text, dtype, below, small, one)
+    return text.op(f"fdiv {kind} {above}, {text.op(f'fadd {kind} {small}, {one}')}")
 
 
 def _float_abs(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:

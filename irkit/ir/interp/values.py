@@ -200,6 +200,12 @@ def _rsqrt(x: Any) -> Any:
     return 1.0 / np.sqrt(x)
 
 
+def _power(a: Any, b: Any) -> Any:
+    # For a single exponent of 0.5 NumPy takes the root, which keeps -0.0 and has none of -inf.
+    root = (b == 0.5) & ((a == 0) | np.isinf(a))
+    return np.where(root, np.abs(a), np.power(a, b))[()]
+
+
 def _erf(x: Any) -> Any:
     # Not math.erf lane by lane in a Python loop at each call site: frompyfunc keeps the shape.
     return np.asarray(_ERF(x), dtype=np.float64)[()]
@@ -231,7 +237,7 @@ _TRANSCENDENTAL: dict[str, Function] = {
     "acosh": np.arccosh,
     "atanh": np.arctanh,
     "atan2": np.arctan2,
-    "pow": np.power,
+    "pow": _power,
 }
 _EXACT: dict[str, Function] = {
     "sqrt": np.sqrt,
