@@ -5,6 +5,7 @@ from typing import overload
 
 from irkit.core import Function, IRKitError, IRModule, Target, as_target
 from irkit.ir import PrimFunc
+from irkit.phases.bounds import with_bounds_checks
 from irkit.phases.default import DEFAULT
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.lowering import lower
@@ -20,6 +21,7 @@ def build(
     *,
     pipeline: Pipeline = ...,
     legalize: Pipeline = ...,
+    check_bounds: bool = ...,
 ) -> Kernel: ...
 @overload
 def build(
@@ -29,6 +31,7 @@ def build(
     *,
     pipeline: Pipeline = ...,
     legalize: Pipeline = ...,
+    check_bounds: bool = ...,
 ) -> Module: ...
 def build(
     ir: PrimFunc | IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
@@ -37,15 +40,18 @@ def build(
     *,
     pipeline: Pipeline = DEFAULT,
     legalize: Pipeline = LEGALIZE,
+    check_bounds: bool = False,
 ) -> Kernel | Module:
     """Lower and compile: a function gives a kernel to call, a module gives its kernels by name.
 
     A mapping has a module for each target, by the target or its name; ``cpu`` stands for
-    ``target``. ``name`` is for a single function; ``legalize`` runs after the phases. Raises:
-    IRKitError if there is nothing to
-    compile, or if what there is has not been brought to loops.
+    ``target``. ``name`` is for a single function; ``legalize`` runs after the phases. With
+    ``check_bounds``, a call that reads or writes outside of a buffer raises an IRKitError that
+    names buffer, indices, shape and line; such code is slower.
+    Raises: IRKitError if there is nothing to compile, or if what there is has not been brought to
+    loops.
     """
-    pipeline = pipeline.then(legalize)
+    pipeline = (with_bounds_checks(pipeline) if check_bounds else pipeline).then(legalize)
     if isinstance(ir, PrimFunc):
         func = ir if name is None else ir.replace(name=name)
         return _compiled({func.name: func}, as_target(target), pipeline)[func.name]

@@ -2,11 +2,12 @@
 and the executor."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
+import msgspec
 from numpy.typing import ArrayLike
 
-from irkit.codegen import complete, emit, emit_executor
+from irkit.codegen import Plan, complete, emit, emit_executor, record_size
 from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.frontend.onnx import ModelLike, Shapes, import_onnx
 from irkit.graph import GraphFunc
@@ -64,6 +65,7 @@ def compile(
     check_calls(module, main)
     plan, params = make_plan(main)
     objects: list[bytes] = []
+    recording = set[str]()
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
     for done, name in enumerate(names, 1):
         # The executor calls it by its key in the module.
@@ -73,10 +75,21 @@ def compile(
             func = step.after
         assert isinstance(func, PrimFunc)
         objects.append(object_for(emit([func], machine), machine))
+        recording |= {name} if record_size(func) else set()
         tell(name, done, len(names))
+    plan = _with_records(plan, recording)
     objects.append(object_for(emit_executor(plan), machine))
     contents = Contents(plan, tuple(objects), params, machine, main.script())
     return Model(contents, Trace.of(steps, title=_title(model)) if keep_trace else None)
+
+
+def _with_records(plan: Plan, names: Container[str]) -> Plan:
+    """Say of each call whether its kernel takes a record, which is known once it is lowered."""
+    calls = [
+        msgspec.structs.replace(call, records=True) if call.kernel in names else call
+        for call in plan.calls
+    ]
+    return msgspec.structs.replace(plan, calls=tuple(calls))
 
 
 def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:

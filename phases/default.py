@@ -44,6 +44,16 @@ ORDER = (
         "the first step of a reduction is told by the axes of its block",
     ),
     Order(
+        "instrument-bounds",
+        "compact-buffers",
+        "what is outside of a buffer may be inside of the box of all accesses",
+    ),
+    Order(
+        "instrument-bounds",
+        "flatten-buffers",
+        "an index that is outside may be an offset that is inside, and the message names indices",
+    ),
+    Order(
         "compact-buffers",
         "flatten-buffers",
         "a box has sides only while the indices are apart",

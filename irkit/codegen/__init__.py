@@ -1,7 +1,7 @@
 """From loop IR to native code. Reading order: host and processor (what there is),
 llvm_types, llvm_text, llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory, llvm_lazy,
-llvm_expr, llvm_layout, pool and llvm_parallel (parallel loops), llvm_stmt, llvm_module, llvm_stub;
-then object, and executor for models."""
+llvm_expr, llvm_layout, pool and llvm_parallel (parallel loops), llvm_record, llvm_stmt,
+llvm_module, llvm_stub; then object, and executor for models."""
 
 from irkit.codegen.executor import (
     ALIGNMENT,
@@ -16,6 +16,7 @@ from irkit.codegen.executor import (
 from irkit.codegen.host import complete, host_target, runnable
 from irkit.codegen.llvm_layout import OUT_OF_MEMORY
 from irkit.codegen.llvm_module import EMITTER_VERSION, assertions, emit, emit_stubs
+from irkit.codegen.llvm_record import record_size
 from irkit.codegen.llvm_stub import (
     BAD_ARGUMENT,
     BF16_SYMBOL,
@@ -70,6 +71,7 @@ __all__ = [
     "kernel_declaration",
     "optimise",
     "quoted",
+    "record_size",
     "runnable",
     "serial_because",
     "stub_symbol",

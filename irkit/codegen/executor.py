@@ -37,11 +37,12 @@ class Place(msgspec.Struct, frozen=True):
 
 class KernelCall(msgspec.Struct, frozen=True):
     """One kernel called with the places of its buffers, in order of its parameters; ``node`` says
-    what it is for."""
+    what it is for, ``records`` whether it takes the record of a call as well."""
 
     kernel: str
     args: tuple[Place, ...]
     node: str = ""
+    records: bool = False
 
 
 class Copy(msgspec.Struct, frozen=True):
@@ -76,7 +77,7 @@ def emit_executor(plan: Plan) -> str:
     It returns 0, or the number of the call that failed, from 1, in the upper 32 bits and the
     kernel's own status in the lower.
     """
-    kernels = {call.kernel: len(call.args) for call in plan.calls}
+    kernels = {call.kernel: len(call.args) + call.records for call in plan.calls}
     lines = [
         f"declare i32 {quoted(symbol(name))}({', '.join(['ptr'] * count)})"
         for name, count in kernels.items()
@@ -86,7 +87,8 @@ def emit_executor(plan: Plan) -> str:
     lines.append("entry:")
     places = _addresses(plan, lines)
     for number, call in enumerate(plan.calls):
-        args = ", ".join(f"ptr {places[place]}" for place in call.args)
+        given = [*(places[place] for place in call.args), *["null"] * call.records]
+        args = ", ".join(f"ptr {place}" for place in given)
         lines += [
             f"  %s{number} = call i32 {quoted(symbol(call.kernel))}({args})",
             f"  %f{number} = icmp ne i32 %s{number}, 0",

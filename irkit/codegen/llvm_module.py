@@ -1,7 +1,8 @@
 """Write functions and modules of LLVM IR.
 
 A kernel is ``i32 @name(...)``: a pointer for each buffer and a value for each scalar, in order of
-the parameters, then an i64 for each variable of ``shape_vars``. It returns 0, the number of the
+the parameters, then an i64 for each variable of ``shape_vars``, then perhaps the record of the call
+(``llvm_record.py``). It returns 0, the number of the
 assertion that failed (from 1, in text order), or -1 where memory ran out. A scalar bool comes as
 i8, a 16-bit float as its bits.
 """
@@ -13,6 +14,7 @@ from irkit.codegen.llvm_float import convert
 from irkit.codegen.llvm_layout import leave, placed
 from irkit.codegen.llvm_memory import from_memory
 from irkit.codegen.llvm_parallel import attributes
+from irkit.codegen.llvm_record import bind_record, record_size
 from irkit.codegen.llvm_scope import Place, Scope
 from irkit.codegen.llvm_stmt import write
 from irkit.codegen.llvm_stub import emit_stub
@@ -93,6 +95,8 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
         scope.flags = scope.flags.replace("contract", "").strip()
     scope.failures = {id(node): place + 1 for place, node in enumerate(assertions(func))}
     params = _bind_parameters(scope, func)
+    if record_size(func):
+        params.append(bind_record(scope))
     for param in func.params:
         if isinstance(param, Buffer):
             placed(scope, param, scope.places[id(param)].pointer)

@@ -12,6 +12,7 @@ from irkit.codegen.llvm_expr import evaluate
 from irkit.codegen.llvm_layout import allocate, extent, fail_if, placed, release
 from irkit.codegen.llvm_memory import store
 from irkit.codegen.llvm_parallel import launch
+from irkit.codegen.llvm_record import note_values
 from irkit.codegen.llvm_scope import Scope
 from irkit.codegen.llvm_types import memory_type, value_type
 from irkit.core import IRKitError
@@ -214,9 +215,11 @@ def _evaluate(scope: Scope, node: Evaluate) -> Steps:
 
 
 def _assert(scope: Scope, node: Assert) -> Steps:
-    holds = _value(scope, node.cond)
+    holds, number = _value(scope, node.cond), scope.failures[id(node)]
+    if node.values:
+        note_values(scope, holds, number, node.values)
     broken = scope.text.op(f"xor i1 {holds}, true")
-    fail_if(scope, broken, scope.failures[id(node)])
+    fail_if(scope, broken, number)
     return []
 
 

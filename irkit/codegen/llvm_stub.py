@@ -2,7 +2,8 @@
 the kernel.
 
 It takes a ``PyObject *`` for each buffer, an i64 for each integer or bool and a double for each
-float scalar. It returns the status of the kernel, or ``-2 - n`` if parameter n is not as declared;
+float scalar, and the record of the call if the kernel wants one. It returns the status of the
+kernel, or ``-2 - n`` if parameter n is not as declared;
 who calls then finds out in Python what to say. Nothing is read or written before all is checked.
 ``runtime/call.py`` makes sure that the offsets below are those of this NumPy.
 """
@@ -12,6 +13,7 @@ import msgspec
 from irkit.codegen.llvm_expr import evaluate
 from irkit.codegen.llvm_float import convert
 from irkit.codegen.llvm_memory import as_i64, to_memory
+from irkit.codegen.llvm_record import record_size
 from irkit.codegen.llvm_scope import Scope
 from irkit.codegen.llvm_text import FunctionText, ModuleText
 from irkit.codegen.llvm_types import memory_type, quoted, symbol
@@ -101,6 +103,8 @@ def emit_stub(module: ModuleText, func: PrimFunc) -> str:
             continue
         params.append(f"ptr {name}")
         arrays.append(_checked(text, param, name, f"bad{place}", param in outputs))
+    if record_size(func):
+        params.append("ptr %record")
     _bind_shapes(scope, func, arrays)
     for array in arrays:
         _check_shape(scope, array)
@@ -268,6 +272,8 @@ def _call_kernel(scope: Scope, func: PrimFunc, arrays: list[_Array]) -> None:
     for var in shape_vars(func):
         args.append(f"i64 {convert(text, var.dtype, I64, scope.values[id(var)])}")
     text.module.declare(f"kernel {func.name}", kernel_declaration(func))
+    if record_size(func):
+        args.append("ptr %record")
     status = text.op(f"call i32 {quoted(symbol(func.name))}({', '.join(args)})")
     text.line(f"ret i32 {status}")
 
@@ -275,5 +281,5 @@ def _call_kernel(scope: Scope, func: PrimFunc, arrays: list[_Array]) -> None:
 def kernel_declaration(func: PrimFunc) -> str:
     """Declare a kernel for code that calls it from another module."""
     kinds = ["ptr" if isinstance(p, Buffer) else memory_type(p.dtype) for p in func.params]
-    kinds += ["i64"] * len(shape_vars(func))
+    kinds += ["i64"] * len(shape_vars(func)) + ["ptr"] * (record_size(func) > 0)
     return f"declare i32 {quoted(symbol(func.name))}({', '.join(kinds)})"

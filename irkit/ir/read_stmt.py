@@ -331,8 +331,10 @@ def _pass(reader: StmtReader, node: ast.Pass) -> None:
 
 
 def _assert(reader: StmtReader, node: ast.Assert) -> None:
-    message = "" if node.msg is None else reader.string(node.msg)
-    stmt = Assert(reader.expr(node.test), message, span=reader.span)
+    given = node.msg.elts if isinstance(node.msg, ast.Tuple) else [node.msg]
+    message = reader.string(given[0]) if given and given[0] is not None else ""
+    values = tuple(reader.expr(value) for value in given[1:] if value is not None)
+    stmt = Assert(reader.expr(node.test), message, values, span=reader.span)
     reader.frames[-1].items.append(stmt)
 
 

@@ -313,7 +313,10 @@ def _evaluate(printer: Printer, stmt: Evaluate, tail: bool) -> None:
 
 
 def _assert(printer: Printer, stmt: Assert, tail: bool) -> None:
-    printer.line(f"assert {printer.expr(stmt.cond)}, {quoted(stmt.message)}")
+    message = quoted(stmt.message)
+    if stmt.values:
+        message = f"({', '.join([message, *map(printer.expr, stmt.values)])})"
+    printer.line(f"assert {printer.expr(stmt.cond)}, {message}")
 
 
 _FORMS: dict[type[Node], Callable[[Printer, Any, bool], None]] = {

@@ -4,6 +4,7 @@ equality.
 A block is the unit that schedules address; blocks are there in phase 0 and gone after phase 1.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from irkit.core import Attrs, Binds, Node, Span, Uses
@@ -14,6 +15,7 @@ LoopKind = Literal["serial", "parallel", "vectorized", "unrolled", "thread"]
 LOOP_KINDS: tuple[LoopKind, ...] = ("serial", "parallel", "vectorized", "unrolled", "thread")
 AxisKind = Literal["spatial", "reduce", "opaque"]
 AXIS_KINDS: tuple[AxisKind, ...] = ("spatial", "reduce", "opaque")
+PLACE_OF_VALUE = "{}"
 
 
 class Stmt(Node, frozen=True, eq=False, kw_only=True):
@@ -145,7 +147,19 @@ class Evaluate(Stmt, frozen=True, eq=False):
 
 
 class Assert(Stmt, frozen=True, eq=False):
-    """Stop with ``message`` where ``cond`` does not hold."""
+    """Stop with ``message`` where ``cond`` does not hold; each ``{}`` in it is one of ``values``.
+
+    The values are integers, and are evaluated only where the condition does not hold.
+    """
 
     cond: Expr
     message: str
+    values: tuple[Expr, ...] = ()
+
+    def described(self, values: Sequence[int]) -> str:
+        """Put the values of a failure into the message; those that are not known are ``?``."""
+        if not self.values:
+            return self.message
+        known = [str(value) for value in values] + ["?"] * (len(self.values) - len(values))
+        parts = self.message.split(PLACE_OF_VALUE)
+        return "".join(word for pair in zip(parts, [*known, ""], strict=True) for word in pair)

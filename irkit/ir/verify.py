@@ -19,6 +19,7 @@ from irkit.ir.params import dimension_vars
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
+    PLACE_OF_VALUE,
     Allocate,
     Assert,
     Block,
@@ -322,6 +323,13 @@ def _assert(checker: _Checker, stmt: Assert) -> None:
     checker.condition(stmt.cond, "the condition of an assertion")
     if len(stmt.message) > MAX_STRING:
         checker.report(f"the message of an assertion is longer than {MAX_STRING} characters")
+    for value in stmt.values:
+        checker.integer(value, "a value in the message of an assertion")
+    if stmt.values and stmt.message.count(PLACE_OF_VALUE) != len(stmt.values):
+        checker.report(
+            f"the message of an assertion has {stmt.message.count(PLACE_OF_VALUE)} places for "
+            f"{len(stmt.values)} values"
+        )
 
 
 _RULES: dict[type[Node], Callable[[_Checker, Any], None]] = {

@@ -10,16 +10,29 @@ from irkit.core import DTypeError, IRKitError, ShapeError
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype
 
 
-def fail(func: PrimFunc, status: int, args: Sequence[Any]) -> NoReturn:
-    """Raise the error that a status stands for."""
+def fail(func: PrimFunc, status: int, args: Sequence[Any], record: Sequence[int] = ()) -> NoReturn:
+    """Raise the error that a status stands for; ``record`` is what the kernel noted of it."""
     if status == OUT_OF_MEMORY:
         raise MemoryError(f"{func.name} found no memory for its buffers")
     if status > 0:
-        broken = assertions(func)[status - 1]
-        raise IRKitError(f"{func.name}: {broken.message}", span=broken.span)
+        # Where threads fail side by side, the one that wrote the record need not be the one whose
+        # status came back.
+        number = record[0] if record and record[0] else status
+        broken = assertions(func)[number - 1]
+        values = record[1 : 1 + len(broken.values)] if number == (record or (0,))[0] else ()
+        message = broken.described(_as_typed(broken.values, values))
+        raise IRKitError(f"{func.name}: {message}", span=broken.span)
     Explanation(func, args).check()
     param = func.params[BAD_ARGUMENT - status]
     raise IRKitError(f"{func.name}: argument {param.name!r} changed while it was checked")
+
+
+def _as_typed(exprs: Sequence[Expr], values: Sequence[int]) -> list[int]:
+    """Read the i64s of a record: those of u64 are not negative."""
+    return [
+        value & ((1 << 64) - 1) if expr.dtype.kind == "u" else value
+        for expr, value in zip(exprs, values, strict=False)
+    ]
 
 
 def check_count(func: PrimFunc, args: Sequence[Any]) -> None:

@@ -11,6 +11,7 @@ from irkit.codegen import (
     assembly,
     emit,
     emit_stubs,
+    record_size,
     runnable,
     stub_symbol,
     symbol,
@@ -36,7 +37,9 @@ class Kernel:
         self.library = library
         self._count = len(func.params)
         self._scalars = [place for place, p in enumerate(func.params) if isinstance(p, Var)]
+        self._record_size = record_size(func)
         kinds = [_argument_type(param) for param in func.params]
+        kinds += [ctypes.c_void_p] * (self._record_size > 0)
         prototype = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)
         self._stub: Any = prototype(library.address(stub_symbol(func.name)))
 
@@ -48,13 +51,18 @@ class Kernel:
         """
         if len(args) != self._count:
             check_count(self.func, args)
+        given: Sequence[Any] = args
         if self._scalars:
             given = list(args)
             for place in self._scalars:
                 given[place] = as_scalar(self.func, place, args[place])
-            status = self._stub(*given)
-        else:
-            status = self._stub(*args)
+        if self._record_size:  # One for each call: others may run at the same time.
+            record = (ctypes.c_int64 * self._record_size)()
+            status = self._stub(*given, record)
+            if status:
+                fail(self.func, status, args, tuple(record))
+            return
+        status = self._stub(*given)
         if status:
             fail(self.func, status, args)
 

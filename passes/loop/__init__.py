@@ -18,6 +18,7 @@ from irkit.passes.loop.eliminate_common_subexpressions import eliminate_common_s
 from irkit.passes.loop.flatten_buffers import flatten_buffers
 from irkit.passes.loop.hoist_first_iterations import hoist_first_iterations
 from irkit.passes.loop.hoist_if_then_else import hoist_if_then_else
+from irkit.passes.loop.instrument_bounds import instrument_bounds
 from irkit.passes.loop.lower_blocks import lower_blocks
 from irkit.passes.loop.lower_init_blocks import lower_init_blocks
 from irkit.passes.loop.lower_thread_loops import lower_thread_loops
@@ -39,6 +40,7 @@ __all__ = [
     "flatten_buffers",
     "hoist_first_iterations",
     "hoist_if_then_else",
+    "instrument_bounds",
     "lower_blocks",
     "lower_init_blocks",
     "lower_thread_loops",

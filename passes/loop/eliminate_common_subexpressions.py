@@ -148,6 +148,7 @@ class _Run:
         self.uses = Counter[int]()
         self.first: dict[int, int] = {}
         self.always: dict[int, int] = {}
+        self.stmts = run
         self.lines = [self._line(at, stmt) for at, stmt in enumerate(run)]
 
     def _version(self, expr: Expr) -> Hashable:
@@ -186,7 +187,9 @@ class _Run:
     def _mark_always(
         self, at: int, roots: list[Expr], nodes: list[Expr], of: dict[int, int]
     ) -> None:
-        always = {id(root) for root in roots}
+        # What an assertion says is computed only where it fails.
+        sure = roots[:1] if isinstance(self.stmts[at], Assert) else roots
+        always = {id(root) for root in sure}
         for node in reversed(nodes):
             if id(node) in always:
                 self.always.setdefault(of[id(node)], at)

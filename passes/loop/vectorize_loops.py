@@ -166,7 +166,8 @@ class _Statements:
                 offset = self._same(stmt.offset, mask)
                 return stmt.replace(offset=offset, body=(yield stmt.body, mask))
             case Assert() if mask is None:
-                return stmt.replace(cond=self._same(stmt.cond, mask))
+                values = tuple(self._same(value, mask) for value in stmt.values)
+                return stmt.replace(cond=self._same(stmt.cond, mask), values=values)
             case Allocate():
                 raise CannotVectorize(f"it allocates {stmt.buffer.name!r} in each iteration")
             case _:

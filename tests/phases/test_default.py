@@ -5,6 +5,7 @@ import pytest
 from irkit.core import IRKitError, IRModule, same
 from irkit.ir import LOOP_LEVEL, parse, script
 from irkit.phases import DEFAULT, ORDER, lower, trace
+from irkit.phases.bounds import with_bounds_checks
 from irkit.transform import Phase, Pipeline
 from tests.passes.loop.kernels import KERNELS, kernel, results
 
@@ -55,7 +56,8 @@ def test_a_trace_holds_every_step() -> None:
 def test_an_order_that_is_turned_round_is_refused_with_its_reason(pair: object) -> None:
     assert hasattr(pair, "before")
     assert hasattr(pair, "after")
-    passes = {p.name: p for phase in DEFAULT.phases for p in phase.passes}
+    phases = with_bounds_checks(DEFAULT).phases
+    passes = {p.name: p for phase in phases for p in phase.passes}
     first, second = passes[pair.before], passes[pair.after]
     facts = (*first.needs, *second.needs)
     Pipeline(LOOP_LEVEL, (Phase(0, "all", (first, second)),), order=ORDER, facts=facts)

@@ -265,12 +265,17 @@ class StatementCompiler(ExpressionCompiler):
 
     def assert_(self, stmt: Assert) -> None:
         cond = self.value(stmt.cond)
+        good, bad = self.code.label(), self.code.label()
+        self.code.branch(cond, good, bad, bad)
+        # What the values load may be there only where the condition does not hold.
+        values = [self.value(value) for value in stmt.values]
 
-        def check(r: Registers) -> None:
-            if not r[cond]:
-                raise IRKitError(f"assertion failed: {stmt.message}", span=stmt.span)
+        def stop(r: Registers) -> None:
+            message = stmt.described([int(r[value]) for value in values])
+            raise IRKitError(f"assertion failed: {message}", span=stmt.span)
 
-        self.code.emit(check)
+        self.code.emit(stop)
+        self.code.goto(good, good)
 
 
 def _is_barrier(stmt: Stmt) -> bool:
