@@ -2,6 +2,7 @@
 small."""
 
 from irkit.core.analysis import analysis
+from irkit.core.annotations import checks, structs_within
 from irkit.core.descend import Visit, allowed, carried, descend
 from irkit.core.errors import (
     DTypeError,
@@ -14,6 +15,7 @@ from irkit.core.errors import (
     ShapeError,
 )
 from irkit.core.files import replacing
+from irkit.core.malformed import malformed
 from irkit.core.marked import marked
 from irkit.core.module import Codec, Function, IRModule, Level, Problem
 from irkit.core.node import (
@@ -76,6 +78,7 @@ __all__ = [
     "as_target",
     "binders",
     "carried",
+    "checks",
     "children",
     "count_nodes",
     "current_recorder",
@@ -85,6 +88,7 @@ __all__ = [
     "first",
     "free_symbols",
     "fresh",
+    "malformed",
     "marked",
     "parts",
     "postorder",
@@ -94,6 +98,7 @@ __all__ = [
     "rewrite",
     "same",
     "same_data",
+    "structs_within",
     "structural_hash",
     "substitute",
     "symbols_bound",

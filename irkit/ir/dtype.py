@@ -34,6 +34,17 @@ class DType(msgspec.Struct, frozen=True, gc=False):
         base = "bool" if self.kind == "bool" else f"{self.kind}{self.bits}"
         return base if self.lanes == 1 else f"{base}x{self.lanes}"
 
+    def is_known(self) -> bool:
+        """Say whether there is such a type; a struct can be made with anything in it."""
+        lanes, bits = self.lanes, self.bits
+        return (
+            self.kind.__class__ is str
+            and bits.__class__ is int
+            and lanes.__class__ is int
+            and bits in _WIDTHS.get(self.kind, ())
+            and 1 <= lanes <= MAX_LANES
+        )
+
     @property
     def is_float(self) -> bool:
         return self.kind in ("f", "bf")

@@ -1,7 +1,8 @@
 """Say what is wrong with a loop function: scopes, types, loops, blocks and attributes.
 
-The verifier returns values and never raises. What it does not check are facts of a run: that
-indices lie in bounds, and that no two iterations of a parallel loop write the same element.
+The verifier returns values and never raises, whatever a pass left in a field. What it does not
+check are facts of a run: that indices lie in bounds, and that no two iterations of a parallel loop
+write the same element.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from irkit.core import Attrs, Node, Problem, children
+from irkit.core import Attrs, Node, Problem, children, malformed
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
@@ -43,6 +44,11 @@ _THREAD = re.compile(r"(threadIdx|blockIdx|vthread)(\.[xyz])?\Z")
 def verify(func: PrimFunc) -> list[Problem]:
     """List what is wrong with a function, at most ``MAX_PROBLEMS``; nothing means that it is
     valid."""
+    if not isinstance(func, PrimFunc):  # pyright: ignore[reportUnnecessaryIsInstance] -- a pass may return anything
+        return [Problem(f"{type(func).__name__} is no function of loop IR")]
+    broken = malformed(func, {DType: DType.is_known}, most=MAX_PROBLEMS)
+    if broken:
+        return broken  # The rules below rely on the form of what they see.
     checker = _Checker(func)
     checker.signature(func)
     checker.statements(func.body)

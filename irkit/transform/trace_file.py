@@ -15,8 +15,7 @@ from typing import Any
 
 import msgspec
 
-from irkit.core import Codec, Level, Node, Span
-from irkit.transform.annotations import structs_within
+from irkit.core import Codec, Level, Node, Span, structs_within
 
 MAGIC = b"irkit-trace "
 VERSION = 1

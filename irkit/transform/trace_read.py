@@ -17,9 +17,9 @@ from irkit.core import (
     Node,
     Remark,
     Span,
+    checks,
     fields,
 )
-from irkit.transform.annotations import checks
 from irkit.transform.step import IR, Step
 from irkit.transform.trace_file import (
     MAGIC,
