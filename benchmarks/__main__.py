@@ -1,8 +1,9 @@
 """Run every benchmark: ``python -m benchmarks``."""
 
-from benchmarks import compiler, models, rewriting, tracing
+from benchmarks import compiler, models, parallel, rewriting, tracing
 
 models.main()
 compiler.main()
+parallel.main()
 rewriting.main()
 tracing.main()

@@ -28,15 +28,15 @@ def function(text: str) -> PrimFunc:
     return func
 
 
-def compiled(text: str) -> Kernel:
+def compiled(text: str, level: int = 1) -> Kernel:
     func = function(text)
-    return compile_functions({"main": func}, Target(opt_level=1))["main"]
+    return compile_functions({"main": func}, Target(opt_level=level))["main"]
 
 
-def agree(text: str, *args: Any) -> None:
+def agree(text: str, *args: Any, level: int = 1) -> None:
     """Run natively and interpreted, and compare what is left in all arrays."""
     natively = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
-    compiled(text)(*natively)
+    compiled(text, level)(*natively)
     interpret(function(text), *args)
     for a, b in zip(natively, args, strict=True):
         assert np.array_equal(a, b)
@@ -111,6 +111,32 @@ def f(A: buffer(f32[n, 4], strides=(s, t)), C: f32[n, 4]):
             C[i, lanes] = A[i, lanes]
 """
     agree(text, floats(20, 16)[::2, ::4], np.zeros((10, 4), np.float32))
+
+
+def test_a_view_from_outside_may_overlap_what_it_is_a_view_of() -> None:
+    text = """
+def f(A: i64[40], C: i64[10]):
+    V = view(A, i64[39], offset=1)
+    for i in parallel(0, 10):
+        C[i] = V[i * 4]
+        A[i * 4 + 1] = C[i] + 1
+        C[i] = V[i * 4]
+"""
+    agree(text, np.arange(40), np.zeros(10, np.int64), level=3)
+
+
+def test_arrays_that_may_overlap_may_do_so_in_a_region_too() -> None:
+    text = """
+@attrs(noalias=False)
+def f(A: i64[40], B: i64[40], C: i64[40]):
+    for i in parallel(0, 40):
+        C[i] = B[i]
+        A[i] = C[i] + 1
+        C[i] = B[i]
+"""
+    a, c = np.arange(40), np.zeros(40, np.int64)
+    compiled(text, level=3)(a, a, c)
+    assert np.array_equal(c, np.arange(1, 41))
 
 
 def test_memory_made_inside_belongs_to_one_iteration() -> None:

@@ -150,9 +150,21 @@ def test_the_parent_and_a_forked_child_both_go_on() -> None:
     for _ in range(5):
         child = os.fork()
         if child == 0:
-            os._exit(0 if all(right(run, k, a) for k in range(200)) else 1)
+            good = all(right(run, k, a) for k in range(200))
+            os._exit(0 if good and workers() == 3 else 1)
         assert all(right(run, k, a) for k in range(200))
         assert waited(child) == 0
+
+
+def test_python_forks_when_no_thread_of_ours_runs() -> None:
+    run, a = compiled(), rows()
+    assert right(run, 2, a)
+    assert workers() >= 3
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert workers() == 0
+    assert waited(child) == 0
 
 
 def test_a_child_forked_while_another_thread_is_in_a_region_goes_on() -> None:
@@ -169,7 +181,8 @@ def test_a_child_forked_while_another_thread_is_in_a_region_goes_on() -> None:
             time.sleep(0.003)
             child = forked()
             if child == 0:
-                os._exit(0 if all(right(run, k, a) for k in range(50)) else 1)
+                good = all(right(run, k, a) for k in range(50))
+                os._exit(0 if good and len(os.listdir("/proc/self/task")) == 4 else 1)
             codes.append(waited(child))
         done.set()
         assert going.result()
@@ -203,7 +216,30 @@ def test_threads_that_idle_sleep() -> None:
     start = time.process_time()
     time.sleep(0.3)
     assert time.process_time() - start < 0.05
-    assert right(run, 7, a)  # And wake.
+    assert right(run, 7, a)
+
+
+def test_threads_that_sleep_wake_for_a_region() -> None:
+    run, big = compiled(), rows(64, 20_000)
+    assert right(run, 2, big)
+    helped = 0
+    for _ in range(5):
+        time.sleep(0.01)
+        own, all_ = time.thread_time(), time.process_time()
+        assert right(run, 3, big)
+        helped += time.process_time() - all_ > 1.01 * (time.thread_time() - own)
+    assert helped
+
+
+def test_threads_get_no_signals_but_those_of_a_crash() -> None:
+    ours = set(os.listdir("/proc/self/task"))
+    assert right(compiled(), 2, rows())
+    for task in set(os.listdir("/proc/self/task")) - ours:
+        status = Path(f"/proc/self/task/{task}/status").read_text()
+        (line,) = (line for line in status.splitlines() if line.startswith("SigBlk"))
+        blocked = int(line.split()[1], 16)
+        assert blocked >> (signal.SIGINT - 1) & 1
+        assert not blocked >> (signal.SIGSEGV - 1) & 1
 
 
 def test_fewer_threads_are_fewer_at_once() -> None:
@@ -225,6 +261,15 @@ threading.Thread(target=lambda: run(big, np.zeros_like(big), 3), daemon=True).st
     for more in ("", "import time; time.sleep(0.1)", at_work):
         done = script(BUILD + "set_num_threads(4)\nrun(a, c, 3)\n" + more)
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_threads_end_before_the_process_does() -> None:
+    text = """
+import atexit, os
+atexit.register(lambda: print(len(os.listdir("/proc/self/task"))))  # Runs last.
+"""
+    more = 'set_num_threads(4)\nrun(a, c, 3)\nprint(len(os.listdir("/proc/self/task")))'
+    assert script(text + BUILD + more, OPENBLAS_NUM_THREADS="1").stdout == "4\n1\n"
 
 
 def test_ctrl_c_reaches_python_while_threads_exist() -> None:
