@@ -1,6 +1,6 @@
 """The primitives of a schedule that move, take apart and merge computation."""
 
-from irkit.schedule import compute, padding, reduction
+from irkit.schedule import compute, move, padding, reduction, root
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, LoopRef
 
@@ -12,6 +12,16 @@ class BlockPrimitives(Recording):
     def compute_inline(self, block: BlockRef) -> None:
         """Compute the elements of a block where they are read."""
         self._func = compute.compute_inline(self._func, block.name)
+
+    @primitive
+    def compute_at(self, block: BlockRef, loop: LoopRef) -> None:
+        """Move a producer under a loop of its consumers, to compute just what is needed there."""
+        self._func = move.compute_at(self._func, block.name, loop.var)
+
+    @primitive
+    def compute_root(self, block: BlockRef) -> None:
+        """Move a block out of all loops that it shares with others."""
+        self._func = root.compute_root(self._func, block.name)
 
     @primitive
     def reverse_compute_at(self, block: BlockRef, loop: LoopRef) -> None:

@@ -1,0 +1,347 @@
+"""For which points of its axes a block runs: axes told from loops, and reductions shown
+complete."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from irkit.core import Node, ScheduleError, children, substitute
+from irkit.ir import (
+    LT,
+    Axis,
+    Block,
+    Compare,
+    Expr,
+    FloorDiv,
+    For,
+    IfThenElse,
+    Interval,
+    Load,
+    PrimFunc,
+    Var,
+    as_int,
+    binary,
+    conjuncts,
+    const,
+    ge,
+    is_const,
+    linear,
+    loop_ranges,
+    lt,
+    prove,
+    seq,
+    simplify,
+)
+from irkit.schedule.grid import values_on_grid
+from irkit.schedule.state import guards_of, loops_above, variables
+
+_MOST_POINTS = 1 << 20
+# No array is longer, so index arithmetic on sizes does not wrap around.
+_LONGEST = 1 << 47
+_NOTHING = seq()
+
+
+def ranges_at(func: PrimFunc, loops: Sequence[For] = ()) -> dict[Var, Interval]:
+    """Bound the variables of a function and of some loops to come; sizes end where memory does."""
+    known = dict(loop_ranges(func))
+    for loop in loops:
+        known = loop_ranges(loop.replace(body=_NOTHING), known)
+    return {
+        var: Interval(box.low, _LONGEST) if box.low is not None and box.high is None else box
+        for var, box in known.items()
+    }
+
+
+def facts_of(loops: Sequence[For]) -> list[Expr]:
+    """Say of each loop variable that it is less than its end, where that is no constant."""
+    return [lt(loop.var, loop.end) for loop in loops if as_int(loop.end) is None]
+
+
+def inside_extents(block: Block, ranges: Mapping[Var, Interval]) -> dict[Var, Interval]:
+    """Bound the axes of a block by their extents alone."""
+    known = dict(ranges)
+    for axis in block.axes:
+        extent = as_int(axis.extent)
+        known[axis.var] = Interval(0, _LONGEST if extent is None else max(extent - 1, 0))
+    return known
+
+
+def stays_inside(block: Block, ranges: Mapping[Var, Interval]) -> bool:
+    """Say whether it is shown that all loads of a block stay inside of their buffers, whatever its
+    predicate."""
+    extents = [lt(axis.var, axis.extent) for axis in block.axes]
+    roots = [block.body] if block.init is None else [block.init, block.body]
+    stack: list[tuple[Node, list[Expr]]] = [(root, extents) for root in roots]
+    while stack:
+        node, facts = stack.pop()
+        if isinstance(node, IfThenElse):
+            stack.append((node.then, [*facts, *conjuncts(node.cond)]))
+            stack.extend((part, facts) for part in (node.cond, node.otherwise))
+            continue
+        for at, dim in _places(node):
+            if not (prove(ge(at, 0), ranges, facts) and prove(lt(at, dim), ranges, facts)):
+                return False
+        stack.extend((child, facts) for child in children(node))
+    return True
+
+
+def _places(node: Node) -> list[tuple[Expr, Expr]]:
+    if not isinstance(node, Load):
+        return []
+    return list(zip(node.indices, node.buffer.shape, strict=True))
+
+
+class Points(msgspec.Struct, frozen=True):
+    """A block with the loops around it, outermost first, and what is known of the variables."""
+
+    block: Block
+    loops: tuple[For, ...]
+    ranges: Mapping[Var, Interval]
+
+    def plain(self, expr: Expr) -> Expr:
+        return simplify(expr, self.ranges)
+
+    def alike(self, a: Expr, b: Expr) -> bool:
+        """Say whether two index expressions are the same sum."""
+        if a.dtype != b.dtype:
+            return False
+        return is_const(self.plain(a - b), 0)
+
+    def by_axes(self, expr: Expr) -> Expr | None:
+        """Write an expression over loops as one over the axes of the block; None if that was not
+        found.
+
+        So ``i0 * 4 + i1`` is ``v`` where ``v`` is bound to that, and a fused loop ``f`` is
+        ``v * 8 + w`` where they are bound to ``f // 8`` and ``f % 8``.
+        """
+        moving = {loop.var for loop in self.loops}
+        if not variables(expr) & moving:
+            return expr
+        left = list(self.block.axes)
+        found: Expr | None = None
+        scale, rest = 1, expr
+        while left:
+            last = self._up_to_what_stays(left, rest)
+            if last is not None:
+                part = last * scale
+                return part if found is None else part + found
+            step = self._remainder(left, rest)
+            if step is None:
+                return None
+            axis, divisor = step
+            part = axis.var * scale
+            found = part if found is None else part + found
+            scale, rest = scale * divisor, rest // divisor
+            left.remove(axis)
+        return None
+
+    def _up_to_what_stays(self, axes: Sequence[Axis], rest: Expr) -> Expr | None:
+        """Find an axis that differs from ``rest`` by nothing that the loops move."""
+        moving = {loop.var for loop in self.loops}
+        for axis in axes:
+            if axis.binding.dtype == rest.dtype and variables(axis.binding) & moving:
+                gap = self.plain(axis.binding - rest)
+                if not variables(gap) & moving:
+                    return axis.var if is_const(gap, 0) else axis.var - gap
+        return None
+
+    def _remainder(self, axes: Sequence[Axis], rest: Expr) -> tuple[Axis, int] | None:
+        """Find an axis that is what a division of ``rest`` by its extent leaves."""
+        for axis in axes:
+            extent = as_int(axis.extent)
+            if extent is not None and extent > 1 and self.alike(axis.binding, rest % extent):
+                return axis, extent
+        return None
+
+    def guards_by_axes(self, what: str) -> list[Expr]:
+        """Write the predicate over the axes, without what their extents imply.
+
+        Raises: ScheduleError if a part of it says more than the axes can, and is needed.
+        """
+        if self.block.predicate is None or self.all_points():
+            return []
+        kept: list[Expr] = []
+        inside = inside_extents(self.block, self.ranges)
+        facts = [lt(axis.var, axis.extent) for axis in self.block.axes]
+        for part in guards_of(self.block):
+            said = self._guard_by_axes(part)
+            if said is None and not self._may_go(part):
+                raise ScheduleError(
+                    f"cannot {what}: the predicate of {self.block.name!r} says more than its axes "
+                    "can",
+                    at=self.block,
+                )
+            if said is not None and not prove(said, inside, facts):
+                kept.append(said)
+        return kept
+
+    def _may_go(self, part: Expr) -> bool:
+        """Say whether a guard only spares work: it is not about a reduction, and without it no load
+        leaves its buffer."""
+        reducing = [axis for axis in self.block.axes if axis.kind != "spatial"]
+        about = variables(part)
+        if any(axis.var in about or about & variables(axis.binding) for axis in reducing):
+            return False
+        return stays_inside(self.block, inside_extents(self.block, self.ranges))
+
+    def _guard_by_axes(self, part: Expr) -> Expr | None:
+        moving = {loop.var for loop in self.loops}
+        if not variables(part) & moving:
+            return part
+        if isinstance(part, Compare):
+            a, b = self.by_axes(part.a), self.by_axes(part.b)
+            return None if a is None or b is None else binary(type(part), a, b)
+        return None
+
+    def all_reduced(self) -> bool:
+        """Say whether it is shown that every element is reduced over each point of the reduce axes,
+        once, or from the start again and again."""
+        groups = self._groups()
+        reducing = [g for g in groups if any(axis.kind != "spatial" for axis in g.axes)]
+        if not all(group.is_onto(once=True) for group in reducing):
+            return False
+        outer = next((n for n, loop in enumerate(self.loops) if _moves(reducing, loop)), None)
+        for loop in () if outer is None else self.loops[outer:]:
+            # What runs again inside of a reduction would be counted again.
+            group = next((group for group in groups if loop.var in group.used), None)
+            again = group is None or not group.is_onto(once=True)
+            if again and not is_const(loop.end, 1):
+                return False
+        return True
+
+    def all_points(self) -> bool:
+        """Say whether it is shown that the block runs at every point of its axes."""
+        return self.all_reduced() and all(group.is_onto(once=False) for group in self._groups())
+
+    def _groups(self) -> list["_Group"]:
+        """Take axes and guards apart into groups that share no loop."""
+        values = {axis.var: axis.binding for axis in self.block.axes}
+        guards = [substitute(part, values) for part in guards_of(self.block)]
+        moving = {loop.var for loop in self.loops}
+        groups: list[_Group] = []
+        for item in (*self.block.axes, *guards):
+            expr = item.binding if isinstance(item, Axis) else item
+            used = variables(expr) & moving
+            joined = _Group(
+                self,
+                used,
+                [item] if isinstance(item, Axis) else [],
+                [] if isinstance(item, Axis) else [item],
+            )
+            met = [group for group in groups if group.used & used]
+            for group in met:
+                joined = joined.plus(group)
+            groups = [*(group for group in groups if not group.used & used), joined]
+        return groups
+
+
+def points_of(func: PrimFunc, block: Block) -> Points:
+    """Look at a block where it stands."""
+    return Points(block, tuple(loops_above(func, block)), ranges_at(func))
+
+
+def _moves(groups: Sequence["_Group"], loop: For) -> bool:
+    return any(loop.var in group.used for group in groups)
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """Axes and guards that share loops."""
+
+    points: Points
+    used: set[Var]
+    axes: list[Axis]
+    guards: list[Expr]
+
+    def plus(self, other: "_Group") -> "_Group":
+        axes, guards = [*other.axes, *self.axes], [*other.guards, *self.guards]
+        return _Group(self.points, self.used | other.used, axes, guards)
+
+    @property
+    def loops(self) -> list[For]:
+        return [loop for loop in self.points.loops if loop.var in self.used]
+
+    def is_onto(self, *, once: bool) -> bool:
+        """Say whether each point of the axes has a turn of the loops, or exactly one."""
+        if not all(is_const(loop.begin, 0) for loop in self.loops):
+            return False
+        return self._by_digits() or self._by_trying(once)
+
+    def _by_digits(self) -> bool:
+        """Read one axis as a number whose digits are the loops; symbolic sizes are no hindrance."""
+        if len(self.axes) != 1:
+            return False
+        (axis,) = self.axes
+        form = linear(self.points.plain(axis.binding))
+        if form is None or form.constant != 0:
+            return False
+        ends = {loop.var: loop.end for loop in self.loops if not is_const(loop.end, 1)}
+        if {atom for atom, _ in form.terms} != set(ends):
+            return False
+        count, top = 1, const(1, axis.extent.dtype)
+        for atom, factor in sorted(form.terms, key=lambda term: term[1]):
+            size = as_int(top)
+            if size is None:
+                return False  # Only the first digit may have a size that is not known.
+            count *= size
+            if factor != count:
+                return False
+            assert isinstance(atom, Var)
+            top = ends[atom]
+        if not all(self._cuts(part, axis) for part in self.guards):
+            return False
+        alike = self.points.alike(top * count, axis.extent)
+        return alike or (bool(self.guards) and _covers(top, count, axis.extent, self.points))
+
+    def _cuts(self, part: Expr, axis: Axis) -> bool:
+        """Say whether a guard only cuts the axis at its extent."""
+        if not isinstance(part, LT):
+            return False
+        points = self.points
+        return points.alike(part.a, axis.binding) and points.alike(part.b, axis.extent)
+
+    def _by_trying(self, once: bool) -> bool:
+        """Try every turn of loops of constant extents."""
+        sizes = [as_int(loop.end) for loop in self.loops]
+        extents = [as_int(axis.extent) for axis in self.axes]
+        known = [size for size in (*sizes, *extents) if size is not None]
+        if len(known) != len(sizes) + len(extents):
+            return False
+        turns = math.prod(known[: len(sizes)])
+        wanted = math.prod(known[len(sizes) :])
+        if not (0 < turns <= _MOST_POINTS and 0 < wanted <= _MOST_POINTS):
+            return False
+        grid = {
+            loop.var: values
+            for loop, values in zip(
+                self.loops, np.indices(known[: len(sizes)]).reshape(len(sizes), turns), strict=True
+            )
+        }
+        runs = np.ones(turns, dtype=bool)
+        code = np.zeros(turns, dtype=np.int64)
+        for part in self.guards:
+            found = values_on_grid(part, grid)
+            if found is None:
+                return False
+            runs &= found.astype(bool)
+        for axis, extent in zip(self.axes, known[len(sizes) :], strict=True):
+            found = values_on_grid(axis.binding, grid)
+            if found is None:
+                return False
+            place = np.broadcast_to(found, (turns,))
+            if ((place < 0) | (place >= extent))[runs].any():
+                return False
+            code = code * extent + place
+        code = code[runs]
+        return len(np.unique(code)) == wanted and (not once or len(code) == wanted)
+
+
+def _covers(top: Expr, count: int, extent: Expr, points: Points) -> bool:
+    """Say whether ``top * count`` is at least ``extent``."""
+    if prove(binary(LT, extent - 1, top * count), points.ranges):
+        return True
+    if isinstance(top, FloorDiv) and as_int(top.b) == count:
+        gap = as_int(points.plain(top.a - extent))
+        return gap is not None and gap >= count - 1
+    return False

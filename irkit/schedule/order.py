@@ -1,0 +1,124 @@
+"""Whether a block that moved still runs after what it needs and before what needs it."""
+
+from irkit.core import Node, ScheduleError, uses, walk
+from irkit.ir import Block, Buffer, For, Load, PrimFunc, Stmt, Store, dependences, seq, uses_of
+from irkit.schedule.state import exchange, find_block, path_to
+
+
+def scope_of(func: PrimFunc, stmt: Stmt) -> Block | None:
+    """Find the innermost block around a statement."""
+    around = [each for each in path_to(func, stmt)[:-1] if isinstance(each, Block)]
+    return around[-1] if around else None
+
+
+def read_by(block: Block) -> set[Buffer]:
+    """Collect the buffers that a block loads from."""
+    return {load.buffer for load in walk(block, on=Load)}
+
+
+def written_by(block: Block) -> set[Buffer]:
+    """Collect the buffers that a block stores to."""
+    return {store.buffer for store in walk(block, on=Store)}
+
+
+def is_used(root: Node, buffers: set[Buffer]) -> bool:
+    """Say whether anything below names one of some buffers."""
+    return any(buffer in buffers for node in walk(root) for buffer in uses(node))
+
+
+def is_used_outside(func: PrimFunc, buffers: set[Buffer], *inside: Stmt) -> bool:
+    """Say whether one of some buffers is used anywhere but below some statements."""
+    from_here: dict[Stmt, Stmt] = {}
+    for stmt in inside:
+        from_here[stmt] = stmt.replace(body=seq()) if isinstance(stmt, For) else seq()
+    return is_used(exchange(func, from_here), buffers)
+
+
+def check_inputs_stay(old: PrimFunc, new: PrimFunc, name: str, what: str) -> None:
+    """Refuse a move of a block that would let it read other values.
+
+    Every other writer of what it reads must run before it in both functions, or after it in both;
+    and where it leaves loops that it shared with a writer, no turn of theirs may change what an
+    earlier one left.
+    Raises: ScheduleError if it would.
+    """
+    block = find_block(old, name)
+    memory = uses_of(old).memory
+    read = {memory(buffer) for buffer in read_by(block) - written_by(block)}
+    in_blocks: set[int] = set()
+    for before in _others(old, block):
+        in_blocks.update(id(store) for store in walk(before, on=Store))
+        shared = {memory(buffer) for buffer in written_by(before)} & read
+        if shared:
+            after = find_block(new, before.name)
+            buffer = next(iter(shared)).name
+            pair = (new, find_block(new, name), after)
+            _check_writer((old, block, before), pair, buffer, what)
+    in_blocks.update(id(store) for store in walk(block, on=Store))
+    for store in walk(old, on=Store):
+        if id(store) not in in_blocks and memory(store.buffer) in read:
+            raise ScheduleError(
+                f"cannot {what}: {store.buffer.name!r}, which it reads, is written "
+                "outside of blocks",
+                at=store,
+            )
+
+
+_Pair = tuple[PrimFunc, Block, Block]
+
+
+def _check_writer(old: _Pair, new: _Pair, buffer: str, what: str) -> None:
+    block, writer = old[1], old[2]
+    first = f"cannot {what}: block {writer.name!r}"
+    if _comes_first(*old) != _comes_first(*new):
+        raise ScheduleError(f"{first} computes {buffer!r}, which it reads, in between", at=block)
+    around, now = _shared_loops(*old), _shared_loops(*new)
+    vars_before = {loop.var for loop in around}
+    if any(loop.var not in vars_before for loop in now):
+        raise ScheduleError(
+            f"{first} computes {buffer!r}, which it reads, in the loop it would move to", at=block
+        )
+    vars_now = {loop.var for loop in now}
+    for loop in around:
+        reason = None if loop.var in vars_now else dependences(old[0]).carried(loop)
+        if reason is not None:
+            raise ScheduleError(
+                f"{first} computes {buffer!r}, which it reads, in the loop {loop.var.name!r} that "
+                f"it would leave, and there {reason}",
+                at=block,
+            )
+
+
+def _comes_first(func: PrimFunc, block: Block, other: Block) -> bool:
+    blocks = list(walk(func, on=Block))
+    return blocks.index(other) < blocks.index(block)
+
+
+def _shared_loops(func: PrimFunc, block: Block, other: Block) -> list[For]:
+    there = path_to(func, other)
+    return [stmt for stmt in path_to(func, block) if isinstance(stmt, For) and stmt in there]
+
+
+def _others(func: PrimFunc, block: Block) -> list[Block]:
+    """List the blocks that neither hold a block nor are inside it."""
+    around = {id(stmt) for stmt in path_to(func, block)}
+    inside = {id(each) for each in walk(block, on=Block)}
+    return [b for b in walk(func, on=Block) if id(b) not in around and id(b) not in inside]
+
+
+def check_readers_stay(old: PrimFunc, new: PrimFunc, name: str, what: str) -> None:
+    """Refuse a move of a block past another that reads what it writes.
+
+    Raises: ScheduleError if one of them would then run on the other side.
+    """
+    block = find_block(old, name)
+    written = written_by(block)
+    for other in _others(old, block):
+        if not read_by(other) & written:
+            continue
+        moved = find_block(new, name), find_block(new, other.name)
+        if _comes_first(old, block, other) != _comes_first(new, *moved):
+            buffer = next(iter(read_by(other) & written)).name
+            raise ScheduleError(
+                f"cannot {what}: block {other.name!r} in between reads {buffer!r}", at=block
+            )
