@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from irkit.core import replacing
+from irkit.core import Names, replacing
 from irkit.debug import Printing, chrome_trace, console, remarks, time_table
 from irkit.transform import PassFailed, Step
 
@@ -25,6 +25,7 @@ class Switches(msgspec.Struct, frozen=True):
     time_passes: bool = False
     time_passes_json: str | None = None
     remarks: bool = False
+    names: Names = msgspec.field(default_factory=Names)
 
     @property
     def printing(self) -> Printing:
@@ -34,6 +35,7 @@ class Switches(msgspec.Struct, frozen=True):
             frozenset(self.print_ir_after),
             self.print_ir_after_change,
             self.print_ir_tree_dir or "",
+            self.names,
         )
 
     def see(self, step: Step) -> None:
@@ -67,7 +69,7 @@ def with_switches(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        chosen = {name: given.pop(name) for name in Switches.__struct_fields__}
+        chosen = {name: given.pop(name) for name in Switches.__struct_fields__ if name in given}
         command(**given, switches=Switches(**chosen))
 
     made: Callable[..., None] = run

@@ -18,6 +18,7 @@ from irkit.core.files import replacing
 from irkit.core.malformed import malformed
 from irkit.core.marked import marked
 from irkit.core.module import Codec, Function, IRModule, Level, Problem
+from irkit.core.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.core.node import (
     Attrs,
     AttrScalar,
@@ -44,6 +45,7 @@ from irkit.core.target import Target, as_target
 from irkit.core.walk import count_nodes, postorder, symbols_bound, symbols_used, walk
 
 __all__ = [
+    "ALIAS",
     "Application",
     "AttrScalar",
     "AttrValue",
@@ -58,9 +60,11 @@ __all__ = [
     "IRModule",
     "InputError",
     "Level",
+    "Names",
     "Node",
     "OptionError",
     "ParseError",
+    "Printed",
     "Problem",
     "Recorder",
     "Remark",
@@ -88,7 +92,9 @@ __all__ = [
     "first",
     "free_symbols",
     "fresh",
+    "is_printable",
     "malformed",
+    "mangled",
     "marked",
     "parts",
     "postorder",

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from irkit.core.errors import IRKitError
+from irkit.core.names import Names
 from irkit.core.node import Node
 
 
@@ -15,8 +16,9 @@ class Function(Node, frozen=True, eq=False, weakref=True):
 
     name: str
 
-    def script(self) -> str:
-        """Print as text that parses back."""
+    def script(self, *, names: Names | None = None) -> str:
+        """Print as text that parses back; ``names`` is the table of a trace, where what was printed
+        before keeps its name."""
         raise NotImplementedError
 
 
@@ -62,9 +64,9 @@ class IRModule(msgspec.Struct, frozen=True, eq=False, weakref=True):
         )
         return self if same else IRModule(kept)
 
-    def script(self) -> str:
+    def script(self, *, names: Names | None = None) -> str:
         """Print every function, in order."""
-        return "\n".join(func.script() for func in self.functions.values())
+        return "\n".join(func.script(names=names) for func in self.functions.values())
 
 
 class Codec(msgspec.Struct, frozen=True):
@@ -75,6 +77,12 @@ class Codec(msgspec.Struct, frozen=True):
     cls: type[Any]
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
+
+
+class Script(Protocol):
+    """Print a function of a level; ``names`` as in :meth:`Function.script`."""
+
+    def __call__(self, node: Any, /, *, names: Names | None = None) -> str: ...
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -89,7 +97,7 @@ class Level(msgspec.Struct, frozen=True):
 
     name: str
     verify: Callable[[Any], list[Problem]]
-    script: Callable[[Any], str]
+    script: Script
     parse: Callable[[str], Any]
     same: Callable[[Any, Any], bool]
     nodes: tuple[type[Node], ...]

@@ -13,11 +13,11 @@ from enum import Enum
 import msgspec
 from numpy.typing import ArrayLike
 
-from irkit.core import Application, Function, IRModule, Problem
+from irkit.core import Application, Function, IRModule, Names, Problem
 from irkit.debug.check import Options, Subject, Verdict, verdicts
 from irkit.debug.graph_check import GraphSubject, graph_of
 from irkit.debug.watching import Watching
-from irkit.ir import Names, PrimFunc, script
+from irkit.ir import PrimFunc
 from irkit.transform import (
     IR,
     AnyPass,
@@ -74,14 +74,7 @@ class Culprit(msgspec.Struct, frozen=True):
 
 
 def _printed(ir: IR, names: Names) -> list[str]:
-    functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
-    return [
-        line
-        for func in functions
-        for line in (
-            script(func, names=names) if isinstance(func, PrimFunc) else func.script()
-        ).splitlines()
-    ]
+    return ir.script(names=names).splitlines()
 
 
 def _shortened(lines: list[str]) -> list[str]:

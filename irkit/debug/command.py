@@ -29,7 +29,7 @@ def trace(file: str, step: int | None, ir: bool) -> None:
         return
     if not 0 <= step < len(loaded):
         raise IRKitError(f"{file} has {len(loaded)} steps, numbered from 0; there is no {step}")
-    before, after = loaded[step].scripts()
+    before, after = loaded[step].scripts(loaded.names)
     if ir:
         click.echo(after, nl=False)
         return

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-from irkit.core import Function, IRModule, Level, Problem, marked
+from irkit.core import Function, IRModule, Level, Names, Problem, marked
 from irkit.debug.lines import Lines
 from irkit.transform import IR, PassFailed
 
@@ -55,7 +55,9 @@ def failed_diff(error: PassFailed) -> str:
     if level is None or not isinstance(after, (Function, IRModule)) or after is error.before:
         return ""
     try:
-        before_text, after_text = printed(level, error.before), printed(level, after)
+        names = Names()  # One table, so that what did not change has its name in both.
+        before_text = printed(level, error.before, names)
+        after_text = printed(level, after, names)
     except Exception:  # As above.
         return ""
     return unified(before_text, after_text)
@@ -69,9 +71,9 @@ def unified(before: str, after: str) -> str:
     return "".join(difflib.unified_diff(*sides, "before", "after"))
 
 
-def printed(level: Level, ir: IR) -> str:
+def printed(level: Level, ir: IR, names: Names | None = None) -> str:
     """Print a function or a module."""
-    return ir.script() if isinstance(ir, IRModule) else level.script(ir)
+    return ir.script(names=names) if isinstance(ir, IRModule) else level.script(ir, names=names)
 
 
 def _level(error: PassFailed) -> Level | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from irkit.core import IRKitError
+from irkit.core import IRKitError, Names
 from irkit.transform import PassFailed, Step
 
 ALL = "*"
@@ -15,12 +15,14 @@ ALL = "*"
 
 class Printing(msgspec.Struct, frozen=True):
     """Say what to print: names of passes, or ``*`` for all; ``changed`` leaves out what is as it
-    was; ``folder`` takes a file for each step."""
+    was; ``folder`` takes a file for each step; ``names`` is the table of the run, so that what did
+    not change prints as it did."""
 
     before: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
     changed: bool = False
     folder: str = ""
+    names: Names = msgspec.field(default_factory=Names)
 
     def check(self, names: Iterable[str]) -> None:
         """Raise IRKitError if a pass is named that does not run."""
@@ -38,22 +40,28 @@ class Printing(msgspec.Struct, frozen=True):
         if self.changed and not step.changed:
             return
         where = f"{step.pass_text} on {_subject(step.function)} (phase {step.phase})"
-        if self.before & {ALL, step.name}:
-            write(f"# IR before {where}\n{step.scripts()[0]}")
-        if self.after & {ALL, step.name} or (self.changed and not self.after and not self.before):
-            write(f"# IR after {where}\n{step.scripts()[1]}")
+        shown = bool(self.before & {ALL, step.name})
+        also = self.changed and not self.after and not self.before
+        then = also or bool(self.after & {ALL, step.name})
+        if not (shown or then or self.folder):
+            return
+        before, after = step.scripts(self.names)
+        if shown:
+            write(f"# IR before {where}\n{before}")
+        if then:
+            write(f"# IR after {where}\n{after}")
         if self.folder:
             folder = Path(self.folder) / file_name(step.function or "module")
             folder.mkdir(parents=True, exist_ok=True)
             name = f"{step.index:03}_{step.level.name}{step.phase}_{step.name}.irs"
-            (folder / name).write_text(step.scripts()[1], encoding="utf-8")
+            (folder / name).write_text(after, encoding="utf-8")
 
     def see_failure(self, error: PassFailed, write: Callable[[str], None]) -> None:
         """Print the IR that a pass was given which then failed."""
         asked = (self.before | self.after) & {ALL, error.name}
         if asked or self.changed:
             where = f"{error.pass_text} on {_subject(error.function)} (phase {error.phase})"
-            write(f"# IR before {where}, which failed\n{error.before.script()}")
+            write(f"# IR before {where}, which failed\n{error.before.script(names=self.names)}")
 
 
 def file_name(name: str) -> str:

@@ -1,6 +1,6 @@
 """The function of the graph IR."""
 
-from irkit.core import Attrs, Binds, Function, Span
+from irkit.core import Attrs, Binds, Function, Names, Span
 from irkit.graph.nodes import Body, Value
 from irkit.graph.script import script
 
@@ -13,9 +13,9 @@ class GraphFunc(Function, frozen=True, eq=False, weakref=True):
     attrs: Attrs = ()
     span: Span | None = None
 
-    def script(self) -> str:
+    def script(self, *, names: Names | None = None) -> str:
         """Print as text that parses back."""
-        return script(self)
+        return script(self, names=names)
 
     def __str__(self) -> str:
         return script(self)

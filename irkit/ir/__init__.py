@@ -1,6 +1,7 @@
 """The loop IR. Reading order: dtype, expr, choice, buffer, intrinsics, stmt, function
 (what there is); build (how to make it); then the rest."""
 
+from irkit.core import ALIAS, Names, Printed, is_printable, mangled
 from irkit.ir.analysis import (
     AccessRegions,
     Dependences,
@@ -116,7 +117,6 @@ from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp import Interpreted, StepLimit, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Call, Intrinsic
 from irkit.ir.level import LOOP_LEVEL
-from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars
 from irkit.ir.parse import parse, parse_expr, parse_module
 from irkit.ir.pattern import ANY, ANY_FLOAT, ANY_INTEGER, Hole, hole

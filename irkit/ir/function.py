@@ -2,7 +2,7 @@
 
 from typing import Union
 
-from irkit.core import Attrs, Binds, Function, Span
+from irkit.core import Attrs, Binds, Function, Names, Span
 from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Var
 from irkit.ir.params import dimension_vars
@@ -24,9 +24,9 @@ class PrimFunc(Function, frozen=True, eq=False, weakref=True):
     attrs: Attrs = ()
     span: Span | None = None
 
-    def script(self) -> str:
+    def script(self, *, names: Names | None = None) -> str:
         """Print as text that parses back."""
-        return script(self)
+        return script(self, names=names)
 
     def __str__(self) -> str:
         return script(self)

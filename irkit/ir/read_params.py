@@ -3,10 +3,10 @@
 import ast
 from typing import NamedTuple
 
+from irkit.core import ALIAS
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64, DType
 from irkit.ir.expr import Var
-from irkit.ir.names import ALIAS
 from irkit.ir.read_parts import word_of
 from irkit.ir.read_stmt import StmtReader
 

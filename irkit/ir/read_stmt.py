@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from irkit.core import DTypeError, Span
+from irkit.core import ALIAS, DTypeError, Span
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64, DType
 from irkit.ir.expr import Const, Expr, Var, meet
-from irkit.ir.names import ALIAS
 from irkit.ir.read_expr import MAX_LINE
 from irkit.ir.read_parts import PartReader, word_of
 from irkit.ir.read_suite import BlockHead, Frame, Scope

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from irkit.core import Attrs, Node
+from irkit.core import ALIAS, Attrs, Names, Node, Printed, is_printable, mangled
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var
-from irkit.ir.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.ir.params import dimension_vars
 from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed
 from irkit.ir.script_values import options_text, quoted

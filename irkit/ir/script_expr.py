@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from irkit.core import Node, children
+from irkit.core import ALIAS, Node, Printed, children
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.choice import IfThenElse, Select
 from irkit.ir.dtype import I64
@@ -47,7 +47,6 @@ from irkit.ir.expr import (
     Var,
 )
 from irkit.ir.intrinsics import Call
-from irkit.ir.names import ALIAS, Printed
 
 MAX_DEPTH = 50
 MAX_TEXT = 1500

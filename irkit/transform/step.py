@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from irkit.core import Application, Function, IRKitError, IRModule, Level, Problem, Remark
+from irkit.core import Application, Function, IRKitError, IRModule, Level, Names, Problem, Remark
 from irkit.transform.define import AnyPass
 from irkit.transform.facts import Fact
 
@@ -47,10 +47,15 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         """Say whether the pass did anything."""
         return self.after is not self.before
 
-    def scripts(self) -> tuple[str, str]:
-        """Print the IR before and after; the same text if nothing changed."""
-        before = _script(self.level, self.before)
-        return before, _script(self.level, self.after) if self.changed else before
+    def scripts(self, names: Names | None = None) -> tuple[str, str]:
+        """Print the IR before and after; the same text if nothing changed.
+
+        ``names`` is the table of the trace: what was printed before keeps its name. Without one,
+        the two sides share a table of their own, so that they differ in nothing that is the same.
+        """
+        names = Names() if names is None else names
+        before = _script(self.level, self.before, names)
+        return before, _script(self.level, self.after, names) if self.changed else before
 
     def applied_to(self, ir: IR) -> IR:
         """Put the outcome in its place in the whole that the pipeline was given."""
@@ -59,8 +64,8 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         return self.after
 
 
-def _script(level: Level, ir: IR) -> str:
-    return ir.script() if isinstance(ir, IRModule) else level.script(ir)
+def _script(level: Level, ir: IR, names: Names) -> str:
+    return ir.script(names=names) if isinstance(ir, IRModule) else level.script(ir, names=names)
 
 
 class VerificationFailed(IRKitError):

@@ -8,7 +8,7 @@ from typing import overload
 
 import msgspec
 
-from irkit.core import IRKitError, Level
+from irkit.core import IRKitError, Level, Names
 from irkit.transform.step import Step
 from irkit.transform.trace_read import read_trace
 from irkit.transform.trace_write import write_trace
@@ -19,7 +19,8 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 class Trace(Sequence[Step]):
     """An immutable sequence of steps, of one level or several, numbered from 0.
 
-    It holds IR; text is made when somebody looks. ``versions`` says what it was made with.
+    It holds IR; text is made when somebody looks, with one table of ``names`` for all steps.
+    ``versions`` says what it was made with.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class Trace(Sequence[Step]):
             for at, step in enumerate(steps)
         )
         self.title = title
+        self.names = Names()
         self.versions = MappingProxyType(dict(versions))
 
     @classmethod

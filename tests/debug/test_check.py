@@ -196,7 +196,7 @@ def test_what_no_verifier_can_read_is_the_fault_of_its_pass() -> None:
     wrong = changing(lambda store: If(store, store), Store)
     found = verdict(parse(DOT.strip()), wrong)
     assert (found.status, found.name) == ("failed", "change")
-    assert "cannot be verified" in found.message
+    assert "field 'cond' of If holds a Store; expected Expr" in found.message
 
 
 def test_inputs_are_chosen_so_that_the_function_runs() -> None:

@@ -30,7 +30,7 @@ from tests.transform.loops import LOOP as PLAIN
 from tests.transform.loops import function, with_end, with_kind
 
 LOOP = msgspec.structs.replace(
-    PLAIN, nodes=(*PLAIN.nodes, Evaluate, Neg, Add), script=lambda f: f.name
+    PLAIN, nodes=(*PLAIN.nodes, Evaluate, Neg, Add), script=lambda f, names=None: f.name
 )
 
 
@@ -186,7 +186,7 @@ def unpack(data: Any) -> Blob:
 OTHER = Level(
     "other",
     lambda func: [],
-    lambda func: "",
+    lambda func, names=None: "",
     lambda text: text,
     same,
     (Opaque, Holder),

@@ -10,7 +10,7 @@ import keyword
 import re
 from collections.abc import Iterable
 
-from irkit.core import Node
+from irkit.core.node import Node
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}\Z")
 _RESERVED = re.compile(r"_*\d*\Z|(?:bool|(?:bf|f|i|u)\d{1,2})(?:x\d{1,5})?\Z")
