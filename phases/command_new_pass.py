@@ -9,9 +9,11 @@ from string import Template
 import click
 
 from irkit.core import IRKitError
-from irkit.phases.pass_templates import LOOP_PASS, LOOP_TEST, PYPROJECT
+from irkit.phases.pass_templates import GRAPH_PASS, GRAPH_TEST, LOOP_PASS, LOOP_TEST, PYPROJECT
 
 GROUP = "irkit.passes"
+# By level: the pass, its test, and a place to run it at.
+_LEVELS = {"loop": (LOOP_PASS, LOOP_TEST, "1"), "graph": (GRAPH_PASS, GRAPH_TEST, "graph")}
 _HEADER = f'[project.entry-points."{GROUP}"]'
 
 
@@ -23,25 +25,35 @@ _HEADER = f'[project.entry-points."{GROUP}"]'
     default=".",
     help="Where to write; a package if it has an __init__.py.  [default: .]",
 )
-def new_pass(name: str, folder: str) -> None:
+@click.option(
+    "--level",
+    type=click.Choice(list(_LEVELS)),
+    default="loop",
+    show_default=True,
+    help="What the pass is about: loops, or the graph of a model.",
+)
+def new_pass(name: str, folder: str, level: str) -> None:
     """Write a pass called NAME, its test, and the entry point by which irkit finds it.
 
     NAME is a verb, such as unroll-small-loops. What is written works: it marks short loops as
-    unrolled, and its test passes. Change it to what you need. Nothing is overwritten.
+    unrolled, or lets a relu of a relu read what the first one read, and its test passes. Change it
+    to what you need. Nothing is overwritten.
 
     \b
       irkit new-pass unroll-small-loops
       python -m pytest test_unroll_small_loops.py
       irkit opt kernel.irs --pass 1:unroll_small_loops:unroll_small_loops
+      irkit new-pass skip-second-relus --level graph
     """
     function = checked_name(name)
     target = Path(folder)
     home, module = _module(target.resolve(), function)
     project = _project(home)
     fill = {"function": function, "module": module, "name": function.replace("_", "-")}
+    source, test, place = _LEVELS[level]
     files = {
-        target / f"{function}.py": Template(LOOP_PASS).substitute(fill),
-        target / f"test_{function}.py": Template(LOOP_TEST).substitute(fill),
+        target / f"{function}.py": Template(source).substitute(fill),
+        target / f"test_{function}.py": Template(test).substitute(fill),
     }
     for path in files:
         if path.exists():
@@ -55,15 +67,17 @@ def new_pass(name: str, folder: str) -> None:
     project.write_text(edited, encoding="utf-8")
     shown = project.name if project.parent == Path.cwd() else str(project)
     click.echo(f"{'added the entry point to' if existed else 'wrote'} {shown}")
-    _say_next(target, home, fill)
+    _say_next(target, home, fill, place)
 
 
-def _say_next(target: Path, home: Path, fill: dict[str, str]) -> None:
+def _say_next(target: Path, home: Path, fill: dict[str, str], at: str) -> None:
     place = "" if home == Path.cwd() else f"cd {home} && "
     test = target.resolve().relative_to(home) / f"test_{fill['function']}.py"
     click.echo("next:")
     click.echo(f"  {place}python -m pytest {test}")
-    click.echo(f"  {place}irkit opt FILE --pass '1:{fill['module']}:{fill['function']}' --remarks")
+    click.echo(
+        f"  {place}irkit opt FILE --pass '{at}:{fill['module']}:{fill['function']}' --remarks"
+    )
     click.echo(f"  {place}pip install -e . && irkit passes {fill['name']}")
 
 

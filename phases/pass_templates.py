@@ -80,6 +80,96 @@ def test_it_runs_at_phase_1_and_is_seen_in_a_trace() -> None:
     assert (step.phase, step.changed) == (1, True)
 '''
 
+GRAPH_PASS = '''"""Let a relu of a relu read what the first one read.
+
+Before::
+
+    def main(x: f32[4]):
+        a: f32[4] = relu(x)
+        b: f32[4] = relu(a)
+        return b
+
+After::
+
+    def main(x: f32[4]):
+        a: f32[4] = relu(x)
+        b: f32[4] = relu(x)
+        return b
+"""
+
+from irkit.core import remark, rewrite
+from irkit.graph import Bind, GraphFunc, Op, Value
+from irkit.transform import define_pass
+
+
+@define_pass(idempotent=True)
+def $function(func: GraphFunc, *, operator: str = "relu") -> GraphFunc:
+    """Do once what ``operator``, of one operand, would do a second time to no effect.
+
+    What is no longer needed stays, for ``eliminate_dead_nodes``.
+    """
+    done: dict[Value, Value] = {}  # What each of them reads.
+
+    def skip(bind: Bind) -> Bind | None:
+        step = bind.step
+        if not isinstance(step, Op) or step.name != operator or len(step.args) != 1:
+            return None  # Leave it alone.
+        value = step.args[0]
+        done[bind.var] = done.get(value, value)
+        if value not in done:
+            remark(bind, f"left alone: what it reads is no {operator}")
+            return None
+        return bind.replace(step=step.replace(args=(done[value],)))
+
+    return rewrite(func, skip, on=Bind)
+'''
+
+GRAPH_TEST = '''"""$name does what its file says, leaves the rest alone, and keeps the meaning."""
+
+import re
+import textwrap
+
+import $module as home
+from irkit.core import IRModule
+from irkit.debug import assert_contracts
+from irkit.graph import parse, script
+from irkit.phases import GRAPH
+from $module import $function
+
+BEFORE, AFTER = (
+    textwrap.dedent(text).strip() + "\\n"
+    for text in re.findall(r"::\\n\\n((?:    .*\\n|\\n)+)", home.__doc__ or "")
+)
+OTHER = "def main(x: f32[4]):\\n    a: f32[4] = tanh(x)\\n    b: f32[4] = relu(a)\\n    return b\\n"
+
+
+def test_the_example_in_its_file_holds() -> None:
+    assert script($function(parse(BEFORE))) == AFTER
+
+
+def test_what_is_done_is_left_alone() -> None:
+    func = parse(AFTER)
+    assert $function(func) is func
+
+
+def test_another_operator_is_left_alone() -> None:
+    func = parse(OTHER)
+    assert $function(func) is func
+    assert $function.using(operator="abs")(parse(BEFORE.replace("relu", "abs"))) is not None
+
+
+def test_it_keeps_what_every_pass_promises() -> None:
+    # Such as: what it leaves verifies and gives the same numbers, in every process.
+    assert_contracts($function, [parse(BEFORE), parse(OTHER)])
+
+
+def test_it_runs_on_a_graph_and_is_seen_in_a_trace() -> None:
+    pipeline = GRAPH.insert($function, phase=0, before=GRAPH.names[0])
+    module = IRModule({"main": parse(BEFORE)})
+    (step,) = [s for s in pipeline.steps(module) if s.name == "$name"]
+    assert (step.phase, step.changed) == (0, True)
+'''
+
 PYPROJECT = """[build-system]
 requires = ["setuptools>=77"]
 build-backend = "setuptools.build_meta"

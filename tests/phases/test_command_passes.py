@@ -11,6 +11,12 @@ import pytest
 from irkit.passes import BUILTIN
 from tests.phases.command import Shell
 
+GRAPH_TEXT = """\
+def main(x: f32[4]):
+    a: f32[4] = relu(x)
+    b: f32[4] = relu(a)
+    return b
+"""
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -78,6 +84,31 @@ def test_a_new_pass_comes_with_a_test_that_passes_and_an_entry_point(shell: Shel
     shell.write("k.irs", "def f(C: f32[3]):\n    for i in serial(0, 3):\n        C[i] = f32(1.0)\n")
     ran = shell("opt", "k.irs", "--pass", "1:mark_loops:mark_loops", "--stop-after", "1")
     assert "unrolled" in ran.out
+
+
+def test_a_new_pass_over_graphs_comes_with_a_test_that_passes(shell: Shell) -> None:
+    made = shell("new-pass", "skip-relus", "--level", "graph")
+    assert made.code == 0, made.err
+    assert "--pass 'graph:skip_relus:skip_relus'" in made.out
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error"],
+        cwd=shell.folder,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "5 passed" in done.stdout
+    shell.write("g.irs", GRAPH_TEXT)
+    ran = shell("opt", "g.irs", "--pass", "graph:skip_relus:skip_relus", "--remarks")
+    assert (ran.code, "skip-relus" in ran.err) == (0, True), ran.err
+
+
+def test_a_level_that_is_none_is_refused(shell: Shell) -> None:
+    done = shell("new-pass", "fold", "--level", "assembly")
+    assert (done.code, list(shell.folder.iterdir())) == (2, [])
+    assert "'loop', 'graph'" in done.err
 
 
 def test_a_new_pass_in_a_package_is_imported_from_there(shell: Shell) -> None:
