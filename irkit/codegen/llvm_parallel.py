@@ -13,7 +13,7 @@ from irkit.codegen.llvm_scope import Scope
 from irkit.codegen.llvm_text import FunctionText
 from irkit.codegen.llvm_types import quoted, value_type
 from irkit.codegen.pool import ENTER, ENTER_DECLARATION
-from irkit.ir import DType, For
+from irkit.ir import DType, For, as_int
 
 # LLVM's time grows with the cube of the depth of a nest: deeper ones are not optimised.
 DEEPEST_OPTIMISED = 128
@@ -34,7 +34,7 @@ def launch(
     low, high = (_narrowed(inner, dtype, name) for name in ("%begin", "%end"))
     write_body(inner, low, high)
     leave(inner)
-    region = _define(inner)
+    region = _define(inner, _bounds(node))
     _enter(scope, inner, region, dtype, begin, end)
 
 
@@ -50,14 +50,26 @@ def _narrowed(inner: Scope, dtype: DType, name: str) -> str:
     return name if kind == "i64" else inner.text.op(f"trunc i64 {name} to {kind}")
 
 
-def _define(inner: Scope) -> str:
+def _bounds(node: For) -> list[str]:
+    """Declare the bounds of a chunk; with their ranges, where known: LLVM then sees that an index
+    does not overflow, as it does in the whole loop."""
+    first, last = as_int(node.begin), as_int(node.end)
+    if first is None or last is None or not -(1 << 62) < first < last < 1 << 62:
+        return ["i64 %begin", "i64 %end"]
+    return [
+        f"i64 range(i64 {first}, {last}) %begin",
+        f"i64 range(i64 {first + 1}, {last + 1}) %end",
+    ]
+
+
+def _define(inner: Scope, bounds: list[str]) -> str:
     """Add the two functions of a region to the module; returns the name of the first."""
     module = inner.text.module
     number = len(module.functions)
     region, body = quoted(f"irkit.region{number}"), quoted(f"irkit.body{number}")
     alias = "ptr noalias" if inner.noalias else "ptr"
     params = [f"{alias if t == 'ptr' else t} {name}" for t, name in inner.captured.values()]
-    declared = ", ".join([*params, "i64 %begin", "i64 %end"])
+    declared = ", ".join([*params, *bounds])
     module.functions.append(
         f"define internal i32 {body}({declared}) noinline {attributes(inner)} {{\n"
         f"{inner.text.body()}\n}}"

@@ -98,6 +98,17 @@ def f(A: f32[n, m], C: f32[n, m], s: f32, h: f16, flag: bool, d: i16):
 """
 
 
+def test_a_region_knows_between_which_bounds_its_chunks_lie() -> None:
+    text = """
+def f(C: i64[9]):
+    for i in parallel(i32(2), i32(8)):
+        C[i] = i64(i)
+"""
+    source = emit([function(text)], host_target())
+    assert "i64 range(i64 2, 8) %begin, i64 range(i64 3, 9) %end" in source
+    agree(text, np.zeros(9, np.int64))
+
+
 @pytest.mark.parametrize("flag", [False, True])
 def test_the_body_uses_scalars_lets_views_and_memory_from_outside(flag: bool) -> None:
     agree(OUTSIDE, floats(9, 5), np.zeros((9, 5), np.float32), 1.5, 0.25, flag, 1)
