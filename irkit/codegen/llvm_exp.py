@@ -1,4 +1,4 @@
-"""exp and what follows from it, of f32: exp2, expm1, sigmoid, tanh and erf.
+"""exp and what follows from it, of f32: exp2, expm1, sigmoid, sinh, cosh, tanh and erf.
 
 e**x = 2**n * e**r, where n is whole and r at most half of ln 2. The coefficients are minimax fits,
 each rounded to f32 before the next was sought. Ranges are clamped by comparisons that are false for
@@ -56,6 +56,27 @@ def sigmoid(text: FunctionText, dtype: DType, args: list[str], flags: str) -> st
     small = _exp(f, f.at_least(minus_size, -104.0))
     above = f.choose(f.compare("olt", args[0], 0.0), small, 1.0)
     return f.div(above, f.add(small, 1.0))
+
+
+def cosh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    """Write h + 1 / (4 * h) with h = e**abs(x) / 2."""
+    f = Lanes(text, dtype)
+    rest, held = _reduced(f, f.at_most(f.abs(args[0]), 90.0))
+    half = _scaled(f, _near_one(f, rest), f.integer("sub", held, 1))
+    return f.add(half, f.div(0.25, half))
+
+
+def sinh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    """Write 2 * q + q / (2 * q + 1/2) with q = (e**abs(x) - 1) / 4; a small x as it is."""
+    f = Lanes(text, dtype)
+    size = f.abs(args[0])
+    rest, held = _reduced(f, f.at_most(size, 89.5))
+    scale = f.power_of_two(f.integer("sub", held, 2))
+    quarter = f.fma(scale, _minus_one(f, rest), f.sub(scale, 0.25))
+    half = f.add(quarter, quarter)
+    value = f.add(half, f.div(quarter, f.add(half, 0.5)))
+    small = f.compare("olt", size, 2.0**-12)
+    return f.choose(small, args[0], f.with_sign_of(value, args[0]))
 
 
 def tanh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:

@@ -1,7 +1,8 @@
-"""log, log2, log10, log1p and pow of f32.
+"""log, log2, log10, log1p, pow, asinh, acosh and atanh of f32.
 
 x = 2**k * (1 + t) with 1 + t between sqrt(1/2) and sqrt(2), and log(1 + t) a polynomial: in f32 for
-logarithms; in f64 for pow, whose exponent would make of each lost digit many.
+logarithms; in f64 for pow, whose exponent would make of each lost digit many, and for the
+inverse functions, which take the logarithm of sums near 1.
 """
 
 from irkit.codegen.llvm_int import choose, constant
@@ -30,6 +31,7 @@ _BASES = {
     "2": ((1.0, 0.0), 1.44269504088896341),
     "10": ((0.301025390625, 4.6050389811952137e-06), 0.43429448190325183),
 }
+_LN2 = 0.693147180559945309
 _ROOT_HALF = {23: 0x3F3504F3, 52: 0x3FE6A09E667F3BCD}
 
 
@@ -134,3 +136,35 @@ def _exp2_in_double(d: Lanes, x: str) -> str:
     whole, held = d.nearest(x)
     rest = d.sub(x, whole)
     return d.mul(d.fma(rest, d.polynomial_by_halves(rest, _EXP2), 1.0), d.power_of_two(held))
+
+
+def asinh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    """Write log(x + sqrt(x**2 + 1)) of abs(x); a small x as it is."""
+    f = Lanes(text, dtype)
+    d, x = f.widened(f.abs(args[0]))
+    root = text.intrinsic("sqrt", d.kind, d.fma(x, x, 1.0))
+    return _odd(f, args[0], d, d.mul(_log2_in_double(d, d.add(x, root)), _LN2))
+
+
+def acosh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    """Write log(x + sqrt(x**2 - 1)) of x >= 1."""
+    f = Lanes(text, dtype)
+    d, x = f.widened(args[0])
+    root = text.intrinsic("sqrt", d.kind, d.fma(x, x, -1.0))
+    value = d.mul(_log2_in_double(d, d.add(x, root)), _LN2)
+    return f.narrowed(d, d.choose(d.compare("olt", x, 1.0), float("nan"), value))
+
+
+def atanh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    """Write log((1 + x) / (1 - x)) / 2 of abs(x) <= 1; a small x as it is."""
+    f = Lanes(text, dtype)
+    d, x = f.widened(f.abs(args[0]))
+    ratio = d.div(d.add(x, 1.0), d.sub(1.0, x))
+    value = d.mul(_log2_in_double(d, ratio), _LN2 / 2)
+    return _odd(f, args[0], d, d.choose(d.compare("ogt", x, 1.0), float("nan"), value))
+
+
+def _odd(f: Lanes, x: str, d: Lanes, value: str) -> str:
+    """Give a result the sign of x; below 2**-13 what is left out of x is less than half a unit."""
+    small = f.compare("olt", f.abs(x), 2.0**-13)
+    return f.choose(small, x, f.with_sign_of(f.narrowed(d, value), x))

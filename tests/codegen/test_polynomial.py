@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irkit.codegen import assembly, emit, host_target, llvm_exp, llvm_log, llvm_trig
+from irkit.codegen import assembly, emit, host_target, llvm_arc, llvm_exp, llvm_log, llvm_trig
 from irkit.codegen.llvm_polynomial import OWN
 from irkit.core import Target
-from irkit.ir import BF16, F16, F32, DType, call, const, evaluate, numpy_dtype
+from irkit.ir import BF16, F16, F32, INTRINSICS, DType, call, const, evaluate, numpy_dtype
 from tests.codegen.cases import compiled, elementwise
 
 Array = np.ndarray[Any, Any]
-UNARY = sorted(name for name, _ in OWN if name != "pow")
-# One with AVX-512 on such a machine, one without fused operations.
-TARGETS = [Target(opt_level=2), Target(cpu="x86-64-v2", opt_level=2)]
+UNARY = sorted(name for name, _ in OWN if INTRINSICS[name].arity == 1)
+# All that this machine has; and no fused operations, nor those of AVX-512.
+PLAIN = ("-fma", "-avx512f") if host_target().triple.startswith("x86") else ()
+TARGETS = [Target(opt_level=2), Target(opt_level=2, features=PLAIN)]
 STEP = 16_381
 
 
@@ -30,7 +31,9 @@ def _sigmoid(x: Array) -> Array:
 
 TRUE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("exp", "exp2", "expm1", "tanh", "sin", "cos", "tan")},
-    **{name: getattr(np, name) for name in ("log", "log2", "log10", "log1p")},
+    **{name: getattr(np, name) for name in ("log", "log2", "log10", "log1p", "sinh", "cosh")},
+    **{"a" + name: getattr(np, "arc" + name) for name in ("sin", "cos", "tan")},
+    **{"a" + name: getattr(np, "arc" + name) for name in ("sinh", "cosh", "tanh")},
     "erf": np.frompyfunc(math.erf, 1, 1),
     "sigmoid": _sigmoid,
     "rsqrt": lambda x: 1.0 / np.sqrt(x),
@@ -103,11 +106,11 @@ def test_it_keeps_its_bound(name: str, target: Target) -> None:
 @pytest.mark.parametrize("name", [name for name, _ in OWN])
 def test_a_scalar_and_every_lane_have_the_same_bits(name: str) -> None:
     x = samples(1_000_003)
-    operands = (np.abs(x), np.roll(x, 7)) if name == "pow" else (x,)
+    operands = (np.abs(x), np.roll(x, 7)) if name in ("pow", "atan2") else (x,)
     for target in TARGETS:
         alone = ran(name, target, 1, *operands)
         assert same(alone, ran(name, target, 16, *operands))
-        assert same(alone, ran(name, Target(cpu=target.cpu, opt_level=0), 4, *operands))
+        assert same(alone, ran(name, Target(features=target.features, opt_level=0), 4, *operands))
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -179,6 +182,18 @@ def test_power_keeps_its_bound_and_the_cases_of_c(target: Target) -> None:
     assert error[worst] <= OWN["pow", "f32"].ulps, (x[worst], y[worst], error[worst])
 
 
+@pytest.mark.parametrize("target", TARGETS, ids=["host", "plain"])
+def test_an_angle_keeps_its_bound_and_the_cases_of_c(target: Target) -> None:
+    """What Python's atan2 gives at zeros and infinities is what C says."""
+    y, x, _ = powers()
+    y = np.concatenate([y, np.roll(x, 5)])
+    x = np.concatenate([x, x])
+    want = np.array([math.atan2(float(a), float(b)) for a, b in zip(y, x, strict=True)])
+    error = ulps(ran("atan2", target, 16, y, x), want)
+    worst = int(error.argmax())
+    assert error[worst] <= OWN["atan2", "f32"].ulps, (y[worst], x[worst], error[worst])
+
+
 def test_the_interpreter_knows_the_cases_of_c() -> None:
     ends = [np.float32(sign * base) for base in BASES for sign in (1.0, -1.0)]
     for x in ends:
@@ -210,6 +225,8 @@ COEFFICIENTS = [
     (llvm_exp, "_ERF_FAR", "erf"),
     (llvm_exp, "_LN2_PARTS", "exp"),
     (llvm_log, "_LOG", "log"),
+    (llvm_arc, "_ASIN", "asin"),
+    (llvm_arc, "_ATAN", "atan"),
     (llvm_trig, "_SIN", "sin"),
     (llvm_trig, "_COS", "cos"),
 ]
