@@ -7,6 +7,8 @@ from irkit.ir import (
     Expr,
     For,
     Load,
+    Max,
+    Min,
     PrimFunc,
     Stmt,
     Store,
@@ -99,6 +101,7 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
         )
     check_unmixed(producer, reducing, f"move {name!r}")
     _check_order(func, consumer, producer, loop)
+    _check_finished(func, consumer, producer, made)
     bindings = _matching(consumer, producer, made)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}
@@ -150,6 +153,29 @@ def _check_order(func: PrimFunc, consumer: Block, producer: Block, loop: For) ->
                 f"between {what} {next(iter(both)).name!r}",
                 at=consumer,
             )
+
+
+def _check_finished(func: PrimFunc, consumer: Block, producer: Block, made: Buffer) -> None:
+    """Refuse where the producer alone does not finish the elements that the consumer handles, as
+    when its loop was cut in pieces, or where it may finish some of them twice."""
+    reduces = any(axis.kind != "spatial" for axis in producer.axes)
+    for other in writes_of(func, made):
+        starts = other.init is None and all(axis.kind == "spatial" for axis in other.axes)
+        reads = any(load.buffer is made for load in walk(other, on=Load))
+        if other not in (producer, consumer) and not (reduces and starts and not reads):
+            raise ScheduleError(
+                f"cannot move {consumer.name!r} to block {producer.name!r}: block {other.name!r} "
+                f"also computes elements of {made.name!r}",
+                at=other,
+            )
+    again = any(True for axis in producer.axes for _ in walk(axis.binding, on=(Min, Max)))
+    written = {store.buffer for store in walk(consumer, on=Store)}
+    if again and any(load.buffer in written for load in walk(consumer, on=Load)):
+        raise ScheduleError(
+            f"cannot move {consumer.name!r} to block {producer.name!r}, which computes some "
+            "elements twice: it would change them twice",
+            at=consumer,
+        )
 
 
 def _is_below(func: PrimFunc, stmt: For, loop: For) -> bool:

@@ -1,7 +1,8 @@
-"""Primitives on loops: split, fuse, reorder, and the marks parallel, vectorized, unrolled."""
+"""Primitives on loops: split, fuse, reorder."""
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Literal
 
 from irkit.core import ScheduleError, Span, substitute
 from irkit.ir import (
@@ -9,53 +10,92 @@ from irkit.ir import (
     Expr,
     For,
     If,
-    LoopKind,
     PrimFunc,
     Stmt,
     Var,
     as_int,
+    bounds,
     const,
     dependences,
     index,
     is_const,
+    le,
     logical_and,
+    loop_ranges,
     lt,
     product,
+    prove,
 )
+from irkit.schedule.accumulation import accumulates
 from irkit.schedule.state import blocks_below, exchange, find_loop, nest, path_to, variables
+from irkit.schedule.tails import shifted
 
 Factor = int | Expr | None
+Tail = Literal["guard", "shift"]
 
 
-def split(func: PrimFunc, var: Var, factors: Sequence[Factor]) -> tuple[PrimFunc, list[Var]]:
+def split(
+    func: PrimFunc, var: Var, factors: Sequence[Factor], tail: Tail = "guard"
+) -> tuple[PrimFunc, list[Var]]:
     """Replace a loop by a nest of loops, outermost factor first; at most one factor is None and is
     found.
 
-    Where the factors do not divide the extent, the blocks inside get a predicate.
-    Raises: ScheduleError if the loop is marked, does not start at 0, or the factors do not cover
-    it.
+    Where the factors do not divide the extent, the blocks inside get a predicate; with ``tail``
+    "shift", the last chunk begins earlier instead, and computes again what the one before did.
+    Raises: ScheduleError if the loop is marked, does not start at 0, the factors do not cover
+    it, or a shifted tail would not compute the same again.
     """
-    loop = _plain(func, var, "split")
+    if tail not in ("guard", "shift"):
+        raise ScheduleError(f"the tail of a split is 'guard' or 'shift', found {tail!r}")
+    loop = plain(func, var, "split")
     extents = _extents(loop, factors)
     inner = [Var(f"{var.name}_{at}", var.dtype) for at in range(len(extents))]
-    value: Expr = inner[0]
-    for part, extent in zip(inner[1:], extents[1:], strict=True):
-        value = value * extent + part
-    body = substitute(loop.body, {var: value})
     total, wanted = as_int(product(extents)), as_int(loop.end)
-    if total is None or total != wanted:
-        if total is not None and wanted is not None and total < wanted:
-            raise ScheduleError(
-                f"cannot split {var.name!r} into {total} iterations: its extent is {wanted}",
-                hint="Leave one factor as None to have it found.",
-                at=loop,
-            )
+    exact = total is not None and total == wanted
+    if not exact:
+        _check_cover(func, loop, factors, extents)
+    if tail == "shift" and not exact:
+        value = shifted(func, loop, inner[0], product(extents[1:])) + _flat(inner[1:], extents[1:])
+    else:
+        value = _flat(inner, extents)
+    body = substitute(loop.body, {var: value})
+    if tail == "guard" and not exact:
         body = _guard(body, lt(value, loop.end))
     span = Span("schedule", "split", parent=loop.span)
     made: Stmt = body
     for at in range(len(inner) - 1, -1, -1):
         made = For(inner[at], const(0, var.dtype), extents[at], made, span=span)
     return exchange(func, {loop: made}), inner
+
+
+def _flat(parts: Sequence[Var], extents: Sequence[Expr]) -> Expr:
+    value: Expr = parts[0]
+    for part, extent in zip(parts[1:], extents[1:], strict=True):
+        value = value * extent + part
+    return value
+
+
+def _check_cover(
+    func: PrimFunc, loop: For, factors: Sequence[Factor], extents: Sequence[Expr]
+) -> None:
+    """Refuse factors whose product may be less than the extent."""
+    ranges = loop_ranges(func)
+    for factor in factors:
+        if factor is not None and as_int(factor) is None:
+            low = bounds(index(factor), ranges).low
+            if low is None or low < 1:
+                raise ScheduleError(
+                    f"cannot split {loop.var.name!r} by a factor that may be 0", at=loop
+                )
+    if None in factors or prove(le(loop.end, product(extents)), ranges):
+        return
+    total, wanted = as_int(product(extents)), as_int(loop.end)
+    raise ScheduleError(
+        f"cannot split {loop.var.name!r} into {'fewer' if total is None else total} iterations: "
+        f"its extent is {'not shown to be so small' if wanted is None else wanted}",
+        hint="Leave one factor as None to have it found.",
+        at=loop,
+    )
 
 
 def _extents(loop: For, factors: Sequence[Factor]) -> list[Expr]:
@@ -99,7 +139,7 @@ def fuse(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:
     Raises: ScheduleError if they are marked, do not start at 0, or are not nested directly in each
     other.
     """
-    found = [_plain(func, var, "fuse") for var in loops]
+    found = [plain(func, var, "fuse") for var in loops]
     for outer, inner in pairwise(found):
         if outer.body is not inner:
             raise ScheduleError(
@@ -142,6 +182,7 @@ def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
     moved = [old for old, new in zip(chain, shuffled, strict=True) if old is not new]
     for loop in moved:
         _check_free(func, loop)
+    _check_steps(func, chain, shuffled)
     return exchange(func, {chain[0]: nest(shuffled, chain[-1].body)})
 
 
@@ -190,42 +231,48 @@ def _check_free(func: PrimFunc, loop: For) -> None:
         raise ScheduleError(f"cannot reorder {loop.var.name!r}: {reason}", at=loop)
 
 
+def _check_steps(func: PrimFunc, chain: Sequence[For], shuffled: Sequence[For]) -> None:
+    """Refuse to take the steps of a reduction in another order where the result may depend on
+    it."""
+    for block in blocks_below(chain[-1].body):
+        reduced = set[Var]().union(
+            *(variables(axis.binding) for axis in block.axes if axis.kind == "reduce")
+        )
+        before, after = (
+            [loop.var for loop in loops if loop.var in reduced] for loops in (chain, shuffled)
+        )
+        if before != after and not accumulates(func, block):
+            raise ScheduleError(
+                f"cannot reorder the loops that block {block.name!r} reduces over: it is not a sum "
+                "or the like, whose steps may be taken in any order",
+                at=block,
+            )
+
+
 def _moves(loop: For, axis: Axis) -> bool:
     return loop.var in variables(axis.binding)
 
 
-def mark(func: PrimFunc, var: Var, kind: LoopKind) -> PrimFunc:
-    """Mark a loop parallel, vectorized or unrolled (or serial again).
+def unmarked(func: PrimFunc, var: Var, primitive: str) -> For:
+    """Find a loop that is to be rebuilt.
 
-    Raises: ScheduleError where the iterations of a parallel or vectorized loop are not shown to be
-    independent: it takes part in a reduction, or two of them may touch the same element.
+    Raises: ScheduleError if it is not serial, or is annotated: what the mark says of the loop might
+    not hold for what it becomes.
     """
     loop = find_loop(func, var)
-    if kind in ("parallel", "vectorized"):
-        for block in blocks_below(loop.body):
-            reduced = [axis for axis in block.axes if axis.kind != "spatial" and _moves(loop, axis)]
-            if reduced:
-                raise ScheduleError(
-                    f"cannot make {var.name!r} {kind}: it takes part in the {reduced[0].kind} axis "
-                    f"{reduced[0].var.name!r} of block {block.name!r}, so its iterations depend on "
-                    "each other",
-                    hint="Use rfactor to split the reduction first.",
-                    at=loop,
-                )
-        reason = dependences(func).carried(loop) or ""
-        if reason:
-            raise ScheduleError(f"cannot make {var.name!r} {kind}: {reason}", at=loop)
-    return exchange(func, {loop: loop.replace(kind=kind)})
-
-
-def _plain(func: PrimFunc, var: Var, primitive: str) -> For:
-    loop = find_loop(func, var)
     if loop.kind != "serial" or loop.attrs:
+        marks = [loop.kind] * (loop.kind != "serial") + [key for key, _ in loop.attrs]
         raise ScheduleError(
-            f"cannot {primitive} {var.name!r}: it is marked {loop.kind}",
+            f"cannot {primitive} {var.name!r}: it is marked {' and '.join(marks)}",
             hint=f"{primitive.capitalize()} first, mark afterwards.",
             at=loop,
         )
+    return loop
+
+
+def plain(func: PrimFunc, var: Var, primitive: str) -> For:
+    """Find a loop that is unmarked and starts at 0; raises ScheduleError if it is not."""
+    loop = unmarked(func, var, primitive)
     if not is_const(loop.begin, 0):
         raise ScheduleError(f"cannot {primitive} {var.name!r}: it does not start at 0", at=loop)
     return loop

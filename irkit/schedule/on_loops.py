@@ -2,19 +2,49 @@
 
 from collections.abc import Sequence
 
-from irkit.schedule import loops
+from irkit.core import ScheduleError
+from irkit.ir import Expr
+from irkit.schedule import loops, merging, pieces, wrapping
 from irkit.schedule.recording import Recording, primitive
-from irkit.schedule.references import LoopRef
+from irkit.schedule.references import BlockRef, LoopRef
+from irkit.schedule.state import find_block, find_ref
 
 
 class LoopPrimitives(Recording):
-    """Split, fuse, reorder and mark loops."""
+    """Split, fuse, reorder, cut, join and wrap loops."""
 
     @primitive
-    def split(self, loop: LoopRef, factors: Sequence[loops.Factor]) -> list[LoopRef]:
-        """Replace a loop by a nest with these extents, outermost first; one may be None."""
-        self._func, made = loops.split(self._func, loop.var, factors)
+    def split(
+        self,
+        loop: LoopRef,
+        factors: Sequence[loops.Factor] | None = None,
+        *,
+        factor: int | Expr | None = None,
+        nparts: int | Expr | None = None,
+        tail: loops.Tail = "guard",
+    ) -> list[LoopRef]:
+        """Replace a loop by a nest with these extents, outermost first; one may be None.
+
+        ``factor`` alone is the extent of the inner of two loops, ``nparts`` that of the outer.
+        Where the factors do not divide the extent, ``tail`` says what happens: "guard" tests,
+        "shift" lets the last chunk begin earlier and compute again what the one before did.
+        """
+        if sum(given is not None for given in (factors, factor, nparts)) != 1:
+            raise ScheduleError("split takes factors, or factor, or nparts: exactly one of them")
+        if factors is None:
+            factors = [nparts, factor]
+        self._func, made = loops.split(self._func, loop.var, factors, tail)
         return [LoopRef(var) for var in made]
+
+    @primitive
+    def tile(
+        self, x: LoopRef, y: LoopRef, x_factor: int | Expr, y_factor: int | Expr
+    ) -> list[LoopRef]:
+        """Split two nested loops and put the parts in order: outer x, outer y, inner x, inner y."""
+        x_outer, x_inner = self.split(x, [None, x_factor])
+        y_outer, y_inner = self.split(y, [None, y_factor])
+        self.reorder(x_outer, y_outer, x_inner, y_inner)
+        return [x_outer, y_outer, x_inner, y_inner]
 
     @primitive
     def fuse(self, *refs: LoopRef) -> LoopRef:
@@ -28,16 +58,65 @@ class LoopPrimitives(Recording):
         self._func = loops.reorder(self._func, [ref.var for ref in refs])
 
     @primitive
-    def parallel(self, loop: LoopRef) -> None:
-        """Let the iterations of a loop run at the same time."""
-        self._func = loops.mark(self._func, loop.var, "parallel")
+    def loop_partition(self, loop: LoopRef, factors: Sequence[loops.Factor]) -> list[LoopRef]:
+        """Replace a loop by consecutive loops over parts of its range, of these lengths; one may be
+        None. The blocks of the second part are named ``NAME_1``, and so on."""
+        self._func, made = pieces.loop_partition(self._func, loop.var, factors)
+        return [LoopRef(var) for var in made]
 
     @primitive
-    def vectorize(self, loop: LoopRef) -> None:
-        """Let the iterations of a loop become lanes of vectors."""
-        self._func = loops.mark(self._func, loop.var, "vectorized")
+    def cut_loop(self, loop: LoopRef, at: int | Expr) -> list[LoopRef]:
+        """Replace a loop by two consecutive ones, the second beginning where its variable is
+        ``at``."""
+        self._func, made = pieces.cut_loop(self._func, loop.var, at)
+        return [LoopRef(var) for var in made]
 
     @primitive
-    def unroll(self, loop: LoopRef) -> None:
-        """Let the iterations of a loop become copies of its body."""
-        self._func = loops.mark(self._func, loop.var, "unrolled")
+    def join_loops(self, first: LoopRef, second: LoopRef) -> LoopRef:
+        """Replace two consecutive loops over adjacent ranges, with the same body, by the first."""
+        self._func, made = pieces.join_loops(self._func, first.var, second.var)
+        return LoopRef(made)
+
+    @primitive
+    def shift_loop(self, loop: LoopRef, begin: int | Expr = 0) -> None:
+        """Let a loop begin elsewhere and run as often."""
+        self._func = pieces.shift_loop(self._func, loop.var, begin)
+
+    @primitive
+    def merge(self, *refs: LoopRef) -> LoopRef:
+        """Make one nest of several that stand side by side, down to these loops."""
+        self._func, made = merging.merge(self._func, [ref.var for ref in refs])
+        return LoopRef(made)
+
+    @primitive
+    def fission(self, loop: LoopRef, after: BlockRef | LoopRef) -> list[LoopRef]:
+        """Cut the body of a loop behind a block or loop inside it; give back the loops of the two
+        parts. Loops in between are cut as well."""
+        stmt = find_ref(self._func, after)
+        self._func, made = merging.fission(self._func, loop.var, stmt)
+        return [LoopRef(var) for var in made]
+
+    @primitive
+    def lift_scope(self, ref: BlockRef | LoopRef) -> None:
+        """Exchange a loop with the loop or ``if`` directly around it; of a block, the innermost
+        ``if`` around it with the loop directly around that."""
+        if isinstance(ref, LoopRef):
+            self._func = merging.lift_loop(self._func, ref.var)
+        else:
+            self._func = merging.lift_if(self._func, find_block(self._func, ref.name))
+
+    @primitive
+    def add_unit_loop(self, ref: BlockRef | LoopRef) -> LoopRef:
+        """Put a loop that runs once around a block or loop."""
+        self._func, made = wrapping.add_unit_loop(self._func, find_ref(self._func, ref))
+        return LoopRef(made)
+
+    @primitive
+    def env_threads(self, block: BlockRef, axes: Sequence[tuple[str, int]]) -> list[LoopRef]:
+        """Put a launch of threads around the nest of a block, of which the first alone runs it.
+
+        ``axes`` are pairs of axis and extent, as ``("threadIdx.x", 32)``, outermost first.
+        """
+        found = find_block(self._func, block.name)
+        self._func, made = wrapping.env_threads(self._func, found, axes)
+        return [LoopRef(var) for var in made]

@@ -1,7 +1,9 @@
 """Primitives on reductions: decompose_reduction."""
 
-from irkit.core import ScheduleError, Span, substitute
-from irkit.ir import For, PrimFunc, Stmt, Var, logical_and, seq
+from collections.abc import Sequence
+
+from irkit.core import ScheduleError, Span, substitute, walk
+from irkit.ir import Block, For, Max, Min, PrimFunc, Stmt, Var, logical_and, seq
 from irkit.schedule.compute import check_unmixed
 from irkit.schedule.state import exchange, find_block, find_loop, guards_of, path_to, variables
 
@@ -33,6 +35,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
             at=block,
         )
     check_unmixed(block, reducing, f"initialise {name!r} apart")
+    _check_once(block, inner)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}
     own = {axis.var: axis.var.copy() for axis in block.axes if axis.kind == "spatial"}
@@ -59,3 +62,18 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     func = exchange(func, {block: block.replace(init=None)})
     loop = find_loop(func, var)
     return exchange(func, {loop: seq(made, loop)}), f"{name}_init"
+
+
+def _check_once(block: Block, inner: Sequence[For]) -> None:
+    """Refuse where loops after the initialisation reach an element twice, as the shifted tail of a
+    split does: the second time would add to the first."""
+    moved = {loop.var for loop in inner}
+    for axis in block.axes:
+        for overlap in walk(axis.binding, on=(Min, Max)):
+            if variables(overlap) & moved:
+                raise ScheduleError(
+                    f"cannot initialise {block.name!r} apart: its axis {axis.var.name!r} takes "
+                    "some values twice in the loops that follow",
+                    hint="Choose a loop inside of the split with a shifted tail.",
+                    at=block,
+                )

@@ -5,6 +5,7 @@ from irkit.ir import Block, For, Store
 from irkit.schedule.on_blocks import BlockPrimitives
 from irkit.schedule.on_buffers import BufferPrimitives
 from irkit.schedule.on_loops import LoopPrimitives
+from irkit.schedule.on_marks import MarkPrimitives
 from irkit.schedule.on_sampling import SamplingPrimitives
 from irkit.schedule.recording import lookup, primitive
 from irkit.schedule.references import BlockRef, LoopRef
@@ -12,7 +13,13 @@ from irkit.schedule.show import highlighted, in_notebook, page
 from irkit.schedule.state import consumers_of, find_block, find_loop, loops_above, producers_of
 
 
-class Schedule(LoopPrimitives, BlockPrimitives, BufferPrimitives, SamplingPrimitives):
+class Schedule(
+    LoopPrimitives,
+    MarkPrimitives,
+    BlockPrimitives,
+    BufferPrimitives,
+    SamplingPrimitives,
+):
     """Change the functions of a module, primitive by primitive; each is legal or raises
     ScheduleError and changes nothing.
 

@@ -22,6 +22,7 @@ from irkit.ir import (
     conjuncts,
     seq,
 )
+from irkit.schedule.references import BlockRef, LoopRef
 
 _N = TypeVar("_N", bound=Node)
 
@@ -83,6 +84,11 @@ def find_loop(func: PrimFunc, var: Var) -> For:
         f"{func.name} has no loop {var.name!r} any more",
         hint="A loop that was split or fused is replaced by the loops that the primitive returned.",
     )
+
+
+def find_ref(func: PrimFunc, ref: BlockRef | LoopRef) -> Block | For:
+    """Find what a reference stands for now."""
+    return find_block(func, ref.name) if isinstance(ref, BlockRef) else find_loop(func, ref.var)
 
 
 def loops_above(func: PrimFunc, block: Block) -> list[For]:

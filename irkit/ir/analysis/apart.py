@@ -11,7 +11,7 @@ from irkit.ir.arith import bounds, simplify
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import product
 from irkit.ir.expr import Expr, Var
-from irkit.ir.stmt import For, Store
+from irkit.ir.stmt import For, Stmt, Store
 
 MAX_PAIRS = 1 << 16
 MAX_DISTANCES = 1 << 12
@@ -30,8 +30,13 @@ class Access(msgspec.Struct, frozen=True):
 
 def accesses_of(loop: For, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
     """List the loads and stores in the body of a loop, those that are alike once."""
+    return accesses_in(loop.body, sums, memory)
+
+
+def accesses_in(root: Stmt, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
+    """List the loads and stores of a statement, those that are alike once."""
     found: dict[object, Access] = {}
-    for node in walk(loop.body, (Load, Store)):
+    for node in walk(root, (Load, Store)):
         indices = tuple(sums.of(at) for at in node.indices)
         key = tuple((*sorted(form.terms.items()), form.constant) for form in indices)
         writes = isinstance(node, Store)
@@ -68,10 +73,46 @@ def conflict(
     return None
 
 
+def crossing(
+    loop: For, count: int | None, sums: Sums, first: list[Access], second: list[Access]
+) -> str | None:
+    """Say why some iteration of ``first`` may touch the same element as an earlier one of
+    ``second``, one of them writing; None if that surely never happens.
+
+    Both stand in the body of the loop, ``first`` in front.
+    """
+    if count is not None and count <= 1:
+        return None
+    if len(first) * len(second) > MAX_PAIRS:
+        return "it touches memory in too many places"
+    changing = {access.memory for access in (*first, *second) if access.writes}
+    written = {access.buffer for access in (*first, *second) if access.memory in changing}
+    test = _Test(loop, count, sums, written, thorough=True, ahead=True)
+    for one in first:
+        for other in second:
+            meet = one.memory is other.memory and (one.writes or other.writes)
+            if meet and not test.apart(one, other):
+                return (
+                    f"a later iteration of the first part may touch an element of "
+                    f"{one.buffer.name!r} that an earlier one of the second touches"
+                )
+    return None
+
+
 class _Test:
+    """Compare accesses of different iterations; with ``ahead``, of the first access's iteration
+    only those after the second's."""
+
     def __init__(
-        self, loop: For, count: int | None, sums: Sums, written: set[Buffer], thorough: bool
+        self,
+        loop: For,
+        count: int | None,
+        sums: Sums,
+        written: set[Buffer],
+        thorough: bool,
+        ahead: bool = False,
     ) -> None:
+        self.ahead = ahead
         self.sums = sums
         self.count = count
         self.lane = loop.var
@@ -123,7 +164,8 @@ class _Test:
                     step, low, high = gcd(step, factor), low + ends[0], high + ends[1]
         if lane_p != lane_q:
             return False
-        return not may_meet(lane_p, p.constant - q.constant, step, (low, high), self.count)
+        rest = p.constant - q.constant
+        return not may_meet(lane_p, rest, step, (low, high), self.count, self.ahead)
 
     def _reach(self, expr: Expr) -> tuple[int, int] | None:
         """Bound an atom that only inner loops move; None if that is not so, or nothing is known."""
@@ -147,14 +189,24 @@ class _Test:
 
 
 def may_meet(
-    factor: int, rest: int, step: int, reach: tuple[float, float], count: int | None
+    factor: int,
+    rest: int,
+    step: int,
+    reach: tuple[float, float],
+    count: int | None,
+    ahead: bool = False,
 ) -> bool:
     """Say whether ``factor * distance + rest + t`` can be 0, for a distance that is not 0 and less
-    than ``count`` either way, and some multiple t of ``step`` within ``reach``."""
+    than ``count`` either way, and some multiple t of ``step`` within ``reach``.
+
+    With ``ahead``, for a distance above 0 only.
+    """
     low, high = reach
     first, last = _distances(factor, rest, low, high)
     if count is not None:
         first, last = max(first, 1 - count), min(last, count - 1)
+    if ahead:
+        first = max(first, 1)
     if last - first >= MAX_DISTANCES:
         divisor = gcd(factor, step)
         return rest == 0 if divisor == 0 else rest % divisor == 0

@@ -10,7 +10,7 @@ from typing import Literal
 from irkit.core import analysis, walk
 from irkit.ir.analysis.access import access_regions
 from irkit.ir.analysis.affine import Sums
-from irkit.ir.analysis.apart import accesses_of, conflict
+from irkit.ir.analysis.apart import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.axes import axis_values
 from irkit.ir.analysis.uses import uses_of
 from irkit.ir.arith import Ranges, bounds, loop_ranges, simplify
@@ -18,7 +18,7 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.build import as_int
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
-from irkit.ir.stmt import Allocate, Evaluate, For, Let, Region, Stmt
+from irkit.ir.stmt import Allocate, Assert, Evaluate, For, Let, Region, Stmt
 
 Kind = Literal["flow", "anti", "output"]
 
@@ -47,10 +47,24 @@ class Dependences:
         # What is allocated in an iteration is its own.
         own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
         accesses = accesses_of(loop, self._sums, self._uses.memory)
-        begin, end = as_int(loop.begin), as_int(loop.end)
-        count = None if begin is None or end is None else end - begin
         shared = [access for access in accesses if access.memory not in own]
-        return conflict(loop, count, self._sums, shared, thorough=True)
+        return conflict(loop, _count(loop), self._sums, shared, thorough=True)
+
+    def crosses(self, loop: For, first: Stmt, second: Stmt) -> str | None:
+        """Say why ``first`` must not run for all iterations of a loop before ``second`` runs for
+        any, or the other way round; None if both orders surely give the same.
+
+        Both stand in the body of the loop, ``first`` in front; each keeps its own order.
+        """
+        parts = (first, second)
+        if any(True for part in parts for _ in walk(part, (Evaluate, Assert))):
+            return "it has an effect beside memory"
+        own = {allocate.buffer for part in parts for allocate in walk(part, Allocate)}
+        one, other = (
+            [a for a in accesses_in(part, self._sums, self._uses.memory) if a.memory not in own]
+            for part in parts
+        )
+        return crossing(loop, _count(loop), self._sums, one, other)
 
     def between(self, a: Stmt, b: Stmt) -> frozenset[Kind]:
         """List how ``b``, which runs after ``a``, may depend on it: it reads what ``a`` wrote
@@ -87,6 +101,11 @@ class Dependences:
             return False
         gap = bounds(simplify(begin - other - extent, self._ranges), self._ranges)
         return gap.low is not None and gap.low >= 0
+
+
+def _count(loop: For) -> int | None:
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return None if begin is None or end is None else end - begin
 
 
 @analysis

@@ -1,0 +1,49 @@
+"""The primitives of a schedule that mark loops and blocks."""
+
+from irkit.core import AttrValue
+from irkit.schedule import marks
+from irkit.schedule.recording import Recording, primitive
+from irkit.schedule.references import BlockRef, LoopRef
+from irkit.schedule.state import find_ref
+
+
+class MarkPrimitives(Recording):
+    """Say how the iterations of loops run, and give hints to passes."""
+
+    @primitive
+    def parallel(self, loop: LoopRef) -> None:
+        """Let the iterations of a loop run at the same time."""
+        self._func = marks.mark(self._func, loop.var, "parallel")
+
+    @primitive
+    def vectorize(self, loop: LoopRef) -> None:
+        """Let the iterations of a loop become lanes of vectors."""
+        self._func = marks.mark(self._func, loop.var, "vectorized")
+
+    @primitive
+    def unroll(self, loop: LoopRef) -> None:
+        """Let the iterations of a loop become copies of its body."""
+        self._func = marks.mark(self._func, loop.var, "unrolled")
+
+    @primitive
+    def bind(self, loop: LoopRef, axis: str) -> None:
+        """Let the iterations of a loop be the blocks (``blockIdx.x``, also y and z), threads
+        (``threadIdx.x``) or virtual threads (``vthread``, ``vthread.x``) of a launch."""
+        self._func = marks.bind(self._func, loop.var, axis)
+
+    @primitive
+    def annotate(self, ref: BlockRef | LoopRef, key: str, value: AttrValue) -> None:
+        """Give a loop or block a hint; it replaces one with the same key."""
+        self._func = marks.annotate(self._func, find_ref(self._func, ref), key, value)
+
+    @primitive
+    def unannotate(self, ref: BlockRef | LoopRef, key: str) -> None:
+        """Take a hint away from a loop or block."""
+        self._func = marks.unannotate(self._func, find_ref(self._func, ref), key)
+
+    @primitive
+    def pragma(self, loop: LoopRef, key: str, value: int | bool) -> None:
+        """Give a loop a hint that a pass honours: ``auto_unroll_max_step`` (the most statements
+        that a loop may become) or ``unroll_explicit`` (whether to unroll here at all or leave that
+        to the compiler behind)."""
+        self._func = marks.pragma(self._func, loop.var, key, value)

@@ -1,0 +1,245 @@
+"""Marks on loops are refused where iterations depend on each other; hints are data."""
+
+from typing import Any
+
+import pytest
+
+from irkit import te
+from irkit.core import ScheduleError, same, walk
+from irkit.ir import For, parse, script
+from irkit.schedule import LoopRef, Schedule, ScheduleTrace
+from irkit.schedule.marks import PRAGMAS, THREAD_AXES
+from tests.schedule.kernels import chain, matmul
+
+OPAQUE = """def f(A: f32[8]):
+    for i in serial(0, 8):
+        with block("B"):
+            v = axis.opaque(8, i)
+            A[v] = f32(1.0)
+"""
+
+DECAY = """def f(A: f32[8], B: f32[3]):
+    for i in serial(0, 3):
+        for k in serial(0, 8):
+            with block("B"):
+                vi = axis.spatial(3, i)
+                vk = axis.reduce(8, k)
+                with init():
+                    B[vi] = f32(0.0)
+                B[vi] = B[vi] * f32(2.0) + A[vk]
+"""
+
+TRIANGLE = """def f(A: f32[8, 8]):
+    for i in serial(0, 8):
+        for j in serial(0, i):
+            with block("B"):
+                v = axis.spatial(8, i)
+                w = axis.spatial(8, j)
+                A[v, w] = f32(1.0)
+"""
+
+
+def loops(sch: Schedule) -> list[LoopRef]:
+    return [LoopRef(loop.var) for loop in walk(sch.func, on=For)]
+
+
+def test_loops_become_blocks_and_threads_of_a_launch() -> None:
+    a = te.placeholder((8,), name="A")
+    b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
+    sch = Schedule(te.create_prim_func([a, b]), check="each")
+    i0, i1, i2 = sch.split(loops(sch)[0], factors=[2, 2, 2])
+    sch.reorder(i0, i2, i1)
+    sch.bind(i0, "blockIdx.x")
+    sch.bind(i2, "threadIdx.x")
+    text = script(sch.func)
+    assert 'in thread(0, 2, "blockIdx.x"):' in text
+    assert 'in thread(0, 2, "threadIdx.x"):' in text
+
+
+@pytest.mark.parametrize("axis", THREAD_AXES)
+def test_every_axis_can_be_bound(axis: str) -> None:
+    sch = Schedule(chain(8), check="each")
+    sch.bind(loops(sch)[0], axis)
+    assert sch.loop(loops(sch)[0]).thread == axis
+
+
+def test_an_axis_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    sch = Schedule(chain(8))
+    with pytest.raises(ScheduleError, match=r"threadIdx\.w"):
+        sch.bind(loops(sch)[0], "threadIdx.w")
+
+
+def test_threads_may_take_the_steps_of_a_sum() -> None:
+    sch = Schedule(matmul(4, 4, 8), check="each")
+    sch.bind(loops(sch)[2], "threadIdx.x")
+
+
+@pytest.mark.parametrize("axis", ["blockIdx.x", "vthread"])
+def test_only_threads_may_take_the_steps_of_a_sum(axis: str) -> None:
+    sch = Schedule(matmul(4, 4, 8))
+    with pytest.raises(ScheduleError, match="reduce axis"):
+        sch.bind(loops(sch)[2], axis)
+
+
+def test_threads_do_not_take_the_steps_of_what_is_no_sum() -> None:
+    sch = Schedule(parse(DECAY))
+    with pytest.raises(ScheduleError, match="reduce axis"):
+        sch.bind(loops(sch)[1], "threadIdx.x")
+
+
+def test_an_axis_stands_once_in_a_nest() -> None:
+    sch = Schedule(matmul(4, 4, 8))
+    i, j, _ = loops(sch)
+    sch.bind(i, "threadIdx.x")
+    with pytest.raises(ScheduleError, match="the same axis"):
+        sch.bind(j, "threadIdx.x")
+    other = Schedule(matmul(4, 4, 8))
+    i, j, _ = loops(other)
+    other.bind(j, "threadIdx.x")
+    with pytest.raises(ScheduleError, match="the same axis"):
+        other.bind(i, "threadIdx.x")
+
+
+def test_virtual_threads_may_be_nested() -> None:
+    sch = Schedule(matmul(4, 4, 8), check="each")
+    for loop in loops(sch)[:2]:
+        sch.bind(loop, "vthread")
+
+
+def test_blocks_hold_threads_and_not_the_other_way_round() -> None:
+    sch = Schedule(matmul(4, 4, 8))
+    i, j, _ = loops(sch)
+    sch.bind(i, "threadIdx.x")
+    with pytest.raises(ScheduleError, match="blocks hold threads"):
+        sch.bind(j, "blockIdx.x")
+
+
+def test_an_axis_has_one_extent_in_a_launch() -> None:
+    text = """def f(A: f32[8, 4], B: f32[8, 5]):
+    for i in serial(0, 8):
+        for j in serial(0, 4):
+            with block("A"):
+                v = axis.spatial(8, i)
+                w = axis.spatial(4, j)
+                A[v, w] = f32(1.0)
+        for k in serial(0, 5):
+            with block("B"):
+                v = axis.spatial(8, i)
+                w = axis.spatial(5, k)
+                B[v, w] = f32(1.0)
+"""
+    sch = Schedule(parse(text))
+    i, j, k = loops(sch)
+    sch.bind(i, "blockIdx.x")
+    sch.bind(j, "threadIdx.x")
+    with pytest.raises(ScheduleError, match="two extents"):
+        sch.bind(k, "threadIdx.x")
+    # As launches of their own they may differ, until what is around them makes them one.
+    other = Schedule(parse(text), check="each")
+    i, j, k = loops(other)
+    other.bind(j, "threadIdx.x")
+    other.bind(k, "threadIdx.x")
+    with pytest.raises(ScheduleError, match="two extents"):
+        other.bind(i, "blockIdx.x")
+
+
+def test_the_extent_of_a_thread_loop_does_not_change_during_the_launch() -> None:
+    sch = Schedule(parse(TRIANGLE))
+    with pytest.raises(ScheduleError, match="changes during"):
+        sch.bind(loops(sch)[1], "threadIdx.x")
+
+
+def test_a_thread_loop_starts_at_0() -> None:
+    sch = Schedule(chain(8))
+    sch.shift_loop(loops(sch)[0], 2)
+    with pytest.raises(ScheduleError, match="does not start at 0"):
+        sch.bind(loops(sch)[0], "threadIdx.x")
+
+
+@pytest.mark.parametrize("mark", ["parallel", "vectorize", "unroll"])
+def test_a_bound_loop_stays_bound(mark: str) -> None:
+    sch = Schedule(chain(8))
+    (loop, *_) = loops(sch)
+    sch.bind(loop, "threadIdx.x")
+    with pytest.raises(ScheduleError, match=r"bound to threadIdx\.x"):
+        getattr(sch, mark)(loop)
+    with pytest.raises(ScheduleError, match=r"marked threadIdx\.x"):
+        sch.bind(loop, "threadIdx.y")
+
+
+@pytest.mark.parametrize("mark", ["parallel", "vectorize"])
+def test_the_order_of_an_opaque_axis_is_kept(mark: str) -> None:
+    sch = Schedule(parse(OPAQUE))
+    with pytest.raises(ScheduleError, match="opaque axis"):
+        getattr(sch, mark)(loops(sch)[0])
+    with pytest.raises(ScheduleError, match="opaque axis"):
+        sch.bind(loops(sch)[0], "threadIdx.x")
+
+
+def test_hints_are_given_replaced_and_taken_away() -> None:
+    sch = Schedule(chain(8), check="each")
+    block, loop = sch.get_block("B"), loops(sch)[0]
+    sch.annotate(block, "mine", 1)
+    sch.annotate(block, "mine", ((1, 2), "x"))  # pyright: ignore[reportArgumentType] -- mixed depth
+    sch.annotate(loop, "a.b", True)
+    text = script(sch.func)
+    assert same(parse(text), sch.func)
+    assert 'with block("B", mine=((1, 2), "x")):' in text
+    sch.unannotate(block, "mine")
+    sch.unannotate(loop, "a.b")
+    assert same(sch.func, chain(8))
+
+
+def test_a_hint_that_is_not_there_cannot_be_taken_away() -> None:
+    sch = Schedule(chain(8))
+    sch.annotate(sch.get_block("B"), "mine", 1)
+    with pytest.raises(ScheduleError, match="only: mine"):
+        sch.unannotate(sch.get_block("B"), "yours")
+
+
+@pytest.mark.parametrize("value", [1j, object, (((1,),),), b"x"])
+def test_a_hint_is_data(value: Any) -> None:
+    sch = Schedule(chain(8))
+    with pytest.raises(ScheduleError):
+        sch.annotate(sch.get_block("B"), "mine", value)
+    with pytest.raises(ScheduleError, match="needs a key"):
+        sch.annotate(sch.get_block("B"), "", 1)
+
+
+def test_a_pragma_is_a_hint_that_a_pass_honours() -> None:
+    sch = Schedule(chain(8), check="each")
+    loop = loops(sch)[0]
+    sch.pragma(loop, "auto_unroll_max_step", 16)
+    sch.pragma(loop, "unroll_explicit", True)
+    assert dict(sch.loop(loop).attrs) == {"auto_unroll_max_step": 16, "unroll_explicit": True}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("auto_unroll_max_step", True), ("auto_unroll_max_step", -1), ("unroll_explicit", 1)],
+)
+def test_a_pragma_has_a_type(key: str, value: Any) -> None:
+    sch = Schedule(chain(8))
+    with pytest.raises(ScheduleError, match=PRAGMAS[key].__name__):
+        sch.pragma(loops(sch)[0], key, value)
+
+
+def test_a_pragma_that_nothing_honours_is_refused() -> None:
+    sch = Schedule(chain(8))
+    with pytest.raises(ScheduleError, match="no pass honours"):
+        sch.pragma(loops(sch)[0], "parallel_launch_point", True)
+
+
+def test_marks_are_data() -> None:
+    def marked(sch: Schedule) -> Schedule:
+        b, c, d = (sch.get_loops(sch.get_block(name))[0] for name in "BCD")
+        sch.bind(b, "threadIdx.x")
+        sch.annotate(c, "mine", (1, 2.5, None))
+        sch.annotate(sch.get_block("C"), key="other", value="x")
+        sch.pragma(d, "unroll_explicit", False)
+        sch.unannotate(sch.get_block("C"), "other")
+        return sch
+
+    sch, again = marked(Schedule(chain(8))), Schedule(chain(8))
+    ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
+    assert same(again.func, sch.func)
