@@ -8,8 +8,8 @@ PRIMITIVES = (
     Planted(
         "a split without its guard",
         _SCHEDULE + "loops",
-        "    if total is None or total != wanted:\n",
-        "    if total is not None and total < (wanted or 0):\n",
+        '    if tail == "guard" and not exact:\n',
+        '    if tail == "guard" and total is not None and total < (wanted or 0):\n',
         ("split",),
         "TILE_A_MATMUL",
     ),
