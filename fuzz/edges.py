@@ -403,4 +403,19 @@ def steady(A: f32[8], C: f32[8], n: i64):
         if C[0] < f32(100.0):
             C[0] = C[0] + f32(60.0)
 """,
+    "INEXACT_SPLIT": """
+def inexact(A: f32[n], C: f32[n], D: f32[9, 20]):
+    for i in serial(0, (n + 3) // 4):
+        for j in vectorized(0, 4):
+            if i * 4 + j < n:
+                C[i * 4 + j] = A[i * 4 + j] + f32(1.0)
+    for i in parallel(0, 9):
+        for j in serial(0, 5):
+            for k in vectorized(0, 4):
+                D[i, j * 4 + k] = f32(2.0) if i >= 1 and i < 8 and j * 4 + k < 18 else f32(1.0)
+    for i in serial(0, 9):
+        for k in vectorized(0, 4):
+            if i + k >= 2 and i + k < 9:
+                D[i, k] = D[i, k] * f32(3.0)
+""",
 }

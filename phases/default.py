@@ -8,6 +8,7 @@ from irkit.passes.loop import (
     flatten_buffers,
     hoist_first_iterations,
     hoist_if_then_else,
+    loop_partition,
     lower_blocks,
     lower_init_blocks,
     lower_thread_loops,
@@ -62,6 +63,16 @@ ORDER = (
         "flatten-buffers",
         "narrow-indices",
         "it is the offset in memory that has to fit, not each index",
+    ),
+    Order(
+        "loop-partition",
+        "hoist-first-iterations",
+        "behind a guard, the first iteration is not what the body begins with",
+    ),
+    Order(
+        "loop-partition",
+        "vectorize-loops",
+        "what guards a lane would be a mask on every vector",
     ),
     Order(
         "hoist-first-iterations",
@@ -132,6 +143,7 @@ DEFAULT = Pipeline(
             2,
             "loops",
             (
+                loop_partition,
                 hoist_first_iterations,
                 lower_thread_loops,
                 serialize_inner_parallel_loops,

@@ -3,11 +3,11 @@
 Reading order: that of the phases.
 1: canonicalize_loops, plan_allocations, lower_init_blocks, lower_blocks, compact_buffers,
 flatten_buffers, narrow_indices, simplify;
-2: hoist_first_iterations, lower_thread_loops, serialize_inner_parallel_loops, vectorize_loops,
-hoist_if_then_else, unroll_loops;
+2: loop_partition, hoist_first_iterations, lower_thread_loops, serialize_inner_parallel_loops,
+vectorize_loops, hoist_if_then_else, unroll_loops;
 3: remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions;
 where asked for: convert_ssa, convert_for_loops_to_serial. What they rest on: boxes,
-carried_values, vector_expr, and the analyses of the loop IR.
+carried_values, loop_guards, loop_parts, vector_expr, and the analyses of the loop IR.
 """
 
 from irkit.passes.loop.canonicalize_loops import canonicalize_loops
@@ -19,6 +19,7 @@ from irkit.passes.loop.flatten_buffers import flatten_buffers
 from irkit.passes.loop.hoist_first_iterations import hoist_first_iterations
 from irkit.passes.loop.hoist_if_then_else import hoist_if_then_else
 from irkit.passes.loop.instrument_bounds import instrument_bounds
+from irkit.passes.loop.loop_partition import loop_partition
 from irkit.passes.loop.lower_blocks import lower_blocks
 from irkit.passes.loop.lower_init_blocks import lower_init_blocks
 from irkit.passes.loop.lower_thread_loops import lower_thread_loops
@@ -41,6 +42,7 @@ __all__ = [
     "hoist_first_iterations",
     "hoist_if_then_else",
     "instrument_bounds",
+    "loop_partition",
     "lower_blocks",
     "lower_init_blocks",
     "lower_thread_loops",

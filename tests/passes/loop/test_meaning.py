@@ -19,6 +19,7 @@ ANY_STAGE = (
     "unroll_loops",
 )
 AFTER_BLOCKS = (
+    "loop_partition",
     "compact_buffers",
     "flatten_buffers",
     "narrow_indices",

@@ -34,6 +34,7 @@ ALONE = {
     "flatten_buffers": ("for i in serial(0, 8):", "    C[i] = A[i]"),
     "hoist_first_iterations": ("for i in serial(0, 8):", "    if i == 1:", "        C[i] = A[i]"),
     "instrument_bounds": ("for i in serial(0, 64):", "    C[i] = A[i]"),
+    "loop_partition": ("for i in serial(0, n):", "    if i < 7:", "        C[i] = A[i]"),
     "lower_blocks": ("for i in serial(0, 8):", "    C[i] = A[i]"),
     "lower_init_blocks": ('with block("C"):', "    v = axis.spatial(8, n)", "    C[v] = A[v]"),
     "lower_thread_loops": ("for i in parallel(0, 8):", "    C[i] = A[i]"),
