@@ -57,6 +57,38 @@ def guarded(A: f32[9], C: f32[9]):
                 if j > i:
                     C[j] = C[j] * f32(0.5)
 """,
+    "SHARED_MEMORY": """
+def shared(A: f32[2048], C: f32[2048]):
+    T = alloc(f32[2048])
+    U = alloc(f32[2048])
+    for i in serial(0, 2048):
+        T[i] = A[i] + f32(1.0)
+    for i in serial(0, 2048):
+        U[i] = T[2047 - i]
+    U[3] = f32(7.0)
+    for i in serial(0, 2048):
+        C[i] = U[i] + U[2047 - i]
+    W = alloc(f32[2048])
+    X = alloc(f32[2048])
+    for i in serial(0, 2048):
+        W[i] = A[i]
+    X[5] = f32(3.0)
+    C[5] = W[5] + X[5]
+    for i in serial(0, 2048):
+        X[i] = A[i] * f32(2.0)
+    for i in serial(0, 2048):
+        C[i] = C[i] + X[2047 - i]
+    Y = alloc(f32[2048])
+    for i in serial(0, 2048):
+        Y[i] = A[i] + f32(4.0)
+    for i in serial(0, 2):
+        C[i] = C[i] + Y[i + 9]
+        Z = alloc(f32[2048])
+        for j in serial(0, 2048):
+            Z[j] = A[j] * f32(3.0)
+        for j in serial(0, 2048):
+            C[j] = C[j] + Z[2047 - j]
+""",
     "MAYBE_NEVER": """
 def never(A: f32[n], C: f32[n], m: i64):
     for i in serial(m, n):

@@ -18,6 +18,7 @@ from irkit.passes.loop import (
     rewrite_unsafe_selects,
     serialize_inner_parallel_loops,
     simplify,
+    storage_rewrite,
     unroll_loops,
     vectorize_loops,
 )
@@ -95,6 +96,16 @@ ORDER = (
         "loops over blocks become parallel loops, perhaps inside each other",
     ),
     Order(
+        "lower-thread-loops",
+        "storage-rewrite",
+        "what each thread of a nest holds over a barrier becomes one buffer with room for all",
+    ),
+    Order(
+        "storage-rewrite",
+        "vectorize-loops",
+        "that two iterations never meet is shown for scalar indices",
+    ),
+    Order(
         "vectorize-loops",
         "unroll-loops",
         "a body is made of vectors once, and copied then",
@@ -147,6 +158,7 @@ DEFAULT = Pipeline(
                 hoist_first_iterations,
                 lower_thread_loops,
                 serialize_inner_parallel_loops,
+                storage_rewrite,
                 vectorize_loops,
                 hoist_if_then_else,
                 unroll_loops,

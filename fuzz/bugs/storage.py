@@ -6,6 +6,30 @@ _LOOP = "irkit.passes.loop."
 
 STORAGE = (
     Planted(
+        "a life that ends one statement early",
+        "irkit.ir.analysis.liveness",
+        "x.first <= y.last and y.first <= x.last",
+        "x.first < y.last and y.first < x.last - 1",
+        ("storage-rewrite",),
+        "SHARED_MEMORY",
+    ),
+    Planted(
+        "in place over elements that are still to be read",
+        _LOOP + "in_place",
+        "[numbers.of(at) for at in load.indices] == here",
+        "len(load.indices) == len(here)",
+        ("storage-rewrite",),
+        "SHARED_MEMORY",
+    ),
+    Planted(
+        "a life that ends with its first iteration",
+        "irkit.ir.analysis.liveness",
+        "            self.lives[owner][1] = len(self.numbers) - 1\n",
+        "            pass\n",
+        ("storage-rewrite",),
+        "SHARED_MEMORY",
+    ),
+    Planted(
         "a lost predicate",
         _LOOP + "lower_blocks",
         "return If(stmt.predicate, body, None, span=stmt.span)",

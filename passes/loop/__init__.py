@@ -29,6 +29,7 @@ from irkit.passes.loop.remove_no_ops import remove_no_ops
 from irkit.passes.loop.rewrite_unsafe_selects import rewrite_unsafe_selects
 from irkit.passes.loop.serialize_inner_parallel_loops import serialize_inner_parallel_loops
 from irkit.passes.loop.simplify import simplify
+from irkit.passes.loop.storage_rewrite import storage_rewrite
 from irkit.passes.loop.unroll_loops import unroll_loops
 from irkit.passes.loop.vectorize_loops import vectorize_loops
 
@@ -52,6 +53,7 @@ __all__ = [
     "rewrite_unsafe_selects",
     "serialize_inner_parallel_loops",
     "simplify",
+    "storage_rewrite",
     "unroll_loops",
     "vectorize_loops",
 ]

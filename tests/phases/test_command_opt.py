@@ -89,7 +89,7 @@ def test_it_prints_what_lowering_gives(shell: Shell, kernel: str) -> None:
         ("2", 2, "unroll-loops"),
         ("3", 3, "eliminate-common-subexpressions"),
         ("legalize", 4, "eliminate-common-subexpressions"),
-        ("before=vectorize-loops", 2, "serialize-inner-parallel-loops"),
+        ("before=vectorize-loops", 2, "storage-rewrite"),
         ("after=vectorize-loops", 2, "vectorize-loops"),
         ("1/before=simplify", 1, "narrow-indices"),
         ("3/after=simplify", 3, "simplify"),

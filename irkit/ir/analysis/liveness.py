@@ -33,6 +33,10 @@ class Liveness:
         that the function allocates."""
         return self._lives.get(self._uses.memory(buffer))
 
+    def number(self, stmt: Stmt) -> int:
+        """Return the place of a statement in text order."""
+        return self._numbers[stmt]
+
     def at(self, stmt: Stmt) -> set[Buffer]:
         """Collect the allocated buffers whose memory is needed at a statement."""
         number = self._numbers[stmt]
