@@ -51,7 +51,7 @@ CHEAP = 64 << 10
 """Memory of this many bytes lies on the stack for all of a call, whatever needs it."""
 
 
-@define_pass(needs=(flat_access, no_blocks), atomic=True)
+@define_pass(idempotent=True, needs=(flat_access, no_blocks), atomic=True)
 def storage_rewrite(func: PrimFunc, *, smallest: int = 4096) -> PrimFunc:
     """Merge allocations of at least ``smallest`` (bytes) whose lives do not meet."""
     allocates = [each for each in walk(func.body, Allocate) if _is_plain(each, smallest)]

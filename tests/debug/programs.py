@@ -6,8 +6,10 @@ from hypothesis import given, settings
 
 from irkit.core import IRModule
 from irkit.fuzz import prim_funcs
+from irkit.fuzz.edges import EDGES
 from irkit.ir import PrimFunc, parse, script, seq
 from irkit.phases import DEFAULT, GRAPH
+from irkit.phases.bounds import with_bounds_checks
 from irkit.transform import IR, AnyPass, Pipeline
 from tests.graph.graphs import random_graph
 from tests.passes.loop.kernels import kernel
@@ -29,6 +31,11 @@ def selects(A: f32[8], B: f32[9], C: f32[8]):
     for i in parallel(0, 2):
         for j in parallel(0, 4):
             C[i * 4 + j] = select(A[i * 4 + j] > f32(0.0), C[i * 4 + j], B[8 - j])
+"""
+GATHER = """
+def gather(A: f32[n], P: i64[4], C: f32[4]):
+    for i in serial(0, 4):
+        C[i] = A[P[i]] if C[i] > f32(0.0) else A[i]
 """
 
 
@@ -58,7 +65,9 @@ def stages(pipeline: Pipeline, programs: tuple[IR, ...]) -> dict[str, list[IR]]:
 
 @cache
 def loop_programs(count: int) -> tuple[PrimFunc, ...]:
-    return (*map(kernel, CHOSEN), parse(SELECTS.strip()), *random_programs(count))
+    texts = (SELECTS, EDGES["SHARED_MEMORY"], GATHER)
+    chosen = (*map(kernel, CHOSEN), *(parse(text.strip()) for text in texts))
+    return (*chosen, *random_programs(count))
 
 
 @cache
@@ -74,5 +83,6 @@ def programs_for(p: AnyPass, count: int) -> list[IR]:
     programs = loop_programs(count)
     if p.name == "convert-ssa":  # What it is for does not verify, so no phase gives it.
         return [func.replace(body=seq(func.body, func.body)) for func in programs]
-    at_place = stages(DEFAULT, programs).get(p.name, [])
+    pipeline = DEFAULT if p.name in DEFAULT.names else with_bounds_checks(DEFAULT)
+    at_place = stages(pipeline, programs).get(p.name, [])
     return [*at_place, *(() if p.needs else programs)]
