@@ -8,14 +8,16 @@ from irkit.ir import PrimFunc
 from irkit.phases.bounds import with_bounds_checks
 from irkit.phases.default import DEFAULT
 from irkit.phases.legalize import LEGALIZE
-from irkit.phases.lowering import lower
+from irkit.phases.lowering import Args, lower, scheduled
 from irkit.runtime import Kernel, Module, compile_functions
+from irkit.te import StageSchedule
 from irkit.transform import Pipeline
 
 
 @overload
 def build(
     ir: PrimFunc,
+    args: None = ...,
     target: Target | str = ...,
     name: str | None = ...,
     *,
@@ -26,6 +28,7 @@ def build(
 @overload
 def build(
     ir: IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
+    args: None = ...,
     target: Target | str = ...,
     name: str | None = ...,
     *,
@@ -33,8 +36,20 @@ def build(
     legalize: Pipeline = ...,
     check_bounds: bool = ...,
 ) -> Module: ...
+@overload
 def build(
-    ir: PrimFunc | IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
+    ir: StageSchedule,
+    args: Args,
+    target: Target | str = ...,
+    name: str | None = ...,
+    *,
+    pipeline: Pipeline = ...,
+    legalize: Pipeline = ...,
+    check_bounds: bool = ...,
+) -> Kernel: ...
+def build(
+    ir: PrimFunc | StageSchedule | IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
+    args: Args | None = None,
     target: Target | str = "llvm",
     name: str | None = None,
     *,
@@ -44,7 +59,8 @@ def build(
 ) -> Kernel | Module:
     """Lower and compile: a function gives a kernel to call, a module gives its kernels by name.
 
-    A mapping has a module for each target, by the target or its name; ``cpu`` stands for
+    A schedule of tensors gives a kernel whose parameters are ``args``, as :func:`irkit.lower` has
+    it. A mapping has a module for each target, by the target or its name; ``cpu`` stands for
     ``target``. ``name`` is for a single function; ``legalize`` runs after the phases. With
     ``check_bounds``, a call that reads or writes outside of a buffer raises an IRKitError that
     names buffer, indices, shape and line; such code is slower.
@@ -52,6 +68,13 @@ def build(
     loops.
     """
     pipeline = (with_bounds_checks(pipeline) if check_bounds else pipeline).then(legalize)
+    if isinstance(ir, StageSchedule):
+        ir, args = scheduled(ir, args, name), None
+    if args is not None:
+        raise IRKitError(
+            "only a schedule of tensors needs the parameters of its function",
+            hint='A target is given by name: build(func, target="llvm").',
+        )
     if isinstance(ir, PrimFunc):
         func = ir if name is None else ir.replace(name=name)
         return _compiled({func.name: func}, as_target(target), pipeline)[func.name]

@@ -1,29 +1,78 @@
 """Run the phases on a function or a module."""
 
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import TypeVar, overload
 
-from irkit.core import IRModule
-from irkit.ir import PrimFunc
+from irkit.core import IRKitError, IRModule
+from irkit.ir import PrimFunc, Var
 from irkit.phases.default import DEFAULT
+from irkit.te import StageSchedule, Tensor
 from irkit.transform import Apply, Pipeline, Trace, apply_here
 
 _IR = TypeVar("_IR", PrimFunc, IRModule)
+Args = Sequence[Tensor | Var]
 
 
+@overload
 def lower(
     ir: _IR,
+    args: None = ...,
+    name: None = ...,
+    *,
+    pipeline: Pipeline = ...,
+    stop_after: int | None = ...,
+    apply: Apply = ...,
+) -> _IR: ...
+@overload
+def lower(
+    ir: StageSchedule,
+    args: Args,
+    name: str | None = ...,
+    *,
+    pipeline: Pipeline = ...,
+    stop_after: int | None = ...,
+    apply: Apply = ...,
+) -> IRModule: ...
+def lower(
+    ir: PrimFunc | IRModule | StageSchedule,
+    args: Args | None = None,
+    name: str | None = None,
     *,
     pipeline: Pipeline = DEFAULT,
     stop_after: int | None = None,
     apply: Apply = apply_here,
-) -> _IR:
+) -> PrimFunc | IRModule:
     """Run all phases, or those up to ``stop_after``; a function gives a function, a module a
     module.
 
-    ``apply`` says how a pass is run, such as :class:`irkit.debug.Isolation` does.
+    A schedule of tensors gives a module: ``args`` are the parameters of its one function, inputs
+    and results in any order, and ``name`` is its name. ``apply`` says how a pass is run, such as
+    :class:`irkit.debug.Isolation` does.
     Raises: PassFailed if a pass breaks the program; it names the pass.
     """
-    return _chosen(pipeline, stop_after).run(ir, apply=apply)
+    chosen = _chosen(pipeline, stop_after)
+    if isinstance(ir, StageSchedule):
+        func = scheduled(ir, args, name)
+        return chosen.run(IRModule({func.name: func}), apply=apply)
+    if args is not None or name is not None:
+        raise IRKitError(
+            "a function has its parameters and its name already",
+            hint="Give args and name with a schedule of tensors only.",
+        )
+    return chosen.run(ir, apply=apply)
+
+
+def scheduled(ir: StageSchedule, args: Args | None, name: str | None) -> PrimFunc:
+    """Give the loops of a schedule of tensors, for these parameters.
+
+    Raises: IRKitError if the parameters are missing.
+    """
+    if args is None:
+        raise IRKitError(
+            "a schedule of tensors needs the parameters of its function",
+            hint="Write lower(s, [A, B, C]): the inputs and the results, in order.",
+        )
+    return ir.lower(args, name or "main")
 
 
 def trace(ir: _IR, *, pipeline: Pipeline = DEFAULT, stop_after: int | None = None) -> Trace:

@@ -6,8 +6,9 @@ index_map, encode, recording (a schedule as data); on_loops, on_marks, on_blocks
 methods), and schedule, which is all of them.
 """
 
+from irkit.schedule.cache import buffer_written
 from irkit.schedule.index_map import IndexMap
-from irkit.schedule.recording import PRIMITIVES
+from irkit.schedule.recording import PRIMITIVES, Check
 from irkit.schedule.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.schedule import Schedule
 from irkit.schedule.trace import ScheduleTrace, TraceStep
@@ -15,10 +16,12 @@ from irkit.schedule.trace import ScheduleTrace, TraceStep
 __all__ = [
     "PRIMITIVES",
     "BlockRef",
+    "Check",
     "Drawn",
     "IndexMap",
     "LoopRef",
     "Schedule",
     "ScheduleTrace",
     "TraceStep",
+    "buffer_written",
 ]

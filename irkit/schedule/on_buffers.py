@@ -1,5 +1,7 @@
 """The primitives of a schedule that change buffers: caches, layouts and scopes."""
 
+from collections.abc import Sequence
+
 from irkit.ir import Buffer
 from irkit.schedule import cache, layout
 from irkit.schedule.index_map import IndexMap
@@ -12,14 +14,21 @@ class BufferPrimitives(Recording):
 
     @primitive
     def cache_read(
-        self, block: BlockRef, buffer: Buffer | str | int, scope: str = "global"
+        self,
+        block: BlockRef,
+        buffer: Buffer | str | int,
+        scope: str = "global",
+        *,
+        consumers: Sequence[BlockRef] = (),
     ) -> BlockRef:
         """Let a block read a copy of a buffer, and return the block that makes the copy.
 
-        ``buffer`` is a buffer, its name, or its place among those that the block reads.
+        ``buffer`` is a buffer, its name, or its place among those that the block reads;
+        ``consumers`` are other blocks that read the same copy.
         """
         found = cache.buffer_read(self._func, block.name, buffer)
-        self._func, name = cache.cache_read(self._func, block.name, found, scope)
+        others = [each.name for each in consumers]
+        self._func, name = cache.cache_read(self._func, block.name, found, scope, others)
         return BlockRef(name)
 
     @primitive

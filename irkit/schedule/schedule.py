@@ -1,5 +1,7 @@
 """The imperative schedule: references to blocks and loops, and a method for each primitive."""
 
+from typing import overload
+
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, For, Store
 from irkit.schedule.on_blocks import BlockPrimitives
@@ -48,7 +50,7 @@ class Schedule(
     @lookup
     def get_child_blocks(self, outer: BlockRef | LoopRef) -> list[BlockRef]:
         """List the blocks inside a loop or block, in the order of the text."""
-        node = self.get(outer)
+        node = self.get(outer) if isinstance(outer, BlockRef) else self.loop(outer)
         return [BlockRef(block.name) for block in walk(node, on=Block) if block is not node]
 
     @lookup
@@ -74,6 +76,10 @@ class Schedule(
                 found.append(BlockRef(block.name))
         return found
 
+    @overload
+    def get(self, ref: BlockRef) -> Block: ...
+    @overload
+    def get(self, ref: LoopRef) -> For: ...
     def get(self, ref: BlockRef | LoopRef) -> Block | For:
         """Return the block or loop that a reference stands for now."""
         if isinstance(ref, BlockRef):

@@ -1,5 +1,6 @@
 """Tensor expressions. Reading order: axis, tensor, reduction, define (how to write them);
-intrinsics; lower (to loops); reference (their values, in NumPy)."""
+intrinsics; lower (to loops); reference (their values, in NumPy); directives, stage, stage_schedule,
+thread (how to schedule them)."""
 
 from irkit.te.axis import IterVar, Range, reduce_axis, var
 from irkit.te.define import compute
@@ -80,6 +81,8 @@ from irkit.te.reduction import (
     sum,
 )
 from irkit.te.reference import evaluate
+from irkit.te.stage import Stage
+from irkit.te.stage_schedule import StageSchedule, create_schedule
 from irkit.te.tensor import (
     ComputeOp,
     Dims,
@@ -95,6 +98,7 @@ from irkit.te.tensor import (
     elementwise,
     placeholder,
 )
+from irkit.te.thread import ThreadAxis, thread_axis
 
 __all__ = [
     "ComputeOp",
@@ -108,8 +112,11 @@ __all__ = [
     "Reducer",
     "Reduction",
     "Scalarwise",
+    "Stage",
+    "StageSchedule",
     "Tensor",
     "TensorRead",
+    "ThreadAxis",
     "abs",
     "acos",
     "acosh",
@@ -131,6 +138,7 @@ __all__ = [
     "cos",
     "cosh",
     "create_prim_func",
+    "create_schedule",
     "dims_text",
     "elementwise",
     "eq",
@@ -185,6 +193,7 @@ __all__ = [
     "sum",
     "tan",
     "tanh",
+    "thread_axis",
     "trunc",
     "truncdiv",
     "truncmod",

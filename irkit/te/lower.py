@@ -42,6 +42,31 @@ def create_prim_func(
 
     Raises: IRKitError naming a placeholder or variable that is needed but not listed.
     """
+    func = lowered(args, name, span=span).func
+    free = free_variables(func)
+    if free:
+        raise IRKitError(
+            f"function {func.name!r} needs {', '.join(repr(var.name) for var in free)}, which no "
+            "parameter binds",
+            hint="List the variable as a parameter, or a tensor that has it as a whole extent.",
+            span=func.span,
+        )
+    return func
+
+
+class Lowered(msgspec.Struct, frozen=True):
+    """A loop function, and what operations and tensors have become in it."""
+
+    func: PrimFunc
+    blocks: dict[Operation, str]
+    buffers: dict[Tensor, Buffer]
+
+
+def lowered(
+    args: Sequence[Tensor | Var], name: str = "main", *, span: Span | None = None
+) -> Lowered:
+    """Make the loop function as :func:`create_prim_func` does, without looking for free
+    variables."""
     _check_args(args, name)
     operations = operations_of([arg for arg in args if isinstance(arg, Tensor)])
     _check_placeholders(operations, args, name)
@@ -54,12 +79,9 @@ def create_prim_func(
                 names.unique(tensor.name), tensor.shape, tensor.dtype, span=span_here
             )
     params = tuple(buffers[arg] if isinstance(arg, Tensor) else arg for arg in args)
-    blocks = _Names(())
-    stages = [
-        _stage(op, buffers, blocks.unique(op.name), _under(op.span, span))
-        for op in operations
-        if isinstance(op, ComputeOp)
-    ]
+    unique = _Names(())
+    blocks = {op: unique.unique(op.name) for op in operations if isinstance(op, ComputeOp)}
+    stages = [_stage(op, buffers, block, _under(op.span, span)) for op, block in blocks.items()]
     listed = set(args)
     body = seq(*stages)
     for tensor, buffer in reversed(buffers.items()):
@@ -71,8 +93,7 @@ def create_prim_func(
         if isinstance(arg, Tensor) and isinstance(arg.op, ComputeOp)
     )
     func = PrimFunc(name, params, body, (("outputs", outputs),), span or user_span(name))
-    _check_variables(func)
-    return func
+    return Lowered(func, cast("dict[Operation, str]", blocks), buffers)
 
 
 def operations_of(tensors: Iterable[Tensor]) -> list[Operation]:
@@ -270,8 +291,8 @@ def _check_placeholders(
         )
 
 
-def _check_variables(func: PrimFunc) -> None:
-    """Hold that each variable is a scalar parameter or stands alone as an extent of a parameter."""
+def free_variables(func: PrimFunc) -> list[Var]:
+    """List the variables that are neither scalar parameters nor whole extents of a parameter."""
     bound: set[Node] = {param for param in func.params if isinstance(param, Var)}
     needed: dict[Node, None] = {}
     for param in func.params:
@@ -284,10 +305,5 @@ def _check_variables(func: PrimFunc) -> None:
         elif isinstance(node, Block):
             bound.update(axis.var for axis in node.axes)
     needed.update((used, None) for used in symbols_used(func.body) if isinstance(used, Var))
-    free = sorted({cast(Var, var).name for var in needed if var not in bound})
-    if free:
-        raise IRKitError(
-            f"function {func.name!r} needs {', '.join(map(repr, free))}, which no parameter binds",
-            hint="List the variable as a parameter, or a tensor that has it as a whole extent.",
-            span=func.span,
-        )
+    free = {cast(Var, var) for var in needed if var not in bound}
+    return sorted(free, key=lambda var: var.name)

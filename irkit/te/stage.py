@@ -1,0 +1,177 @@
+"""One stage of a schedule: its axes, and what can be said about its loops and its place."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+from irkit.core import ScheduleError
+from irkit.ir import ExprLike
+from irkit.schedule import IndexMap
+from irkit.te.axis import IterVar
+from irkit.te.directives import Build, Directive, Handle, Kind, StageLoop
+from irkit.te.tensor import Operation, Tensor
+from irkit.te.thread import ThreadAxis
+
+Apply = Callable[[Directive], None]
+
+
+class Stage:
+    """The loops of one tensor; ``s[C]`` gives it.
+
+    An axis is an axis of the operation, or what a directive such as :meth:`split` returned. Every
+    directive raises ScheduleError, and says nothing, where it is not legal.
+    """
+
+    def __init__(self, op: Operation, apply: Apply) -> None:
+        self.op = op
+        self._apply = apply
+
+    def __repr__(self) -> str:
+        return f"Stage({self.op.name})"
+
+    @property
+    def axis(self) -> tuple[IterVar, ...]:
+        """The axes of the tensor."""
+        return self.op.axis
+
+    @property
+    def reduce_axis(self) -> tuple[IterVar, ...]:
+        """The axes that are reduced over."""
+        return self.op.reduce_axis
+
+    def split(
+        self, parent: Handle, factor: ExprLike | None = None, nparts: ExprLike | None = None
+    ) -> tuple[StageLoop, StageLoop]:
+        """Split a loop in two: ``factor`` is the extent of the inner one, ``nparts`` of the
+        outer."""
+        if (factor is None) == (nparts is None):
+            raise ScheduleError("split takes either a factor or nparts")
+        outer, inner = StageLoop(f"{parent.name}.outer"), StageLoop(f"{parent.name}.inner")
+
+        def run(build: Build) -> None:
+            factors = [None, factor] if nparts is None else [nparts, None]
+            refs = build.sch.split(build.loop(parent), factors)  # pyright: ignore[reportArgumentType] -- numbers or expressions
+            build.loops[outer], build.loops[inner] = refs
+
+        self._say("loops", run)
+        return outer, inner
+
+    def fuse(self, *axes: Handle) -> StageLoop:
+        """Make one loop of nested ones, given outermost first."""
+        fused = StageLoop(".".join(axis.name for axis in axes) + ".fused")
+
+        def run(build: Build) -> None:
+            build.loops[fused] = build.sch.fuse(*(build.loop(axis) for axis in axes))
+
+        self._say("loops", run)
+        return fused
+
+    def reorder(self, *axes: Handle) -> None:
+        """Permute loops into the order given, outermost first."""
+        self._say("loops", lambda b: b.sch.reorder(*(b.loop(axis) for axis in axes)))
+
+    def tile(
+        self, x: Handle, y: Handle, x_factor: ExprLike, y_factor: ExprLike
+    ) -> tuple[StageLoop, StageLoop, StageLoop, StageLoop]:
+        """Split two loops, and put both outer ones around both inner ones."""
+        xo, xi = self.split(x, factor=x_factor)
+        yo, yi = self.split(y, factor=y_factor)
+        self.reorder(xo, yo, xi, yi)
+        return xo, yo, xi, yi
+
+    def parallel(self, axis: Handle) -> None:
+        """Let the iterations of a loop run at the same time."""
+        self._say("loops", lambda b: b.sch.parallel(b.loop(axis)))
+
+    def vectorize(self, axis: Handle) -> None:
+        """Let the iterations of a loop become lanes of vectors."""
+        self._say("loops", lambda b: b.sch.vectorize(b.loop(axis)))
+
+    def unroll(self, axis: Handle) -> None:
+        """Let the iterations of a loop become copies of its body."""
+        self._say("loops", lambda b: b.sch.unroll(b.loop(axis)))
+
+    def bind(self, axis: Handle, thread: Union[ThreadAxis, str]) -> None:
+        """Let the iterations of a loop become threads."""
+        name = thread.name if isinstance(thread, ThreadAxis) else thread
+        self._say("loops", lambda b: b.sch.bind(b.loop(axis), name))
+
+    def env_threads(self, threads: Sequence[ThreadAxis] | ThreadAxis) -> None:
+        """Start threads around the whole stage."""
+        given = [threads] if isinstance(threads, ThreadAxis) else list(threads)
+        axes = [(each.name, each.known_extent()) for each in given]
+        self._say("loops", lambda b: b.sch.env_threads(b.block(self.op), axes))
+
+    def pragma(self, axis: Handle, key: str, value: Any = True) -> None:
+        """Give a hint about a loop."""
+        self._say("loops", lambda b: b.sch.pragma(b.loop(axis), key, value))
+
+    def tensorize(self, axis: Handle, intrin: str) -> None:
+        """Put an intrinsic in the place of all that a loop computes."""
+        self._say("loops", lambda b: b.sch.tensorize(b.loop(axis), intrin))
+
+    def prefetch(self, tensor: Tensor, axis: Handle, offset: int) -> None:
+        """Fetch, at each iteration of a loop, what is read ``offset`` iterations later."""
+
+        def run(build: Build) -> None:
+            buffer = build.buffers[tensor]
+            build.sch.prefetch(build.block(self.op), buffer, build.loop(axis), offset)
+
+        self._say("loops", run)
+
+    def compute_at(self, parent: "Stage", axis: Handle) -> None:
+        """Compute this stage inside a loop of a stage that reads it, as much as is read there."""
+
+        def run(build: Build) -> None:
+            build.sch.compute_at(build.block(self.op), build.loop(axis))
+            build.bind(self.op)
+
+        self._say("place", run, parent.op)
+
+    def compute_inline(self) -> None:
+        """Compute the elements of this stage where they are read."""
+
+        def run(build: Build) -> None:
+            build.sch.compute_inline(build.block(self.op))
+            del build.blocks[self.op]
+
+        self._say("place", run)
+
+    def compute_root(self) -> None:
+        """Compute this stage in front of all that read it, as at first."""
+        self._say("root", lambda _: None)
+
+    def set_scope(self, scope: str) -> None:
+        """Keep this stage in another memory, such as ``local``."""
+        self._say("loops", lambda b: b.sch.set_scope(b.block(self.op), scope))
+
+    def set_store_predicate(self, predicate: IndexMap) -> None:
+        """Store only where a condition on the axes holds."""
+        self._say("loops", lambda b: b.sch.set_store_predicate(b.block(self.op), predicate))
+
+    def storage_align(self, axis: IterVar, factor: int, offset: int) -> None:
+        """Make the stride along an axis ``offset`` more than a multiple of ``factor`` elements."""
+        at = self._dimension(axis)
+        self._say("loops", lambda b: b.sch.storage_align(b.block(self.op), 0, at, factor, offset))
+
+    def double_buffer(self) -> None:
+        """Keep two of what this stage computes, so that one is filled while the other is read."""
+        self._say("loops", lambda b: b.sch.double_buffer(b.block(self.op)))
+
+    def rolling_buffer(self) -> None:
+        """Keep of this stage what the next iteration reads again."""
+        self._say("loops", lambda b: b.sch.rolling_buffer(b.block(self.op)))
+
+    def transform_layout(self, index_map: IndexMap) -> None:
+        """Store this stage in another layout."""
+        self._say("loops", lambda b: b.sch.transform_layout(b.block(self.op), index_map))
+
+    def _dimension(self, axis: IterVar) -> int:
+        for at, each in enumerate(self.op.axis):
+            if each is axis:
+                return at
+        raise ScheduleError(f"{axis.name!r} is no axis of stage {self.op.name!r}")
+
+    def _say(
+        self, kind: Kind, run: Callable[[Build], None], beside: Operation | None = None
+    ) -> None:
+        self._apply(Directive(self.op, kind, run, beside))

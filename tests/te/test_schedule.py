@@ -1,0 +1,191 @@
+"""The stage form of schedules: what is said about tensors becomes loops, or is refused."""
+
+import numpy as np
+import pytest
+
+import irkit
+from irkit import te
+from irkit.core import IRKitError, ScheduleError, walk
+from irkit.ir import For, PrimFunc
+from tests.schedule.kernels import assert_same_results
+
+
+def matmul(m: int = 8, n: int = 12, k: int = 5) -> tuple[te.Tensor, te.Tensor, te.Tensor]:
+    a, b = te.placeholder((m, k), name="A"), te.placeholder((k, n), name="B")
+    r = te.reduce_axis((0, k), name="k")
+    return a, b, te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")
+
+
+def chain() -> tuple[te.Tensor, te.Tensor, te.Tensor]:
+    a = te.placeholder((16, 16), name="A")
+    b = te.compute((16, 16), lambda i, j: a[i, j] + 1.0, name="B")
+    return a, b, te.compute((16, 16), lambda i, j: b[i, j] * 2.0, name="C")
+
+
+def loops(func: PrimFunc) -> list[str]:
+    return [f"{loop.kind} {loop.var.name}" for loop in walk(func, on=For)]
+
+
+def test_a_matmul_is_tiled_in_the_order_that_was_said() -> None:
+    a, b, c = matmul()
+    s = te.create_schedule(c, check="each")
+    i, j = s[c].op.axis
+    (k,) = s[c].reduce_axis
+    io, ii = s[c].split(i, factor=4)
+    jo, ji = s[c].split(j, nparts=3)
+    s[c].reorder(io, jo, k, ii, ji)
+    s[c].parallel(io)
+    s[c].vectorize(ji)
+    s[c].unroll(ii)
+    module = irkit.lower(s, [a, b, c], stop_after=0)
+    assert loops(module["main"]) == [
+        "parallel i_0", "serial j_0", "serial k", "unrolled i_1", "vectorized j_1",
+    ]  # fmt: skip
+    kernel = irkit.build(s, [a, b, c], target="llvm", name="matmul")
+    x, y = np.ones((8, 5), np.float32), np.ones((5, 12), np.float32)
+    z = np.zeros((8, 12), np.float32)
+    kernel(x, y, z)
+    np.testing.assert_array_equal(z, x @ y)
+
+
+def test_tile_and_fuse_give_the_loops_of_the_same_names() -> None:
+    a, _, c = chain()
+    s = te.create_schedule([c.op], check="each")
+    xo, yo, xi, yi = s[c].tile(s[c].axis[0], s[c].axis[1], x_factor=4, y_factor=8)
+    s[c].vectorize(s[c].fuse(xi, yi))
+    s[c].fuse(xo, yo)
+    assert_same_results(te.create_prim_func([a, c]), s.func)
+
+
+def test_a_producer_goes_under_a_loop_of_its_consumer_whenever_that_is_said() -> None:
+    results: list[list[str]] = []
+    for late in (True, False):
+        _, b, c = chain()
+        s = te.create_schedule(c, check="each")
+        yo, yi = s[c].split(s[c].axis[0], factor=4)
+        if not late:
+            s[b].compute_at(s[c], yo)
+        _, ji = s[b].split(s[b].axis[1], factor=8)
+        s[b].vectorize(ji)
+        s[c].reorder(s[c].axis[1], yi)
+        if late:
+            s[b].compute_at(s[c], yo)
+        results.append(loops(s.func))
+    assert results[0] == results[1]
+    assert results[0][0] == "serial i_0"
+
+
+def test_compute_root_undoes_what_was_said_about_the_place() -> None:
+    a, b, c = chain()
+    s = te.create_schedule(c)
+    before = loops(s.func)
+    s[b].compute_inline()
+    assert len(loops(s.func)) == 2
+    s[b].compute_root()
+    assert loops(s.func) == before
+    s[b].compute_at(s[c], s[c].axis[0])
+    s[b].compute_root()
+    assert loops(s.func) == before
+    assert_same_results(te.create_prim_func([a, c]), s.func)
+
+
+def test_the_cache_of_a_result_is_computed_where_it_is_put() -> None:
+    a, b, c = matmul(16, 16, 8)
+    s = te.create_schedule(c, check="each")
+    cc = s.cache_write(c, "local")
+    xo, yo, _, yi = s[c].tile(c.op.axis[0], c.op.axis[1], 4, 8)
+    s[c].vectorize(yi)
+    s[cc].compute_at(s[c], yo)
+    xc, yc = s[cc].op.axis
+    (k,) = s[cc].op.reduce_axis
+    ko, ki = s[cc].split(k, factor=4)
+    s[cc].reorder(ko, xc, ki, yc)
+    s[cc].unroll(ki)
+    s[cc].vectorize(yc)
+    assert s[c].op.reduce_axis == ()
+    lowered = s.lower([a, b, c])
+    assert_same_results(te.create_prim_func([a, b, c]), lowered)
+    assert xo is not None
+
+
+def test_several_stages_read_one_copy() -> None:
+    a = te.placeholder((8,), name="A")
+    b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
+    c = te.compute((8,), lambda i: a[i] * b[i], name="C")
+    s = te.create_schedule(c, check="each")
+    aa = s.cache_read(a, "shared", [b, c])
+    s[aa].vectorize(s[aa].axis[0])
+    stores = [load for load in walk(s.func, on=For) if load.kind == "vectorized"]
+    assert len(stores) == 1
+    assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
+
+
+def test_a_reduction_is_split_into_partial_ones() -> None:
+    a = te.placeholder((8, 24), name="A")
+    r = te.reduce_axis((0, 24), name="k")
+    b = te.compute((8,), lambda i: te.sum(a[i, r], axis=r), name="B")
+    s = te.create_schedule(b, check="each")
+    _, ki = s[b].split(b.op.reduce_axis[0], factor=4)
+    bf = s.rfactor(b, ki)
+    s[bf].vectorize(s[bf].axis[0])
+    s[b].parallel(s[b].axis[0])
+    assert_same_results(te.create_prim_func([a, b]), s.lower([a, b]))
+
+
+def test_an_intermediate_tensor_may_be_a_parameter_of_what_is_lowered() -> None:
+    a, b, c = chain()
+    s = te.create_schedule(c)
+    s[b].vectorize(s[b].split(b.op.axis[1], factor=4)[1])
+    func = s.lower([a, b, c])
+    assert [param.name for param in func.params] == ["A", "B", "C"]
+    s[b].compute_inline()
+    with pytest.raises(ScheduleError, match="parameter"):
+        s.lower([a, b, c])
+
+
+def test_symbolic_shapes_are_ordinary() -> None:
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] + 1.0, name="B")
+    s = te.create_schedule(b, check="each")
+    _, inner = s[b].split(b.op.axis[0], factor=8)
+    s[b].vectorize(inner)
+    kernel = irkit.build(s, [a, b])
+    x, y = np.arange(13, dtype=np.float32), np.zeros(13, np.float32)
+    kernel(x, y)
+    np.testing.assert_array_equal(y, x + 1)
+
+
+def test_what_is_not_legal_is_refused_and_not_said() -> None:
+    _, _, c = matmul()
+    s = te.create_schedule(c)
+    before = s.func
+    with pytest.raises(ScheduleError, match="takes part in the reduce axis"):
+        s[c].vectorize(c.op.reduce_axis[0])
+    with pytest.raises(ScheduleError, match="takes part in the reduce axis"):
+        s[c].parallel(c.op.reduce_axis[0])
+    assert s.func is before
+
+
+def test_loops_and_stages_of_others_are_refused() -> None:
+    a, b, c = chain()
+    s = te.create_schedule(c)
+    with pytest.raises(ScheduleError, match="no loop of this schedule"):
+        s[c].split(te.reduce_axis((0, 4)), factor=2)
+    with pytest.raises(ScheduleError, match="is an input"):
+        s[a]
+    with pytest.raises(ScheduleError, match="no stage"):
+        te.create_schedule(b)[c]
+    with pytest.raises(ScheduleError, match="either a factor or nparts"):
+        s[c].split(c.op.axis[0])
+
+
+def test_parameters_belong_to_schedules_of_tensors() -> None:
+    a, _, c = chain()
+    s = te.create_schedule(c)
+    with pytest.raises(IRKitError, match="needs the parameters"):
+        irkit.lower(s, None)  # type: ignore[call-overload]
+    with pytest.raises(IRKitError, match="has its parameters"):
+        irkit.lower(te.create_prim_func([a, c]), [a, c])  # type: ignore[call-overload]
+    with pytest.raises(IRKitError, match="target is given by name"):
+        irkit.build(te.create_prim_func([a, c]), "llvm")  # type: ignore[call-overload]
