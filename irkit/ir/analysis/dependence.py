@@ -12,6 +12,7 @@ from irkit.ir.analysis.access import access_regions
 from irkit.ir.analysis.affine import Sums
 from irkit.ir.analysis.apart import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.axes import axis_values
+from irkit.ir.analysis.digits import by_digits
 from irkit.ir.analysis.uses import uses_of
 from irkit.ir.arith import Ranges, bounds, loop_ranges, simplify
 from irkit.ir.buffer import Buffer
@@ -27,6 +28,7 @@ class Dependences:
     """Answer for the loops and statements of one function."""
 
     def __init__(self, func: PrimFunc) -> None:
+        self._params, self._body = func.params, func.body  # A result never holds its function.
         self._ranges = loop_ranges(func)
         lets = {let.var: let.value for let in walk(func.body, Let)}
         self._sums = Sums(self._ranges, lets | axis_values(func))
@@ -38,8 +40,19 @@ class Dependences:
         """Say why iterations of a loop may depend on each other; None if they surely do not, so
         that they may run in any order or at the same time."""
         if loop not in self._carried:
-            self._carried[loop] = self._carries(loop)
+            reason = self._carries(loop)
+            self._carried[loop] = reason and self._digits_carry(loop, reason)
         return self._carried[loop]
+
+    def _digits_carry(self, loop: For, reason: str) -> str | None:
+        """Look at the digits of a loop variable one by one: iterations that differ do so in a first
+        one."""
+        nest = by_digits(PrimFunc("digits", self._params, self._body), loop)
+        if nest is None:
+            return reason
+        changed, loops = nest
+        apart = Dependences(changed)
+        return next(filter(None, map(apart._carries, loops)), None)
 
     def _carries(self, loop: For) -> str | None:
         if any(True for _ in walk(loop.body, Evaluate)):

@@ -1,0 +1,60 @@
+"""Write a loop as a nest over the digits of its variable, where a body looks at it digit by digit.
+
+A fused loop indexes memory by ``f // 8`` and ``f % 8``. That no two iterations meet shows only once
+``f`` is ``q * 8 + r``.
+"""
+
+from itertools import pairwise
+
+from irkit.core import rewrite, substitute, walk
+from irkit.ir.build import as_int
+from irkit.ir.expr import Const, Expr, FloorDiv, FloorMod, Var, const
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import For, Stmt
+
+
+def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
+    """Replace a loop by loops over its digits, outermost first; None if its body has no use for
+    them, or they do not divide each other."""
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    if begin != 0 or end is None:
+        return None
+    weights = [1, *sorted(_weights(loop))]
+    if len(weights) == 1 or any(above % below for below, above in pairwise(weights)):
+        return None
+    extents = [above // below for below, above in pairwise(weights)]
+    extents.append(-(-end // weights[-1]))
+    digits = [Var(f"{loop.var.name}_{at}", loop.var.dtype) for at in range(len(weights))]
+    value: Expr = digits[0]
+    for digit, weight in zip(digits[1:], weights[1:], strict=True):
+        value = digit * weight + value
+    made: Stmt = substitute(loop.body, {loop.var: value})
+    nest: list[For] = []
+    zero = const(0, loop.var.dtype)
+    for digit, extent in zip(digits, extents, strict=True):
+        made = For(digit, zero, const(extent, loop.var.dtype), made, span=loop.span)
+        nest.append(made)
+    whole = made
+
+    def put(node: For) -> Stmt | None:
+        return whole if node is loop else None
+
+    return rewrite(func, put, on=For), nest[::-1]
+
+
+def _weights(loop: For) -> set[int]:
+    """Find by what the variable is divided: by 4 and 32 in ``f // 4 % 8``."""
+    found: set[int] = set()
+    for node in walk(loop.body, (FloorDiv, FloorMod)):
+        at: Expr = node
+        steps: list[int] = []
+        while isinstance(at, (FloorDiv, FloorMod)) and isinstance(at.b, Const):
+            number = int(at.b.value)
+            steps.append(number)
+            at = at.a
+        if at is loop.var and min(steps) > 0:
+            weight = 1
+            for number in reversed(steps):
+                weight *= number
+                found.add(weight)
+    return found - {1}

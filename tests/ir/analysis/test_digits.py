@@ -1,0 +1,52 @@
+"""A loop variable that a body looks at digit by digit: which iterations meet is known exactly."""
+
+import itertools
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit.core import walk
+from irkit.ir import For, dependences, parse
+
+INDICES = (
+    "f // 8",
+    "f % 8",
+    "f // 4",
+    "f % 4",
+    "f // 4 % 2",
+    "f // 2 % 4",
+    "f // 16",
+    "f % 2",
+    "0",
+)
+
+
+def carried(first: str, second: str, extent: int) -> str | None:
+    func = parse(
+        f"""
+def g(A: f32[64, 64]):
+    for f in serial(0, {extent}):
+        A[{first}, {second}] = f32(f)
+""".strip()
+    )
+    (loop,) = walk(func, on=For)
+    return dependences(func).carried(loop)
+
+
+def meets(first: str, second: str, extent: int) -> bool:
+    places = [eval(f"({first}, {second})", {"f": f}) for f in range(extent)]
+    return len(set(places)) < extent
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(st.sampled_from(INDICES), st.sampled_from(INDICES), st.integers(2, 40))
+def test_no_two_iterations_meet_where_nothing_is_carried(first: str, second: str, n: int) -> None:
+    if carried(first, second, n) is None:
+        assert not meets(first, second, n)
+
+
+def test_digits_that_make_up_the_whole_variable_are_seen_to() -> None:
+    for weight, n in itertools.product((2, 4, 8), (3, 16, 32, 33)):
+        assert carried(f"f // {weight}", f"f % {weight}", n) is None
+    assert carried("f // 8", "f % 8 // 4 * 4 + f % 4", 32) is None
+    assert carried("f // 8", "f % 4", 32) is not None
