@@ -76,6 +76,14 @@ class Build:
                 if isinstance(axis.binding, Var) and axis.binding in around:
                     self.loops[handle] = around[axis.binding]
 
+    def bind_below(self, op: Operation, loop: LoopRef) -> None:
+        """Let the axes of a stage that was moved under a loop stand for the loops made for it
+        there: one for each axis."""
+        around = [ref.var for ref in self.sch.get_loops(self.block(op))]
+        below = around[around.index(loop.var) + 1 :]
+        for handle, var in zip((*op.axis, *op.reduce_axis), below, strict=True):
+            self.loops[handle] = LoopRef(var)
+
 
 class Directive(msgspec.Struct, frozen=True, eq=False):
     """One thing that was said about a stage: it makes other stages, moves it, or changes its loops.

@@ -1,15 +1,13 @@
 """One stage of a schedule: its axes, and what can be said about its loops and its place."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Union
+from collections.abc import Callable
 
 from irkit.core import ScheduleError
 from irkit.ir import ExprLike
 from irkit.schedule import IndexMap
 from irkit.te.axis import IterVar
 from irkit.te.directives import Build, Directive, Handle, Kind, StageLoop
-from irkit.te.tensor import Operation, Tensor
-from irkit.te.thread import ThreadAxis
+from irkit.te.tensor import Operation
 
 Apply = Callable[[Directive], None]
 
@@ -90,40 +88,13 @@ class Stage:
         """Let the iterations of a loop become copies of its body."""
         self._say("loops", lambda b: b.sch.unroll(b.loop(axis)))
 
-    def bind(self, axis: Handle, thread: Union[ThreadAxis, str]) -> None:
-        """Let the iterations of a loop become threads."""
-        name = thread.name if isinstance(thread, ThreadAxis) else thread
-        self._say("loops", lambda b: b.sch.bind(b.loop(axis), name))
-
-    def env_threads(self, threads: Sequence[ThreadAxis] | ThreadAxis) -> None:
-        """Start threads around the whole stage."""
-        given = [threads] if isinstance(threads, ThreadAxis) else list(threads)
-        axes = [(each.name, each.known_extent()) for each in given]
-        self._say("loops", lambda b: b.sch.env_threads(b.block(self.op), axes))
-
-    def pragma(self, axis: Handle, key: str, value: Any = True) -> None:
-        """Give a hint about a loop."""
-        self._say("loops", lambda b: b.sch.pragma(b.loop(axis), key, value))
-
-    def tensorize(self, axis: Handle, intrin: str) -> None:
-        """Put an intrinsic in the place of all that a loop computes."""
-        self._say("loops", lambda b: b.sch.tensorize(b.loop(axis), intrin))
-
-    def prefetch(self, tensor: Tensor, axis: Handle, offset: int) -> None:
-        """Fetch, at each iteration of a loop, what is read ``offset`` iterations later."""
-
-        def run(build: Build) -> None:
-            buffer = build.buffers[tensor]
-            build.sch.prefetch(build.block(self.op), buffer, build.loop(axis), offset)
-
-        self._say("loops", run)
-
     def compute_at(self, parent: "Stage", axis: Handle) -> None:
         """Compute this stage inside a loop of a stage that reads it, as much as is read there."""
 
         def run(build: Build) -> None:
-            build.sch.compute_at(build.block(self.op), build.loop(axis))
-            build.bind(self.op)
+            loop = build.loop(axis)
+            build.sch.compute_at(build.block(self.op), loop)
+            build.bind_below(self.op, loop)
 
         self._say("place", run, parent.op)
 
@@ -144,32 +115,9 @@ class Stage:
         """Keep this stage in another memory, such as ``local``."""
         self._say("loops", lambda b: b.sch.set_scope(b.block(self.op), scope))
 
-    def set_store_predicate(self, predicate: IndexMap) -> None:
-        """Store only where a condition on the axes holds."""
-        self._say("loops", lambda b: b.sch.set_store_predicate(b.block(self.op), predicate))
-
-    def storage_align(self, axis: IterVar, factor: int, offset: int) -> None:
-        """Make the stride along an axis ``offset`` more than a multiple of ``factor`` elements."""
-        at = self._dimension(axis)
-        self._say("loops", lambda b: b.sch.storage_align(b.block(self.op), 0, at, factor, offset))
-
-    def double_buffer(self) -> None:
-        """Keep two of what this stage computes, so that one is filled while the other is read."""
-        self._say("loops", lambda b: b.sch.double_buffer(b.block(self.op)))
-
-    def rolling_buffer(self) -> None:
-        """Keep of this stage what the next iteration reads again."""
-        self._say("loops", lambda b: b.sch.rolling_buffer(b.block(self.op)))
-
     def transform_layout(self, index_map: IndexMap) -> None:
         """Store this stage in another layout."""
         self._say("loops", lambda b: b.sch.transform_layout(b.block(self.op), index_map))
-
-    def _dimension(self, axis: IterVar) -> int:
-        for at, each in enumerate(self.op.axis):
-            if each is axis:
-                return at
-        raise ScheduleError(f"{axis.name!r} is no axis of stage {self.op.name!r}")
 
     def _say(
         self, kind: Kind, run: Callable[[Build], None], beside: Operation | None = None

@@ -120,18 +120,6 @@ def test_several_stages_read_one_copy() -> None:
     assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
 
 
-def test_a_reduction_is_split_into_partial_ones() -> None:
-    a = te.placeholder((8, 24), name="A")
-    r = te.reduce_axis((0, 24), name="k")
-    b = te.compute((8,), lambda i: te.sum(a[i, r], axis=r), name="B")
-    s = te.create_schedule(b, check="each")
-    _, ki = s[b].split(b.op.reduce_axis[0], factor=4)
-    bf = s.rfactor(b, ki)
-    s[bf].vectorize(s[bf].axis[0])
-    s[b].parallel(s[b].axis[0])
-    assert_same_results(te.create_prim_func([a, b]), s.lower([a, b]))
-
-
 def test_an_intermediate_tensor_may_be_a_parameter_of_what_is_lowered() -> None:
     a, b, c = chain()
     s = te.create_schedule(c)
