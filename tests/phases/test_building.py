@@ -41,7 +41,7 @@ def test_a_function_gives_a_kernel_that_can_be_called_and_shown() -> None:
 
 
 def test_a_module_gives_its_kernels_by_name() -> None:
-    module = build(IRModule({"f": product(), "g": kernel("CARRIED")}), Target())
+    module = build(IRModule({"f": product(), "g": kernel("CARRIED")}), target=Target())
     assert isinstance(module, Module)
     assert list(module) == ["f", "g"]
 
