@@ -1,14 +1,11 @@
-"""The process that runs native code which might crash: read calls, run them, write arrays back."""
+"""The side of the process in which native code may crash: compile, call, look beside the arrays."""
 
-import os
-import sys
 from typing import Any
 
 import numpy as np
 
 from irkit.core import IRKitError, Target
 from irkit.debug.inputs import Array
-from irkit.debug.native import receive, send
 from irkit.ir import PrimFunc, parse
 from irkit.runtime import Kernel, build_kernels
 
@@ -36,27 +33,19 @@ class Fenced:
         return all(bool((part == self.fill).all()) for part in beside)
 
 
-def serve() -> None:
-    """Answer calls until the parent closes the pipe."""
-    source, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Whatever else is printed must not get among the answers.
-    known: dict[str, tuple[PrimFunc, Kernel]] = {}
-    while True:
-        try:
-            text, args = receive(source)
-        except EOFError:
-            return
-        try:
-            send(answers, _run(known, text, args))
-        except (IRKitError, MemoryError) as error:
-            send(answers, str(error))
+class _Known:
+    """What this process has compiled, by its text."""
+
+    def __init__(self) -> None:
+        self.kernels: dict[str, tuple[PrimFunc, Kernel]] = {}
 
 
-def _run(
-    known: dict[str, tuple[PrimFunc, Kernel]],
-    text: str,
-    args: list[tuple[Any, tuple[int, ...] | None]],
-) -> tuple[Array, ...]:
+_KNOWN = _Known()
+
+
+def run_fenced(text: str, args: list[tuple[Any, tuple[int, ...] | None]]) -> tuple[Array, ...]:
+    """Compile a function and call it amid fences; return the arrays as it leaves them."""
+    known = _KNOWN.kernels
     if text not in known:
         func = parse(text)
         known[text] = func, build_kernels([func], Target(opt_level=1))[0]
@@ -73,7 +62,3 @@ def _run(
         if not fence.untouched():
             raise IRKitError(f"the native code writes outside of {func.params[number].name!r}")
     return tuple(fence.array for fence in fences.values())
-
-
-if __name__ == "__main__":
-    serve()
