@@ -7,7 +7,7 @@ flatten_buffers, narrow_indices, simplify;
 vectorize_loops, hoist_if_then_else, unroll_loops;
 3: remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions;
 where asked for: convert_ssa, convert_for_loops_to_serial. What they rest on: boxes,
-carried_values, loop_guards, loop_parts, vector_expr, and the analyses of the loop IR.
+carried_values, loop_guards, loop_parts, unroll_marks, vector_expr, and the analyses of the loop IR.
 """
 
 from irkit.passes.loop.canonicalize_loops import canonicalize_loops

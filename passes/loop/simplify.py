@@ -21,6 +21,8 @@ loops around it, count as known inside it.
 
 from irkit.core import Visit, allowed, any_node, carried
 from irkit.ir import (
+    And,
+    Assert,
     Block,
     Const,
     Expr,
@@ -33,7 +35,9 @@ from irkit.ir import (
     Stmt,
     Var,
     as_int,
+    conjuncts,
     is_empty,
+    logical_and,
     seq,
 )
 from irkit.ir.arith import simplify as simplest
@@ -41,21 +45,53 @@ from irkit.transform import define_pass
 
 
 @define_pass(idempotent=True)
-def simplify(func: PrimFunc) -> PrimFunc:
+def simplify(
+    func: PrimFunc,
+    *,
+    propagate_knowns_to_prove_conditional: bool = True,
+    propagate_knowns_to_simplify_expressions: bool = True,
+    apply_constraints_to_boolean_branches: bool = False,
+) -> PrimFunc:
     """Simplify every expression by what holds where it stands, decide the branches that can be
-    decided, and dissolve loops that run once or never."""
-    return _Scope(func).run()
+    decided, and dissolve loops that run once or never.
+
+    ``propagate_knowns_to_prove_conditional`` lets the conditions around a branch decide it;
+    ``propagate_knowns_to_simplify_expressions`` lets them simplify everything else.
+    ``apply_constraints_to_boolean_branches`` lets the left sides of an ``and`` simplify the right.
+    """
+    known = (propagate_knowns_to_prove_conditional, propagate_knowns_to_simplify_expressions)
+    return _Scope(func, known, joined=apply_constraints_to_boolean_branches).run()
 
 
 class _Scope(Rewriter):
-    """What holds at the statement being visited."""
+    """What holds at the statement being visited; ``known`` says whether that counts in conditions
+    of statements, and elsewhere."""
+
+    def __init__(self, func: PrimFunc, known: tuple[bool, bool], *, joined: bool) -> None:
+        super().__init__(func)
+        self.known, self.joined = known, joined
+        self.is_condition = False
 
     def expr(self, expr: Expr) -> Expr:
         given = super().expr(expr)
-        made = simplest(given, self.ranges, tuple(self.facts))
+        facts = tuple(self.facts) if self.known[0 if self.is_condition else 1] else ()
+        made = simplest(given, self.ranges, facts)
+        if self.joined and isinstance(made, And):
+            made = self._each_by_those_before(made, facts)
         return made if made is given or allowed("simplify", expr, made) else given
 
+    def _each_by_those_before(self, cond: And, facts: tuple[Expr, ...]) -> Expr:
+        """Simplify what is asked only where all before it holds."""
+        before, made = conjuncts(cond), list[Expr]()
+        for part in before:
+            earlier = [fact for fact in made if not any_node(fact, Load)]
+            made.append(simplest(part, self.ranges, (*facts, *earlier)))
+        if all(a is b for a, b in zip(before, made, strict=True)):
+            return cond
+        return simplest(logical_and(*made), self.ranges, facts)
+
     def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+        self.is_condition = isinstance(stmt, (If, Assert, Block))
         match self.own(stmt):
             case For() as loop:
                 return (yield from self._loop(loop))

@@ -15,6 +15,7 @@ After::
 
 from irkit.core import Node, children, count_nodes, fresh, postorder, remark, rewrite, substitute
 from irkit.ir import Const, For, PrimFunc, Stmt, no_unrolled_loops, seq
+from irkit.passes.loop.unroll_marks import Limits, marked
 from irkit.transform import define_pass
 
 # A few nested loops of 64 iterations are more program than any machine holds.
@@ -22,12 +23,27 @@ MAX_NODES = 1 << 17
 
 
 @define_pass(idempotent=True, gives=(no_unrolled_loops,))
-def unroll_loops(func: PrimFunc, *, max_extent: int = 64) -> PrimFunc:
+def unroll_loops(
+    func: PrimFunc,
+    *,
+    max_extent: int = 64,
+    auto_max_step: int = 0,
+    auto_max_depth: int = 8,
+    auto_max_extent: int = 0,
+    explicit: bool = True,
+) -> PrimFunc:
     """Unroll every loop marked unrolled that runs at most ``max_extent`` times (iterations); the
     others become serial.
 
-    Inner loops go first, so a nest of n loops of extent k becomes k**n copies of its body.
+    Inner loops go first, so a nest of n loops of extent k becomes k**n copies of its body. A serial
+    loop with no other left in it counts as marked if its copies hold at most ``auto_max_step``
+    stores, or it runs at most ``auto_max_extent`` times, and it has at most ``auto_max_depth``
+    unrolled loops in it. Without ``explicit`` nothing is copied here, and the loops are left to the
+    code generator. The hints ``auto_unroll_max_step`` and ``unroll_explicit`` of a loop are these
+    options for it and all in it.
     """
+    limits = Limits(auto_max_step, auto_max_depth, auto_max_extent, explicit)
+    func = marked(func, limits)
 
     def unroll(node: Node) -> Node | None:
         match node:

@@ -54,7 +54,7 @@ def test_programs_can_read_the_list(shell: Shell) -> None:
         {"pipeline": "loop", "phase": 1},
         {"pipeline": "loop", "phase": 3},
     ]
-    (option,) = rows["unroll-loops"]["options"]
+    option = rows["unroll-loops"]["options"][0]
     assert (option["type"], option["default"]) == ("int", 64)
     assert rows["flatten-buffers"]["gives"] == ["flat_access"]
     assert rows["flatten-buffers"]["package"] == "irkit"
