@@ -89,6 +89,21 @@ def shared(A: f32[2048], C: f32[2048]):
         for j in serial(0, 2048):
             C[j] = C[j] + Z[2047 - j]
 """,
+    "TWO_HALVES": """
+def halves(A: f32[64], C: f32[64], n: i64):
+    for i in serial(0, 8):
+        T = alloc(f32[8], double_buffer=True)
+        for j in serial(0, 8):
+            T[j] = A[i * 8 + j]
+        for k in serial(0, 8):
+            C[i * 8 + k] = T[7 - k]
+    for i in serial(2, n):
+        T = alloc(f32[8], double_buffer=True)
+        for j in serial(0, 8):
+            T[j] = A[j] + f32(i)
+        for k in serial(0, 8):
+            C[k] = C[k] + T[7 - k]
+""",
     "MAYBE_NEVER": """
 def never(A: f32[n], C: f32[n], m: i64):
     for i in serial(m, n):

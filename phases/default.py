@@ -8,6 +8,7 @@ from irkit.passes.loop import (
     flatten_buffers,
     hoist_first_iterations,
     hoist_if_then_else,
+    inject_double_buffers,
     loop_partition,
     lower_blocks,
     lower_init_blocks,
@@ -101,6 +102,11 @@ ORDER = (
         "what each thread of a nest holds over a barrier becomes one buffer with room for all",
     ),
     Order(
+        "inject-double-buffers",
+        "storage-rewrite",
+        "memory that others share has no room for a second half",
+    ),
+    Order(
         "storage-rewrite",
         "vectorize-loops",
         "that two iterations never meet is shown for scalar indices",
@@ -158,6 +164,7 @@ DEFAULT = Pipeline(
                 hoist_first_iterations,
                 lower_thread_loops,
                 serialize_inner_parallel_loops,
+                inject_double_buffers,
                 storage_rewrite,
                 vectorize_loops,
                 hoist_if_then_else,

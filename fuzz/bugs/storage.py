@@ -6,6 +6,22 @@ _LOOP = "irkit.passes.loop."
 
 STORAGE = (
     Planted(
+        "the half that is still in use filled",
+        _LOOP + "inject_double_buffers",
+        "at - self.loop.begin, const(2, at.dtype)",
+        "at - self.loop.begin, const(1, at.dtype)",
+        ("inject-double-buffers",),
+        "TWO_HALVES",
+    ),
+    Planted(
+        "a last half that nobody uses",
+        _LOOP + "inject_double_buffers",
+        "seq(first, *steady, rest, last)",
+        "seq(first, *steady, rest)",
+        ("inject-double-buffers",),
+        "TWO_HALVES",
+    ),
+    Planted(
         "a life that ends one statement early",
         "irkit.ir.analysis.liveness",
         "x.first <= y.last and y.first <= x.last",

@@ -18,6 +18,7 @@ from irkit.passes.loop.eliminate_common_subexpressions import eliminate_common_s
 from irkit.passes.loop.flatten_buffers import flatten_buffers
 from irkit.passes.loop.hoist_first_iterations import hoist_first_iterations
 from irkit.passes.loop.hoist_if_then_else import hoist_if_then_else
+from irkit.passes.loop.inject_double_buffers import inject_double_buffers
 from irkit.passes.loop.instrument_bounds import instrument_bounds
 from irkit.passes.loop.loop_partition import loop_partition
 from irkit.passes.loop.lower_blocks import lower_blocks
@@ -42,6 +43,7 @@ __all__ = [
     "flatten_buffers",
     "hoist_first_iterations",
     "hoist_if_then_else",
+    "inject_double_buffers",
     "instrument_bounds",
     "loop_partition",
     "lower_blocks",

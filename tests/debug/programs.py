@@ -65,7 +65,7 @@ def stages(pipeline: Pipeline, programs: tuple[IR, ...]) -> dict[str, list[IR]]:
 
 @cache
 def loop_programs(count: int) -> tuple[PrimFunc, ...]:
-    texts = (SELECTS, EDGES["SHARED_MEMORY"], GATHER)
+    texts = (SELECTS, EDGES["SHARED_MEMORY"], EDGES["TWO_HALVES"], GATHER)
     chosen = (*map(kernel, CHOSEN), *(parse(text.strip()) for text in texts))
     return (*chosen, *random_programs(count))
 

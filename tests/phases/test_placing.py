@@ -143,7 +143,7 @@ def test_a_refusal_names_the_fact_and_who_could_give_it() -> None:
         DEFAULT.without("flatten-buffers")
     assert caught.value.fact == "flat_access"
     assert str(caught.value) == (
-        "phase 2: 'storage-rewrite' needs flat_access, which nothing before it gives\n"
+        "phase 2: 'inject-double-buffers' needs flat_access, which nothing before it gives\n"
         "  It is given by 'flatten-buffers', which this leaves out."
     )
     own = Fact("is_tidy", "loop", lambda func: [])
