@@ -1,0 +1,133 @@
+"""Any sequence of primitives on loops is, step by step, refused or keeps the meaning."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit.core import ScheduleError, walk
+from irkit.ir import Block, For, PrimFunc, parse
+from irkit.schedule import BlockRef, LoopRef, Schedule, ScheduleTrace
+from tests.schedule.kernels import chain, matmul_relu
+
+# Neighbours read and written in several directions, in one loop and in several.
+HALO = """def f(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8], n: i64):
+    for i in serial(0, 6):
+        for j in serial(0, 6):
+            with block("B"):
+                v = axis.spatial(6, i)
+                w = axis.spatial(6, j)
+                B[v + 1, w + 1] = A[v + 1, w] + f32(1.0)
+            with block("A"):
+                v = axis.spatial(6, i)
+                w = axis.spatial(6, j)
+                A[v, w] = B[v, w + 1] * f32(2.0)
+    for i in serial(0, 6):
+        if n > 2:
+            for j in serial(0, 6):
+                with block("C"):
+                    v = axis.spatial(6, i)
+                    w = axis.spatial(6, j)
+                    C[w, v] = C[v, w] + B[v, w + 2]
+"""
+
+SUMS = """def f(A: f32[6, 5, 4], B: f32[6], C: f32[6], D: f32[1]):
+    for i in serial(0, 6):
+        for k in serial(0, 5):
+            for m in serial(0, 4):
+                with block("B"):
+                    vi = axis.spatial(6, i)
+                    vk = axis.reduce(5, k)
+                    vm = axis.reduce(4, m)
+                    with init():
+                        B[vi] = f32(1.0)
+                    B[vi] = max(B[vi], A[vi, vk, vm])
+    for i in serial(0, 6):
+        for k in serial(0, 5):
+            with block("C"):
+                vi = axis.spatial(6, i)
+                vk = axis.reduce(5, k)
+                with init():
+                    C[vi] = f32(0.0)
+                C[vi] = C[vi] + A[5 - vi, vk, 0] * B[vi]
+    for i in serial(0, 6):
+        with block("D"):
+            vi = axis.reduce(6, i)
+            with init():
+                D[0] = f32(0.0)
+            D[0] = D[0] * f32(2.0) + C[vi]
+"""
+
+FUNCS: dict[str, PrimFunc] = {
+    "halo": parse(HALO),
+    "sums": parse(SUMS),
+    "chain": chain(9),
+    "matmul": matmul_relu(5, 6, 4),
+}
+
+PRIMITIVES = (
+    *("split", "shift_tail", "fuse", "reorder", "tile", "loop_partition", "cut_loop"),
+    *("join_loops", "shift_loop", "merge", "fission", "lift_loop", "lift_if", "parallel"),
+    *("vectorize", "bind", "decompose", "follow", "add_unit_loop", "env_threads", "unroll"),
+)
+
+
+def step(sch: Schedule, what: str, at: list[int]) -> None:
+    """Apply a primitive to loops and blocks chosen by numbers."""
+    found = [LoopRef(loop.var) for loop in walk(sch.func, on=For)]
+    blocks = [BlockRef(block.name) for block in walk(sch.func, on=Block)]
+    first = at[0] % len(found)  # The others come soon after it: far ones seldom go together.
+    a, b, c = (found[(first + more) % len(found)] for more in (0, 1 + at[1] % 3, 2 + at[1] % 3))
+    block, other = (blocks[number % len(blocks)] for number in at[:2])
+    n = at[2] % 5 + 1
+    calls: dict[str, Any] = {
+        "split": lambda: sch.split(a, [None, n]),
+        "shift_tail": lambda: sch.split(a, [None, n], tail="shift"),
+        "fuse": lambda: sch.fuse(a, b),
+        "reorder": lambda: sch.reorder(a, b, c) if c not in (a, b) else sch.reorder(a, b),
+        "tile": lambda: sch.tile(a, b, 2, n),
+        "loop_partition": lambda: sch.loop_partition(a, [1, None, n]),
+        "cut_loop": lambda: sch.cut_loop(a, n),
+        "join_loops": lambda: sch.join_loops(a, b),
+        "shift_loop": lambda: sch.shift_loop(a, n - 3),
+        "merge": lambda: sch.merge(a, b),
+        "fission": lambda: sch.fission(a, block if at[2] % 2 else b),
+        "lift_loop": lambda: sch.lift_scope(a),
+        "lift_if": lambda: sch.lift_scope(block),
+        "parallel": lambda: sch.parallel(a),
+        "vectorize": lambda: sch.vectorize(a),
+        "bind": lambda: sch.bind(a, ("threadIdx.x", "blockIdx.x", "vthread")[at[1] % 3]),
+        "decompose": lambda: sch.decompose_reduction(block, a),
+        "follow": lambda: sch.reverse_compute_at(other, a),
+        "add_unit_loop": lambda: sch.add_unit_loop(block),
+        "env_threads": lambda: sch.env_threads(block, [("threadIdx.y", n)]),
+        "unroll": lambda: sch.unroll(a),
+    }
+    calls[what]()
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(PRIMITIVES), st.lists(st.integers(0, 30), min_size=3, max_size=3)),
+    min_size=4,
+    max_size=10,
+)
+
+
+@pytest.mark.parametrize("name", FUNCS)
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(steps=STEPS)
+def test_primitives_in_any_order_keep_the_meaning_or_are_refused(
+    name: str, steps: list[tuple[str, list[int]]]
+) -> None:
+    sch = Schedule(FUNCS[name], check="each")
+    for what, at in steps:
+        try:
+            step(sch, what, at)
+        except ScheduleError as error:
+            assert "changed the meaning" not in str(error)
+    again = Schedule(FUNCS[name], check="off")
+    ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
+    assert [loop.kind for loop in walk(again.func, on=For)] == [
+        loop.kind for loop in walk(sch.func, on=For)
+    ]
