@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from irkit.core import ScheduleError
 from irkit.ir import Expr, ExprLike, Var, as_expr, is_printable, script
+from irkit.schedule.condition import Term, as_text, ask
 
 IndexMap = Callable[..., Sequence[ExprLike] | ExprLike]
 
@@ -17,12 +18,23 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,  # pyright: ignore[reportUnknownMemberType] -- typeshed leaves it open
     ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,  # pyright: ignore[reportUnknownMemberType] -- typeshed leaves it open
+    ast.BitOr: operator.or_,  # pyright: ignore[reportUnknownMemberType] -- typeshed leaves it open
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
 _MOST_TEXT = 10_000
 
 
-def map_text(index_map: IndexMap, rank: int) -> str:
-    """Write an index map over ``rank`` indices as a ``lambda`` that :func:`map_from` reads.
+def map_text(index_map: IndexMap, rank: int, asks: bool = False) -> str:
+    """Write an index map over ``rank`` indices as a ``lambda`` that :func:`map_from` reads; with
+    ``asks``, a condition over them.
 
     Raises: ScheduleError if it does more than whole-number arithmetic.
     """
@@ -33,8 +45,12 @@ def map_text(index_map: IndexMap, rank: int) -> str:
         given[at] if len(given) == rank and is_printable(given[at]) else f"d{at}"
         for at in range(rank)
     ]
-    parts = [script(item) for item in image_of(index_map, [Var(name) for name in names])]
-    text = f"lambda {', '.join(names)}: ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    axes = [Var(name) for name in names]
+    if asks:
+        text = f"lambda {', '.join(names)}: {script(as_text(ask(index_map, axes)))}"
+    else:
+        parts = [script(item) for item in image_of(index_map, axes)]
+        text = f"lambda {', '.join(names)}: ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
     map_from(text)
     return text
 
@@ -51,8 +67,8 @@ def map_from(text: str) -> IndexMap:
         if not isinstance(tree, ast.Lambda):
             raise ScheduleError(f"an index map is a lambda, found {text[:80]!r}")
         read = ReadMap(text, [arg.arg for arg in tree.args.args], tree.body)
-        read(*(Var(name) for name in read.names))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        read(*(Term(Var(name)) for name in read.names))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         raise ScheduleError(f"this is no index map: {text[:80]!r}") from None
     return read
 
@@ -95,6 +111,11 @@ def _computed(tree: ast.expr, scope: dict[str, Any]) -> Any:
         case ast.BinOp() if type(tree.op) in _OPERATORS:
             left, right = _computed(tree.left, scope), _computed(tree.right, scope)
             return _OPERATORS[type(tree.op)](left, right)
+        case ast.UnaryOp(op=ast.Invert() | ast.Not()):
+            return ~_computed(tree.operand, scope)
+        case ast.Compare(ops=[op], comparators=[other]) if type(op) in _COMPARISONS:
+            left, right = _computed(tree.left, scope), _computed(other, scope)
+            return _COMPARISONS[type(op)](left, right)
         case _:
             raise ScheduleError(f"an index map may not contain {ast.unparse(tree)!r}")
 
@@ -105,14 +126,16 @@ class CalledMap:
     def __init__(self, index_map: IndexMap) -> None:
         self.index_map = index_map
         self.rank = 0
+        self.asks = False
 
     def __call__(self, *indices: Any) -> Any:
         self.rank = len(indices)
+        self.asks = any(isinstance(index, Term) for index in indices)
         return self.index_map(*indices)
 
     def written(self) -> str:
         """Write the map down."""
-        return map_text(self.index_map, self.rank)
+        return map_text(self.index_map, self.rank, self.asks)
 
 
 def as_index_map(arg: object) -> Any:

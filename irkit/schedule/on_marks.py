@@ -1,7 +1,8 @@
 """The primitives of a schedule that mark loops and blocks."""
 
 from irkit.core import AttrValue
-from irkit.schedule import marks
+from irkit.schedule import marks, predicates
+from irkit.schedule.condition import Condition
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, LoopRef
 from irkit.schedule.state import find_ref
@@ -47,3 +48,9 @@ class MarkPrimitives(Recording):
         that a loop may become) or ``unroll_explicit`` (whether to unroll here at all or leave that
         to the compiler behind)."""
         self._func = marks.pragma(self._func, loop.var, key, value)
+
+    @primitive
+    def set_store_predicate(self, block: BlockRef, predicate: Condition) -> None:
+        """Let a block run only where a condition over its axes holds, as in
+        ``lambda i, j: (i < 4) & (j != 0)``."""
+        self._func = predicates.set_store_predicate(self._func, block.name, predicate)

@@ -125,7 +125,8 @@ def test_primitives_in_any_order_keep_the_meaning_or_are_refused(
         try:
             step(sch, what, at)
         except ScheduleError as error:
-            assert "changed the meaning" not in str(error)
+            if "changed the meaning" in str(error):
+                raise
     again = Schedule(FUNCS[name], check="off")
     ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
     assert [loop.kind for loop in walk(again.func, on=For)] == [
