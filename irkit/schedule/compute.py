@@ -34,6 +34,11 @@ from irkit.schedule.state import (
 )
 
 
+class NotOneForOne(ScheduleError):
+    """A consumer that does not read its producer element by element, so that its axes have to be
+    solved for."""
+
+
 def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     """Compute the elements of a block where they are read, and drop the block and its buffer.
 
@@ -199,7 +204,8 @@ def _pointwise(func: PrimFunc, block: Block, verb: str) -> Store:
     ):
         reason = "it does not write at its own axes, each once"
     if reason or store is None:
-        raise ScheduleError(f"cannot {verb} block {block.name!r}: {reason}", at=block)
+        kind = NotOneForOne if verb == "move" else ScheduleError
+        raise kind(f"cannot {verb} block {block.name!r}: {reason}", at=block)
     return store
 
 
@@ -227,19 +233,19 @@ def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Exp
             mine = own.get(read) if isinstance(read, Var) else None
             theirs = written.get(at) if isinstance(at, Var) else None
             if mine is None or theirs is None or not _same_extent(mine.extent, theirs.extent):
-                raise ScheduleError(
+                raise NotOneForOne(
                     f"cannot move block {consumer.name!r}: it does not read {buffer.name!r} "
                     "at its own axes, one for one",
                     at=consumer,
                 )
             if found.setdefault(mine.var, theirs.binding) is not theirs.binding:
-                raise ScheduleError(
+                raise NotOneForOne(
                     f"cannot move block {consumer.name!r}: it reads {buffer.name!r} at two places",
                     at=consumer,
                 )
     missing = [axis.var.name for axis in consumer.axes if axis.var not in found]
     if missing:
-        raise ScheduleError(
+        raise NotOneForOne(
             f"cannot move block {consumer.name!r}: its axis {missing[0]!r} does not index "
             f"{buffer.name!r}",
             at=consumer,

@@ -162,9 +162,15 @@ class Points(msgspec.Struct, frozen=True):
         """
         if self.block.predicate is None or self.all_points():
             return []
+        return self._told_by_axes(what)
+
+    def runs_where_its_axes_are(self) -> bool:
+        """Say whether the predicate holds wherever the axes are within their extents."""
+        said = [self._guard_by_axes(part) for part in guards_of(self.block)]
+        return all(part is not None and self._is_implied(part) for part in said)
+
+    def _told_by_axes(self, what: str) -> list[Expr]:
         kept: list[Expr] = []
-        inside = inside_extents(self.block, self.ranges)
-        facts = [lt(axis.var, axis.extent) for axis in self.block.axes]
         for part in guards_of(self.block):
             said = self._guard_by_axes(part)
             if said is None and not self._may_go(part):
@@ -173,9 +179,13 @@ class Points(msgspec.Struct, frozen=True):
                     "can",
                     at=self.block,
                 )
-            if said is not None and not prove(said, inside, facts):
+            if said is not None and not self._is_implied(said):
                 kept.append(said)
         return kept
+
+    def _is_implied(self, guard: Expr) -> bool:
+        inside = inside_extents(self.block, self.ranges)
+        return prove(guard, inside, [lt(axis.var, axis.extent) for axis in self.block.axes])
 
     def _may_go(self, part: Expr) -> bool:
         """Say whether a guard only spares work: it is not about a reduction, and without it no load

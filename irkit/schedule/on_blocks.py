@@ -1,6 +1,6 @@
 """The primitives of a schedule that move, take apart and merge computation."""
 
-from irkit.schedule import compute, move, padding, reduction, root
+from irkit.schedule import compute, inline, move, padding, reduction, reverse, rfactor, root
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, LoopRef
 
@@ -14,6 +14,11 @@ class BlockPrimitives(Recording):
         self._func = compute.compute_inline(self._func, block.name)
 
     @primitive
+    def reverse_compute_inline(self, block: BlockRef) -> None:
+        """Let the only producer of a pointwise block store what the block makes of its elements."""
+        self._func = inline.reverse_compute_inline(self._func, block.name)
+
+    @primitive
     def compute_at(self, block: BlockRef, loop: LoopRef) -> None:
         """Move a producer under a loop of its consumers, to compute just what is needed there."""
         self._func = move.compute_at(self._func, block.name, loop.var)
@@ -25,13 +30,20 @@ class BlockPrimitives(Recording):
 
     @primitive
     def reverse_compute_at(self, block: BlockRef, loop: LoopRef) -> None:
-        """Move a consumer under a loop of its producer."""
-        self._func = compute.reverse_compute_at(self._func, block.name, loop.var)
+        """Move a consumer under a loop of its producers, to handle what they have just made."""
+        self._func = reverse.reverse_compute_at(self._func, block.name, loop.var)
 
     @primitive
     def decompose_reduction(self, block: BlockRef, loop: LoopRef) -> BlockRef:
         """Move the initialisation of a reduction in front of a loop, as a block of its own."""
         self._func, name = reduction.decompose_reduction(self._func, block.name, loop.var)
+        return BlockRef(name)
+
+    @primitive
+    def rfactor(self, loop: LoopRef, factor_axis: int = 0) -> BlockRef:
+        """Reduce each iteration of a reduction loop into an element of its own, and these
+        afterwards; return the block that makes the partial results."""
+        self._func, name = rfactor.rfactor(self._func, loop.var, factor_axis)
         return BlockRef(name)
 
     @primitive

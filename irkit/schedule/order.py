@@ -2,7 +2,7 @@
 
 from irkit.core import Node, ScheduleError, uses, walk
 from irkit.ir import Block, Buffer, For, Load, PrimFunc, Stmt, Store, dependences, seq, uses_of
-from irkit.schedule.state import exchange, find_block, path_to
+from irkit.schedule.state import allocation, exchange, find_block, path_to
 
 
 def scope_of(func: PrimFunc, stmt: Stmt) -> Block | None:
@@ -34,12 +34,14 @@ def is_used_outside(func: PrimFunc, buffers: set[Buffer], *inside: Stmt) -> bool
     return is_used(exchange(func, from_here), buffers)
 
 
-def check_inputs_stay(old: PrimFunc, new: PrimFunc, name: str, what: str) -> None:
+def check_inputs_stay(
+    old: PrimFunc, new: PrimFunc, name: str, what: str, apart_from: frozenset[str] = frozenset()
+) -> None:
     """Refuse a move of a block that would let it read other values.
 
     Every other writer of what it reads must run before it in both functions, or after it in both;
     and where it leaves loops that it shared with a writer, no turn of theirs may change what an
-    earlier one left.
+    earlier one left. Writers ``apart_from`` are seen to by the caller.
     Raises: ScheduleError if it would.
     """
     block = find_block(old, name)
@@ -49,7 +51,7 @@ def check_inputs_stay(old: PrimFunc, new: PrimFunc, name: str, what: str) -> Non
     for before in _others(old, block):
         in_blocks.update(id(store) for store in walk(before, on=Store))
         shared = {memory(buffer) for buffer in written_by(before)} & read
-        if shared:
+        if shared and before.name not in apart_from:
             after = find_block(new, before.name)
             buffer = next(iter(shared)).name
             pair = (new, find_block(new, name), after)
@@ -107,18 +109,37 @@ def _others(func: PrimFunc, block: Block) -> list[Block]:
 
 
 def check_readers_stay(old: PrimFunc, new: PrimFunc, name: str, what: str) -> None:
-    """Refuse a move of a block past another that reads what it writes.
+    """Refuse a move of a block that would let another read other values from what it writes.
 
-    Raises: ScheduleError if one of them would then run on the other side.
+    Readers must stay on their side. One that comes first must share no loop that it did not share,
+    or it would read what earlier turns wrote; and where a block leaves a loop, no turn may read
+    what a parameter held before a later one wrote it.
+    Raises: ScheduleError if it would.
     """
     block = find_block(old, name)
     written = written_by(block)
     for other in _others(old, block):
-        if not read_by(other) & written:
+        shared = read_by(other) & written
+        if not shared:
             continue
-        moved = find_block(new, name), find_block(new, other.name)
-        if _comes_first(old, block, other) != _comes_first(new, *moved):
-            buffer = next(iter(read_by(other) & written)).name
+        buffer = next(iter(shared))
+        before = (old, block, other)
+        after = (new, find_block(new, name), find_block(new, other.name))
+        reason = "in between"
+        if _comes_first(*before) == _comes_first(*after):
+            reason = _read_in_turns(before, after, allocation(old, buffer) is None)
+        if reason:
             raise ScheduleError(
-                f"cannot {what}: block {other.name!r} in between reads {buffer!r}", at=block
+                f"cannot {what}: block {other.name!r} reads {buffer.name!r} {reason}", at=block
             )
+
+
+def _read_in_turns(old: _Pair, new: _Pair, given: bool) -> str:
+    around, now = _shared_loops(*old), _shared_loops(*new)
+    vars_before, vars_now = {loop.var for loop in around}, {loop.var for loop in now}
+    if _comes_first(*new) and vars_now - vars_before:
+        return "in the loop it would move to"
+    left = [loop for loop in around if loop.var not in vars_now]
+    if given and any(dependences(old[0]).carried(loop) for loop in left):
+        return "in a loop it would leave"
+    return ""

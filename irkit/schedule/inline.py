@@ -1,0 +1,148 @@
+"""The primitive that folds a consumer into its producer: reverse_compute_inline."""
+
+from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
+from irkit.ir import Allocate, Block, Buffer, Expr, Load, PrimFunc, Store, Var, as_int
+from irkit.schedule.domain import points_of
+from irkit.schedule.order import is_used, read_by, scope_of
+from irkit.schedule.state import (
+    allocation,
+    exchange,
+    find_block,
+    only_store,
+    producers_of,
+    remove,
+    writes_of,
+)
+
+
+def reverse_compute_inline(func: PrimFunc, name: str) -> PrimFunc:
+    """Let the only producer of a pointwise block store what the block makes of its elements.
+
+    The block and the buffer between the two are gone.
+    Raises: ScheduleError if the block does not read one buffer of the function's own at its own
+    axes, one for one, if that is not wholly computed by one block that does not reduce, or if
+    anything else uses it.
+    """
+    consumer = find_block(func, name)
+    what = f"fold {name!r} into its producer"
+    store = _pointwise(func, consumer, what)
+    producer, made = _producer(func, consumer, what)
+    source = made.buffer
+    order = _places(consumer, producer, made, what)
+    _check_free_between(func, producer, consumer, store, what)
+    values: dict[Node, Node] = dict(order.items())
+
+    def fold(load: Load) -> Expr | None:
+        return made.value if load.buffer is source else None
+
+    value = rewrite(substitute(store.value, values), fold, on=Load)
+    at = tuple(substitute(index, values) for index in store.indices)
+    span = Span("schedule", "reverse_compute_inline", parent=consumer.span)
+    body = Store(store.buffer, at, value, span=span)
+    folded = producer.replace(body=body, reads=None, writes=None)
+    func = exchange(remove(func, consumer), {producer: folded})
+    func = exchange(func, {_home(func, source): _home(func, source).body})
+    if is_used(func, {source}):
+        raise ScheduleError(f"cannot {what}: {source.name!r} is used elsewhere too", at=consumer)
+    return func
+
+
+def _home(func: PrimFunc, buffer: Buffer) -> Allocate:
+    found = allocation(func, buffer)
+    assert found is not None
+    return found
+
+
+def _pointwise(func: PrimFunc, block: Block, what: str) -> Store:
+    store = only_store(block)
+    axes = {axis.var for axis in block.axes}
+    reason = ""
+    if store is None or store.mask is not None:
+        reason = "its body is more than one store"
+    elif block.init is not None or any(axis.kind != "spatial" for axis in block.axes):
+        reason = "it reduces"
+    elif {*store.indices} != axes or len(axes) != len(store.indices):
+        reason = "it does not write at its own axes, each once"
+    elif len(writes_of(func, store.buffer)) != 1:
+        reason = f"{store.buffer.name!r} is written by other blocks too"
+    elif not points_of(func, block).all_points():
+        reason = "it is not shown that it runs for all points of its axes"
+    if reason or store is None:
+        raise ScheduleError(f"cannot {what}: {reason}", at=block)
+    return store
+
+
+def _producer(func: PrimFunc, consumer: Block, what: str) -> tuple[Block, Store]:
+    found = producers_of(func, consumer)
+    if len(found) != 1:
+        names = ", ".join(repr(each.name) for each in found) or "nothing"
+        raise ScheduleError(
+            f"cannot {what}: it must have one producer, and reads from {names}", at=consumer
+        )
+    producer = found[0]
+    store = only_store(producer)
+    reason = ""
+    if store is None or store.mask is not None:
+        reason = "is more than one store"
+    elif producer.init is not None or any(axis.kind != "spatial" for axis in producer.axes):
+        reason = "reduces, so its elements are not finished where they are stored"
+    elif allocation(func, store.buffer) is None:
+        reason = f"writes {store.buffer.name!r}, a parameter"
+    elif any(load.buffer is store.buffer for load in walk(store.value, on=Load)):
+        reason = "goes on from what it wrote"
+    elif scope_of(func, producer) is not scope_of(func, consumer):
+        reason = "is inside of another block"
+    elif not points_of(func, producer).all_points():
+        reason = "is not shown to run for all points of its axes"
+    if reason or store is None:
+        raise ScheduleError(f"cannot {what}: its producer {producer.name!r} {reason}", at=producer)
+    return producer, store
+
+
+def _places(consumer: Block, producer: Block, made: Store, what: str) -> dict[Var, Expr]:
+    """Find which axis of the producer each axis of the consumer is."""
+    loads = [load for load in walk(consumer.body, on=Load) if load.buffer is made.buffer]
+    own = {axis.var: axis for axis in consumer.axes}
+    theirs = {axis.var: axis for axis in producer.axes}
+    found: dict[Var, Expr] = {}
+    fits = len(set(made.indices)) == len(theirs) == len(own) == made.buffer.rank
+    for read, at in zip(loads[0].indices, made.indices, strict=True):
+        mine = own.get(read) if isinstance(read, Var) else None
+        other = theirs.get(at) if isinstance(at, Var) else None
+        if mine is None or other is None or not _alike(mine.extent, other.extent):
+            fits = False
+            break
+        found[mine.var] = other.var
+    if (
+        not fits
+        or len(found) != len(own)
+        or any(load.indices != loads[0].indices or load.mask is not None for load in loads)
+    ):
+        raise ScheduleError(
+            f"cannot {what}: it does not read {made.buffer.name!r} at its own axes, one for one",
+            at=consumer,
+        )
+    return found
+
+
+def _alike(a: Expr, b: Expr) -> bool:
+    return a == b or (as_int(a) is not None and as_int(a) == as_int(b))
+
+
+def _check_free_between(
+    func: PrimFunc, producer: Block, consumer: Block, store: Store, what: str
+) -> None:
+    """Refuse where the store may not come as early as the producer."""
+    if store.buffer in read_by(producer) | read_by(consumer):
+        raise ScheduleError(
+            f"cannot {what}: {store.buffer.name!r} is read there before it is written",
+            at=consumer,
+        )
+    for block in walk(func, on=Block):
+        if block is consumer:
+            return
+        if store.buffer in read_by(block):
+            raise ScheduleError(
+                f"cannot {what}: block {block.name!r} reads {store.buffer.name!r} before it",
+                at=consumer,
+            )

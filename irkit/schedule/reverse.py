@@ -1,0 +1,328 @@
+"""The primitive that moves a consumer to its producers, where its axes have to be solved for:
+reverse_compute_at."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from irkit.core import ScheduleError, Span, walk
+from irkit.ir import (
+    Allocate,
+    Axis,
+    Block,
+    Buffer,
+    Expr,
+    For,
+    Interval,
+    Let,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    View,
+    dependences,
+    ge,
+    le,
+    linear,
+    lt,
+    prove,
+    seq,
+    simplify,
+)
+from irkit.schedule import compute
+from irkit.schedule.consumed import Box, Reach, box_of, touches
+from irkit.schedule.domain import Points, facts_of, inside_extents, points_of, ranges_at
+from irkit.schedule.move import (
+    check_complete,
+    check_from_scratch,
+    check_only_writer,
+    check_visible,
+    regenerated,
+)
+from irkit.schedule.order import (
+    check_inputs_stay,
+    check_readers_stay,
+    read_by,
+    scope_of,
+    written_by,
+)
+from irkit.schedule.state import (
+    allocation,
+    blocks_below,
+    exchange,
+    find_block,
+    find_loop,
+    only_store,
+    path_to,
+    remove,
+    variables,
+    writes_of,
+)
+
+_Ranges = Mapping[Var, Interval]
+
+
+def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
+    """Move a consumer under a loop of its producers, where it handles what they have just finished.
+
+    A consumer that reads its producer's buffer at its own axes, one for one, is bound as the
+    producer is. Of others the axes are solved for: each turn of the loop runs the points that read
+    what that turn has made, over loops that are one for each spatial axis, then one for each reduce
+    axis. What is made whole under the loop may be read anyhow.
+    Raises: ScheduleError if a producer comes later or still reduces there, or the points are not
+    told by what is made.
+    """
+    consumer, loop = find_block(func, name), find_loop(func, var)
+    made_there = set[Buffer]().union(*(written_by(block) for block in blocks_below(loop)))
+    if len(made_there & read_by(consumer)) > 1:
+        return _solved(func, name, var)
+    try:
+        made = compute.reverse_compute_at(func, name, var)
+    except compute.NotOneForOne:
+        return _solved(func, name, var)
+    what = f"move {name!r} under {var.name!r}"
+    check_visible(made, find_block(made, name), what)
+    check_readers_stay(func, made, name, what)
+    return made
+
+
+def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
+    consumer, loop = find_block(func, name), find_loop(func, var)
+    what = f"move {name!r} under {var.name!r}"
+    _check_place(func, consumer, loop, what)
+    written = check_only_writer(func, consumer, what)
+    points = points_of(func, consumer)
+    guards = check_complete(points, what)
+    makers = _makers(func, consumer, loop, what)
+    spans = _spans(func, consumer, loop, makers, what)
+    above = [stmt for stmt in path_to(func, loop) if isinstance(stmt, For)]
+    newly = [stmt for stmt in above if stmt not in path_to(func, consumer)]
+    for each in newly:
+        reason = dependences(func).carried(each)
+        if reason is not None:
+            raise ScheduleError(f"cannot {what}: in {each.var.name!r} {reason}", at=each)
+    span = Span("schedule", "reverse_compute_at", parent=consumer.span)
+    moved = regenerated(func, consumer, spans, guards, above, span)
+    made = remove(func, consumer)
+    loop = find_loop(made, var)
+    made = exchange(made, {loop: loop.replace(body=_appended(loop.body, moved))})
+    made = _lifted(made, name, written)
+    check_visible(made, find_block(made, name), what)
+    check_inputs_stay(func, made, name, what, frozenset(maker.block.name for maker in makers))
+    check_readers_stay(func, made, name, what)
+    return made
+
+
+def _check_place(func: PrimFunc, consumer: Block, loop: For, what: str) -> None:
+    path = path_to(func, loop)
+    blocks = list(walk(func, on=Block))
+    below = blocks_below(loop)
+    reason = ""
+    if scope_of(func, consumer) is not scope_of(func, loop):
+        reason = "they are inside of different blocks"
+    elif consumer in below or consumer in path:
+        reason = "it is there already"
+    elif not below or blocks.index(below[-1]) > blocks.index(consumer):
+        reason = "the loop comes after it"
+    elif any(stmt.kind in ("vectorized", "thread") for stmt in path if isinstance(stmt, For)):
+        reason = "a loop there is vectorized or over threads"
+    if reason:
+        raise ScheduleError(f"cannot {what}: {reason}", at=consumer)
+
+
+class _Maker(msgspec.Struct, frozen=True):
+    """A producer under the loop, its buffer, and the box that one turn of the loop makes whole."""
+
+    block: Block
+    buffer: Buffer
+    box: Box
+
+
+def _makers(func: PrimFunc, consumer: Block, loop: For, what: str) -> list[_Maker]:
+    read = read_by(consumer)
+    found = [
+        _maker(func, block, buffer, loop, what)
+        for block in blocks_below(loop)
+        for buffer in sorted(written_by(block) & read, key=lambda each: each.name)
+    ]
+    if not found:
+        raise ScheduleError(f"cannot {what}: no block there computes what it reads", at=consumer)
+    return found
+
+
+def _maker(func: PrimFunc, block: Block, buffer: Buffer, loop: For, what: str) -> _Maker:
+    """Find what one turn of a loop makes of a buffer.
+
+    Raises: ScheduleError if that is not shown to be a whole box of finished elements.
+    """
+    first = f"cannot {what}: producer {block.name!r}"
+    store = only_store(block)
+    axes = {axis.var: axis for axis in block.axes if axis.kind == "spatial"}
+    indices = store.indices if store is not None else ()
+    own = [at for at in indices if isinstance(at, Var) and at in axes]
+    if store is None or len(set(own)) != len(indices) or len(own) != len(axes):
+        raise ScheduleError(f"{first} does not store at its own axes, one for one", at=block)
+    if len(writes_of(func, buffer)) != 1:
+        raise ScheduleError(f"{first} is not the only one to write {buffer.name!r}", at=block)
+    check_from_scratch(block, what)
+    path = path_to(func, block)
+    reducing = set[Var]().union(
+        *(variables(axis.binding) for axis in block.axes if axis.kind != "spatial")
+    )
+    inner = [s for s in path[path.index(loop) + 1 :] if isinstance(s, For)]
+    if any(isinstance(s, For) and s not in inner and s.var in reducing for s in path):
+        raise ScheduleError(f"{first} still reduces there", at=block)
+    whole = points_of(func, block)
+    ranges = ranges_at(func)
+    touched = touches(loop.body, buffer, Store)
+    box = box_of(touched, ranges) if touched else ()
+    part = Points(block, tuple(inner), ranges)
+    full = all(part.alike(axes[at].extent, dim) for at, dim in zip(own, buffer.shape, strict=True))
+    fills = bool(box) and whole.runs_where_its_axes_are() and _fills(part, own, box)
+    if not (full and whole.all_points() and fills):
+        raise ScheduleError(
+            f"{first} is not shown to make all of {buffer.name!r}, box by box", at=block
+        )
+    return _Maker(block, buffer, box)
+
+
+def _fills(part: Points, own: list[Var], box: Box) -> bool:
+    """Say whether the inner loops reach every point of a box that lies inside the axes."""
+    reach = dict(zip(own, box, strict=True))
+    axes: list[Axis] = []
+    for axis in part.block.axes:
+        span = reach.get(axis.var)
+        if axis.kind != "spatial":
+            continue
+        if span is None:
+            return False
+        extent = part.plain(span.high - span.low + 1)
+        axes.append(axis.replace(extent=extent, binding=part.plain(axis.binding - span.low)))
+    held = part.block.replace(axes=tuple(axes), predicate=None)
+    return Points(held, part.loops, part.ranges).all_points()
+
+
+def _spans(
+    func: PrimFunc, consumer: Block, loop: For, makers: list[_Maker], what: str
+) -> dict[Var, Reach]:
+    """Find which points of the consumer one turn of the loop allows: those that read its boxes."""
+    ranges = ranges_at(func)
+    facts = facts_of([stmt for stmt in path_to(func, loop) if isinstance(stmt, For)])
+    every: list[dict[Var, Reach]] = []
+    for maker in makers:
+        reads = touches(consumer.body, maker.buffer, Load)
+        if reads is None:
+            raise ScheduleError(
+                f"cannot {what}: it reads {maker.buffer.name!r} through a view", at=consumer
+            )
+        for read in reads:
+            if read.loops:
+                raise ScheduleError(
+                    f"cannot {what}: it reads {maker.buffer.name!r} in loops of its own",
+                    at=consumer,
+                )
+            every.append(_told(consumer, read.indices, maker, ranges, facts, what))
+    found: dict[Var, Reach] = {}
+    for told in every:
+        for var, reach in told.items():
+            if found.setdefault(var, reach) != reach:
+                raise ScheduleError(
+                    f"cannot {what}: axis {var.name!r} needs several elements of what is made, "
+                    "which different turns of the loop make",
+                    at=consumer,
+                )
+    # One read must tell all of them: two that each tell one need not be right in the same turn.
+    if found and not any(set(told) == set(found) for told in every):
+        raise ScheduleError(
+            f"cannot {what}: no one of its reads tells all of its axes apart", at=consumer
+        )
+    return found
+
+
+def _told(
+    consumer: Block,
+    indices: tuple[Expr, ...],
+    maker: _Maker,
+    ranges: _Ranges,
+    facts: list[Expr],
+    what: str,
+) -> dict[Var, Reach]:
+    own = {axis.var: axis for axis in consumer.axes}
+    inside = inside_extents(consumer, ranges)
+    extents = [lt(axis.var, axis.extent) for axis in consumer.axes]
+    found: dict[Var, Reach] = {}
+    for index, reach, dim in zip(indices, maker.box, maker.buffer.shape, strict=True):
+        assert reach is not None
+        if prove(le(reach.low, 0), ranges, facts) and prove(ge(reach.high, dim - 1), ranges, facts):
+            continue
+        pair = _turned_around(index, reach)
+        axis = own.get(pair[0]) if pair is not None else None
+        if pair is None or axis is None or axis.kind != "spatial":
+            raise ScheduleError(
+                f"cannot {what}: it does not read {maker.buffer.name!r} at an axis of its own, "
+                "one for one or a multiple",
+                at=consumer,
+            )
+        if not (prove(ge(index, 0), inside, extents) and prove(lt(index, dim), inside, extents)):
+            raise ScheduleError(
+                f"cannot {what}: it may read outside of {maker.buffer.name!r}, where nothing is "
+                "made",
+                at=consumer,
+            )
+        solved = Reach(simplify(pair[1].low, ranges), simplify(pair[1].high, ranges))
+        if found.setdefault(axis.var, solved) != solved:
+            raise ScheduleError(
+                f"cannot {what}: axis {axis.var.name!r} stands at two places of an element",
+                at=consumer,
+            )
+    return found
+
+
+def _turned_around(index: Expr, reach: Reach) -> tuple[Var, Reach] | None:
+    """Find for which values of its one variable an index lies in an interval."""
+    form = linear(index)
+    if form is None or len(form.terms) != 1:
+        return None
+    ((atom, factor),) = form.terms
+    if not isinstance(atom, Var):
+        return None
+    low, high = reach.low - form.constant, reach.high - form.constant
+    if factor < 0:
+        low, high = -high, -low
+    by = abs(factor)
+    return atom, Reach((low + (by - 1)) // by, high // by) if by != 1 else Reach(low, high)
+
+
+def _appended(body: Stmt, made: Stmt) -> Stmt:
+    around: list[Allocate | Let | View] = []
+    while isinstance(body, (Allocate, Let, View)):
+        around.append(body)
+        body = body.body
+    body = seq(body, made)
+    for stmt in reversed(around):
+        body = stmt.replace(body=body)
+    return body
+
+
+def _lifted(func: PrimFunc, name: str, written: list[Buffer]) -> PrimFunc:
+    """Allocate around everything what a block now writes too early."""
+    for buffer in written:
+        home = allocation(func, buffer)
+        if home is None or home in path_to(func, find_block(func, name)):
+            continue
+        if any(variables(dim) - _outer(func) for dim in buffer.shape):
+            continue
+        func = exchange(func, {home: home.body})
+        func = func.replace(body=Allocate(buffer, func.body, home.attrs, span=home.span))
+    return func
+
+
+def _outer(func: PrimFunc) -> set[Var]:
+    found: set[Var] = set()
+    for param in func.params:
+        if isinstance(param, Buffer):
+            found.update(var for dim in param.shape for var in variables(dim))
+        else:
+            found.add(param)
+    return found
