@@ -14,7 +14,6 @@ from irkit.ir import (
     BitOr,
     BitXor,
     Block,
-    Const,
     DType,
     Expr,
     If,
@@ -28,6 +27,7 @@ from irkit.ir import (
     Store,
     const,
 )
+from irkit.schedule.state import same_place
 
 
 class Combine(msgspec.Struct, frozen=True):
@@ -76,12 +76,7 @@ def combine_of(block: Block) -> Combine | None:
 
 
 def _is_own(expr: Expr, store: Store) -> bool:
-    return (
-        isinstance(expr, Load)
-        and expr.buffer is store.buffer
-        and expr.indices == store.indices
-        and expr.mask is None
-    )
+    return isinstance(expr, Load) and expr.mask is None and same_place(expr, store)
 
 
 def _reads(expr: Expr, store: Store) -> bool:
@@ -101,13 +96,3 @@ def _identity(operation: type[Binary], dtype: DType) -> Scalar | None:
     if operation is Max:
         return -math.inf if dtype.is_float else dtype.low
     return 0 if operation is Add else 1 if operation is Mul else None
-
-
-def starts_with(block: Block, store: Store) -> Const | None:
-    """Return the constant with which the init of a block starts what it stores, if it is one."""
-    init = block.init
-    if not isinstance(init, Store) or init.buffer is not store.buffer:
-        return None
-    if init.indices != store.indices or not isinstance(init.value, Const):
-        return None
-    return init.value

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from irkit.core import Node, children, substitute, walk
+from irkit.core import Node, children, equal, substitute, walk
 from irkit.ir import (
     Block,
     Buffer,
@@ -39,6 +39,10 @@ class Reach(msgspec.Struct, frozen=True):
 
     low: Expr
     high: Expr
+
+    def is_same(self, other: "Reach") -> bool:
+        """Say whether two intervals are written alike."""
+        return equal(self.low, other.low) and equal(self.high, other.high)
 
 
 Box = tuple[Reach | None, ...]

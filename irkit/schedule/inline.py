@@ -1,6 +1,6 @@
 """The primitive that folds a consumer into its producer: reverse_compute_inline."""
 
-from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
+from irkit.core import Node, ScheduleError, Span, equal, rewrite, substitute, walk
 from irkit.ir import Allocate, Block, Buffer, Expr, Load, PrimFunc, Store, Var, as_int
 from irkit.schedule.domain import points_of
 from irkit.schedule.order import is_used, read_by, scope_of
@@ -11,6 +11,7 @@ from irkit.schedule.state import (
     only_store,
     producers_of,
     remove,
+    same_place,
     writes_of,
 )
 
@@ -61,7 +62,7 @@ def _pointwise(func: PrimFunc, block: Block, what: str) -> Store:
         reason = "its body is more than one store"
     elif block.init is not None or any(axis.kind != "spatial" for axis in block.axes):
         reason = "it reduces"
-    elif {*store.indices} != axes or len(axes) != len(store.indices):
+    elif not _at_own_axes(store, axes):
         reason = "it does not write at its own axes, each once"
     elif len(writes_of(func, store.buffer)) != 1:
         reason = f"{store.buffer.name!r} is written by other blocks too"
@@ -70,6 +71,11 @@ def _pointwise(func: PrimFunc, block: Block, what: str) -> Store:
     if reason or store is None:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     return store
+
+
+def _at_own_axes(store: Store, axes: set[Var]) -> bool:
+    own = {at for at in store.indices if isinstance(at, Var)}
+    return own == axes and len(axes) == len(store.indices)
 
 
 def _producer(func: PrimFunc, consumer: Block, what: str) -> tuple[Block, Store]:
@@ -105,7 +111,7 @@ def _places(consumer: Block, producer: Block, made: Store, what: str) -> dict[Va
     own = {axis.var: axis for axis in consumer.axes}
     theirs = {axis.var: axis for axis in producer.axes}
     found: dict[Var, Expr] = {}
-    fits = len(set(made.indices)) == len(theirs) == len(own) == made.buffer.rank
+    fits = _at_own_axes(made, set(theirs)) and len(own) == len(theirs)
     for read, at in zip(loads[0].indices, made.indices, strict=True):
         mine = own.get(read) if isinstance(read, Var) else None
         other = theirs.get(at) if isinstance(at, Var) else None
@@ -116,7 +122,7 @@ def _places(consumer: Block, producer: Block, made: Store, what: str) -> dict[Va
     if (
         not fits
         or len(found) != len(own)
-        or any(load.indices != loads[0].indices or load.mask is not None for load in loads)
+        or any(not same_place(load, loads[0]) or load.mask is not None for load in loads)
     ):
         raise ScheduleError(
             f"cannot {what}: it does not read {made.buffer.name!r} at its own axes, one for one",
@@ -126,7 +132,7 @@ def _places(consumer: Block, producer: Block, made: Store, what: str) -> dict[Va
 
 
 def _alike(a: Expr, b: Expr) -> bool:
-    return a == b or (as_int(a) is not None and as_int(a) == as_int(b))
+    return equal(a, b) or (as_int(a) is not None and as_int(a) == as_int(b))
 
 
 def _check_free_between(

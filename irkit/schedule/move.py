@@ -47,6 +47,7 @@ from irkit.schedule.state import (
     find_loop,
     path_to,
     remove,
+    same_place,
     variables,
     writes_of,
 )
@@ -132,9 +133,8 @@ def check_from_scratch(block: Block, what: str) -> None:
         reason = "it has an opaque axis"
     elif not stores or any(isinstance(stmt, View) for stmt in walk(block, on=Stmt)):
         reason = "what it writes is not told by its stores"
-    places = {(store.buffer, store.indices) for store in stores}
     loads = [load for load in walk(block, on=Load) if load.buffer in written]
-    if any((load.buffer, load.indices) not in places for load in loads):
+    if not all(any(same_place(load, store) for store in stores) for load in loads):
         reason = "it reads other elements of what it writes"
     elif loads and block.init is None:
         reason = f"it goes on from what {loads[0].buffer.name!r} held before, as it has no init"
@@ -227,7 +227,7 @@ def _consumed(
     return {
         var: found[0][var]
         for var in shared
-        if all(found[0][var] == other[var] for other in found[1:])
+        if all(found[0][var].is_same(other[var]) for other in found[1:])
     }
 
 

@@ -226,7 +226,7 @@ def _spans(
     found: dict[Var, Reach] = {}
     for told in every:
         for var, reach in told.items():
-            if found.setdefault(var, reach) != reach:
+            if not found.setdefault(var, reach).is_same(reach):
                 raise ScheduleError(
                     f"cannot {what}: axis {var.name!r} needs several elements of what is made, "
                     "which different turns of the loop make",
@@ -271,7 +271,7 @@ def _told(
                 at=consumer,
             )
         solved = Reach(simplify(pair[1].low, ranges), simplify(pair[1].high, ranges))
-        if found.setdefault(axis.var, solved) != solved:
+        if not found.setdefault(axis.var, solved).is_same(solved):
             raise ScheduleError(
                 f"cannot {what}: axis {axis.var.name!r} stands at two places of an element",
                 at=consumer,

@@ -31,6 +31,7 @@ from irkit.schedule.state import (
     guards_of,
     new_name,
     path_to,
+    same_place,
     variables,
 )
 
@@ -92,11 +93,7 @@ def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Combine]:
             at=block,
         )
     init = block.init
-    if (
-        not isinstance(init, Store)
-        or init.buffer is not found.store.buffer
-        or init.indices != found.store.indices
-    ):
+    if not isinstance(init, Store) or not same_place(init, found.store):
         raise ScheduleError(
             f"cannot {what}: the init of {block.name!r} starts something else", at=block
         )

@@ -7,7 +7,7 @@ need no forwarding.
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from irkit.core import Node, ScheduleError, children, postorder, rewrite, walk, with_fields
+from irkit.core import Node, ScheduleError, children, equal, postorder, rewrite, walk, with_fields
 from irkit.ir import (
     Allocate,
     Block,
@@ -193,6 +193,13 @@ def written_after(func: PrimFunc, block: Block, buffers: set[Buffer]) -> Buffer 
 def guards_of(block: Block) -> list[Expr]:
     """List the conditions that the predicate of a block joins."""
     return [] if block.predicate is None else conjuncts(block.predicate)
+
+
+def same_place(a: Load | Store, b: Load | Store) -> bool:
+    """Say whether two accesses name the same element, by the same expressions."""
+    return a.buffer is b.buffer and all(
+        equal(one, other) for one, other in zip(a.indices, b.indices, strict=True)
+    )
 
 
 def only_store(block: Block) -> Store | None:

@@ -137,7 +137,7 @@ TWO = """def f(A: f32[8], C: f32[8]):
         ("B[7 - v]", "B[v // 2 * 2]", "at an axis of its own"),
         ("B[7 - v]", "B[7 - v] + C[v]", "goes on from what"),
         ("B[v] = A[v]", "B[v // 2] = A[v]", "at its own axes, one for one"),
-        ("E[v] = A[v]", "B[v] = A[v]", "not the only one to write"),
+        ("E[v] = A[v]", "B[v] = A[v]", "not the only one to write|also computes"),
         ("B[v] = A[v]", "B[v] = A[v] + B[v]", "goes on from what"),
         ("            B[v] = A", "            where(v < 5)\n            B[v] = A", "not shown"),
         ("            E[v] = A[v]", "            E[0] = A[v]", "same element"),
