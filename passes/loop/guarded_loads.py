@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from irkit.core import IRKitError, children, postorder
-from irkit.ir import And, Call, Expr, IfThenElse, Load, Or, logical_and, logical_not
+from irkit.ir import And, Expr, IfThenElse, Load, Or, logical_and, logical_not
 
 VISITS = 64
 """How often a part that others share may be looked at, on the average."""
@@ -111,8 +111,6 @@ def _parts(node: Expr, path: Path | None) -> list[tuple[Expr, Path | None]]:
             return [(a, path), (b, _also(path, a))]
         case Or(a, b):
             return [(a, path), (b, _also(path, logical_not(a)))]
-        case Call(name="prefetch", args=(Load() as load,)):  # Nothing is read there.
-            return [(index, path) for index in load.indices]
         case _:
             return [(child, path) for child in children(node) if isinstance(child, Expr)]
 
