@@ -26,6 +26,8 @@ _LOOP = (
     "loop_partition",
     "loop_parts",
     "lower_blocks",
+    "inject_virtual_threads",
+    "lower_cross_thread_reduction",
     "lower_init_blocks",
     "lower_thread_loops",
     "narrow_indices",
@@ -34,6 +36,8 @@ _LOOP = (
     "rewrite_unsafe_selects",
     "serialize_inner_parallel_loops",
     "simplify",
+    "thread_barriers",
+    "unify_thread_bindings",
     "unroll_loops",
     "vector_expr",
     "vectorize_loops",
@@ -48,12 +52,14 @@ _GRAPH = (
 )
 _ARITH = ("bounds", "choice", "division", "knowledge", "sums", "transfer")
 _ANALYSIS = ("affine", "apart", "axes", "numbering", "uses")
+_THREADS = ("conflicts", "nest", "split")
 _SCHEDULE = ("cache", "compute", "layout", "loops", "padding", "reduction")
 MODULES = (
     *(f"irkit.passes.loop.{name}" for name in _LOOP),
     *(f"irkit.passes.graph.{name}" for name in _GRAPH),
     *(f"irkit.ir.arith.{name}" for name in _ARITH),
     *(f"irkit.ir.analysis.{name}" for name in _ANALYSIS),
+    *(f"irkit.ir.threads.{name}" for name in _THREADS),
     *(f"irkit.schedule.{name}" for name in _SCHEDULE),
     "irkit.graph.memory",
 )

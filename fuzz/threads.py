@@ -114,10 +114,104 @@ def kept(A: f32[m, 4], C: f32[m, 4]):
             else:
                 evaluate(barrier())
                 V = view(R, f32[1], offset=1)
-                y: f32 = S[1] + V[0]
-                C[b, t - 1] = y
+                y: f32 = S[t] + V[0]
+                S[t] = y * f32(3.0)
                 evaluate(barrier())
-                C[b, t - 1] = C[b, 4 - t] * f32(3.0) + y + x
+                C[b, t - 1] = S[5 - t] + y + x
+"""
+
+# As schedules leave them: no barriers, loops of one axis side by side and inside each other.
+SIBLING_THREADS = """
+def siblings(A: f32[2, 8], C: f32[2, 8], D: f32[2]):
+    T = alloc(f32[2, 8])
+    S = alloc(f32[2, 8], scope="shared")
+    for b in thread(0, 2, "blockIdx.x"):
+        for i in thread(0, 8, "threadIdx.x"):
+            T[b, i] = A[b, i] * f32(2.0)
+        D[b] = T[b, 3]
+        for k in serial(0, 3):
+            for ia in thread(0, 8, "threadIdx.x"):
+                S[b, ia] = T[b, 7 - ia] + f32(k)
+            for ib in thread(0, 8, "threadIdx.x"):
+                T[b, ib] = S[b, (ib + 1) % 8]
+        for y in thread(0, 2, "threadIdx.y"):
+            for ic in thread(0, 8, "threadIdx.x"):
+                if ic // 4 == y:
+                    C[b, ic] = T[b, ic] + S[b, 7 - ic]
+"""
+
+COOPERATIVE_MATMUL = """
+def cooperative(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8]):
+    S = alloc(f32[8, 8], scope="shared")
+    T = alloc(f32[8, 8], scope="shared")
+    L = alloc(f32[8, 8], scope="local")
+    for by in thread(0, 2, "blockIdx.y"):
+        for bx in thread(0, 2, "blockIdx.x"):
+            for ty in thread(0, 4, "threadIdx.y"):
+                for tx in thread(0, 4, "threadIdx.x"):
+                    for k in serial(0, 2):
+                        for i in thread(0, 4, "threadIdx.y"):
+                            for j in thread(0, 4, "threadIdx.x"):
+                                with block("S"):
+                                    vi = axis.spatial(8, by * 4 + i)
+                                    vj = axis.spatial(8, k * 4 + j)
+                                    S[vi, vj] = A[vi, vj]
+                        for ia in thread(0, 4, "threadIdx.y"):
+                            for j2 in thread(0, 4, "threadIdx.x"):
+                                with block("T"):
+                                    vi2 = axis.spatial(8, k * 4 + ia)
+                                    vj2 = axis.spatial(8, bx * 4 + j2)
+                                    T[vi2, vj2] = B[vi2, vj2]
+                        for l in serial(0, 4):
+                            with block("L"):
+                                vy = axis.spatial(8, by * 4 + ty)
+                                vx = axis.spatial(8, bx * 4 + tx)
+                                vk = axis.reduce(8, k * 4 + l)
+                                with init():
+                                    L[vy, vx] = f32(0.0)
+                                L[vy, vx] = L[vy, vx] + S[vy, vk] * T[vk, vx]
+                    with block("C"):
+                        wy = axis.spatial(8, by * 4 + ty)
+                        wx = axis.spatial(8, bx * 4 + tx)
+                        C[wy, wx] = L[wy, wx]
+"""
+
+# One thread after the other, they find what they need; side by side, they must wait for it.
+HALVED_THREADS = """
+def halved(A: f32[8], C: f32[8]):
+    S = alloc(f32[8], scope="shared")
+    for t in thread(0, 8, "threadIdx.x"):
+        S[t] = A[t]
+        C[t] = S[t // 2] * f32(2.0)
+"""
+
+CROSS_THREAD_SUMS = """
+def crossed(A: i32[3, 20], C: i32[3, 20], M: i32[3]):
+    S = alloc(i32[3], scope="shared")
+    for b in thread(0, 3, "blockIdx.x"):
+        for t in thread(0, 4, "threadIdx.x"):
+            for k in serial(0, 6):
+                with block("S"):
+                    vb = axis.spatial(3, b)
+                    vk = axis.reduce(20, k * 4 + t)
+                    where(k * 4 + t < 20)
+                    with init():
+                        S[vb] = i32(7)
+                    S[vb] = S[vb] + A[vb, vk]
+        for t2 in thread(0, 4, "threadIdx.x"):
+            for k2 in serial(0, 5):
+                with block("M"):
+                    wb = axis.spatial(3, b)
+                    wk = axis.reduce(20, t2 * 5 + k2)
+                    with init():
+                        M[wb] = i32(-2147483648)
+                    M[wb] = max(M[wb], A[wb, wk])
+        for t3 in thread(0, 4, "threadIdx.x"):
+            for k3 in serial(0, 5):
+                with block("C"):
+                    xb = axis.spatial(3, b)
+                    xk = axis.spatial(20, k3 * 4 + t3)
+                    C[xb, xk] = A[xb, xk] * S[xb] - M[xb]
 """
 
 THREADS = {

@@ -9,8 +9,10 @@ from irkit.passes.loop import (
     hoist_first_iterations,
     hoist_if_then_else,
     inject_double_buffers,
+    inject_virtual_threads,
     loop_partition,
     lower_blocks,
+    lower_cross_thread_reduction,
     lower_init_blocks,
     lower_thread_loops,
     narrow_indices,
@@ -20,6 +22,8 @@ from irkit.passes.loop import (
     serialize_inner_parallel_loops,
     simplify,
     storage_rewrite,
+    thread_sync,
+    unify_thread_bindings,
     unroll_loops,
     vectorize_loops,
 )
@@ -92,6 +96,46 @@ ORDER = (
         "the start of a reduction stands at the head of its loop until threads are split inside it",
     ),
     Order(
+        "lower-cross-thread-reduction",
+        "plan-allocations",
+        "the parts of a reduction are buffers that need a place",
+    ),
+    Order(
+        "lower-cross-thread-reduction",
+        "lower-init-blocks",
+        "how a reduction starts is told by the init of its block",
+    ),
+    Order(
+        "plan-allocations",
+        "unify-thread-bindings",
+        "what a thread has to itself shows in where it is allocated",
+    ),
+    Order(
+        "unify-thread-bindings",
+        "compact-buffers",
+        "threads that share out a loop share the memory that it fills",
+    ),
+    Order(
+        "hoist-first-iterations",
+        "thread-sync",
+        "what is moved to the front of a loop may need a barrier there",
+    ),
+    Order(
+        "unify-thread-bindings",
+        "thread-sync",
+        "which statements are of different threads shows in one launch",
+    ),
+    Order(
+        "inject-virtual-threads",
+        "thread-sync",
+        "virtual threads that became one thread do not wait for each other",
+    ),
+    Order(
+        "thread-sync",
+        "lower-thread-loops",
+        "threads are split at their barriers",
+    ),
+    Order(
         "lower-thread-loops",
         "serialize-inner-parallel-loops",
         "loops over blocks become parallel loops, perhaps inside each other",
@@ -147,9 +191,11 @@ DEFAULT = Pipeline(
             "flat",
             (
                 canonicalize_loops,
+                lower_cross_thread_reduction,
                 plan_allocations,
                 lower_init_blocks,
                 lower_blocks,
+                unify_thread_bindings,
                 compact_buffers,
                 flatten_buffers,
                 narrow_indices,
@@ -162,6 +208,8 @@ DEFAULT = Pipeline(
             (
                 loop_partition,
                 hoist_first_iterations,
+                inject_virtual_threads,
+                thread_sync,
                 lower_thread_loops,
                 serialize_inner_parallel_loops,
                 inject_double_buffers,

@@ -7,12 +7,14 @@ from irkit.fuzz.bugs.loops import LOOPS
 from irkit.fuzz.bugs.planted import Planted
 from irkit.fuzz.bugs.schedules import PRIMITIVES
 from irkit.fuzz.bugs.storage import STORAGE
+from irkit.fuzz.bugs.threads import THREAD_PASSES
 from irkit.fuzz.bugs.vectors import VECTORS
 
 CATALOGUE: tuple[Planted, ...] = (
     *STORAGE,
     *LOOPS,
     *VECTORS,
+    *THREAD_PASSES,
     *ARITHMETIC,
     *PRIMITIVES,
     *GRAPH_PASSES,

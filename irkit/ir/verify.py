@@ -13,9 +13,11 @@ import msgspec
 
 from irkit.core import Attrs, Node, Problem, children, malformed
 from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import as_int
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.function import PrimFunc
+from irkit.ir.intrinsics import Call
 from irkit.ir.params import dimension_vars
 from irkit.ir.stmt import (
     AXIS_KINDS,
@@ -59,7 +61,7 @@ class Ending(msgspec.Struct, frozen=True):
     """Mark where the scope of some symbols ends."""
 
     symbols: tuple[Node, ...]
-    thread: str
+    loop: For | None = None
 
 
 class _Checker:
@@ -71,7 +73,7 @@ class _Checker:
         self._scope: set[int] = set()
         self._bound: set[int] = set()
         self._typed: set[int] = set()
-        self._threads: list[str] = []
+        self._loops: list[For] = []
         self._stack: list[Stmt | Ending] = []
 
     def report(self, message: str) -> None:
@@ -99,8 +101,8 @@ class _Checker:
             item = stack.pop()
             if isinstance(item, Ending):
                 self._scope.difference_update(map(id, item.symbols))
-                if item.thread:
-                    self._threads.pop()
+                if item.loop is not None:
+                    self._loops.pop()
                 continue
             self.at = item
             rule = _RULES.get(item.__class__)
@@ -113,13 +115,13 @@ class _Checker:
         """Check these statements next."""
         self._stack.extend(stmt for stmt in reversed(stmts) if stmt is not None)
 
-    def scope(self, *symbols: Node, thread: str = "") -> None:
+    def scope(self, *symbols: Node, loop: For | None = None) -> None:
         """Bind symbols until what is checked next has been checked."""
         for symbol in symbols:
             self.bind(symbol)
-        if thread:
-            self._threads.append(thread)
-        self._stack.append(Ending(symbols, thread))
+        if loop is not None:
+            self._loops.append(loop)
+        self._stack.append(Ending(symbols, loop))
 
     def bind(self, symbol: Node) -> None:
         if id(symbol) in self._bound:
@@ -168,12 +170,32 @@ class _Checker:
         if not kind.is_bool or kind.lanes != 1:
             self.report(f"{what} has type {kind}; expected bool")
 
-    def thread(self, tag: str, name: str) -> None:
-        """Check the tag of a thread loop."""
+    def thread(self, loop: For, name: str) -> None:
+        """Check the tag of a thread loop, and how it goes with loops of that axis around it."""
+        tag = loop.thread
         if _THREAD.match(tag) is None:
             self.report(f"{name} has thread axis {tag!r}; expected one such as threadIdx.x")
-        elif tag in self._threads and not tag.startswith("vthread"):
+        outer = next((each for each in self._loops if each.thread == tag), None)
+        if outer is None or tag.startswith("vthread"):
+            return
+        if tag.startswith("blockIdx"):
             self.report(f"{name} uses thread axis {tag!r}, as a loop around it does")
+        extents = [_extent(loop), _extent(outer)]
+        if None not in extents and extents[0] != extents[1]:
+            self.report(
+                f"{name} runs over {extents[0]} threads of {tag}, the loop around it over "
+                f"{extents[1]}; expected as many"
+            )
+
+    def barrier(self) -> None:
+        """Check that threads can meet at a barrier."""
+        nest = [number for number, loop in enumerate(self._loops) if _is_nest(loop)]
+        for loop in self._loops[nest[0] :] if nest else []:
+            if loop.kind in ("parallel", "vectorized"):
+                self.report(
+                    f"a barrier stands in the {loop.kind} loop {loop.var.name!r}, whose "
+                    "iterations have no order for threads to meet in"
+                )
 
     def buffer(self, buffer: Buffer) -> None:
         """Check what a buffer looks like."""
@@ -207,6 +229,15 @@ class _Checker:
                     f"attribute {key!r} holds a {type(value).__name__}; expected a string, a"
                     " number, None, or a tuple of such"
                 )
+
+
+def _extent(loop: For) -> int | None:
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return None if begin is None or end is None else end - begin
+
+
+def _is_nest(loop: For) -> bool:
+    return loop.kind == "thread" and not loop.thread.startswith("blockIdx")
 
 
 def _name(symbol: Node) -> str:
@@ -254,10 +285,10 @@ def _for(checker: _Checker, stmt: For) -> None:
     if stmt.kind not in LOOP_KINDS:
         checker.report(f"{name} is {stmt.kind!r}; expected one of {', '.join(LOOP_KINDS)}")
     if stmt.kind == "thread":
-        checker.thread(stmt.thread, name)
+        checker.thread(stmt, name)
     elif stmt.thread:
         checker.report(f"{name} is {stmt.kind}, so it has no thread axis {stmt.thread!r}")
-    checker.scope(stmt.var, thread=stmt.thread)
+    checker.scope(stmt.var, loop=stmt)
     checker.then(stmt.body)
 
 
@@ -323,6 +354,8 @@ def _view(checker: _Checker, stmt: View) -> None:
 
 def _evaluate(checker: _Checker, stmt: Evaluate) -> None:
     checker.expr(stmt.value)
+    if isinstance(stmt.value, Call) and stmt.value.name == "barrier":
+        checker.barrier()
 
 
 def _assert(checker: _Checker, stmt: Assert) -> None:

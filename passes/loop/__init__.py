@@ -1,13 +1,15 @@
 """The passes over loops, one a file; each file opens with what it does to a program.
 
 Reading order: that of the phases.
-1: canonicalize_loops, plan_allocations, lower_init_blocks, lower_blocks, compact_buffers,
+1: canonicalize_loops, lower_cross_thread_reduction, plan_allocations, lower_init_blocks,
+lower_blocks, unify_thread_bindings, compact_buffers,
 flatten_buffers, narrow_indices, simplify;
-2: loop_partition, hoist_first_iterations, lower_thread_loops, serialize_inner_parallel_loops,
-vectorize_loops, hoist_if_then_else, unroll_loops;
+2: loop_partition, hoist_first_iterations, inject_virtual_threads, thread_sync, lower_thread_loops,
+serialize_inner_parallel_loops, vectorize_loops, hoist_if_then_else, unroll_loops;
 3: remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions;
 where asked for: convert_ssa, convert_for_loops_to_serial. What they rest on: boxes,
-carried_values, loop_guards, loop_parts, unroll_marks, vector_expr, and the analyses of the loop IR.
+carried_values, loop_guards, loop_parts, thread_barriers, unroll_marks, vector_expr, and the
+analyses of the loop IR.
 """
 
 from irkit.passes.loop.canonicalize_loops import canonicalize_loops
@@ -19,9 +21,11 @@ from irkit.passes.loop.flatten_buffers import flatten_buffers
 from irkit.passes.loop.hoist_first_iterations import hoist_first_iterations
 from irkit.passes.loop.hoist_if_then_else import hoist_if_then_else
 from irkit.passes.loop.inject_double_buffers import inject_double_buffers
+from irkit.passes.loop.inject_virtual_threads import inject_virtual_threads
 from irkit.passes.loop.instrument_bounds import instrument_bounds
 from irkit.passes.loop.loop_partition import loop_partition
 from irkit.passes.loop.lower_blocks import lower_blocks
+from irkit.passes.loop.lower_cross_thread_reduction import lower_cross_thread_reduction
 from irkit.passes.loop.lower_init_blocks import lower_init_blocks
 from irkit.passes.loop.lower_thread_loops import lower_thread_loops
 from irkit.passes.loop.narrow_indices import narrow_indices
@@ -31,6 +35,8 @@ from irkit.passes.loop.rewrite_unsafe_selects import rewrite_unsafe_selects
 from irkit.passes.loop.serialize_inner_parallel_loops import serialize_inner_parallel_loops
 from irkit.passes.loop.simplify import simplify
 from irkit.passes.loop.storage_rewrite import storage_rewrite
+from irkit.passes.loop.thread_sync import thread_sync
+from irkit.passes.loop.unify_thread_bindings import unify_thread_bindings
 from irkit.passes.loop.unroll_loops import unroll_loops
 from irkit.passes.loop.vectorize_loops import vectorize_loops
 
@@ -44,9 +50,11 @@ __all__ = [
     "hoist_first_iterations",
     "hoist_if_then_else",
     "inject_double_buffers",
+    "inject_virtual_threads",
     "instrument_bounds",
     "loop_partition",
     "lower_blocks",
+    "lower_cross_thread_reduction",
     "lower_init_blocks",
     "lower_thread_loops",
     "narrow_indices",
@@ -56,6 +64,8 @@ __all__ = [
     "serialize_inner_parallel_loops",
     "simplify",
     "storage_rewrite",
+    "thread_sync",
+    "unify_thread_bindings",
     "unroll_loops",
     "vectorize_loops",
 ]

@@ -118,13 +118,13 @@ class CarriedValues:
         written = self._written(write, at)
         if written is None or not self._surely_runs(write, read, at):
             return False
-        steady = {stmt.var for stmt, _ in read.path[: at + 1] if isinstance(stmt, For)}
-        inner = bound_inside(loop.body) - steady
         shape = write.node.buffer.shape
         for index, whole, dim in zip(read.indices, written, shape, strict=True):
             if whole is True or _is_whole(whole, as_int(dim)):
                 continue
-            side = self.boxes.side(index, inner)
+            # What was written does not move with the other loops, so they may be anywhere.
+            moving = {node for n, _ in whole.corner for node in walk(self.boxes.sums.atom(n), Var)}
+            side = self.boxes.side(index, self.ranges.keys() - moving)
             if side is None or side.corner != whole.corner:
                 return False
             if side.low < whole.low or side.high > whole.high:

@@ -26,8 +26,9 @@ size keeps its extent.
 
 from irkit.core import Node, remark, rewrite, uses, walk
 from irkit.ir import I64, Allocate, Buffer, Expr, Load, PrimFunc, Store, as_int, const, no_blocks
-from irkit.ir.analysis import axis_values
+from irkit.ir.analysis import axis_values, enclosing
 from irkit.ir.arith import loop_ranges
+from irkit.ir.threads import is_thread_loop
 from irkit.passes.loop.boxes import Boxes, Side, bound_inside, merged
 from irkit.transform import define_pass
 
@@ -44,7 +45,7 @@ def compact_buffers(func: PrimFunc) -> PrimFunc:
     boxes = Boxes(func, loop_ranges(func), axis_values(func))
     smaller: dict[Node, tuple[Buffer, Sides]] = {}
     for allocate in allocates:
-        sides = _touched(allocate, boxes)
+        sides = _touched(allocate, boxes, _threads_around(func, allocate))
         if sides is not None and any(side is not None for side in sides):
             smaller[allocate.buffer] = (_resized(allocate.buffer, sides), sides)
     if not smaller:
@@ -67,7 +68,15 @@ def compact_buffers(func: PrimFunc) -> PrimFunc:
     return rewrite(func, move, on=(Load, Store, Allocate))
 
 
-def _touched(allocate: Allocate, boxes: Boxes) -> Sides | None:
+def _threads_around(func: PrimFunc, allocate: Allocate) -> set[Node]:
+    """List the variables of the threads that have a buffer in common though it is inside their
+    loops."""
+    if allocate.buffer.scope != "shared":
+        return set()
+    return {loop.var for loop in enclosing(func).loops(allocate) if is_thread_loop(loop)}
+
+
+def _touched(allocate: Allocate, boxes: Boxes, threads: set[Node]) -> Sides | None:
     """Find the box of all accesses; None along a dimension says: leave it."""
     buffer = allocate.buffer
     found: list[tuple[Expr, ...]] = []
@@ -80,7 +89,7 @@ def _touched(allocate: Allocate, boxes: Boxes) -> Sides | None:
         found.append(node.indices)
     if not found or buffer.strides is not None:
         return None
-    inner = bound_inside(allocate.body)
+    inner = bound_inside(allocate.body) | threads
     sides = [
         merged(boxes.side(indices[dim], inner) for indices in found) for dim in range(buffer.rank)
     ]

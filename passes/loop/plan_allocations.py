@@ -159,7 +159,7 @@ class _Planner:
             at = nested[holding[0]]
 
     def _may_enter(self, loop: For, buffer: Buffer) -> bool:
-        if loop.kind in ("vectorized", "thread"):
+        if loop.kind == "vectorized":
             return False
         why = self.carried.reason(loop, buffer)
         if why is not None:

@@ -23,6 +23,10 @@ CHOSEN = (
     "REUSED",
     "FUSED_PRODUCER",
     "TILE",
+    "SIBLING_THREADS",
+    "CROSS_THREAD_SUMS",
+    "HALVED_THREADS",
+    "VTHREAD_MATMUL",
 )
 SELECTS = """
 def selects(A: f32[8], B: f32[9], C: f32[8]):

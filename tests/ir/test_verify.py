@@ -227,15 +227,36 @@ def test_an_init_is_gone_when_no_block_has_one() -> None:
     assert [found.message for found in no_init_blocks.predicate(func)] == ["block 'A' has an init"]
 
 
-def test_a_thread_axis_is_used_once_at_a_time() -> None:
+def nested(axis: str, extent: int) -> list[str]:
+    text = f"""\
+def f(A: f32[4]):
+    for i in thread(0, 4, "{axis}"):
+        for j in thread(0, {extent}, "{axis}"):
+            A[j] = f32(1.0)
+"""
+    return [found.message for found in verify(parse(text))]
+
+
+def test_a_loop_inside_another_of_its_thread_axis_has_as_many_threads() -> None:
+    assert nested("threadIdx.x", 4) == []
+    assert nested("vthread.x", 3) == []
+    (found,) = nested("threadIdx.x", 3)
+    assert "runs over 3 threads of threadIdx.x, the loop around it over 4" in found
+
+
+def test_a_loop_over_blocks_is_in_no_other_of_its_axis() -> None:
+    (found,) = nested("blockIdx.x", 4)
+    assert "uses thread axis 'blockIdx.x', as a loop around it does" in found
+
+
+def test_a_barrier_stands_in_no_loop_without_order_inside_its_nest() -> None:
     text = """\
 def f(A: f32[4]):
-    for i in thread(0, 4, "threadIdx.x"):
-        A[i] = f32(0.0)
-    for j in thread(0, 4, "threadIdx.x"):
-        A[j] = f32(1.0)
+    for p in parallel(0, 2):
+        for i in thread(0, 4, "threadIdx.x"):
+            for j in serial(0, 4):
+                evaluate(barrier())
 """
     assert verify(parse(text)) == []
-    inner = text.replace("    for j", "        for j").replace("    A[j]", "        A[j]")
-    (found,) = verify(parse(inner))
-    assert "uses thread axis 'threadIdx.x', as a loop around it does" in found.message
+    (found,) = verify(parse(text.replace("serial", "parallel")))
+    assert "a barrier stands in the parallel loop 'j'" in found.message

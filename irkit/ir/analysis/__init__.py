@@ -9,6 +9,7 @@ affine, apart. The bounds of variables are ``loop_ranges`` of ``arith``.
 
 from irkit.ir.analysis.access import AccessRegions, access_regions
 from irkit.ir.analysis.affine import Affine, Sums
+from irkit.ir.analysis.apart import Access, ApartTest, accesses_in
 from irkit.ir.analysis.axes import axis_values
 from irkit.ir.analysis.dependence import Dependences, dependences, lane_conflict
 from irkit.ir.analysis.enclosing import Enclosing, enclosing
@@ -17,8 +18,10 @@ from irkit.ir.analysis.numbering import Numbering
 from irkit.ir.analysis.uses import Uses, symbols_read, uses_of
 
 __all__ = [
+    "Access",
     "AccessRegions",
     "Affine",
+    "ApartTest",
     "Dependences",
     "Enclosing",
     "Liveness",
@@ -26,6 +29,7 @@ __all__ = [
     "Sums",
     "Uses",
     "access_regions",
+    "accesses_in",
     "axis_values",
     "dependences",
     "enclosing",

@@ -33,8 +33,8 @@ def accesses_of(loop: For, sums: Sums, memory: Callable[[Buffer], Buffer]) -> li
     return accesses_in(loop.body, sums, memory)
 
 
-def accesses_in(root: Stmt, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
-    """List the loads and stores of a statement, those that are alike once."""
+def accesses_in(root: Stmt | Expr, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
+    """List the loads and stores below a statement or expression, those that are alike once."""
     found: dict[object, Access] = {}
     for node in walk(root, (Load, Store)):
         indices = tuple(sums.of(at) for at in node.indices)
@@ -61,7 +61,7 @@ def conflict(
         return "it touches memory in too many places"
     changing = {store.memory for store in stores}
     written = {access.buffer for access in accesses if access.memory in changing}
-    test = _Test(loop, count, sums, written, thorough)
+    test = ApartTest(loop, count, sums, written, thorough)
     for store in stores:
         for other in accesses:
             if other.memory is store.memory and not test.apart(store, other):
@@ -87,7 +87,7 @@ def crossing(
         return "it touches memory in too many places"
     changing = {access.memory for access in (*first, *second) if access.writes}
     written = {access.buffer for access in (*first, *second) if access.memory in changing}
-    test = _Test(loop, count, sums, written, thorough=True, ahead=True)
+    test = ApartTest(loop, count, sums, written, thorough=True, ahead=True)
     for one in first:
         for other in second:
             meet = one.memory is other.memory and (one.writes or other.writes)
@@ -99,9 +99,10 @@ def crossing(
     return None
 
 
-class _Test:
-    """Compare accesses of different iterations; with ``ahead``, of the first access's iteration
-    only those after the second's."""
+class ApartTest:
+    """Compare accesses of two different iterations of a loop; with ``ahead``, of the first access's
+    iteration only those after the second's. ``written`` are buffers whose elements may differ
+    between them."""
 
     def __init__(
         self,
@@ -163,9 +164,25 @@ class _Test:
                     ends = sorted((sign * factor * at[0], sign * factor * at[1]))
                     step, low, high = gcd(step, factor), low + ends[0], high + ends[1]
         if lane_p != lane_q:
-            return False
+            return self._never_equal(lane_p, lane_q, p.constant - q.constant, step, (low, high))
         rest = p.constant - q.constant
         return not may_meet(lane_p, rest, step, (low, high), self.count, self.ahead)
+
+    def _never_equal(
+        self, lane_p: int, lane_q: int, rest: int, step: int, reach: tuple[float, float]
+    ) -> bool:
+        """Say whether indices that follow the loop at different speeds never meet, whichever two
+        iterations they are of."""
+        known = self.sums.ranges.get(self.lane)
+        if known is None or known.low is None or known.high is None:
+            return False
+        low, high = reach
+        for factor in (lane_p, -lane_q):
+            ends = sorted((factor * known.low, factor * known.high))
+            low, high = low + ends[0], high + ends[1]
+        if not -_EXACT < low <= high < _EXACT or abs(rest) >= _EXACT:
+            return False
+        return rest % gcd(step, lane_p, lane_q) != 0 or not low <= -rest <= high
 
     def _reach(self, expr: Expr) -> tuple[int, int] | None:
         """Bound an atom that only inner loops move; None if that is not so, or nothing is known."""

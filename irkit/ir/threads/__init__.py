@@ -4,6 +4,7 @@ taken apart at its barriers.
 Reading order: nest, split (one thread at a time), conflicts (who touches what another touches).
 """
 
+from irkit.ir.threads.conflicts import Path, ThreadConflicts
 from irkit.ir.threads.nest import (
     BARRIER,
     Uniform,
@@ -17,6 +18,8 @@ from irkit.ir.threads.split import split_threads
 
 __all__ = [
     "BARRIER",
+    "Path",
+    "ThreadConflicts",
     "Uniform",
     "extent_of",
     "holding",

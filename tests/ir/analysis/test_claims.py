@@ -298,8 +298,8 @@ def test_a_way_around_a_statement_takes_its_dominance() -> None:
     [
         (apart, "may_meet", lambda *args: False),
         (apart, "_distances", lambda *args: (0, 0)),
-        (apart._Test, "_moves", lambda self, number: False),
-        (apart._Test, "_reach", lambda self, expr: (0, 0)),
+        (apart.ApartTest, "_moves", lambda self, number: False),
+        (apart.ApartTest, "_reach", lambda self, expr: (0, 0)),
     ],
     ids=["never meet", "no distance", "nothing moves", "nothing reaches far"],
 )

@@ -38,6 +38,26 @@ ALONE = {
     "loop_partition": ("for i in serial(0, n):", "    if i < 7:", "        C[i] = A[i]"),
     "lower_blocks": ("for i in serial(0, 8):", "    C[i] = A[i]"),
     "lower_init_blocks": ('with block("C"):', "    v = axis.spatial(8, n)", "    C[v] = A[v]"),
+    "inject_virtual_threads": (
+        'for t in thread(0, 8, "threadIdx.x"):',
+        "    C[t] = A[t]",
+    ),
+    "lower_cross_thread_reduction": (
+        'for t in thread(0, 8, "threadIdx.x"):',
+        '    with block("C"):',
+        "        v = axis.spatial(8, t)",
+        "        C[v] = A[v]",
+    ),
+    "thread_sync": (
+        'for t in thread(0, 8, "threadIdx.x"):',
+        "    C[t] = A[t]",
+        "    C[t] = C[t] + C[t]",
+    ),
+    "unify_thread_bindings": (
+        'for t in thread(0, 8, "threadIdx.x"):',
+        "    C[t] = A[t]",
+        "    C[t] = C[t] + C[t]",
+    ),
     "lower_thread_loops": ("for i in parallel(0, 8):", "    C[i] = A[i]"),
     "narrow_indices": ("for i in serial(0, n):", "    C[i * 1000000007] = A[i]"),
     "plan_allocations": ("for i in serial(0, 8):", "    C[i] = A[i]"),

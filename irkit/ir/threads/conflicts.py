@@ -1,0 +1,141 @@
+"""Whether different threads of a nest may touch the same element between two barriers."""
+
+from collections.abc import Iterable, Sequence
+
+from irkit.core import children, walk
+from irkit.ir.analysis import Access, ApartTest, Sums, accesses_in, axis_values, uses_of
+from irkit.ir.arith import loop_ranges
+from irkit.ir.buffer import Buffer
+from irkit.ir.build import as_int, seq
+from irkit.ir.expr import EQ, Expr, Var
+from irkit.ir.function import PrimFunc
+from irkit.ir.scoped import conjuncts
+from irkit.ir.stmt import Allocate, Evaluate, For, If, Let, Stmt, Store
+from irkit.ir.threads.nest import is_thread_loop
+
+MAX_PAIRS = 1 << 14
+Path = tuple[For, ...]  # The loops around something, from the outermost of its nest inwards.
+Guards = frozenset[tuple[Var, int]]
+Guarded = tuple[Access, Guards]
+Place = tuple[Stmt | Expr, Path]
+
+
+class ThreadConflicts:
+    """Answer for the nests of one function.
+
+    Two threads are apart if, loop by loop from the outside in, different iterations are, where all
+    further out is equal. Loops that only one of the places is in, and thread loops further in, may
+    be anywhere. Serial loops around both are in the same iteration.
+    """
+
+    def __init__(self, func: PrimFunc) -> None:
+        lets = {let.var: let.value for let in walk(func.body, Let)}
+        self._sums = Sums(loop_ranges(func), lets | axis_values(func))
+        self._memory = uses_of(func).memory
+        self._stored = {self._memory(store.buffer) for store in walk(func.body, Store)}
+        self._changing = {
+            buffer for buffer in _buffers(func) if self._memory(buffer) in self._stored
+        }
+        self._inside: dict[For, set[Buffer]] = {}
+        self._known: dict[int, tuple[Stmt | Expr, list[Guarded]]] = {}
+
+    def between(self, a: Place, b: Place) -> bool:
+        """Say whether a thread at ``a`` and another one at ``b`` may touch the same element, one
+        of them writing."""
+        (left, left_path), (right, right_path) = a, b
+        ones, others = self._accesses(left), self._accesses(right)
+        if not any(access.writes for access, _ in (*ones, *others)):
+            return False
+        common = _common(left_path, right_path)
+        for level, loop in enumerate(common):
+            if is_thread_loop(loop):
+                free = [inner for inner in common[level + 1 :] if is_thread_loop(inner)]
+                free += [*left_path[len(common) :], *right_path[len(common) :]]
+                if self._meet(loop, free, (left, right), ones, others):
+                    return True
+        return False
+
+    def _accesses(self, at: Stmt | Expr) -> list[Guarded]:
+        if id(at) not in self._known:
+            found: list[Guarded] = []
+            stack: list[tuple[Stmt | Expr, Guards]] = [(at, frozenset())]
+            while stack:
+                part, guards = stack.pop()
+                if isinstance(part, If):
+                    stack += [(part.cond, guards), (part.then, guards | _numbers(part.cond))]
+                    stack += [] if part.otherwise is None else [(part.otherwise, guards)]
+                    continue
+                below = [c for c in children(part) if isinstance(c, (Stmt, Expr))]
+                if any(isinstance(c, Stmt) for c in below):
+                    stack += [(c, guards) for c in below]
+                else:
+                    accesses = accesses_in(part, self._sums, self._memory)
+                    found += [(access, guards) for access in accesses]
+            self._known[id(at)] = at, found
+        return self._known[id(at)][1]
+
+    def _meet(
+        self,
+        loop: For,
+        free: Sequence[For],
+        parts: Sequence[Stmt | Expr],
+        ones: list[Guarded],
+        others: list[Guarded],
+    ) -> bool:
+        begin, end = as_int(loop.begin), as_int(loop.end)
+        count = None if begin is None or end is None else end - begin
+        if count is not None and count <= 1:
+            return False
+        own = self._own(loop)
+        pairs = [
+            (x, y)
+            for x, at in ones
+            for y, there in others
+            if x.memory is y.memory and x.memory not in own and (x.writes or y.writes)
+            if not _is_one(loop, at & there)
+        ]
+        if len(pairs) > MAX_PAIRS:
+            return True
+        body: Stmt = seq(*(Evaluate(x) if isinstance(x, Expr) else x for x in parts))
+        for inner in free:
+            body = inner.replace(body=body)
+        # Memory that anybody changes may hold something else by the time of the other access.
+        changing = self._changing | {b for b in _buffers(body) if self._memory(b) in own}
+        test = ApartTest(loop.replace(body=body), count, self._sums, changing, thorough=True)
+        return not all(test.apart(x, y) for x, y in pairs)
+
+    def _own(self, loop: For) -> set[Buffer]:
+        """List the buffers that each thread of a loop has to itself."""
+        if loop not in self._inside:
+            self._inside[loop] = {
+                allocate.buffer
+                for allocate in walk(loop.body, Allocate)
+                if allocate.buffer.scope != "shared"
+            }
+        return self._inside[loop]
+
+
+def _buffers(root: PrimFunc | Stmt) -> Iterable[Buffer]:
+    for node in walk(root):
+        buffer = getattr(node, "buffer", None)
+        if isinstance(buffer, Buffer):
+            yield buffer
+
+
+def _numbers(cond: Expr) -> Guards:
+    """List which variables a condition fixes to a number."""
+    sides = [(c.a, c.b) for c in conjuncts(cond) if isinstance(c, EQ)]
+    pairs = [(x, as_int(y)) for a, b in sides for x, y in ((a, b), (b, a))]
+    return frozenset((x, y) for x, y in pairs if isinstance(x, Var) and y is not None)
+
+
+def _is_one(loop: For, guards: Guards) -> bool:
+    """Say whether conditions leave only one iteration of a loop."""
+    return any(var is loop.var for var, _ in guards)
+
+
+def _common(a: Path, b: Path) -> Path:
+    for at, (x, y) in enumerate(zip(a, b, strict=False)):
+        if x is not y:
+            return a[:at]
+    return min(a, b, key=len)
