@@ -80,8 +80,8 @@ PRIMITIVES = (
     Planted(
         "a copy that is made too late",
         _SCHEDULE + "cache",
-        "Allocate(new, seq(copied, top), span=span)",
-        "Allocate(new, seq(top, copied), span=span)",
+        "Allocate(new, seq(copied, *stmts[first:]), span=span)",
+        "Allocate(new, seq(*stmts[first:], copied), span=span)",
         ("cache-read",),
         "CACHE",
     ),

@@ -1,10 +1,13 @@
 """Primitives that trade guards for room: overcompute."""
 
+from collections.abc import Mapping
+
 from irkit.core import ScheduleError, rewrite
 from irkit.ir import (
     Axis,
     Block,
     Expr,
+    Interval,
     Load,
     PrimFunc,
     Var,
@@ -29,9 +32,9 @@ from irkit.schedule.state import (
 def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     """Let a block also run where its predicate fails, on elements that nobody reads.
 
-    The buffer it writes and its axes grow to hold them; what it loads from elsewhere is 0 there. So
-    the accumulators of a
-    last, partial tile need no guard and stay in registers.
+    The buffer it writes and its axes grow to hold them; what it loads from elsewhere is 0 there,
+    or whatever stands there in a buffer of the function's own that has room for it. So the
+    accumulators of a last, partial tile need no guard and stay in registers.
     Raises: ScheduleError if the buffer is a parameter, an extent is not constant, or the guard is
     about a reduction.
     """
@@ -53,10 +56,14 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     )
     new = old.replace(shape=shape)
     guarded = {axis.var: axis.extent for axis in block.axes if axis.var in grown}
+    ranges = {
+        axis.var: Interval(0, (as_int(grown.get(axis.var, axis.extent)) or 1) - 1)
+        for axis in block.axes
+    }
     axes = tuple(axis.replace(extent=grown.get(axis.var, axis.extent)) for axis in block.axes)
 
     def guard(load: Load) -> Expr | None:
-        if load.buffer is old:
+        if load.buffer is old or _has_room(func, load, ranges):
             return None
         used = {var for index in load.indices for var in variables(index)}
         conditions = [lt(var, extent) for var, extent in guarded.items() if var in used]
@@ -66,6 +73,18 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     body = rewrite(block.body, guard, on=Load)
     changed = block.replace(axes=axes, body=body, predicate=None, reads=None, writes=None)
     return exchange_buffer(exchange(func, {block: changed}), old, new)
+
+
+def _has_room(func: PrimFunc, load: Load, ranges: Mapping[Var, Interval]) -> bool:
+    """Say whether a load from a buffer of the function's own is surely inside of it."""
+    if allocation(func, load.buffer) is None:
+        return False
+    for index, dim in zip(load.indices, load.buffer.shape, strict=True):
+        box, extent = bounds(index, ranges), as_int(dim)
+        inside = box.low is not None and box.low >= 0 and box.high is not None
+        if extent is None or not inside or box.high is None or box.high >= extent:
+            return False
+    return True
 
 
 def _grown(func: PrimFunc, block: Block) -> dict[Var, Expr]:

@@ -15,12 +15,15 @@ from irkit.ir.stmt import For, Stmt
 
 def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
     """Replace a loop by loops over its digits, outermost first; None if its body has no use for
-    them, or they do not divide each other."""
+    them."""
     begin, end = as_int(loop.begin), as_int(loop.end)
     if begin != 0 or end is None:
         return None
-    weights = [1, *sorted(_weights(loop))]
-    if len(weights) == 1 or any(above % below for below, above in pairwise(weights)):
+    weights = [1]
+    for weight in sorted(_weights(loop)):
+        if weight < end and weight % weights[-1] == 0:
+            weights.append(weight)
+    if len(weights) == 1:
         return None
     extents = [above // below for below, above in pairwise(weights)]
     extents.append(-(-end // weights[-1]))
@@ -43,18 +46,15 @@ def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
 
 
 def _weights(loop: For) -> set[int]:
-    """Find by what the variable is divided: by 4 and 32 in ``f // 4 % 8``."""
+    """Find by what indices are divided: by 4 and 32 in ``f // 4 % 8``. Any choice of digits is
+    right; these are the ones that help."""
     found: set[int] = set()
     for node in walk(loop.body, (FloorDiv, FloorMod)):
         at: Expr = node
-        steps: list[int] = []
+        weight = 1
         while isinstance(at, (FloorDiv, FloorMod)) and isinstance(at.b, Const):
             number = int(at.b.value)
-            steps.append(number)
+            weight *= max(1, number)
+            found.update((weight, number))
             at = at.a
-        if at is loop.var and min(steps) > 0:
-            weight = 1
-            for number in reversed(steps):
-                weight *= number
-                found.add(weight)
-    return found - {1}
+    return {weight for weight in found if weight > 1}
