@@ -116,6 +116,26 @@ def _layout(block: str) -> Action:
     return lambda s: s.transform_layout(s.get_block(block), tiled)
 
 
+def _shifted(at: int, factor: int, block: str = "C") -> Action:
+    return lambda s: s.split(s.get_loops(s.get_block(block))[at], factor=factor, tail="shift")
+
+
+def _partition(at: int, *factors: int | None, block: str = "C") -> Action:
+    return lambda s: s.loop_partition(s.get_loops(s.get_block(block))[at], factors)
+
+
+def _shift_loop(at: int, begin: int, block: str = "C") -> Action:
+    return lambda s: s.shift_loop(s.get_loops(s.get_block(block))[at], begin)
+
+
+def _merge(at: int, *blocks: str) -> Action:
+    return lambda s: s.merge(*(s.get_loops(s.get_block(name))[at] for name in blocks))
+
+
+def _fission(at: int, block: str) -> Action:
+    return lambda s: s.fission(s.get_loops(s.get_block(block))[at], s.get_block(block))
+
+
 Steps = tuple[tuple[str, Action], ...]
 
 TILE_A_MATMUL: Steps = (
@@ -146,6 +166,24 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
             ("fuse", _fuse(0, 2, "C")),
             ("split", _split(0, None, 5, block="T")),
             ("vectorize", _vectorize(-1, "C")),
+        ),
+    ),
+    "PIECES": (
+        KERNELS["MATMUL"],
+        (
+            ("split", _shifted(0, 4)),
+            ("loop_partition", _partition(3, 2, None)),
+            ("shift_loop", _shift_loop(3, 1, "C_1")),
+            ("loop_partition", _partition(2, None, 3)),
+        ),
+    ),
+    "MERGE": (
+        CHAIN,
+        (
+            ("reorder", _reorder(1, 0, block="T")),
+            ("merge", _merge(1, "T", "U")),
+            ("fission", _fission(1, "T")),
+            ("merge", _merge(2, "T", "U")),
         ),
     ),
     "INLINE": (

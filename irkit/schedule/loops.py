@@ -27,6 +27,7 @@ from irkit.ir import (
     prove,
 )
 from irkit.schedule.accumulation import accumulates
+from irkit.schedule.launch import check_launches
 from irkit.schedule.state import blocks_below, exchange, find_loop, nest, path_to, variables
 from irkit.schedule.tails import shifted
 
@@ -170,7 +171,8 @@ def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
     where they are.
 
     Raises: ScheduleError if they are not in one chain without branches, a bound depends on a loop
-    that would then be inside, or iterations of a loop that moves may depend on each other.
+    that would then be inside, iterations of a loop that moves may depend on each other, or threads
+    would hold blocks of a launch.
     """
     if len(set(order)) != len(order):
         raise ScheduleError("reorder was given a loop twice")
@@ -183,7 +185,10 @@ def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
     for loop in moved:
         _check_free(func, loop)
     _check_steps(func, chain, shuffled)
-    return exchange(func, {chain[0]: nest(shuffled, chain[-1].body)})
+    made = nest(shuffled, chain[-1].body)
+    func = exchange(func, {chain[0]: made})
+    check_launches(func, made, "reorder")
+    return func
 
 
 def _chain(func: PrimFunc, loops: Sequence[For]) -> list[For]:

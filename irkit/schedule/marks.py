@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from irkit.core import Attrs, AttrValue, ScheduleError, symbols_bound, walk
+from irkit.core import Attrs, AttrValue, ScheduleError, symbols_bound
 from irkit.ir import (
     Block,
     For,
@@ -11,18 +11,12 @@ from irkit.ir import (
     PrimFunc,
     Var,
     dependences,
-    eq,
     is_const,
-    loop_ranges,
-    prove,
 )
 from irkit.schedule.accumulation import accumulates
-from irkit.schedule.state import blocks_below, exchange, find_loop, path_to, variables
+from irkit.schedule.launch import THREAD_AXES, check_launch
+from irkit.schedule.state import blocks_below, exchange, find_loop, variables
 
-THREAD_AXES = (
-    *(f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx") for axis in "xyz"),
-    *("vthread", "vthread.x", "vthread.y", "vthread.z"),
-)
 PRAGMAS: dict[str, type[int] | type[bool]] = {
     "auto_unroll_max_step": int,
     "unroll_explicit": bool,
@@ -101,42 +95,6 @@ def _is_reduction(func: PrimFunc, loop: For) -> bool:
         return False
     kinds = {axis.kind for axis in stmt.axes if loop.var in variables(axis.binding)}
     return kinds == {"reduce"} and accumulates(func, stmt)
-
-
-def check_launch(func: PrimFunc, loop: For, what: str) -> None:
-    """Refuse thread loops that cannot be one launch with those around and below a new one."""
-    around = [stmt for stmt in path_to(func, loop) if isinstance(stmt, For) and stmt.thread]
-    for outer in around[:-1]:
-        _check_nested(outer, loop, loop, what)
-    for inner in walk(loop.body, on=For):
-        if inner.thread:
-            _check_nested(loop, inner, loop, what)
-    ranges, extents = loop_ranges(func), dict[str, For]()
-    for each in walk(around[0], on=For):
-        if each.thread and not each.thread.startswith("vthread"):
-            other = extents.setdefault(each.thread, each)
-            if not prove(eq(each.end, other.end), ranges):
-                raise ScheduleError(
-                    f"cannot {what}: {each.thread} would have two extents in one launch, of "
-                    f"{other.var.name!r} and of {each.var.name!r}",
-                    at=loop,
-                )
-
-
-def _check_nested(outer: For, inner: For, at: For, what: str) -> None:
-    if outer.thread == inner.thread and not inner.thread.startswith("vthread"):
-        raise ScheduleError(
-            f"cannot {what}: {outer.var.name!r} around {inner.var.name!r} would be bound to the "
-            "same axis",
-            at=at,
-        )
-    if inner.thread.startswith("blockIdx") and not outer.thread.startswith("blockIdx"):
-        raise ScheduleError(
-            f"cannot {what}: {inner.thread} of {inner.var.name!r} would be inside "
-            f"{outer.thread} of {outer.var.name!r}, and blocks hold threads",
-            hint="Reorder the loops first.",
-            at=at,
-        )
 
 
 def annotate(func: PrimFunc, stmt: For | Block, key: str, value: object) -> PrimFunc:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from irkit.core import ScheduleError, Span, walk
 from irkit.ir import Block, Evaluate, For, If, PrimFunc, Stmt, Var, const, eq, index, logical_and
-from irkit.schedule.marks import THREAD_AXES, check_launch
+from irkit.schedule.launch import THREAD_AXES, check_launch
 from irkit.schedule.state import exchange, path_to
 
 

@@ -8,7 +8,8 @@ from irkit import te
 from irkit.core import ScheduleError, same, walk
 from irkit.ir import For, parse, script
 from irkit.schedule import LoopRef, Schedule, ScheduleTrace
-from irkit.schedule.marks import PRAGMAS, THREAD_AXES
+from irkit.schedule.launch import THREAD_AXES
+from irkit.schedule.marks import PRAGMAS
 from tests.schedule.kernels import chain, matmul
 
 OPAQUE = """def f(A: f32[8]):
@@ -112,6 +113,15 @@ def test_blocks_hold_threads_and_not_the_other_way_round() -> None:
     sch.bind(i, "threadIdx.x")
     with pytest.raises(ScheduleError, match="blocks hold threads"):
         sch.bind(j, "blockIdx.x")
+
+
+def test_a_reorder_does_not_put_blocks_inside_of_threads() -> None:
+    sch = Schedule(matmul(4, 4, 8))
+    i, j, _ = loops(sch)
+    sch.bind(i, "blockIdx.x")
+    sch.bind(j, "threadIdx.x")
+    with pytest.raises(ScheduleError, match="blocks hold threads"):
+        sch.reorder(j, i)
 
 
 def test_an_axis_has_one_extent_in_a_launch() -> None:
