@@ -8,6 +8,7 @@ on_marks, on_blocks, on_buffers (the methods), and schedule, which is all of the
 
 from irkit.schedule.cache import buffer_written
 from irkit.schedule.index_map import IndexMap
+from irkit.schedule.intrinsics import Intrinsics, TensorIntrin, builtin_intrinsics
 from irkit.schedule.recording import PRIMITIVES, Check
 from irkit.schedule.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.schedule import Schedule
@@ -19,9 +20,12 @@ __all__ = [
     "Check",
     "Drawn",
     "IndexMap",
+    "Intrinsics",
     "LoopRef",
     "Schedule",
     "ScheduleTrace",
+    "TensorIntrin",
     "TraceStep",
     "buffer_written",
+    "builtin_intrinsics",
 ]

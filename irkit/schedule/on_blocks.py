@@ -1,6 +1,17 @@
 """The primitives of a schedule that move, take apart and merge computation."""
 
-from irkit.schedule import compute, inline, move, padding, reduction, reverse, rfactor, root
+from irkit.schedule import (
+    blocks,
+    compute,
+    inline,
+    move,
+    padding,
+    reduction,
+    reverse,
+    rfactor,
+    root,
+    tensor,
+)
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, LoopRef
 
@@ -45,6 +56,21 @@ class BlockPrimitives(Recording):
         afterwards; return the block that makes the partial results."""
         self._func, name = rfactor.rfactor(self._func, loop.var, factor_axis)
         return BlockRef(name)
+
+    @primitive
+    def blockize(self, loop: LoopRef) -> BlockRef:
+        """Make a loop with all below it one block, over axes for the loops around it."""
+        self._func, name = blocks.blockize(self._func, loop.var)
+        return BlockRef(name)
+
+    @primitive
+    def tensorize(self, ref: LoopRef | BlockRef, intrin: str) -> BlockRef:
+        """Compute what is below a loop, or the body of a block, by an intrinsic of that name;
+        return the block that does."""
+        block = self.blockize(ref) if isinstance(ref, LoopRef) else ref
+        found = self._intrinsics.get(intrin)
+        self._func = tensor.tensorize(self._func, block.name, found)
+        return block
 
     @primitive
     def overcompute(self, block: BlockRef) -> None:

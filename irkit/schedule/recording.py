@@ -21,6 +21,7 @@ from irkit.core import (
 from irkit.ir import Buffer, Expr, PrimFunc, Stmt, parse_expr, shape_vars, verify
 from irkit.schedule.encode import Encoder
 from irkit.schedule.index_map import CalledMap, as_index_map
+from irkit.schedule.intrinsics import Intrinsics, builtin_intrinsics
 from irkit.schedule.listing import listing
 from irkit.schedule.meaning import Meaning
 from irkit.schedule.trace import MapText, ScheduleTrace, TraceStep, Value
@@ -39,7 +40,7 @@ class Recording:
 
     ``check`` says what is done after every primitive: ``verify`` runs the verifier; ``each`` also
     runs the function on small whole numbers and compares with what it gave at first; ``off`` does
-    nothing.
+    nothing. ``intrinsics`` are those that tensorize knows by name.
     """
 
     def __init__(
@@ -49,11 +50,13 @@ class Recording:
         *,
         check: Check = "verify",
         seed: int = 0,
+        intrinsics: Intrinsics | None = None,
     ) -> None:
         if check not in ("verify", "each", "off"):
             raise IRKitError(f"check is 'verify', 'each' or 'off', found {check!r}")
         self._mod = IRModule({mod.name: mod}) if isinstance(mod, Function) else mod
         self._check: Check = check
+        self._intrinsics = builtin_intrinsics() if intrinsics is None else intrinsics
         self._steps: list[TraceStep] = []
         self._encoder = Encoder()
         self._depth = 0

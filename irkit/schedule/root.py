@@ -1,7 +1,7 @@
 """The primitive that takes a block out of the loops it was moved to: compute_root."""
 
 from irkit.core import ScheduleError, Span
-from irkit.ir import Allocate, Block, For, PrimFunc, seq
+from irkit.ir import Allocate, For, PrimFunc, seq
 from irkit.schedule.domain import Points, ranges_at
 from irkit.schedule.move import check_complete, check_only_writer, check_visible, regenerated
 from irkit.schedule.order import (
@@ -16,6 +16,7 @@ from irkit.schedule.state import (
     exchange,
     find_block,
     find_loop,
+    loops_above,
     path_to,
     remove,
 )
@@ -31,7 +32,7 @@ def compute_root(func: PrimFunc, name: str) -> PrimFunc:
     """
     block = find_block(func, name)
     what = f"move {name!r} to the root"
-    loops = _loops_in_scope(func, block)
+    loops = loops_above(func, block)
     if not loops or blocks_below(loops[0]) == [block]:
         return func
     top = loops[0]
@@ -67,14 +68,3 @@ def compute_root(func: PrimFunc, name: str) -> PrimFunc:
     check_inputs_stay(func, made, name, what)
     check_readers_stay(func, made, name, what)
     return made
-
-
-def _loops_in_scope(func: PrimFunc, block: Block) -> list[For]:
-    """List the loops around a block, up to the block around it."""
-    found: list[For] = []
-    for stmt in path_to(func, block)[:-1]:
-        if isinstance(stmt, Block):
-            found = []
-        elif isinstance(stmt, For):
-            found.append(stmt)
-    return found

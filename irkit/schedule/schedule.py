@@ -103,7 +103,7 @@ class Schedule(
 
     def copy(self) -> "Schedule":
         """Make a schedule that goes on from here on its own."""
-        made = Schedule(self.mod, self._name, check=self._check)
+        made = Schedule(self.mod, self._name, check=self._check, intrinsics=self._intrinsics)
         made._steps, made._encoder = list(self._steps), self._encoder.copy()
         made._meanings = dict(self._meanings)
         made._random.setstate(self._random.getstate())

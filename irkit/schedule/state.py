@@ -101,8 +101,14 @@ def new_name(func: PrimFunc, wanted: str) -> str:
 
 
 def loops_above(func: PrimFunc, block: Block) -> list[For]:
-    """List the loops around a block, outermost first."""
-    return [stmt for stmt in path_to(func, block) if isinstance(stmt, For)]
+    """List the loops around a block, outermost first, up to a block around it."""
+    found: list[For] = []
+    for stmt in path_to(func, block)[:-1]:
+        if isinstance(stmt, Block):
+            found = []
+        elif isinstance(stmt, For):
+            found.append(stmt)
+    return found
 
 
 def blocks_below(stmt: Stmt) -> list[Block]:

@@ -1,0 +1,57 @@
+"""The primitive that puts an intrinsic in the place of what it computes: tensorize."""
+
+from irkit.core import ScheduleError, Span, fresh, rewrite
+from irkit.ir import Buffer, Expr, Load, PrimFunc, Ramp, Stmt, Store, ramp
+from irkit.schedule.domain import ranges_at
+from irkit.schedule.intrinsics import TensorIntrin
+from irkit.schedule.match import Mismatch, Part, matched
+from irkit.schedule.state import exchange, find_block
+
+
+def tensorize(func: PrimFunc, name: str, intrin: TensorIntrin) -> PrimFunc:
+    """Compute the body of a block by an intrinsic, on the parts of the buffers it touches.
+
+    The body must be what the intrinsic describes, up to names and to where the parts begin, loop by
+    loop. Loads and stores of the implementation are moved there, so later steps see what they
+    touch.
+    Raises: ScheduleError with the first difference if it is something else.
+    """
+    block = find_block(func, name)
+    params = tuple(param for param in intrin.desc.params if isinstance(param, Buffer))
+    try:
+        parts = matched(block.body, intrin.desc.body, params, ranges_at(func))
+    except Mismatch as why:
+        raise ScheduleError(
+            f"cannot compute {name!r} by {intrin.name!r}: {why}", at=block
+        ) from None
+    span = Span("schedule", "tensorize", parent=block.span)
+    by_impl = {
+        ours: parts[theirs]
+        for ours, theirs in zip(intrin.impl.params, params, strict=True)
+        if isinstance(ours, Buffer)
+    }
+
+    def place(node: Load | Store) -> Load | Store | None:
+        part = by_impl.get(node.buffer)
+        if part is None:
+            return None
+        return node.replace(buffer=part.buffer, indices=_moved(node.indices, part))
+
+    def mark(stmt: Stmt) -> Stmt:
+        return stmt.replace(span=span)
+
+    body = rewrite(rewrite(fresh(intrin.impl.body), place, on=(Load, Store)), mark, on=Stmt)
+    return exchange(func, {block: block.replace(body=body, reads=None, writes=None)})
+
+
+def _moved(indices: tuple[Expr, ...], part: Part) -> tuple[Expr, ...]:
+    return tuple(
+        begin if dim is None else _after(begin, indices[dim])
+        for begin, dim in zip(part.begins, part.dims, strict=True)
+    )
+
+
+def _after(begin: Expr, index: Expr) -> Expr:
+    if isinstance(index, Ramp):  # A ramp stays one: vectors are loaded at once only from those.
+        return ramp(begin + index.base, index.stride, index.dtype.lanes)
+    return begin + index
