@@ -7,6 +7,7 @@ on_marks, on_blocks, on_buffers (the methods), and schedule, which is all of the
 """
 
 from irkit.schedule.cache import buffer_written
+from irkit.schedule.condition import Condition
 from irkit.schedule.index_map import IndexMap
 from irkit.schedule.intrinsics import Intrinsics, TensorIntrin, builtin_intrinsics
 from irkit.schedule.recording import PRIMITIVES, Check
@@ -18,6 +19,7 @@ __all__ = [
     "PRIMITIVES",
     "BlockRef",
     "Check",
+    "Condition",
     "Drawn",
     "IndexMap",
     "Intrinsics",

@@ -93,7 +93,7 @@ class Directive(msgspec.Struct, frozen=True, eq=False):
 
     op: Operation
     kind: Kind
-    run: Callable[[Build], None]
+    run: Callable[[Build], object]
     beside: Operation | None = None
 
 

@@ -1,13 +1,15 @@
 """One stage of a schedule: its axes, and what can be said about its loops and its place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Union
 
 from irkit.core import ScheduleError
-from irkit.ir import ExprLike
-from irkit.schedule import IndexMap
+from irkit.ir import ExprLike, index
+from irkit.schedule import Condition, IndexMap
 from irkit.te.axis import IterVar
 from irkit.te.directives import Build, Directive, Handle, Kind, StageLoop
 from irkit.te.tensor import Operation
+from irkit.te.thread import ThreadAxis
 
 Apply = Callable[[Directive], None]
 
@@ -46,8 +48,9 @@ class Stage:
         outer, inner = StageLoop(f"{parent.name}.outer"), StageLoop(f"{parent.name}.inner")
 
         def run(build: Build) -> None:
-            factors = [None, factor] if nparts is None else [nparts, None]
-            refs = build.sch.split(build.loop(parent), factors)  # pyright: ignore[reportArgumentType] -- numbers or expressions
+            inside = None if factor is None else index(factor)
+            outside = None if nparts is None else index(nparts)
+            refs = build.sch.split(build.loop(parent), [outside, inside])
             build.loops[outer], build.loops[inner] = refs
 
         self._say("loops", run)
@@ -71,9 +74,14 @@ class Stage:
         self, x: Handle, y: Handle, x_factor: ExprLike, y_factor: ExprLike
     ) -> tuple[StageLoop, StageLoop, StageLoop, StageLoop]:
         """Split two loops, and put both outer ones around both inner ones."""
-        xo, xi = self.split(x, factor=x_factor)
-        yo, yi = self.split(y, factor=y_factor)
-        self.reorder(xo, yo, xi, yi)
+        xo, yo = StageLoop(f"{x.name}.outer"), StageLoop(f"{y.name}.outer")
+        xi, yi = StageLoop(f"{x.name}.inner"), StageLoop(f"{y.name}.inner")
+
+        def run(build: Build) -> None:
+            made = build.sch.tile(build.loop(x), build.loop(y), index(x_factor), index(y_factor))
+            build.loops.update(zip((xo, yo, xi, yi), made, strict=True))
+
+        self._say("loops", run)
         return xo, yo, xi, yi
 
     def parallel(self, axis: Handle) -> None:
@@ -87,6 +95,21 @@ class Stage:
     def unroll(self, axis: Handle) -> None:
         """Let the iterations of a loop become copies of its body."""
         self._say("loops", lambda b: b.sch.unroll(b.loop(axis)))
+
+    def bind(self, axis: Handle, thread: Union[ThreadAxis, str]) -> None:
+        """Let the iterations of a loop become threads."""
+        name = thread.name if isinstance(thread, ThreadAxis) else thread
+        self._say("loops", lambda b: b.sch.bind(b.loop(axis), name))
+
+    def env_threads(self, threads: Sequence[ThreadAxis] | ThreadAxis) -> None:
+        """Start threads around the whole stage."""
+        given = [threads] if isinstance(threads, ThreadAxis) else list(threads)
+        axes = [(each.name, each.known_extent()) for each in given]
+        self._say("loops", lambda b: b.sch.env_threads(b.block(self.op), axes))
+
+    def pragma(self, axis: Handle, key: str, value: int | bool = True) -> None:
+        """Give a hint about a loop."""
+        self._say("loops", lambda b: b.sch.pragma(b.loop(axis), key, value))
 
     def compute_at(self, parent: "Stage", axis: Handle) -> None:
         """Compute this stage inside a loop of a stage that reads it, as much as is read there."""
@@ -115,11 +138,15 @@ class Stage:
         """Keep this stage in another memory, such as ``local``."""
         self._say("loops", lambda b: b.sch.set_scope(b.block(self.op), scope))
 
+    def set_store_predicate(self, predicate: Condition) -> None:
+        """Store only where a condition on the axes holds."""
+        self._say("loops", lambda b: b.sch.set_store_predicate(b.block(self.op), predicate))
+
     def transform_layout(self, index_map: IndexMap) -> None:
         """Store this stage in another layout."""
         self._say("loops", lambda b: b.sch.transform_layout(b.block(self.op), index_map))
 
     def _say(
-        self, kind: Kind, run: Callable[[Build], None], beside: Operation | None = None
+        self, kind: Kind, run: Callable[[Build], object], beside: Operation | None = None
     ) -> None:
         self._apply(Directive(self.op, kind, run, beside))

@@ -6,7 +6,7 @@ from irkit.core import IRModule, ScheduleError
 from irkit.ir import I64, Expr, PrimFunc, Var, as_expr
 from irkit.schedule import BlockRef, Check, Schedule, ScheduleTrace, buffer_written
 from irkit.te.axis import IterVar, Range
-from irkit.te.directives import Build, Directive, reordered, run_all
+from irkit.te.directives import Build, Directive, Handle, reordered, run_all
 from irkit.te.lower import free_variables, lowered, operations_of
 from irkit.te.stage import Stage
 from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
@@ -110,6 +110,31 @@ class StageSchedule:
 
         self._say(Directive(old, "stages", run))
         self._ops[tensor.op] = copy
+        return made.output(0)
+
+    def rfactor(self, tensor: Tensor, axis: Handle, factor_axis: int = 0) -> Tensor:
+        """Split a reduction along one of its loops: return what each of its iterations gathers, of
+        which the tensor is then the reduction."""
+        old = self._now(tensor.op)
+        size = len(old.axis)
+        place = factor_axis + size + 1 if factor_axis < 0 else factor_axis
+        if not 0 <= place <= size:
+            raise ScheduleError(f"the new axis of {tensor.name!r} can stand at 0 to {size}")
+        extent = self._build.sch.loop(self._build.loop(axis)).end
+        axes = [_axis(each.name, each.extent) for each in old.axis]
+        axes.insert(place, _axis(axis.name, extent))
+        reduces = tuple(_axis(each.name, each.extent, True) for each in old.reduce_axis)
+        made = _stage_op(f"{tensor.name}.rf", old, tuple(axes), reduces=reduces)
+        final = _stage_op(old.name, old, old.axis, reduces=(_axis(axis.name, extent, True),))
+
+        def run(build: Build) -> None:
+            block = build.block(old)
+            partial = build.sch.rfactor(build.loop(axis), place)
+            _stand_for(build, made, partial)
+            _stand_for(build, final, block)
+
+        self._say(Directive(old, "stages", run))
+        self._ops[tensor.op] = final
         return made.output(0)
 
     def _now(self, op: Operation) -> Operation:

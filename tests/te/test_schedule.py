@@ -120,6 +120,18 @@ def test_several_stages_read_one_copy() -> None:
     assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
 
 
+def test_a_reduction_is_split_into_partial_ones() -> None:
+    a = te.placeholder((8, 24), name="A")
+    r = te.reduce_axis((0, 24), name="k")
+    b = te.compute((8,), lambda i: te.sum(a[i, r], axis=r), name="B")
+    s = te.create_schedule(b, check="each")
+    _, ki = s[b].split(b.op.reduce_axis[0], factor=4)
+    bf = s.rfactor(b, ki)
+    s[bf].vectorize(s[bf].axis[0])
+    s[b].parallel(s[b].axis[0])
+    assert_same_results(te.create_prim_func([a, b]), s.lower([a, b]))
+
+
 def test_an_intermediate_tensor_may_be_a_parameter_of_what_is_lowered() -> None:
     a, b, c = chain()
     s = te.create_schedule(c)
@@ -142,6 +154,29 @@ def test_symbolic_shapes_are_ordinary() -> None:
     x, y = np.arange(13, dtype=np.float32), np.zeros(13, np.float32)
     kernel(x, y)
     np.testing.assert_array_equal(y, x + 1)
+
+
+def test_threads_are_bound_and_run_without_a_gpu() -> None:
+    a, b, c = matmul(8, 12, 5)
+    s = te.create_schedule(c, check="each")
+    io, ii = s[c].split(c.op.axis[0], factor=4)
+    s[c].reorder(io, ii, c.op.axis[1])
+    s[c].bind(io, te.thread_axis("blockIdx.x"))
+    s[c].bind(ii, "threadIdx.x")
+    x, y = np.ones((8, 5), np.float32), np.ones((5, 12), np.float32)
+    z = np.zeros((8, 12), np.float32)
+    irkit.build(s, [a, b, c])(x, y, z)
+    np.testing.assert_array_equal(z, x @ y)
+
+
+def test_a_stage_takes_hints_predicates_and_threads_around_it() -> None:
+    a = te.placeholder((8,), name="A")
+    b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
+    s = te.create_schedule(b, check="each")
+    s[b].pragma(b.op.axis[0], "auto_unroll_max_step", 16)
+    s[b].set_store_predicate(lambda i: i < 8)
+    s[b].env_threads(te.thread_axis((0, 4), "threadIdx.x"))
+    assert_same_results(te.create_prim_func([a, b]), s.func)
 
 
 def test_what_is_not_legal_is_refused_and_not_said() -> None:
