@@ -6,7 +6,7 @@ operand does not depend on, an
 accumulator that lives in registers, and whatever follows (bias, activation, residual) computed on
 the tile before it is stored.
 Other reductions keep their accumulators in registers too; everything else becomes vectors along the
-last axis.
+last axis. Nests with enough work get a parallel loop.
 """
 
 from collections.abc import Callable
@@ -36,6 +36,7 @@ from irkit.ir import (
 )
 from irkit.schedule import BlockRef, LoopRef, Schedule
 from irkit.schedule.state import allocation, only_store, reads_of, variables, writes_of
+from irkit.topi.threads import mark_parallel
 
 VECTOR_BYTES = 64
 _FEWEST_LANES = 4
@@ -57,6 +58,7 @@ def default_schedule(func: PrimFunc, *, vector_bytes: int = VECTOR_BYTES) -> Pri
     for block in _blocks(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _tried(_pointwise, sch, block, vector_bytes)
+    mark_parallel(sch)
     return sch.func
 
 

@@ -1,0 +1,70 @@
+"""Choose the loops of a scheduled kernel that are worth a region on several threads.
+
+Each outermost nest gets one: the first loop with enough iterations to share out evenly, if what it
+holds takes longer than threads take to wake.
+"""
+
+from collections.abc import Iterator
+
+from irkit.core import ScheduleError, children
+from irkit.ir import Block, For, PrimFunc, Stmt, as_int
+from irkit.schedule import LoopRef, Schedule
+
+# Threads that sleep take 50 us to wake, and a core does some 10,000 operations in a microsecond.
+WORTH = 1 << 18
+TOO_MUCH = 1 << 40  # Nobody runs it, and its indices may not fit into 32 bits.
+_EVEN = 8
+
+
+def mark_parallel(sch: Schedule) -> None:
+    """Mark a loop of each outermost nest parallel, where that is worth it and shown to be safe."""
+    for nest in list(_outermost(sch.func)):
+        for loop in _candidates(nest):
+            try:
+                sch.parallel(LoopRef(loop.var))
+            except ScheduleError:
+                continue
+            break
+
+
+def _outermost(func: PrimFunc) -> Iterator[For]:
+    stack: list[Stmt] = [func.body]
+    while stack:
+        stmt = stack.pop()
+        if isinstance(stmt, For):
+            yield stmt
+        elif not isinstance(stmt, Block):
+            stack.extend(node for node in children(stmt) if isinstance(node, Stmt))
+
+
+def _candidates(nest: For) -> list[For]:
+    """List the loops of a perfect nest that are worth it, the best first."""
+    found: list[tuple[int, For]] = []
+    while nest.kind == "serial":
+        extent = _extent(nest)
+        if extent > 1 and WORTH <= _work(nest) < TOO_MUCH:
+            found.append((extent, nest))
+        if not isinstance(nest.body, For):
+            break
+        nest = nest.body
+    return [loop for _, loop in sorted(found, key=lambda pair: -min(pair[0], _EVEN))]
+
+
+def _work(nest: For) -> int:
+    """Count how often the blocks of a nest run; 0 if an extent is not constant."""
+    total = 0
+    stack: list[tuple[int, Stmt]] = [(1, nest)]
+    while stack:
+        times, stmt = stack.pop()
+        if isinstance(stmt, Block):
+            total += times
+            continue
+        if isinstance(stmt, For):
+            times *= _extent(stmt)
+        stack.extend((times, node) for node in children(stmt) if isinstance(node, Stmt))
+    return total
+
+
+def _extent(loop: For) -> int:
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return 0 if begin is None or end is None else max(end - begin, 0)
