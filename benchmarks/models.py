@@ -1,5 +1,5 @@
-"""Whole models against ONNX Runtime, one thread, batch 1, in one process: latency ratio, compile
-time and memory."""
+"""Whole models against ONNX Runtime, batch 1, in one process, on as many threads as
+``IRKIT_NUM_THREADS`` says or one: latency ratio, compile time and memory."""
 
 import os
 import resource
@@ -13,6 +13,7 @@ import onnx
 
 import irkit
 from benchmarks.timing import paired
+from irkit.runtime import set_num_threads
 
 
 def light_model(name: str) -> Path:
@@ -20,11 +21,14 @@ def light_model(name: str) -> Path:
     return Path(onnx.__file__).parent / "backend" / "test" / "data" / "light" / f"light_{name}.onnx"
 
 
+THREADS = int(os.environ.get("IRKIT_NUM_THREADS", "1"))
+
+
 def _onnxruntime(path: Path) -> Any:
-    """Open a model in ONNX Runtime, one thread; imported late, to stay out of our peak memory."""
+    """Open a model in ONNX Runtime; imported late, to stay out of our peak memory."""
     peer: Any = import_module("onnxruntime")
     options = peer.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     return peer.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -52,6 +56,7 @@ def measure(name: str, repeats: int = 30) -> str:
 def main() -> None:
     """Print a line for each network; ``IRKIT_MODELS`` names others than squeezenet."""
     os.environ["IRKIT_CACHE"] = "0"
+    set_num_threads(THREADS)
     for name in os.environ.get("IRKIT_MODELS", "squeezenet").split(","):
         print(measure(name))
 
