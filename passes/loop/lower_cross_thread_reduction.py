@@ -216,8 +216,9 @@ class _Reduction(NamedTuple):
             if not isinstance(stmt, For) or stmt in threads:
                 break
             own.insert(0, stmt)
-        above = path[path.index(threads[0]) : len(path) - len(own)]
-        why = _obstacle(block, store, own, above)
+        outermost = path.index(threads[0])
+        above = path[outermost : len(path) - len(own)]
+        why = _around_threads(path[:outermost], block) or _obstacle(block, store, own, above)
         if why:
             return why
         reducing = _reduced(block)
@@ -303,6 +304,18 @@ class _Reduction(NamedTuple):
         for loop in reversed(loops):
             made = loop.replace(body=made)
         return made
+
+
+def _around_threads(around: Sequence[Stmt], block: Block) -> str:
+    """Say what keeps a reduction from being split because of where its threads stand."""
+    reducing = _reduced(block)
+    loops = [stmt for stmt in around if isinstance(stmt, For)]
+    if any(loop.var in reducing for loop in loops):  # Each launch would start it again.
+        return "a loop that it reduces over is around its threads"
+    if any(loop.kind == "vectorized" for loop in loops):
+        return "it stands in a vectorized loop"
+    nest = next((at for at, stmt in enumerate(around) if is_thread_loop(stmt)), len(around))
+    return _passing(around[nest:])
 
 
 def _obstacle(reduction: Block, store: Store, own: Sequence[For], above: Sequence[Stmt]) -> str:

@@ -206,6 +206,45 @@ def test_a_reduction_over_threads_is_the_reduction(
     assert same_bits(native(func, arrays), expected)
 
 
+AROUND = """def f(A: f32[6, 5, 4], C: f32[6]):
+    for i in serial(0, 6):
+        for k in serial(0, 5):
+            for t in thread(0, 4, "threadIdx.x"):
+                with block("C"):
+                    vi = axis.spatial(6, i)
+                    vk = axis.reduce(5, k)
+                    vt = axis.reduce(4, t)
+                    with init():
+                        C[vi] = f32(1.0)
+                    C[vi] = max(C[vi], A[vi, vk, vt])
+"""
+
+GUARDED = """def f(A: f32[6, 4], C: f32[6]):
+    for y in thread(0, 2, "threadIdx.y"):
+        if y == 0:
+            for i in serial(0, 6):
+                for t in thread(0, 4, "threadIdx.x"):
+                    with block("C"):
+                        vi = axis.spatial(6, i)
+                        vt = axis.reduce(4, t)
+                        with init():
+                            C[vi] = f32(1.0)
+                        C[vi] = max(C[vi], A[vi, vt])
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [AROUND, GUARDED, AROUND.replace("i in serial", "i in vectorized")],
+    ids=["steps around", "not all threads", "lanes around"],
+)
+def test_a_reduction_whose_threads_do_not_all_come_at_once_is_left_alone(text: str) -> None:
+    func = func_of(text)
+    assert lower_cross_thread_reduction(func) is func
+    arrays = small_integers(func)
+    assert same_bits(native(func, arrays), interpreted(func, arrays))
+
+
 Lines = list[tuple[str, str, str, str]]
 INDICES = {
     "t": lambda t: t,
