@@ -51,7 +51,7 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
     written = exchange_buffer(block, old, new)
     copied = _copy(f"{name}_copy", new, old, span)
     func = exchange(func, {block: written})
-    top = _nest_of(func, written)
+    top = nest_of(func, written)
     return exchange(func, {top: Allocate(new, seq(top, copied), span=span)}), f"{name}_copy"
 
 
@@ -103,7 +103,7 @@ def cache_read(
     for block in blocks:
         if not any(load.buffer is buffer for load in walk(block, on=Load)):
             raise ScheduleError(f"block {block.name!r} does not read {buffer.name!r}", at=block)
-    around, first, last = _span_of(func, [_nest_of(func, block) for block in blocks])
+    around, first, last = _span_of(func, [nest_of(func, block) for block in blocks])
     for stmt in around[first : last + 1]:
         if any(store.buffer is buffer for store in walk(stmt, on=Store)):
             raise ScheduleError(
@@ -166,7 +166,7 @@ def _copy(name: str, source: Buffer, to: Buffer, span: Span) -> Stmt:
     return copied
 
 
-def _nest_of(func: PrimFunc, block: Block) -> Stmt:
+def nest_of(func: PrimFunc, block: Block) -> Stmt:
     """Find the outermost loop around a block that holds nothing else."""
     top: Stmt = block
     for stmt in reversed(path_to(func, block)[:-1]):

@@ -6,9 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from irkit.core import ScheduleError, rewrite
+from irkit.core import ScheduleError, Span, rewrite
 from irkit.ir import (
     Allocate,
+    Axis,
     Buffer,
     Expr,
     Interval,
@@ -20,19 +21,31 @@ from irkit.ir import (
     bounds,
     const,
     index,
+    seq,
 )
+from irkit.schedule.copies import computed_nest, unique_name
 from irkit.schedule.index_map import IndexMap, image_of, parts_of
-from irkit.schedule.state import allocation, exchange_buffer, find_block, only_store, variables
+from irkit.schedule.state import (
+    allocation,
+    exchange,
+    exchange_buffer,
+    find_block,
+    only_store,
+    variables,
+)
 
 _MOST_ELEMENTS = 1 << 22
 
 
-def transform_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc:
+def transform_layout(
+    func: PrimFunc, name: str, index_map: IndexMap, pad_value: int | float | None = None
+) -> PrimFunc:
     """Store the buffer that a block writes in another layout: element ``i, j`` at ``index_map(i,
     j)``.
 
     Shapes: the new shape is the smallest box that holds the image of the old one, so the map must
-    be injective there.
+    be injective there. Elements of the box that are no image hold ``pad_value``; with None,
+    nothing.
     Raises: ScheduleError if the buffer is a parameter, or the image has no constant bounds.
     """
     old = _intermediate(func, name)
@@ -61,7 +74,33 @@ def transform_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc
             return node.replace(buffer=new)
         return node.replace(buffer=new, indices=place(node.indices))
 
-    return rewrite(func, move, on=(Load, Store, Allocate))
+    made = rewrite(func, move, on=(Load, Store, Allocate))
+    is_onto = math.prod(_sizes(new)) == math.prod(_sizes(old))
+    return made if pad_value is None or is_onto else _padded(made, name, new, pad_value)
+
+
+def _sizes(buffer: Buffer) -> list[int]:
+    return [as_int(dim) or 0 for dim in buffer.shape]
+
+
+def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> PrimFunc:
+    """Fill a buffer before anything else is done with it."""
+    home, block = allocation(func, buffer), find_block(func, name)
+    assert home is not None
+    if buffer.dtype.is_float or (isinstance(value, int) and buffer.dtype.is_integer):
+        filling = const(value, buffer.dtype)
+    else:
+        raise ScheduleError(f"{buffer.name!r} of {buffer.dtype} holds no {value!r}", at=block)
+    span = Span("schedule", "transform_layout", parent=block.span)
+    axes = [
+        Axis(Var(f"v{at}", dim.dtype), dim, Var(f"c{at}", dim.dtype))
+        for at, dim in enumerate(buffer.shape)
+    ]
+    places = tuple(axis.var for axis in axes)
+    mine = {var: var for var in places}
+    store = Store(buffer, places, filling)
+    fill = computed_nest(unique_name(func, f"{name}_pad"), axes, mine, store, span)
+    return exchange(func, {home: home.replace(body=seq(fill, home.body))})
 
 
 def _check_injective(

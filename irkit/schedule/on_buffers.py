@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from irkit.ir import Buffer
-from irkit.schedule import cache, layout
+from irkit.schedule import cache, layout, reindex, staging
 from irkit.schedule.index_map import IndexMap
 from irkit.schedule.recording import Recording, primitive
-from irkit.schedule.references import BlockRef
+from irkit.schedule.references import BlockRef, LoopRef
 
 
 class BufferPrimitives(Recording):
@@ -39,9 +39,87 @@ class BufferPrimitives(Recording):
         return BlockRef(name)
 
     @primitive
-    def transform_layout(self, block: BlockRef, index_map: IndexMap) -> None:
-        """Store the buffer that a block writes in another layout."""
-        self._func = layout.transform_layout(self._func, block.name, index_map)
+    def cache_inplace(
+        self, block: BlockRef, buffer: Buffer | str | int, scope: str = "local"
+    ) -> list[BlockRef]:
+        """Let a block change a copy of a buffer that it changes in place, and return the blocks
+        that copy it in and back."""
+        found = cache.buffer_read(self._func, block.name, buffer)
+        self._func, names = staging.cache_inplace(self._func, block.name, found, scope)
+        return [BlockRef(name) for name in names]
+
+    @primitive
+    def cache_index(self, block: BlockRef, scope: str = "global") -> list[BlockRef]:
+        """Compute the indices of a block that take a division ahead, and return the blocks that
+        do."""
+        self._func, names = reindex.cache_index(self._func, block.name, scope)
+        return [BlockRef(name) for name in names]
+
+    @primitive
+    def stage_mem(
+        self, loop: LoopRef, buffer: Buffer | str, scope: str = "local"
+    ) -> list[BlockRef]:
+        """Let a loop work on a copy of the part of a buffer that it touches, and return the blocks
+        that copy it in and back, as far as they are needed."""
+        found = self.buffer(buffer) if isinstance(buffer, str) else buffer
+        self._func, names = staging.stage_mem(self._func, loop.var, found, scope)
+        return [BlockRef(name) for name in names]
+
+    @primitive
+    def read_at(
+        self, loop: LoopRef, block: BlockRef, buffer: Buffer | str | int, scope: str = "local"
+    ) -> BlockRef:
+        """Let a block read a copy, made in each iteration of a loop, of the part that it reads, and
+        return the block that makes it."""
+        found = cache.buffer_read(self._func, block.name, buffer)
+        self._func, (name,) = staging.read_at(self._func, loop.var, block.name, found, scope)
+        return BlockRef(name)
+
+    @primitive
+    def write_at(
+        self, loop: LoopRef, block: BlockRef, buffer: Buffer | str | int, scope: str = "local"
+    ) -> BlockRef:
+        """Let a block write a copy of a part of a buffer, and return the block that copies it back
+        at the end of each iteration of a loop."""
+        found = cache.buffer_written(self._func, block.name, buffer)
+        self._func, names = staging.write_at(self._func, loop.var, block.name, found, scope)
+        return BlockRef(names[-1])
+
+    @primitive
+    def reindex(self, block: BlockRef, buffer: Buffer | str) -> BlockRef:
+        """Let a block use a copy of a buffer that is laid out by its axes, and return the block
+        that copies."""
+        found = self.buffer(buffer) if isinstance(buffer, str) else buffer
+        self._func, name = reindex.reindex(self._func, block.name, found, None, "global")
+        return BlockRef(name)
+
+    @primitive
+    def reindex_cache_read(
+        self, block: BlockRef, buffer: Buffer | str | int, scope: str, index_map: IndexMap
+    ) -> BlockRef:
+        """Let a block read a copy of a buffer that is laid out by a map of its axes."""
+        found = cache.buffer_read(self._func, block.name, buffer)
+        self._func, name = reindex.reindex(
+            self._func, block.name, found, index_map, scope, only_reads=True
+        )
+        return BlockRef(name)
+
+    @primitive
+    def reindex_cache_write(
+        self, block: BlockRef, buffer: Buffer | str | int, scope: str, index_map: IndexMap
+    ) -> BlockRef:
+        """Let a block write a copy of a buffer that is laid out by a map of its axes."""
+        found = cache.buffer_written(self._func, block.name, buffer)
+        self._func, name = reindex.reindex(self._func, block.name, found, index_map, scope)
+        return BlockRef(name)
+
+    @primitive
+    def transform_layout(
+        self, block: BlockRef, index_map: IndexMap, pad_value: int | float | None = None
+    ) -> None:
+        """Store the buffer that a block writes in another layout; where that has elements more,
+        they hold ``pad_value``, or nothing."""
+        self._func = layout.transform_layout(self._func, block.name, index_map, pad_value)
 
     @primitive
     def set_scope(self, block: BlockRef, scope: str) -> None:

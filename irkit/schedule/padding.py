@@ -49,8 +49,14 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
             "function's own",
             at=block,
         )
-    grown = _grown(func, block)
     old = store.buffer
+    if old.strides is not None:
+        raise ScheduleError(
+            f"cannot overcompute block {name!r}: {old.name!r} has strides for the room that it has",
+            hint="Use storage_align afterwards.",
+            at=block,
+        )
+    grown = _grown(func, block)
     shape = tuple(
         _room(index, dim, grown) for index, dim in zip(store.indices, old.shape, strict=True)
     )

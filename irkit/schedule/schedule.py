@@ -9,6 +9,7 @@ from irkit.schedule.on_buffers import BufferPrimitives
 from irkit.schedule.on_loops import LoopPrimitives
 from irkit.schedule.on_marks import MarkPrimitives
 from irkit.schedule.on_sampling import SamplingPrimitives
+from irkit.schedule.on_storage import StoragePrimitives
 from irkit.schedule.recording import lookup, primitive
 from irkit.schedule.references import BlockRef, LoopRef
 from irkit.schedule.show import highlighted, in_notebook, page
@@ -20,6 +21,7 @@ class Schedule(
     MarkPrimitives,
     BlockPrimitives,
     BufferPrimitives,
+    StoragePrimitives,
     SamplingPrimitives,
 ):
     """Change the functions of a module, primitive by primitive; each is legal or raises

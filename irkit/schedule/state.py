@@ -16,6 +16,7 @@ from irkit.ir import (
     For,
     Load,
     PrimFunc,
+    Region,
     Stmt,
     Store,
     Var,
@@ -142,12 +143,13 @@ def remove(func: PrimFunc, block: Block) -> PrimFunc:
 
 
 def exchange_buffer(root: _N, old: Buffer, new: Buffer) -> _N:
-    """Put a buffer in the place of another wherever it is allocated, loaded or stored."""
+    """Put a buffer in the place of another wherever it is allocated, loaded, stored or named by a
+    region."""
 
-    def move(node: Load | Store | Allocate) -> Load | Store | Allocate | None:
+    def move(node: Load | Store | Allocate | Region) -> Node | None:
         return node.replace(buffer=new) if node.buffer is old else None
 
-    return rewrite(root, move, on=(Load, Store, Allocate))
+    return rewrite(root, move, on=(Load, Store, Allocate, Region))
 
 
 def reads_of(func: PrimFunc, buffer: Buffer) -> list[Block]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from irkit import te
 from irkit.ir import Buffer, PrimFunc, as_int, interpret, verify
+from irkit.phases import build
 
 
 def matmul(m: int, n: int, k: int) -> PrimFunc:
@@ -33,19 +34,33 @@ def chain(n: int) -> PrimFunc:
     return te.create_prim_func([a, d])
 
 
-def outputs(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:
-    """Interpret a function on small whole numbers and return all its arrays."""
-    assert verify(func) == []
+def inputs(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:
+    """Draw small whole numbers for all parameters."""
     rng = np.random.default_rng(seed)
     arrays: list[NDArray[Any]] = []
     for param in func.params:
         assert isinstance(param, Buffer)
         shape = tuple(as_int(dim) or 0 for dim in param.shape)
         arrays.append(rng.integers(-4, 5, shape).astype(np.float32))
+    return arrays
+
+
+def outputs(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:
+    """Interpret a function on small whole numbers and return all its arrays."""
+    assert verify(func) == []
+    arrays = inputs(func, seed)
     interpret(func, *arrays)
     return arrays
 
 
 def assert_same_results(before: PrimFunc, after: PrimFunc) -> None:
     for expected, found in zip(outputs(before), outputs(after), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def assert_same_natively(before: PrimFunc, after: PrimFunc) -> None:
+    """Compare what one function computes in the interpreter with the other's native code."""
+    arrays = inputs(before)
+    build(after)(*arrays)
+    for expected, found in zip(outputs(before), arrays, strict=True):
         np.testing.assert_array_equal(found, expected)

@@ -1,0 +1,36 @@
+"""The primitives of a schedule that say where intermediate buffers lie."""
+
+from irkit.ir import Buffer, DType, as_dtype
+from irkit.schedule import storage
+from irkit.schedule.recording import Recording, primitive
+from irkit.schedule.references import BlockRef
+
+
+class StoragePrimitives(Recording):
+    """Leave gaps in buffers, let them share memory, and fill them ahead."""
+
+    @primitive
+    def storage_align(
+        self, block: BlockRef, buffer: Buffer | str | int, axis: int, factor: int, offset: int = 0
+    ) -> None:
+        """Leave gaps in a buffer that a block writes, so that its stride along an axis is
+        ``offset`` more than a multiple of ``factor``.
+
+        ``buffer`` is a buffer, its name, or its place among those that the block writes.
+        """
+        self._func = storage.storage_align(self._func, block.name, buffer, axis, factor, offset)
+
+    @primitive
+    def double_buffer(self, block: BlockRef) -> None:
+        """Give what a block writes two halves, to fill one while the other is used."""
+        self._func = storage.double_buffer(self._func, block.name)
+
+    @primitive
+    def reuse_buffer(self, first: BlockRef, second: BlockRef) -> None:
+        """Let what a second block writes lie in the memory of what a first one writes."""
+        self._func = storage.reuse_buffer(self._func, first.name, second.name)
+
+    @primitive
+    def unsafe_set_dtype(self, block: BlockRef, dtype: DType | str) -> None:
+        """Keep what a block writes in another type, which may change results."""
+        self._func = storage.unsafe_set_dtype(self._func, block.name, as_dtype(dtype))

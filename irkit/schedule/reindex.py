@@ -1,0 +1,260 @@
+"""Primitives that lay a copy out by the axes of a block: reindex, reindex_cache_read,
+reindex_cache_write, cache_index."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from irkit.core import Node, ScheduleError, Span, rewrite, walk
+from irkit.ir import (
+    Allocate,
+    Axis,
+    Block,
+    Buffer,
+    Expr,
+    For,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    as_int,
+    bounds,
+    const,
+    index,
+    linear,
+    seq,
+    shape_vars,
+)
+from irkit.schedule.cache import nest_of
+from irkit.schedule.copies import computed_nest, unique_name
+from irkit.schedule.domain import Points, inside_extents, ranges_at, stays_inside
+from irkit.schedule.grid import values_on_grid
+from irkit.schedule.index_map import IndexMap, image_of
+from irkit.schedule.move import check_only_writer
+from irkit.schedule.state import exchange, find_block, variables
+
+_MOST_POINTS = 1 << 20
+
+
+def reindex(
+    func: PrimFunc,
+    name: str,
+    buffer: Buffer,
+    index_map: IndexMap | None,
+    scope: str,
+    *,
+    only_reads: bool = False,
+) -> tuple[PrimFunc, str]:
+    """Let a block use a copy of a buffer that is laid out by its own axes, or by ``index_map`` of
+    them.
+
+    Without a map the copy has a dimension for each axis that the access uses, in their order. What
+    is read is copied in front of the loops of the block, what is written behind them.
+    Raises: ScheduleError if the block accesses the buffer other than at one place, that may be
+    outside of it where the block does not run, or two points of the axes would share an element.
+    """
+    block = find_block(func, name)
+    what = f"lay out {buffer.name!r} by the axes of {name!r}"
+    reads = {load.indices for load in walk(block, on=Load) if load.buffer is buffer}
+    writes = {store.indices for store in walk(block, on=Store) if store.buffer is buffer}
+    if only_reads and writes:
+        raise ScheduleError(f"cannot {what}: block {name!r} also writes it", at=block)
+    if len(reads | writes) != 1:
+        count = len(reads | writes)
+        raise ScheduleError(f"cannot {what}: it is accessed at {count} places", at=block)
+    (at,) = reads | writes
+    copy = _Copy(func, block, buffer, at, what)
+    return copy.made(index_map, scope, written=bool(writes))
+
+
+class _Copy:
+    """A block, and the one place at which it accesses a buffer."""
+
+    def __init__(
+        self, func: PrimFunc, block: Block, buffer: Buffer, at: tuple[Expr, ...], what: str
+    ) -> None:
+        self.func, self.block, self.buffer, self.at = func, block, buffer, at
+        self.what = what
+        used = {var for item in at for var in variables(item)}
+        self.axes = [axis for axis in block.axes if axis.var in used]
+        self.ranges = inside_extents(block, ranges_at(func))
+        strange = used - {axis.var for axis in self.axes} - set(shape_vars(func))
+        if strange:
+            raise self.refused(
+                f"its place depends on {next(iter(strange)).name!r}, which is no axis"
+            )
+
+    def refused(self, why: str) -> ScheduleError:
+        return ScheduleError(f"cannot {self.what}: {why}", at=self.block)
+
+    def made(
+        self, index_map: IndexMap | None, scope: str, *, written: bool
+    ) -> tuple[PrimFunc, str]:
+        """Put the copy and the block that makes it in place."""
+        image = self._image(index_map)
+        shape = tuple(self._room(item) for item in image)
+        kind = "reindex_cache" if index_map else "reindex"
+        new = Buffer(
+            f"{self.buffer.name}_{scope if index_map else 'reindex'}",
+            shape,
+            self.buffer.dtype,
+            scope,
+            None,
+            self.buffer.align,
+            self.buffer.span,
+        )
+        span = Span("schedule", kind, parent=self.block.span)
+        here, there = (new, image), (self.buffer, self.at)
+        name = unique_name(self.func, f"{self.block.name}_{new.name}")
+        copied = copy_nest(name, self.axes, *((here, there) if written else (there, here)), span)
+        top = nest_of(self.func, self.block)
+        if written:
+            self._check_written(top)
+        elif not self._may_copy(copied):
+            raise self.refused("it may be accessed outside of the buffer where the block does not")
+        changed = exchange(
+            PrimFunc("part", (), top), {self.block: _moved(self.block, self.buffer, new, image)}
+        ).body
+        parts = (changed, copied) if written else (copied, changed)
+        whole = Allocate(new, seq(*parts), span=span)
+        return exchange(self.func, {top: whole}), name
+
+    def _image(self, index_map: IndexMap | None) -> tuple[Expr, ...]:
+        mine = [axis.var for axis in self.axes]
+        if index_map is None:
+            return tuple(mine)
+        image = tuple(
+            index(item) for item in image_of(index_map, [axis.var for axis in self.block.axes])
+        )
+        more = {var for item in image for var in variables(item)} - set(mine)
+        if more:
+            raise self.refused(
+                f"the map uses axis {next(iter(more)).name!r}, on which the access does not depend"
+            )
+        if not _is_injective(image, self.axes):
+            raise self.refused("it is not shown that the map sends each point to its own place")
+        return image
+
+    def _room(self, item: Expr) -> Expr:
+        extents = {axis.var: axis.extent for axis in self.axes}
+        if isinstance(item, Var):
+            return extents[item]
+        box = bounds(item, self.ranges)
+        if box.low is None or box.high is None or box.low < 0 or box.high >= 1 << 47:
+            raise self.refused("the map has no constant bounds, or is negative")
+        return const(box.high + 1, item.dtype)
+
+    def _may_copy(self, copied: Stmt) -> bool:
+        block = next(walk(copied, on=Block))
+        return stays_inside(block, inside_extents(block, ranges_at(self.func)))
+
+    def _check_written(self, top: Stmt) -> None:
+        """Refuse where the copy would also store what the block did not compute."""
+        check_only_writer(self.func, self.block, self.what)
+        loops = tuple(stmt for stmt in walk(top, on=For))
+        if not Points(self.block, loops, ranges_at(self.func)).all_points():
+            raise self.refused("it is not shown that its loops run for all points of its axes")
+        if not _is_injective(self.at, self.axes):
+            raise self.refused("it is not shown that each point writes an element of its own")
+
+
+def copy_nest(
+    name: str,
+    axes: Sequence[Axis],
+    source: tuple[Buffer, Sequence[Expr]],
+    to: tuple[Buffer, Sequence[Expr]],
+    span: Span,
+) -> Stmt:
+    """Make a block, with loops, that copies from places to places given over some axes."""
+    mine = {axis.var: Var(f"v{at}", axis.var.dtype) for at, axis in enumerate(axes)}
+    value = source[0][tuple(source[1])]
+    return computed_nest(name, axes, mine, Store(to[0], tuple(to[1]), value), span)
+
+
+def _moved(block: Block, old: Buffer, new: Buffer, image: tuple[Expr, ...]) -> Block:
+    def move(node: Load | Store) -> Node | None:
+        return node.replace(buffer=new, indices=image) if node.buffer is old else None
+
+    return rewrite(block, move, on=(Load, Store)).replace(reads=None, writes=None)
+
+
+def _is_injective(image: Sequence[Expr], axes: Sequence[Axis]) -> bool:
+    """Say whether it is shown that no two points of some axes go to the same place."""
+    alone = {item for item in image if isinstance(item, Var)}
+    left = [axis for axis in axes if axis.var not in alone]
+    sizes = [as_int(axis.extent) for axis in left]
+    known = [size for size in sizes if size is not None]
+    if not left:
+        return True
+    if len(known) < len(sizes) or math.prod(known) > _MOST_POINTS:
+        return False
+    # An index that is one axis tells that axis; the rest must be told by the others alone.
+    points = np.indices(known).reshape(len(known), -1)
+    grid = {axis.var: values for axis, values in zip(left, points, strict=True)}
+    code = np.zeros(math.prod(known), dtype=np.int64)
+    for item in image:
+        if isinstance(item, Var):
+            continue
+        found = values_on_grid(item, grid)
+        if found is None:
+            return False
+        place = np.broadcast_to(found, code.shape)
+        code = np.unique(code, return_inverse=True)[1] * (int(place.max(initial=0)) + 1) + place
+    return len(np.unique(code)) == len(code)
+
+
+def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[str]]:
+    """Compute the indices that a block loads from, and that take a division, ahead of its loops.
+
+    Each becomes a buffer over the axes that it depends on.
+    Raises: ScheduleError if there is no such index.
+    """
+    block = find_block(func, name)
+    axes = {axis.var: axis for axis in block.axes}
+    known = set(axes) | set(shape_vars(func))
+    found: dict[Expr, None] = {}
+    for load in walk(block.body, on=Load):
+        for at in load.indices:
+            if _is_costly(at) and variables(at) <= known:
+                found[at] = None
+    if not found:
+        raise ScheduleError(
+            f"cannot compute the indices of block {name!r} ahead: none takes a division over its "
+            "axes alone",
+            at=block,
+        )
+    span = Span("schedule", "cache_index", parent=block.span)
+    top = nest_of(func, block)
+    tables: dict[Expr, Load] = {}
+    made, names = list[Stmt](), list[str]()
+    for number, at in enumerate(found):
+        mine = [axis for axis in block.axes if axis.var in variables(at)]
+        table = Buffer(
+            f"{name}_index_{number}", tuple(axis.extent for axis in mine), at.dtype, scope
+        )
+        places = tuple(axis.var for axis in mine)
+        names.append(unique_name(func, table.name))
+        own = {axis.var: Var(f"v{n}", axis.var.dtype) for n, axis in enumerate(mine)}
+        made.append(computed_nest(names[-1], mine, own, Store(table, places, at), span))
+        tables[at] = table[places]
+
+    def look_up(load: Load) -> Load | None:
+        if not any(at in tables for at in load.indices):
+            return None
+        return load.replace(indices=tuple(tables.get(at, at) for at in load.indices))
+
+    body = rewrite(block.body, look_up, on=Load)
+    changed = exchange(PrimFunc("part", (), top), {block: block.replace(body=body, reads=None)})
+    whole: Stmt = seq(*made, changed.body)
+    for load in reversed(tables.values()):
+        whole = Allocate(load.buffer, whole, span=span)
+    return exchange(func, {top: whole}), names
+
+
+def _is_costly(at: Expr) -> bool:
+    form = linear(at) if at.dtype.lanes == 1 else None
+    if form is None or any(True for _ in walk(at, on=Load)):
+        return False
+    return any(not isinstance(atom, Var) for atom, _ in form.terms)

@@ -1,0 +1,232 @@
+"""Primitives that copy the part of a buffer that a loop touches: stage_mem, read_at, write_at,
+cache_inplace.
+
+A staged buffer has the shape of the one it stands for, so indices stay as they are; lowering makes
+it as small as the part.
+"""
+
+from collections.abc import Sequence
+
+from irkit.core import Node, ScheduleError, Span, rewrite, walk
+from irkit.ir import (
+    Allocate,
+    Assert,
+    Axis,
+    Block,
+    Buffer,
+    Expr,
+    For,
+    Load,
+    PrimFunc,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    View,
+    const,
+    convert,
+    dependences,
+    seq,
+    simplify,
+)
+from irkit.schedule.cache import nest_of
+from irkit.schedule.consumed import Box, box_of, touches
+from irkit.schedule.copies import unique_name
+from irkit.schedule.domain import Points, ranges_at
+from irkit.schedule.move import check_from_scratch, regenerated
+from irkit.schedule.state import exchange, find_block, find_loop, only_store, path_to
+
+_Made = tuple[PrimFunc, list[str]]
+
+
+def stage_mem(func: PrimFunc, var: Var, buffer: Buffer, scope: str) -> _Made:
+    """Let a loop work on a copy of the part of a buffer that it touches.
+
+    The part is copied in front of the loop, unless the loop fills it without looking at it, and
+    back behind it if the loop writes it.
+    Raises: ScheduleError if the loop does not touch the buffer, a view shows it, or iterations
+    around would then disturb each other.
+    """
+    loop = find_loop(func, var)
+    return _Stage(func, loop, buffer, scope, "stage_mem").made(loop, loop)
+
+
+def read_at(func: PrimFunc, var: Var, name: str, buffer: Buffer, scope: str) -> _Made:
+    """Let a block read a copy, made at the start of each iteration of a loop, of the part that it
+    reads there.
+
+    Raises: ScheduleError if the block is not under the loop or does not read the buffer, or
+    something there writes it.
+    """
+    loop, block = _place(func, var, name)
+    stage = _Stage(func, loop.body, buffer, scope, "read_at")
+    if stage.stores:
+        raise stage.refused("it is written there", block)
+    inner = {id(each) for each in walk(block, on=Block)}
+    stage.loads = [touch for touch in stage.loads if id(touch.block) in inner]
+    return stage.made(block, block)
+
+
+def write_at(func: PrimFunc, var: Var, name: str, buffer: Buffer, scope: str) -> _Made:
+    """Let a block write a copy, which goes to the buffer at the end of each iteration of a loop.
+
+    Raises: ScheduleError if the block is not under the loop or does not write the buffer, or
+    another there touches it.
+    """
+    loop, block = _place(func, var, name)
+    stage = _Stage(func, loop.body, buffer, scope, "write_at")
+    inner = {id(each) for each in walk(block, on=Block)}
+    others = [t for t in (*stage.loads, *stage.stores) if id(t.block) not in inner]
+    if others:
+        raise stage.refused("something else there touches it", block)
+    if not stage.stores:
+        raise stage.refused(f"block {name!r} does not write it", block)
+    return stage.made(loop.body, block)
+
+
+def cache_inplace(func: PrimFunc, name: str, buffer: Buffer, scope: str) -> _Made:
+    """Let a block that changes a buffer in place work on a copy, made in front of its loops and
+    copied back behind them.
+
+    Raises: ScheduleError if the block does not read and write the buffer.
+    """
+    block = find_block(func, name)
+    stage = _Stage(func, nest_of(func, block), buffer, scope, "cache_inplace")
+    if not (stage.loads and stage.stores):
+        raise stage.refused(f"block {name!r} does not both read and write it", block)
+    return stage.made(stage.root, block)
+
+
+def _place(func: PrimFunc, var: Var, name: str) -> tuple[For, Block]:
+    loop, block = find_loop(func, var), find_block(func, name)
+    if loop not in path_to(func, block):
+        raise ScheduleError(f"block {name!r} is not under the loop {var.name!r}", at=block)
+    return loop, block
+
+
+class _Stage:
+    """A statement, and the accesses below it that are to go to a copy of a buffer."""
+
+    def __init__(
+        self, func: PrimFunc, root: Stmt, buffer: Buffer, scope: str, primitive: str
+    ) -> None:
+        self.func, self.root, self.buffer = func, root, buffer
+        self.primitive = primitive
+        self.new = buffer.replace(name=f"{buffer.name}_{scope}", scope=scope, strides=None)
+        self.above = [stmt for stmt in path_to(func, root)[:-1] if isinstance(stmt, For)]
+        loads, stores = touches(root, buffer, Load), touches(root, buffer, Store)
+        if loads is None or stores is None or _is_viewed(func, buffer):
+            raise self.refused("it is seen through a view", root)
+        if any(stmt.buffer is buffer for stmt in walk(root, on=Allocate)):
+            raise self.refused("it is allocated there", root)
+        if any(loop.kind == "vectorized" for loop in self.above):
+            raise self.refused("a loop around is vectorized; mark it afterwards", root)
+        self.loads, self.stores = loads, stores
+
+    def refused(self, why: str, at: Stmt) -> ScheduleError:
+        return ScheduleError(f"cannot stage {self.buffer.name!r}: {why}", at=at)
+
+    def made(self, target: Stmt, at: Stmt) -> _Made:
+        """Put the copies in place, and let ``target`` use them; ``at`` is what an error is about.
+
+        Raises: ScheduleError if there is nothing to stage, or it may change what others see.
+        """
+        found = (*self.loads, *self.stores)
+        if not found:
+            raise self.refused("nothing there touches it", at)
+        if self.stores and any(True for _ in walk(self.root, on=Assert)):
+            raise self.refused("what stands there may stop before it is copied back", at)
+        box = box_of(found, ranges_at(self.func))
+        span = Span("schedule", self.primitive, parent=at.span)
+        moved = _redirected(target, self.buffer, self.new)
+        part = exchange(PrimFunc("part", (), self.root), {target: moved})
+        parts, names = [part.body], list[str]()
+        if not self.stores or not self._is_filled(box):
+            names.append(unique_name(self.func, f"{self.new.name}_in"))
+            parts.insert(0, self._copy(names[-1], self.buffer, self.new, box, span))
+        if self.stores:
+            names.append(unique_name(self.func, f"{self.new.name}_out"))
+            parts.append(self._copy(names[-1], self.new, self.buffer, box, span))
+        whole = Allocate(self.new, seq(*parts), span=span)
+        made = exchange(self.func, {self.root: whole})
+        self._check_apart(made, at)
+        return made, names
+
+    def _copy(self, name: str, source: Buffer, to: Buffer, box: Box, span: Span) -> Stmt:
+        """Copy a part of a buffer; what of the box is outside of the buffer is left out."""
+        axes = [Var(f"v{at}", dim.dtype) for at, dim in enumerate(to.shape)]
+        block = Block(
+            name,
+            tuple(Axis(v, dim, v) for v, dim in zip(axes, to.shape, strict=True)),
+            Store(to, tuple(axes), source[tuple(axes)]),
+            span=span,
+        )
+        spans = {v: reach for v, reach in zip(axes, box, strict=True) if reach is not None}
+        return regenerated(self.func, block, spans, (), self.above, span)
+
+    def _is_filled(self, box: Box) -> bool:
+        """Say whether it is shown that every element of the box is written, and none is read
+        before."""
+        block = self.stores[0].block
+        if block is None or any(t.block is not block for t in (*self.loads, *self.stores)):
+            return False
+        try:
+            check_from_scratch(block, "fill")
+        except ScheduleError:
+            return False
+        store = only_store(block)
+        path = path_to(PrimFunc("part", (), self.root), block)[:-1]
+        if store is None or block.predicate is not None or not _is_plain(path):
+            return False
+        return self._rebased(block, store, box, path)
+
+    def _rebased(self, block: Block, store: Store, box: Box, path: Sequence[Stmt]) -> bool:
+        """Say whether a block runs at every point of the box, counted from its corner."""
+        by_var = {axis.var: axis for axis in block.axes}
+        changed: dict[Node, Axis] = {}
+        for at, dim, reach in zip(store.indices, self.buffer.shape, box, strict=True):
+            axis = by_var.get(at) if isinstance(at, Var) else None
+            if axis is None or axis.var in changed:
+                return False
+            low: Expr = const(0, axis.var.dtype) if reach is None else reach.low
+            size = dim if reach is None else reach.high - reach.low + 1
+            changed[axis.var] = axis.replace(
+                extent=convert(simplify(size), axis.var.dtype),
+                binding=simplify(axis.binding - convert(low, axis.var.dtype)),
+            )
+        axes = tuple(changed.get(axis.var, axis) for axis in block.axes)
+        loops = tuple(stmt for stmt in path if isinstance(stmt, For))
+        return Points(block.replace(axes=axes), loops, ranges_at(self.func)).all_points()
+
+    def _check_apart(self, made: PrimFunc, at: Stmt) -> None:
+        """Refuse where iterations around run at the same time, and one would copy what another
+        writes."""
+        for loop in self.above:
+            if loop.kind not in ("serial", "unrolled"):
+                reason = dependences(made).carried(find_loop(made, loop.var))
+                if reason is not None:
+                    raise self.refused(
+                        f"iterations of the {loop.kind} loop {loop.var.name!r} would disturb each "
+                        f"other: {reason}",
+                        at,
+                    )
+
+
+def _is_plain(path: Sequence[Stmt]) -> bool:
+    return all(isinstance(stmt, (For, Seq, Allocate)) for stmt in path)
+
+
+def _is_viewed(func: PrimFunc, buffer: Buffer) -> bool:
+    return any(buffer in (view.source, view.buffer) for view in walk(func, on=View))
+
+
+def _redirected(root: Stmt, old: Buffer, new: Buffer) -> Stmt:
+    """Let all accesses to a buffer go to another."""
+
+    def move(node: Load | Store | Block) -> Node | None:
+        if isinstance(node, Block):
+            known = node.reads is None and node.writes is None
+            return None if known else node.replace(reads=None, writes=None)
+        return node.replace(buffer=new) if node.buffer is old else None
+
+    return rewrite(root, move, on=(Load, Store, Block))
