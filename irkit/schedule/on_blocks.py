@@ -1,9 +1,16 @@
 """The primitives of a schedule that move, take apart and merge computation."""
 
+from collections.abc import Sequence
+
+from irkit.core import ScheduleError
 from irkit.schedule import (
     blocks,
     compute,
+    einsum,
+    epilogue,
+    fill,
     inline,
+    iterators,
     move,
     padding,
     reduction,
@@ -12,6 +19,7 @@ from irkit.schedule import (
     root,
     tensor,
 )
+from irkit.schedule.index_map import IndexMap
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, LoopRef
 
@@ -71,6 +79,43 @@ class BlockPrimitives(Recording):
         found = self._intrinsics.get(intrin)
         self._func = tensor.tensorize(self._func, block.name, found)
         return block
+
+    @primitive
+    def decompose_padding(self, block: BlockRef, loop: LoopRef) -> BlockRef:
+        """Fill what a loop writes with the constant first, and then copy only what lies inside;
+        return the block that fills."""
+        self._func, name = fill.decompose_padding(self._func, block.name, loop.var)
+        return BlockRef(name)
+
+    def can_decompose_padding(self, block: BlockRef, loop: LoopRef) -> bool:
+        """Say whether decompose_padding would be legal."""
+        try:
+            fill.decompose_padding(self._func, block.name, loop.var)
+        except ScheduleError:
+            return False
+        return True
+
+    @primitive
+    def pad_einsum(self, block: BlockRef, padding: Sequence[int]) -> list[BlockRef]:
+        """Round the extent of each axis of a sum of products up to a multiple; return the blocks
+        that copy there and back."""
+        self._func, names = einsum.pad_einsum(self._func, block.name, padding)
+        return [BlockRef(name) for name in names]
+
+    @primitive
+    def transform_block_layout(self, block: BlockRef, index_map: IndexMap) -> None:
+        """Go over the points of a block by other axes, that an index map makes of its own."""
+        self._func = iterators.transform_block_layout(self._func, block.name, index_map)
+
+    @primitive
+    def reorder_block_iter_var(self, block: BlockRef, order: Sequence[int]) -> None:
+        """List the axes of a block in another order."""
+        self._func = iterators.reorder_block_iter_var(self._func, block.name, order)
+
+    @primitive
+    def fuse_reduction_epilogue(self, block: BlockRef, epilogue_block: BlockRef) -> None:
+        """Start a sum at what a pointwise block adds to its result, and drop that block."""
+        self._func = epilogue.fuse_reduction_epilogue(self._func, block.name, epilogue_block.name)
 
     @primitive
     def overcompute(self, block: BlockRef) -> None:

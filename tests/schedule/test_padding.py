@@ -1,0 +1,191 @@
+"""Padded copies are taken apart, and sums of products padded, or refused."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit import te
+from irkit.core import ScheduleError, walk
+from irkit.ir import Allocate, Block, PrimFunc, ge, if_then_else, logical_and, lt, parse, script
+from irkit.schedule import Schedule, ScheduleTrace
+from tests.schedule.kernels import matmul, matmul_relu
+
+
+def padded(n: int, m: int, top: int = 1, left: int = 2) -> PrimFunc:
+    """A copy with ones around, and a sum over it."""
+    a = te.placeholder((n, m), name="A")
+    b = te.compute(
+        (n + 2, m + 3),
+        lambda i, j: if_then_else(
+            logical_and(ge(i, top), lt(i, n + top), ge(j - left, 0), lt(j, m + left)),
+            a[i - top, j - left],
+            1.0,
+        ),
+        name="B",
+    )
+    k = te.reduce_axis((0, 3), name="k")
+    c = te.compute((n + 2, m + 1), lambda i, j: te.sum(b[i, j + k], axis=k), name="C")
+    return te.create_prim_func([a, c])
+
+
+def names(func: PrimFunc) -> list[str]:
+    return [block.name for block in walk(func, on=Block)]
+
+
+def extents(sch: Schedule, block: str) -> list[str]:
+    return [script(sch.loop(loop).end) for loop in sch.get_loops(sch.get_block(block))]
+
+
+def test_padding_is_filled_first_and_then_only_what_lies_inside_is_copied() -> None:
+    sch = Schedule(padded(4, 5), check="each")
+    i, _ = sch.get_loops(sch.get_block("B"))
+    made = sch.decompose_padding(sch.get_block("B"), i)
+    assert made.name == "B_fill"
+    assert names(sch.func) == ["B_fill", "B", "C"]
+    assert extents(sch, "B_fill") == ["6", "8"]
+    assert extents(sch, "B") == ["4", "5"]
+    assert "if" not in script(sch.get(sch.get_block("B")))
+
+
+def test_padding_is_filled_row_by_row() -> None:
+    sch = Schedule(padded(4, 5), check="each")
+    _, j = sch.get_loops(sch.get_block("B"))
+    assert sch.can_decompose_padding(sch.get_block("B"), j)
+    sch.decompose_padding(sch.get_block("B"), j)
+    assert extents(sch, "B") == ["6", "5"]
+
+
+def test_a_split_loop_keeps_the_condition_as_a_predicate() -> None:
+    sch = Schedule(padded(4, 5), check="each")
+    i, j = sch.get_loops(sch.get_block("B"))
+    sch.split(i, [None, 4])
+    outer, _ = sch.split(j, [None, 3])
+    sch.decompose_padding(sch.get_block("B"), outer)
+
+
+def test_what_is_no_padding_is_refused() -> None:
+    sch = Schedule(padded(4, 5))
+    i, *_ = sch.get_loops(sch.get_block("C"))
+    assert not sch.can_decompose_padding(sch.get_block("C"), i)
+    with pytest.raises(ScheduleError, match="more than one store"):
+        sch.decompose_padding(sch.get_block("C"), i)
+    (j, *_) = sch.get_loops(sch.get_block("B"))
+    with pytest.raises(ScheduleError, match="not around that block alone"):
+        sch.decompose_padding(sch.get_block("B"), i)
+    assert j is not i
+
+
+PAD = """def f(A: f32[8], B: f32[10]):
+    for i in serial(0, 10):
+        with block("B"):
+            v = axis.spatial(10, i)
+            B[v] = A[v - 1] if v >= 1 and v < 9 else f32(0.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("f32(0.0)", "A[0]", "between a value and a constant"),
+        ("v >= 1", "A[0] > f32(0.0)", "by what it loads"),
+        ("B[v] =", "B[v // 2] =", "at its own axes"),
+        ("A[v - 1]", "B[v - 1]", "reads what it writes"),
+    ],
+)
+def test_other_choices_are_refused(old: str, new: str, reason: str) -> None:
+    assert old in PAD
+    sch = Schedule(parse(PAD.replace(old, new)))
+    (i,) = sch.get_loops(sch.get_block("B"))
+    with pytest.raises(ScheduleError, match=reason):
+        sch.decompose_padding(sch.get_block("B"), i)
+
+
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2), st.integers(0, 3), st.data())
+@settings(max_examples=25, derandomize=True, deadline=None)
+def test_padding_of_any_size_keeps_the_meaning(
+    n: int, m: int, top: int, left: int, data: st.DataObject
+) -> None:
+    sch = Schedule(padded(n, m, top, left), check="each")
+    loops = sch.get_loops(sch.get_block("B"))
+    if data.draw(st.booleans()):
+        loops = [*sch.split(loops[0], [None, data.draw(st.integers(1, 4))]), loops[1]]
+    sch.decompose_padding(sch.get_block("B"), data.draw(st.sampled_from(loops)))
+
+
+def test_a_product_is_padded_to_whole_tiles() -> None:
+    sch = Schedule(matmul_relu(5, 6, 7), check="each")
+    made = sch.pad_einsum(sch.get_block("C"), [4, 4, 4])
+    assert [each.name for each in made] == ["C_pad_A", "C_pad_B", "C_unpad"]
+    assert extents(sch, "C") == ["8", "8", "8"]
+    i, j, r = sch.get_loops(sch.get_block("C"))
+    sch.split(i, [None, 4])
+    _, inner = sch.split(j, [None, 4])
+    sch.split(r, [None, 4])
+    assert inner is not None
+    sch.compute_inline(made[0])
+    sch.reverse_compute_inline(sch.get_block("D"))
+
+
+def test_only_what_an_axis_indexes_is_padded() -> None:
+    sch = Schedule(matmul(5, 6, 7), check="each")
+    made = sch.pad_einsum(sch.get_block("C"), [1, 4, 1])
+    assert [each.name for each in made] == ["C_pad_B", "C_unpad"]
+    shapes = {alloc.buffer.name: len(alloc.buffer.shape) for alloc in walk(sch.func, on=Allocate)}
+    assert shapes == {"B_pad": 2, "C_pad": 2}
+
+
+def test_what_fits_is_left_alone() -> None:
+    sch = Schedule(matmul(4, 8, 4))
+    before = sch.func
+    assert sch.pad_einsum(sch.get_block("C"), [4, 4, 2]) == []
+    assert sch.func is before
+
+
+SUM = """def f(A: f32[5, 6], W: f32[5], C: f32[5]):
+    for i in serial(0, 5):
+        for k in serial(0, 6):
+            with block("C"):
+                v = axis.spatial(5, i)
+                r = axis.reduce(6, k)
+                with init():
+                    C[v] = f32(0.0)
+                C[v] = C[v] + A[v, r] * W[v]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "padding", "reason"),
+    [
+        ("W[v]\n", "W[v]\n", [1, 4], "no zeros where the reduction is padded"),
+        ("A[v, r] * W[v]", "(A[v, r] + W[v])", [4, 1], "something else than products"),
+        ("C[v] + A[v, r] * W[v]", "max(C[v], A[v, r])", [4, 1], "no sum"),
+        ("A[v, r]", "A[v, 0]", [4, 1], "different axes of its own"),
+        ("W[v]\n", "A[v, r]\n", [4], "for each of 2 axes"),
+        ("W[v]\n", "A[v, r]\n", [4, 0], "positive number"),
+        ("f32(0.0)", "f32(1.0)", [4, 4], "start at 0"),
+        ("(5, i)", "(5, 4 - i)", [4, 1], "loops of its own"),
+    ],
+)
+def test_what_is_no_sum_of_products_is_not_padded(
+    old: str, new: str, padding: list[int], reason: str
+) -> None:
+    assert old in SUM
+    sch = Schedule(parse(SUM.replace(old, new)))
+    with pytest.raises(ScheduleError, match=reason):
+        sch.pad_einsum(sch.get_block("C"), padding)
+
+
+def test_the_traces_run_again() -> None:
+    sch = Schedule(matmul_relu(5, 6, 7))
+    sch.pad_einsum(sch.get_block("C"), [4, 4, 4])
+    again = Schedule(matmul_relu(5, 6, 7))
+    ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
+    assert again.mod.script() == sch.mod.script()
+
+
+@given(st.data())
+@settings(max_examples=20, derandomize=True, deadline=None)
+def test_any_padding_keeps_the_meaning(data: st.DataObject) -> None:
+    small = st.integers(1, 5)
+    sch = Schedule(matmul_relu(data.draw(small), data.draw(small), data.draw(small)), check="each")
+    sch.pad_einsum(sch.get_block("C"), data.draw(st.lists(small, min_size=3, max_size=3)))
