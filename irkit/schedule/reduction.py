@@ -3,9 +3,31 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError, Span, substitute, walk
-from irkit.ir import Block, For, Max, Min, PrimFunc, Stmt, Var, logical_and, seq
+from irkit.ir import (
+    Block,
+    For,
+    Load,
+    Max,
+    Min,
+    PrimFunc,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    dependences,
+    logical_and,
+    seq,
+)
 from irkit.schedule.compute import check_unmixed
-from irkit.schedule.state import exchange, find_block, find_loop, guards_of, path_to, variables
+from irkit.schedule.state import (
+    blocks_below,
+    exchange,
+    find_block,
+    find_loop,
+    guards_of,
+    path_to,
+    variables,
+)
 
 
 def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, str]:
@@ -22,6 +44,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
         raise ScheduleError(f"block {name!r} has no initialisation to move", at=block)
     if loop not in path:
         raise ScheduleError(f"loop {var.name!r} is not around block {name!r}", at=block)
+    _check_alone(func, block, loop, path[path.index(loop) : -1])
     inner = [stmt for stmt in path[path.index(loop) :] if isinstance(stmt, For)]
     outer = [stmt for stmt in path[: path.index(loop)] if isinstance(stmt, For)]
     reducing = set[Var]().union(
@@ -62,6 +85,25 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     func = exchange(func, {block: block.replace(init=None)})
     loop = find_loop(func, var)
     return exchange(func, {loop: seq(made, loop)}), f"{name}_init"
+
+
+def _check_alone(func: PrimFunc, block: Block, loop: For, between: Sequence[Stmt]) -> None:
+    """Refuse where the initialisation would leave a scope, or run before another block of the loop
+    that touches what it initialises."""
+    what = f"cannot initialise {block.name!r} in front of {loop.var.name!r}: "
+    if not all(isinstance(stmt, (For, Seq)) for stmt in between):
+        raise ScheduleError(f"{what}something other than loops is between", at=block)
+    started = {store.buffer for store in walk(block.init or block.body, on=Store)}
+    found, own = list(walk(loop, on=Block)), list(walk(block, on=Block))
+    for at, other in enumerate(found):
+        touched = [node for node in walk(other, on=(Load, Store)) if node.buffer in started]
+        if other in own or not touched:
+            continue
+        reads = at > found.index(block) and not any(isinstance(node, Store) for node in touched)
+        around = [stmt for stmt in between if isinstance(stmt, For) and other in blocks_below(stmt)]
+        depends = dependences(func)
+        if not reads or any(depends.crosses(each, block, other) for each in around):
+            raise ScheduleError(f"{what}block {other.name!r} there touches it as well", at=other)
 
 
 def _check_once(block: Block, inner: Sequence[For]) -> None:

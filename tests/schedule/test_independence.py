@@ -125,3 +125,60 @@ def test_the_guard_of_a_split_also_holds_for_the_start_of_the_reduction() -> Non
     sch.reorder(far, r, near)
     sch.decompose_reduction(block, r)
     assert_same_results(matmul(3, 5, 4), sch.func)
+
+
+STARTED = """def f(A: f32[6, 4], C: f32[6], D: f32[6], n: i64):
+    for i in serial(0, 6):
+{first}        for k in serial(0, 4):
+            with block("C"):
+                vi = axis.spatial(6, i)
+                vk = axis.reduce(4, k)
+                with init():
+                    C[vi] = f32(0.0)
+                C[vi] = C[vi] + A[vi, vk]
+{last}"""
+READS = """        with block("D"):
+            v = axis.spatial(6, i)
+            D[v] = C[{at}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "legal"),
+    [
+        ("", READS.format(at="v"), True),
+        (READS.format(at="v"), "", False),
+        ("", READS.format(at="5 - v"), False),
+        ("", READS.format(at="v").replace("D[v] =", "C[v] = D[v] +"), False),
+    ],
+    ids=["read after", "read before", "read ahead", "written"],
+)
+def test_an_initialisation_does_not_pass_what_needs_the_elements(
+    first: str, last: str, legal: bool
+) -> None:
+    sch = Schedule(parse(STARTED.format(first=first, last=last)), check="each")
+    block = sch.get_block("C")
+    if legal:
+        sch.decompose_reduction(block, sch.get_loops(block)[0])
+        return
+    with pytest.raises(ScheduleError, match="touches it as well"):
+        sch.decompose_reduction(block, sch.get_loops(block)[0])
+
+
+def test_an_initialisation_does_not_leave_an_if() -> None:
+    text = """def f(A: f32[6, 4], C: f32[6]):
+    for i in serial(0, 6):
+        if i < 3:
+            for k in serial(0, 4):
+                with block("C"):
+                    vi = axis.spatial(6, i)
+                    vk = axis.reduce(4, k)
+                    with init():
+                        C[vi] = f32(0.0)
+                    C[vi] = C[vi] + A[vi, vk]
+"""
+    sch = Schedule(parse(text), check="each")
+    block = sch.get_block("C")
+    with pytest.raises(ScheduleError, match="other than loops"):
+        sch.decompose_reduction(block, sch.get_loops(block)[0])
+    sch.decompose_reduction(block, sch.get_loops(block)[1])
