@@ -16,13 +16,22 @@ from irkit.debug import (
     check,
     console,
     is_trusted,
+    scheduled_steps,
     verdict_table,
     with_guard,
 )
 from irkit.graph import GRAPH_LEVEL
 from irkit.ir import LOOP_LEVEL
 from irkit.phases.command_opt import read_module
-from irkit.phases.command_options import DISABLE, PASS, WithPasses, flow_of, note
+from irkit.phases.command_options import (
+    DISABLE,
+    PASS,
+    SCHEDULE,
+    WithPasses,
+    flow_of,
+    note,
+    schedule_from,
+)
 from irkit.phases.compiling import compile
 from irkit.phases.placing import Flow
 from irkit.transform import Apply, Pipeline, Step, Trace
@@ -65,6 +74,7 @@ def with_check_options(command: Any) -> Any:
 @click.command("check", cls=WithPasses)
 @click.argument("file", type=_FILE)
 @with_check_options
+@SCHEDULE
 @click.option("--all", "everything", is_flag=True, help="Show the steps that changed nothing too.")
 @with_guard
 def check_(
@@ -72,6 +82,7 @@ def check_(
     passes: tuple[str, ...],
     disabled: tuple[str, ...],
     stop_after: int | None,
+    schedule: str | None,
     everything: bool,
     guard: Guard,
     **how: Any,
@@ -87,7 +98,7 @@ def check_(
     """
     flow = flow_of(passes, disabled)
     with guard.running(note) as apply:
-        steps = guard.reporting(_steps(file, flow, stop_after, apply))
+        steps = guard.reporting(_steps(file, flow, stop_after, apply, schedule))
         found = check(steps, **check_options(**how))
     screen = console()
     shown = [each for each in found if everything or each.changed]
@@ -110,16 +121,19 @@ def _summary(found: Iterable[Verdict]) -> str:
 @click.command("bisect", cls=WithPasses)
 @click.argument("file", type=_FILE)
 @with_check_options
+@SCHEDULE
 @with_guard
 def bisect_(
     file: str,
     passes: tuple[str, ...],
     disabled: tuple[str, ...],
     stop_after: int | None,
+    schedule: str | None,
     guard: Guard,
     **how: Any,
 ) -> None:
-    """Find the pass that breaks the loop IR in FILE, and the rewrite inside it.
+    """Find the pass that breaks the loop IR in FILE, and the rewrite inside it; or the step of its
+    schedule.
 
     The exit code is 1 if there is one.
 
@@ -129,7 +143,14 @@ def bisect_(
     pipeline = stopped(flow_of(passes, disabled), stop_after)
     given = check_options(**how)
     with guard.running(note) as apply:
-        found = bisect(pipeline, read_module(file), **given, apply=apply, failed=guard.report)
+        found = bisect(
+            pipeline,
+            read_module(file),
+            **given,
+            apply=apply,
+            failed=guard.report,
+            schedule=schedule_from(schedule),
+        )
     click.echo(str(found) if found is not None else "every step keeps the meaning")
     sys.exit(0 if found is None else 1)
 
@@ -139,7 +160,11 @@ def stopped(flow: Flow, stop_after: int | None) -> Pipeline:
     return flow.lowering if stop_after is None else flow.loops.stop_after(stop_after)
 
 
-def _steps(file: str, flow: Flow, stop_after: int | None, apply: Apply) -> Iterable[Step]:
+def _steps(
+    file: str, flow: Flow, stop_after: int | None, apply: Apply, schedule: str | None
+) -> Iterable[Step]:
+    if schedule is not None and file.endswith((".onnx", ".trace")):
+        raise click.UsageError("--schedule is for loop IR (.irs)")
     if file.endswith(".onnx"):
         loops = flow.loops if stop_after is None else flow.loops.stop_after(stop_after)
         return compile(
@@ -147,7 +172,8 @@ def _steps(file: str, flow: Flow, stop_after: int | None, apply: Apply) -> Itera
         ).trace
     if file.endswith(".trace"):
         return Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
-    return stopped(flow, stop_after).steps(read_module(file), apply=apply)
+    pipeline = stopped(flow, stop_after)
+    return scheduled_steps(read_module(file), schedule_from(schedule), pipeline, apply=apply)
 
 
 def check_options(

@@ -8,10 +8,11 @@ from itertools import pairwise
 import click
 
 from irkit.core import ParseError
-from irkit.debug import idle_passes
+from irkit.debug import NO_SCHEDULE, idle_passes
 from irkit.passes import BUILTIN
 from irkit.phases.placing import Flow, is_users
 from irkit.phases.switches import spell_out
+from irkit.schedule import ScheduleTrace
 from irkit.transform import MissingFact, Registry, Step, parse_placed
 
 QUOTE = "put quotes around it, a shell takes braces for its own."
@@ -36,6 +37,12 @@ VERIFY = click.option(
     "--verify-each/--no-verify-each",
     default=True,
     help="Check the IR and every fact after each pass.  [default: verify]",
+)
+SCHEDULE = click.option(
+    "--schedule",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="TRACE.json",
+    help="Run this schedule first, which `sch.trace.save` wrote.",
 )
 NEW_FILE = click.Path(dir_okay=False)
 NEW_FOLDER = click.Path(file_okay=False)
@@ -69,6 +76,11 @@ def registry() -> Registry:
     """Return the passes that names may stand for: those of the toolkit and of installed
     packages."""
     return Registry.of(BUILTIN).with_entry_points()
+
+
+def schedule_from(path: str | None) -> ScheduleTrace:
+    """Read what ``--schedule`` names; nothing to do without it."""
+    return NO_SCHEDULE if path is None else ScheduleTrace.load(path)
 
 
 def find_users_modules() -> None:

@@ -28,11 +28,13 @@ from irkit.phases.command_check import check_options, stopped, with_check_option
 from irkit.phases.command_opt import read_module
 from irkit.phases.command_options import (
     NEW_FOLDER,
+    SCHEDULE,
     WithPasses,
     find_users_modules,
     flow_of,
     note,
     registry,
+    schedule_from,
 )
 from irkit.phases.starting import pipeline_for
 from irkit.transform import Apply, Pipeline, arranged
@@ -63,6 +65,7 @@ from irkit.transform import Apply, Pipeline, arranged
     help="When to stop looking for something smaller.",
 )
 @with_check_options
+@SCHEDULE
 @click.option("--isolate", is_flag=True, help="Run passes in a process of their own.")
 @click.option(
     "--pass-timeout",
@@ -79,18 +82,20 @@ def reduce_(
     passes: tuple[str, ...],
     disabled: tuple[str, ...],
     stop_after: int | None,
+    schedule: str | None,
     isolate: bool,
     pass_timeout: float | None,
     **how: Any,
 ) -> None:
-    """Make the function in FILE, the passes and the inputs small while the same pass still breaks
-    it; FILE may be a crash folder too.
+    """Make the function in FILE, its schedule, the passes and the inputs small while the same pass
+    or primitive still breaks it; FILE may be a crash folder too.
 
     The folder then holds reduced.irs, pipeline.txt, inputs.npz, and test_reduced.py, a pytest that
-    fails for as long as the failure is there.
+    fails for as long as the failure is there; and reduced_schedule.json if there is a schedule.
 
     \b
       irkit reduce kernel.irs --pass '2:my_package.passes:my_pass'
+      irkit reduce kernel.irs --schedule trace.json
       irkit reduce irkit-crash-1f2e3d4c5b6a
       irkit reduce kernel.irs --pipeline '1:lower-blocks,my_package.passes:my_pass' -o smaller
     """
@@ -98,6 +103,8 @@ def reduce_(
         raise click.UsageError("--pipeline names all passes: leave --pass and the like out")
     find_users_modules()
     if Path(file).is_dir():
+        if schedule is not None:
+            raise click.UsageError("--schedule is for loop IR (.irs): a crash folder has none")
         runs = [_of_crash(file)]
         pass_timeout = pass_timeout or read_crash(Path(file)).limits.seconds
         isolate = True
@@ -109,6 +116,9 @@ def reduce_(
         ]
     guard = Guard(isolate, pass_timeout, None, crash_dir=None)
     given = check_options(**how)
+    given["schedule"] = schedule_from(schedule)
+    if schedule is not None and len(runs) > 1:
+        raise click.UsageError("say which --function the schedule is for: there are several")
     with guard.running(note) as apply:
         case, failure = _found(runs, {**given, "apply": apply})
         click.echo(f"{failure.text}\nbefore: {size_of_case(case)}")

@@ -1,11 +1,11 @@
 """Functions over a trace. Reading order: lines (where a node is printed), summary (numbers), idle,
 remarks, printing, timing, golden, table (how numbers print); inputs, compare, precision, running
-(native, native_child), check (does each step keep the meaning), graph_check; bisect (which rewrite
-does not; watching), contracts (what every pass promises; contract_child); child (child_main),
-isolate
-(alarm, isolated_pass), isolated_kernel; explain (where), crash_file, crash, replay (a failed pass
-explains itself), guard; sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline,
-reduce, regression (the smallest case that fails, and a test of it); command, command_replay."""
+(native, native_child), primitives (the steps of a schedule), check (does each step keep the
+meaning), graph_check; bisect (which rewrite does not; watching), contracts (what every pass
+promises; contract_child); child (child_main), isolate (alarm, isolated_pass), isolated_kernel;
+explain (where), crash_file, crash, replay (a failed pass explains itself), guard; sound, case,
+shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
+regression (the smallest case that fails, and a test of it); command, command_replay."""
 
 from irkit.debug.bisect import Culprit, bisect
 from irkit.debug.case import Case, Failure, Size, failure_of, find_case, size_of_case
@@ -23,6 +23,12 @@ from irkit.debug.inputs import InputSet, input_sets
 from irkit.debug.isolate import Isolation, isolate, time_limit
 from irkit.debug.isolated_kernel import KernelHalted, run_kernel
 from irkit.debug.lines import Lines
+from irkit.debug.primitives import (
+    NO_SCHEDULE,
+    PrimitiveFailed,
+    schedule_steps,
+    scheduled_steps,
+)
 from irkit.debug.printing import Printing, file_name
 from irkit.debug.reduce import Reduced, reduce
 from irkit.debug.regression import regression_test, write_case
@@ -33,6 +39,7 @@ from irkit.debug.table import console, pass_table, rule_table, verdict_table
 from irkit.debug.timing import chrome_trace, time_table
 
 __all__ = [
+    "NO_SCHEDULE",
     "Breach",
     "Case",
     "ChildDied",
@@ -48,6 +55,7 @@ __all__ = [
     "Limits",
     "Lines",
     "PassRow",
+    "PrimitiveFailed",
     "Printing",
     "Reduced",
     "Replayed",
@@ -81,6 +89,8 @@ __all__ = [
     "replay",
     "rule_table",
     "run_kernel",
+    "schedule_steps",
+    "scheduled_steps",
     "size_of_case",
     "summarize",
     "summarize_rules",

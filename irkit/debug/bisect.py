@@ -1,4 +1,4 @@
-"""Find the pass that breaks a program, and inside it the rewrite.
+"""Find the pass that breaks a program, and inside it the rewrite; or the step of its schedule.
 
 The recorder numbers the rewrites of a pass, and can switch them off by number. With the first k on
 and the rest off, some k is the first that breaks the program: found by halving. Where some in
@@ -16,8 +16,10 @@ from numpy.typing import ArrayLike
 from irkit.core import Application, Function, IRModule, Names, Problem
 from irkit.debug.check import Options, Subject, Verdict, verdicts
 from irkit.debug.graph_check import GraphSubject, graph_of
+from irkit.debug.primitives import NO_SCHEDULE, SCHEDULE, scheduled_steps, step_of
 from irkit.debug.watching import Watching
 from irkit.ir import PrimFunc
+from irkit.schedule import ScheduleTrace, TraceStep
 from irkit.transform import (
     IR,
     AnyPass,
@@ -38,15 +40,17 @@ _SPARE = 1000
 
 
 class Culprit(msgspec.Struct, frozen=True):
-    """The pass that breaks a program, and the rewrites inside it that do.
+    """The pass that breaks a program, and the rewrites inside it that do; or the step of its
+    schedule.
 
-    ``before`` is what the pass was given; ``good`` and ``bad`` are what it makes of that without
+    ``run`` is the pass or step, ``before`` what it was given; ``good`` and ``bad`` are what it
+    makes of that without
     and with the guilty rewrites (``bad`` is None if it made nothing). Where there are no
     ``rewrites``, ``note`` says why. ``of`` counts all that the pass made.
     """
 
     verdict: Verdict
-    run: AnyPass
+    run: AnyPass | TraceStep
     before: IR
     rewrites: tuple[Application, ...] = ()
     of: int = 0
@@ -55,7 +59,11 @@ class Culprit(msgspec.Struct, frozen=True):
     note: str = ""
 
     def __str__(self) -> str:
-        lines = [str(self.verdict), f"  the pass is {self.run.origin}"]
+        lines = [str(self.verdict)]
+        if not isinstance(self.run, TraceStep):
+            lines.append(f"  the pass is {self.run.origin}")
+        elif self.run.where:
+            lines.append(f"  the step is from {self.run.where}")
         lines += [f"  {self.note}"] if self.note else []
         for each in self.rewrites:
             span = each.span
@@ -99,32 +107,40 @@ def bisect(
     native: bool | None = None,
     apply: Apply = apply_here,
     failed: Callable[[PassFailed], object] | None = None,
+    schedule: ScheduleTrace = NO_SCHEDULE,
 ) -> Culprit | None:
     """Find the first pass of a pipeline that breaks a program, and the rewrites in it that do.
+
+    A ``schedule`` runs first, and a step of it may be what is found.
 
     The options are those of :func:`check`; ``apply`` says how a pass is run, each time; ``failed``
     hears of a pass that fails before there is a verdict, and may add to its hint. None if every
     step keeps the meaning.
     """
     options = Options(inputs or {}, dims or {}, seed, samples, native)
-    kept: list[IR] = []
+    kept: list[tuple[IR, object]] = []
 
     def watched() -> Iterator[Step]:
         try:
-            for step in pipeline.steps(ir, apply=apply):
-                kept.append(step.before)
+            for step in scheduled_steps(ir, schedule, pipeline, apply=apply):
+                kept.append((step.before, step.after))
                 yield step
         except PassFailed as error:
-            kept.append(error.before)
-            if failed is not None:
+            kept.append((error.before, error.after))
+            if failed is not None and error.phase != SCHEDULE:
                 failed(error)
             raise
 
     verdict = _first_failure(watched(), options)
     if verdict is None:
         return None
+    before, after = kept[-1]
+    if verdict.phase == SCHEDULE:
+        step = step_of(schedule, verdict.pass_text)
+        bad = after if isinstance(after, PrimFunc) else None
+        return Culprit(verdict, step, before, good=before, bad=bad)
     p = _pass_at(pipeline, verdict)
-    return _Search(pipeline, p, kept[-1], verdict, options, apply).culprit()
+    return _Search(pipeline, p, before, verdict, options, apply).culprit()
 
 
 def _first_failure(steps: Iterator[Step], options: Options) -> Verdict | None:

@@ -1,4 +1,5 @@
-"""A failure that can be had again: a function, the passes that run on it, and its arguments."""
+"""A failure that can be had again: a function, its schedule, the passes that run on it, and its
+arguments."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,18 +11,22 @@ from numpy.typing import ArrayLike
 from irkit.core import IRKitError, count_nodes
 from irkit.debug.check import Options, Subject, verdicts
 from irkit.debug.inputs import INTEGERS, InputSet, input_sets
+from irkit.debug.primitives import NO_SCHEDULE, scheduled_steps
 from irkit.debug.running import MAX_STEPS
 from irkit.debug.sound import runs
 from irkit.ir import Buffer, PrimFunc, StepLimit, numpy_dtype, parse, script
+from irkit.schedule import ScheduleTrace
 from irkit.transform import Apply, PassFailed, Pipeline, Step, apply_here
 
 
 class Case(msgspec.Struct, frozen=True, eq=False):
-    """What fails: ``inputs`` are arrays and numbers by the names of the parameters."""
+    """What fails: ``inputs`` are arrays and numbers by the names of the parameters; ``schedule``
+    runs on the function before the passes do."""
 
     func: PrimFunc
     pipeline: Pipeline
     inputs: Mapping[str, Any]
+    schedule: ScheduleTrace = NO_SCHEDULE
 
     @property
     def args(self) -> list[Any]:
@@ -33,6 +38,10 @@ class Case(msgspec.Struct, frozen=True, eq=False):
         """Copy with some fields changed."""
         return msgspec.structs.replace(self, **changes)
 
+    def steps(self, apply: Apply = apply_here) -> Iterator[Step]:
+        """Run the schedule, then the passes, one step at a time."""
+        return scheduled_steps(self.func, self.schedule, self.pipeline, apply=apply)
+
     def reread(self) -> "Case":
         """Print the function and read it back, so that only what is text counts."""
         func = parse(script(self.func))
@@ -43,16 +52,19 @@ class Case(msgspec.Struct, frozen=True, eq=False):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """How a case fails, and by which pass.
+    """How a case fails, and by which pass, or primitive (``sch.split``).
 
     ``kind`` is ``differs`` (other numbers), ``failed`` (the result cannot run), or how a pass fails
-    (see ``FailureKind``); ``exception`` names what it raised. ``text`` is for people.
+    (see ``FailureKind``); ``exception`` names what it raised. ``text`` is for people. ``native``
+    says that native code was run: there an access out of bounds may pass for other numbers, and
+    be noticed only when a later primitive has moved it.
     """
 
     kind: str
     name: str
     exception: str = ""
     text: str = ""
+    native: bool = False
 
     @property
     def needs_guard(self) -> bool:
@@ -64,28 +76,36 @@ class Failure(msgspec.Struct, frozen=True):
         """Say whether the pass itself fails, whatever the inputs."""
         return self.kind not in ("differs", "failed")
 
+    @property
+    def is_of_schedule(self) -> bool:
+        """Say whether a primitive is guilty, and no pass."""
+        return self.name.startswith("sch.")
+
     def is_like(self, other: "Failure | None") -> bool:
-        """Say whether another failure is of the same kind and by the same pass."""
-        return other is not None and (self.kind, self.name, self.exception) == (
-            other.kind,
-            other.name,
-            other.exception,
-        )
+        """Say whether another failure is of the same kind and by the same pass, as far as can be
+        seen."""
+        if other is None or self.exception != other.exception:
+            return False
+        blurred = (self.native or other.native) and not (self.is_of_pass or other.is_of_pass)
+        moved = blurred and self.is_of_schedule and other.is_of_schedule
+        return (moved or self.name == other.name) and (blurred or self.kind == other.kind)
 
 
 class Size(msgspec.Struct, frozen=True):
-    """How large a case is: nodes and lines of the function, passes, elements of the inputs, and how
-    many of these are not 0."""
+    """How large a case is: nodes and lines of the function, passes, elements of the inputs, how
+    many of these are not 0, and steps of the schedule."""
 
     nodes: int
     lines: int
     passes: int
     elements: int
     nonzero: int
+    steps: int = 0
 
     def __str__(self) -> str:
+        steps = f"{self.steps} schedule steps, " if self.steps else ""
         return (
-            f"{self.nodes} nodes on {self.lines} lines, {self.passes} passes, "
+            f"{self.nodes} nodes on {self.lines} lines, {steps}{self.passes} passes, "
             f"{self.elements} input elements ({self.nonzero} not 0)"
         )
 
@@ -99,6 +119,7 @@ def size_of_case(case: Case) -> Size:
         len(case.pipeline.placed),
         sum(array.size for array in arrays),
         sum(int(np.count_nonzero(array)) for array in arrays),
+        len(case.schedule),
     )
 
 
@@ -116,27 +137,26 @@ def failure_of(
     """
     options = Options(case.inputs, native=native, max_steps=max_steps)
     try:
-        return _first_failure(case.pipeline, case.func, options, apply)[0]
+        return _first_failure(case.steps(apply), options)[0]
     except IRKitError:
-        return None  # The IR or the inputs given do not hold.
+        return None  # The IR or the inputs given do not hold, or the schedule does not fit.
 
 
-def _first_failure(
-    pipeline: Pipeline, func: PrimFunc, options: Options, apply: Apply
-) -> tuple[Failure | None, str]:
+def _first_failure(steps: Iterator[Step], options: Options) -> tuple[Failure | None, str]:
     """Give the first failure, and the name of the inputs it was seen on."""
     raised: list[PassFailed] = []
 
     def watched() -> Iterator[Step]:
         try:
-            yield from pipeline.steps(func, apply=apply)
+            yield from steps
         except PassFailed as error:
             raised.append(error)
             raise
 
     for verdict in verdicts(watched(), options):
         if verdict.status in ("differs", "failed"):
-            failure = Failure(verdict.status, verdict.name, text=str(verdict))
+            native = verdict.how == "native code"
+            failure = Failure(verdict.status, verdict.name, text=str(verdict), native=native)
             return _of_pass(raised[0], str(verdict)) if raised else failure, verdict.inputs
     return None, ""
 
@@ -144,7 +164,7 @@ def _first_failure(
 def failed_pass(case: Case, apply: Apply = apply_here) -> Failure | None:
     """Run the passes of a case, and no program; say how one of them fails by itself."""
     try:
-        for _ in case.pipeline.steps(case.func, apply=apply):
+        for _ in case.steps(apply):
             pass
     except PassFailed as error:
         return _of_pass(error, str(error))
@@ -169,21 +189,23 @@ def find_case(
     native: bool | None = None,
     max_steps: int = MAX_STEPS,
     apply: Apply = apply_here,
+    schedule: ScheduleTrace = NO_SCHEDULE,
 ) -> tuple[Case, Failure] | None:
-    """Look for inputs on which a pipeline breaks a function; the options are those of
-    :func:`check`.
+    """Look for inputs on which a pipeline breaks a function, or a schedule that runs before it; the
+    other options are those of :func:`check`.
 
     None if every step keeps the meaning. Raises: IRKitError if the function itself cannot run.
     """
     options = Options(inputs or {}, dims or {}, seed, samples, native, max_steps=max_steps)
-    failure, seen_on = _first_failure(pipeline, func, options, apply)
+    steps = scheduled_steps(func, schedule, pipeline, apply=apply)
+    failure, seen_on = _first_failure(steps, options)
     if failure is None:
         return None
     if failure.is_of_pass:
-        return Case(func, pipeline, _any_inputs(func, options)), failure
+        return Case(func, pipeline, _any_inputs(func, options), schedule), failure
     # First those that it fails on: with one set given, other bounds of precision may hold.
     for chosen in sorted(Subject(func, options).inputs, key=lambda each: each.name != seen_on):
-        case = Case(func, pipeline, _named(func, chosen))
+        case = Case(func, pipeline, _named(func, chosen), schedule)
         again = failure_of(case, native=native, max_steps=max_steps, apply=apply)
         if again is not None:
             return case, again

@@ -15,6 +15,7 @@ from irkit.debug.compare import Difference, compare, identical
 from irkit.debug.graph_check import GraphSubject, graph_of
 from irkit.debug.inputs import INTEGERS, Array, InputSet, TooLarge, input_names, input_sets
 from irkit.debug.precision import Precision
+from irkit.debug.primitives import place
 from irkit.debug.running import MAX_STEPS, PATIENCE, Interpreter, Native, Outcome, Runs
 from irkit.ir import Buffer, PrimFunc, StepLimit
 from irkit.transform import IR, PassFailed, Step
@@ -49,7 +50,7 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.status == "same"
 
     def __str__(self) -> str:
-        who = f"phase {self.phase}: '{self.pass_text}' on {self.function!r}: {self.status}"
+        who = f"{place(self.phase)}: '{self.pass_text}' on {self.function!r}: {self.status}"
         if self.error.at is not None:
             at = ", ".join(map(str, self.error.at))
             who += f": {self.buffer}[{at}] is {self.error.found}, expected {self.error.expected}"

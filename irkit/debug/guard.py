@@ -14,6 +14,7 @@ from irkit.core import IRKitError
 from irkit.debug.crash import failure_traceback, write_crash
 from irkit.debug.explain import explain
 from irkit.debug.isolate import Isolation, half_of_memory, time_limit
+from irkit.debug.primitives import PrimitiveFailed
 from irkit.transform import Apply, PassFailed, Step, apply_here
 
 _SHOWN = 12  # Lines of a traceback; the folder has all.
@@ -44,6 +45,8 @@ class Guard(msgspec.Struct, frozen=True):
         """Pass steps on; a failure among them is explained, for those who make a verdict of it."""
         try:
             yield from steps
+        except PrimitiveFailed:
+            raise  # What is needed to run a schedule again is a trace, which the user has.
         except PassFailed as error:
             self.report(error)
             raise

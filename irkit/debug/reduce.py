@@ -1,4 +1,5 @@
-"""Make a failing case small: delta debugging over the function, the pipeline and the inputs.
+"""Make a failing case small: delta debugging over the function, its schedule, the pipeline and
+the inputs.
 
 Each family lists moves, in order; many are tried at once, then halves of them, down to single ones.
 What still fails becomes the case. Families take turns until none of them finds anything.
@@ -18,6 +19,7 @@ from irkit.debug.case import Case, Failure, Size, failed_pass, failure_of, size_
 from irkit.debug.running import MAX_STEPS
 from irkit.debug.shrink_inputs import values
 from irkit.debug.shrink_pipeline import options, passes, starts
+from irkit.debug.shrink_schedule import arguments, begun, origins, scheduled
 from irkit.debug.shrink_signature import numbers, parameters, shapes
 from irkit.debug.shrink_tree import (
     Edit,
@@ -80,6 +82,8 @@ def _of_edits(name: str, list_edits: Callable[[PrimFunc], list[Edit]]) -> Family
 
 FAMILIES = (
     Family("passes", passes, _all_moves),
+    Family("schedule", scheduled, _all_moves),
+    Family("schedule start", begun, lambda case, moves: moves[0](case)),
     Family("start", starts, lambda case, moves: moves[0](case)),
     _of_edits("statements", deletions),
     Family("parameters", parameters, _all_moves),
@@ -90,6 +94,8 @@ FAMILIES = (
     _of_edits("details", trimmings),
     _of_edits("expressions", expressions),
     Family("options", options, _all_moves),
+    Family("schedule arguments", arguments, _all_moves),
+    Family("schedule lines", origins, _all_moves),
     Family("inputs", values, _all_moves),
 )
 
@@ -143,6 +149,7 @@ class _Search:
         self.too_long = False  # The case so far takes the interpreter too long.
         self.max_steps = 0
         self.known: set[bytes] = set()
+        self.program: tuple[object, object] = (None, None)  # That of the case so far.
         self.is_program: Callable[..., bool] = is_sound
 
     def run(self, case: Case) -> Case:
@@ -218,15 +225,19 @@ class _Search:
             return False
         self.known.add(key)
         self.count += 1
-        try:
-            if not self.is_program(case.func, case.args, max_steps=self.max_steps):
-                return False
-            short = True
-        except StepLimit:
-            short = False
+        program = (case.func, case.inputs)
+        if any(old is not new for old, new in zip(self.program, program, strict=True)):
+            try:
+                if not self.is_program(case.func, case.args, max_steps=self.max_steps):
+                    return False
+                short = True
+            except StepLimit:
+                short = False
+        else:  # Passes or schedule have changed, and no program.
+            short = not self.too_long
         if not (short or self.too_long) or not self._fails(case):
             return False
-        self.too_long = not short
+        self.program, self.too_long = program, not short
         return True
 
     def _fails(self, case: Case) -> bool:
@@ -244,6 +255,7 @@ def _digest(case: Case) -> bytes:
     """Say shortly what a candidate is, so that none is tried twice."""
     made = hashlib.blake2b(script(case.func).encode(), digest_size=16)
     made.update(case.pipeline.text().encode())
+    made.update(case.schedule.as_json().encode())
     for name, value in case.inputs.items():
         array = np.asarray(value)
         made.update(f"{name}{array.dtype}{array.shape}".encode())

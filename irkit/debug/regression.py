@@ -1,5 +1,5 @@
-"""Write a case as files: the function, the pipeline, the inputs, and a test that stands alone and
-fails for as long as the case does."""
+"""Write a case as files: the function, its schedule, the pipeline, the inputs, and a test that
+stands alone and fails for as long as the case does."""
 
 import json
 import math
@@ -16,11 +16,13 @@ from irkit.core import IRKitError, replacing
 from irkit.debug.case import Case, Failure
 from irkit.debug.child import Limits
 from irkit.ir import script
+from irkit.schedule import ScheduleTrace
 from irkit.transform import Registry
 
 INLINE = 4096  # Elements of inputs up to which they stand in the test itself.
 WIDTH = 96
 FILES = ("reduced.irs", "pipeline.txt", "inputs.npz", "test_reduced.py")
+SCHEDULE_FILE = "reduced_schedule.json"
 _TEST = '''\
 """{title}
 
@@ -32,9 +34,9 @@ import numpy as np
 from irkit.debug import {names}
 from irkit.ir import parse
 from irkit.phases import pipeline_for
-
+{more}
 FUNCTION = {function}
-PIPELINE = {pipeline}
+{schedule}PIPELINE = {pipeline}
 INPUTS = {inputs}
 
 
@@ -46,13 +48,16 @@ def test_{name}() -> None:
 
 _NO_LIMITS = Limits()
 _PLAIN = """\
-    for verdict in check(pipeline_for(PIPELINE, func).steps(func), INPUTS):
+{first}    for verdict in check({steps}, INPUTS):
         assert verdict.ok, str(verdict)"""
 _GUARDED = """\
-    with Isolation(seconds={seconds}, memory={memory}) as isolation:
-        steps = pipeline_for(PIPELINE, func).steps(func, apply=isolation.apply)
+{first}    with Isolation(seconds={seconds}, memory={memory}) as isolation:
+        steps = {steps}
         for verdict in check(steps, INPUTS):
             assert verdict.ok, str(verdict)"""
+_STEPS = "pipeline_for(PIPELINE, func).steps(func{apply})"
+_SCHEDULE = "    schedule = ScheduleTrace.from_json(SCHEDULE)\n"
+_SCHEDULED = "scheduled_steps(func, schedule, pipeline_for(PIPELINE, func){apply})"
 
 
 def regression_test(
@@ -70,19 +75,30 @@ def regression_test(
     imports = "" if inline else "\nfrom pathlib import Path\n"
     if any(array.dtype.name == "bfloat16" for array in inputs.values()):
         imports += "\nimport ml_dtypes"
-    body = _PLAIN
+    names = ["check"] + ["scheduled_steps"] * bool(case.schedule.steps)
+    steps = _SCHEDULED if case.schedule.steps else _STEPS
+    first = _SCHEDULE if case.schedule.steps else ""
+    body = _PLAIN.format(first=first, steps=steps.format(apply=""))
     if failure.needs_guard:
-        body = _GUARDED.format(seconds=limits.seconds, memory=limits.memory)
-    names = f"{failure.name}_keeps_the_meaning_of_{case.func.name}"
+        names.insert(0, "Isolation")
+        body = _GUARDED.format(
+            first=first,
+            seconds=limits.seconds,
+            memory=limits.memory,
+            steps=steps.format(apply=", apply=isolation.apply"),
+        )
+    claim = f"{failure.name}_keeps_the_meaning_of_{case.func.name}"
     return _TEST.format(
         title=textwrap.fill(title, WIDTH),
         imports=imports,
-        names="Isolation, check" if failure.needs_guard else "check",
+        names=", ".join(names),
+        more="from irkit.schedule import ScheduleTrace\n" if case.schedule.steps else "",
+        schedule=_schedule_text(case.schedule),
         body=body,
         function=_quoted(script(case.func)),
         pipeline=json.dumps(_pipeline_text(case, known)),
         inputs=_inputs_text(inputs, inline),
-        name=re.sub(r"\W+", "_", names, flags=re.ASCII).lower()[:80],
+        name=re.sub(r"\W+", "_", claim, flags=re.ASCII).lower()[:80],
     )
 
 
@@ -94,6 +110,17 @@ def _pipeline_text(case: Case, known: Registry) -> str:
                 hint="Define it at the top level of a module.",
             )
     return case.pipeline.text(known)
+
+
+def _schedule_text(schedule: ScheduleTrace) -> str:
+    """Write a schedule as JSON, one step a line, under the same in Python."""
+    if not schedule.steps:
+        return ""
+    shown = "".join(f"# {line}\n" for line in schedule.as_python().splitlines())
+    data = json.loads(schedule.as_json())
+    lines = ",\n".join(json.dumps(step) for step in data.pop("steps"))
+    text = f'{{"irkit_schedule": {data["irkit_schedule"]}, "steps": [\n{lines}\n]}}\n'
+    return f"{shown}SCHEDULE = {_quoted(text)}\n"
 
 
 def _quoted(text: str) -> str:
@@ -137,13 +164,17 @@ def write_case(
         "pipeline.txt": _pipeline_text(case, known) + "\n",
         "test_reduced.py": regression_test(case, failure, known, limits),
     }
+    if case.schedule.steps:
+        texts[SCHEDULE_FILE] = case.schedule.as_json()
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
-        for name in FILES:
+        for name in dict.fromkeys((*FILES, *texts)):
             made = files.enter_context(replacing(folder / name))
             if name in texts:
                 made.write_text(texts[name], encoding="utf-8")
             else:
                 with made.open("wb") as file:
                     np.savez(file, allow_pickle=False, **dict(case.inputs))
+    if not case.schedule.steps:  # One that an earlier case left would seem to belong to this one.
+        (folder / SCHEDULE_FILE).unlink(missing_ok=True)
     return folder / "test_reduced.py"

@@ -15,12 +15,17 @@ Move = Callable[[Case], Case | None]
 def passes(case: Case) -> list[Move]:
     """Leave out each pass, the last ones first."""
     placed = case.pipeline.placed
-    return [partial(_without, p=each) for each in reversed(placed)] if len(placed) > 1 else []
+    return [partial(_without, p=each) for each in reversed(placed)] if _is_long(case) else []
+
+
+def _is_long(case: Case) -> bool:
+    """Say whether a pass may go: without a schedule, the last one may not."""
+    return len(case.pipeline.placed) > (0 if case.schedule.steps else 1)
 
 
 def _without(case: Case, p: Placed) -> Case | None:
     placed = case.pipeline.placed
-    if p not in placed or len(placed) < 2:
+    if p not in placed or not _is_long(case):
         return None
     at = len(placed) - 1 - placed[::-1].index(p)
     return _arranged(case, placed[:at] + placed[at + 1 :])
@@ -40,7 +45,7 @@ def starts(case: Case) -> list[Move]:
 
 def _from(case: Case, count: int) -> Case | None:
     placed = case.pipeline.placed
-    if count >= len(placed):
+    if count >= len(placed) or case.schedule.steps:
         return None
     try:
         first = arranged(case.pipeline, placed[:count], case.func)

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from irkit.debug.check import Verdict
+from irkit.debug.primitives import SCHEDULE
 from irkit.debug.summary import PassRow, RuleRow
 
 
@@ -61,7 +62,8 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Table:
     for each in verdicts:
         error = each.error
         sizes = [f"{size:.3g}" if size else "-" for size in (error.abs, error.rel, error.ulp)]
-        cells = (str(each.phase), each.pass_text, each.function, each.status, *sizes)
+        phase = "schedule" if each.phase == SCHEDULE else str(each.phase)
+        cells = (phase, each.pass_text, each.function, each.status, *sizes)
         table.add_row(*map(Text, (*cells, _first_wrong(each))), style=colours[each.status])
     return table
 

@@ -14,7 +14,7 @@ from irkit.schedule.intrinsics import Intrinsics, TensorIntrin, builtin_intrinsi
 from irkit.schedule.recording import PRIMITIVES, Check
 from irkit.schedule.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.schedule import Schedule
-from irkit.schedule.trace import ScheduleTrace, TraceStep
+from irkit.schedule.trace import Ref, ScheduleTrace, TraceStep, Value
 
 __all__ = [
     "PRIMITIVES",
@@ -25,10 +25,12 @@ __all__ = [
     "IndexMap",
     "Intrinsics",
     "LoopRef",
+    "Ref",
     "Schedule",
     "ScheduleTrace",
     "TensorIntrin",
     "TraceStep",
+    "Value",
     "buffer_written",
     "builtin_intrinsics",
 ]

@@ -3,7 +3,7 @@ leaves nothing behind if it fails."""
 
 import functools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import msgspec
@@ -97,7 +97,17 @@ class Recording:
 
         Raises: ScheduleError, which names the step, if one is not legal here.
         """
-        found: dict[str, Any] = {}
+        for _ in self.replaying(trace):
+            pass
+
+    def replaying(
+        self, trace: ScheduleTrace, found: dict[str, Any] | None = None
+    ) -> Iterator[TraceStep]:
+        """Run the steps of a trace one by one, and give each when it is done.
+
+        ``found`` holds what earlier steps gave, by name, and takes what these give.
+        """
+        found = {} if found is None else found
         for number, step in enumerate(trace.steps, 1):
             method = PRIMITIVES.get(step.primitive)
             if method is None:
@@ -121,6 +131,7 @@ class Recording:
                     f"step {number} gave {len(results)} results, not {len(step.results)}: {step}"
                 )
             found.update(zip(step.results, results, strict=False))
+            yield step
 
     def _work_on(self, name: str) -> None:
         func = self._mod.functions.get(name)

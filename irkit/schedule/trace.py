@@ -65,6 +65,11 @@ class TraceStep(msgspec.Struct, frozen=True):
     drawn: Value = None
     where: str = ""
 
+    @property
+    def uses(self) -> set[str]:
+        """The names of earlier results that it uses."""
+        return names_in(self)
+
     def __str__(self) -> str:
         given = [_python(arg) for arg in self.args]
         given += [f"{name}={_python(value)}" for name, value in self.options]
