@@ -18,7 +18,7 @@ def test_every_python_example_runs_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     light = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
     (tmp_path / "squeezenet.onnx").write_bytes((light / "light_squeezenet.onnx").read_bytes())
     monkeypatch.chdir(tmp_path)

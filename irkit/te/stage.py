@@ -146,6 +146,25 @@ class Stage:
         """Store this stage in another layout."""
         self._say("loops", lambda b: b.sch.transform_layout(b.block(self.op), index_map))
 
+    def tensorize(self, axis: Handle, intrin: str) -> None:
+        """Put an intrinsic in the place of all that a loop computes."""
+        self._say("loops", lambda b: b.sch.tensorize(b.loop(axis), intrin))
+
+    def storage_align(self, axis: IterVar, factor: int, offset: int) -> None:
+        """Make the stride along an axis ``offset`` more than a multiple of ``factor`` elements."""
+        at = self._dimension(axis)
+        self._say("loops", lambda b: b.sch.storage_align(b.block(self.op), 0, at, factor, offset))
+
+    def double_buffer(self) -> None:
+        """Keep two of what this stage computes, so that one is filled while the other is read."""
+        self._say("loops", lambda b: b.sch.double_buffer(b.block(self.op)))
+
+    def _dimension(self, axis: IterVar) -> int:
+        for at, each in enumerate(self.op.axis):
+            if each is axis:
+                return at
+        raise ScheduleError(f"{axis.name!r} is no axis of stage {self.op.name!r}")
+
     def _say(
         self, kind: Kind, run: Callable[[Build], object], beside: Operation | None = None
     ) -> None:

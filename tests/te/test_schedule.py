@@ -6,7 +6,7 @@ import pytest
 import irkit
 from irkit import te
 from irkit.core import IRKitError, ScheduleError, walk
-from irkit.ir import For, PrimFunc
+from irkit.ir import Allocate, For, PrimFunc, as_int
 from tests.schedule.kernels import assert_same_results
 
 
@@ -177,6 +177,18 @@ def test_a_stage_takes_hints_predicates_and_threads_around_it() -> None:
     s[b].set_store_predicate(lambda i: i < 8)
     s[b].env_threads(te.thread_axis((0, 4), "threadIdx.x"))
     assert_same_results(te.create_prim_func([a, b]), s.func)
+
+
+def test_a_stage_says_how_it_lies_in_memory() -> None:
+    a, b, c = chain()
+    s = te.create_schedule(c, check="each")
+    s[b].storage_align(b.op.axis[0], 32, 8)
+    (stage,) = walk(s.func, on=Allocate)
+    assert stage.buffer.strides is not None
+    assert [as_int(stride) for stride in stage.buffer.strides] == [40, 1]
+    with pytest.raises(ScheduleError, match="no axis of stage"):
+        s[b].storage_align(c.op.axis[0], 32, 8)
+    assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
 
 
 def test_what_is_not_legal_is_refused_and_not_said() -> None:
