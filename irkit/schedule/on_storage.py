@@ -1,7 +1,7 @@
 """The primitives of a schedule that say where intermediate buffers lie."""
 
 from irkit.ir import Buffer, DType, as_dtype
-from irkit.schedule import storage
+from irkit.schedule import rolling, storage
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef
 
@@ -29,6 +29,12 @@ class StoragePrimitives(Recording):
     def reuse_buffer(self, first: BlockRef, second: BlockRef) -> None:
         """Let what a second block writes lie in the memory of what a first one writes."""
         self._func = storage.reuse_buffer(self._func, first.name, second.name)
+
+    @primitive
+    def rolling_buffer(self, block: BlockRef) -> None:
+        """Keep what a block computed for one iteration of the loop that it was moved to as long as
+        later ones need it."""
+        self._func = rolling.rolling_buffer(self._func, block.name)
 
     @primitive
     def unsafe_set_dtype(self, block: BlockRef, dtype: DType | str) -> None:

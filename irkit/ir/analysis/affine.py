@@ -10,7 +10,7 @@ import msgspec
 
 from irkit.core import postorder, substitute
 from irkit.ir.analysis.numbering import Numbering
-from irkit.ir.arith import Interval, simplify
+from irkit.ir.arith import Interval, bounds, simplify
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Add, Cast, Const, Expr, FloorDiv, FloorMod, Mul, Neg, Sub, Var
 
@@ -52,6 +52,7 @@ class Sums:
         self.values = values or {}
         self._known: dict[int, Affine] = {}
         self._alive: list[Expr] = []
+        self._boxes: dict[int, Interval] = {}
         # Outermost first, so that a chain of them is no recursion.
         for value in self.values.values():
             self.of(value)
@@ -81,11 +82,20 @@ class Sums:
     def _atom_limits(self, number: int) -> Limits:
         expr = self.atom(number)
         low, high = (expr.dtype.low, expr.dtype.high) if expr.dtype.bits < 64 else (-_INF, _INF)
-        known = self.ranges.get(expr) if isinstance(expr, Var) else None
+        known = self._box(number, expr)
         if known is not None:
             low = low if known.low is None else known.low
             high = high if known.high is None else known.high
         return low, high
+
+    def _box(self, number: int, expr: Expr) -> Interval | None:
+        if isinstance(expr, Var):
+            return self.ranges.get(expr)
+        if not isinstance(expr, FloorMod) or expr.dtype.lanes != 1:
+            return None
+        if number not in self._boxes:  # Else an index of a circular buffer might wrap around.
+            self._boxes[number] = bounds(expr, self.ranges)
+        return self._boxes[number]
 
     def _read(self, node: Expr) -> Affine:
         found = self._sum(node)
