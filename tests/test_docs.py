@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from irkit.passes import BUILTIN
+from irkit.schedule import PRIMITIVES
+
 ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 FOLDERS = ("irkit", "passes", "phases", "fuzz", "tests", "examples", "benchmarks")
@@ -20,3 +23,16 @@ def test_every_file_that_a_page_names_exists(page: str) -> None:
     ]
     missing = [name for name in named if not any(path.endswith(f"/{name}") for path in paths)]
     assert missing == []
+
+
+def test_what_the_page_for_users_of_tvm_names_is_there() -> None:
+    page = (ROOT / "docs" / "from-tvm.md").read_text()
+    passes, _, schedules = page.partition("## Schedules")
+    named = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", passes))
+    known = {each.name for each in BUILTIN}
+    assert len(named) > 20
+    assert named <= known, named - known
+    primitives = set(re.findall(r"`([a-z]+_[a-z_]+)`", schedules)) - {
+        "get_sblock", "get_sref", "remove_rv",
+    }  # fmt: skip
+    assert primitives <= set(PRIMITIVES), primitives - set(PRIMITIVES)
