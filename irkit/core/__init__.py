@@ -17,7 +17,7 @@ from irkit.core.errors import (
 from irkit.core.files import replacing
 from irkit.core.malformed import malformed
 from irkit.core.marked import marked
-from irkit.core.module import Codec, Function, IRModule, Level, Problem
+from irkit.core.module import Codec, Function, IRModule, Level, Listing, Problem
 from irkit.core.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.core.node import (
     Attrs,
@@ -42,6 +42,7 @@ from irkit.core.same import equal, same, same_data, structural_hash
 from irkit.core.span import Span
 from irkit.core.stable import until_stable
 from irkit.core.target import Target, as_target
+from irkit.core.tokens import Coloured, token_class, tokens
 from irkit.core.walk import count_nodes, postorder, symbols_bound, symbols_used, walk
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "Attrs",
     "Binds",
     "Codec",
+    "Coloured",
     "DTypeError",
     "Field",
     "FormatError",
@@ -60,6 +62,7 @@ __all__ = [
     "IRModule",
     "InputError",
     "Level",
+    "Listing",
     "Names",
     "Node",
     "OptionError",
@@ -109,6 +112,8 @@ __all__ = [
     "substitute",
     "symbols_bound",
     "symbols_used",
+    "token_class",
+    "tokens",
     "until_stable",
     "user_span",
     "uses",

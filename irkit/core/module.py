@@ -85,14 +85,29 @@ class Script(Protocol):
     def __call__(self, node: Any, /, *, names: Names | None = None) -> str: ...
 
 
+class Listing(msgspec.Struct, frozen=True):
+    """The printed lines of a function, and on which (from 1) each node begins, by ``id``; the
+    function itself stands where its ``def`` does."""
+
+    lines: list[str]
+    starts: dict[int, int]
+
+
+class List(Protocol):
+    """Print a function as lines; ``names`` as in :meth:`Function.script`."""
+
+    def __call__(self, func: Any, /, *, names: Names | None = None) -> Listing: ...
+
+
 class Level(msgspec.Struct, frozen=True):
     """Tell the pass machinery what it must know of an IR: how to verify, print, read and compare
     it, and its node classes.
 
-    ``signature`` gives what no pass may change: a node, data, or a tuple of them; ``lines`` on
-    which
-    line of the script each node begins, by ``id``. ``codecs`` say how data that is not plain is
-    written to a trace file.
+    ``signature`` gives what no pass may change: a node, data, or a tuple of them; ``listing``
+    prints
+    as ``script`` does and says on which line each node begins; ``symbols`` lists what a function
+    introduces, in the order in which names are given. ``codecs`` say how data
+    that is not plain is written to a trace file.
     """
 
     name: str
@@ -102,7 +117,8 @@ class Level(msgspec.Struct, frozen=True):
     same: Callable[[Any, Any], bool]
     nodes: tuple[type[Node], ...]
     signature: Callable[[Any], object] | None = None
-    lines: Callable[[Any], dict[int, int]] | None = None
+    listing: List | None = None
+    symbols: Callable[[Any], list[Node]] | None = None
     codecs: tuple[Codec, ...] = ()
 
     @property

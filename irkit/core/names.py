@@ -47,6 +47,12 @@ class Names:
     def __init__(self) -> None:
         self._known: dict[int, tuple[Node, str]] = {}
 
+    def copied(self) -> "Names":
+        """Copy the table, so that what is printed with the copy leaves this one as it is."""
+        made = Names()
+        made._known = dict(self._known)
+        return made
+
     def choose(self, symbols: Iterable[Node]) -> "Printed":
         """Name the symbols of one function, in order: a known one keeps its name where it can."""
         printed = Printed(self._known)

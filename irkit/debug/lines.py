@@ -14,7 +14,7 @@ class Lines:
     """
 
     def __init__(self, level: Level, func: Function) -> None:
-        self.starts: dict[int, int] = {} if level.lines is None else level.lines(func)
+        self.starts: dict[int, int] = {} if level.listing is None else level.listing(func).starts
         self.others: dict[int, int] = {}
         line = 0
         for node in walk(func):

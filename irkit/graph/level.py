@@ -21,7 +21,7 @@ from irkit.graph.nodes import (
     Value,
 )
 from irkit.graph.parse import parse
-from irkit.graph.script import first_lines, script
+from irkit.graph.script import listing, script, symbols_in_order
 from irkit.graph.types import FuncType, TensorType, TupleType
 from irkit.graph.verify import verify
 from irkit.ir import LOOP_LEVEL, Expr
@@ -52,7 +52,8 @@ GRAPH_LEVEL = Level(
     # Symbolic dimensions are expressions of the loop IR.
     nodes=(*GRAPH_NODES, *(cls for cls in LOOP_LEVEL.nodes if issubclass(cls, Expr))),
     signature=lambda func: (func.params, func.body.result.type),
-    lines=first_lines,
+    listing=listing,
+    symbols=symbols_in_order,
     codecs=(ARRAY_CODEC, *LOOP_LEVEL.codecs),
 )
 # For files that are run again, which need the weights and not only what they were.

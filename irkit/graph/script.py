@@ -6,7 +6,7 @@ line that gives their result to the name they are bound to. Spans are not printe
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from irkit.core import Attrs, IRKitError, Node, symbols_bound
+from irkit.core import Attrs, IRKitError, Listing, Node, symbols_bound
 from irkit.graph.nodes import (
     Apply,
     Bind,
@@ -51,16 +51,20 @@ def script(func: "GraphFunc", *, names: Names | None = None) -> str:
     return "\n".join(_printed(func, names if names is not None else Names()).lines) + "\n"
 
 
-def first_lines(func: "GraphFunc") -> dict[int, int]:
-    """Say on which line of ``script(func)`` each binding and its step begin, by ``id``; the
-    function
-    itself stands where its ``def`` does."""
-    return _printed(func, Names()).starts
+def listing(func: "GraphFunc", *, names: Names | None = None) -> Listing:
+    """Print a graph function as lines, and say on which each binding and its step begin."""
+    printer = _printed(func, names if names is not None else Names())
+    return Listing(printer.lines, printer.starts)
+
+
+def symbols_in_order(func: "GraphFunc") -> list[Node]:
+    """List what a function introduces, in the order in which names are given."""
+    return [*func.params, *dimension_vars(func), *symbols_bound(func.body)]
 
 
 def _printed(func: "GraphFunc", table: Names) -> "_Printer":
     dims = dimension_vars(func)
-    printer = _Printer(table.choose([*func.params, *dims, *symbols_bound(func.body)]))
+    printer = _Printer(table.choose(symbols_in_order(func)))
     printer.title(func, dims)
     printer.starts[id(func)] = len(printer.lines) + 1
     printer.header("def", func.name, func.params, "")

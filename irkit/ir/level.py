@@ -5,7 +5,7 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType, dtype
 from irkit.ir.function import PrimFunc
 from irkit.ir.parse import parse
-from irkit.ir.script import first_lines, printed_statements, script
+from irkit.ir.script import listing, printed_statements, script, symbols_in_order
 from irkit.ir.script_expr import printed_classes
 from irkit.ir.stmt import Axis, Region
 from irkit.ir.verify import verify
@@ -26,6 +26,7 @@ LOOP_LEVEL = Level(
     same=same,
     nodes=LOOP_NODES,
     signature=lambda func: func.params,
-    lines=first_lines,
+    listing=listing,
+    symbols=symbols_in_order,
     codecs=(Codec("dtype", DType, str, dtype),),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from irkit.core import ALIAS, Attrs, Names, Node, Printed, is_printable, mangled
+from irkit.core import ALIAS, Attrs, Listing, Names, Node, Printed, is_printable, mangled
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var
@@ -63,12 +63,16 @@ def script(node: "PrimFunc | Node", *, names: Names | None = None) -> str:
     return _function(cast("PrimFunc", node), table)
 
 
-def first_lines(func: "PrimFunc") -> dict[int, int]:
-    """Say on which line of ``script(func)`` each statement begins, by ``id``; the function itself
-    stands where its ``def`` does."""
-    printer = _printed_function(func, Names(), {})
+def listing(func: "PrimFunc", *, names: Names | None = None) -> Listing:
+    """Print a function as lines, and say on which each statement begins."""
+    printer = _printed_function(func, names if names is not None else Names(), {})
     assert printer.starts is not None
-    return printer.starts
+    return Listing(printer.lines, printer.starts)
+
+
+def symbols_in_order(func: "PrimFunc") -> list[Node]:
+    """List what a function introduces, in the order in which names are given."""
+    return [*func.params, *dimension_vars(func.params), *bound_symbols(func.body)]
 
 
 def bound_symbols(stmt: Stmt) -> list[Node]:
@@ -345,7 +349,7 @@ def _printed_function(
     func: "PrimFunc", table: Names, starts: dict[int, int] | None = None
 ) -> Printer:
     dims = dimension_vars(func.params)
-    printer = Printer(table.choose([*func.params, *dims, *bound_symbols(func.body)]), starts)
+    printer = Printer(table.choose(symbols_in_order(func)), starts)
     name = func.name if is_printable(func.name) else mangled(func.name)
     if func.attrs:
         printer.line(f"@attrs({options_text(func.attrs)})")

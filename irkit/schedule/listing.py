@@ -2,7 +2,7 @@
 
 from irkit.core import Node, any_node, marked, walk
 from irkit.ir import PrimFunc, Stmt, script
-from irkit.ir.script import first_lines
+from irkit.ir.script import listing as printed
 
 _WHOLE = 60
 _AROUND = 8
@@ -19,7 +19,7 @@ def listing(func: PrimFunc, at: object, message: str) -> str:
 
 
 def _line_of(func: PrimFunc, at: Node) -> int:
-    starts = first_lines(func)
+    starts = printed(func).starts
     if id(at) in starts:
         return starts[id(at)]
     for stmt in reversed(list(walk(func, on=Stmt))):  # Outer ones come first: take the innermost.

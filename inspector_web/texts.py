@@ -1,0 +1,160 @@
+"""The printed text of every step of a trace, made when it is looked at.
+
+Names are chosen for the states of a function in the order of the steps, and before the first of
+them is printed. So the text of a step does not depend on which others were looked at, and two runs
+of the same passes print alike.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from irkit.core import Function, IRModule, Level, Names
+from irkit.inspector_web.lines import Ids, LineTable
+from irkit.transform import IR, Step, Trace
+
+Side = Literal["before", "after"]
+GIVEN = -1
+"""The step of what was there before the first pass."""
+
+
+class FunctionText(msgspec.Struct, eq=False):
+    """The printed lines of one state of one function, as numbers of a table; ``starts`` says by
+    ``id`` on which line (from 1) each node begins."""
+
+    func: Function
+    level: Level | None
+    ids: Ids
+    starts: dict[int, int]
+
+
+class Text(msgspec.Struct, eq=False):
+    """The printed lines of a function or module; ``parts`` are its functions, each with the number
+    of lines before it."""
+
+    ids: Ids
+    parts: tuple[tuple[int, FunctionText], ...]
+
+
+class State(msgspec.Struct, frozen=True, eq=False):
+    """A function as it stood after step ``step``, or as it was given (``GIVEN``)."""
+
+    step: int
+    func: Function
+
+
+class Texts:
+    """Print the steps of one trace on demand; each state is printed once.
+
+    ``table`` is shared by runs that are to be compared.
+    """
+
+    def __init__(self, trace: Trace, table: LineTable | None = None) -> None:
+        self.trace = trace
+        self.table = LineTable() if table is None else table
+        self.histories = _histories(trace)
+        self._levels = _levels(trace)
+        self._history_of = {
+            id(state.func): name for name, states in self.histories.items() for state in states
+        }
+        self._names: dict[str, Names] = {}
+        self._functions: dict[int, FunctionText] = {}
+        self._modules: dict[int, Text] = {}
+
+    def of(self, step: int, side: Side = "after") -> Text:
+        """Print a step before or after its pass."""
+        chosen = self.trace[step]
+        return self.of_ir(chosen.before if side == "before" else chosen.after)
+
+    def lines(self, step: int, side: Side = "after") -> list[str]:
+        """Print a step as lines."""
+        return self.table.text(self.of(step, side).ids)
+
+    def of_ir(self, ir: IR) -> Text:
+        """Print a function or a module of this trace."""
+        made = self._modules.get(id(ir))
+        if made is None:
+            made = self._modules[id(ir)] = self._printed(ir)
+        return made
+
+    def of_function(self, func: Function) -> FunctionText:
+        """Print a state of a function."""
+        made = self._functions.get(id(func))
+        if made is None:
+            made = self._functions[id(func)] = self._listed(func)
+        return made
+
+    def _printed(self, ir: IR) -> Text:
+        if isinstance(ir, Function):
+            text = self.of_function(ir)
+            return Text(text.ids, ((0, text),))
+        parts: list[tuple[int, FunctionText]] = []
+        pieces: list[Ids] = []
+        blank, at = self.table.number([""]), 0
+        for func in ir.functions.values():
+            text = self.of_function(func)
+            if pieces:
+                pieces.append(blank)
+                at += 1
+            parts.append((at, text))
+            pieces.append(text.ids)
+            at += len(text.ids)
+        return Text(np.concatenate(pieces) if pieces else blank[:0], tuple(parts))
+
+    def _listed(self, func: Function) -> FunctionText:
+        level = self._levels.get(type(func))
+        names = self._names_for(func)
+        if level is None or level.listing is None:
+            lines = func.script(names=names).splitlines()
+            return FunctionText(func, level, self.table.number(lines), {})
+        listing = level.listing(func, names=names)
+        return FunctionText(func, level, self.table.number(listing.lines), listing.starts)
+
+    def _names_for(self, func: Function) -> Names:
+        """Name all states of a function, in order, and give a copy of the table: printing must not
+        change what others are printed with."""
+        history = self._history_of.get(id(func), "")
+        names = self._names.get(history)
+        if names is None:
+            names = self._names[history] = Names()
+            for state in self.histories.get(history, ()):
+                level = self._levels.get(type(state.func))
+                if level is not None and level.symbols is not None:
+                    names.choose(level.symbols(state.func))
+        return names.copied()
+
+
+def functions_in(ir: IR) -> Iterator[tuple[str, Function]]:
+    """List the functions of a module, or the one function, by name."""
+    if isinstance(ir, IRModule):
+        yield from ir.functions.items()
+    else:
+        yield ir.name, ir
+
+
+def _levels(trace: Trace) -> dict[type[Function], Level]:
+    levels = {id(step.level): step.level for step in trace}
+    return {cls: level for level in levels.values() for cls in level.functions}
+
+
+def _histories(trace: Trace) -> dict[str, tuple[State, ...]]:
+    """List the states of every function, without repetition, in order of the steps.
+
+    A function that a step on a module makes is first seen after that step.
+    """
+    found: dict[str, dict[int, State]] = {}
+    for step in trace:
+        for name, func in _named(step, step.before):
+            found.setdefault(name, {}).setdefault(id(func), State(GIVEN, func))
+        for name, func in _named(step, step.after):
+            found.setdefault(name, {}).setdefault(id(func), State(step.index, func))
+    return {name: tuple(states.values()) for name, states in found.items()}
+
+
+def _named(step: Step, ir: IR) -> Iterator[tuple[str, Function]]:
+    if isinstance(ir, IRModule):
+        yield from ir.functions.items()
+    else:
+        yield step.function or ir.name, ir

@@ -1,0 +1,89 @@
+"""Cut lines of IR text into tokens and colour them as HTML, with every character escaped.
+
+What kind of thing a token is can be read off the token alone (a name that is called keeps its
+bracket), so each distinct token is coloured once and the rest is looking it up.
+"""
+
+import html
+import keyword
+import re
+
+_WORD = (
+    r"""\"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\#.*"""
+    r"""|@?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\(?|\d[\w.]*(?:e[+-]\d+)?"""
+)
+TOKEN = re.compile(rf"""\s+|{_WORD}|//|<<|>>|[=<>!]=|->|.""", re.S)
+# What lies between words has no colour, so it need not be cut up to be shown.
+_COARSE = re.compile(rf"""{_WORD}|[^\w"'#@]+|.""", re.S)
+_DTYPE = re.compile(r"(?:bool|(?:bf|f|i|u)\d{1,2})(?:x\d{1,5})?\Z")
+KEYWORDS = frozenset(keyword.kwlist)
+LOOPS = frozenset(("serial", "parallel", "vectorized", "unrolled", "thread"))
+
+# The colours that HTML gets where no style sheet comes with it, chosen for white and black pages.
+COLOURS = {
+    "k": "#a626a4",
+    "l": "#c7254e",
+    "t": "#0a7e8c",
+    "f": "#3b6fd4",
+    "n": "#986801",
+    "s": "#50a14f",
+    "c": "#808080",
+    "d": "#c7254e",
+}
+
+
+def tokens(line: str) -> list[str]:
+    """Cut a line into tokens; put together they are the line."""
+    return TOKEN.findall(line)
+
+
+def token_class(token: str) -> str:
+    """Say what a token is: k keyword, l kind of loop, t type, f called name, n number, s string, c
+    comment, d decorator, v name, nothing for the rest."""
+    first = token[0]
+    if first in "\"'":
+        return "s"
+    if first.isdigit():
+        return "n"
+    if first == "#":
+        return "c"
+    if first == "@":
+        return "d"
+    if not (first.isalpha() or first == "_"):
+        return ""
+    name = token.removesuffix("(")
+    if name in KEYWORDS:
+        return "k"
+    if _DTYPE.match(name):
+        return "t"
+    if name != token:
+        return "l" if name in LOOPS else "f"
+    return "v"
+
+
+class Coloured(dict[str, str]):
+    """Map tokens to HTML: with classes for a style sheet, or with colours of their own."""
+
+    def __init__(self, *, styles: bool = False) -> None:
+        super().__init__()
+        self.styles = styles
+
+    def __missing__(self, token: str) -> str:
+        # Names, most of a text, get no colour.
+        kind, bracket = token_class(token).replace("v", ""), ""
+        if token.endswith("("):
+            token_text, bracket = token[:-1], "("
+        else:
+            token_text = token
+        text = html.escape(token_text)
+        if self.styles:
+            colour = COLOURS.get(kind)
+            made = f'<span style="color:{colour}">{text}</span>' if colour else text
+        else:
+            made = f'<span class="{kind}">{text}</span>' if kind else text
+        made = self[token] = made + bracket
+        return made
+
+    def line(self, text: str) -> str:
+        """Colour a line."""
+        return "".join([self[token] for token in _COARSE.findall(text)])
