@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from irkit.fuzz.kernels import KERNELS
 from irkit.ir import Expr, PrimFunc, parse
-from irkit.schedule import Schedule
+from irkit.schedule import LoopRef, Schedule
 from irkit.transform import AnyPass, define_pass
 
 Action = Callable[[Schedule], object]
@@ -59,6 +59,56 @@ def chain(A: f32[4, 6, 3], C: f32[6, 4, 3]):
                     vk = axis.spatial(3, k)
                     C[vi, vj, vk] = U[vi, vj, vk] * U[5 - vi, vj, vk]
 """
+
+
+ROW_SUMS = """
+def row_sums(A: f32[6, 5], C: f32[6]):
+    T = alloc(f32[6, 5])
+    for i in serial(0, 6):
+        for j in serial(0, 5):
+            with block("T"):
+                vi = axis.spatial(6, i)
+                vj = axis.spatial(5, j)
+                T[vi, vj] = A[vi, vj] * f32(2.0) + f32(vj)
+    for i in serial(0, 6):
+        for k in serial(0, 5):
+            with block("C"):
+                vi = axis.spatial(6, i)
+                vk = axis.reduce(5, k)
+                with init():
+                    C[vi] = f32(0.0)
+                C[vi] = C[vi] + T[5 - vi, vk]
+"""
+
+# Of whole numbers: a sum of floats that is taken apart may overflow elsewhere.
+WHOLE_SUMS = """
+def whole_sums(A: i32[4, 5], C: i32[4]):
+    for i in serial(0, 4):
+        for k in serial(0, 5):
+            with block("C"):
+                vi = axis.spatial(4, i)
+                vk = axis.reduce(5, k)
+                with init():
+                    C[vi] = i32(0)
+                C[vi] = C[vi] + A[vi, vk]
+"""
+
+PADDED = """
+def padded(A: f32[6], C: f32[8]):
+    T = alloc(f32[8])
+    for i in serial(0, 8):
+        with block("T"):
+            v = axis.spatial(8, i)
+            T[v] = A[v - 1] if v >= 1 and v < 7 else f32(3.0)
+    for i in serial(0, 8):
+        with block("C"):
+            v = axis.spatial(8, i)
+            C[v] = T[7 - v]
+"""
+
+
+def _first(s: Schedule, block: str) -> LoopRef:
+    return s.get_loops(s.get_block(block))[0]
 
 
 def _split(at: int, *factors: int | None, block: str = "C") -> Action:
@@ -136,6 +186,22 @@ def _fission(at: int, block: str) -> Action:
     return lambda s: s.fission(s.get_loops(s.get_block(block))[at], s.get_block(block))
 
 
+def _at(producer: str, consumer: str, at: int) -> Action:
+    def run(s: Schedule) -> None:
+        loops = s.get_loops(s.get_block(consumer))
+        s.compute_at(s.get_block(producer), loops[at])
+
+    return run
+
+
+def _rfactor(at: int, factor_axis: int, block: str = "C") -> Action:
+    return lambda s: s.rfactor(s.get_loops(s.get_block(block))[at], factor_axis)
+
+
+def _tensorize(at: int, intrin: str, block: str = "C") -> Action:
+    return lambda s: s.tensorize(s.get_loops(s.get_block(block))[at], intrin)
+
+
 Steps = tuple[tuple[str, Action], ...]
 
 TILE_A_MATMUL: Steps = (
@@ -149,6 +215,47 @@ TILE_A_MATMUL: Steps = (
 )
 
 SCHEDULES: dict[str, tuple[str, Steps]] = {
+    "MOVE": (
+        MATMUL_RELU,
+        (
+            ("split", _split(1, None, 4, block="C")),
+            ("split", _split(0, None, 4, block="C")),
+            ("compute_at", _at("T", "C", 2)),
+            ("compute_root", lambda s: s.compute_root(s.get_block("T"))),
+            ("compute_at", _at("T", "C", 0)),
+        ),
+    ),
+    "MOVE_TO_SUMS": (
+        ROW_SUMS,
+        (
+            ("split", _split(0, None, 4, block="T")),
+            ("reverse_compute_at", _below("C", "T", 0)),
+        ),
+    ),
+    "FOLD": (
+        CHAIN,
+        (
+            ("reverse_compute_inline", lambda s: s.reverse_compute_inline(s.get_block("U"))),
+            ("compute_at", _at("T", "C", 1)),
+        ),
+    ),
+    "FACTOR": (WHOLE_SUMS, (("split", _split(-1, None, 2)), ("rfactor", _rfactor(-1, 1)))),
+    "FACTOR_OUTER": (WHOLE_SUMS, (("split", _split(-1, 4, 2)), ("rfactor", _rfactor(-2, 0)))),
+    "PAD": (
+        KERNELS["MATMUL"],
+        (
+            ("pad_einsum", lambda s: s.pad_einsum(s.get_block("C"), [4, 4, 4])),
+            ("split", _split(2, None, 4)),
+            ("split", _split(1, None, 4)),
+            ("split", _split(0, None, 4)),
+            ("reorder", _reorder(0, 2, 4, 1, 3, 5)),
+            ("tensorize", _tensorize(3, "matmul_4x4x4_f32")),
+        ),
+    ),
+    "UNPAD": (
+        PADDED,
+        (("decompose_padding", lambda s: s.decompose_padding(s.get_block("T"), _first(s, "T"))),),
+    ),
     "TILE_A_MATMUL": (MATMUL_RELU, TILE_A_MATMUL),
     "SPLIT_UNEVENLY": (
         KERNELS["MATMUL"],

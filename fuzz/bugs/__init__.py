@@ -4,6 +4,7 @@ from irkit.fuzz.bugs.arithmetic import ARITHMETIC
 from irkit.fuzz.bugs.conduct import CONDUCT
 from irkit.fuzz.bugs.graphs import GRAPH_PASSES
 from irkit.fuzz.bugs.loops import LOOPS
+from irkit.fuzz.bugs.moves import MOVES
 from irkit.fuzz.bugs.planted import Planted
 from irkit.fuzz.bugs.schedules import PRIMITIVES
 from irkit.fuzz.bugs.storage import STORAGE
@@ -17,6 +18,7 @@ CATALOGUE: tuple[Planted, ...] = (
     *THREAD_PASSES,
     *ARITHMETIC,
     *PRIMITIVES,
+    *MOVES,
     *GRAPH_PASSES,
     *CONDUCT,
 )

@@ -4,7 +4,7 @@ from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
 from irkit.ir import Add, Block, Expr, Load, PrimFunc, Store, Var, as_int, is_const
 from irkit.schedule.combine import combine_of
 from irkit.schedule.domain import points_of
-from irkit.schedule.order import is_used, read_by, scope_of
+from irkit.schedule.order import check_visible, is_used, read_by, scope_of
 from irkit.schedule.state import (
     allocation,
     exchange,
@@ -46,6 +46,7 @@ def fuse_reduction_epilogue(func: PrimFunc, name: str, epilogue: str) -> PrimFun
     func = exchange(func, {home: home.body})
     if is_used(func, {sum_.buffer}):
         raise ScheduleError(f"cannot {what}: {sum_.buffer.name!r} is used elsewhere too", at=last)
+    check_visible(func, find_block(func, name), what)
     return func
 
 

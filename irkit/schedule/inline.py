@@ -3,7 +3,7 @@
 from irkit.core import Node, ScheduleError, Span, equal, rewrite, substitute, walk
 from irkit.ir import Allocate, Block, Buffer, Expr, Load, PrimFunc, Store, Var, as_int
 from irkit.schedule.domain import points_of
-from irkit.schedule.order import is_used, read_by, scope_of
+from irkit.schedule.order import check_visible, is_used, read_by, scope_of
 from irkit.schedule.state import (
     allocation,
     exchange,
@@ -45,6 +45,7 @@ def reverse_compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     func = exchange(func, {_home(func, source): _home(func, source).body})
     if is_used(func, {source}):
         raise ScheduleError(f"cannot {what}: {source.name!r} is used elsewhere too", at=consumer)
+    check_visible(func, find_block(func, producer.name), what)
     return func
 
 

@@ -33,9 +33,9 @@ from irkit.schedule.domain import Points, facts_of, ranges_at
 from irkit.schedule.order import (
     check_inputs_stay,
     check_readers_stay,
+    check_visible,
     is_used,
     is_used_outside,
-    read_by,
     scope_of,
     written_by,
 )
@@ -303,19 +303,3 @@ def _before_first_use(body: Stmt, buffers: Sequence[Buffer], made: Stmt) -> Stmt
     for stmt in reversed(around):
         inner = stmt.replace(body=inner)
     return inner
-
-
-def check_visible(func: PrimFunc, block: Block, what: str) -> None:
-    """Refuse where a block uses a buffer that is allocated elsewhere."""
-    around = {
-        stmt.buffer for stmt in path_to(func, block) if isinstance(stmt, (Allocate, View))
-    } | {param for param in func.params if isinstance(param, Buffer)}
-    inner = {stmt.buffer for stmt in walk(block, on=(Allocate, View))}
-    hidden = (read_by(block) | written_by(block)) - around - inner
-    if hidden:
-        raise ScheduleError(
-            f"cannot {what}: {next(iter(hidden)).name!r}, which it uses, is not allocated around "
-            "it there",
-            hint="Move the block that computes it first.",
-            at=block,
-        )

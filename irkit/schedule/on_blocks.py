@@ -12,6 +12,7 @@ from irkit.schedule import (
     inline,
     iterators,
     move,
+    order,
     padding,
     reduction,
     reverse,
@@ -31,6 +32,7 @@ class BlockPrimitives(Recording):
     def compute_inline(self, block: BlockRef) -> None:
         """Compute the elements of a block where they are read."""
         self._func = compute.compute_inline(self._func, block.name)
+        order.check_all_visible(self._func, f"inline {block.name!r}")
 
     @primitive
     def reverse_compute_inline(self, block: BlockRef) -> None:

@@ -1,7 +1,20 @@
 """Whether a block that moved still runs after what it needs and before what needs it."""
 
 from irkit.core import Node, ScheduleError, uses, walk
-from irkit.ir import Block, Buffer, For, Load, PrimFunc, Stmt, Store, dependences, seq, uses_of
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    For,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    View,
+    dependences,
+    seq,
+    uses_of,
+)
 from irkit.schedule.state import allocation, exchange, find_block, path_to
 
 
@@ -143,3 +156,25 @@ def _read_in_turns(old: _Pair, new: _Pair, given: bool) -> str:
     if given and any(dependences(old[0]).carried(loop) for loop in left):
         return "in a loop it would leave"
     return ""
+
+
+def check_visible(func: PrimFunc, block: Block, what: str) -> None:
+    """Refuse where a block uses a buffer that is allocated elsewhere."""
+    around = {
+        stmt.buffer for stmt in path_to(func, block) if isinstance(stmt, (Allocate, View))
+    } | {param for param in func.params if isinstance(param, Buffer)}
+    inner = {stmt.buffer for stmt in walk(block, on=(Allocate, View))}
+    hidden = (read_by(block) | written_by(block)) - around - inner
+    if hidden:
+        raise ScheduleError(
+            f"cannot {what}: {next(iter(hidden)).name!r}, which it uses, is not allocated around "
+            "it there",
+            hint="Move the block that computes it first.",
+            at=block,
+        )
+
+
+def check_all_visible(func: PrimFunc, what: str) -> None:
+    """Refuse where any block uses a buffer that is allocated elsewhere."""
+    for block in walk(func, on=Block):
+        check_visible(func, block, what)

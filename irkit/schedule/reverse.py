@@ -37,12 +37,12 @@ from irkit.schedule.move import (
     check_complete,
     check_from_scratch,
     check_only_writer,
-    check_visible,
     regenerated,
 )
 from irkit.schedule.order import (
     check_inputs_stay,
     check_readers_stay,
+    check_visible,
     read_by,
     scope_of,
     written_by,

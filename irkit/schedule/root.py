@@ -3,10 +3,11 @@
 from irkit.core import ScheduleError, Span
 from irkit.ir import Allocate, For, PrimFunc, seq
 from irkit.schedule.domain import Points, ranges_at
-from irkit.schedule.move import check_complete, check_only_writer, check_visible, regenerated
+from irkit.schedule.move import check_complete, check_only_writer, regenerated
 from irkit.schedule.order import (
     check_inputs_stay,
     check_readers_stay,
+    check_visible,
     is_used,
     is_used_outside,
 )

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from irkit import te
 from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, PrimFunc, ge, if_then_else, logical_and, lt, parse, script
+from irkit.phases import DEFAULT
 from irkit.schedule import Schedule, ScheduleTrace
-from tests.schedule.kernels import chain, matmul_relu
+from tests.schedule.kernels import assert_same_results, chain, matmul_relu
 
 
 def blur(n: int, first: int = 0, step: int = 1) -> PrimFunc:
@@ -301,3 +302,26 @@ def test_a_producer_at_any_loop_keeps_the_meaning(
     if data.draw(st.booleans()):
         sch.compute_root(sch.get_block(producer))
         assert len(sch.get_loops(sch.get_block(producer))) in (1, 2, 3)
+
+
+def test_what_is_allocated_in_a_loop_is_not_started_in_front_of_it() -> None:
+    sch = Schedule(matmul_relu(6, 9, 5))
+    i, _ = sch.get_loops(sch.get_block("D"))
+    sch.compute_at(sch.get_block("C"), i)
+    with pytest.raises(ScheduleError, match="other than loops is between"):
+        sch.decompose_reduction(sch.get_block("C"), i)
+    sch.decompose_reduction(sch.get_block("C"), sch.get_loops(sch.get_block("C"))[1])
+
+
+def test_what_is_moved_lowers_to_the_same_results() -> None:
+    sch = Schedule(padded(7, 5))
+    i, j, *_ = sch.get_loops(sch.get_block("C"))
+    outer, _ = sch.split(i, [None, 3])
+    sch.compute_at(sch.get_block("B"), outer)
+    sch.parallel(outer)
+    sch.vectorize(sch.get_loops(sch.get_block("B"))[-1])
+    lowered = DEFAULT.run(sch.func)
+    found = next(walk(lowered, on=Allocate)).buffer
+    assert [script(dim) for dim in found.shape] == ["35"]
+    assert_same_results(padded(7, 5), lowered)
+    assert j is not i
