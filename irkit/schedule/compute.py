@@ -16,6 +16,7 @@ from irkit.ir import (
     as_int,
     logical_and,
     seq,
+    shape_vars,
 )
 from irkit.schedule.state import (
     allocation,
@@ -104,7 +105,7 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
             f"{late.name!r} there",
             at=consumer,
         )
-    check_unmixed(producer, reducing, f"move {name!r}")
+    check_unmixed(func, producer, reducing, f"move {name!r}")
     _check_order(func, consumer, producer, loop)
     _check_finished(func, consumer, producer, made)
     bindings = _matching(consumer, producer, made)
@@ -125,11 +126,12 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     return exchange(func, {loop: loop.replace(body=seq(loop.body, moved))})
 
 
-def check_unmixed(block: Block, reducing: set[Var], what: str) -> None:
+def check_unmixed(func: PrimFunc, block: Block, reducing: set[Var], what: str) -> None:
     """Refuse where a spatial axis, or a part of the predicate, also depends on a reduced loop: then
     there is no telling the elements apart from the steps of their reduction."""
     spatial = [axis.binding for axis in block.axes if axis.kind == "spatial"]
-    parts = [part for part in guards_of(block) if variables(part) - reducing]
+    sizes = {*shape_vars(func), *(param for param in func.params if isinstance(param, Var))}
+    parts = [part for part in guards_of(block) if variables(part) - reducing - sizes]
     for expr in (*spatial, *parts):
         shared = variables(expr) & reducing
         if shared:

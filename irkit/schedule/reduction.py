@@ -57,7 +57,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
             "further out is reduced over, so it would run again and again",
             at=block,
         )
-    check_unmixed(block, reducing, f"initialise {name!r} apart")
+    check_unmixed(func, block, reducing, f"initialise {name!r} apart")
     _check_once(block, inner)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}

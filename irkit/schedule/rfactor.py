@@ -127,7 +127,7 @@ def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _Parts:
         reason = "it is not shown that the loops go over the reduce axes once"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=loop)
-    check_unmixed(_by_loops(block), reducing, what)
+    check_unmixed(func, _by_loops(block), reducing, what)
     return _Parts(tuple(chain), loop, frozenset(reducing))
 
 

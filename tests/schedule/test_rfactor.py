@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import Allocate, PrimFunc, gt, parse
+from irkit.ir import Allocate, PrimFunc, const, gt, parse
 from irkit.schedule import Schedule, ScheduleTrace
 from tests.schedule.kernels import matmul, matmul_relu
 
@@ -180,3 +180,29 @@ def test_any_part_of_a_reduction_may_be_factored(data: st.DataObject) -> None:
     if data.draw(st.booleans()):
         loops = sch.get_loops(sch.get_block("C"))
         sch.compute_at(made, data.draw(st.sampled_from(loops)))
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_reduction_of_a_symbolic_size_is_factored(at: int) -> None:
+    n = te.var("n")
+    a = te.placeholder((4, n), name="A")
+    k = te.reduce_axis((0, n), name="k")
+    c = te.compute((4,), lambda i: te.sum(a[i, k], axis=k), name="C")
+    sch = Schedule(te.create_prim_func([a, c]), check="each")
+    _, r = sch.get_loops(sch.get_block("C"))
+    made = sch.rfactor(sch.split(r, [None, 4])[at])
+    sch.decompose_reduction(made, sch.get_loops(made)[0])
+    sch.decompose_reduction(sch.get_block("C"), sch.get_loops(sch.get_block("C"))[1])
+
+
+def test_several_values_at_a_time_are_refused() -> None:
+    a = te.placeholder((4, 6), name="A")
+    k = te.reduce_axis((0, 6), name="k")
+    both = te.comm_reducer(
+        lambda x, y: (x[0] + y[0], x[1] * y[1]), lambda p, q: (const(0, p), const(1, q))
+    )
+    c = te.compute((4,), lambda i: both((a[i, k], a[i, k]), axis=k), name="C")
+    sch = Schedule(te.create_prim_func([a, *c]))  # pyright: ignore[reportGeneralTypeIssues] -- a tuple of two
+    _, r = sch.get_loops(sch.get_block("C"))
+    with pytest.raises(ScheduleError, match="not one element combined"):
+        sch.rfactor(r)
