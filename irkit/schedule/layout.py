@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from irkit.core import ScheduleError, Span, rewrite
+from irkit.core import ScheduleError, Span, rewrite, walk
 from irkit.ir import (
     Allocate,
     Axis,
@@ -30,7 +30,6 @@ from irkit.schedule.state import (
     exchange,
     exchange_buffer,
     find_block,
-    only_store,
     variables,
 )
 
@@ -146,14 +145,15 @@ def set_scope(func: PrimFunc, name: str, scope: str) -> PrimFunc:
 
 def _intermediate(func: PrimFunc, name: str) -> Buffer:
     block = find_block(func, name)
-    store = only_store(block)
-    if store is None or allocation(func, store.buffer) is None:
+    written = {store.buffer for store in walk(block, on=Store)}
+    buffer = next(iter(written), None)
+    if buffer is None or len(written) > 1 or allocation(func, buffer) is None:
         raise ScheduleError(
-            f"block {name!r} does not write a buffer of the function's own",
+            f"block {name!r} does not write a buffer of the function's own, and that alone",
             hint="The layout and scope of parameters belong to the caller.",
             at=block,
         )
-    return store.buffer
+    return buffer
 
 
 def _less_one(dim: Expr) -> int | None:

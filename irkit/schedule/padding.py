@@ -33,8 +33,8 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     """Let a block also run where its predicate fails, on elements that nobody reads.
 
     The buffer it writes and its axes grow to hold them; what it loads from elsewhere is 0 there,
-    or whatever stands there in a buffer of the function's own that has room for it. So the
-    accumulators of a last, partial tile need no guard and stay in registers.
+    or whatever stands there in a buffer that has room for it. So the accumulators of a last,
+    partial tile need no guard and stay in registers.
     Raises: ScheduleError if the buffer is a parameter, an extent is not constant, or the guard is
     about a reduction.
     """
@@ -69,7 +69,7 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     axes = tuple(axis.replace(extent=grown.get(axis.var, axis.extent)) for axis in block.axes)
 
     def guard(load: Load) -> Expr | None:
-        if load.buffer is old or _has_room(func, load, ranges):
+        if load.buffer is old or _has_room(load, ranges):
             return None
         used = {var for index in load.indices for var in variables(index)}
         conditions = [lt(var, extent) for var, extent in guarded.items() if var in used]
@@ -81,10 +81,8 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     return exchange_buffer(exchange(func, {block: changed}), old, new)
 
 
-def _has_room(func: PrimFunc, load: Load, ranges: Mapping[Var, Interval]) -> bool:
-    """Say whether a load from a buffer of the function's own is surely inside of it."""
-    if allocation(func, load.buffer) is None:
-        return False
+def _has_room(load: Load, ranges: Mapping[Var, Interval]) -> bool:
+    """Say whether a load is surely inside of its buffer."""
     for index, dim in zip(load.indices, load.buffer.shape, strict=True):
         box, extent = bounds(index, ranges), as_int(dim)
         inside = box.low is not None and box.low >= 0 and box.high is not None

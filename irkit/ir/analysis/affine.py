@@ -84,16 +84,17 @@ class Sums:
         low, high = (expr.dtype.low, expr.dtype.high) if expr.dtype.bits < 64 else (-_INF, _INF)
         known = self._box(number, expr)
         if known is not None:
-            low = low if known.low is None else known.low
-            high = high if known.high is None else known.high
+            low = low if known.low is None else max(low, known.low)
+            high = high if known.high is None else min(high, known.high)
         return low, high
 
     def _box(self, number: int, expr: Expr) -> Interval | None:
         if isinstance(expr, Var):
             return self.ranges.get(expr)
-        if not isinstance(expr, FloorMod) or expr.dtype.lanes != 1:
+        if not isinstance(expr, (FloorDiv, FloorMod)) or expr.dtype.lanes != 1:
             return None
-        if number not in self._boxes:  # Else an index of a circular buffer might wrap around.
+        # Without it, an index of a circular or a tiled buffer might wrap around.
+        if number not in self._boxes:
             self._boxes[number] = bounds(expr, self.ranges)
         return self._boxes[number]
 
