@@ -44,7 +44,7 @@ def test_a_product_with_panels_is_that_of_numpy(n: int, tile: dict[str, Any]) ->
 
 
 def test_panels_with_room_for_a_whole_tile_are_read_without_masks() -> None:
-    func = matmul.schedule(matmul.matmul_prepacked(61)).func
+    func = matmul.schedule(matmul.matmul_prepacked(64)).func
     inner = str(irkit.lower(func)).split("for k in")[1].split("C_flat")[0]
     assert "mask" not in inner
     assert "if " not in inner

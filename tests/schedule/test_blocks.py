@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import Allocate, Block, Buffer, PrimFunc
+from irkit.ir import Allocate, Block, Buffer, IfThenElse, PrimFunc
 from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, chain, matmul, matmul_relu
 
@@ -137,6 +137,32 @@ def test_overcompute_takes_the_guard_from_the_block() -> None:
     (found,) = [each for each in walk(sch.func, on=Block) if each.name == "C"]
     assert found.predicate is None
     assert_same_results(matmul_relu(3, 10, 4), sch.func)
+
+
+def test_what_a_parameter_has_room_for_needs_no_guard() -> None:
+    def func() -> PrimFunc:
+        a = te.placeholder((12,), name="A")
+        return te.create_prim_func([a, te.compute((10,), lambda i: a[i] + 1.0, name="C")])
+
+    sch = Schedule(func())
+    block = sch.get_block("C")
+    store = sch.cache_write(block)
+    outer, _ = sch.split(sch.get_loops(block)[0], [None, 4])
+    sch.reverse_compute_at(store, outer)
+    sch.overcompute(block)
+    assert not any(True for _ in walk(sch.get(block), on=IfThenElse))
+    assert_same_results(func(), sch.func)
+
+
+def test_the_scope_of_what_a_guarded_part_of_a_sum_writes_can_be_set() -> None:
+    sch = Schedule(matmul(2, 3, 5))
+    *_, r = sch.get_loops(sch.get_block("C"))
+    _, part = sch.split(r, [None, 2])
+    block = sch.rfactor(part)
+    sch.set_scope(block, "local")
+    scopes = [each.buffer.scope for each in walk(sch.func, on=Allocate)]
+    assert scopes == ["local"]
+    assert_same_results(matmul(2, 3, 5), sch.func)
 
 
 def test_a_guard_on_a_reduction_cannot_be_taken_away() -> None:

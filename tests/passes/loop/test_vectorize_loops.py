@@ -131,6 +131,16 @@ def test_an_inner_loop_with_the_same_bounds_in_all_lanes_stays_inside() -> None:
     assert body.startswith("    for k in serial(0, n):\n        C[ramp(0, 1, 8)] = ")
 
 
+def test_panels_that_lie_apart_are_copied_in_vectors() -> None:
+    body, remarks = lowered(
+        "for p in serial(i32(0), i32(4)):",
+        "    for i in vectorized(i32(0), i32(8)):",
+        "        C[p // i32(2) * i32(32) + p % i32(2) * i32(8) + i] = A[p * i32(8) + i]",
+    )
+    assert "C[ramp(" in body
+    assert not remarks
+
+
 def test_other_loops_are_left_alone() -> None:
     func = parse(HEAD + "    for i in parallel(0, 8):\n        C[i] = A[i]\n")
     assert vectorize_loops(func) is func
