@@ -36,3 +36,9 @@ def test_what_the_page_for_users_of_tvm_names_is_there() -> None:
         "get_sblock", "get_sref", "remove_rv",
     }  # fmt: skip
     assert primitives <= set(PRIMITIVES), primitives - set(PRIMITIVES)
+
+
+def test_every_primitive_has_its_line_on_the_page() -> None:
+    page = (ROOT / "docs" / "schedules.md").read_text()
+    looking = {name for name in PRIMITIVES if name.startswith("get_")} | {"work_on"}
+    assert [name for name in PRIMITIVES if f"`{name}(" not in page and name not in looking] == []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from irkit.core import IRModule, ScheduleError
 from irkit.ir import I64, Expr, PrimFunc, Var, as_expr
-from irkit.schedule import BlockRef, Check, Schedule, ScheduleTrace, buffer_written
+from irkit.schedule import BlockRef, Check, Intrinsics, Schedule, ScheduleTrace, buffer_written
 from irkit.te.axis import IterVar, Range
 from irkit.te.directives import Build, Directive, Handle, reordered, run_all
 from irkit.te.lower import free_variables, lowered, operations_of
@@ -21,7 +21,13 @@ class StageSchedule:
     shows the loops so far.
     """
 
-    def __init__(self, outputs: Sequence[Tensor], check: Check = "verify") -> None:
+    def __init__(
+        self,
+        outputs: Sequence[Tensor],
+        check: Check = "verify",
+        intrinsics: Intrinsics | None = None,
+    ) -> None:
+        self._intrinsics = intrinsics
         self.outputs = tuple(dict.fromkeys(outputs))
         self._check: Check = check
         self._directives: list[Directive] = []
@@ -176,24 +182,32 @@ class StageSchedule:
     def _fresh(self, args: Sequence[Arg], name: str) -> Build:
         made = lowered(args, name)
         buffers = {tensor: buffer.name for tensor, buffer in made.buffers.items()}
-        build = Build(Schedule(made.func, check=self._check), dict(made.blocks), buffers)
+        build = Build(
+            Schedule(made.func, check=self._check, intrinsics=self._intrinsics),
+            dict(made.blocks),
+            buffers,
+        )
         for op in made.blocks:
             build.bind(op)
         return build
 
 
 def create_schedule(
-    outputs: Tensor | Operation | Sequence[Tensor | Operation], *, check: Check = "verify"
+    outputs: Tensor | Operation | Sequence[Tensor | Operation],
+    *,
+    check: Check = "verify",
+    intrinsics: Intrinsics | None = None,
 ) -> StageSchedule:
     """Make a schedule of some tensors, or operations, and all that they need.
 
-    ``check="each"`` also runs the loops after everything that is said about them.
+    ``check="each"`` also runs the loops after everything that is said about them; ``intrinsics``
+    are those that ``tensorize`` knows, the ones that come with the toolkit if not given.
     """
     given = [outputs] if isinstance(outputs, (Tensor, Operation)) else list(outputs)
     tensors: list[Tensor] = []
     for each in given:
         tensors.extend([each] if isinstance(each, Tensor) else each.outputs)
-    return StageSchedule(tensors, check)
+    return StageSchedule(tensors, check, intrinsics)
 
 
 def _axis(name: str, extent: Expr, reduces: bool = False) -> IterVar:

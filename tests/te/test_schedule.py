@@ -224,3 +224,14 @@ def test_parameters_belong_to_schedules_of_tensors() -> None:
         irkit.lower(te.create_prim_func([a, c]), [a, c])  # type: ignore[call-overload]
     with pytest.raises(IRKitError, match="target is given by name"):
         irkit.build(te.create_prim_func([a, c]), "llvm")  # type: ignore[call-overload]
+
+
+def test_a_stage_is_computed_by_an_intrinsic() -> None:
+    a, b, c = matmul(8, 16, 8)
+    s = te.create_schedule(c, check="each")
+    io, ii = s[c].split(c.op.axis[0], factor=4)
+    jo, ji = s[c].split(c.op.axis[1], factor=16)
+    ko, ki = s[c].split(c.op.reduce_axis[0], factor=4)
+    s[c].reorder(io, jo, ko, ii, ji, ki)
+    s[c].tensorize(ii, "matmul_4x16x4_f32")
+    assert_same_results(te.create_prim_func([a, b, c]), s.lower([a, b, c]))
