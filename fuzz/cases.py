@@ -15,7 +15,7 @@ from irkit.fuzz.schedules import SCHEDULES, scheduled
 from irkit.graph import parse as parse_graph
 from irkit.ir import PrimFunc, parse, script
 from irkit.phases import DEFAULT, GRAPH
-from irkit.transform import Step
+from irkit.transform import IR, Pipeline, Step
 from irkit.transform.run import Apply
 
 Kind = Literal["loops", "plain", "schedule", "graph"]
@@ -62,14 +62,18 @@ def random_cases(number: int, count: int) -> list[Case]:
     return made[:count]
 
 
-def steps_of(case: Case, apply: Apply) -> Iterator[Step]:
-    """Lower a program step by step."""
+def program_of(case: Case) -> tuple[IR, Pipeline]:
+    """Read a program, and choose the passes that lower it."""
     if case.kind == "graph":
-        module = IRModule({"main": parse_graph(case.text)})
-        return GRAPH.steps(module, apply=apply)
+        return IRModule({"main": parse_graph(case.text)}), GRAPH
     if case.kind == "schedule":
         func, primitives = scheduled(case.text)
-        pipeline = DEFAULT.with_passes([(0, p) for p in primitives])
-        return pipeline.steps(func, apply=apply)
+        return func, DEFAULT.with_passes([(0, p) for p in primitives])
     pipeline = DEFAULT.without("simplify") if case.kind == "plain" else DEFAULT
-    return pipeline.steps(parse(case.text), apply=apply)
+    return parse(case.text), pipeline
+
+
+def steps_of(case: Case, apply: Apply) -> Iterator[Step]:
+    """Lower a program step by step."""
+    ir, pipeline = program_of(case)
+    return pipeline.steps(ir, apply=apply)

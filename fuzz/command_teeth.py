@@ -27,11 +27,14 @@ WANTED = 0.95
 @click.command("teeth")
 @click.option("--planted/--no-planted", default=True, show_default=True, help="The catalogue.")
 @click.option("--only", default="", metavar="WORDS", help="Only planted bugs with these words.")
+@click.option("--bisect/--no-bisect", help="Look for the guilty rewrite of each planted bug too.")
 @click.option("--mutants", "count", default=0, metavar="N", help="How many random changes.")
 @click.option("--seed", default=0, show_default=True, help="What the random changes are.")
 @click.option("--jobs", default=1, type=click.IntRange(1, 64), show_default=True)
 @click.option("--seconds", default=600.0, show_default=True, help="Begin nothing after this.")
-def teeth(planted: bool, only: str, count: int, seed: int, jobs: int, seconds: float) -> None:
+def teeth(
+    planted: bool, only: str, bisect: bool, count: int, seed: int, jobs: int, seconds: float
+) -> None:
     """Break irkit's own passes, one change at a time, and say whether the checks notice.
 
     No file is changed. The exit code is 1 if a planted bug is not found or the wrong pass is
@@ -46,12 +49,9 @@ def teeth(planted: bool, only: str, count: int, seed: int, jobs: int, seconds: f
         bugs = [bug for bug in CATALOGUE if only in bug.name]
         if not bugs:
             raise click.BadParameter(f"no planted bug is named like {only!r}")
-        results = list(
-            _until(
-                planted_results(bugs, jobs=jobs, programs=0 if only else RANDOM_PROGRAMS),
-                started + seconds,
-            )
-        )
+        programs = 0 if only else RANDOM_PROGRAMS
+        found = planted_results(bugs, jobs=jobs, programs=programs, bisected=bisect)
+        results = list(_until(found, started + seconds))
         console().print(planted_table(results))
         click.echo(planted_score(results))
         good = all(result.right for result in results)
@@ -60,9 +60,9 @@ def teeth(planted: bool, only: str, count: int, seed: int, jobs: int, seconds: f
         verdicts = list(_until(mutant_verdicts(chosen, jobs=jobs), started + seconds))
         console().print(mutant_table(verdicts))
         click.echo(mutant_score(verdicts))
-        found = sum(verdict.status == "found" for verdict in verdicts)
+        seen = sum(verdict.status == "found" for verdict in verdicts)
         missed = sum(verdict.status == "missed" for verdict in verdicts)
-        good = good and found >= WANTED * (found + missed)
+        good = good and seen >= WANTED * (seen + missed)
     click.echo(f"{time.monotonic() - started:.1f} s")
     sys.exit(0 if good else 1)
 

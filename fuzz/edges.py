@@ -465,4 +465,20 @@ def inexact(A: f32[n], C: f32[n], D: f32[9, 20]):
             if i + k >= 2 and i + k < 9:
                 D[i, k] = D[i, k] * f32(3.0)
 """,
+    "UNROLLED_LONG": """
+def unrolled_long(A: f32[8], C: f32[8]):
+    for i in unrolled(0, 3):
+        for j in serial(0, 2):
+            C[i * 2 + j] = A[i] + C[i * 2 + j]
+    for i in unrolled(0, 100):
+        C[i % 8] = C[i % 8] + f32(1.0)
+""",
+    "CHOSEN_LANES": """
+def chosen_lanes(A: f32[37], B: f32[40], C: f32[37]):
+    for i in vectorized(0, 37):
+        if A[i] > f32(0.0):
+            C[i] = (B[i + 1] if i > 3 else A[i]) + f32(1.0)
+        else:
+            C[i] = B[i]
+""",
 }

@@ -34,12 +34,14 @@ MEMORY = 8 << 30
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What to try: a module with other source, on programs by name, in this order."""
+    """What to try: a module with other source, on programs by name, in this order; and whether to
+    bisect what is found."""
 
     module: str
     source: str
     cases: tuple[str, ...] = ()
     seconds: float = 60.0
+    bisected: bool = False
 
 
 class Nursery:
@@ -167,7 +169,7 @@ def _in_child(order: Order, known: list[cases_file.Case], before: trial.Prints, 
         for name in dependants(order.module, sys.modules):
             del sys.modules[name]
         fresh = importlib.import_module("irkit.fuzz.trial")
-        found = fresh.try_cases(chosen, before, told)
+        found = fresh.try_cases(chosen, before, told, bisected=order.bisected)
     except BaseException as error:  # Whatever the change made of it.
         found = Finding("exception", message=f"{type(error).__name__}: {error}")
     os.write(pipe, msgspec.json.encode(found))

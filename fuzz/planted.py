@@ -21,15 +21,19 @@ class Result(msgspec.Struct, frozen=True):
         return self.finding.found and self.finding.named in self.bug.guilty
 
 
-def try_planted(nursery: Nursery, bugs: Iterable[Planted] = CATALOGUE) -> Iterator[Result]:
-    """Plant bugs, one at a time, and give each result as it comes.
+def try_planted(
+    nursery: Nursery, bugs: Iterable[Planted] = CATALOGUE, *, bisected: bool = False
+) -> Iterator[Result]:
+    """Plant bugs, one at a time, and give each result as it comes; ``bisected`` says whether to
+    look for the guilty rewrites too.
 
     Raises: IRKitError if the anchor of a bug is not in the source exactly once.
     """
     for bug in bugs:
-        yield Result(bug, nursery.try_out(order_of(bug)))
+        yield Result(bug, nursery.try_out(order_of(bug, bisected=bisected)))
 
 
-def order_of(bug: Planted) -> Order:
+def order_of(bug: Planted, *, bisected: bool = False) -> Order:
     """Write down what to try for a bug: its own program first."""
-    return Order(bug.module, bug.planted_in(source_of(bug.module)), (bug.case,))
+    source = bug.planted_in(source_of(bug.module))
+    return Order(bug.module, source, (bug.case,), bisected=bisected)

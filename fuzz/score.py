@@ -19,12 +19,20 @@ _B = TypeVar("_B")
 
 
 def planted_results(
-    bugs: Sequence[Planted], *, jobs: int = 1, programs: int = RANDOM_PROGRAMS
+    bugs: Sequence[Planted],
+    *,
+    jobs: int = 1,
+    programs: int = RANDOM_PROGRAMS,
+    bisected: bool = False,
 ) -> Iterator[Result]:
     """Plant bugs, ``jobs`` at a time; results come in the order of the bugs. ``programs`` random
-    ones are tried after the fixed ones."""
+    ones are tried after the fixed ones; ``bisected`` looks for the guilty rewrites."""
     made = [Nursery(0, programs) for _ in range(jobs)]
-    return _shared(bugs, lambda nursery, bug: next(try_planted(nursery, [bug])), made)
+
+    def try_one(nursery: Nursery, bug: Planted) -> Result:
+        return next(try_planted(nursery, [bug], bisected=bisected))
+
+    return _shared(bugs, try_one, made)
 
 
 def mutant_verdicts(chosen: Sequence[Mutant], *, seed: int = 0, jobs: int = 1) -> Iterator[Verdict]:
@@ -58,10 +66,15 @@ def _shared(
 
 
 def planted_table(results: Sequence[Result]) -> Table:
-    """Show each planted bug: found by what, which pass was named, and how long it took."""
+    """Show each planted bug: found by what, which pass was named, how long it took, and the
+    rewrites if they were asked for."""
     table = Table("bug", "module", "found by", "named", "right", "program", "ms")
+    bisected = any(result.finding.bisected is not None for result in results)
+    if bisected:
+        table.add_column("guilty rewrite")
     for result in results:
         found = result.finding
+        more = (str(found.bisected or ""),) if bisected else ()
         table.add_row(
             result.bug.name,
             result.bug.module.removeprefix("irkit."),
@@ -70,6 +83,7 @@ def planted_table(results: Sequence[Result]) -> Table:
             "yes" if result.right else "NO",
             found.case,
             f"{found.seconds * 1e3:.0f}",
+            *more,
         )
     return table
 

@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 
 from irkit.core import IRModule, Recorder
-from irkit.debug import check, input_sets
+from irkit.debug import bisect, check, input_sets
 from irkit.debug.compare import identical
 from irkit.debug.running import Interpreter, Outcome
-from irkit.fuzz.cases import Case, steps_of
+from irkit.fuzz.cases import Case, program_of, steps_of
 from irkit.fuzz.graph_check import check_graph_steps
 from irkit.ir import PrimFunc, StepLimit
-from irkit.transform import PassFailed, PassHalted, Step
+from irkit.transform import Apply, PassFailed, PassHalted, Step
 from irkit.transform.run import apply_here
 from irkit.transform.step import Attempt
 
@@ -31,6 +31,24 @@ Prints = dict[str, tuple[str, ...]]
 """What each step of each program made, as digests."""
 
 
+class Bisected(msgspec.Struct, frozen=True):
+    """What a bisection named: the pass, and the guilty rewrites in it by number, of all that it
+    makes, each with its rule. Where there are none, ``note`` says why. Units: ``seconds``."""
+
+    named: str = ""
+    numbers: tuple[int, ...] = ()
+    of: int = 0
+    rules: tuple[str, ...] = ()
+    note: str = ""
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        if not self.numbers:
+            return self.note
+        counted = " and ".join(str(number + 1) for number in self.numbers[:3])
+        return f"{counted} of {self.of}: {self.rules[0]}"
+
+
 class Finding(msgspec.Struct, frozen=True):
     """What came out of trying a changed pass.
 
@@ -38,7 +56,8 @@ class Finding(msgspec.Struct, frozen=True):
     signature, interpreter (fails or never ends), verdict (other numbers), changed (a pass that
     says it changed something and did not); it is empty if nothing did. ``named`` is the pass, and
     ``case`` the program. ``differs`` lists programs whose lowering is not what it was, ``missed``
-    one of them that computes something else on many more inputs. Units: ``seconds``.
+    one of them that computes something else on many more inputs. ``bisected`` is there if it was
+    asked for. Units: ``seconds``.
     """
 
     by: str = ""
@@ -48,6 +67,7 @@ class Finding(msgspec.Struct, frozen=True):
     differs: tuple[str, ...] = ()
     missed: str = ""
     seconds: float = 0.0
+    bisected: Bisected | None = None
 
     @property
     def found(self) -> bool:
@@ -65,12 +85,13 @@ def try_cases(
     told: Callable[[str], object] = lambda name: None,
     *,
     judge: bool = True,
+    bisected: bool = False,
 ) -> Finding:
     """Lower and check programs until a fault is found; ``told`` hears of each pass before it runs,
     and of an empty name after it.
 
     A program whose steps are all as ``before`` needs no check. ``judge`` says whether what the
-    checks let pass is judged anew.
+    checks let pass is judged anew, ``bisected`` whether what they find is.
     """
     started = perf_counter()
     differs: list[str] = []
@@ -79,7 +100,11 @@ def try_cases(
         found, steps = _tried(case, before.get(case.name, ()), told)
         if found is not None:
             return msgspec.structs.replace(
-                found, case=case.name, differs=tuple(differs), seconds=perf_counter() - started
+                found,
+                case=case.name,
+                differs=tuple(differs),
+                seconds=perf_counter() - started,
+                bisected=_bisected(case, told) if bisected else None,
             )
         if steps:
             differs.append(case.name)
@@ -94,13 +119,7 @@ def _tried(
 ) -> tuple[Finding | None, list[Step]]:
     """Give what is wrong, and otherwise the steps if they are not what they were."""
 
-    def apply(attempt: Attempt, recorder: Recorder) -> object:
-        told(attempt.p.name)
-        with _limited(PASS_SECONDS):
-            result = apply_here(attempt, recorder)
-        told("")
-        return result
-
+    apply = _applying(told)
     steps: list[Step] = []
     failure: PassFailed | None = None
     try:
@@ -119,6 +138,37 @@ def _tried(
         by = failure.kind if failure.kind != "problems" else _who(failure)
         wrong = Finding(by, failure.name, message=failure.what + failure.hint)
     return wrong, steps
+
+
+def _applying(told: Callable[[str], object]) -> Apply:
+    """Run a pass within a time, and tell its name before."""
+
+    def apply(attempt: Attempt, recorder: Recorder) -> object:
+        told(attempt.p.name)
+        with _limited(PASS_SECONDS):
+            result = apply_here(attempt, recorder)
+        told("")
+        return result
+
+    return apply
+
+
+def _bisected(case: Case, told: Callable[[str], object]) -> Bisected:
+    """Find the guilty pass anew, and the rewrites in it."""
+    started = perf_counter()
+    ir, pipeline = program_of(case)
+    culprit = bisect(pipeline, ir, native=False, apply=_applying(told))
+    seconds = perf_counter() - started
+    if culprit is None:
+        return Bisected(note="it finds every step to keep the meaning", seconds=seconds)
+    return Bisected(
+        culprit.verdict.name,
+        tuple(each.number for each in culprit.rewrites),
+        culprit.of,
+        tuple(each.rule for each in culprit.rewrites),
+        culprit.note,
+        seconds,
+    )
 
 
 def _who(failure: PassFailed) -> str:
@@ -194,7 +244,7 @@ def _limited(seconds: float) -> Generator[None]:
     """Stop a pass that runs too long."""
 
     def stop(*_: object) -> None:
-        raise PassHalted("timeout", f"it ran longer than {seconds:g} seconds")
+        raise PassHalted("timeout", f"did not end within {seconds:g} s")
 
     old = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -23,4 +23,4 @@ CATALOGUE: tuple[Planted, ...] = (
     *CONDUCT,
 )
 
-__all__ = ["CATALOGUE", "Planted"]
+__all__ = ["CATALOGUE", "CONDUCT", "Planted"]

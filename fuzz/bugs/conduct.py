@@ -87,4 +87,12 @@ CONDUCT = (
         ("simplify",),
         "RUNS_ONCE",
     ),
+    Planted(
+        "an attribute that is not there",
+        _LOOP + "simplify",
+        "begin.dtype == loop.var.dtype",
+        "begin.dtype.width == loop.var.dtype",
+        ("simplify",),
+        "MATMUL",
+    ),
 )

@@ -229,4 +229,28 @@ LOOPS = (
         ("loop-partition",),
         "INEXACT_SPLIT",
     ),
+    Planted(
+        "a loop that was too long to unroll made longer",
+        _LOOP + "unroll_loops",
+        'node.replace(kind="serial")',
+        'node.replace(kind="serial", end=node.end * (1 << 20))',
+        ("unroll-loops",),
+        "UNROLLED_LONG",
+    ),
+    Planted(
+        "a load shared over a store",
+        _LOOP + "eliminate_common_subexpressions",
+        "self.versions[self._root(expr.buffer)]",
+        "0",
+        ("eliminate-common-subexpressions",),
+        "REUSED",
+    ),
+    Planted(
+        "a guarded load made early",
+        _LOOP + "eliminate_common_subexpressions",
+        "and self.always.get(number) == self.first.get(number) is not None",
+        "",
+        ("eliminate-common-subexpressions",),
+        "GUARDED_READS",
+    ),
 )

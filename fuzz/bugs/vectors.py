@@ -133,4 +133,28 @@ VECTORS = (
         ("narrow-indices",),
         "LANE_ORDER",
     ),
+    Planted(
+        "vectors that overlap",
+        _LOOP + "vectorize_loops",
+        "step * lanes",
+        "step * (lanes - 1)",
+        ("vectorize-loops",),
+        "BRANCHES",
+    ),
+    Planted(
+        "a conflict of lanes left unseen",
+        _LOOP + "vectorize_loops",
+        "if why is not None:",
+        "if False:",
+        ("vectorize-loops",),
+        "SHIFTED",
+    ),
+    Planted(
+        "lanes that choose the other side",
+        _LOOP + "vector_expr",
+        "self.wide(a), self.wide(b)",
+        "self.wide(b), self.wide(a)",
+        ("vectorize-loops",),
+        "CHOSEN_LANES",
+    ),
 )

@@ -266,7 +266,7 @@ class _Search:
         except PassHalted as error:
             self.halted = self.halted or error.message
             return recorder, None
-        except Exception:
+        except (Exception, SystemExit):
             return recorder, None  # What it did before it raised has been reported.
 
     def _with(self, on: set[int]) -> _Result:

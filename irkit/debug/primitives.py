@@ -62,7 +62,7 @@ def schedule_steps(ir: IR, schedule: ScheduleTrace) -> Generator[Step, None, IR]
             next(replaying)
         except IRKitError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             what = f"it raised {type(error).__name__}: {error}"
             raise _failed(number, traced, before, what) from error
         if sch.func_working_on != name or sch.func is before:

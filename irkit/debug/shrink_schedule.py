@@ -118,7 +118,7 @@ def _from(case: Case, count: int) -> Case | None:
         rest = Schedule(first.func, check="off")
         for _ in rest.replaying(ScheduleTrace(trace[count:]), found):
             pass
-    except Exception:  # A primitive that is wrong may raise anything.
+    except (Exception, SystemExit):  # A primitive that is wrong may raise anything.
         return None
     return case.replace(func=first.func, schedule=_used(rest.trace))
 

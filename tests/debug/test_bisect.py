@@ -130,6 +130,15 @@ def test_a_pass_that_raises_is_found_with_the_rewrites_before() -> None:
     assert "RuntimeError: cannot" in str(culprit)
 
 
+def test_a_pass_that_ends_the_process_is_found_and_does_not() -> None:
+    @define_pass
+    def leave(func: PrimFunc) -> PrimFunc:
+        """End the process."""
+        raise SystemExit(0)
+
+    assert found(leave, kernel("MATMUL")).verdict.name == "leave"
+
+
 def test_of_a_module_the_function_is_named() -> None:
     module = IRModule({"matmul": kernel("MATMUL"), "sums": parse(SUMS.strip())})
     culprit = bisect(DEFAULT.insert(subtract_two, phase=0), module)

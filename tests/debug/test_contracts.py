@@ -1,6 +1,7 @@
 """What every pass promises: held by those that ship, and each broken promise found."""
 
 import random
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from irkit.core import IRKitError, rewrite
 from irkit.debug import assert_contracts, contracts, differing_elsewhere
 from irkit.ir import BOOL, Add, Block, Const, For, If, PrimFunc, Seq, Store, no_blocks, parse
 from irkit.passes import BUILTIN
-from irkit.passes.loop import simplify
+from irkit.passes.loop import eliminate_common_subexpressions, simplify
 from irkit.transform import AnyPass, define_pass, load_pass
 from tests.debug.programs import programs_for
 
@@ -162,6 +163,18 @@ def test_a_broken_promise_is_named(p: AnyPass, contract: str) -> None:
     found = contracts(p, [parse(SCALE.strip())], hash_seeds=())
     assert contract in {breach.contract for breach in found}
     assert p.name in str(found[0])
+
+
+def test_a_pass_that_ships_and_lies_about_changed_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    func = parse("def f(A: f32[2], C: f32[2]):\n    C[0] = A[0]\n    C[1] = A[1]\n")
+    p = eliminate_common_subexpressions
+    assert contracts(p, [func], hash_seeds=(), fires=0) == ()
+    module = import_module("irkit.passes.loop.eliminate_common_subexpressions")
+    monkeypatch.setattr(module, "_same_stmts", lambda *_: False)
+    found = contracts(p, [func], hash_seeds=(), fires=0)
+    assert "truthful" in {breach.contract for breach in found}
 
 
 def test_an_order_that_hangs_on_hashes_is_found_in_other_processes(
