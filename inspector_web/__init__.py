@@ -1,31 +1,46 @@
 """The inspector over a Trace: functions and plain structs that pages are made of. It reads a trace
 and nothing else. Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing,
-rows, renaming (what changed); highlight."""
+rows, renaming (what changed); highlight; search (search_child), blame, steps, align."""
 
+from irkit.inspector_web.align import Pair, align
+from irkit.inspector_web.blame import Blame
 from irkit.inspector_web.diff import Diff, Hunk, diff
 from irkit.inspector_web.highlight import Highlighter, Marks
 from irkit.inspector_web.lines import Ids, LineTable
 from irkit.inspector_web.renaming import diff_up_to_names
 from irkit.inspector_web.rows import Row, inline, side_by_side, unfolded
+from irkit.inspector_web.search import Found, Touch, pickaxe, print_all, search
+from irkit.inspector_web.steps import Filter, StepRow, Steps
 from irkit.inspector_web.texts import GIVEN, FunctionText, Side, State, Text, Texts
 
 __all__ = [
     "GIVEN",
+    "Blame",
     "Diff",
+    "Filter",
+    "Found",
     "FunctionText",
     "Highlighter",
     "Hunk",
     "Ids",
     "LineTable",
     "Marks",
+    "Pair",
     "Row",
     "Side",
     "State",
+    "StepRow",
+    "Steps",
     "Text",
     "Texts",
+    "Touch",
+    "align",
     "diff",
     "diff_up_to_names",
     "inline",
+    "pickaxe",
+    "print_all",
+    "search",
     "side_by_side",
     "unfolded",
 ]

@@ -3,7 +3,6 @@
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from irkit.inspector_web.lcs import Matched, common_lines
 from irkit.inspector_web.lines import Ids, Places
@@ -69,10 +68,3 @@ def _with_ends(places: Places, length: int) -> Places:
 def diff(before: Ids, after: Ids) -> Diff:
     """Compare two texts."""
     return Diff(before, after, common_lines(before, after))
-
-
-def origins_after(difference: Diff, known: NDArray[np.int32], step: int) -> NDArray[np.int32]:
-    """Carry what is known of each line before over to the lines after; new ones get ``step``."""
-    made = np.full(len(difference.after), step, dtype=np.int32)
-    made[difference.kept.after] = known[difference.kept.before]
-    return made

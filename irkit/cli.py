@@ -15,6 +15,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "run": ("irkit.runtime.command:run", "Run a package on given or random inputs."),
     "trace": ("irkit.debug.command:trace", "Show what every pass did, from a trace file."),
+    "diff": ("irkit.inspector_web.command_diff:diff_", "Compare two traces, step by step."),
     "opt": ("irkit.phases.command_opt:opt", "Run passes: IR text in, IR text out."),
     "check": (
         "irkit.phases.command_check:check_",

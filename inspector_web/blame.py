@@ -1,0 +1,58 @@
+"""Blame: for every line of every step, the pass that last changed it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import Function
+from irkit.inspector_web.diff import diff
+from irkit.inspector_web.texts import GIVEN, Texts
+from irkit.transform import IR
+
+Blamed = NDArray[np.int32]
+
+
+class Blame:
+    """Follow lines through the states of functions; what was found out is kept."""
+
+    def __init__(self, texts: Texts) -> None:
+        self.texts = texts
+        self._known: dict[int, Blamed] = {}
+        self._histories = {
+            id(state.func): states for states in texts.histories.values() for state in states
+        }
+
+    def of(self, ir: IR) -> Blamed:
+        """Give for each line of a function or module of the trace the step that last changed it.
+
+        ``GIVEN`` stands for what was there before the first pass.
+        """
+        text = self.texts.of_ir(ir)
+        found = np.full(len(text.ids), GIVEN, dtype=np.int32)
+        for before, part in text.parts:
+            found[before : before + len(part.ids)] = self._of_function(part.func)
+        return found
+
+    def _of_function(self, func: Function) -> Blamed:
+        if id(func) not in self._known:
+            self._follow(func)
+        return self._known[id(func)]
+
+    def _follow(self, func: Function) -> None:
+        """Work through the states of a function up to one of them."""
+        previous: Function | None = None
+        for state in self._histories.get(id(func), ()):
+            if id(state.func) not in self._known:
+                self._known[id(state.func)] = self._after(previous, state.func, state.step)
+            if state.func is func:
+                return
+            previous = state.func
+        text = self.texts.of_function(func)
+        self._known.setdefault(id(func), np.full(len(text.ids), GIVEN, dtype=np.int32))
+
+    def _after(self, previous: Function | None, func: Function, step: int) -> Blamed:
+        ids = self.texts.of_function(func).ids
+        made = np.full(len(ids), step, dtype=np.int32)
+        if previous is not None and step != GIVEN:
+            kept = diff(self.texts.of_function(previous).ids, ids).kept
+            made[kept.after] = self._known[id(previous)][kept.before]
+        return made

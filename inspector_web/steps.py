@@ -1,0 +1,186 @@
+"""The list of passes: a row for each step, what to show of it, and which rows to show.
+
+A row costs no printing; how many lines a step changed is counted when it is asked for, and then
+kept.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from irkit.core import Function, count_nodes
+from irkit.inspector_web.diff import Diff, diff
+from irkit.inspector_web.renaming import diff_up_to_names
+from irkit.inspector_web.search import lines_with
+from irkit.inspector_web.texts import Texts, functions_in
+from irkit.transform import IR, PassFailed, Step, Trace
+
+Status = Literal["changed", "same", "failed"]
+COUNTING = 0.05
+
+
+class StepRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One step in the list. Units: ``ms`` milliseconds of the pass alone; ``before`` and ``after``
+    nodes of the IR; ``added`` and ``removed`` lines of text.
+
+    What is counted is None until it has been. ``index`` is the place in the trace, which for a pass
+    that failed is that after the last step.
+    """
+
+    index: int
+    level: str
+    phase: int
+    phase_name: str
+    name: str
+    pass_text: str
+    function: str
+    status: Status
+    ms: float
+    before: int | None = None
+    after: int | None = None
+    rewrites: int = 0
+    remarks: int = 0
+    added: int | None = None
+    removed: int | None = None
+    message: str = ""
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which rows to show: those that all of this is true of.
+
+    ``name`` is a part of the pass's text, whatever the case; ``touches`` a text that stands in a
+    line which the pass removed or added.
+    """
+
+    changed: bool = False
+    phase: int | None = None
+    level: str = ""
+    name: str = ""
+    function: str | None = None
+    touches: str = ""
+
+
+class Steps:
+    """The steps of a run as rows, with their differences. ``failure`` is the pass that ended it."""
+
+    def __init__(self, texts: Texts, failure: PassFailed | None = None) -> None:
+        self.texts = texts
+        self.trace: Trace = texts.trace
+        self.failure = failure
+        self._diffs: dict[tuple[int, int, bool], Diff] = {}
+        self._sizes: dict[int, int] = {}
+        self._rows = [_row(step) for step in self.trace]
+        if failure is not None:
+            self._rows.append(_failed_row(failure, len(self._rows)))
+
+    def diff(self, index: int, *, up_to_names: bool = False) -> Diff:
+        """Compare the text before and after a step."""
+        step = self.trace[index]
+        key = id(step.before), id(step.after), up_to_names
+        made = self._diffs.get(key)
+        if made is None:
+            before, after = self.texts.of_ir(step.before).ids, self.texts.of_ir(step.after).ids
+            if up_to_names:
+                made = diff_up_to_names(before, after, self.texts.table)
+            else:
+                made = diff(before, after)
+            self._diffs[key] = made
+        return made
+
+    def rows(self, chosen: Filter | None = None, *, seconds: float = COUNTING) -> list[StepRow]:
+        """List the rows that a filter lets through, all without one.
+
+        Nodes are counted for as many rows as ``seconds`` are enough for.
+        """
+        self._count(seconds)
+        if chosen is None:
+            return list(self._rows)
+        kept = [row for row in self._rows if _passes(row, chosen)]
+        return self._touching(kept, chosen.touches) if chosen.touches else kept
+
+    def counted(self, index: int) -> StepRow:
+        """Give a row with all that can be counted."""
+        row = self._sized(index)
+        if row.added is None and row.status != "failed":
+            changed = self.diff(index)
+            row = msgspec.structs.replace(row, added=changed.added, removed=changed.removed)
+            self._rows[index] = row
+        return row
+
+    def _count(self, seconds: float) -> None:
+        until = time.perf_counter() + seconds
+        for at in range(len(self.trace)):
+            if time.perf_counter() > until:
+                return
+            self._sized(at)
+
+    def _sized(self, index: int) -> StepRow:
+        row = self._rows[index]
+        if row.before is None:
+            step, sizes = self.trace[index], self._sizes
+            before, after = _size(step.before, sizes), _size(step.after, sizes)
+            row = msgspec.structs.replace(row, before=before, after=after)
+            self._rows[index] = row
+        return row
+
+    def _touching(self, rows: Sequence[StepRow], text: str) -> list[StepRow]:
+        touched = [(row, self.diff(row.index).touched) for row in rows if row.status == "changed"]
+        hits = lines_with(self.texts.table, text)
+        return [row for row, numbers in touched if hits[numbers].any()]
+
+
+def _passes(row: StepRow, chosen: Filter) -> bool:
+    return (
+        (not chosen.changed or row.status != "same")
+        and (chosen.phase is None or row.phase == chosen.phase)
+        and (not chosen.level or row.level == chosen.level)
+        and chosen.name.lower() in row.pass_text.lower()
+        and (chosen.function is None or row.function == chosen.function)
+    )
+
+
+def _row(step: Step) -> StepRow:
+    return StepRow(
+        index=step.index,
+        level=step.level.name,
+        phase=step.phase,
+        phase_name=step.phase_name,
+        name=step.name,
+        pass_text=step.pass_text,
+        function=step.function,
+        status="changed" if step.changed else "same",
+        ms=step.seconds * 1e3,
+        rewrites=step.applications,
+        remarks=len(step.remarks),
+    )
+
+
+def _failed_row(failure: PassFailed, index: int) -> StepRow:
+    attempt = failure.attempt
+    size = _size(failure.before, {})
+    return StepRow(
+        index=index,
+        level=attempt.level.name if attempt is not None else "",
+        phase=failure.phase,
+        phase_name="",
+        name=failure.name,
+        pass_text=failure.pass_text,
+        function=failure.function,
+        status="failed",
+        ms=0.0,
+        before=size,
+        after=size,
+        message=failure.what,
+    )
+
+
+def _size(ir: IR, sizes: dict[int, int]) -> int:
+    return sum(_function_size(func, sizes) for _, func in functions_in(ir))
+
+
+def _function_size(func: Function, sizes: dict[int, int]) -> int:
+    if id(func) not in sizes:
+        sizes[id(func)] = count_nodes(func)
+    return sizes[id(func)]
