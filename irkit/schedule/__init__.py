@@ -13,6 +13,7 @@ from irkit.schedule.cache import buffer_written
 from irkit.schedule.condition import Condition
 from irkit.schedule.index_map import IndexMap
 from irkit.schedule.intrinsics import Intrinsics, TensorIntrin, builtin_intrinsics
+from irkit.schedule.meaning import Reference
 from irkit.schedule.recording import PRIMITIVES, Check
 from irkit.schedule.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.schedule import Schedule
@@ -28,6 +29,7 @@ __all__ = [
     "Intrinsics",
     "LoopRef",
     "Ref",
+    "Reference",
     "Schedule",
     "ScheduleTrace",
     "TensorIntrin",

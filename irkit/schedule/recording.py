@@ -23,7 +23,7 @@ from irkit.schedule.encode import Encoder
 from irkit.schedule.index_map import CalledMap, as_index_map
 from irkit.schedule.intrinsics import Intrinsics, builtin_intrinsics
 from irkit.schedule.listing import listing
-from irkit.schedule.meaning import Meaning
+from irkit.schedule.meaning import Meaning, Reference
 from irkit.schedule.trace import MapText, ScheduleTrace, TraceStep, Value
 
 Check = Literal["verify", "each", "off"]
@@ -39,8 +39,9 @@ class Recording:
     """A module, the function of it that is being scheduled, and the steps so far.
 
     ``check`` says what is done after every primitive: ``verify`` runs the verifier; ``each`` also
-    runs the function on small whole numbers and compares with what it gave at first; ``off`` does
-    nothing. ``intrinsics`` are those that tensorize knows by name.
+    runs the function on small whole numbers and compares with what it gave at first, or with what
+    ``reference`` says (``te.numpy_reference`` makes one); ``off`` does nothing. ``intrinsics`` are
+    those that tensorize knows by name.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Recording:
         check: Check = "verify",
         seed: int = 0,
         intrinsics: Intrinsics | None = None,
+        reference: Reference | None = None,
     ) -> None:
         if check not in ("verify", "each", "off"):
             raise IRKitError(f"check is 'verify', 'each' or 'off', found {check!r}")
@@ -63,6 +65,7 @@ class Recording:
         self._drawn: Value = None
         self._random = random.Random(seed)
         self._meanings: dict[str, Meaning] = {}
+        self._reference = reference
         self._work_on(mod.name if isinstance(mod, Function) else function)
 
     @property
@@ -142,7 +145,8 @@ class Recording:
             raise IRKitError(f"{name!r} is no loop function, so it cannot be scheduled")
         self._name, self._func = name, func
         if self._check == "each" and name not in self._meanings:
-            self._meanings[name] = Meaning(func)
+            reference = None if self._meanings else self._reference
+            self._meanings[name] = Meaning(func, reference)
 
     def _change(
         self, method: Callable[..., _R], args: Sequence[Any], kwargs: Mapping[str, Any]

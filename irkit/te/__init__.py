@@ -80,7 +80,7 @@ from irkit.te.reduction import (
     prod,
     sum,
 )
-from irkit.te.reference import evaluate
+from irkit.te.reference import evaluate, numpy_reference
 from irkit.te.stage import Stage
 from irkit.te.stage_schedule import StageSchedule, create_schedule
 from irkit.te.tensor import (
@@ -175,6 +175,7 @@ __all__ = [
     "min_value",
     "minimum",
     "ne",
+    "numpy_reference",
     "operations_of",
     "placeholder",
     "popcount",

@@ -6,7 +6,7 @@ of its reduce axes too, which costs memory: it is meant for small shapes, and la
 by piece along their first axis.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -35,7 +35,7 @@ from irkit.te import numpy_meaning as meaning
 from irkit.te.axis import IterVar
 from irkit.te.lower import operations_of
 from irkit.te.reduction import Reduce, Reducer
-from irkit.te.tensor import Operation, PlaceholderOp, Tensor, TensorRead
+from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorRead
 
 Array = Any
 _GRID = 1 << 22  # Points evaluated at a time.
@@ -80,6 +80,25 @@ def evaluate(
                 made = _stage(op, known, sizes, wide)
                 known.update(zip(op.outputs, made, strict=True))
     return [known[tensor] for tensor in tensors]
+
+
+def numpy_reference(args: Sequence[Tensor | Var]) -> Callable[[Sequence[Any]], list[Any]]:
+    """Make the function of NumPy arrays that the loops of ``create_prim_func(args)`` are to be:
+    it gives back all arguments, the outputs computed."""
+    outputs = [arg for arg in args if isinstance(arg, Tensor) and isinstance(arg.op, ComputeOp)]
+
+    def run(values: Sequence[Any]) -> list[Any]:
+        given = list(zip(args, values, strict=True))
+        inputs: dict[Tensor, Any] = {
+            arg: value
+            for arg, value in given
+            if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp)
+        }
+        dims: dict[Var, Any] = {arg: value for arg, value in given if isinstance(arg, Var)}
+        made: dict[object, Any] = dict(zip(outputs, evaluate(outputs, inputs, dims), strict=True))
+        return [made.get(arg, value) for arg, value in given]
+
+    return run
 
 
 def _accept(tensor: Tensor, array: Array, sizes: dict[Node, Array]) -> Array:

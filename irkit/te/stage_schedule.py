@@ -8,6 +8,7 @@ from irkit.schedule import BlockRef, Check, Intrinsics, Schedule, ScheduleTrace,
 from irkit.te.axis import IterVar, Range
 from irkit.te.directives import Build, Directive, Handle, reordered, run_all
 from irkit.te.lower import free_variables, lowered, operations_of
+from irkit.te.reference import numpy_reference
 from irkit.te.stage import Stage
 from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
 
@@ -179,11 +180,15 @@ class StageSchedule:
         args: list[Arg] = [*inputs, *self.outputs]
         return [*free_variables(lowered(args).func), *args]
 
+    def _schedule(self, func: PrimFunc, args: Sequence[Arg]) -> Schedule:
+        reference = numpy_reference(args) if self._check == "each" else None
+        return Schedule(func, check=self._check, intrinsics=self._intrinsics, reference=reference)
+
     def _fresh(self, args: Sequence[Arg], name: str) -> Build:
         made = lowered(args, name)
         buffers = {tensor: buffer.name for tensor, buffer in made.buffers.items()}
         build = Build(
-            Schedule(made.func, check=self._check, intrinsics=self._intrinsics),
+            self._schedule(made.func, args),
             dict(made.blocks),
             buffers,
         )
@@ -200,8 +205,8 @@ def create_schedule(
 ) -> StageSchedule:
     """Make a schedule of some tensors, or operations, and all that they need.
 
-    ``check="each"`` also runs the loops after everything that is said about them; ``intrinsics``
-    are those that ``tensorize`` knows, the ones that come with the toolkit if not given.
+    ``check="each"`` also runs the loops after everything that is said, and compares with NumPy;
+    ``intrinsics`` are those that ``tensorize`` knows, if not the ones of the toolkit.
     """
     given = [outputs] if isinstance(outputs, (Tensor, Operation)) else list(outputs)
     tensors: list[Tensor] = []
