@@ -144,7 +144,7 @@ def _simpler(step: TraceStep) -> Iterator[TraceStep]:
     for at in range(len(step.options)):
         rest = step.options[:at] + step.options[at + 1 :]
         yield msgspec.structs.replace(step, options=rest)
-    for args in _simpler_items(step.args, shorter=not step.results):
+    for args in _simpler_items(step.args, shorter=not step.several):
         yield msgspec.structs.replace(step, args=args)
     for at, (name, value) in enumerate(step.options):
         for new in _simpler_values(value):
