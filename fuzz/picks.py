@@ -1,0 +1,42 @@
+"""Choices that make a random program: from a number, for volume, or from Hypothesis, to shrink."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+_T = TypeVar("_T")
+
+
+class Picks:
+    """Pick among things; ``below`` gives a number from 0 on, and 0 for the simplest choice."""
+
+    def __init__(self, below: Callable[[int], int]) -> None:
+        self.below = below
+
+    def pick(self, things: Sequence[_T]) -> _T:
+        """Pick one of some things, the first being the simplest."""
+        return things[self.below(len(things))]
+
+    def one_in(self, count: int) -> bool:
+        """Say yes once in ``count`` times, and no where that is simpler."""
+        return self.below(count) == count - 1
+
+    def some(self, things: Sequence[_T], most: int) -> list[_T]:
+        """Pick up to ``most`` of some things, each at most once, in any order."""
+        left, found = list(things), list[_T]()
+        for _ in range(min(len(left), 1 + self.below(most))):
+            found.append(left.pop(self.below(len(left))))
+        return found
+
+
+def picks_of(number: int) -> Picks:
+    """Make choices that are the same for the same number."""
+    return Picks(random.Random(number).randrange)
+
+
+@st.composite
+def picks(draw: st.DrawFn) -> Picks:
+    """Make choices that Hypothesis knows of."""
+    return Picks(lambda count: draw(st.integers(0, count - 1)))

@@ -1,0 +1,64 @@
+"""Draws of the primitives that move blocks and take reductions apart."""
+
+from irkit.fuzz.schedule_draws.site import Site
+
+
+def compute_inline(s: Site) -> object:
+    return s.sch.compute_inline(s.temporary())
+
+
+def reverse_compute_inline(s: Site) -> object:
+    consumers = s.sch.get_consumers(s.temporary())
+    return s.sch.reverse_compute_inline(s.picks.pick(consumers or s.blocks))
+
+
+def compute_at(s: Site) -> object:
+    block = s.temporary()
+    consumers = s.sch.get_consumers(block)
+    other = s.picks.pick(consumers) if consumers and s.picks.below(8) else s.near(block)
+    return s.sch.compute_at(block, s.loop_of(other))
+
+
+def reverse_compute_at(s: Site) -> object:
+    producer = s.temporary()
+    consumers = s.sch.get_consumers(producer)
+    block = s.picks.pick(consumers) if consumers and s.picks.below(8) else s.block()
+    return s.sch.reverse_compute_at(block, s.loop_of(producer))
+
+
+def compute_root(s: Site) -> object:
+    return s.sch.compute_root(s.block())
+
+
+def decompose_reduction(s: Site) -> object:
+    block = s.reduction()
+    return s.sch.decompose_reduction(block, s.loop_of(block))
+
+
+def rfactor(s: Site) -> object:
+    block = s.reduction()
+    loops = s.around(block)
+    if loops and s.picks.below(3):
+        loops = loops[-1:]  # Reduction loops are innermost at first.
+    return s.sch.rfactor(s.picks.pick(loops or s.loops), s.picks.below(3))
+
+
+def overcompute(s: Site) -> object:
+    guarded = [b for b in s.blocks if s.sch.get(b).predicate is not None]
+    return s.sch.overcompute(s.picks.pick(guarded or s.blocks))
+
+
+def set_store_predicate(s: Site) -> object:
+    n = s.picks.below(5)
+    block = s.picks.pick([each for each in s.blocks if s.sch.get(each).axes] or s.blocks)
+    if not s.sch.get(block).axes:
+        return s.sch.set_store_predicate(block, lambda: True)
+    asked = s.picks.pick(
+        (
+            lambda *at: at[-1] < n,
+            lambda *at: (at[0] >= 0) & (at[-1] != n),
+            lambda *at: at[0] < 1,
+            lambda *at: at[0] + at[-1] <= n + 9,
+        )
+    )
+    return s.sch.set_store_predicate(block, asked)

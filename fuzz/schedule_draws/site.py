@@ -1,0 +1,145 @@
+"""Where in a schedule a primitive is tried: its loops, blocks and buffers, and numbers that suit
+them more or less."""
+
+from collections.abc import Callable
+
+from irkit.core import walk
+from irkit.fuzz.picks import Picks
+from irkit.ir import Block, Buffer, For, Load, Store, Var, as_int, shape_vars
+from irkit.schedule import BlockRef, LoopRef, Schedule
+
+SCOPES = ("global", "local", "shared")
+AXES = ("threadIdx.x", "blockIdx.x", "threadIdx.y", "vthread", "blockIdx.y", "vthread.x", "warp")
+
+
+class Site:
+    """A schedule and the choices that are made on it."""
+
+    def __init__(self, sch: Schedule, picks: Picks) -> None:
+        self.sch = sch
+        self.picks = picks
+        self.loops = [LoopRef(loop.var) for loop in walk(sch.func, on=For)]
+        self.blocks = [BlockRef(block.name) for block in walk(sch.func, on=Block)]
+
+    def loop(self) -> LoopRef:
+        """Pick any loop."""
+        return self.picks.pick(self.loops)
+
+    def block(self) -> BlockRef:
+        """Pick any block."""
+        return self.picks.pick(self.blocks)
+
+    def loop_of(self, block: BlockRef) -> LoopRef:
+        """Pick a loop around a block, or any where there is none."""
+        return self.picks.pick(self.around(block) or self.loops)
+
+    def around(self, block: BlockRef) -> list[LoopRef]:
+        """List the loops around a block without a word in the trace."""
+        node = self.sch.get(block)
+        return [
+            LoopRef(loop.var)
+            for loop in walk(self.sch.func, on=For)
+            if any(inner is node for inner in walk(loop, on=Block))
+        ]
+
+    def inside(self, loop: LoopRef) -> list[BlockRef]:
+        """List the blocks inside a loop without a word in the trace."""
+        return [BlockRef(block.name) for block in walk(self.sch.loop(loop), on=Block)]
+
+    def shared_loops(self) -> list[LoopRef]:
+        """List the loops that hold several blocks."""
+        return [loop for loop in self.loops if len(self.inside(loop)) > 1]
+
+    def nested(self, most: int) -> list[LoopRef]:
+        """List some loops of one nest, mostly those directly in each other, outermost first."""
+        loops = self.around(self.block()) or self.loops
+        first, count = self.picks.below(len(loops)), 2 + self.picks.below(most - 1)
+        found = loops[first : first + count]
+        return self.picks.some(loops, most) if self.picks.one_in(6) else found
+
+    def near(self, block: BlockRef) -> BlockRef:
+        """Pick a block that reads or writes what another does, mostly."""
+        mine = {*self.reads(block), *self.writes(block)}
+        near = [
+            other
+            for other in self.blocks
+            if other != block and mine & {*self.reads(other), *self.writes(other)}
+        ]
+        return self.picks.pick(near) if near and self.picks.below(6) else self.block()
+
+    def reduction(self) -> BlockRef:
+        """Pick a block that reduces, if there is one."""
+        found = [
+            each
+            for each in self.blocks
+            if any(axis.kind == "reduce" for axis in self.sch.get(each).axes)
+        ]
+        return self.picks.pick(found or self.blocks)
+
+    def temporary(self) -> BlockRef:
+        """Pick a block that writes a buffer of the function's own, mostly."""
+        given = {*self.sch.func.params}
+        found = [each for each in self.blocks if not given & {*self.writes(each)}]
+        return self.picks.pick(found) if found and self.picks.below(6) else self.block()
+
+    def next_to(self, loop: LoopRef) -> LoopRef:
+        """Pick a loop soon after another."""
+        at = self.loops.index(loop)
+        return self.loops[(at + 1 + self.picks.below(3)) % len(self.loops)]
+
+    def extent(self, loop: LoopRef) -> int:
+        """Give the extent of a loop, or a number like it."""
+        node = self.sch.loop(loop)
+        end, begin = as_int(node.end), as_int(node.begin)
+        return 6 if end is None or begin is None else end - begin
+
+    def factor(self, loop: LoopRef) -> int:
+        """Pick a number to split by: a divisor, one that does not divide, or nonsense."""
+        extent = self.extent(loop)
+        divisors = [n for n in range(1, extent + 1) if extent % n == 0] or [1]
+        return self.picks.pick((2, 3, self.picks.pick(divisors), 4, extent, 1, 5, extent + 1, 0))
+
+    def reads(self, block: BlockRef) -> list[Buffer]:
+        """List the buffers that a block reads."""
+        return list(dict.fromkeys(n.buffer for n in walk(self.sch.get(block), on=Load)))
+
+    def writes(self, block: BlockRef) -> list[Buffer]:
+        """List the buffers that a block writes."""
+        return list(dict.fromkeys(n.buffer for n in walk(self.sch.get(block), on=Store)))
+
+    def symbols(self) -> list[Var]:
+        """List the variables that shapes are made of."""
+        return list(shape_vars(self.sch.func))
+
+    def index_map(self, block: BlockRef) -> Callable[..., object]:
+        """Pick an index map for what a block writes; seldom for another rank, or not injective."""
+        written = self.writes(block)
+        rank = written[0].rank if written else 1
+        return self.map_of(rank)
+
+    def map_of(self, rank: int) -> Callable[..., object]:
+        """Pick an index map over some indices."""
+        n = 1 + self.picks.below(4)
+        any_rank = (lambda *at: at[::-1], lambda *at: (*at, 0), lambda *at: (at[0] + 1, *at[1:]))
+        one = (
+            lambda i: (i // n, i % n),
+            lambda i: (i % n, i // n),
+            lambda i: i // n,
+            lambda i: i * n,
+            lambda i: 7 - i,
+        )
+        two = (
+            lambda i, j: (j // n, i, j % n),
+            lambda i, j: i * 8 + j,
+            lambda i, j: (i + j, j),
+            lambda i, j: (i // n, j // 2, i % n, j % 2),
+            lambda i, j: j,
+            lambda i, j: (i, (i + j) % 8),
+        )
+        three = (lambda i, j, k: (i, k // n, j, k % n), lambda i, j, k: (i * 8 + j, k))
+        maps = (*any_rank, *{1: one, 2: two, 3: three}.get(rank, ()))
+        if rank == 0:
+            maps = (lambda: (), lambda: (0,))
+        elif self.picks.one_in(12):
+            maps = two
+        return self.picks.pick(maps)

@@ -1,0 +1,118 @@
+"""Random schedules of random programs: each primitive is refused or keeps the meaning, bit for bit
+on whole numbers."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from irkit.fuzz import prim_funcs
+from irkit.fuzz.picks import Picks, picks, picks_of
+from irkit.fuzz.schedule_draws import (
+    DRAWERS,
+    WITHOUT,
+    Tally,
+    Wrong,
+    drawers,
+    try_schedule,
+    try_schedules,
+)
+from irkit.fuzz.schedule_draws.site import Site
+from irkit.fuzz.stage_draws import stage_programs
+from irkit.ir import Const, PrimFunc, Store, interpret, verify
+from irkit.core import rewrite
+from irkit.schedule import PRIMITIVES, BlockRef, Schedule
+
+FEW = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+SEQUENCES = 20_000
+ACCEPTED = 50
+
+
+def test_every_primitive_is_drawn_or_has_a_reason_not_to_be() -> None:
+    assert set(DRAWERS) | set(WITHOUT) == set(PRIMITIVES)
+    assert not set(DRAWERS) & set(WITHOUT)
+
+
+@FEW
+@given(picks())
+def test_a_program_of_stages_is_valid(made: Picks) -> None:
+    assert verify(stage_programs(made)) == []
+
+
+@settings(FEW, max_examples=150)
+@given(picks())
+def test_a_schedule_is_refused_or_keeps_the_meaning(made: Picks) -> None:
+    try_schedule(made, Tally(), native=made.one_in(40))
+
+
+@FEW
+@given(prim_funcs(), picks())
+def test_a_schedule_of_any_function_is_refused_or_keeps_the_meaning(
+    func: PrimFunc, made: Picks
+) -> None:
+    try_schedule(made, Tally(), func=func)
+
+
+def test_numbers_make_the_same_schedules_again() -> None:
+    first, second = try_schedules(range(20)), try_schedules(range(20))
+    assert first == second
+    assert first.accepted.total() > 20
+    assert not first.wrong
+
+
+def _with_drawer(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Site, BlockRef], object]
+) -> None:
+    """Let one primitive be something that lies."""
+
+    def drawn(s: Site) -> object:
+        block = s.block()
+        change(s, block)
+        return s.sch.add_unit_loop(block)
+
+    for name in DRAWERS:
+        monkeypatch.setitem(drawers.DRAWERS, name, drawn)
+
+
+def test_a_primitive_that_changes_what_is_stored_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lie(s: Site, block: BlockRef) -> None:
+        func = rewrite(
+            s.sch.func, lambda store: store.replace(value=Const(7, store.value.dtype)), on=Store
+        )
+        s.sch._func = func  # pyright: ignore[reportPrivateUsage] -- as a wrong primitive would
+
+    _with_drawer(monkeypatch, lie)
+    with pytest.raises(Wrong, match="is 7"):
+        for number in range(10):
+            try_schedule(picks_of(number), Tally())
+
+
+def test_a_primitive_that_crashes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(s: Site, block: BlockRef) -> None:
+        raise KeyError(block.name)
+
+    _with_drawer(monkeypatch, crash)
+    with pytest.raises(Wrong, match="KeyError"):
+        try_schedule(picks_of(1), Tally())
+
+
+@pytest.mark.long
+def test_twenty_thousand_schedules_are_refused_or_keep_the_meaning() -> None:
+    first = int(os.environ.get("IRKIT_SEED", "0")) * SEQUENCES
+    parts = [range(first + at, first + SEQUENCES, 40) for at in range(40)]
+    tally = Tally()
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        for part in pool.map(try_schedules, parts):
+            tally.add(part)
+    print(tally)  # noqa: T201 -- the figures are wanted
+    assert not tally.wrong, tally.first_wrong()
+    idle = [name for name in DRAWERS if tally.accepted[name] < ACCEPTED]
+    assert not idle, f"these were hardly ever accepted, so little was tested: {idle}"
