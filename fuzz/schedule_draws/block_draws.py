@@ -1,6 +1,7 @@
 """Draws of the primitives that move blocks and take reductions apart."""
 
 from irkit.fuzz.schedule_draws.site import Site
+from irkit.schedule import builtin_intrinsics
 
 
 def compute_inline(s: Site) -> object:
@@ -62,3 +63,19 @@ def set_store_predicate(s: Site) -> object:
         )
     )
     return s.sch.set_store_predicate(block, asked)
+
+
+def blockize(s: Site) -> object:
+    return s.sch.blockize(s.loop())
+
+
+def tensorize(s: Site) -> object:
+    """Mostly make a tile that an intrinsic may fit, of a block that reduces."""
+    names = [each.name for each in builtin_intrinsics()]
+    name = s.picks.pick(names)
+    loops = s.around(s.reduction())[-3:]
+    if len(loops) < 3 or s.picks.one_in(4):
+        return s.sch.tensorize(s.loop(), name)
+    outer, inner = zip(*(s.sch.split(loop, [None, 4]) for loop in loops), strict=True)
+    s.sch.reorder(*outer, *inner)
+    return s.sch.tensorize(inner[0], name)

@@ -1,6 +1,7 @@
 """Draws of the primitives that change buffers."""
 
 from irkit.fuzz.schedule_draws.site import SCOPES, Site
+from irkit.ir import F32
 
 
 def cache_read(s: Site) -> object:
@@ -18,8 +19,75 @@ def cache_write(s: Site) -> object:
 
 def transform_layout(s: Site) -> object:
     block = s.temporary()
-    return s.sch.transform_layout(block, s.index_map(block))  # pyright: ignore[reportArgumentType] -- any map
+    pad = s.picks.pick((None, None, 0, 1))
+    return s.sch.transform_layout(block, s.index_map(block), pad)  # pyright: ignore[reportArgumentType] -- any map
 
 
 def set_scope(s: Site) -> object:
     return s.sch.set_scope(s.temporary(), s.picks.pick(SCOPES))
+
+
+def cache_inplace(s: Site) -> object:
+    block = s.block()
+    return s.sch.cache_inplace(block, s.picks.pick([*s.writes(block), 0]), s.picks.pick(SCOPES))
+
+
+def cache_index(s: Site) -> object:
+    return s.sch.cache_index(s.block(), s.picks.pick(SCOPES))
+
+
+def stage_mem(s: Site) -> object:
+    block = s.block()
+    buffers = [*s.reads(block), *s.writes(block)]
+    return s.sch.stage_mem(s.loop_of(block), s.picks.pick(buffers), s.picks.pick(SCOPES))
+
+
+def read_at(s: Site) -> object:
+    block = s.block()
+    buffer = s.picks.pick([*s.reads(block), 0])
+    return s.sch.read_at(s.loop_of(block), block, buffer, s.picks.pick(SCOPES))
+
+
+def write_at(s: Site) -> object:
+    block = s.block()
+    buffer = s.picks.pick([*s.writes(block), 0])
+    return s.sch.write_at(s.loop_of(block), block, buffer, s.picks.pick(SCOPES))
+
+
+def reindex(s: Site) -> object:
+    block = s.block()
+    return s.sch.reindex(block, s.picks.pick([*s.reads(block), *s.writes(block)]))
+
+
+def reindex_cache_read(s: Site) -> object:
+    block = s.block()
+    buffer = s.picks.pick([*s.reads(block), 0])
+    mapped = s.map_of(len(s.sch.get(block).axes))
+    return s.sch.reindex_cache_read(block, buffer, s.picks.pick(SCOPES), mapped)  # pyright: ignore[reportArgumentType] -- any map
+
+
+def reindex_cache_write(s: Site) -> object:
+    block = s.block()
+    buffer = s.picks.pick([*s.writes(block), 0])
+    mapped = s.map_of(len(s.sch.get(block).axes))
+    return s.sch.reindex_cache_write(block, buffer, s.picks.pick(SCOPES), mapped)  # pyright: ignore[reportArgumentType] -- any map
+
+
+def storage_align(s: Site) -> object:
+    axis, factor = s.picks.below(3), s.picks.pick((4, 8, 3, 0))
+    return s.sch.storage_align(s.temporary(), s.picks.below(2), axis, factor, s.picks.below(3))
+
+
+def double_buffer(s: Site) -> object:
+    return s.sch.double_buffer(s.temporary())
+
+
+def reuse_buffer(s: Site) -> object:
+    return s.sch.reuse_buffer(s.temporary(), s.temporary())
+
+
+def unsafe_set_dtype(s: Site) -> object:
+    """Floats of 64 bits hold all that those of 32 bits do, so that nothing may change."""
+    block = s.temporary()
+    narrow = all(buffer.dtype == F32 for buffer in s.writes(block))
+    return s.sch.unsafe_set_dtype(block, "f64" if narrow else s.writes(block)[0].dtype)

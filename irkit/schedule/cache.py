@@ -34,8 +34,8 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
 
     The copy is named ``NAME_copy`` and stands after the loops of the block. Shapes: the new buffer
     has the shape of the old.
-    Raises: ScheduleError if the block is not the only writer, or its body is not one store at its
-    own axes.
+    Raises: ScheduleError if the block is not the only writer, its body is not one store, or it is
+    not shown to write all of the buffer in loops of its own: all is copied back.
     """
     block = find_block(func, name)
     store = only_store(block)
@@ -45,14 +45,23 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
             at=block,
         )
     old = store.buffer
+    top = nest_of(func, block)
+    if not writes_all(PrimFunc("nest", (), top), block, store):
+        raise ScheduleError(
+            f"cannot cache what block {name!r} writes: it is not shown to write all of "
+            f"{old.name!r} in loops of its own",
+            hint="write_at caches the part that is written in a loop.",
+            at=block,
+        )
     span = Span("schedule", "cache_write", parent=block.span)
     new = old.replace(name=f"{old.name}_{scope}", scope=scope, strides=None)
 
     written = exchange_buffer(block, old, new)
-    copied = _copy(f"{name}_copy", new, old, span)
+    made = new_name(func, f"{name}_copy")
+    copied = _copy(made, new, old, span)
     func = exchange(func, {block: written})
     top = nest_of(func, written)
-    return exchange(func, {top: Allocate(new, seq(top, copied), span=span)}), f"{name}_copy"
+    return exchange(func, {top: Allocate(new, seq(top, copied), span=span)}), made
 
 
 def buffer_read(func: PrimFunc, name: str, given: Buffer | str | int) -> Buffer:

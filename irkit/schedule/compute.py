@@ -14,9 +14,11 @@ from irkit.ir import (
     Store,
     Var,
     as_int,
+    dependences,
     logical_and,
     seq,
     shape_vars,
+    uses_of,
 )
 from irkit.schedule.state import (
     allocation,
@@ -25,10 +27,12 @@ from irkit.schedule.state import (
     find_block,
     find_loop,
     guards_of,
+    loops_above,
     only_store,
     path_to,
     reads_of,
     remove,
+    unbound_at,
     variables,
     writes_of,
     written_after,
@@ -62,6 +66,7 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
             f"cannot inline {name!r}: it reads {changed.name!r}, which is written again later",
             at=block,
         )
+    _check_same_at_readers(func, block, store)
     func = remove(func, block)
     axes = [index for index in store.indices if isinstance(index, Var)]
 
@@ -74,6 +79,39 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     home = allocation(func, buffer)
     assert home is not None
     return exchange(func, {home: home.body})
+
+
+def _check_same_at_readers(func: PrimFunc, block: Block, store: Store) -> None:
+    """Refuse to compute a value where its readers are if that may be another one there."""
+    readers = reads_of(func, store.buffer)
+    loads = [load for reader in readers for load in walk(reader, on=Load)]
+    if sum(load.buffer is store.buffer for load in loads) != sum(
+        load.buffer is store.buffer for load in walk(func, on=Load)
+    ):
+        raise ScheduleError(
+            f"cannot inline {block.name!r}: {store.buffer.name!r} is read outside of blocks",
+            at=block,
+        )
+    for reader in readers:
+        name = unbound_at(func, store.value, block, reader)
+        if name:
+            raise ScheduleError(
+                f"cannot inline {block.name!r}: {name!r}, which it uses, is not there where block "
+                f"{reader.name!r} stands",
+                at=block,
+            )
+    memory = uses_of(func).memory
+    read = {memory(load.buffer) for load in walk(store.value, on=Load)}
+    for loop in loops_above(func, block):
+        if not any(memory(each.buffer) in read for each in walk(loop, on=Store)):
+            continue
+        reason = dependences(func).carried(loop)
+        if reason:
+            raise ScheduleError(
+                f"cannot inline {block.name!r}: what it reads is made anew in the loop "
+                f"{loop.var.name!r}, and there {reason}",
+                at=block,
+            )
 
 
 def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:

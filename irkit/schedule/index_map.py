@@ -74,8 +74,22 @@ def map_from(text: str) -> IndexMap:
 
 
 def image_of(index_map: IndexMap, indices: Sequence[Any]) -> tuple[Expr, ...]:
-    """Apply an index map to expressions."""
+    """Apply an index map to expressions.
+
+    Raises: ScheduleError if it takes another number of indices.
+    """
+    if not isinstance(index_map, ReadMap):
+        _check_takes(index_map, len(indices))
     return tuple(as_expr(item) for item in parts_of(index_map(*indices)))
+
+
+def _check_takes(index_map: IndexMap, count: int) -> None:
+    try:
+        inspect.signature(index_map).bind(*range(count))
+    except TypeError:
+        raise ScheduleError(f"the index map does not take {count} indices") from None
+    except ValueError:
+        return  # It says nothing about its parameters.
 
 
 def parts_of(given: Sequence[ExprLike] | ExprLike) -> Sequence[ExprLike]:

@@ -1,7 +1,7 @@
 """The primitive that folds a consumer into its producer: reverse_compute_inline."""
 
 from irkit.core import Node, ScheduleError, Span, equal, rewrite, substitute, walk
-from irkit.ir import Allocate, Block, Buffer, Expr, Load, PrimFunc, Store, Var, as_int
+from irkit.ir import Allocate, Block, Buffer, Expr, If, Load, PrimFunc, Store, Var, as_int
 from irkit.schedule.domain import points_of
 from irkit.schedule.order import check_visible, is_used, read_by, scope_of
 from irkit.schedule.state import (
@@ -9,9 +9,11 @@ from irkit.schedule.state import (
     exchange,
     find_block,
     only_store,
+    path_to,
     producers_of,
     remove,
     same_place,
+    unbound_at,
     writes_of,
 )
 
@@ -140,6 +142,19 @@ def _check_free_between(
     func: PrimFunc, producer: Block, consumer: Block, store: Store, what: str
 ) -> None:
     """Refuse where the store may not come as early as the producer."""
+    around = {id(stmt) for stmt in path_to(func, producer)}
+    if any(id(stmt) not in around for stmt in path_to(func, consumer) if isinstance(stmt, If)):
+        raise ScheduleError(f"cannot {what}: it runs only if a condition holds", at=consumer)
+    name = unbound_at(func, store, consumer, producer)
+    if name:
+        raise ScheduleError(
+            f"cannot {what}: {name!r}, which it uses, is not there where block "
+            f"{producer.name!r} stands",
+            at=consumer,
+        )
+    blocks = list(walk(func, on=Block))
+    if blocks.index(producer) > blocks.index(consumer):
+        raise ScheduleError(f"cannot {what}: its producer comes after it", at=consumer)
     if store.buffer in read_by(producer) | read_by(consumer):
         raise ScheduleError(
             f"cannot {what}: {store.buffer.name!r} is read there before it is written",

@@ -34,6 +34,7 @@ from irkit.schedule.state import (
 )
 
 _MOST_ELEMENTS = 1 << 22
+_MOST_EXTENT = 1 << 31
 
 
 def transform_layout(
@@ -54,7 +55,7 @@ def transform_layout(
     shape: list[Expr] = []
     for item in image:
         box = bounds(item, ranges)
-        if box.low is None or box.high is None or box.low < 0:
+        if box.low is None or box.high is None or box.low < 0 or box.high >= _MOST_EXTENT:
             raise ScheduleError(
                 f"the index map of {old.name!r} has no constant bounds, or is negative"
             )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError
-from irkit.ir import as_int
+from irkit.ir import For, as_int
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.state import consumers_of, find_block, find_loop, loops_above
@@ -53,7 +53,7 @@ class SamplingPrimitives(Recording):
     ) -> list[Drawn]:
         """Draw ``n`` factors whose product is the extent of a loop, the innermost bounded."""
         node = find_loop(self._func, loop.var)
-        extent = as_int(node.end)
+        extent = _extent(node)
         if extent is None or n < 1:
             raise ScheduleError(
                 f"sample_perfect_tile needs a constant extent and a factor or more: "
@@ -95,7 +95,7 @@ class SamplingPrimitives(Recording):
         """Draw factors as for a perfect tile, of which those from ``partition_pos`` on have a
         product that ``innerpart_factor`` divides."""
         node = find_loop(self._func, loop.var)
-        extent = as_int(node.end)
+        extent = _extent(node)
         if (
             extent is None
             or not 0 < partition_pos < n
@@ -142,6 +142,12 @@ class SamplingPrimitives(Recording):
             )
         self._drawn = decision
         return None if decision < 0 else LoopRef(loops[decision].var)
+
+
+def _extent(loop: For) -> int | None:
+    """Say how often a loop runs, if that is known and at least once."""
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return end - begin if begin is not None and end is not None and end > begin else None
 
 
 def _divisors(number: int) -> list[int]:

@@ -112,6 +112,19 @@ def loops_above(func: PrimFunc, block: Block) -> list[For]:
     return found
 
 
+def unbound_at(func: PrimFunc, value: Node, here: Stmt, there: Stmt) -> str:
+    """Name something that a value uses and that is bound around one statement and not around
+    another; an empty name says that there is nothing."""
+    named = {name for node in walk(value) for name in uses(node)}
+    around = {id(stmt) for stmt in path_to(func, there)}
+    for stmt in path_to(func, here):
+        bound = getattr(stmt, "var", None) or getattr(stmt, "buffer", None)
+        is_inside = id(stmt) not in around and isinstance(stmt, (For, Let, Allocate, View))
+        if is_inside and bound in named:
+            return str(getattr(bound, "name", ""))
+    return ""
+
+
 def blocks_below(stmt: Stmt) -> list[Block]:
     """List the outermost blocks inside a statement, in text order."""
     found: list[Block] = []
