@@ -1,6 +1,8 @@
 """Draws of the primitives that move blocks and take reductions apart."""
 
+from irkit.core import walk
 from irkit.fuzz.schedule_draws.site import Site
+from irkit.ir import IfThenElse
 from irkit.schedule import builtin_intrinsics
 
 
@@ -79,3 +81,34 @@ def tensorize(s: Site) -> object:
     outer, inner = zip(*(s.sch.split(loop, [None, 4]) for loop in loops), strict=True)
     s.sch.reorder(*outer, *inner)
     return s.sch.tensorize(inner[0], name)
+
+
+def decompose_padding(s: Site) -> object:
+    """Mostly where something is chosen, as padding is."""
+    padded = [b for b in s.blocks if list(walk(s.sch.get(b).body, on=IfThenElse))]
+    block = s.picks.pick(padded or s.blocks)
+    return s.sch.decompose_padding(block, s.loop_of(block))
+
+
+def pad_einsum(s: Site) -> object:
+    block = s.reduction()
+    return s.sch.pad_einsum(block, [s.picks.pick((1, 4, 2, 3)) for _ in s.sch.get(block).axes])
+
+
+def transform_block_layout(s: Site) -> object:
+    block = s.block()
+    mapped = s.map_of(len(s.sch.get(block).axes))
+    return s.sch.transform_block_layout(block, mapped)  # pyright: ignore[reportArgumentType] -- any map
+
+
+def reorder_block_iter_var(s: Site) -> object:
+    block = s.block()
+    left = list(range(len(s.sch.get(block).axes) + s.picks.one_in(9)))
+    order = [left.pop(-1 - s.picks.below(len(left))) for _ in range(len(left))]
+    return s.sch.reorder_block_iter_var(block, order)
+
+
+def fuse_reduction_epilogue(s: Site) -> object:
+    block = s.reduction()
+    consumers = s.sch.get_consumers(block)
+    return s.sch.fuse_reduction_epilogue(block, s.picks.pick(consumers or s.blocks))

@@ -18,10 +18,12 @@ from irkit.ir import (
     const,
     seq,
 )
+from irkit.schedule.domain import writes_all
 from irkit.schedule.state import (
     exchange,
     exchange_buffer,
     find_block,
+    new_name,
     only_store,
     path_to,
     writes_of,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from irkit.core import Node, ScheduleError, children, substitute
+from irkit.core import Node, ScheduleError, children, substitute, walk
 from irkit.ir import (
     LT,
     Axis,
@@ -20,6 +20,7 @@ from irkit.ir import (
     Interval,
     Load,
     PrimFunc,
+    Store,
     Var,
     as_int,
     binary,
@@ -225,6 +226,13 @@ class Points(msgspec.Struct, frozen=True):
         """Say whether it is shown that the block runs at every point of its axes."""
         return self.all_reduced() and all(group.is_onto(once=False) for group in self._groups())
 
+    def every_element(self) -> bool:
+        """Say whether it is shown that the block finishes every element of its spatial axes: a
+        reduction over nothing does not even start."""
+        reducing = [axis for axis in self.block.axes if axis.kind != "spatial"]
+        starts = all(prove(ge(axis.extent, 1), self.ranges) for axis in reducing)
+        return starts and self.all_points()
+
     def _groups(self) -> list["_Group"]:
         """Take axes and guards apart into groups that share no loop."""
         values = {axis.var: axis.binding for axis in self.block.axes}
@@ -245,6 +253,26 @@ class Points(msgspec.Struct, frozen=True):
                 joined = joined.plus(group)
             groups = [*(group for group in groups if not group.used & used), joined]
         return groups
+
+
+def writes_all(func: PrimFunc, block: Block, store: Store) -> bool:
+    """Say whether a block is shown to make every element of a buffer, by a store at its own axes
+    that does not go on from what was there."""
+    own = {axis.var: axis.extent for axis in block.axes if axis.kind == "spatial"}
+    points = points_of(func, block)
+    indices = [at for at in store.indices if isinstance(at, Var) and at in own]
+    goes_on = block.init is None and any(
+        load.buffer is store.buffer for load in walk(block.body, on=Load)
+    )
+    return (
+        not goes_on
+        and store.mask is None
+        and len(set(indices)) == len(indices) == len(store.indices)
+        and all(
+            points.alike(own[at], dim) for at, dim in zip(indices, store.buffer.shape, strict=True)
+        )
+        and points.every_element()
+    )
 
 
 def points_of(func: PrimFunc, block: Block) -> Points:

@@ -74,12 +74,7 @@ def map_from(text: str) -> IndexMap:
 
 
 def image_of(index_map: IndexMap, indices: Sequence[Any]) -> tuple[Expr, ...]:
-    """Apply an index map to expressions.
-
-    Raises: ScheduleError if it takes another number of indices.
-    """
-    if not isinstance(index_map, ReadMap):
-        _check_takes(index_map, len(indices))
+    """Apply an index map to expressions."""
     return tuple(as_expr(item) for item in parts_of(index_map(*indices)))
 
 
@@ -143,6 +138,8 @@ class CalledMap:
         self.asks = False
 
     def __call__(self, *indices: Any) -> Any:
+        if not isinstance(self.index_map, ReadMap):
+            _check_takes(self.index_map, len(indices))
         self.rank = len(indices)
         self.asks = any(isinstance(index, Term) for index in indices)
         return self.index_map(*indices)

@@ -34,7 +34,6 @@ from irkit.schedule.state import (
 )
 
 _MOST_ELEMENTS = 1 << 22
-_MOST_EXTENT = 1 << 31
 
 
 def transform_layout(
@@ -49,13 +48,18 @@ def transform_layout(
     Raises: ScheduleError if the buffer is a parameter, or the image has no constant bounds.
     """
     old = _intermediate(func, name)
+    if any(as_int(dim) is None for dim in old.shape):
+        raise ScheduleError(
+            f"cannot lay {old.name!r} out anew: its shape is not constant",
+            at=find_block(func, name),
+        )
     axes = [Var(f"i{at}", dim.dtype) for at, dim in enumerate(old.shape)]
     image = [index(item) for item in image_of(index_map, axes)]
     ranges = {axis: Interval(0, _less_one(dim)) for axis, dim in zip(axes, old.shape, strict=True)}
     shape: list[Expr] = []
     for item in image:
         box = bounds(item, ranges)
-        if box.low is None or box.high is None or box.low < 0 or box.high >= _MOST_EXTENT:
+        if box.low is None or box.high is None or box.low < 0:
             raise ScheduleError(
                 f"the index map of {old.name!r} has no constant bounds, or is negative"
             )

@@ -10,12 +10,13 @@ from irkit.ir import (
     PrimFunc,
     Stmt,
     Store,
+    Var,
     View,
     dependences,
     seq,
     uses_of,
 )
-from irkit.schedule.state import allocation, exchange, find_block, path_to
+from irkit.schedule.state import allocation, exchange, find_block, path_to, variables
 
 
 def scope_of(func: PrimFunc, stmt: Stmt) -> Block | None:
@@ -152,7 +153,13 @@ def _read_in_turns(old: _Pair, new: _Pair, given: bool) -> str:
     vars_before, vars_now = {loop.var for loop in around}, {loop.var for loop in now}
     if _comes_first(*new) and vars_now - vars_before:
         return "in the loop it would move to"
-    left = [loop for loop in around if loop.var not in vars_now]
+    # A loop that no longer says which part of the block runs is left too: all of it runs each time.
+    driven, still = _driving(*old[:2]), _driving(*new[:2])
+    left = [
+        loop
+        for loop in around
+        if loop.var not in vars_now or (loop.var in driven and loop.var not in still)
+    ]
     if given and any(dependences(old[0]).carried(loop) for loop in left):
         return "in a loop it would leave"
     return ""
@@ -178,3 +185,11 @@ def check_all_visible(func: PrimFunc, what: str) -> None:
     """Refuse where any block uses a buffer that is allocated elsewhere."""
     for block in walk(func, on=Block):
         check_visible(func, block, what)
+
+
+def _driving(func: PrimFunc, block: Block) -> set[Var]:
+    """Collect the variables that say which points of a block run."""
+    loops = [stmt for stmt in path_to(func, block) if isinstance(stmt, For)]
+    used = [variables(axis.binding) for axis in block.axes]
+    used += [variables(loop.begin) | variables(loop.end) for loop in loops]
+    return set[Var]().union(variables(block.predicate), *used)

@@ -1,11 +1,12 @@
 """Primitives that trade guards for room: overcompute."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from irkit.core import ScheduleError, rewrite
 from irkit.ir import (
     Axis,
     Block,
+    Buffer,
     Expr,
     Interval,
     Load,
@@ -19,6 +20,7 @@ from irkit.ir import (
     loop_ranges,
     lt,
 )
+from irkit.schedule.domain import points_of
 from irkit.schedule.state import (
     allocation,
     exchange,
@@ -56,6 +58,11 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
             hint="Use storage_align afterwards.",
             at=block,
         )
+    if not points_of(func, block).runs_where_its_axes_are():
+        raise ScheduleError(
+            f"cannot overcompute block {name!r}: its guard may fail for an element that is there",
+            at=block,
+        )
     grown = _grown(func, block)
     shape = tuple(
         _room(index, dim, grown) for index, dim in zip(store.indices, old.shape, strict=True)
@@ -66,10 +73,15 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
         axis.var: Interval(0, (as_int(grown.get(axis.var, axis.extent)) or 1) - 1)
         for axis in block.axes
     }
+    if not _is_inside(store.indices, new, ranges):
+        raise ScheduleError(
+            f"cannot overcompute block {name!r}: it does not store to {old.name!r} at its own axes",
+            at=block,
+        )
     axes = tuple(axis.replace(extent=grown.get(axis.var, axis.extent)) for axis in block.axes)
 
     def guard(load: Load) -> Expr | None:
-        if load.buffer is old or _has_room(load, ranges):
+        if load.buffer is old or _is_inside(load.indices, load.buffer, ranges):
             return None
         used = {var for index in load.indices for var in variables(index)}
         conditions = [lt(var, extent) for var, extent in guarded.items() if var in used]
@@ -81,9 +93,9 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     return exchange_buffer(exchange(func, {block: changed}), old, new)
 
 
-def _has_room(load: Load, ranges: Mapping[Var, Interval]) -> bool:
-    """Say whether a load is surely inside of its buffer."""
-    for index, dim in zip(load.indices, load.buffer.shape, strict=True):
+def _is_inside(indices: Sequence[Expr], buffer: Buffer, ranges: Mapping[Var, Interval]) -> bool:
+    """Say whether an access is surely inside of its buffer."""
+    for index, dim in zip(indices, buffer.shape, strict=True):
         box, extent = bounds(index, ranges), as_int(dim)
         inside = box.low is not None and box.low >= 0 and box.high is not None
         if extent is None or not inside or box.high is None or box.high >= extent:

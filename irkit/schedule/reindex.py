@@ -154,7 +154,7 @@ class _Copy:
         """Refuse where the copy would also store what the block did not compute."""
         check_only_writer(self.func, self.block, self.what)
         loops = tuple(stmt for stmt in walk(top, on=For))
-        if not Points(self.block, loops, ranges_at(self.func)).all_points():
+        if not Points(self.block, loops, ranges_at(self.func)).every_element():
             raise self.refused("it is not shown that its loops run for all points of its axes")
         if not _is_injective(self.at, self.axes):
             raise self.refused("it is not shown that each point writes an element of its own")

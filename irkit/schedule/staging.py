@@ -196,7 +196,7 @@ class _Stage:
             )
         axes = tuple(changed.get(axis.var, axis) for axis in block.axes)
         loops = tuple(stmt for stmt in path if isinstance(stmt, For))
-        return Points(block.replace(axes=axes), loops, ranges_at(self.func)).all_points()
+        return Points(block.replace(axes=axes), loops, ranges_at(self.func)).every_element()
 
     def _check_apart(self, made: PrimFunc, at: Stmt) -> None:
         """Refuse where iterations around run at the same time, and one would copy what another

@@ -7,19 +7,31 @@ need no forwarding.
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from irkit.core import Node, ScheduleError, children, equal, postorder, rewrite, walk, with_fields
+from irkit.core import (
+    Node,
+    ScheduleError,
+    children,
+    equal,
+    postorder,
+    rewrite,
+    uses,
+    walk,
+    with_fields,
+)
 from irkit.ir import (
     Allocate,
     Block,
     Buffer,
     Expr,
     For,
+    Let,
     Load,
     PrimFunc,
     Region,
     Stmt,
     Store,
     Var,
+    View,
     conjuncts,
     seq,
 )
@@ -118,10 +130,11 @@ def unbound_at(func: PrimFunc, value: Node, here: Stmt, there: Stmt) -> str:
     named = {name for node in walk(value) for name in uses(node)}
     around = {id(stmt) for stmt in path_to(func, there)}
     for stmt in path_to(func, here):
-        bound = getattr(stmt, "var", None) or getattr(stmt, "buffer", None)
-        is_inside = id(stmt) not in around and isinstance(stmt, (For, Let, Allocate, View))
-        if is_inside and bound in named:
-            return str(getattr(bound, "name", ""))
+        if id(stmt) in around or not isinstance(stmt, (For, Let, Allocate, View)):
+            continue
+        bound = stmt.var if isinstance(stmt, (For, Let)) else stmt.buffer
+        if bound in named:
+            return bound.name
     return ""
 
 

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from irkit.core import rewrite
 from irkit.fuzz import prim_funcs
 from irkit.fuzz.picks import Picks, picks, picks_of
 from irkit.fuzz.schedule_draws import (
@@ -22,9 +23,8 @@ from irkit.fuzz.schedule_draws import (
 )
 from irkit.fuzz.schedule_draws.site import Site
 from irkit.fuzz.stage_draws import stage_programs
-from irkit.ir import Const, PrimFunc, Store, interpret, verify
-from irkit.core import rewrite
-from irkit.schedule import PRIMITIVES, BlockRef, Schedule
+from irkit.ir import Const, PrimFunc, Store, verify
+from irkit.schedule import PRIMITIVES, BlockRef
 
 FEW = settings(
     max_examples=60,
@@ -90,9 +90,7 @@ def test_a_primitive_that_changes_what_is_stored_is_found(monkeypatch: pytest.Mo
         s.sch._func = func  # pyright: ignore[reportPrivateUsage] -- as a wrong primitive would
 
     _with_drawer(monkeypatch, lie)
-    with pytest.raises(Wrong, match="is 7"):
-        for number in range(10):
-            try_schedule(picks_of(number), Tally())
+    assert any("is 7" in text for text in try_schedules(range(10)).wrong.values())
 
 
 def test_a_primitive_that_crashes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
