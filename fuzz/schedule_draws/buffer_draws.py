@@ -91,3 +91,12 @@ def unsafe_set_dtype(s: Site) -> object:
     block = s.temporary()
     narrow = all(buffer.dtype == F32 for buffer in s.writes(block))
     return s.sch.unsafe_set_dtype(block, "f64" if narrow else s.writes(block)[0].dtype)
+
+
+def rolling_buffer(s: Site) -> object:
+    """Mostly move a producer to a loop of its consumer first, as nothing else is kept."""
+    block = s.temporary()
+    consumers = s.sch.get_consumers(block)
+    if consumers and s.picks.below(2):
+        s.sch.compute_at(block, s.loop_of(s.picks.pick(consumers)))
+    return s.sch.rolling_buffer(block)
