@@ -10,7 +10,7 @@ import msgspec
 
 from irkit import te
 from irkit.fuzz.picks import Picks
-from irkit.ir import Expr, PrimFunc, as_int, simplify
+from irkit.ir import DType, Expr, PrimFunc, as_int, simplify
 
 _LIMIT = 1 << 22  # Floats of 32 bits hold whole numbers up to 1 << 24.
 _MOST_ELEMENTS = 100
@@ -343,18 +343,19 @@ def _reduce_pair(s: _Stages, source: Made, at: int, over: te.IterVar) -> bool:
     def joined(x: tuple[Expr, Expr], y: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
         return x[0] + y[0], te.maximum(x[1], y[1])
 
-    pair = te.comm_reducer(
-        largest if arg else joined,
-        lambda first, second: (te.const(-1 if arg else 0, first), te.min_value(second)),
-        name="pair",
-    )
+    def identity(first: DType, second: DType) -> tuple[Expr, Expr]:
+        return te.const(-1 if arg else 0, first), te.min_value(second)
 
-    def value(*axes: Expr) -> object:
+    pair = te.comm_reducer(largest if arg else joined, identity, name="pair")
+
+    def value(*axes: Expr) -> tuple[Expr, ...]:
         x = _number(source.tensor[(*axes[:at], over, *axes[at:])], dtype)
-        return pair((te.cast(over, "i32") if arg else x, x), axis=over)
+        found = pair((te.cast(over, "i32") if arg else x, x), axis=over)
+        assert isinstance(found, tuple)
+        return found
 
     shape = (*source.shape[:at], *source.shape[at + 1 :])
-    made = te.compute(shape, value, name=s.name())  # pyright: ignore[reportArgumentType] -- a pair
+    made = te.compute(shape, value, name=s.name())
     return s.add(made, source.bound * 64, source)
 
 

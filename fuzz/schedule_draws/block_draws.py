@@ -1,5 +1,7 @@
 """Draws of the primitives that move blocks and take reductions apart."""
 
+from typing import Any
+
 from irkit.core import walk
 from irkit.fuzz.schedule_draws.site import Site
 from irkit.ir import IfThenElse
@@ -52,19 +54,15 @@ def overcompute(s: Site) -> object:
 
 
 def set_store_predicate(s: Site) -> object:
-    n = s.picks.below(5)
+    n, which = s.picks.below(5), s.picks.below(4)
     block = s.picks.pick([each for each in s.blocks if s.sch.get(each).axes] or s.blocks)
-    if not s.sch.get(block).axes:
-        return s.sch.set_store_predicate(block, lambda: True)
-    asked = s.picks.pick(
-        (
-            lambda *at: at[-1] < n,
-            lambda *at: (at[0] >= 0) & (at[-1] != n),
-            lambda *at: at[0] < 1,
-            lambda *at: at[0] + at[-1] <= n + 9,
-        )
-    )
-    return s.sch.set_store_predicate(block, asked)
+
+    def asked(*at: Any) -> Any:
+        first, last = at[0], at[-1]
+        return (last < n, (first >= 0) & (last != n), first < 1, first + last <= n + 9)[which]
+
+    has_axes = bool(s.sch.get(block).axes)
+    return s.sch.set_store_predicate(block, asked if has_axes else (lambda: True))
 
 
 def blockize(s: Site) -> object:
@@ -98,7 +96,7 @@ def pad_einsum(s: Site) -> object:
 def transform_block_layout(s: Site) -> object:
     block = s.block()
     mapped = s.map_of(len(s.sch.get(block).axes))
-    return s.sch.transform_block_layout(block, mapped)  # pyright: ignore[reportArgumentType] -- any map
+    return s.sch.transform_block_layout(block, mapped)
 
 
 def reorder_block_iter_var(s: Site) -> object:

@@ -20,7 +20,7 @@ def cache_write(s: Site) -> object:
 def transform_layout(s: Site) -> object:
     block = s.temporary()
     pad = s.picks.pick((None, None, 0, 1))
-    return s.sch.transform_layout(block, s.index_map(block), pad)  # pyright: ignore[reportArgumentType] -- any map
+    return s.sch.transform_layout(block, s.index_map(block), pad)
 
 
 def set_scope(s: Site) -> object:
@@ -63,14 +63,14 @@ def reindex_cache_read(s: Site) -> object:
     block = s.block()
     buffer = s.picks.pick([*s.reads(block), 0])
     mapped = s.map_of(len(s.sch.get(block).axes))
-    return s.sch.reindex_cache_read(block, buffer, s.picks.pick(SCOPES), mapped)  # pyright: ignore[reportArgumentType] -- any map
+    return s.sch.reindex_cache_read(block, buffer, s.picks.pick(SCOPES), mapped)
 
 
 def reindex_cache_write(s: Site) -> object:
     block = s.block()
     buffer = s.picks.pick([*s.writes(block), 0])
     mapped = s.map_of(len(s.sch.get(block).axes))
-    return s.sch.reindex_cache_write(block, buffer, s.picks.pick(SCOPES), mapped)  # pyright: ignore[reportArgumentType] -- any map
+    return s.sch.reindex_cache_write(block, buffer, s.picks.pick(SCOPES), mapped)
 
 
 def storage_align(s: Site) -> object:

@@ -1,12 +1,12 @@
 """Where in a schedule a primitive is tried: its loops, blocks and buffers, and numbers that suit
 them more or less."""
 
-from collections.abc import Callable
+from typing import Any
 
 from irkit.core import walk
 from irkit.fuzz.picks import Picks
 from irkit.ir import Block, Buffer, For, Load, Store, Var, as_int, shape_vars
-from irkit.schedule import BlockRef, LoopRef, Schedule
+from irkit.schedule import BlockRef, IndexMap, LoopRef, Schedule
 
 SCOPES = ("global", "local", "shared")
 AXES = ("threadIdx.x", "blockIdx.x", "threadIdx.y", "vthread", "blockIdx.y", "vthread.x", "warp")
@@ -111,35 +111,54 @@ class Site:
         """List the variables that shapes are made of."""
         return list(shape_vars(self.sch.func))
 
-    def index_map(self, block: BlockRef) -> Callable[..., object]:
-        """Pick an index map for what a block writes; seldom for another rank, or not injective."""
+    def index_map(self, block: BlockRef) -> IndexMap:
+        """Pick an index map for what a block writes."""
         written = self.writes(block)
-        rank = written[0].rank if written else 1
-        return self.map_of(rank)
+        return self.map_of(written[0].rank if written else 1)
 
-    def map_of(self, rank: int) -> Callable[..., object]:
-        """Pick an index map over some indices."""
+    def map_of(self, rank: int) -> IndexMap:
+        """Pick an index map over some indices; seldom over another number, or not one to one."""
         n = 1 + self.picks.below(4)
-        any_rank = (lambda *at: at[::-1], lambda *at: (*at, 0), lambda *at: (at[0] + 1, *at[1:]))
-        one = (
-            lambda i: (i // n, i % n),
-            lambda i: (i % n, i // n),
-            lambda i: i // n,
-            lambda i: i * n,
-            lambda i: 7 - i,
-        )
-        two = (
-            lambda i, j: (j // n, i, j % n),
-            lambda i, j: i * 8 + j,
-            lambda i, j: (i + j, j),
-            lambda i, j: (i // n, j // 2, i % n, j % 2),
-            lambda i, j: j,
-            lambda i, j: (i, (i + j) % 8),
-        )
-        three = (lambda i, j, k: (i, k // n, j, k % n), lambda i, j, k: (i * 8 + j, k))
-        maps = (*any_rank, *{1: one, 2: two, 3: three}.get(rank, ()))
+        if self.picks.one_in(12):
+            rank = 2
         if rank == 0:
-            maps = (lambda: (), lambda: (0,))
-        elif self.picks.one_in(12):
-            maps = two
-        return self.picks.pick(maps)
+            return self.picks.pick((lambda: (), lambda: (0,)))
+        if self.picks.below(3) or rank > 3:
+            return _of_any_rank(self.picks.below(3))
+        return (_of_one, _of_two, _of_three)[rank - 1](self.picks.below(6), n)
+
+
+def _of_any_rank(which: int) -> IndexMap:
+    def mapped(*at: Any) -> tuple[Any, ...]:
+        return (at[::-1], (*at, 0), (at[0] + 1, *at[1:]))[which]
+
+    return mapped
+
+
+def _of_one(which: int, n: int) -> IndexMap:
+    def mapped(i: Any) -> tuple[Any, ...]:
+        return ((i // n, i % n), (i % n, i // n), (i * n,), (7 - i,), (i // n,), (i + n,))[which]
+
+    return mapped
+
+
+def _of_two(which: int, n: int) -> IndexMap:
+    def mapped(i: Any, j: Any) -> tuple[Any, ...]:
+        return (
+            (j // n, i, j % n),
+            (i * 8 + j,),
+            (i + j, j),
+            (i // n, j // 2, i % n, j % 2),
+            (j,),
+            (i, (i + j) % 8),
+        )[which]
+
+    return mapped
+
+
+def _of_three(which: int, n: int) -> IndexMap:
+    def mapped(i: Any, j: Any, k: Any) -> tuple[Any, ...]:
+        tiled, flat = (i, k // n, j, k % n), (i * 8 + j, k)
+        return (tiled, flat, (k, i + j, j), (i, j), tiled, flat)[which]
+
+    return mapped

@@ -128,7 +128,7 @@ def cache_read(
     def move(load: Load) -> Load | None:
         return load.replace(buffer=new) if load.buffer is buffer else None
 
-    made = f"{name}_{buffer.name}"
+    made = new_name(func, f"{name}_{buffer.name}")
     copied = _copy(made, buffer, new, span)
     changes: dict[Stmt, Stmt] = {
         block: rewrite(block, move, on=Load).replace(reads=None) for block in blocks

@@ -1,6 +1,6 @@
 """Tensor intrinsics: what a piece of computation means, and how a target does it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 import msgspec
@@ -50,7 +50,7 @@ class Intrinsics:
     def __init__(self, intrinsics: Iterable[TensorIntrin] = ()) -> None:
         self._named = {each.name: each for each in intrinsics}
 
-    def __iter__(self) -> "Iterable[TensorIntrin]":
+    def __iter__(self) -> Iterator[TensorIntrin]:
         return iter(self._named.values())
 
     def having(self, *more: TensorIntrin) -> "Intrinsics":

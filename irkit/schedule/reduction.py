@@ -25,6 +25,7 @@ from irkit.schedule.state import (
     find_block,
     find_loop,
     guards_of,
+    new_name,
     path_to,
     variables,
 )
@@ -69,8 +70,9 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     )
     guards = [part for part in guards_of(block) if not variables(part) & reducing]
     span = Span("schedule", "decompose_reduction", parent=block.span)
+    init = new_name(func, f"{name}_init")
     made: Stmt = block.replace(
-        name=f"{name}_init",
+        name=init,
         axes=axes,
         body=substitute(block.init, own),
         init=None,
@@ -84,7 +86,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
         made = stmt.replace(var=names[stmt.var], end=end, body=made, span=span)
     func = exchange(func, {block: block.replace(init=None)})
     loop = find_loop(func, var)
-    return exchange(func, {loop: seq(made, loop)}), f"{name}_init"
+    return exchange(func, {loop: seq(made, loop)}), init
 
 
 def _check_alone(func: PrimFunc, block: Block, loop: For, between: Sequence[Stmt]) -> None:

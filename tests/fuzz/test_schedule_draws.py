@@ -59,8 +59,11 @@ def test_a_schedule_of_any_function_is_refused_or_keeps_the_meaning(
     func: PrimFunc, made: Picks
 ) -> None:
     numbers = iter(range(100))
-    named = rewrite(func, lambda b: b.replace(name=f"{b.name}{next(numbers)}"), on=Block)
-    try_schedule(made, Tally(), func=named)
+
+    def name(block: Block) -> Block:
+        return block.replace(name=f"{block.name}{next(numbers)}")
+
+    try_schedule(made, Tally(), func=rewrite(func, name, on=Block))
 
 
 def test_numbers_make_the_same_schedules_again() -> None:
@@ -85,11 +88,11 @@ def _with_drawer(
 
 
 def test_a_primitive_that_changes_what_is_stored_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def seven(store: Store) -> Store:
+        return store.replace(value=Const(7, store.value.dtype))
+
     def lie(s: Site, block: BlockRef) -> None:
-        func = rewrite(
-            s.sch.func, lambda store: store.replace(value=Const(7, store.value.dtype)), on=Store
-        )
-        s.sch._func = func  # pyright: ignore[reportPrivateUsage] -- as a wrong primitive would
+        s.sch._func = rewrite(s.sch.func, seven, on=Store)  # pyright: ignore[reportPrivateUsage] -- as a wrong primitive would
 
     _with_drawer(monkeypatch, lie)
     assert any("is 7" in text for text in try_schedules(range(10)).wrong.values())

@@ -7,8 +7,8 @@ import pytest
 
 from irkit import te
 from irkit.core import ScheduleError
-from irkit.ir import PrimFunc, parse
-from irkit.schedule import Schedule
+from irkit.ir import Expr, PrimFunc, parse
+from irkit.schedule import IndexMap, Schedule
 from tests.schedule.kernels import chain, matmul, matmul_relu
 
 IN_PLACE = """def f(A: f32[8, 8], B: f32[8, 8]):
@@ -71,6 +71,14 @@ TWO_WRITERS = """def f(A: f32[8], C: f32[8]):
 """
 
 
+def same_place(i: Expr) -> tuple[Expr, ...]:
+    return (i // 1,)
+
+
+def in_turns(i: Expr) -> Expr:
+    return i % 4
+
+
 def refuses(func: PrimFunc, what: Callable[[Schedule], object], reason: str) -> None:
     sch = Schedule(func, check="each")
     with pytest.raises(ScheduleError, match=reason):
@@ -96,6 +104,16 @@ def test_a_result_cached_twice_is_copied_by_blocks_of_two_names() -> None:
     first = sch.cache_write(sch.get_block("B"))
     second = sch.cache_write(sch.get_block("B"))
     assert first != second
+    again = Schedule(chain(8))
+    sch.trace.apply(again)
+
+
+def test_copies_of_copies_have_names_of_their_own() -> None:
+    sch = Schedule(chain(8), check="each")
+    block = sch.get_block("B")
+    made = [sch.reindex(block, "A"), sch.cache_read(block, "A_reindex", "reindex")]
+    made.append(sch.cache_read(block, "A_reindex_reindex", "reindex"))
+    assert len(set(made)) == 3
     again = Schedule(chain(8))
     sch.trace.apply(again)
 
@@ -134,7 +152,7 @@ def test_a_guard_that_keeps_what_another_wrote_is_not_taken_away() -> None:
 
 def test_an_index_that_does_not_grow_with_its_axis_keeps_the_guard() -> None:
     sch = Schedule(chain(7), check="each")
-    sch.transform_layout(sch.get_block("B"), lambda i: (i // 1,))
+    sch.transform_layout(sch.get_block("B"), same_place)
     sch.split(sch.get_loops(sch.get_block("B"))[0], [None, 4])
     with pytest.raises(ScheduleError, match="at its own axes"):
         sch.overcompute(sch.get_block("B"))
@@ -158,10 +176,14 @@ def test_a_reduction_over_nothing_fills_nothing() -> None:
     assert [each.name for each in made] == ["C_local_in", "C_local_out"]
 
 
-@pytest.mark.parametrize("index_map", [lambda i, j: (i, j), lambda: (0,)])
-def test_an_index_map_of_another_rank_is_refused(index_map: Callable[..., object]) -> None:
+def of_two(i: Expr, j: Expr) -> tuple[Expr, Expr]:
+    return i, j
+
+
+@pytest.mark.parametrize("index_map", [of_two, lambda: (0,)])
+def test_an_index_map_of_another_rank_is_refused(index_map: IndexMap) -> None:
     def what(sch: Schedule) -> None:
-        sch.transform_layout(sch.get_block("B"), index_map)  # pyright: ignore[reportArgumentType] -- wrong on purpose
+        sch.transform_layout(sch.get_block("B"), index_map)
 
     refuses(chain(8), what, "does not take 1 indices")
 
@@ -172,7 +194,7 @@ def test_a_symbolic_buffer_keeps_its_layout() -> None:
     b = te.compute((n,), lambda i: a[i] + 1.0, name="B")
     c = te.compute((n,), lambda i: b[i] * 2.0, name="C")
     func = te.create_prim_func([a, c])
-    refuses(func, lambda s: s.transform_layout(s.get_block("B"), lambda i: i % 4), "not constant")
+    refuses(func, lambda s: s.transform_layout(s.get_block("B"), in_turns), "not constant")
 
 
 def test_a_tile_is_drawn_of_how_often_a_loop_runs() -> None:
