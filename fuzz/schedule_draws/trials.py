@@ -165,7 +165,7 @@ def try_schedule(
     sch = Schedule(func, check="off")
     for _ in range(1 + picks.below(14)):
         name = picks.pick(_OFTEN)
-        if not list(walk(sch.func, on=For)):
+        if not list(walk(sch.func, on=For)) or not list(walk(sch.func, on=Block)):
             break  # Nothing is left to work on.
         before = sch.func
         if _step(sch, picks, name, tally, func) and sch.func is not before:
