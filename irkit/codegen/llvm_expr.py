@@ -208,8 +208,8 @@ def _select(scope: Scope, node: Select | IfThenElse) -> str:
 
 
 def _call(scope: Scope, node: Call) -> str:
-    if node.name == "barrier":
-        raise IRKitError("a barrier is a statement, and has no value")
+    if node.name in ("barrier", "prefetch"):
+        raise IRKitError(f"a {node.name} is a statement, and has no value")
     args = [scope.of(arg) for arg in node.args]
     return intrinsic(scope.text, node.name, node.args[0].dtype, args, scope.flags)
 

@@ -57,6 +57,14 @@ def store(scope: Scope, node: Store) -> None:
     )
 
 
+def prefetch(scope: Scope, node: Load) -> None:
+    """Ask for the memory of an element that is read soon; no address is wrong."""
+    pointer = _address(scope, node, inbounds=False)
+    name = "llvm.prefetch.p0"
+    scope.text.module.declare(name, f"declare void @{name}(ptr, i32, i32, i32)")
+    scope.text.line(f"call void @{name}(ptr {pointer}, i32 0, i32 3, i32 1)")
+
+
 def from_memory(scope: Scope, dtype: DType, raw: str) -> str:
     """Turn what was read into a value: widen 16-bit floats, test bools."""
     if is_small_float(dtype):

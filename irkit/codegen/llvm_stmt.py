@@ -10,7 +10,7 @@ from typing import Any
 
 from irkit.codegen.llvm_expr import evaluate
 from irkit.codegen.llvm_layout import allocate, extent, fail_if, placed, release
-from irkit.codegen.llvm_memory import store
+from irkit.codegen.llvm_memory import prefetch, store
 from irkit.codegen.llvm_parallel import launch
 from irkit.codegen.llvm_record import note_values
 from irkit.codegen.llvm_scope import Scope
@@ -26,6 +26,7 @@ from irkit.ir import (
     For,
     If,
     Let,
+    Load,
     Seq,
     Stmt,
     Store,
@@ -210,8 +211,20 @@ def _view(scope: Scope, node: View) -> Steps:
 def _evaluate(scope: Scope, node: Evaluate) -> Steps:
     if isinstance(node.value, Call) and node.value.name == "barrier":
         return []  # emit_function takes nests apart at barriers: here one thread meets itself.
+    if isinstance(node.value, Call) and node.value.name == "prefetch":
+        _prefetch(scope, node.value.args[0])
+        return []
     _value(scope, node.value)
     return []
+
+
+def _prefetch(scope: Scope, wanted: Expr) -> None:
+    """Ask for the memory of a load; of what was loaded already, and of vectors, for none."""
+    if isinstance(wanted, Load) and wanted.dtype.lanes == 1:
+        scope.begin_statement()
+        for index in wanted.indices:
+            evaluate(scope, index)
+        prefetch(scope, wanted)
 
 
 def _assert(scope: Scope, node: Assert) -> Steps:

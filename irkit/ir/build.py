@@ -150,7 +150,7 @@ def call(name: str, *args: ExprLike) -> Expr:
     if len(args) != row.arity:
         raise DTypeError(f"{name} takes {row.arity} arguments, found {len(args)}")
     if row.gives == "none":
-        return Call(name, (), BOOL)
+        return Call(name, tuple(as_expr(arg) for arg in args), BOOL)
     first = next((arg.dtype for arg in args if isinstance(arg, Expr)), None)
     exprs = [as_expr(arg, first) for arg in args]
     dtype = reduce(common, (expr.dtype for expr in exprs))

@@ -366,4 +366,5 @@ KEPT_CALLS: dict[str, str] = {
     ),
     "fma": "needs more than f64 to round once",
     "barrier": "has an effect",
+    "prefetch": "has an effect",
 }

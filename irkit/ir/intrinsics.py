@@ -47,6 +47,7 @@ _ROWS = (
     Intrinsic("popcount", 1, "integer"),
     Intrinsic("fma", 3, "float"),
     Intrinsic("barrier", 0, "effect", "none"),
+    Intrinsic("prefetch", 1, "effect", "none"),
 )
 INTRINSICS: dict[str, Intrinsic] = {row.name: row for row in _ROWS}
 

@@ -118,7 +118,7 @@ def _call(node: Call) -> Found:
         return f"there is no intrinsic function {node.name!r}"
     if len(node.args) != row.arity:
         return f"{node.name} takes {row.arity} arguments, found {len(node.args)}"
-    if not node.args:
+    if row.gives == "none":
         return _result(node, BOOL)
     types = {arg.dtype: None for arg in node.args}
     if len(types) > 1:

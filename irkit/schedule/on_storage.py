@@ -1,9 +1,10 @@
 """The primitives of a schedule that say where intermediate buffers lie."""
 
 from irkit.ir import Buffer, DType, as_dtype
-from irkit.schedule import rolling, storage
+from irkit.schedule import prefetch, rolling, storage
+from irkit.schedule.cache import buffer_read
 from irkit.schedule.recording import Recording, primitive
-from irkit.schedule.references import BlockRef
+from irkit.schedule.references import BlockRef, LoopRef
 
 
 class StoragePrimitives(Recording):
@@ -29,6 +30,18 @@ class StoragePrimitives(Recording):
     def reuse_buffer(self, first: BlockRef, second: BlockRef) -> None:
         """Let what a second block writes lie in the memory of what a first one writes."""
         self._func = storage.reuse_buffer(self._func, first.name, second.name)
+
+    @primitive
+    def prefetch(
+        self, block: BlockRef, buffer: Buffer | str | int, loop: LoopRef, offset: int = 1
+    ) -> None:
+        """In each iteration of a loop, ask for the memory that a block reads ``offset`` iterations
+        later.
+
+        ``buffer`` is a buffer, its name, or its place among those that the block reads.
+        """
+        found = buffer_read(self._func, block.name, buffer)
+        self._func = prefetch.prefetch(self._func, block.name, found, loop.var, offset)
 
     @primitive
     def rolling_buffer(self, block: BlockRef) -> None:

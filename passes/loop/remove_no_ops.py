@@ -75,7 +75,7 @@ def stored_already(store: Store) -> Stmt | None:
 def no_effect(stmt: Evaluate | Assert) -> Stmt | None:
     """Drop what is evaluated for nothing, and asserts that hold."""
     match stmt:
-        case Evaluate(Call(name="barrier")):
+        case Evaluate(Call(name="barrier" | "prefetch")):
             return None
         case Evaluate() | Assert(Const(True)):
             return seq()

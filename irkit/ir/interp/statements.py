@@ -260,7 +260,7 @@ class StatementCompiler(ExpressionCompiler):
         if _is_barrier(stmt):
             after = self.code.label()
             self._stop(Barrier(after, stmt.span), after)
-        else:
+        elif not (isinstance(stmt.value, Call) and stmt.value.name == "prefetch"):
             self.last = self.value(stmt.value)
 
     def assert_(self, stmt: Assert) -> None:

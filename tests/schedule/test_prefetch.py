@@ -1,0 +1,118 @@
+"""Memory is asked for ahead, and nothing else changes."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit.codegen import emit
+from irkit.core import ScheduleError, Target, same
+from irkit.ir import PrimFunc, parse, script
+from irkit.phases import build, lower
+from irkit.schedule import Schedule, ScheduleTrace
+from tests.schedule.kernels import assert_same_natively, chain, matmul
+
+GATHER = """def f(A: f32[8, 40], I: i64[8], C: f32[8]):
+    for i in serial(0, 8):
+        with block("C"):
+            v = axis.spatial(8, i)
+            C[v] = A[I[v], 0] + A[v, 39]
+"""
+
+
+def ahead(func: PrimFunc, at: int = 0, buffer: str = "B", offset: int = 1) -> Schedule:
+    sch = Schedule(func, check="each")
+    block = sch.get_block("C")
+    sch.prefetch(block, buffer, sch.get_loops(block)[at], offset)
+    return sch
+
+
+def test_what_an_iteration_reads_is_asked_for_line_by_line() -> None:
+    sch = ahead(matmul(4, 40, 6), 2, "B", 2)
+    block = sch.get_block("C")
+    assert "if r + 2 < 6:\n                    evaluate(prefetch(B[r + 2, j]))\n" in script(
+        sch.func
+    )
+    sch.prefetch(block, "B", sch.get_loops(block)[1], 1)
+    sch.prefetch(block, "B", sch.get_loops(block)[0], 1)
+    text = script(sch.func)
+    assert "j + 1]))" in text
+    assert "for p1 in serial(0, 3):" in text
+    lowered = lower(sch.func)
+    assert isinstance(lowered, PrimFunc)
+    assert "call void @llvm.prefetch.p0(ptr" in emit([lowered], Target())
+    assert_same_natively(matmul(4, 40, 6), sch.func)
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(
+    n=st.integers(1, 20),
+    at=st.integers(0, 2),
+    offset=st.integers(1, 30),
+    buffer=st.sampled_from("AB"),
+)
+def test_no_address_outside_of_a_buffer_is_asked_for(
+    n: int, at: int, offset: int, buffer: str
+) -> None:
+    func = matmul(3, n, 5)
+    sch = ahead(func, at, buffer, offset)
+    build(sch.func, check_bounds=True)
+    assert_same_natively(func, sch.func)
+
+
+def test_rows_of_a_tile_are_asked_for_in_a_parallel_loop() -> None:
+    func = matmul(8, 40, 8)
+    sch = Schedule(func, check="each")
+    block = sch.get_block("C")
+    i, _, k = sch.get_loops(block)
+    io, _ = sch.split(i, [None, 4])
+    ko, _ = sch.split(k, [None, 4])
+    sch.parallel(io)
+    sch.prefetch(block, "B", ko, 1)
+    assert_same_natively(func, sch.func)
+
+
+@pytest.mark.parametrize("offset", [0, -1, 1 << 40])
+def test_it_is_done_some_iterations_ahead(offset: int) -> None:
+    with pytest.raises(ScheduleError, match="iterations ahead"):
+        ahead(matmul(4, 4, 4), 0, "B", offset)
+
+
+def test_a_block_asks_for_what_it_reads_in_a_loop_of_its_own() -> None:
+    sch = Schedule(chain(8))
+    (loop,) = sch.get_loops(sch.get_block("B"))
+    with pytest.raises(ScheduleError, match="not under it"):
+        sch.prefetch(sch.get_block("C"), "B", loop)
+    with pytest.raises(ScheduleError, match="reads no buffer 'C'"):
+        sch.prefetch(sch.get_block("B"), "C", loop)
+
+
+@pytest.mark.parametrize("mark", ["vectorize", "bind"])
+def test_lanes_and_threads_ask_for_nothing(mark: str) -> None:
+    sch = Schedule(chain(8))
+    (loop,) = sch.get_loops(sch.get_block("C"))
+    getattr(sch, mark)(loop, *(["threadIdx.x"] if mark == "bind" else []))
+    with pytest.raises(ScheduleError, match=r"is (vectorized|thread)"):
+        sch.prefetch(sch.get_block("C"), "B", loop)
+
+
+def test_memory_of_one_iteration_is_not_that_of_another() -> None:
+    sch = Schedule(chain(8))
+    (loop,) = sch.get_loops(sch.get_block("C"))
+    sch.compute_at(sch.get_block("B"), loop)
+    with pytest.raises(ScheduleError, match="a buffer of its own"):
+        sch.prefetch(sch.get_block("C"), "B", loop)
+
+
+def test_a_place_that_is_read_from_memory_is_not_known_ahead() -> None:
+    sch = Schedule(parse(GATHER))
+    block = sch.get_block("C")
+    (loop,) = sch.get_loops(block)
+    with pytest.raises(ScheduleError, match="which part is read"):
+        sch.prefetch(block, "A", loop)
+
+
+def test_asking_ahead_is_data() -> None:
+    sch, again = ahead(matmul(4, 5, 6)), Schedule(matmul(4, 5, 6))
+    ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
+    assert same(again.func, sch.func)
+    assert same(parse(script(again.func)), sch.func)
