@@ -111,6 +111,28 @@ def _first(s: Schedule, block: str) -> LoopRef:
     return s.get_loops(s.get_block(block))[0]
 
 
+BLUR = """
+def blur(A: f32[9, 5], C: f32[7, 5]):
+    T = alloc(f32[9, 5])
+    for i in serial(0, 9):
+        for j in serial(0, 5):
+            with block("T"):
+                vi = axis.spatial(9, i)
+                vj = axis.spatial(5, j)
+                T[vi, vj] = A[vi, vj] * A[vi, 4 - vj]
+    for i in serial(0, 7):
+        for j in serial(0, 5):
+            for k in serial(0, 3):
+                with block("C"):
+                    vi = axis.spatial(7, i)
+                    vj = axis.spatial(5, j)
+                    vk = axis.reduce(3, k)
+                    with init():
+                        C[vi, vj] = f32(0.0)
+                    C[vi, vj] = C[vi, vj] + T[vi + vk, vj] * f32(vk)
+"""
+
+
 def _split(at: int, *factors: int | None, block: str = "C") -> Action:
     return lambda s: s.split(s.get_loops(s.get_block(block))[at], factors)
 
@@ -200,6 +222,17 @@ def _rfactor(at: int, factor_axis: int, block: str = "C") -> Action:
 
 def _tensorize(at: int, intrin: str, block: str = "C") -> Action:
     return lambda s: s.tensorize(s.get_loops(s.get_block(block))[at], intrin)
+
+
+def _stage(at: int, buffer: str, block: str = "C") -> Action:
+    return lambda s: s.stage_mem(s.get_loops(s.get_block(block))[at], buffer)
+
+
+def _reindex_write(s: Schedule) -> None:
+    def tiled(i: Expr, j: Expr, k: Expr) -> tuple[Expr, Expr, Expr]:
+        return j // 4, i, j % 4
+
+    s.reindex_cache_write(s.get_block("C"), 0, "local", tiled)
 
 
 Steps = tuple[tuple[str, Action], ...]
@@ -310,6 +343,39 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
             ("transform_layout", _layout("C")),
             ("transform_layout", _layout("C_B")),
             ("decompose_reduction", _decompose(2)),
+        ),
+    ),
+    "STAGE": (
+        KERNELS["MATMUL"],
+        (
+            ("split", _split(2, None, 3)),
+            ("split", _split(0, None, 2)),
+            ("reorder", _reorder(0, 3, 1, 2, 4)),
+            ("stage_mem", _stage(2, "C")),
+            ("stage_mem", _stage(2, "A")),
+            ("read_at", lambda s: s.read_at(_first(s, "C"), s.get_block("C"), "B")),
+        ),
+    ),
+    "BY_AXES": (
+        KERNELS["MATMUL"],
+        (
+            ("reindex_cache_write", _reindex_write),
+            ("reindex", lambda s: s.reindex(s.get_block("C"), "B")),
+            ("cache_index", lambda s: s.cache_index(s.get_block("C_C_local"))),
+        ),
+    ),
+    "STORE": (
+        CHAIN,
+        (
+            ("storage_align", lambda s: s.storage_align(s.get_block("T"), 0, 1, 4, 1)),
+            ("storage_align", lambda s: s.storage_align(s.get_block("T"), 0, 0, 8, 3)),
+        ),
+    ),
+    "ROLL": (
+        BLUR,
+        (
+            ("compute_at", _at("T", "C", 0)),
+            ("rolling_buffer", lambda s: s.rolling_buffer(s.get_block("T"))),
         ),
     ),
     "SYMBOLIC_ALL_AROUND": (

@@ -1,6 +1,7 @@
 """Planted bugs by family. Reading order: planted (what one is), then any family."""
 
 from irkit.fuzz.bugs.arithmetic import ARITHMETIC
+from irkit.fuzz.bugs.buffers import BUFFERS
 from irkit.fuzz.bugs.conduct import CONDUCT
 from irkit.fuzz.bugs.graphs import GRAPH_PASSES
 from irkit.fuzz.bugs.loops import LOOPS
@@ -19,6 +20,7 @@ CATALOGUE: tuple[Planted, ...] = (
     *ARITHMETIC,
     *PRIMITIVES,
     *MOVES,
+    *BUFFERS,
     *GRAPH_PASSES,
     *CONDUCT,
 )

@@ -2,17 +2,11 @@
 
 Reading order: references, state (finding and replacing); loops, tails, pieces, merging, launch,
 wrapping, marks, predicates, compute, reduction, cache, staging, reindex, layout, storage, rolling,
-<<<<<<< HEAD
-padding (what each primitive does to a function); domain, consumed, solve, order (what moving a
-block rests on), move, root, reverse, inline, combine, rfactor, blocks, match, intrinsics, tensor,
-fill, einsum, iterators, epilogue; trace, condition, index_map, encode, recording (a schedule as
-data); on_loops, on_marks, on_blocks, on_buffers, on_storage (the methods), and schedule, which is
-all of them.
-=======
-prefetch, padding (what each primitive does to a function); trace, condition, index_map, encode,
-recording (a schedule as data); on_loops, on_marks, on_blocks, on_buffers, on_storage (the methods),
-and schedule, which is all of them.
->>>>>>> e06ef26 (Ask for memory ahead: prefetch, a hint that loads nothing)
+prefetch, padding (what each primitive does to a function); domain, consumed, solve, order (what
+moving a block rests on), move, root, reverse, inline, combine, rfactor, blocks, match, intrinsics,
+tensor, fill, einsum, iterators, epilogue; trace, condition, index_map, encode, recording (a
+schedule as data); on_loops, on_marks, on_blocks, on_buffers, on_storage (the methods), and
+schedule, which is all of them.
 """
 
 from irkit.schedule.cache import buffer_written
