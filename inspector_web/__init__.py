@@ -1,12 +1,15 @@
 """The inspector over a Trace: functions and plain structs that pages are made of. It reads a trace
 and nothing else. Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing,
-rows, renaming (what changed); highlight; search (search_child), blame, steps, align."""
+rows, renaming (what changed); highlight; search (search_child), blame, steps, align; origin (where
+lines came from), native (LLVM and assembly)."""
 
 from irkit.inspector_web.align import Pair, align
 from irkit.inspector_web.blame import Blame
 from irkit.inspector_web.diff import Diff, Hunk, diff
 from irkit.inspector_web.highlight import Highlighter, Marks
 from irkit.inspector_web.lines import Ids, LineTable
+from irkit.inspector_web.native import Mapped, Native, native
+from irkit.inspector_web.origin import Chain, Link, Origins, origins
 from irkit.inspector_web.renaming import diff_up_to_names
 from irkit.inspector_web.rows import Row, inline, side_by_side, unfolded
 from irkit.inspector_web.search import Found, Touch, pickaxe, print_all, search
@@ -16,6 +19,7 @@ from irkit.inspector_web.texts import GIVEN, FunctionText, Side, State, Text, Te
 __all__ = [
     "GIVEN",
     "Blame",
+    "Chain",
     "Diff",
     "Filter",
     "Found",
@@ -24,7 +28,11 @@ __all__ = [
     "Hunk",
     "Ids",
     "LineTable",
+    "Link",
+    "Mapped",
     "Marks",
+    "Native",
+    "Origins",
     "Pair",
     "Row",
     "Side",
@@ -38,6 +46,8 @@ __all__ = [
     "diff",
     "diff_up_to_names",
     "inline",
+    "native",
+    "origins",
     "pickaxe",
     "print_all",
     "search",

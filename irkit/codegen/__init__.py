@@ -1,5 +1,6 @@
 """From loop IR to native code. Reading order: host and processor (what there is),
-llvm_types, llvm_text, llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory, llvm_lazy,
+llvm_types, llvm_debug, llvm_text, llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory,
+llvm_lazy,
 llvm_expr, llvm_layout, pool, pool_text and llvm_parallel (parallel loops), llvm_record, llvm_stmt,
 llvm_module, llvm_stub; then object, and executor for models."""
 

@@ -8,8 +8,9 @@ i8, a 16-bit float as its bits.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from irkit.codegen.llvm_debug import DebugInfo
 from irkit.codegen.llvm_float import convert
 from irkit.codegen.llvm_layout import leave, placed
 from irkit.codegen.llvm_memory import from_memory
@@ -28,18 +29,22 @@ EMITTER_VERSION = 1
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 
-def emit(funcs: Sequence[PrimFunc], target: Target) -> str:
+def emit(
+    funcs: Sequence[PrimFunc], target: Target, *, lines: Mapping[int, int] | None = None
+) -> str:
     """Write functions at any stage of lowering as one module of LLVM IR.
 
-    ``target`` must be complete (``host.complete``).
+    ``target`` must be complete (``host.complete``). With ``lines``, which gives the printed line of
+    statements by ``id``, each instruction says from which one it comes.
 
     Raises: IRKitError if two functions have one name, or something cannot be expressed.
     """
-    module = ModuleText(target)
+    module = ModuleText(target, None if lines is None else DebugInfo(lines))
     _refuse_doubles(funcs)
     for func in funcs:
         module.functions.append(emit_function(module, func))
-    return module.render() + _attributes(module)
+    debug = "" if module.debug is None else module.debug.render()
+    return module.render() + _attributes(module) + debug
 
 
 def emit_stubs(funcs: Sequence[PrimFunc], target: Target) -> str:
@@ -103,7 +108,8 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
     write(scope, func.body)
     leave(scope)
     name = quoted(symbol(func.name))
-    return f"define i32 {name}({', '.join(params)}) {attributes(scope)} {{\n{text.body()}\n}}"
+    head = f"define i32 {name}({', '.join(params)}) {attributes(scope)}{text.debug}"
+    return f"{head} {{\n{text.body()}\n}}"
 
 
 def _bind_parameters(scope: Scope, func: PrimFunc) -> list[str]:

@@ -71,7 +71,8 @@ def _define(inner: Scope, bounds: list[str]) -> str:
     params = [f"{alias if t == 'ptr' else t} {name}" for t, name in inner.captured.values()]
     declared = ", ".join([*params, *bounds])
     module.functions.append(
-        f"define internal i32 {body}({declared}) noinline {attributes(inner)} {{\n"
+        f"define internal i32 {body}({declared}) noinline {attributes(inner)}{inner.text.debug}"
+        " {\n"
         f"{inner.text.body()}\n}}"
     )
     text, whole = FunctionText(module), _context_type(inner)

@@ -55,7 +55,19 @@ def _take(scope: Scope, steps: Steps) -> None:
         handler = STATEMENTS.get(item.__class__)
         if handler is None:
             raise IRKitError(f"there is no code for statements of class {type(item).__name__}")
-        stack.extend(reversed(handler(scope, item)))
+        scope.text.locate(item)
+        steps = handler(scope, item)
+        if scope.text.module.debug is not None:
+            steps = _located(scope, item, steps)
+        stack.extend(reversed(steps))
+
+
+def _located(scope: Scope, node: Stmt, steps: Steps) -> Steps:
+    """Let what ends a statement carry its line again, after the statements inside it."""
+    made: Steps = []
+    for step in steps:
+        made += ((scope.text.locate, node), step) if step.__class__ is tuple else (step,)
+    return made
 
 
 def _value(scope: Scope, expr: Expr) -> str:
@@ -89,6 +101,7 @@ def _for(scope: Scope, node: For) -> Steps:
         return _loop(scope, node, begin, end, may_be_empty)
 
     def body(inner: Scope, low: str, high: str) -> None:
+        inner.text.locate(node)
         _take(inner, _loop(inner, node, low, high, may_be_empty=False))
 
     launch(scope, node, begin, end, body)

@@ -3,17 +3,21 @@ blocks."""
 
 from collections.abc import Callable
 
+from irkit.codegen.llvm_debug import DebugInfo
 from irkit.codegen.llvm_types import suffix
 from irkit.core import IRKitError, Target
+from irkit.ir import Stmt
 
 MAX_LINES = 2_000_000
 
 
 class ModuleText:
-    """Gather what functions share: declarations and helper functions, each once."""
+    """Gather what functions share: declarations and helper functions, each once; ``debug`` is
+    there if instructions are to tell from which line they come."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
         self.target = target
+        self.debug = debug
         self.declared: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.functions: list[str] = []
@@ -46,7 +50,21 @@ class FunctionText:
         self.lines: list[str] = []
         self.entry: list[str] = []
         self.label = "entry"
+        self._location = ""
+        self._subprogram = 0
         self._count = 0
+
+    @property
+    def debug(self) -> str:
+        """Give what the head of the function carries if its lines are known."""
+        return f" !dbg !{self._subprogram}" if self._subprogram else ""
+
+    def locate(self, stmt: Stmt) -> None:
+        """Let instructions from here on carry the line of a statement, if they are to carry any."""
+        debug = self.module.debug
+        if debug is not None and id(stmt) in debug.lines:
+            self._subprogram = self._subprogram or debug.subprogram()
+            self._location = debug.location(self._subprogram, debug.lines[id(stmt)])
 
     def name(self) -> str:
         self._count += 1
@@ -60,11 +78,11 @@ class FunctionText:
     def op(self, text: str) -> str:
         """Write an instruction that gives a value; returns the value's name."""
         name = self.name()
-        self.lines.append(f"  {name} = {text}")
+        self.lines.append(f"  {name} = {text}{self._location}")
         return name
 
     def line(self, text: str) -> None:
-        self.lines.append("  " + text)
+        self.lines.append(f"  {text}{self._location}")
 
     def new_label(self, hint: str) -> str:
         self._count += 1
