@@ -130,7 +130,7 @@ class Site:
 
 def _of_any_rank(which: int) -> IndexMap:
     def mapped(*at: Any) -> tuple[Any, ...]:
-        return (at[::-1], (*at, 0), (at[0] + 1, *at[1:]))[which]
+        return (at[::-1], (*at, 0), (*(i + 1 for i in at[:1]), *at[1:]))[which]
 
     return mapped
 
