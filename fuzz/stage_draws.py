@@ -377,6 +377,27 @@ def _matmul(s: _Stages, source: Made) -> bool:
     return s.add(te.compute((m, columns), value, name=s.name()), bound, source, other)
 
 
+def _linear(s: _Stages, source: Made) -> bool:
+    """Multiply by weights in tiles that intrinsics know, and add a bias."""
+    given = s.input(2, shape=(s.picks.pick((4, 8, 5)), 4), dtype="f32")
+    weights = s.input(2, shape=(4, s.picks.pick((4, 8, 3))), dtype="f32")
+    bias = s.input(1, shape=(weights.shape[1],), dtype="f32")
+    r = te.reduce_axis((0, 4), name="r")
+
+    def product(i: Expr, j: Expr) -> Expr:
+        return te.sum(given.tensor[i, r] * weights.tensor[r, j], axis=r)
+
+    shape = (given.shape[0], weights.shape[1])
+    made = te.compute(shape, product, name=s.name())
+    s.add(made, given.bound * weights.bound * 4, given, weights)
+
+    def biased(i: Expr, j: Expr) -> Expr:
+        return made[i, j] + bias.tensor[j]
+
+    added = te.compute(shape, biased, name=s.name())
+    return s.add(added, s.made[-1].bound + bias.bound, s.made[-1], bias)
+
+
 def _convolve(s: _Stages, source: Made) -> bool:
     """Slide weights along the last axis."""
     extent = as_int(source.shape[-1])
@@ -400,5 +421,6 @@ def _convolve(s: _Stages, source: Made) -> bool:
 _FORMS = (
     *(_elementwise, _pairwise, _reduce, _matmul, _transpose, _window, _convolve, _pad, _reshape),
     *(_broadcast, _reverse, _concat, _gather, _two_results, _reduce, _elementwise, _pairwise),
+    *(_linear, _window, _convolve),
 )
-_OF_ANY_RANK = (_elementwise, _pairwise, _two_results, _broadcast)
+_OF_ANY_RANK = (_linear, _elementwise, _pairwise, _two_results, _broadcast)

@@ -5,7 +5,7 @@ from typing import Any
 from irkit.core import walk
 from irkit.fuzz.schedule_draws.site import Site
 from irkit.ir import IfThenElse
-from irkit.schedule import builtin_intrinsics
+from irkit.schedule import Schedule, builtin_intrinsics
 
 
 def compute_inline(s: Site) -> object:
@@ -72,13 +72,16 @@ def blockize(s: Site) -> object:
 def tensorize(s: Site) -> object:
     """Mostly make a tile that an intrinsic may fit, of a block that reduces."""
     names = [each.name for each in builtin_intrinsics()]
-    name = s.picks.pick(names)
     loops = s.around(s.reduction())[-3:]
     if len(loops) < 3 or s.picks.one_in(4):
-        return s.sch.tensorize(s.loop(), name)
-    outer, inner = zip(*(s.sch.split(loop, [None, 4]) for loop in loops), strict=True)
-    s.sch.reorder(*outer, *inner)
-    return s.sch.tensorize(inner[0], name)
+        return s.sch.tensorize(s.loop(), s.picks.pick(names))
+
+    def tiled(sch: Schedule, name: str) -> object:
+        inner = [sch.split(loop, [None, 4]) for loop in loops]
+        sch.reorder(*(outer for outer, _ in inner), *(each for _, each in inner))
+        return sch.tensorize(inner[0][1], name)
+
+    return s.seek([lambda sch, n=name: tiled(sch, n) for name in names])
 
 
 def decompose_padding(s: Site) -> object:
@@ -107,6 +110,6 @@ def reorder_block_iter_var(s: Site) -> object:
 
 
 def fuse_reduction_epilogue(s: Site) -> object:
-    block = s.reduction()
-    consumers = s.sch.get_consumers(block)
-    return s.sch.fuse_reduction_epilogue(block, s.picks.pick(consumers or s.blocks))
+    reducing = [b for b in s.blocks if any(a.kind == "reduce" for a in s.sch.get(b).axes)]
+    pairs = [(b, c) for b in reducing for c in s.sch.get_consumers(b)] or [(s.block(), s.block())]
+    return s.seek([lambda sch, p=pair: sch.fuse_reduction_epilogue(*p) for pair in pairs])

@@ -2,6 +2,7 @@
 
 from irkit.fuzz.schedule_draws.site import SCOPES, Site
 from irkit.ir import F32
+from irkit.schedule import LoopRef, Schedule
 
 
 def cache_read(s: Site) -> object:
@@ -83,7 +84,8 @@ def double_buffer(s: Site) -> object:
 
 
 def reuse_buffer(s: Site) -> object:
-    return s.sch.reuse_buffer(s.temporary(), s.temporary())
+    pairs = [(s.temporary(), s.temporary()) for _ in range(6)]
+    return s.seek([lambda sch, p=pair: sch.reuse_buffer(*p) for pair in pairs])
 
 
 def unsafe_set_dtype(s: Site) -> object:
@@ -97,6 +99,18 @@ def rolling_buffer(s: Site) -> object:
     """Mostly move a producer to a loop of its consumer first, as nothing else is kept."""
     block = s.temporary()
     consumers = s.sch.get_consumers(block)
-    if consumers and s.picks.below(2):
-        s.sch.compute_at(block, s.loop_of(s.picks.pick(consumers)))
-    return s.sch.rolling_buffer(block)
+    if not consumers or s.picks.one_in(4):
+        return s.sch.rolling_buffer(block)
+    loops = s.around(s.picks.pick(consumers)) or s.loops
+
+    def at(sch: Schedule, loop: LoopRef) -> object:
+        sch.compute_at(block, loop)
+        return sch.rolling_buffer(block)
+
+    return s.seek([lambda sch, a=loop: at(sch, a) for loop in loops])
+
+
+def prefetch(s: Site) -> object:
+    block = s.block()
+    buffer = s.picks.pick([*s.reads(block), 0])
+    return s.sch.prefetch(block, buffer, s.loop_of(block), s.picks.pick((1, 2, 0, -1)))

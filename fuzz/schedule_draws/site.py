@@ -1,9 +1,10 @@
 """Where in a schedule a primitive is tried: its loops, blocks and buffers, and numbers that suit
 them more or less."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from irkit.core import walk
+from irkit.core import ScheduleError, walk
 from irkit.fuzz.picks import Picks
 from irkit.ir import Block, Buffer, For, Load, Store, Var, as_int, shape_vars
 from irkit.schedule import BlockRef, IndexMap, LoopRef, Schedule
@@ -92,6 +93,16 @@ class Site:
         node = self.sch.loop(loop)
         end, begin = as_int(node.end), as_int(node.begin)
         return 6 if end is None or begin is None else end - begin
+
+    def seek(self, tries: Sequence[Callable[[Schedule], object]]) -> object:
+        """Do the first of some things that a copy of the schedule accepts, or else the last."""
+        for attempt in tries[:-1]:
+            try:
+                attempt(self.sch.copy())
+            except ScheduleError:
+                continue
+            return attempt(self.sch)
+        return tries[-1](self.sch)
 
     def factor(self, loop: LoopRef) -> int:
         """Pick a number to split by: a divisor, one that does not divide, or nonsense."""
