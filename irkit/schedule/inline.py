@@ -3,11 +3,12 @@
 from irkit.core import Node, ScheduleError, Span, equal, rewrite, substitute, walk
 from irkit.ir import Allocate, Block, Buffer, Expr, If, Load, PrimFunc, Store, Var, as_int
 from irkit.schedule.domain import points_of
-from irkit.schedule.order import check_visible, is_used, read_by, scope_of
+from irkit.schedule.order import check_visible, driving, is_used, read_by, scope_of
 from irkit.schedule.state import (
     allocation,
     exchange,
     find_block,
+    loops_above,
     only_store,
     path_to,
     producers_of,
@@ -152,6 +153,7 @@ def _check_free_between(
             f"{producer.name!r} stands",
             at=consumer,
         )
+    _check_turns(func, producer, consumer, what)
     blocks = list(walk(func, on=Block))
     if blocks.index(producer) > blocks.index(consumer):
         raise ScheduleError(f"cannot {what}: its producer comes after it", at=consumer)
@@ -168,3 +170,17 @@ def _check_free_between(
                 f"cannot {what}: block {block.name!r} reads {store.buffer.name!r} before it",
                 at=consumer,
             )
+
+
+def _check_turns(func: PrimFunc, producer: Block, consumer: Block, what: str) -> None:
+    """Refuse where a loop around both runs the one in parts and the other whole, again and
+    again."""
+    parts = driving(func, producer) ^ driving(func, consumer)
+    shared = set(loops_above(func, producer)) & set(loops_above(func, consumer))
+    loop = next((each for each in shared if each.var in parts), None)
+    if loop is not None:
+        raise ScheduleError(
+            f"cannot {what}: in each turn of {loop.var.name!r} one of them runs whole and the "
+            "other in part",
+            at=consumer,
+        )

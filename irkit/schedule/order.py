@@ -154,7 +154,7 @@ def _read_in_turns(old: _Pair, new: _Pair, given: bool) -> str:
     if _comes_first(*new) and vars_now - vars_before:
         return "in the loop it would move to"
     # A loop that no longer says which part of the block runs is left too: all of it runs each time.
-    driven, still = _driving(*old[:2]), _driving(*new[:2])
+    driven, still = driving(*old[:2]), driving(*new[:2])
     left = [
         loop
         for loop in around
@@ -187,7 +187,7 @@ def check_all_visible(func: PrimFunc, what: str) -> None:
         check_visible(func, block, what)
 
 
-def _driving(func: PrimFunc, block: Block) -> set[Var]:
+def driving(func: PrimFunc, block: Block) -> set[Var]:
     """Collect the variables that say which points of a block run."""
     loops = [stmt for stmt in path_to(func, block) if isinstance(stmt, For)]
     used = [variables(axis.binding) for axis in block.axes]

@@ -145,6 +145,17 @@ def test_a_consumer_that_runs_only_if_asked_is_not_folded_into_its_producer() ->
     refuses(parse(IF_ASKED), lambda s: s.reverse_compute_inline(s.get_block("C")), reason)
 
 
+def test_a_part_is_not_folded_into_what_is_computed_whole_in_each_turn() -> None:
+    sch = Schedule(chain(8), check="each")
+    (i,) = sch.get_loops(sch.get_block("D"))
+    sch.compute_at(sch.get_block("C"), i)
+    sch.write_at(i, sch.get_block("D"), "D")
+    out = sch.get_block("D_local_out")
+    sch.cache_read(out, 0, "shared")
+    with pytest.raises(ScheduleError, match="one of them runs whole"):
+        sch.reverse_compute_inline(out)
+
+
 def test_a_guard_that_keeps_what_another_wrote_is_not_taken_away() -> None:
     reason = "may fail for an element that is there"
     refuses(parse(TWO_WRITERS), lambda s: s.overcompute(s.get_block("D")), reason)
