@@ -1,12 +1,13 @@
 """Whole-number expressions over all turns of some loops at once."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import postorder
+from irkit.core import postorder, walk
 from irkit.ir import (
     EQ,
     GE,
@@ -16,6 +17,7 @@ from irkit.ir import (
     NE,
     Add,
     And,
+    Axis,
     Binary,
     Const,
     Expr,
@@ -29,9 +31,11 @@ from irkit.ir import (
     Or,
     Sub,
     Var,
+    as_int,
 )
 
 Values = NDArray[Any]
+MOST_POINTS = 1 << 20
 _FUNCTIONS: dict[type[Binary], Callable[[Values, Values], Values]] = {
     Add: np.add,
     Sub: np.subtract,
@@ -85,3 +89,42 @@ def _value(node: Expr, known: Mapping[int, Values], grid: Mapping[Var, Values]) 
             return None if function is None else function(known[id(a)], known[id(b)])
         case _:
             return None
+
+
+def is_injective(image: Sequence[Expr], axes: Sequence[Axis]) -> bool:
+    """Say whether it is shown that no two points of some axes go to the same place.
+
+    Axes that share no part of the image are looked at apart, which keeps the numbers small.
+    """
+    mine = {axis.var for axis in axes}
+    groups: list[tuple[set[Var], list[Expr]]] = [({axis.var}, []) for axis in axes]
+    for item in image:
+        used = mine & set(walk(item, on=Var))
+        met = [group for group in groups if group[0] & used]
+        if met:
+            together = set[Var]().union(*(vars_ for vars_, _ in met))
+            items = [each for _, parts in met for each in parts]
+            groups = [*(group for group in groups if group not in met), (together, [*items, item])]
+    return all(_is_told([a for a in axes if a.var in vars_], items) for vars_, items in groups)
+
+
+def _is_told(axes: Sequence[Axis], image: Sequence[Expr]) -> bool:
+    """Try all points of some axes."""
+    sizes = [as_int(axis.extent) for axis in axes]
+    known = [size for size in sizes if size is not None]
+    if {axis.var for axis in axes} <= set(image):
+        return True
+    count = math.prod(known)
+    if len(known) < len(sizes) or count > MOST_POINTS:
+        return False
+    points = np.indices(known).reshape(len(known), -1)
+    grid = {axis.var: values for axis, values in zip(axes, points, strict=True)}
+    code = np.zeros(count, dtype=np.int64)
+    for item in image:
+        found = values_on_grid(item, grid)
+        if found is None:
+            return False
+        place = np.broadcast_to(found, code.shape)
+        place = place - place.min(initial=0)
+        code = np.unique(code, return_inverse=True)[1] * (int(place.max(initial=0)) + 1) + place
+    return len(np.unique(code)) == count

@@ -30,6 +30,7 @@ from irkit.ir import (
 )
 from irkit.schedule.consumed import Reach, box_of, touches
 from irkit.schedule.domain import Points, facts_of, ranges_at
+from irkit.schedule.grid import is_injective
 from irkit.schedule.order import (
     check_inputs_stay,
     check_readers_stay,
@@ -139,9 +140,12 @@ def check_from_scratch(block: Block, what: str) -> None:
     elif loads and block.init is None:
         reason = f"it goes on from what {loads[0].buffer.name!r} held before, as it has no init"
     reducing = {axis.var for axis in block.axes if axis.kind == "reduce"}
+    spatial = [axis for axis in block.axes if axis.kind == "spatial"]
     for store in stores:
         if {var for at in store.indices for var in variables(at)} & reducing:
             reason = "where it stores depends on a reduce axis"
+        elif not is_injective(store.indices, spatial):
+            reason = "it is not shown that each point of its axes has an element of its own"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
 

@@ -1,10 +1,7 @@
 """Primitives that lay a copy out by the axes of a block: reindex, reindex_cache_read,
 reindex_cache_write, cache_index."""
 
-import math
 from collections.abc import Sequence
-
-import numpy as np
 
 from irkit.core import Node, ScheduleError, Span, rewrite, walk
 from irkit.ir import (
@@ -19,7 +16,6 @@ from irkit.ir import (
     Stmt,
     Store,
     Var,
-    as_int,
     bounds,
     const,
     index,
@@ -30,12 +26,10 @@ from irkit.ir import (
 from irkit.schedule.cache import nest_of
 from irkit.schedule.copies import computed_nest, unique_name
 from irkit.schedule.domain import Points, inside_extents, ranges_at, stays_inside
-from irkit.schedule.grid import values_on_grid
+from irkit.schedule.grid import is_injective
 from irkit.schedule.index_map import IndexMap, image_of
 from irkit.schedule.move import check_only_writer
 from irkit.schedule.state import exchange, find_block, variables
-
-_MOST_POINTS = 1 << 20
 
 
 def reindex(
@@ -133,7 +127,7 @@ class _Copy:
             raise self.refused(
                 f"the map uses axis {next(iter(more)).name!r}, on which the access does not depend"
             )
-        if not _is_injective(image, self.axes):
+        if not is_injective(image, self.axes):
             raise self.refused("it is not shown that the map sends each point to its own place")
         return image
 
@@ -156,7 +150,7 @@ class _Copy:
         loops = tuple(stmt for stmt in walk(top, on=For))
         if not Points(self.block, loops, ranges_at(self.func)).every_element():
             raise self.refused("it is not shown that its loops run for all points of its axes")
-        if not _is_injective(self.at, self.axes):
+        if not is_injective(self.at, self.axes):
             raise self.refused("it is not shown that each point writes an element of its own")
 
 
@@ -178,31 +172,6 @@ def _moved(block: Block, old: Buffer, new: Buffer, image: tuple[Expr, ...]) -> B
         return node.replace(buffer=new, indices=image) if node.buffer is old else None
 
     return rewrite(block, move, on=(Load, Store)).replace(reads=None, writes=None)
-
-
-def _is_injective(image: Sequence[Expr], axes: Sequence[Axis]) -> bool:
-    """Say whether it is shown that no two points of some axes go to the same place."""
-    alone = {item for item in image if isinstance(item, Var)}
-    left = [axis for axis in axes if axis.var not in alone]
-    sizes = [as_int(axis.extent) for axis in left]
-    known = [size for size in sizes if size is not None]
-    if not left:
-        return True
-    if len(known) < len(sizes) or math.prod(known) > _MOST_POINTS:
-        return False
-    # An index that is one axis tells that axis; the rest must be told by the others alone.
-    points = np.indices(known).reshape(len(known), -1)
-    grid = {axis.var: values for axis, values in zip(left, points, strict=True)}
-    code = np.zeros(math.prod(known), dtype=np.int64)
-    for item in image:
-        if isinstance(item, Var):
-            continue
-        found = values_on_grid(item, grid)
-        if found is None:
-            return False
-        place = np.broadcast_to(found, code.shape)
-        code = np.unique(code, return_inverse=True)[1] * (int(place.max(initial=0)) + 1) + place
-    return len(np.unique(code)) == len(code)
 
 
 def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[str]]:

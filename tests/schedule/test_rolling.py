@@ -218,6 +218,15 @@ def test_a_block_below_a_condition_does_not_roll() -> None:
         sch.rolling_buffer(sch.get_block("B"))
 
 
+def test_what_rolls_stays_in_its_loop() -> None:
+    sch = at_first_loop(blur(8, 3))
+    sch.rolling_buffer(sch.get_block("B"))
+    with pytest.raises(ScheduleError, match="an element of its own"):
+        sch.compute_root(sch.get_block("B"))
+    with pytest.raises(ScheduleError):
+        sch.compute_root(sch.get_block("C"))
+
+
 def test_rolling_is_data() -> None:
     sch, again = at_first_loop(blur(8, 3)), Schedule(blur(8, 3))
     sch.rolling_buffer(sch.get_block("B"))
