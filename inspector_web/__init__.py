@@ -1,14 +1,19 @@
 """The inspector over a Trace: functions and plain structs that pages are made of. It reads a trace
-and nothing else. Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing,
-rows, renaming (what changed); highlight; search (search_child), blame, steps, align; origin (where
-lines came from), native (LLVM and assembly)."""
+and nothing else.
+
+Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing, rows, renaming (what
+changed); highlight; search (search_child), blame, steps, align (which pass did it); origin, native
+(where a line came from, what becomes of it); nest, graph_view; printed_diff, command_diff.
+"""
 
 from irkit.inspector_web.align import Pair, align
 from irkit.inspector_web.blame import Blame
 from irkit.inspector_web.diff import Diff, Hunk, diff
+from irkit.inspector_web.graph_view import Box, Frame, GraphView, graph_view
 from irkit.inspector_web.highlight import Highlighter, Marks
 from irkit.inspector_web.lines import Ids, LineTable
 from irkit.inspector_web.native import Mapped, Native, native
+from irkit.inspector_web.nest import NestChange, NestRow, nest, nest_changes
 from irkit.inspector_web.origin import Chain, Link, Origins, origins
 from irkit.inspector_web.renaming import diff_up_to_names
 from irkit.inspector_web.rows import Row, inline, side_by_side, unfolded
@@ -19,11 +24,14 @@ from irkit.inspector_web.texts import GIVEN, FunctionText, Side, State, Text, Te
 __all__ = [
     "GIVEN",
     "Blame",
+    "Box",
     "Chain",
     "Diff",
     "Filter",
     "Found",
+    "Frame",
     "FunctionText",
+    "GraphView",
     "Highlighter",
     "Hunk",
     "Ids",
@@ -32,6 +40,8 @@ __all__ = [
     "Mapped",
     "Marks",
     "Native",
+    "NestChange",
+    "NestRow",
     "Origins",
     "Pair",
     "Row",
@@ -45,8 +55,11 @@ __all__ = [
     "align",
     "diff",
     "diff_up_to_names",
+    "graph_view",
     "inline",
     "native",
+    "nest",
+    "nest_changes",
     "origins",
     "pickaxe",
     "print_all",

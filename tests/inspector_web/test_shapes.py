@@ -1,0 +1,166 @@
+"""Loop nests with their numbers, and graphs with their places."""
+
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+
+import irkit
+from irkit.graph import GRAPH_LEVEL, Builder, GraphFunc
+from irkit.inspector_web import Texts, graph_view, nest, nest_changes
+from irkit.inspector_web.texts import FunctionText
+from irkit.ir import LOOP_LEVEL, PrimFunc, parse
+from irkit.phases import trace
+from irkit.transform import Step, Trace
+from tests.passes.loop.kernels import kernel
+from tests.runtime.models import mlp
+
+
+def part_of(func: PrimFunc | GraphFunc) -> FunctionText:
+    level = LOOP_LEVEL if isinstance(func, PrimFunc) else GRAPH_LEVEL
+    step = Step(0, level, 0, "", "p", "p", {}, func.name, func, func, 0.0)
+    return Texts(Trace([step])).of(0).parts[0][1]
+
+
+def test_a_matmul_moves_and_computes_what_it_must() -> None:
+    rows = nest(part_of(kernel("MATMUL")))
+    whole = rows[0]
+    products = 6 * 8 * 5
+    assert whole.flops == 2 * products
+    assert whole.read == 4 * 3 * products
+    assert whole.written == 4 * (products + 6 * 8)
+    assert [(row.name, row.extent, row.trips) for row in rows if row.kind == "loop"] == [
+        ("i", 6, 6), ("j", 8, 48), ("k", 5, 240),
+    ]  # fmt: skip
+    msgspec.json.encode(rows)
+
+
+LANES = """
+def f(A: f32[8], B: f32[8]):
+    B[ramp(0, 1, 8)] = A[ramp(0, 1, 8)] + broadcast(f32(1.0), 8)
+"""
+
+
+def test_lanes_count_each() -> None:
+    whole = nest(part_of(parse(LANES)))[0]
+    assert (whole.flops, whole.read, whole.written) == (8, 32, 32)
+
+
+def test_an_unknown_extent_makes_numbers_unknown() -> None:
+    func = parse(
+        "def f(A: f32[n], B: f32[4]):\n"
+        "    for i in serial(0, n):\n"
+        "        A[i] = A[i] + f32(1.0)\n"
+        "    for j in serial(0, 4):\n"
+        "        B[j] = f32(0.0)\n"
+    )
+    rows = nest(part_of(func))
+    assert (rows[0].flops, rows[0].written) == (None, None)
+    (known,) = [row for row in rows if row.kind == "loop" and row.extent == 4]
+    assert (known.flops, known.written) == (0, 16)
+
+
+def test_rows_point_at_their_lines() -> None:
+    texts = Texts(Trace(trace(kernel("SOFTMAX"))))
+    for step in texts.trace:
+        lines = texts.lines(step.index)
+        for row in nest(texts.of(step.index).parts[0][1]):
+            if row.kind == "loop":
+                assert f"for {row.name}" in lines[row.line - 1]
+
+
+def test_the_sums_of_a_tree_are_those_of_its_children() -> None:
+    rows = nest(part_of(kernel("CONV_PADDED")))
+    for at, row in enumerate(rows):
+        below = [other for other in rows if other.parent == at]
+        if below and row.kind in ("loop", "function", "block"):
+            assert row.written == sum(other.written or 0 for other in below)
+
+
+def test_a_pass_changes_the_tree_where_it_changes_loops() -> None:
+    texts = Texts(Trace(trace(kernel("TILED_MATMUL"))))
+    for step in texts.trace:
+        sides = [nest(texts.of(step.index, side).parts[0][1]) for side in ("before", "after")]
+        changes = nest_changes(*sides)
+        assert [each.before for each in changes if each.before] == sides[0]
+        assert [each.after for each in changes if each.after] == sides[1]
+        if not step.changed:
+            assert {each.status for each in changes} == {"same"}
+        if step.name == "vectorize-loops":
+            gone = [each.before for each in changes if each.status == "removed" and each.before]
+            assert "vectorized" in [row.mark for row in gone]
+
+
+def graph_steps() -> Iterator[tuple[Step, FunctionText, FunctionText]]:
+    texts = Texts(irkit.compile(mlp()).trace)
+    for step in texts.trace:
+        if isinstance(step.before, GraphFunc) and isinstance(step.after, GraphFunc):
+            yield step, texts.of_function(step.before), texts.of_function(step.after)
+
+
+def test_each_operator_is_a_box_and_each_use_an_arrow() -> None:
+    view = graph_view(next(graph_steps())[1])
+    assert [box.label for box in view.boxes] == [
+        "x",
+        "matmul",
+        "relu",
+        "matmul",
+        "softmax",
+        "tuple",
+    ]
+    keys = {box.key: box for box in view.boxes}
+    named = [(keys[source].label, keys[target].label) for source, target in view.arrows]
+    assert named == [
+        ("x", "matmul"), ("matmul", "relu"), ("relu", "matmul"), ("matmul", "softmax"),
+        ("softmax", "tuple"), ("relu", "tuple"),
+    ]  # fmt: skip
+    assert all(keys[source].layer < keys[target].layer for source, target in view.arrows)
+    assert [box.constants for box in view.boxes] == [0, 1, 0, 1, 0, 0]
+    msgspec.json.encode(view)
+
+
+def test_boxes_do_not_cover_each_other() -> None:
+    for _, _, after in graph_steps():
+        places = sorted((box.y, box.x) for box in graph_view(after).boxes)
+        assert all(y != v or u - x >= 160 for (y, x), (v, u) in pairwise(places))
+
+
+def test_what_a_pass_left_alone_stays_where_it_was() -> None:
+    for step, before, after in graph_steps():
+        view = graph_view(before)
+        if not step.changed:
+            assert graph_view(after, view) == view
+        if step.name == "fuse-ops":
+            fused = graph_view(after, view)
+            assert [box.key for box in fused.boxes] == [box.key for box in view.boxes]
+            assert [box.x for box in fused.boxes] == [box.x for box in view.boxes]
+            assert fused.frames
+            return
+    raise AssertionError("nothing was fused")
+
+
+def wide(count: int, branches: int) -> GraphFunc:
+    b = Builder()
+    heads = [b.op("relu", b.param("x", (4, 4)))] * branches
+    for at in range(count // branches):
+        heads = [b.op("relu" if at % 2 else "exp", head) for head in heads]
+    result = heads[0]
+    for head in heads[1:]:
+        result = b.op("add", result, head)
+    return b.finish(result)
+
+
+def test_a_graph_of_thousands_of_operators_is_collapsed_and_quick() -> None:
+    part = part_of(wide(3_000, 4))
+    started = time.perf_counter()
+    view = graph_view(part)
+    assert time.perf_counter() - started < 0.5
+    assert view.collapsed
+    assert len(view.boxes) <= 500
+    assert sum(box.count for box in view.boxes if box.kind != "input") >= 3_000
+    whole = graph_view(part, most=10_000)
+    assert not whole.collapsed
+    assert len(whole.boxes) > 3_000
+    assert np.unique([(box.x, box.y) for box in whole.boxes], axis=0).shape[0] == len(whole.boxes)
