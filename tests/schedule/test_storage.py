@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from irkit.core import ScheduleError, same, walk
 from irkit.ir import Allocate, PrimFunc, as_int, parse
+from irkit.phases import lower
 from irkit.schedule import Schedule, ScheduleTrace
 from tests.schedule.kernels import assert_same_natively, chain, matmul, matmul_relu
 
@@ -163,6 +164,15 @@ def test_a_buffer_filled_in_each_iteration_is_marked_for_two_halves() -> None:
     (home,) = walk(sch.func, on=Allocate)
     assert home.attrs == (("double_buffer", True),)
     assert_same_natively(matmul_relu(8, 8, 4), sch.func)
+
+
+def test_lowering_gives_a_marked_buffer_its_halves() -> None:
+    sch = tile_copied()
+    before = lower(sch.func)
+    sch.double_buffer(sch.get_block("C"))
+    after = lower(sch.func)
+    sizes = [next(iter(walk(func, on=Allocate))).buffer.shape[0] for func in (before, after)]
+    assert list(map(as_int, sizes)) == [8, 16]
 
 
 def test_a_buffer_filled_once_has_no_halves() -> None:
