@@ -8,7 +8,7 @@ from irkit.ir import ExprLike, index
 from irkit.schedule import Condition, IndexMap
 from irkit.te.axis import IterVar
 from irkit.te.directives import Build, Directive, Handle, Kind, StageLoop
-from irkit.te.tensor import Operation
+from irkit.te.tensor import Operation, Tensor
 from irkit.te.thread import ThreadAxis
 
 Apply = Callable[[Directive], None]
@@ -158,6 +158,19 @@ class Stage:
     def double_buffer(self) -> None:
         """Keep two of what this stage computes, so that one is filled while the other is read."""
         self._say("loops", lambda b: b.sch.double_buffer(b.block(self.op)))
+
+    def prefetch(self, tensor: Tensor, axis: Handle, offset: int) -> None:
+        """Fetch, at each iteration of a loop, what is read ``offset`` iterations later."""
+
+        def run(build: Build) -> None:
+            buffer = build.buffers[tensor]
+            build.sch.prefetch(build.block(self.op), buffer, build.loop(axis), offset)
+
+        self._say("loops", run)
+
+    def rolling_buffer(self) -> None:
+        """Keep of this stage what the next iteration reads again."""
+        self._say("loops", lambda b: b.sch.rolling_buffer(b.block(self.op)))
 
     def _dimension(self, axis: IterVar) -> int:
         for at, each in enumerate(self.op.axis):

@@ -235,3 +235,15 @@ def test_a_stage_is_computed_by_an_intrinsic() -> None:
     s[c].reorder(io, jo, ko, ii, ji, ki)
     s[c].tensorize(ii, "matmul_4x16x4_f32")
     assert_same_results(te.create_prim_func([a, b, c]), s.lower([a, b, c]))
+
+
+def test_a_window_is_kept_and_what_comes_next_is_asked_for() -> None:
+    a = te.placeholder((18,), name="A")
+    b = te.compute((18,), lambda i: a[i] + 1.0, name="B")
+    c = te.compute((16,), lambda i: b[i] + b[i + 1] + b[i + 2], name="C")
+    s = te.create_schedule(c, check="each")
+    s[b].compute_at(s[c], c.op.axis[0])
+    s[b].rolling_buffer()
+    s[c].prefetch(b, c.op.axis[0], 2)
+    assert "prefetch" in s.func.script()
+    assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
