@@ -42,11 +42,12 @@ from irkit.core.same import equal, same, same_data, structural_hash
 from irkit.core.span import Span
 from irkit.core.stable import until_stable
 from irkit.core.target import Target, as_target
-from irkit.core.tokens import Coloured, token_class, tokens
+from irkit.core.tokens import MOST_PAGE_BYTES, Coloured, page, token_class, tokens
 from irkit.core.walk import count_nodes, postorder, symbols_bound, symbols_used, walk
 
 __all__ = [
     "ALIAS",
+    "MOST_PAGE_BYTES",
     "Application",
     "AttrScalar",
     "AttrValue",
@@ -99,6 +100,7 @@ __all__ = [
     "malformed",
     "mangled",
     "marked",
+    "page",
     "parts",
     "postorder",
     "recording",

@@ -9,6 +9,7 @@ import msgspec
 from irkit.core.errors import IRKitError
 from irkit.core.names import Names
 from irkit.core.node import Node
+from irkit.core.tokens import page
 
 
 class Function(Node, frozen=True, eq=False, weakref=True):
@@ -20,6 +21,10 @@ class Function(Node, frozen=True, eq=False, weakref=True):
         """Print as text that parses back; ``names`` is the table of a trace, where what was printed
         before keeps its name."""
         raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """Show the text in a notebook."""
+        return page(self.script())
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -67,6 +72,10 @@ class IRModule(msgspec.Struct, frozen=True, eq=False, weakref=True):
     def script(self, *, names: Names | None = None) -> str:
         """Print every function, in order."""
         return "\n".join(func.script(names=names) for func in self.functions.values())
+
+    def _repr_html_(self) -> str:
+        """Show the text in a notebook."""
+        return page(self.script())
 
 
 class Codec(msgspec.Struct, frozen=True):

@@ -19,6 +19,8 @@ _DTYPE = re.compile(r"(?:bool|(?:bf|f|i|u)\d{1,2})(?:x\d{1,5})?\Z")
 KEYWORDS = frozenset(keyword.kwlist)
 LOOPS = frozenset(("serial", "parallel", "vectorized", "unrolled", "thread"))
 
+MOST_PAGE_BYTES = 200_000
+
 # The colours that HTML gets where no style sheet comes with it, chosen for white and black pages.
 COLOURS = {
     "k": "#a626a4",
@@ -87,3 +89,17 @@ class Coloured(dict[str, str]):
     def line(self, text: str) -> str:
         """Colour a line."""
         return "".join([self[token] for token in _COARSE.findall(text)])
+
+
+def page(text: str) -> str:
+    """Show a text as HTML that needs no style sheet, within ``MOST_PAGE_BYTES``."""
+    colours, pieces, room = Coloured(styles=True), list[str](), MOST_PAGE_BYTES - 200
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        made = colours.line(line)
+        room -= len(made.encode(errors="replace")) + 1
+        if room < 0:
+            pieces.append(f"# and {len(lines) - at} more lines")
+            break
+        pieces.append(made)
+    return f'<pre style="line-height:1.35">{chr(10).join(pieces)}\n</pre>'

@@ -2,7 +2,7 @@
 
 from typing import overload
 
-from irkit.core import ScheduleError, walk
+from irkit.core import ScheduleError, page, walk
 from irkit.ir import Block, For, Store
 from irkit.schedule.on_blocks import BlockPrimitives
 from irkit.schedule.on_buffers import BufferPrimitives
@@ -12,7 +12,7 @@ from irkit.schedule.on_sampling import SamplingPrimitives
 from irkit.schedule.on_storage import StoragePrimitives
 from irkit.schedule.recording import lookup, primitive
 from irkit.schedule.references import BlockRef, LoopRef
-from irkit.schedule.show import highlighted, in_notebook, page
+from irkit.schedule.show import highlighted, in_notebook
 from irkit.schedule.state import consumers_of, find_block, find_loop, loops_above, producers_of
 
 

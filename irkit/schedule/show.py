@@ -3,10 +3,8 @@
 import sys
 
 from pygments import highlight
-from pygments.formatters import HtmlFormatter, TerminalFormatter
+from pygments.formatters import TerminalFormatter
 from pygments.lexers.python import PythonLexer
-
-MOST_BYTES = 200_000
 
 
 def highlighted(text: str) -> str:
@@ -14,18 +12,6 @@ def highlighted(text: str) -> str:
     if not sys.stdout.isatty():
         return text
     return highlight(text, PythonLexer(), TerminalFormatter())
-
-
-def page(text: str) -> str:
-    """Colour a text as HTML that needs no style sheet, within 200 kB."""
-    formatter: HtmlFormatter[str] = HtmlFormatter(noclasses=True, nobackground=True)
-    made = highlight(text, PythonLexer(), formatter)
-    if len(made) <= MOST_BYTES:
-        return made
-    most = max(1000, len(text) * MOST_BYTES // len(made) * 3 // 4)
-    cut = text[:most].rsplit("\n", 1)[0]
-    rest = text.count("\n") - cut.count("\n")
-    return page(f"{cut}\n# and {rest} more lines\n")
 
 
 def in_notebook(html: str) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from irkit.core import IRKitError, Level, Names
 from irkit.transform.step import Step
+from irkit.transform.step_table import step_table
 from irkit.transform.trace_read import read_trace
 from irkit.transform.trace_write import write_trace
 
@@ -70,6 +71,10 @@ class Trace(Sequence[Step]):
 
     def __repr__(self) -> str:
         return f"<trace {self.title!r} of {len(self)} steps>"
+
+    def _repr_html_(self) -> str:
+        """List the steps in a notebook; those that changed nothing are grey."""
+        return step_table(self.steps, self.title)
 
     @property
     def functions(self) -> tuple[str, ...]:
