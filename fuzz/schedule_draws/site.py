@@ -107,7 +107,7 @@ class Site:
     def factor(self, loop: LoopRef) -> int:
         """Pick a number to split by: a divisor, one that does not divide, or nonsense."""
         extent = self.extent(loop)
-        divisors = [n for n in range(1, extent + 1) if extent % n == 0] or [1]
+        divisors = [n for n in range(1, min(extent, 64) + 1) if extent % n == 0] or [1]
         return self.picks.pick((2, 3, self.picks.pick(divisors), 4, extent, 1, 5, extent + 1, 0))
 
     def reads(self, block: BlockRef) -> list[Buffer]:

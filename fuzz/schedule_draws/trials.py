@@ -26,6 +26,7 @@ from irkit.ir import (
     PrimFunc,
     StepLimit,
     Var,
+    as_int,
     evaluate,
     interpret,
     numpy_dtype,
@@ -202,6 +203,9 @@ def _judge(sch: Schedule, name: str, reference: Reference, func: PrimFunc) -> No
     problems = verify(sch.func)
     if problems:
         raise _wrong(f"it does not verify: {problems[0]}", sch, name, func)
+    longest = max((as_int(loop.end) or 0 for loop in walk(sch.func, on=For)), default=0)
+    if longest > _MOST_STEPS:
+        raise _wrong(f"a loop would run {longest} times", sch, name, func)
     _guarded(name, sch, func, lambda: _refuse(reference.compare(sch.func)))
 
 

@@ -34,6 +34,9 @@ from irkit.schedule.state import variables
 _Ranges = Mapping[Var, Interval]
 
 
+_MOST_EXTENT = 1 << 31
+
+
 class Reach(msgspec.Struct, frozen=True):
     """The whole numbers from ``low`` to ``high``, both included."""
 
@@ -121,7 +124,8 @@ def _end(index: Expr, inner: set[Var], ranges: _Ranges, side: int) -> Expr | Non
         if not isinstance(atom, Var) and variables(atom) & inner:
             box = bounds(atom, ranges)
             number = box.high if (factor > 0) == (side > 0) else box.low
-            if number is None or not -(1 << 48) < number < 1 << 48:
+            # Beyond is what a shape variable could be, which says less than the dimension does.
+            if number is None or not -_MOST_EXTENT < number < _MOST_EXTENT:
                 return None
             part = Const(number, index.dtype)
         elif any(True for _ in walk(atom, on=Load)):

@@ -7,7 +7,7 @@ import pytest
 
 from irkit import te
 from irkit.core import ScheduleError
-from irkit.ir import Expr, PrimFunc, parse
+from irkit.ir import Expr, PrimFunc, as_int, parse
 from irkit.schedule import IndexMap, Schedule
 from tests.schedule.kernels import chain, matmul, matmul_relu
 
@@ -154,6 +154,16 @@ def test_a_part_is_not_folded_into_what_is_computed_whole_in_each_turn() -> None
     sch.cache_read(out, 0, "shared")
     with pytest.raises(ScheduleError, match="one of them runs whole"):
         sch.reverse_compute_inline(out)
+
+
+def test_a_symbolic_part_is_copied_in_loops_as_long_as_its_dimension() -> None:
+    n = te.var("n")
+    a = te.placeholder((n, n), name="A")
+    c = te.compute((n * n,), lambda i: a[i // n, i % n], name="C")
+    sch = Schedule(te.create_prim_func([a, c]), check="each")
+    (i,) = sch.get_loops(sch.get_block("C"))
+    (made,) = sch.stage_mem(i, "A")
+    assert all(as_int(sch.loop(loop).end) is None for loop in sch.get_loops(made))
 
 
 def test_a_guard_that_keeps_what_another_wrote_is_not_taken_away() -> None:
