@@ -82,6 +82,8 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     except compute.NotOneForOne:
         return _solved(func, name, var)
     what = f"move {name!r} under {var.name!r}"
+    if consumer.init is None:
+        check_from_scratch(consumer, what)
     check_visible(made, find_block(made, name), what)
     check_readers_stay(func, made, name, what)
     return made

@@ -187,6 +187,23 @@ def test_a_consumer_is_not_run_whole_in_each_turn_of_a_loop_that_reads_it() -> N
         sch.reverse_compute_at(sch.get_block("A"), row)
 
 
+GOES_ON = """def f(B: f32[6, 6], C: f32[6, 6]):
+    for i in serial(0, 6):
+        for j in serial(0, 6):
+            with block("C"):
+                v = axis.spatial(6, i)
+                w = axis.spatial(6, j)
+                C[w, v] = C[v, w] + B[v, w]
+"""
+
+
+def test_a_block_that_goes_on_from_what_it_wrote_stays_where_it_is() -> None:
+    sch = Schedule(parse(GOES_ON), check="each")
+    copy = sch.cache_read(sch.get_block("C"), "B")
+    with pytest.raises(ScheduleError, match="reads other elements of what it writes"):
+        sch.reverse_compute_at(sch.get_block("C"), sch.get_loops(copy)[1])
+
+
 def test_a_reduction_over_nothing_fills_nothing() -> None:
     n = te.var("n")
     a = te.placeholder((8, n), name="A")
