@@ -16,6 +16,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("irkit.runtime.command:run", "Run a package on given or random inputs."),
     "trace": ("irkit.debug.command:trace", "Show what every pass did, from a trace file."),
     "diff": ("irkit.inspector_web.command_diff:diff_", "Compare two traces, step by step."),
+    "inspect": (
+        "irkit.inspector_web.command_inspect:inspect_",
+        "See in the browser what every pass did.",
+    ),
     "opt": ("irkit.phases.command_opt:opt", "Run passes: IR text in, IR text out."),
     "check": (
         "irkit.phases.command_check:check_",

@@ -3,7 +3,7 @@ lowering, starting, building (kernels), calls, plan and compiling (models), plac
 command."""
 
 from irkit.phases.building import build
-from irkit.phases.compiling import compile
+from irkit.phases.compiling import compile, for_target
 from irkit.phases.default import DEFAULT, ORDER
 from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
@@ -17,6 +17,7 @@ __all__ = [
     "ORDER",
     "build",
     "compile",
+    "for_target",
     "lower",
     "pipeline_for",
     "trace",

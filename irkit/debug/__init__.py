@@ -10,10 +10,10 @@ regression (the smallest case that fails, and a test of it); command, command_re
 from irkit.debug.bisect import Culprit, bisect
 from irkit.debug.case import Case, Failure, Size, failure_of, find_case, size_of_case
 from irkit.debug.check import Verdict, check, is_trusted
-from irkit.debug.child import ChildDied, Limits
+from irkit.debug.child import Child, ChildDied, Limits
 from irkit.debug.compare import Difference
 from irkit.debug.contracts import Breach, assert_contracts, contracts, differing_elsewhere
-from irkit.debug.crash import write_crash
+from irkit.debug.crash import failure_traceback, write_crash
 from irkit.debug.crash_file import Crash, read_crash
 from irkit.debug.explain import explain
 from irkit.debug.golden import golden_diff, phase_texts, write_golden
@@ -42,6 +42,7 @@ __all__ = [
     "NO_SCHEDULE",
     "Breach",
     "Case",
+    "Child",
     "ChildDied",
     "Crash",
     "Culprit",
@@ -73,6 +74,7 @@ __all__ = [
     "differing_elsewhere",
     "explain",
     "failure_of",
+    "failure_traceback",
     "file_name",
     "find_case",
     "golden_diff",

@@ -1,0 +1,191 @@
+"""What the page asks for, as plain structs; the report embeds the same ones."""
+
+import msgspec
+
+from irkit.inspector_web.blame import Blame
+from irkit.inspector_web.highlight import Marks
+from irkit.inspector_web.rows import Row, side_by_side
+from irkit.inspector_web.runs import Run, Stage, Workspace
+from irkit.inspector_web.steps import StepRow
+
+AROUND = 3
+"""Equal lines around a change that come with a difference."""
+
+MOST_SENT = 4_000
+"""Changed lines that come with a difference; further ones are asked for as they are looked at."""
+
+PageRow = tuple[str, int, int, int, int]
+"""A row: ``=`` a run of equal lines (left, right, count, 0), ``~`` a line changed, ``-`` one
+removed, ``+`` one added (left, right, and the numbers of their marked HTML, -1 for none)."""
+
+CODES = {"changed": "~", "removed": "-", "added": "+"}
+
+
+class FunctionInfo(msgspec.Struct):
+    """A function that steps are about, and how many there are."""
+
+    name: str
+    steps: int
+    changed: int
+    failed: int
+
+
+class RunInfo(msgspec.Struct):
+    """A run: its functions, its steps, and what it was made with."""
+
+    number: int
+    title: str
+    versions: dict[str, str]
+    functions: list[FunctionInfo]
+    steps: list[StepRow]
+
+
+class Overview(msgspec.Struct):
+    """All runs of a page."""
+
+    runs: list[RunInfo]
+
+
+class DiffPage(msgspec.Struct):
+    """A difference of two states. ``html`` holds coloured lines; ``left_lines`` and
+    ``right_lines`` map numbers of lines, from 1, to it, as far as they are sent along."""
+
+    left: int
+    right: int
+    added: int
+    removed: int
+    changes: int
+    exact: bool
+    rows: list[PageRow]
+    html: list[str]
+    left_lines: dict[int, int]
+    right_lines: dict[int, int]
+
+
+def overview(workspace: Workspace) -> Overview:
+    """List runs, functions and steps; costs no printing."""
+    return Overview([run_info(run) for run in workspace.runs])
+
+
+def run_info(run: Run) -> RunInfo:
+    """List the steps of a run."""
+    rows = run.steps.rows()
+    found = {name: FunctionInfo(name, 0, 0, 0) for name in run.functions}
+    for row in rows:
+        info = found[row.function]
+        info.steps += 1
+        info.changed += row.status == "changed"
+        info.failed += row.status == "failed"
+    return RunInfo(run.number, run.title, dict(run.trace.versions), list(found.values()), rows)
+
+
+def page_rows(workspace: Workspace, left: Stage, right: Stage, up_to_names: bool) -> list[Row]:
+    """Lay out a difference with every run of equal lines as one row."""
+    found = workspace.diff(left, right, up_to_names=up_to_names)
+    return side_by_side(found, workspace.table, context=0)
+
+
+class _Sent:
+    """Collect the coloured lines that go along with an answer."""
+
+    def __init__(self, workspace: Workspace, left: Stage, right: Stage) -> None:
+        self.colours = workspace.colours
+        self.ids = left.text.ids, right.text.ids
+        self.html: list[str] = []
+        self.lines: tuple[dict[int, int], dict[int, int]] = {}, {}
+        self._numbers: dict[int, int] = {}
+
+    def line(self, side: int, at: int) -> None:
+        """Send a line of one side, counted from 1."""
+        number = int(self.ids[side][at - 1])
+        if number not in self._numbers:
+            self._numbers[number] = self._add(self.colours.line(number))
+        self.lines[side][at] = self._numbers[number]
+
+    def marked(self, side: int, at: int, marks: Marks) -> int:
+        """Send a line with marks in it."""
+        return self._add(self.colours.line(int(self.ids[side][at - 1]), marks)) if marks else -1
+
+    def _add(self, line: str) -> int:
+        self.html.append(line)
+        return len(self.html) - 1
+
+
+def diff_page(
+    workspace: Workspace, left: Stage, right: Stage, *, up_to_names: bool = False
+) -> DiffPage:
+    """Compare two states."""
+    found = workspace.diff(left, right, up_to_names=up_to_names)
+    sent = _Sent(workspace, left, right)
+    rows: list[PageRow] = []
+    changed = 0
+    for row in page_rows(workspace, left, right, up_to_names):
+        if row.kind in ("same", "fold"):
+            count = row.count or 1
+            rows.append(("=", row.left, row.right, count, 0))
+            _send_around(sent, row, count)
+            continue
+        changed += 1
+        rows.append(
+            (
+                CODES[row.kind],
+                row.left,
+                row.right,
+                sent.marked(0, row.left, row.left_marks),
+                sent.marked(1, row.right, row.right_marks),
+            )
+        )
+        if changed <= MOST_SENT:
+            _send_changed(sent, row)
+    return DiffPage(
+        left=len(found.before),
+        right=len(found.after),
+        added=found.added,
+        removed=found.removed,
+        changes=len(found.hunks),
+        exact=found.exact,
+        rows=rows,
+        html=sent.html,
+        left_lines=sent.lines[0],
+        right_lines=sent.lines[1],
+    )
+
+
+def _send_changed(sent: _Sent, row: Row) -> None:
+    if row.left:
+        sent.line(0, row.left)
+    if row.right:
+        sent.line(1, row.right)
+
+
+def _send_around(sent: _Sent, row: Row, count: int) -> None:
+    near = {*range(min(AROUND + 1, count)), *range(max(0, count - AROUND - 1), count)}
+    for ahead in sorted(near):
+        sent.line(0, row.left + ahead)
+        sent.line(1, row.right + ahead)
+
+
+def coloured_lines(workspace: Workspace, state: Stage, begin: int, end: int) -> list[str]:
+    """Colour lines ``begin`` to ``end`` (both counted from 1, ``end`` included)."""
+    return workspace.colours.lines(state.text.ids[max(0, begin - 1) : end])
+
+
+def counts(run: Run, function: str) -> dict[int, tuple[int, int]]:
+    """Count for each step of a function that changed something the lines added and removed."""
+    found: dict[int, tuple[int, int]] = {}
+    for row in run.steps.rows():
+        if row.function == function and row.status == "changed":
+            counted = run.steps.counted(row.index)
+            found[row.index] = counted.added or 0, counted.removed or 0
+    return found
+
+
+def blamed(blame: Blame, state: Stage) -> list[tuple[int, int]]:
+    """List which step last changed each line, as runs of (step, how many lines)."""
+    made: list[tuple[int, int]] = []
+    for step in blame.of(state.ir).tolist():
+        if made and made[-1][0] == step:
+            made[-1] = step, made[-1][1] + 1
+        else:
+            made.append((step, 1))
+    return made

@@ -1,0 +1,178 @@
+"""The web application: routes that answer the questions of the page with JSON."""
+
+import html
+from collections.abc import Callable
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from flask import Flask, Response, abort, request
+from werkzeug.exceptions import HTTPException
+
+from irkit.core import InputError, IRKitError
+from irkit.inspector_web.answers import (
+    blamed,
+    coloured_lines,
+    counts,
+    diff_page,
+    overview,
+)
+from irkit.inspector_web.details import line_info, step_info
+from irkit.inspector_web.opening import Inspection
+from irkit.inspector_web.runs import Workspace
+from irkit.inspector_web.search import search
+from irkit.inspector_web.security import Door, guard
+from irkit.inspector_web.steps import Filter
+from irkit.passes import BUILTIN
+from irkit.transform import Registry
+
+MOST_LINES = 20_000
+"""Lines of one answer."""
+
+TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+STATIC = {
+    file.name: file.read_bytes()
+    for file in (files("irkit.inspector_web") / "static").iterdir()
+    if file.name.rpartition(".")[2] in TYPES
+}
+"""The files of the page, in memory: no request names anything on disk."""
+
+Answer = Callable[[Workspace], object]
+
+
+def create_app(inspection: Inspection, door: Door) -> Flask:
+    """Make the application for one inspection, behind one door."""
+    app = Flask("irkit.inspector_web", static_folder=None, template_folder=None)
+    app.url_map.merge_slashes = False
+    guard(app, door)
+    app.register_error_handler(HTTPException, _refused)
+    app.register_error_handler(IRKitError, _mistaken)
+    app.register_error_handler(Exception, _broken)
+    registry = Registry.of(BUILTIN).with_entry_points()
+
+    def answer(path: str, make: Answer) -> None:
+        def view() -> Response:
+            with inspection.lock:
+                workspace = inspection.workspace
+                if workspace is None:
+                    return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+                return as_json(make(workspace))
+
+        app.add_url_rule(path, path, view, methods=["GET"])
+
+    app.add_url_rule("/", "page", _page, methods=["GET"])
+    app.add_url_rule("/static/<name>", "static", _static, methods=["GET"])
+    app.add_url_rule("/api/status", "status", lambda: as_json(inspection.status()))
+    app.add_url_rule(
+        "/api/reload", "reload", lambda: as_json({"begun": inspection.reload()}), methods=["POST"]
+    )
+    answer("/api/overview", overview)
+    answer("/api/counts", lambda w: counts(w.run(_number("run")), _text("function")))
+    answer("/api/touching", _touching)
+    answer("/api/diff", _diff)
+    answer("/api/lines", _lines)
+    answer("/api/step", lambda w: _step(w, registry))
+    answer("/api/line", lambda w: line_info(w.state(_text("state")), _line(w)))
+    answer("/api/blame", _blame)
+    answer("/api/search", _search)
+    return app
+
+
+def as_json(value: object, status: int = 200) -> Response:
+    """Answer with JSON."""
+    return Response(msgspec.json.encode(value), status, mimetype="application/json")
+
+
+def _page() -> Response:
+    return _static("index.html")
+
+
+def _static(name: str) -> Response:
+    if name not in STATIC:
+        abort(HTTPStatus.NOT_FOUND)
+    return Response(STATIC[name], mimetype=TYPES[name.rpartition(".")[2]])
+
+
+def _text(name: str) -> str:
+    return request.args.get(name, "")
+
+
+def _number(name: str, default: int = 0) -> int:
+    text = request.args.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise IRKitError(f"{name} is {text[:40]!r}; expected a number")
+    return int(text)
+
+
+def _line(workspace: Workspace) -> int:
+    line, lines = _number("line", 1), len(workspace.state(_text("state")).text.ids)
+    if not 1 <= line <= lines:
+        raise IRKitError(f"there is no line {line}; there are {lines}")
+    return line
+
+
+def _touching(workspace: Workspace) -> list[int]:
+    run = workspace.run(_number("run"))
+    chosen = Filter(function=_text("function"), touches=_text("text")[:1_000])
+    return [row.index for row in run.steps.rows(chosen)]
+
+
+def _diff(workspace: Workspace) -> object:
+    left, right = workspace.state(_text("left")), workspace.state(_text("right"))
+    return diff_page(workspace, left, right, up_to_names=_text("names") == "1")
+
+
+def _lines(workspace: Workspace) -> list[str]:
+    begin = max(1, _number("from", 1))
+    end = min(_number("to", begin), begin + MOST_LINES - 1)
+    return coloured_lines(workspace, workspace.state(_text("state")), begin, end)
+
+
+def _step(workspace: Workspace, registry: Registry) -> object:
+    run, number = _number("run"), _number("step")
+    workspace.step(run, number)
+    return step_info(workspace.runs[run], number, registry)
+
+
+def _blame(workspace: Workspace) -> object:
+    state = workspace.state(_text("state"))
+    return blamed(state.run.blame, state)
+
+
+def _search(workspace: Workspace) -> object:
+    run, text = workspace.run(_number("run")), _text("text")
+    options: dict[str, Any] = {"regex": _text("regex") == "1", "case": _text("case") == "1"}
+    try:
+        return {"found": search(run.texts, text[:2_000], **options)}
+    except InputError as error:  # Half an expression is no mistake while somebody types.
+        return {"problem": str(error)}
+
+
+def _refused(error: HTTPException) -> Response:
+    code = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
+    return _error(code, error.description or "")
+
+
+def _mistaken(error: IRKitError) -> Response:
+    return _error(HTTPStatus.NOT_FOUND, str(error))
+
+
+def _broken(error: Exception) -> Response:
+    return _error(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        f"This is a mistake of irkit's: {type(error).__name__}. The other pages still work.",
+    )
+
+
+def _error(code: int, text: str) -> Response:
+    """Answer the page with JSON, and a person who typed an address with a small page."""
+    if request.path.startswith("/api/"):
+        return as_json({"error": text}, code)
+    title = HTTPStatus(code).phrase
+    body = f"<h1>{title}</h1><p>{html.escape(text)}</p>"
+    return Response(
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>{body}</html>",
+        code,
+        mimetype="text/html",
+    )

@@ -1,0 +1,190 @@
+"""Open what the user names, and open it again when it changes: traces at once, the rest in a child
+with limits of time and memory."""
+
+import json
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from irkit.core import IRKitError
+from irkit.debug import Child, ChildDied, Limits
+from irkit.graph import GRAPH_LEVEL
+from irkit.inspector_web.recording import KINDS, PROGRESS, Kind, Recorded, record
+from irkit.inspector_web.runs import Opened, Workspace
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import Attempt, FailureKind, PassFailed, Trace
+
+LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
+LIMITS = Limits(seconds=600.0, memory=16 << 30)
+LOOKS = 0.4
+"""Seconds between two looks at the files that are watched."""
+
+
+class Status(msgspec.Struct, frozen=True, omit_defaults=False):
+    """How far the opening is. ``revision`` grows with every time that the runs are new."""
+
+    state: Literal["working", "ready", "failed"]
+    title: str
+    revision: int = 0
+    what: str = ""
+    done: int = 0
+    total: int = 0
+    seconds: float = 0.0
+    message: str = ""
+    watching: bool = False
+
+
+class Inspection:
+    """The files on one page and what became of them. Threads may ask at any time."""
+
+    def __init__(
+        self, files: Sequence[str], *, watch: bool = False, limits: Limits = LIMITS
+    ) -> None:
+        self.files, self.watch, self.limits = tuple(files), watch, limits
+        self.title = ", ".join(os.path.basename(file) for file in files)
+        self.lock = threading.RLock()
+        self.workspace: Workspace | None = None
+        self.message = ""
+        self.revision = 0
+        self._working = False
+        self._begun = 0.0
+        self._watched: tuple[str, ...] = tuple(os.path.abspath(file) for file in files)
+        self._ended = threading.Event()
+        self._folder = tempfile.mkdtemp(prefix="irkit-inspect-")
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        """Begin to open the files, and to watch them if asked to."""
+        self.reload()
+        if self.watch:
+            threading.Thread(target=self._look, name="irkit-watch", daemon=True).start()
+
+    def reload(self) -> bool:
+        """Open the files anew, unless that is going on; the old runs stay until then."""
+        with self.lock:
+            if self._working:
+                return False
+            self._working, self._begun = True, time.monotonic()
+        threading.Thread(target=self.open, name="irkit-open", daemon=True).start()
+        return True
+
+    def open(self) -> None:
+        """Open the files; a mistake in them becomes the message."""
+        try:
+            opened = [each for file in self.files for each in self._opened(file)]
+            made: Workspace | None = Workspace(opened)
+            message = ""
+        except (IRKitError, OSError, MemoryError) as error:
+            made, message = None, _said(error)
+        except Exception as error:
+            # A mistake of ours must not leave the page waiting for ever.
+            made, message = None, f"this is a mistake of irkit's: {type(error).__name__}: {error}"
+        with self.lock:
+            self._working, self.message = False, message
+            self.workspace = made if made is not None else self.workspace
+            self.revision += 1
+
+    def status(self) -> Status:
+        """Say how far it is."""
+        with self.lock:
+            working, message, ready = self._working, self.message, self.workspace is not None
+            revision, begun = self.revision, self._begun
+        state = "working" if working and not ready else "failed" if not ready else "ready"
+        told = self._progress() if working else {}
+        return Status(
+            state=state,
+            title=self.title,
+            revision=revision,
+            what=str(told.get("what", "starting" if working else "")),
+            done=int(told.get("done", 0)),
+            total=int(told.get("total", 0)),
+            seconds=time.monotonic() - begun if working else 0.0,
+            message=message,
+            watching=self.watch,
+        )
+
+    def close(self) -> None:
+        """End the child and remove what it wrote."""
+        self._ended.set()
+        if self._child is not None:
+            self._child.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _progress(self) -> dict[str, str | int]:
+        try:
+            return json.loads((Path(self._folder) / PROGRESS).read_text())
+        except (OSError, ValueError):
+            return {}
+
+    def _opened(self, file: str) -> list[Opened]:
+        kind = KINDS.get(os.path.splitext(file)[1].lower())
+        if kind is None:
+            trace = Trace.load(file, LEVELS)
+            return [Opened(trace, trace.title or os.path.basename(file))]
+        return self._recorded(kind, file)
+
+    def _recorded(self, kind: Kind, file: str) -> list[Opened]:
+        # A new process each time: modules of the user's must be read again.
+        self._child = Child(self.limits)
+        try:
+            made = self._child.call(record, kind, os.path.abspath(file), self._folder)
+        except ChildDied as error:
+            raise IRKitError(f"{os.path.basename(file)}: {error.message}") from error
+        finally:
+            self._child.close()
+            self._child = None
+        self._watched = tuple({*self._watched, *made.files})
+        self.note = made.message
+        return [_restored(each) for each in made.runs]
+
+    def _look(self) -> None:
+        known = self._times()
+        while not self._ended.wait(LOOKS):
+            now = self._times()
+            if now != known and self.reload():
+                known = now
+
+    def _times(self) -> dict[str, int]:
+        return {file: _changed_at(file) for file in self._watched}
+
+
+def _changed_at(file: str) -> int:
+    try:
+        return os.stat(file).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.path.basename(str(error.filename))}: {error.strerror}"
+    return str(error) or type(error).__name__
+
+
+def _restored(recorded: Recorded) -> Opened:
+    trace = Trace.load(recorded.path, LEVELS)
+    failure = recorded.failure
+    if failure is None:
+        return Opened(trace, recorded.title)
+    last = trace[-1]
+    kind: FailureKind = failure.kind  # pyright: ignore[reportAssignmentType] -- what PassFailed said
+    error = PassFailed(
+        failure.what,
+        name=failure.name,
+        pass_text=failure.pass_text,
+        phase=failure.phase,
+        function=failure.function,
+        before=last.before,
+        kind=kind,
+        # The pass itself stayed in the child; here its level is what counts.
+        attempt=Attempt(last.level, (), 0, last.index, failure.function, last.before, ()),
+    )
+    shorter = Trace(trace.steps[:-1], title=trace.title, versions=trace.versions)
+    return Opened(shorter, recorded.title, error, failure.traceback, failure.replay)

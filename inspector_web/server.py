@@ -1,0 +1,62 @@
+"""Serve the application with waitress, on this machine only unless told otherwise."""
+
+import ipaddress
+import logging
+from typing import Any
+
+from flask import Flask
+from waitress.server import create_server
+
+from irkit.core import IRKitError
+from irkit.inspector_web.security import MOST_POSTED, Door
+
+LOOPBACK = "127.0.0.1"
+THREADS = 8
+
+
+class Server:
+    """A server that listens; port 0 takes any that is free."""
+
+    def __init__(self, app: Flask, door: Door, *, host: str = LOOPBACK, port: int = 0) -> None:
+        # It warns of every moment in which all threads are busy.
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+        try:
+            self._server: Any = create_server(
+                app,
+                host=host,
+                port=port,
+                threads=THREADS,
+                max_request_body_size=MOST_POSTED,
+                ident=None,
+                clear_untrusted_proxy_headers=True,
+            )
+        except OSError as error:
+            raise IRKitError(
+                f"port {port} of {host} cannot be listened on: {error.strerror or error}",
+                hint="Give another one, or --port 0 for any that is free.",
+            ) from None
+        self.host = host
+        self.port = int(self._server.effective_port)
+        door.port = self.port
+        self._token = door.token
+
+    @property
+    def address(self) -> str:
+        """Return the address that lets a browser in."""
+        return f"http://{self.host}:{self.port}/?token={self._token}"
+
+    def run(self) -> None:
+        """Answer requests until interrupted, or closed by another thread."""
+        self._server.run()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.close()
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether an address is one of this machine for itself."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,205 @@
+// The difference: rows in chunks that the browser lays out only when they come into view.
+
+import { byId, el, fill, plural } from "./dom.js";
+import { missingLines, pageRows } from "./rows.js";
+
+const CHUNK = 200;
+const UNFOLD = 40;
+const MOST_AT_ONCE = 20000;
+
+export class DiffView {
+  constructor(source, { onLine, onChange }) {
+    this.source = source;
+    this.onLine = onLine;
+    this.onChange = onChange;
+    this.view = byId("view");
+    this.view.addEventListener("click", (event) => this.clicked(event));
+    this.shown = 0;
+    this.current = -1;
+    this.changes = 0;
+  }
+
+  say(className, ...content) {
+    this.shown++;
+    this.changes = 0;
+    this.current = -1;
+    fill(this.view, el("div", { class: className, role: className === "error" ? "alert" : "status" }, ...content));
+    this.onChange();
+  }
+
+  // Show the difference of two states; an answer that comes too late is not shown.
+  async show(left, right, options) {
+    const mine = ++this.shown;
+    const slow = setTimeout(() => {
+      if (mine === this.shown) fill(this.view, el("p", { class: "empty", role: "status" }, "Comparing…"));
+    }, 200);
+    try {
+      const answer = await this.source.diff(left, right, options.names);
+      const blame = options.blame ? await this.source.blame(right) : null;
+      if (mine !== this.shown) return;
+      this.load(answer, left, right, options, blame);
+      await this.draw(mine);
+    } catch (error) {
+      if (mine === this.shown) {
+        this.say("error", el("p", {}, error.message), el("button", { type: "button", onclick: () => this.show(left, right, options) }, "Try again"));
+      }
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  load(answer, left, right, options, blame) {
+    const asMap = (given) => new Map(Object.entries(given).map(([line, at]) => [Number(line), answer.html[at]]));
+    this.answer = answer;
+    this.options = options;
+    this.states = { left, right };
+    this.known = { left: asMap(answer.left_lines), right: asMap(answer.right_lines) };
+    this.opened = new Map();
+    this.blame = blame && blame.flatMap(([step, count]) => Array(count).fill(step));
+    this.changes = answer.rows.reduce((sum, row, at, all) => sum + (row[0] !== "=" && (at === 0 || all[at - 1][0] === "=") ? 1 : 0), 0);
+    this.current = -1;
+  }
+
+  async draw(mine = this.shown) {
+    const rows = pageRows(this.answer.rows, { inline: this.options.inline, whole: this.options.whole, opened: this.opened });
+    await Promise.all([this.fetchMissing(rows, "left"), this.fetchMissing(rows, "right")]);
+    if (mine !== this.shown) return;
+    this.rows = rows;
+    const table = el("div", { class: this.tableClass(), role: "table", "aria-label": this.label() });
+    for (let at = 0; at < rows.length; at += CHUNK) {
+      const part = rows.slice(at, at + CHUNK);
+      const chunk = el("div", { class: "chunk", role: "rowgroup" });
+      chunk.style.containIntrinsicSize = `auto ${part.length * 20}px`;
+      chunk.innerHTML = part.map((row) => this.rowHtml(row)).join("");
+      table.append(chunk);
+    }
+    fill(this.view, this.note(), table);
+    this.onChange();
+    this.mark(this.options.line, this.options.scroll);
+  }
+
+  tableClass() {
+    return `lines ${this.options.inline ? "inline" : "sides"}${this.blame ? " blamed" : ""}`;
+  }
+
+  label() {
+    return `${plural(this.answer.removed, "line")} removed, ${this.answer.added} added`;
+  }
+
+  note() {
+    if (this.changes) {
+      return this.answer.exact ? null : el("p", { class: "note" }, "The texts are so large that a smaller difference may exist.");
+    }
+    const text = this.options.names ? "Nothing but names differs here." : "Nothing differs here. This is the IR as it stands.";
+    return el("p", { class: "note", id: "no-change" }, text);
+  }
+
+  async fetchMissing(rows, side) {
+    const known = this.known[side];
+    if (this.options.inline && side === "left") rows = rows.filter((row) => row.kind !== "same");
+    for (const [from, to] of missingLines(rows, side, known)) {
+      for (let begin = from; begin <= to; begin += MOST_AT_ONCE) {
+        const lines = await this.source.lines(this.states[side], begin, Math.min(to, begin + MOST_AT_ONCE - 1));
+        lines.forEach((line, at) => known.set(begin + at, line));
+      }
+    }
+  }
+
+  rowHtml(row) {
+    if (row.kind === "fold") return foldHtml(row);
+    const start = `<div role="row" class="row ${row.kind}"${row.first !== undefined ? ` data-change="${row.first}"` : ""} data-left="${row.left}" data-right="${row.right}">`;
+    if (this.options.inline) {
+      const side = row.kind === "removed" ? "left" : "right";
+      return `${start}${this.blameHtml(row)}${numberHtml(row.left)}${numberHtml(row.right)}${this.codeHtml(row, side)}</div>`;
+    }
+    return `${start}${numberHtml(row.left)}${this.codeHtml(row, "left")}${this.blameHtml(row)}${numberHtml(row.right)}${this.codeHtml(row, "right")}</div>`;
+  }
+
+  codeHtml(row, side) {
+    const line = row[side];
+    if (!line) return '<span role="cell" class="code none"></span>';
+    const mark = side === "left" ? row.leftMark : row.rightMark;
+    const text = mark >= 0 ? this.answer.html[mark] : this.known[side].get(line) ?? "";
+    const deep = /^ */.exec(text)[0].length;
+    const indent = deep ? `<span class="in">${text.slice(0, deep)}</span>` : "";
+    const changed = row.kind !== "same";
+    const sign = changed ? (side === "left" ? "−" : "+") : " ";
+    const kind = changed ? (side === "left" ? " gone" : " come") : "";
+    return `<span role="cell" class="code${kind} d${Math.min(24, deep >> 2)}"><span class="sign">${sign}</span>${indent}${text.slice(deep)}</span>`;
+  }
+
+  blameHtml(row) {
+    if (!this.blame) return "";
+    const step = row.right ? this.blame[row.right - 1] : -2;
+    if (step === -2) return '<span role="cell" class="who"></span>';
+    const named = el("span", { role: "cell", class: "who", "data-step": step }, this.options.nameOf(step));
+    return named.outerHTML;
+  }
+
+  clicked(event) {
+    const fold = event.target.closest("button[data-open]");
+    if (fold) return this.unfold(fold);
+    const row = event.target.closest(".row");
+    if (!row || getSelection().toString()) return undefined;
+    const who = event.target.closest(".who[data-step]");
+    if (who && Number(who.dataset.step) >= 0) return this.options.onBlamed(Number(who.dataset.step));
+    const code = event.target.closest(".code, .no");
+    const cells = [...row.children];
+    const onLeft = !this.options.inline && code && cells.indexOf(code) < 2;
+    const side = (onLeft && row.dataset.left !== "0") || row.dataset.right === "0" ? "L" : "R";
+    const line = `${side}${side === "L" ? row.dataset.left : row.dataset.right}`;
+    this.mark(line, false);
+    return this.onLine(line);
+  }
+
+  async unfold(button) {
+    const { open, key, count } = button.dataset;
+    const extra = this.opened.get(Number(key)) ?? { head: 0, tail: 0 };
+    if (open === "all") extra.head += Math.min(Number(count), MOST_AT_ONCE);
+    else extra[open] += UNFOLD;
+    this.opened.set(Number(key), extra);
+    await this.draw();
+    const first = this.view.querySelector(`button[data-key="${key}"]`);
+    if (first) first.focus();
+    else this.view.focus();
+  }
+
+  // Mark a line such as L12 or R3.
+  mark(line, scroll) {
+    this.options.line = line;
+    this.view.querySelectorAll(".row.chosen").forEach((row) => row.classList.remove("chosen"));
+    if (!line) return;
+    const name = line[0] === "L" ? "left" : "right";
+    const row = this.view.querySelector(`.row[data-${name}="${Number(line.slice(1))}"]`);
+    if (!row) return;
+    row.classList.add("chosen");
+    if (scroll) row.scrollIntoView({ block: "center" });
+  }
+
+  // Go to the next change, or the previous one.
+  go(ahead) {
+    if (!this.changes) return;
+    this.goTo(Math.max(0, Math.min(this.changes - 1, this.current + ahead)));
+  }
+
+  goTo(change) {
+    this.current = change;
+    this.view.querySelectorAll(".row.current").forEach((row) => row.classList.remove("current"));
+    const row = this.view.querySelector(`[data-change="${change}"]`);
+    if (row) {
+      row.classList.add("current");
+      row.scrollIntoView({ block: "center" });
+    }
+    this.onChange();
+  }
+}
+
+function numberHtml(line) {
+  return `<span role="cell" class="no">${line || ""}</span>`;
+}
+
+function foldHtml(row) {
+  const button = (open, text) => `<button type="button" data-open="${open}" data-key="${row.key}" data-count="${row.count}">${text}</button>`;
+  const more = row.count > UNFOLD ? [button("head", `${UNFOLD} more ↓`), button("tail", `${UNFOLD} more ↑`)] : ["", ""];
+  return `<div role="row" class="fold"><span role="cell">${button("all", `Show ${row.count.toLocaleString("en")} unchanged lines`)}${more.join("")}</span></div>`;
+}

@@ -1,0 +1,34 @@
+// Keys for everything. They do nothing while somebody types.
+
+import { byId, el, fill } from "./dom.js";
+
+export const KEYS = [
+  ["j", "Next pass"], ["k", "Previous pass"], ["n", "Next change"], ["p", "Previous change"],
+  ["/", "Search all passes"], ["g", "Go to a pass: filter by name"], ["h", "Hide passes that changed nothing, or show them"],
+  ["u", "One column, or two"], ["x", "All lines, or only what changed"], ["r", "Ignore names"], ["b", "Blame: who last changed each line"],
+  ["c", "Compare from the chosen pass, or stop that"], ["d", "Hide the details, or show them"], ["t", "Next colours: system, light, dark"], ["?", "This list"], ["Esc", "Leave a box or a list"],
+];
+
+export function listen(actions) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = event.target;
+    if (event.key === "Escape" && target.matches?.("input")) { target.blur(); return; }
+    const typing = target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
+    if (typing || byId("help").open) return;
+    const action = actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}
+
+export function showHelp() {
+  const dialog = byId("help");
+  const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
+  const rows = KEYS.map(([key, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, what)));
+  fill(dialog, el("h2", { id: "help-title" }, "Keys"), el("table", {}, el("tbody", {}, ...rows)),
+    el("p", {}, "● changed something, ○ changed nothing, ✕ failed. − is gone, + is new. Click a line to see where it comes from. The address in the browser is a link to what you see."), close);
+  dialog.showModal();
+  close.focus();
+}

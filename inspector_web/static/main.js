@@ -1,0 +1,320 @@
+// Put the parts together: the place in the address says what is shown, and nothing else does.
+
+import { Details } from "./details.js";
+import { DiffView } from "./diffview.js";
+import { byId, el, fill, paused, plural } from "./dom.js";
+import { listen, showHelp } from "./keys.js";
+import { PassList } from "./passes.js";
+import { readPlace, showPlace } from "./place.js";
+import { Search } from "./search.js";
+import { ServerSource } from "./source.js";
+import { nextTheme, startTheme } from "./theme.js";
+import { fillFunctions, fillRuns, fillStages, stageName } from "./stages.js";
+
+class Page {
+  constructor(source) {
+    this.source = source;
+    this.place = readPlace(location.hash);
+    this.revision = 0;
+    this.passes = new PassList((step) => this.goStep(step));
+    this.view = new DiffView(source, { onLine: (line) => this.goLine(line), onChange: () => this.showChange() });
+    this.details = new Details({ onLine: (line) => this.goLine(line, true), onStep: (step) => this.goStep(step) });
+    this.search = new Search(source, {
+      place: () => this.place,
+      nameOf: (step) => this.nameOf(step),
+      onFound: (hit) => this.goFound(hit),
+      onChange: (text, regex, exact) => this.keep({ text, regex, exact }),
+    });
+  }
+
+  get run() { return this.overview.runs[this.place.run]; }
+  get steps() { return this.run.steps.filter((row) => row.function === this.place.fn); }
+  get step() { return this.run.steps[this.place.step]; }
+
+  nameOf(step) { return step < 0 ? "given" : this.run.steps[step].name; }
+
+  // Change the place without drawing anything.
+  keep(changes, isNew = false) {
+    Object.assign(this.place, changes);
+    showPlace(this.place, isNew);
+  }
+
+  async begin() {
+    startTheme();
+    this.connect();
+    await this.poll();
+    if (this.source.status) this.watch();
+  }
+
+  // Wait for the first runs, and say what is done meanwhile.
+  async poll() {
+    for (;;) {
+      let status;
+      try {
+        status = await this.source.status();
+      } catch (error) {
+        return this.failed(error.message);
+      }
+      byId("title").textContent = status.title;
+      document.title = `${status.title} · irkit`;
+      this.revision = status.revision;
+      if (status.state === "ready") return this.load(status.message);
+      if (status.state === "failed") return this.failed(status.message);
+      this.working(status);
+      await new Promise((done) => setTimeout(done, 250));
+    }
+  }
+
+  working(status) {
+    const bar = status.total ? el("progress", { max: status.total, value: status.done, "aria-label": "Progress" }) : el("progress", { "aria-label": "Progress" });
+    const count = status.total ? `, ${status.done} of ${status.total}` : "";
+    this.view.say("empty working", el("p", {}, `Lowering ${status.title}`), bar, el("p", {}, `${status.what}${count} (${status.seconds.toFixed(0)} s)`));
+  }
+
+  failed(message) {
+    this.view.say("error", el("h2", {}, "This cannot be shown"), el("pre", { tabindex: 0 }, message), el("button", { type: "button", onclick: () => this.again() }, "Try again"));
+  }
+
+  async again() {
+    try {
+      await this.source.reload();
+    } catch (error) {
+      return this.failed(error.message);
+    }
+    return this.poll();
+  }
+
+  // Show new runs when there are some.
+  async watch() {
+    for (;;) {
+      await new Promise((done) => setTimeout(done, 1000));
+      const status = await this.source.status().catch(() => null);
+      if (!status) continue;
+      if (!status.watching) return;
+      if (status.revision === this.revision || status.state === "working") continue;
+      this.revision = status.revision;
+      if (status.state === "ready") await this.load(status.message);
+      else this.failed(status.message);
+    }
+  }
+
+  async load(message) {
+    this.overview = await this.source.overview();
+    const problem = message ? el("p", { class: "note problem", role: "alert" }, message) : null;
+    byId("problem")?.remove();
+    if (problem) { problem.id = "problem"; byId("diff-bar").before(problem); }
+    fillRuns(this.overview.runs);
+    this.settle();
+    if (!this.run.steps.length) {
+      this.passes.show([], {});
+      this.view.say("empty", el("p", {}, "No pass ran in this trace, so there is nothing to show."));
+      return;
+    }
+    await this.showAll();
+  }
+
+  // Make the place one that exists.
+  settle() {
+    const runs = this.overview.runs;
+    if (this.place.run === null || this.place.run >= runs.length) this.place.run = 0;
+    const names = this.run.functions.map((each) => each.name);
+    const row = this.place.step === null ? undefined : this.step;
+    if (row) this.place.fn = row.function;
+    else if (this.place.fn === null || !names.includes(this.place.fn)) this.place.fn = names[0] ?? "";
+    if (!row && this.run.steps.length) {
+      const own = this.steps;
+      this.place.step = (own.find((each) => each.status === "failed") ?? own.find((each) => each.status === "changed") ?? own[0]).index;
+    }
+    if (this.place.from && !stageName(this.overview, this.place.from)) this.place.from = null;
+    showPlace(this.place, false);
+  }
+
+  async showAll() {
+    byId("run").value = String(this.place.run);
+    fillFunctions(this.run, this.place.fn);
+    byId("filter").value = this.place.filter ?? "";
+    byId("touches").value = this.place.touches ?? "";
+    byId("hide").checked = this.place.hide;
+    byId("search").value = this.place.text ?? "";
+    byId("regex").checked = this.place.regex;
+    byId("case").checked = this.place.exact;
+    this.showPanes();
+    this.showCounts();
+    await Promise.all([this.showPasses(), this.showStep(Boolean(this.place.line))]);
+  }
+
+  async showCounts() {
+    const { run, fn } = this.place;
+    const counts = await this.source.counts(run, fn).catch(() => ({}));
+    if (run !== this.place.run || fn !== this.place.fn) return;
+    this.counts = { run, fn, counts };
+    this.passes.setCounts(counts);
+  }
+
+  async showPasses() {
+    const { run, fn, touches } = this.place;
+    let touching = null;
+    if (touches) touching = new Set(await this.source.touching(run, fn, touches).catch(() => []));
+    if (touches !== this.place.touches || fn !== this.place.fn) return;
+    this.passes.show(this.steps, { ...this.place, touching });
+    if (this.counts?.run === run && this.counts.fn === fn) this.passes.setCounts(this.counts.counts);
+  }
+
+  states() {
+    const { run, step, from } = this.place;
+    const side = this.step.status === "failed" ? "b" : "a";
+    return [from ?? `${run}.${step}.b`, `${run}.${step}.${side}`];
+  }
+
+  async showStep(scroll = false) {
+    const { run, step } = this.place;
+    this.passes.choose(step);
+    fillStages(this.overview, this.place, this.source.canCompare);
+    byId("to").textContent = `${this.step.status === "failed" ? "before" : "after"} ${this.step.pass_text}`;
+    for (const name of ["names", "blame", "whole"]) byId(name).setAttribute("aria-pressed", String(Boolean(this.place[name])));
+    byId("inline").setAttribute("aria-pressed", String(this.isInline));
+    const [left, right] = this.states();
+    const total = this.run.steps.reduce((sum, row) => sum + row.ms, 0);
+    const shown = this.view.show(left, right, this.viewOptions(scroll));
+    this.source.step(run, step).then(
+      (info) => { if (step === this.place.step) this.details.showStep(this.step, info, total); },
+      (error) => this.details.showError(error));
+    this.showLine();
+    await shown;
+  }
+
+  // On a narrow screen two columns are too many, unless they are asked for.
+  get isInline() {
+    return this.place.view ? this.place.view === "inline" : matchMedia("(max-width: 800px)").matches;
+  }
+
+  viewOptions(scroll) {
+    const { names, blame, whole, line } = this.place;
+    return {
+      names, blame, whole, line, scroll, inline: this.isInline,
+      nameOf: (step) => this.nameOf(step), onBlamed: (step) => this.goStep(step),
+    };
+  }
+
+  async showLine() {
+    const { line } = this.place;
+    if (!line || !/^[LR]\d{1,8}$/.test(line)) { this.details.showLine("", null); return; }
+    const state = this.states()[line[0] === "L" ? 0 : 1];
+    const info = await this.source.line(state, Number(line.slice(1))).catch(() => null);
+    if (line === this.place.line) this.details.showLine(line, info);
+  }
+
+  showChange() {
+    const { changes, current, answer } = this.view;
+    byId("change").textContent = changes ? `${current < 0 ? "" : `${current + 1} of `}${plural(changes, "change")}` : "no change";
+    byId("previous").disabled = byId("next").disabled = !changes;
+    fill(byId("counts"), ...(changes ? [el("span", { class: "plus" }, `+${answer.added}`), " ", el("span", { class: "minus" }, `−${answer.removed}`)] : []));
+  }
+
+  goStep(step) {
+    if (step === null || step < 0) return;
+    const fn = this.run.steps[step].function;
+    const other = fn !== this.place.fn;
+    this.keep({ step, fn, line: null }, true);
+    this.showTab("diff");
+    if (other) this.showAll(); else this.showStep();
+  }
+
+  goLine(line, scroll = false) {
+    this.keep({ line });
+    if (scroll) { this.showTab("diff"); this.view.mark(line, true); }
+    this.showLine();
+  }
+
+  goFound(hit) {
+    const own = this.run.steps.filter((row) => row.function === hit.function);
+    const first = hit.step < 0 ? own[0] : this.run.steps[hit.step];
+    if (!first) return;
+    this.keep({ step: first.index, fn: first.function, line: `${hit.step < 0 ? "L" : "R"}${hit.lines[0]}`, whole: true, from: null }, true);
+    this.showTab("diff");
+    this.showAll();
+  }
+
+  goFunction(fn) {
+    this.place.step = null;
+    this.place.line = this.place.from = null;
+    this.place.fn = fn;
+    this.settle();
+    this.showAll();
+  }
+
+  flip(name) {
+    this.keep({ [name]: !this.place[name] });
+    if (name === "hide") { byId("hide").checked = this.place.hide; this.showPasses(); } else this.showStep();
+  }
+
+  flipInline() {
+    this.keep({ view: this.isInline ? "side" : "inline" });
+    this.showStep();
+  }
+
+  compare(from) {
+    this.keep({ from, line: null }, true);
+    this.showStep();
+  }
+
+  showPanes() { byId("body").dataset.details = this.place.plain ? "off" : "on"; }
+
+  showTab(name) {
+    byId("body").dataset.tab = name;
+    for (const button of byId("tabs").children) {
+      if (button.dataset.tab === name) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
+  }
+
+  connect() {
+    byId("run").addEventListener("change", (event) => { this.place.run = Number(event.target.value); this.goFunction(this.place.fn); });
+    byId("function").addEventListener("change", (event) => this.goFunction(event.target.value));
+    byId("from").addEventListener("change", (event) => this.compare(event.target.value || null));
+    byId("filter").addEventListener("input", paused(60, () => { this.keep({ filter: byId("filter").value }); this.showPasses(); }));
+    byId("touches").addEventListener("input", paused(200, () => { this.keep({ touches: byId("touches").value }); this.showPasses(); }));
+    byId("hide").addEventListener("change", () => this.flip("hide"));
+    for (const name of ["names", "blame", "whole"]) byId(name).addEventListener("click", () => this.flip(name));
+    byId("inline").addEventListener("click", () => this.flipInline());
+    byId("next").addEventListener("click", () => this.view.go(1));
+    byId("previous").addEventListener("click", () => this.view.go(-1));
+    byId("help-button").addEventListener("click", showHelp);
+    byId("tabs").addEventListener("click", (event) => { if (event.target.dataset.tab) this.showTab(event.target.dataset.tab); });
+    addEventListener("hashchange", () => this.arrive());
+    addEventListener("popstate", () => this.arrive());
+    listen(this.keys());
+  }
+
+  arrive() {
+    if (!this.overview) return;
+    const place = readPlace(location.hash);
+    if (JSON.stringify(place) === JSON.stringify(this.place)) return;
+    this.place = place;
+    this.settle();
+    this.showAll();
+  }
+
+  keys() {
+    const ready = (action) => () => { if (this.overview?.runs[this.place.run]?.steps.length) action(); };
+    const move = (ahead) => ready(() => this.goStep(this.passes.after(this.place.step, ahead)));
+    return {
+      j: move(1), k: move(-1),
+      n: () => this.view.go(1), p: () => this.view.go(-1),
+      "/": () => byId("search").focus(),
+      g: () => { this.showTab("passes"); byId("filter").focus(); byId("filter").select(); },
+      h: ready(() => this.flip("hide")), u: ready(() => this.flipInline()), x: ready(() => this.flip("whole")),
+      r: ready(() => this.flip("names")), b: ready(() => this.flip("blame")),
+      c: ready(() => { if (this.source.canCompare) this.compare(this.place.from ? null : this.states()[1]); }),
+      d: ready(() => { this.keep({ plain: !this.place.plain }); this.showPanes(); }),
+      t: nextTheme, "?": showHelp,
+    };
+  }
+}
+
+export function start(source) {
+  const page = new Page(source);
+  page.begin().catch((error) => page.failed(error.message));
+}
+
+if (!globalThis.irkitReport) start(new ServerSource());

@@ -1,0 +1,90 @@
+// The list of passes: by phase, one chosen.
+
+import { byId, el, fill, milliseconds, plural } from "./dom.js";
+
+const MARKS = { changed: ["●", "changed"], same: ["○", "changed nothing"], failed: ["✕", "failed"] };
+
+export class PassList {
+  constructor(onChoose) {
+    this.onChoose = onChoose;
+    this.list = byId("pass-list");
+    this.items = new Map();
+    this.rows = [];
+    this.list.addEventListener("click", (event) => {
+      const item = event.target.closest("[data-step]");
+      if (item) this.onChoose(Number(item.dataset.step));
+    });
+  }
+
+  // Show the rows that a filter lets through; `touching` is a set of steps, or null for all.
+  show(all, { hide, filter, touching, step }) {
+    const wanted = (filter ?? "").toLowerCase();
+    this.rows = all.filter((row) =>
+      (!hide || row.status !== "same" || row.index === step) && row.pass_text.toLowerCase().includes(wanted) && (!touching || touching.has(row.index)));
+    const most = Math.max(...all.map((row) => row.ms), 0.001);
+    this.items = new Map(this.rows.map((row) => [row.index, passItem(row, most)]));
+    fill(this.list, ...this.grouped());
+    const left = all.length - this.rows.length;
+    const changed = all.filter((row) => row.status !== "same").length;
+    byId("pass-count").textContent = left
+      ? `${this.rows.length} of ${plural(all.length, "pass", "passes")} shown`
+      : `${plural(all.length, "pass", "passes")}, ${changed} changed something`;
+    this.choose(step);
+  }
+
+  grouped() {
+    if (!this.rows.length) return [el("p", { class: "empty" }, "No pass fits. Clear the filters to see all.")];
+    const groups = [];
+    let key = null;
+    for (const row of this.rows) {
+      const own = `${row.level} ${row.phase} ${row.phase_name}`;
+      if (own !== key) {
+        key = own;
+        const label = row.level === "graph" ? `Graph ${row.phase} ${row.phase_name}` : `Phase ${row.phase} ${row.phase_name}`;
+        const id = `phase-${groups.length}`;
+        groups.push(el("section", { "aria-labelledby": id }, el("h2", { id }, label), el("ul", {})));
+      }
+      groups[groups.length - 1].lastChild.append(this.items.get(row.index));
+    }
+    return groups;
+  }
+
+  setCounts(counts) {
+    for (const [step, [added, removed]] of Object.entries(counts)) {
+      const place = this.items.get(Number(step))?.querySelector(".delta");
+      if (!place) continue;
+      fill(place, el("span", { class: "plus" }, `+${added}`), " ", el("span", { class: "minus" }, `−${removed}`));
+      place.setAttribute("aria-label", `${added} lines added, ${removed} removed`);
+    }
+  }
+
+  choose(step) {
+    this.list.querySelector('[aria-current="true"]')?.removeAttribute("aria-current");
+    const item = this.items.get(step)?.firstChild;
+    if (!item) return;
+    item.setAttribute("aria-current", "true");
+    item.scrollIntoView({ block: "nearest" });
+  }
+
+  // The step that comes so many rows after one, among those shown.
+  after(step, ahead) {
+    if (!this.rows.length) return null;
+    const at = this.rows.findIndex((row) => row.index === step);
+    if (at < 0) return (this.rows.find((row) => row.index > step) ?? this.rows[0]).index;
+    return this.rows[Math.max(0, Math.min(this.rows.length - 1, at + ahead))].index;
+  }
+}
+
+function passItem(row, most) {
+  const [sign, said] = MARKS[row.status];
+  const options = row.pass_text.startsWith(row.name) ? row.pass_text.slice(row.name.length) : "";
+  const bar = el("span", { class: "time-bar", "aria-hidden": "true" });
+  bar.style.width = `${Math.max(2, (100 * row.ms) / most)}%`;
+  const button = el("button", { type: "button", "data-step": row.index, class: `pass ${row.status}` },
+    el("span", { class: "mark", title: said }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "visually-hidden" }, `${said}: `)),
+    el("span", { class: "name" }, row.name, options ? el("small", {}, options) : null),
+    el("span", { class: "delta" }),
+    el("span", { class: "remarked" }, row.remarks ? el("span", { title: plural(row.remarks, "remark") }, `✎ ${row.remarks}`) : ""),
+    el("span", { class: "time", title: `${milliseconds(row.ms)}; ${row.before} nodes before, ${row.after} after` }, bar, milliseconds(row.ms)));
+  return el("li", {}, button);
+}

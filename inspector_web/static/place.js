@@ -1,0 +1,40 @@
+// Where one is on the page: all of it stands in the address, so a link brings it back.
+
+const PLACE_NAMES = {
+  run: "run", fn: "function", step: "step", from: "from", view: "view", names: "names",
+  blame: "blame", whole: "whole", hide: "hide", plain: "plain", filter: "filter", touches: "touches", line: "line",
+  text: "search", regex: "regex", exact: "case",
+};
+const FLAGS = new Set(["names", "blame", "whole", "hide", "plain", "regex", "exact"]);
+const NUMBERS = new Set(["run", "step"]);
+
+export function readPlace(hash) {
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const place = {};
+  for (const [key, name] of Object.entries(PLACE_NAMES)) {
+    const text = given.get(name);
+    if (FLAGS.has(key)) place[key] = text === "1";
+    else if (NUMBERS.has(key)) place[key] = text !== null && /^\d{1,7}$/.test(text) ? Number(text) : null;
+    else place[key] = text;
+  }
+  return place;
+}
+
+export function writePlace(place) {
+  const made = new URLSearchParams();
+  for (const [key, name] of Object.entries(PLACE_NAMES)) {
+    const value = place[key];
+    if (value === null || value === undefined || value === false) continue;
+    if (value === "" && key !== "fn") continue;
+    made.set(name, value === true ? "1" : String(value));
+  }
+  return `#${made}`;
+}
+
+// A new step is a place to come back to; a tick in a box is not.
+export function showPlace(place, isNew) {
+  const hash = writePlace(place);
+  if (hash === location.hash) return;
+  if (isNew) history.pushState(null, "", hash);
+  else history.replaceState(null, "", hash);
+}

@@ -1,0 +1,71 @@
+// From the rows of an answer to the rows of the page: fold what is equal, one column or two.
+//
+// An answer has ["=", left, right, count] for lines that are equal, ["~", left, right, html, html]
+// for a line that changed, ["-", left, ...] and ["+", 0, right, ...].
+
+export const AROUND = 3;
+const KIND_OF = { "~": "changed", "-": "removed", "+": "added" };
+
+// `opened` maps the first left line of a fold to how many lines are shown at its head and tail.
+export function pageRows(rows, { inline, whole, opened }) {
+  const made = [];
+  rows.forEach((row, at) => {
+    if (row[0] === "=") equalRows(made, row, at === 0, at === rows.length - 1, whole, opened);
+    else made.push({ kind: KIND_OF[row[0]], left: row[1], right: row[2], leftMark: row[3], rightMark: row[4] });
+  });
+  numberChanges(made);
+  return inline ? oneColumn(made) : made;
+}
+
+function equalRows(made, [, left, right, count], first, last, whole, opened) {
+  const extra = opened.get(left) ?? { head: 0, tail: 0 };
+  // With no change at all there is nothing to show around: then it is the text that is looked at.
+  const alone = first && last ? 500 : 0;
+  const head = Math.min(count, (first ? alone : AROUND) + extra.head);
+  const tail = Math.min(count - head, (last ? 0 : AROUND) + extra.tail);
+  const shown = whole || head + tail + 1 >= count;
+  const equal = (at) => made.push({ kind: "same", left: left + at, right: right + at });
+  for (let at = 0; at < (shown ? count : head); at++) equal(at);
+  if (shown) return;
+  made.push({ kind: "fold", left: left + head, right: right + head, count: count - head - tail, key: left });
+  for (let at = count - tail; at < count; at++) equal(at);
+}
+
+function numberChanges(rows) {
+  let change = -1;
+  let inside = false;
+  for (const row of rows) {
+    const changed = row.kind !== "same" && row.kind !== "fold";
+    if (changed && !inside) row.first = ++change;
+    if (changed) row.change = change;
+    inside = changed;
+  }
+}
+
+function oneColumn(rows) {
+  const made = [];
+  let waiting = [];
+  const flush = () => { made.push(...waiting); waiting = []; };
+  for (const row of rows) {
+    if (row.kind === "same" || row.kind === "fold") { flush(); made.push(row); continue; }
+    if (row.first !== undefined) flush();
+    if (row.kind === "added") { waiting.push(row); continue; }
+    made.push({ ...row, kind: "removed", right: 0 });
+    if (row.kind === "changed") waiting.push({ ...row, kind: "added", left: 0, first: undefined });
+  }
+  flush();
+  return made;
+}
+
+// List ranges of line numbers, each with its end, that rows need and a map does not hold.
+export function missingLines(rows, side, known) {
+  const found = [];
+  for (const row of rows) {
+    const line = row.kind === "fold" ? 0 : row[side];
+    if (!line || known.has(line)) continue;
+    const last = found[found.length - 1];
+    if (last && line - last[1] <= 50 && line > last[1]) last[1] = line;
+    else found.push([line, line]);
+  }
+  return found;
+}

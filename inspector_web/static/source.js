@@ -1,0 +1,32 @@
+// Where the page gets its answers: a server on this machine.
+
+export class ServerSource {
+  canCompare = true;
+
+  async ask(path, given = {}, options = {}) {
+    const query = new URLSearchParams(given);
+    let response;
+    try {
+      response = await fetch(`/api/${path}?${query}`, options);
+    } catch {
+      throw new Error("The server does not answer. Is irkit inspect still running?");
+    }
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error(answer.error ?? `The server answered ${response.status}.`);
+    return answer;
+  }
+
+  status() { return this.ask("status"); }
+  reload() { return this.ask("reload", {}, { method: "POST" }); }
+  overview() { return this.ask("overview"); }
+  counts(run, fn) { return this.ask("counts", { run, function: fn }); }
+  touching(run, fn, text) { return this.ask("touching", { run, function: fn, text }); }
+  diff(left, right, names) { return this.ask("diff", { left, right, names: names ? 1 : 0 }); }
+  lines(state, from, to) { return this.ask("lines", { state, from, to }); }
+  step(run, step) { return this.ask("step", { run, step }); }
+  line(state, line) { return this.ask("line", { state, line }); }
+  blame(state) { return this.ask("blame", { state }); }
+  search(run, text, options) {
+    return this.ask("search", { run, text, regex: options.regex ? 1 : 0, case: options.exact ? 1 : 0 });
+  }
+}

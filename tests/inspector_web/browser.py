@@ -1,0 +1,67 @@
+"""A real browser on a real server."""
+
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+from irkit.inspector_web.app import create_app
+from irkit.inspector_web.opening import Inspection
+from irkit.inspector_web.security import new_door
+from irkit.inspector_web.server import Server
+from tests.inspector_web.pages import chromium
+
+
+def launched() -> Iterator[Browser]:
+    """Start the browser, or say why there is no such test."""
+    path = chromium()
+    if path is None:
+        pytest.skip("there is no Chromium here; .ci/run installs one, IRKIT_CHROMIUM names one")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def served(inspection: Inspection) -> Generator[Server]:
+    """Serve an inspection for a while."""
+    door = new_door()
+    server = Server(create_app(inspection, door), door)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.close()
+        thread.join(10)
+        inspection.close()
+
+
+class Watched:
+    """A page, and all that must not happen on it."""
+
+    def __init__(self, browser: Browser, width: int = 1280, height: int = 800) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": height})
+        self.page: Page = self.context.new_page()
+        self.problems: list[str] = []
+        self.outside: list[str] = []
+        self.page.on("console", lambda said: self.problems.append(f"{said.type}: {said.text}"))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.problems.append(f"dialog {dialog.message}"))
+        self.context.route("**/*", self._seen)
+
+    def _seen(self, route: Route) -> None:
+        if not route.request.url.startswith(("http://127.0.0.1:", "data:", "file:")):
+            self.outside.append(route.request.url)
+            route.abort()
+            return
+        route.continue_()
+
+    def close(self) -> None:
+        """Leave, and complain about what was seen."""
+        self.context.close()
+        assert self.problems == []
+        assert self.outside == []

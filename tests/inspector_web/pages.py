@@ -1,0 +1,112 @@
+"""What tests of the page share: traces, a client that is let in, a server, and a browser."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from irkit.inspector_web.app import create_app
+from irkit.inspector_web.opening import Inspection
+from irkit.inspector_web.security import new_door
+from irkit.ir import parse
+from irkit.phases import trace
+from irkit.transform import Trace
+
+MATMUL = """\
+def matmul(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):
+    for i in parallel(0, 64):
+        for j in serial(0, 64):
+            for k in serial(0, 64):
+                with block("C"):
+                    vi = axis.spatial(64, i)
+                    vj = axis.spatial(64, j)
+                    vk = axis.reduce(64, k)
+                    with init():
+                        C[vi, vj] = f32(0.0)
+                    C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+"""
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</script><script>alert(1)</script>",
+    "'-alert(1)-'",
+    "&lt;b&gt;",
+    "<!--",
+    "]]>",
+    "{{7*7}}",
+    "javascript:alert(1)",
+    "../../etc/passwd",
+    "\u202eevil",
+    "a\u2028b",
+)
+
+
+def matmul_trace(folder: Path, name: str = "matmul.trace") -> str:
+    """Write the trace of a matrix product."""
+    path = folder / name
+    made = trace(parse(MATMUL, file="matmul.irs"))
+    Trace(made, title=name).save(path)
+    return str(path)
+
+
+def hostile_trace(folder: Path) -> str:
+    """Write a trace in which everything that has a name has a hostile one."""
+    names = ", ".join(f"x_{at}: f32[8]" for at in range(len(HOSTILE)))
+    called = ", ".join(f"x_{at}={name!r}" for at, name in enumerate(HOSTILE))
+    body = "".join(
+        f"    for i_{at} in serial(0, 8):\n        x_{at}[i_{at}] = f32(1.0)\n"
+        for at in range(len(HOSTILE))
+    )
+    text = f"@name({HOSTILE[0]!r})\n@names({called})\ndef f({names}):\n{body}"
+    func = parse(text, file="<b>hostile</b>.irs")
+    path = folder / "hostile.trace"
+    Trace(trace(func), title=HOSTILE[1]).save(path)
+    return str(path)
+
+
+def opened(*files: str) -> Inspection:
+    """Open files and wait until that is done."""
+    inspection = Inspection(files)
+    inspection.open()
+    assert inspection.message == ""
+    return inspection
+
+
+HERE = "http://127.0.0.1:4321"
+
+
+class Client(FlaskClient):
+    """A client of an application on port 4321; ``token`` is what lets it in."""
+
+    here = HERE
+    token = ""
+
+    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
+        """Send a request there."""
+        kwargs.setdefault("base_url", self.here)
+        return super().open(*args, **kwargs)
+
+
+def client_of(inspection: Inspection, *, let_in: bool = True) -> Client:
+    """Make a client, which has the cookie if it is let in."""
+    door = new_door()
+    door.port = 4321
+    app = create_app(inspection, door)
+    app.test_client_class = Client
+    client = app.test_client()
+    assert isinstance(client, Client)
+    client.token = door.token
+    if let_in:
+        answer = client.get(f"/?token={door.token}")
+        assert answer.status_code == 200
+    return client
+
+
+def chromium() -> str | None:
+    """Find a browser."""
+    named = os.environ.get("IRKIT_CHROMIUM")
+    return named or shutil.which("chromium") or shutil.which("google-chrome")
