@@ -41,6 +41,7 @@ from irkit.ir import (
     Assert,
     Broadcast,
     Buffer,
+    Call,
     Const,
     Evaluate,
     Expr,
@@ -81,7 +82,7 @@ class _Runs:
         self.sources = sources
 
     def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
-        if isinstance(stmt, LEAVES):
+        if _is_leaf(stmt):
             return self._shared([stmt])
         if isinstance(stmt, Seq):
             return (yield from self._sequence(stmt))
@@ -92,11 +93,11 @@ class _Runs:
         made: list[Stmt] = []
         run: list[Stmt] = []
         for inner in stmt.stmts:
-            if isinstance(inner, LEAVES) and len(run) < MAX_RUN:
+            if _is_leaf(inner) and len(run) < MAX_RUN:
                 run.append(inner)
                 continue
             made += [self._shared(run)] if run else []
-            run = [inner] if isinstance(inner, LEAVES) else []
+            run = [inner] if _is_leaf(inner) else []
             made += [] if run else [(yield inner)]
         made += [self._shared(run)] if run else []
         flat = seq(*made)
@@ -122,6 +123,13 @@ class _Runs:
         before = seq(*run)
         after = _Run(run, self.sources).rebuilt()
         return after if after is not None and allowed("share", before, after) else before
+
+
+def _is_leaf(stmt: Stmt) -> bool:
+    """Say whether a statement computes values to share; what a barrier or a prefetch names it does
+    not load."""
+    effect = isinstance(stmt, Evaluate) and isinstance(stmt.value, Call)
+    return isinstance(stmt, LEAVES) and not effect
 
 
 def _same_stmts(made: Stmt, stmt: Seq) -> bool:

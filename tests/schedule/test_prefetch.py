@@ -1,13 +1,14 @@
 """Memory is asked for ahead, and nothing else changes."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irkit.codegen import emit
-from irkit.core import ScheduleError, Target, same
-from irkit.ir import PrimFunc, parse, script
-from irkit.phases import build, lower
+from irkit.core import ScheduleError, Target, any_node, same, walk
+from irkit.ir import Evaluate, Load, PrimFunc, interpret, parse, script
+from irkit.phases import DEFAULT, build, lower
 from irkit.schedule import Schedule, ScheduleTrace
 from tests.schedule.kernels import assert_same_natively, chain, matmul
 
@@ -116,3 +117,36 @@ def test_asking_ahead_is_data() -> None:
     ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
     assert same(again.func, sch.func)
     assert same(parse(script(again.func)), sch.func)
+
+
+def test_what_is_asked_for_is_never_loaded_to_share_it() -> None:
+    func = parse(
+        """
+def g(A: f32[64], C: f32[64]):
+    for i in serial(0, 64):
+        evaluate(prefetch(A[i + 8]))
+        evaluate(prefetch(A[i + 8]))
+        C[i] = (A[i + 8] if i + 8 < 64 else f32(0.0)) * (A[i + 8] if i + 8 < 64 else f32(1.0))
+""".lstrip()
+    )
+    lowered = DEFAULT.run(func)
+    asked = [stmt for stmt in walk(lowered, on=Evaluate) if any_node(stmt, Load)]
+    assert len(asked) == 2
+    a, c = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    interpret(lowered, a, c)
+    np.testing.assert_array_equal(c[:56], a[8:] ** 2)
+
+
+def test_loops_that_ask_ahead_may_still_run_together() -> None:
+    func = parse(
+        """
+def g(A: f32[64], C: f32[64]):
+    for i in serial(0, 64):
+        evaluate(prefetch(A[i + 8]))
+        with block("C"):
+            vi = axis.spatial(64, i)
+            C[vi] = A[vi] + f32(1.0)
+""".lstrip()
+    )
+    sch = Schedule(func, check="each")
+    sch.parallel(sch.get_loops(sch.get_block("C"))[0])

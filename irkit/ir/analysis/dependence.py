@@ -19,6 +19,7 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.build import as_int
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
+from irkit.ir.intrinsics import Call
 from irkit.ir.stmt import Allocate, Assert, Evaluate, For, Let, Region, Stmt
 
 Kind = Literal["flow", "anti", "output"]
@@ -55,7 +56,7 @@ class Dependences:
         return next(filter(None, map(apart._carries, loops)), None)
 
     def _carries(self, loop: For) -> str | None:
-        if any(True for _ in walk(loop.body, Evaluate)):
+        if any(map(_acts, walk(loop.body, Evaluate))):
             return "it has an effect beside memory"
         # What is allocated in an iteration is its own.
         own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
@@ -70,7 +71,7 @@ class Dependences:
         Both stand in the body of the loop, ``first`` in front; each keeps its own order.
         """
         parts = (first, second)
-        if any(True for part in parts for _ in walk(part, (Evaluate, Assert))):
+        if any(_acts(node) for part in parts for node in walk(part, (Evaluate, Assert))):
             return "it has an effect beside memory"
         own = {allocate.buffer for part in parts for allocate in walk(part, Allocate)}
         one, other = (
@@ -119,6 +120,15 @@ class Dependences:
 def _count(loop: For) -> int | None:
     begin, end = as_int(loop.begin), as_int(loop.end)
     return None if begin is None or end is None else end - begin
+
+
+def _acts(stmt: Evaluate | Assert) -> bool:
+    """Say whether a statement does anything that others may notice."""
+    match stmt:
+        case Evaluate(Call("prefetch")):
+            return False
+        case _:
+            return True
 
 
 @analysis
