@@ -10,7 +10,7 @@ import msgspec
 
 from irkit import te
 from irkit.fuzz.picks import Picks
-from irkit.ir import DType, Expr, PrimFunc, as_int, simplify
+from irkit.ir import DType, Expr, PrimFunc, Var, as_int, simplify
 
 _LIMIT = 1 << 22  # Floats of 32 bits hold whole numbers up to 1 << 24.
 _MOST_ELEMENTS = 100
@@ -190,7 +190,8 @@ def _window(s: _Stages, source: Made) -> bool:
     if (extent is not None and extent < 2) or not _fits(source, source.shape):
         return False
     dtype = _adding(source)
-    step = 1 + s.picks.below(2)
+    # What is left of a symbolic extent may be nothing to take one from.
+    step = 1 + s.picks.below(2) if extent is not None or isinstance(source.shape[at], Var) else 2
     shape = list(source.shape)
     shape[at] = simplify(shape[at] - 1 if step == 1 else shape[at] // 2)
 
@@ -329,7 +330,8 @@ def _reduce(s: _Stages, source: Made) -> bool:
     shape = (*source.shape[:at], *source.shape[at + count :])
     if kind == 6 and count == 1:
         return _reduce_pair(s, source, at, over[0])
-    return s.add(te.compute(shape, value, name=s.name()), source.bound * 64, source)
+    bound = source.bound * (1 if kind in (1, 2) else 64)
+    return s.add(te.compute(shape, value, name=s.name()), bound, source)
 
 
 def _reduce_pair(s: _Stages, source: Made, at: int, over: te.IterVar) -> bool:
