@@ -1,11 +1,21 @@
 """Run every benchmark: ``python -m benchmarks``."""
 
-from benchmarks import compiler, inspector, models, parallel, rewriting, tracing, vector_math
+from benchmarks import (
+    compiler,
+    inspector,
+    models,
+    parallel,
+    rewriting,
+    schedules,
+    tracing,
+    vector_math,
+)
 
 models.main()
 compiler.main()
 inspector.main()
 parallel.main()
 rewriting.main()
+schedules.main()
 tracing.main()
 vector_math.main()
