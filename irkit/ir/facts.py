@@ -3,29 +3,51 @@
 A pass that is said to give a fact is held to it wherever verification is on.
 """
 
-from irkit.core import Node, Problem, walk
+from irkit.core import Node, Problem, analysis, children, walk
 from irkit.ir.buffer import Load
 from irkit.ir.function import PrimFunc
 from irkit.ir.intrinsics import Call
-from irkit.ir.stmt import Block, Evaluate, For, LoopKind, Store
+from irkit.ir.stmt import Block, Evaluate, For, LoopKind, Stmt, Store
 from irkit.transform import Fact
 
 LOOP = "loop"
 
 
+@analysis
+def _statements(func: PrimFunc) -> list[Stmt]:
+    """List the statements, in text order; several facts ask for them after each pass."""
+    found: list[Stmt] = []
+    stack: list[Node] = [func.body]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        # Expressions hold no statements, and are most of the nodes.
+        if isinstance(node, Stmt) and id(node) not in seen:
+            seen.add(id(node))
+            found.append(node)
+            stack.extend(reversed(children(node)))
+    return found
+
+
 def _blocks(func: PrimFunc) -> list[Problem]:
-    return [Problem(f"block {block.name!r} is left", block) for block in walk(func.body, Block)]
+    return [
+        Problem(f"block {block.name!r} is left", block)
+        for block in _statements(func)
+        if isinstance(block, Block)
+    ]
 
 
 def _init_blocks(func: PrimFunc) -> list[Problem]:
     return [
         Problem(f"block {block.name!r} has an init", block)
-        for block in walk(func.body, Block)
-        if block.init is not None
+        for block in _statements(func)
+        if isinstance(block, Block) and block.init is not None
     ]
 
 
 def _deep_accesses(func: PrimFunc) -> list[Problem]:
+    if all(len(node.indices) == 1 for node in walk(func.body, (Load, Store))):
+        return []
     found = list[Problem]()
     stmt: Node = func
     for node in walk(func.body):
@@ -40,16 +62,16 @@ def _deep_accesses(func: PrimFunc) -> list[Problem]:
 def _loops(func: PrimFunc, kind: LoopKind) -> list[Problem]:
     return [
         Problem(f"loop {loop.var.name!r} is {kind}", loop)
-        for loop in walk(func.body, For)
-        if loop.kind == kind
+        for loop in _statements(func)
+        if isinstance(loop, For) and loop.kind == kind
     ]
 
 
 def _nested_parallel(func: PrimFunc) -> list[Problem]:
     return [
         Problem(f"parallel loop {inner.var.name!r} is inside {outer.var.name!r}", inner)
-        for outer in walk(func.body, For)
-        if outer.kind == "parallel"
+        for outer in _statements(func)
+        if isinstance(outer, For) and outer.kind == "parallel"
         for inner in walk(outer.body, For)
         if inner.kind == "parallel"
     ]
@@ -58,8 +80,10 @@ def _nested_parallel(func: PrimFunc) -> list[Problem]:
 def _threads(func: PrimFunc) -> list[Problem]:
     barriers = [
         Problem("a barrier is left", stmt)
-        for stmt in walk(func.body, Evaluate)
-        if isinstance(stmt.value, Call) and stmt.value.name == "barrier"
+        for stmt in _statements(func)
+        if isinstance(stmt, Evaluate)
+        and isinstance(stmt.value, Call)
+        and stmt.value.name == "barrier"
     ]
     return _loops(func, "thread") + barriers
 

@@ -20,9 +20,10 @@ def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
     if begin != 0 or end is None:
         return None
     weights = [1]
-    for weight in sorted(_weights(loop)):
-        if weight < end and weight % weights[-1] == 0:
+    for weight in _weights(loop):
+        if weight < end and all(max(weight, w) % min(weight, w) == 0 for w in weights):
             weights.append(weight)
+    weights.sort()
     if len(weights) == 1:
         return None
     extents = [above // below for below, above in pairwise(weights)]
@@ -45,16 +46,19 @@ def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
     return rewrite(func, put, on=For), nest[::-1]
 
 
-def _weights(loop: For) -> set[int]:
+def _weights(loop: For) -> list[int]:
     """Find by what indices are divided: by 4 and 32 in ``f // 4 % 8``. Any choice of digits is
-    right; these are the ones that help."""
+    right; these are the ones that help, first those of the loop's own variable."""
+    own: set[int] = set()
     found: set[int] = set()
     for node in walk(loop.body, (FloorDiv, FloorMod)):
         at: Expr = node
         weight = 1
+        weights: set[int] = set()
         while isinstance(at, (FloorDiv, FloorMod)) and isinstance(at.b, Const):
             number = int(at.b.value)
             weight *= max(1, number)
-            found.update((weight, number))
+            weights.update(w for w in (weight, number) if w > 1)
             at = at.a
-    return {weight for weight in found if weight > 1}
+        (own if at is loop.var else found).update(weights)
+    return [*sorted(own), *sorted(found - own)]

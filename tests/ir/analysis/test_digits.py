@@ -50,3 +50,9 @@ def test_digits_that_make_up_the_whole_variable_are_seen_to() -> None:
         assert carried(f"f // {weight}", f"f % {weight}", n) is None
     assert carried("f // 8", "f % 8 // 4 * 4 + f % 4", 32) is None
     assert carried("f // 8", "f % 4", 32) is not None
+
+
+def test_digits_of_the_variable_go_before_those_of_what_is_made_of_it() -> None:
+    assert carried("f // 7", "f % 7 + (f // 7 * 2 + 1) // 2 * 0", 28) is None
+    assert carried("f // 7 * 2 // 2 * 4", "f % 7", 28) is None
+    assert carried("f // 7", "f % 7 + f // 0 % -3", 28) is None
