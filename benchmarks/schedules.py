@@ -37,16 +37,20 @@ _THREADS = ("IRKIT", "OMP", "OPENBLAS", "MKL", "NUMBA")
 
 
 def compare(name: str, ours: Thunk, peers: dict[str, Thunk], work: float, repeats: int) -> None:
-    """Print how often as fast as each peer something is: the median over some rounds, and the
-    least and the most. Units: ``work`` in bytes or operations."""
-    measure = paired if num_threads() == 1 else in_bursts
+    """Print how often as fast as each peer something is, and the least and the most over some
+    rounds: on one thread the median ratio, on several that of the best. Units: ``work`` in bytes or
+    operations."""
+    alone = num_threads() == 1
     told: list[str] = []
     seconds: list[float] = []
     for label, peer in peers.items():
+        measure = paired if alone else in_bursts
         rounds = [measure(ours, peer, repeats=repeats) for _ in range(ROUNDS)]
         speeds = sorted(1 / ratio for _, _, ratio in rounds)
-        seconds += [mine for mine, _, _ in rounds]
-        told.append(f"{label} {median(speeds):.2f} ({speeds[0]:.2f}-{speeds[-1]:.2f})")
+        mine, other = (min(each[side] for each in rounds) for side in (0, 1))
+        seconds += [median(each[0] for each in rounds) if alone else mine]
+        speed = median(speeds) if alone else other / mine
+        told.append(f"{label} {speed:.2f} ({speeds[0]:.2f}-{speeds[-1]:.2f})")
     mine = median(seconds)
     print(
         f"{name}: {mine * 1e6:.0f} us, {work / mine / 1e9:.0f} G/s; {', '.join(told)}", flush=True

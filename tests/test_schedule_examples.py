@@ -72,10 +72,10 @@ def convolved(x: Any, w: Any) -> Any:
 @pytest.mark.parametrize("lanes", [8, 16])
 def test_elements_are_those_of_numpy(n: int, lanes: int) -> None:
     a, b, d, c = numbers(n), numbers(n), numbers(n), np.empty(n, np.float32)
-    irkit.build(elementwise.schedule(elementwise.add(n), lanes=lanes, chunk=128).func)(a, b, c)
+    irkit.build(elementwise.schedule(elementwise.add(n), lanes=lanes).func)(a, b, c)
     np.testing.assert_array_equal(c, a + b)
     func = elementwise.mul_add_relu(n)
-    irkit.build(elementwise.schedule(func, lanes=lanes, chunk=128).func)(a, b, d, c)
+    irkit.build(elementwise.schedule(func, lanes=lanes).func)(a, b, d, c)
     np.testing.assert_array_equal(c, np.maximum(a * b + d, 0))
 
 

@@ -70,7 +70,7 @@ def filters(w: Array, *, width: int = 2 * LANES) -> Array:
 
 def schedule(func: PrimFunc, *, columns: int = 14, vectors: int = 2) -> irkit.Schedule:
     """Keep ``columns`` x ``vectors`` vectors of sums in registers while all that adds to them is
-    read; a thread takes whole rows."""
+    read; a thread takes whole images."""
     sch = irkit.Schedule(func)
     block = sch.get_block("Y")
     k, h, v, lane, g, r, s, c = sch.get_loops(block)
@@ -85,7 +85,7 @@ def schedule(func: PrimFunc, *, columns: int = 14, vectors: int = 2) -> irkit.Sc
         sch.unroll(column)
         sch.unroll(vector)
         sch.vectorize(last)
-    sch.parallel(sch.fuse(ko, h))
+    sch.parallel(ko)
     return sch
 
 

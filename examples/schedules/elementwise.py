@@ -28,15 +28,15 @@ def mul_add_relu(n: int) -> PrimFunc:
     return te.create_prim_func([a, b, d, c])
 
 
-def schedule(func: PrimFunc, *, lanes: int = 8, chunk: int = 65536) -> irkit.Schedule:
-    """Compute all stages in one loop over vectors, of which a thread takes ``chunk`` elements at a
-    time."""
+def schedule(func: PrimFunc, *, lanes: int = 8, parts: int = 2) -> irkit.Schedule:
+    """Compute all stages in one loop over vectors, in one part for each thread: so each call finds
+    in the caches of a processor what that processor had before."""
     sch = irkit.Schedule(func)
     last = sch.get_block("C")
     while inner := sch.get_producers(last):
         sch.compute_inline(inner[0])
     (i,) = sch.get_loops(last)
-    outer, _, lane = sch.split(i, [None, chunk // lanes, lanes])
+    outer, _, lane = sch.split(i, [parts, None, lanes])
     sch.parallel(outer)
     sch.vectorize(lane)
     return sch

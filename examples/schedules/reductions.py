@@ -15,8 +15,8 @@ from irkit.ir import PrimFunc
 from irkit.schedule import BlockRef
 
 VECTORS, LANES = 4, 8
-CHUNKS = 16
-ROWS = 16
+PARTS = 2
+"""One for each thread, so that a processor has the same part in each call."""
 
 
 def total(n: int) -> PrimFunc:
@@ -61,24 +61,26 @@ def layernorm(rows: int, columns: int, epsilon: float = 1e-5) -> PrimFunc:
     return te.create_prim_func([x, g, b, y])
 
 
-def schedule_total(func: PrimFunc, *, vectors: int = 8, lanes: int = LANES) -> irkit.Schedule:
-    """Add up chunks of the array, and these afterwards."""
+def schedule_total(
+    func: PrimFunc, *, vectors: int = 8, lanes: int = LANES, parts: int = PARTS
+) -> irkit.Schedule:
+    """Add up parts of the array, and these afterwards."""
     sch = irkit.Schedule(func)
     block = sch.get_block("S")
-    chunk, _ = sch.split(sch.get_loops(block)[-1], [CHUNKS, None])
-    part = sch.rfactor(chunk)
+    whole, _ = sch.split(sch.get_loops(block)[-1], [parts, None])
+    part = sch.rfactor(whole)
     in_vectors(sch, part, vectors, lanes)
     sch.parallel(sch.get_loops(part)[-2])
     return sch
 
 
 def schedule_rows(
-    func: PrimFunc, *, vectors: int = VECTORS, lanes: int = LANES, rows: int = ROWS
+    func: PrimFunc, *, vectors: int = VECTORS, lanes: int = LANES, parts: int = PARTS
 ) -> irkit.Schedule:
-    """Compute all that a row needs before the next, of which a thread takes ``rows`` at a time."""
+    """Compute all that a row needs before the next."""
     sch = irkit.Schedule(func)
     last = sch.get_block("Y")
-    chunk, row = sch.split(sch.get_loops(last)[0], [None, rows])
+    part, row = sch.split(sch.get_loops(last)[0], [parts, None])
     while inner := _waiting(sch, sch.get_child_blocks(row)):
         sch.compute_at(inner, row)
     for block in sch.get_child_blocks(row):
@@ -88,7 +90,7 @@ def schedule_rows(
             _, vector, lane = sch.split(sch.get_loops(block)[-1], [None, vectors, lanes])
             sch.unroll(vector)
             sch.vectorize(lane)
-    sch.parallel(chunk)
+    sch.parallel(part)
     return sch
 
 
