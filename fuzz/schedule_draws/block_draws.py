@@ -5,7 +5,7 @@ from typing import Any
 from irkit.core import walk
 from irkit.fuzz.schedule_draws.site import Site
 from irkit.ir import IfThenElse
-from irkit.schedule import Schedule, builtin_intrinsics
+from irkit.schedule import LoopRef, Schedule, builtin_intrinsics
 
 
 def compute_inline(s: Site) -> object:
@@ -70,18 +70,19 @@ def blockize(s: Site) -> object:
 
 
 def tensorize(s: Site) -> object:
-    """Mostly make a tile that an intrinsic may fit, of a block that reduces."""
+    """Mostly make tiles that an intrinsic may fit, of the blocks that reduce."""
     names = [each.name for each in builtin_intrinsics()]
-    loops = s.around(s.reduction())[-3:]
-    if len(loops) < 3 or s.picks.one_in(4):
+    nests = [s.around(b)[-3:] for b in s.blocks if s.sch.get(b).init is not None]
+    nests = [loops for loops in nests if len(loops) == 3]
+    if not nests or s.picks.one_in(4):
         return s.sch.tensorize(s.loop(), s.picks.pick(names))
 
-    def tiled(sch: Schedule, name: str) -> object:
+    def tiled(sch: Schedule, loops: list[LoopRef], name: str) -> object:
         inner = [sch.split(loop, [None, 4]) for loop in loops]
         sch.reorder(*(outer for outer, _ in inner), *(each for _, each in inner))
         return sch.tensorize(inner[0][1], name)
 
-    return s.seek([lambda sch, n=name: tiled(sch, n) for name in names])
+    return s.seek([lambda sch, a=a, n=n: tiled(sch, a, n) for a in nests for n in names])
 
 
 def decompose_padding(s: Site) -> object:

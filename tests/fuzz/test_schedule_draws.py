@@ -33,7 +33,7 @@ FEW = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 SEQUENCES = 20_000
-ACCEPTED = 40
+ACCEPTED = 20
 
 
 def test_every_primitive_is_drawn_or_has_a_reason_not_to_be() -> None:
