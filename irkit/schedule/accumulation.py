@@ -1,6 +1,6 @@
 """Whether a block is one accumulation whose steps may be taken in any order."""
 
-from irkit.core import equal, walk
+from irkit.core import walk
 from irkit.ir import (
     Add,
     And,
@@ -18,7 +18,7 @@ from irkit.ir import (
     Store,
     uses_of,
 )
-from irkit.schedule.state import only_store
+from irkit.schedule.state import only_store, same_place
 
 _COMMUTATIVE = (Add, Mul, Max, Min, And, Or, BitAnd, BitOr, BitXor)
 
@@ -43,6 +43,4 @@ def accumulates(func: PrimFunc, block: Block) -> bool:
 
 
 def _is_old_value(side: Expr, store: Store) -> bool:
-    if not isinstance(side, Load) or side.buffer is not store.buffer:
-        return False
-    return all(equal(a, b) for a, b in zip(side.indices, store.indices, strict=True))
+    return isinstance(side, Load) and same_place(side, store)

@@ -10,17 +10,20 @@ from irkit.ir import (
     Stmt,
     Var,
     is_const,
-    logical_and,
 )
 from irkit.schedule.domain import points_of
 from irkit.schedule.state import (
     blocks_below,
     exchange,
+    exchange_in,
     find_loop,
     guards_of,
+    joined,
     loops_above,
+    nest_again,
     new_name,
     path_to,
+    reduced_over,
     variables,
 )
 
@@ -83,9 +86,7 @@ def _started(
     block, start = blocks[0], blocks[0].init
     if len(blocks) != 1 or start is None:
         return None, loop
-    reducing = set[Var]().union(
-        *(variables(axis.binding) for axis in block.axes if axis.kind != "spatial")
-    )
+    reducing = reduced_over(block)
     spatial = [axis for axis in block.axes if axis.kind == "spatial"]
     guards = guards_of(block)
     own = {axis.var for axis in block.axes}
@@ -98,27 +99,26 @@ def _started(
         isinstance(stmt, (For, Block))
         for stmt in path_to(func, block)[path_to(func, block).index(loop) :]
     )
+    mixed = mixed or any(
+        variables(each.begin) & reducing or variables(each.end) & reducing
+        for each in loops
+        if each.var not in reducing
+    )
     if mixed or not nested or not points_of(func, block).all_reduced():
         return None, loop
     outside = [each for each in loops if each.var not in reducing]
-    names: dict[Node, Node] = {each.var: each.var.copy() for each in outside}
-    copies: dict[Node, Node] = {axis.var: axis.var.copy() for axis in spatial}
-    init: Stmt = Block(
+    names = {each.var: each.var.copy() for each in outside}
+    copies = {axis.var: axis.var.copy() for axis in spatial}
+    init = Block(
         new_name(func, f"{block.name}_init"),
         tuple(
-            axis.replace(
-                var=copies[axis.var],  # pyright: ignore[reportArgumentType] -- a copy of a variable
-                binding=substitute(axis.binding, names),
-            )
+            axis.replace(var=copies[axis.var], binding=substitute(axis.binding, names))
             for axis in spatial
         ),
         substitute(start, copies),
-        predicate=substitute(logical_and(*kept), names) if kept else None,
+        predicate=joined([substitute(part, names) for part in kept]),
         attrs=block.attrs,
         span=span,
     )
-    for each in reversed(outside):
-        end = substitute(each.end, names)
-        init = each.replace(var=names[each.var], end=end, body=init, span=span)
-    holder = PrimFunc("held", (), loop)
-    return init, exchange(holder, {block: block.replace(init=None)}).body
+    started = nest_again(outside, names, init, span)
+    return started, exchange_in(loop, {block: block.replace(init=None)})

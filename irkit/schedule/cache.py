@@ -22,6 +22,7 @@ from irkit.schedule.domain import writes_all
 from irkit.schedule.state import (
     exchange,
     exchange_buffer,
+    exchange_in,
     find_block,
     new_name,
     only_store,
@@ -133,7 +134,7 @@ def cache_read(
     changes: dict[Stmt, Stmt] = {
         block: rewrite(block, move, on=Load).replace(reads=None) for block in blocks
     }
-    stmts = [exchange(PrimFunc("part", (), stmt), changes).body for stmt in around]
+    stmts = [exchange_in(stmt, changes) for stmt in around]
     whole = Allocate(new, seq(copied, *stmts[first:]), span=span)
     old = around[0] if len(around) == 1 else _parent(func, around)
     return exchange(func, {old: seq(*stmts[:first], whole)}), made

@@ -1,5 +1,7 @@
 """Primitives that move computation: compute_inline and reverse_compute_at."""
 
+from collections.abc import Sequence
+
 from irkit.core import ScheduleError, Span, rewrite, substitute, walk
 from irkit.ir import (
     Block,
@@ -10,32 +12,37 @@ from irkit.ir import (
     Max,
     Min,
     PrimFunc,
-    Stmt,
     Store,
     Var,
-    as_int,
     dependences,
-    logical_and,
     seq,
     shape_vars,
     uses_of,
 )
 from irkit.schedule.state import (
     allocation,
+    at_own_axes,
     blocks_below,
     exchange,
     find_block,
     find_loop,
-    guards_of,
+    guards_by_loops,
+    joined,
     loops_above,
+    loops_to,
+    nest_again,
     only_store,
-    path_to,
+    read_by,
     reads_of,
+    reduced_over,
     remove,
+    same_extent,
     unbound_at,
     variables,
+    without_allocation,
     writes_of,
     written_after,
+    written_by,
 )
 
 
@@ -54,8 +61,7 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     block = find_block(func, name)
     store = _pointwise(func, block, "inline")
     buffer = store.buffer
-    home = allocation(func, buffer)
-    if home is None:
+    if allocation(func, buffer) is None:
         raise ScheduleError(
             f"cannot inline {name!r}: {buffer.name!r} is a parameter, so it must be written",
             at=block,
@@ -75,10 +81,7 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
             return None
         return substitute(store.value, dict(zip(axes, load.indices, strict=True)))
 
-    func = rewrite(func, inline, on=Load)
-    home = allocation(func, buffer)
-    assert home is not None
-    return exchange(func, {home: home.body})
+    return without_allocation(rewrite(func, inline, on=Load), buffer)
 
 
 def _check_same_at_readers(func: PrimFunc, block: Block, store: Store) -> None:
@@ -127,23 +130,17 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     loop = find_loop(func, var)
     _pointwise(func, consumer, "move")
     producer, made = _producer_below(func, consumer, loop)
-    inner = [
-        stmt
-        for stmt in path_to(func, producer)
-        if isinstance(stmt, For) and _is_below(func, stmt, loop)
-    ]
-    reducing = set[Var]().union(
-        *(variables(axis.binding) for axis in producer.axes if axis.kind != "spatial")
-    )
-    around = [stmt.var for stmt in path_to(func, loop) if isinstance(stmt, For)]
-    late = next((each for each in around if each in reducing), None)
+    path = loops_to(func, producer)
+    inner = path[path.index(loop) + 1 :]
+    reducing = reduced_over(producer)
+    late = next((each.var for each in loops_to(func, loop) if each.var in reducing), None)
     if late is not None:
         raise ScheduleError(
             f"cannot move {name!r} under {var.name!r}: block {producer.name!r} still reduces over "
             f"{late.name!r} there",
             at=consumer,
         )
-    check_unmixed(func, producer, reducing, f"move {name!r}")
+    check_unmixed(func, producer, reducing, f"move {name!r}", inner)
     _check_order(func, consumer, producer, loop)
     _check_finished(func, consumer, producer, made)
     bindings = _matching(consumer, producer, made)
@@ -152,24 +149,26 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     axes = tuple(
         axis.replace(binding=substitute(bindings[axis.var], names)) for axis in consumer.axes
     )
-    guard = _spatial_guard(producer, reducing)
-    predicate = None if guard is None else substitute(guard, names)
-    moved: Stmt = consumer.replace(axes=axes, predicate=predicate)
+    # What is said of reduced loops is no matter of an element that is finished.
+    guards = [part for part in guards_by_loops(producer) if not variables(part) & reducing]
+    predicate = joined([substitute(part, names) for part in guards])
     span = Span("schedule", "reverse_compute_at", parent=consumer.span)
-    for stmt in reversed(kept):
-        end = substitute(stmt.end, names)
-        moved = stmt.replace(var=names[stmt.var], end=end, body=moved, span=span)
+    moved = nest_again(kept, names, consumer.replace(axes=axes, predicate=predicate), span)
     func = remove(func, consumer)
     loop = find_loop(func, var)
     return exchange(func, {loop: loop.replace(body=seq(loop.body, moved))})
 
 
-def check_unmixed(func: PrimFunc, block: Block, reducing: set[Var], what: str) -> None:
-    """Refuse where a spatial axis, or a part of the predicate, also depends on a reduced loop: then
-    there is no telling the elements apart from the steps of their reduction."""
+def check_unmixed(
+    func: PrimFunc, block: Block, reducing: set[Var], what: str, inner: Sequence[For]
+) -> None:
+    """Refuse where a spatial axis, a part of the predicate, or the bounds of a loop that is not
+    reduced over also depend on a reduced loop: then there is no telling the elements apart from the
+    steps of their reduction."""
     spatial = [axis.binding for axis in block.axes if axis.kind == "spatial"]
+    spatial += [end for loop in inner if loop.var not in reducing for end in (loop.begin, loop.end)]
     sizes = {*shape_vars(func), *(param for param in func.params if isinstance(param, Var))}
-    parts = [part for part in guards_of(block) if variables(part) - reducing - sizes]
+    parts = [part for part in guards_by_loops(block) if variables(part) - reducing - sizes]
     for expr in (*spatial, *parts):
         shared = variables(expr) & reducing
         if shared:
@@ -185,11 +184,9 @@ def _check_order(func: PrimFunc, consumer: Block, producer: Block, loop: For) ->
     blocks = list(walk(func, on=Block))
     passed = blocks[blocks.index(producer) + 1 : blocks.index(consumer)]
     inside = blocks_below(loop)
-    reads = {load.buffer for load in walk(consumer, on=Load)}
-    writes = {store.buffer for store in walk(consumer, on=Store)}
+    reads, writes = read_by(consumer), written_by(consumer)
     for block in passed:
-        needed = {store.buffer for store in walk(block, on=Store)} & reads
-        spoiled = {load.buffer for load in walk(block, on=Load)} & writes
+        needed, spoiled = written_by(block) & reads, read_by(block) & writes
         both = needed | spoiled
         if both and block not in inside:
             what = "computes" if needed else "still reads"
@@ -214,17 +211,12 @@ def _check_finished(func: PrimFunc, consumer: Block, producer: Block, made: Buff
                 at=other,
             )
     again = any(True for axis in producer.axes for _ in walk(axis.binding, on=(Min, Max)))
-    written = {store.buffer for store in walk(consumer, on=Store)}
-    if again and any(load.buffer in written for load in walk(consumer, on=Load)):
+    if again and written_by(consumer) & read_by(consumer):
         raise ScheduleError(
             f"cannot move {consumer.name!r} to block {producer.name!r}, which computes some "
             "elements twice: it would change them twice",
             at=consumer,
         )
-
-
-def _is_below(func: PrimFunc, stmt: For, loop: For) -> bool:
-    return stmt is not loop and any(above is loop for above in path_to(func, stmt))
 
 
 def _pointwise(func: PrimFunc, block: Block, verb: str) -> Store:
@@ -239,9 +231,7 @@ def _pointwise(func: PrimFunc, block: Block, verb: str) -> Store:
         reason = "it has a predicate"
     elif len(writes_of(func, store.buffer)) != 1:
         reason = f"{store.buffer.name!r} is written by other blocks too"
-    elif {*store.indices} != {axis.var for axis in block.axes} or len({*store.indices}) != len(
-        store.indices
-    ):
+    elif not at_own_axes(store, block.axes):
         reason = "it does not write at its own axes, each once"
     if reason or store is None:
         kind = NotOneForOne if verb == "move" else ScheduleError
@@ -272,7 +262,7 @@ def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Exp
         for at, read in zip(store.indices, load.indices, strict=True):
             mine = own.get(read) if isinstance(read, Var) else None
             theirs = written.get(at) if isinstance(at, Var) else None
-            if mine is None or theirs is None or not _same_extent(mine.extent, theirs.extent):
+            if mine is None or theirs is None or not same_extent(mine.extent, theirs.extent):
                 raise NotOneForOne(
                     f"cannot move block {consumer.name!r}: it does not read {buffer.name!r} "
                     "at its own axes, one for one",
@@ -291,13 +281,3 @@ def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Exp
             at=consumer,
         )
     return found
-
-
-def _same_extent(a: Expr, b: Expr) -> bool:
-    return a == b or (as_int(a) is not None and as_int(a) == as_int(b))
-
-
-def _spatial_guard(producer: Block, reducing: set[Var]) -> Expr | None:
-    """Keep the parts of a predicate that do not speak of reduction loops."""
-    kept = [part for part in guards_of(producer) if not variables(part) & reducing]
-    return logical_and(*kept) if kept else None

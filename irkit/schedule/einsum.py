@@ -29,7 +29,7 @@ from irkit.ir import (
 )
 from irkit.schedule.combine import combine_of
 from irkit.schedule.domain import points_of
-from irkit.schedule.state import exchange, find_block, loops_above, new_name, path_to
+from irkit.schedule.state import exchange, find_block, loops_above, nest, new_name, path_to
 
 Sizes = dict[Var, Expr]
 
@@ -231,9 +231,7 @@ def _padded(
     zero = const(0, source.dtype)
     value = if_then_else(logical_and(*tests), source[own], zero)
     made: Stmt = Block(name, axes, Store(room, own, value, span=span), span=span)
-    for loop in reversed(loops):
-        made = loop.replace(body=made)
-    return made
+    return nest(loops, made)
 
 
 def _unpadded(name: str, room: Buffer, store: Store, block: Block, span: Span) -> Stmt:
@@ -242,9 +240,7 @@ def _unpadded(name: str, room: Buffer, store: Store, block: Block, span: Span) -
     shape = [extents[at] for at in store.indices if isinstance(at, Var)]
     axes, own, loops = _nested(name, shape, span)
     made: Stmt = Block(name, axes, Store(store.buffer, own, room[own], span=span), span=span)
-    for loop in reversed(loops):
-        made = loop.replace(body=made)
-    return made
+    return nest(loops, made)
 
 
 def _grown(block: Block, sizes: Sizes, span: Span) -> Block:

@@ -1,17 +1,21 @@
 """The primitive that lets a reduction start at what is added to it: fuse_reduction_epilogue."""
 
 from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
-from irkit.ir import Add, Block, Expr, Load, PrimFunc, Store, Var, as_int, is_const
+from irkit.ir import Add, Block, Expr, Load, PrimFunc, Store, Var, is_const
 from irkit.schedule.combine import combine_of
 from irkit.schedule.domain import points_of
-from irkit.schedule.order import check_visible, is_used, read_by, scope_of
+from irkit.schedule.order import check_visible, is_used, scope_of
 from irkit.schedule.state import (
     allocation,
     exchange,
     find_block,
     only_store,
+    read_by,
     remove,
+    same_extent,
+    without_allocation,
     writes_of,
+    written_by,
 )
 
 
@@ -40,10 +44,7 @@ def fuse_reduction_epilogue(func: PrimFunc, name: str, epilogue: str) -> PrimFun
         return node.replace(buffer=store.buffer, indices=order)
 
     made = rewrite(block.replace(init=start, reads=None, writes=None), place, on=(Load, Store))
-    func = exchange(remove(func, last), {block: made})
-    home = allocation(func, sum_.buffer)
-    assert home is not None
-    func = exchange(func, {home: home.body})
+    func = without_allocation(exchange(remove(func, last), {block: made}), sum_.buffer)
     if is_used(func, {sum_.buffer}):
         raise ScheduleError(f"cannot {what}: {sum_.buffer.name!r} is used elsewhere too", at=last)
     check_visible(func, find_block(func, name), what)
@@ -105,13 +106,12 @@ def _places(block: Block, last: Block, sum_: Store, store: Store, what: str) -> 
     found: dict[Node, Node] = {}
     fits = len(theirs) == len(own) == len(read.indices) == len(store.indices)
     for mine, at in zip(read.indices, sum_.indices, strict=True):
-        if not (isinstance(mine, Var) and isinstance(at, Var) and mine in own and at in theirs) or (
-            own[mine] is not theirs[at]
-            and (as_int(own[mine]) is None or as_int(own[mine]) != as_int(theirs[at]))
-        ):
-            fits = False
-        else:
+        extent = own.get(mine) if isinstance(mine, Var) else None
+        other = theirs.get(at) if isinstance(at, Var) else None
+        if extent is not None and other is not None and same_extent(extent, other):
             found[mine] = at
+        else:
+            fits = False
     targets = {at for at in store.indices if isinstance(at, Var)}
     if not fits or len(set(found.values())) != len(own) or targets != set(own):
         raise ScheduleError(
@@ -134,8 +134,7 @@ def _check_order(func: PrimFunc, block: Block, last: Block, store: Store, what: 
     for at, other in enumerate(blocks):
         if other in (block, last):
             continue
-        stores = {each.buffer for each in walk(other, on=Store)}
-        if stores & (added - {each.buffer for each in walk(block, on=Store)}) and at > first:
+        if written_by(other) & (added - written_by(block)) and at > first:
             reason = f"block {other.name!r} computes what is added"
         if store.buffer in read_by(other) and at < end:
             reason = f"block {other.name!r} reads {store.buffer.name!r} before"

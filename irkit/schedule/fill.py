@@ -23,14 +23,16 @@ from irkit.ir import (
     const,
     is_const,
     linear,
-    logical_and,
     seq,
 )
 from irkit.schedule.state import (
+    at_own_axes,
     exchange,
     find_block,
     find_loop,
     guards_of,
+    joined,
+    nest_again,
     new_name,
     only_store,
     path_to,
@@ -53,27 +55,22 @@ def decompose_padding(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, st
     inner = _nest(func, block, loop, what)
     store, cond, value, other = _padding(func, block, what)
     span = Span("schedule", "decompose_padding", parent=block.span)
-    names: dict[Node, Node] = {each.var: each.var.copy() for each in inner}
+    names = {each.var: each.var.copy() for each in inner}
     copies = {axis.var: axis.var.copy() for axis in block.axes}
     guards = guards_of(block)
-    both: dict[Node, Node] = {**names, **copies}
-    fill: Stmt = Block(
+    both = {**names, **copies}
+    fill = Block(
         new_name(func, f"{name}_fill"),
         tuple(
             axis.replace(var=copies[axis.var], binding=substitute(axis.binding, names))
             for axis in block.axes
         ),
         Store(store.buffer, tuple(substitute(at, both) for at in store.indices), other, span=span),
-        predicate=substitute(logical_and(*guards), both) if guards else None,
+        predicate=joined([substitute(part, both) for part in guards]),
         span=span,
     )
-    assert isinstance(fill, Block)
-    filler = fill.name
-    for each in reversed(inner):
-        end = substitute(each.end, names)
-        fill = each.replace(var=names[each.var], end=end, body=fill, span=span)
     copy = _copy(block, store, value, [*guards, *conjuncts(cond)], inner, span)
-    return exchange(func, {loop: seq(fill, copy)}), filler
+    return exchange(func, {loop: seq(nest_again(inner, names, fill, span), copy)}), fill.name
 
 
 def _nest(func: PrimFunc, block: Block, loop: For, what: str) -> list[For]:
@@ -92,7 +89,6 @@ def _nest(func: PrimFunc, block: Block, loop: For, what: str) -> list[For]:
 def _padding(func: PrimFunc, block: Block, what: str) -> tuple[Store, Expr, Expr, Const]:
     """Read a block as a choice by where it is, between a value and a constant."""
     store = only_store(block)
-    axes = {axis.var for axis in block.axes}
     reason = ""
     choice = store.value if store is not None else None
     if store is None or store.mask is not None or block.init is not None:
@@ -107,9 +103,7 @@ def _padding(func: PrimFunc, block: Block, what: str) -> tuple[Store, Expr, Expr
         reason = f"{store.buffer.name!r} is written by other blocks too"
     elif any(load.buffer is store.buffer for load in walk(store.value, on=Load)):
         reason = "it reads what it writes"
-    elif {at for at in store.indices if isinstance(at, Var)} != axes or len(axes) != len(
-        store.indices
-    ):
+    elif not at_own_axes(store, block.axes):
         reason = "it does not write at its own axes, each once"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
@@ -150,7 +144,7 @@ def _copy(
     made: Stmt = block.replace(
         axes=axes,
         body=store.replace(value=value),
-        predicate=logical_and(*tests) if tests else None,
+        predicate=joined(tests),
         reads=None,
         writes=None,
         span=span,

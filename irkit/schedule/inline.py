@@ -1,20 +1,24 @@
 """The primitive that folds a consumer into its producer: reverse_compute_inline."""
 
-from irkit.core import Node, ScheduleError, Span, equal, rewrite, substitute, walk
-from irkit.ir import Allocate, Block, Buffer, Expr, If, Load, PrimFunc, Store, Var, as_int
+from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
+from irkit.ir import Block, Expr, If, Load, PrimFunc, Store, Var
 from irkit.schedule.domain import points_of
-from irkit.schedule.order import check_visible, driving, is_used, read_by, scope_of
+from irkit.schedule.order import check_visible, driving, is_used, scope_of
 from irkit.schedule.state import (
     allocation,
+    at_own_axes,
     exchange,
     find_block,
     loops_above,
     only_store,
     path_to,
     producers_of,
+    read_by,
     remove,
+    same_extent,
     same_place,
     unbound_at,
+    without_allocation,
     writes_of,
 )
 
@@ -45,28 +49,21 @@ def reverse_compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     body = Store(store.buffer, at, value, span=span)
     folded = producer.replace(body=body, reads=None, writes=None)
     func = exchange(remove(func, consumer), {producer: folded})
-    func = exchange(func, {_home(func, source): _home(func, source).body})
+    func = without_allocation(func, source)
     if is_used(func, {source}):
         raise ScheduleError(f"cannot {what}: {source.name!r} is used elsewhere too", at=consumer)
     check_visible(func, find_block(func, producer.name), what)
     return func
 
 
-def _home(func: PrimFunc, buffer: Buffer) -> Allocate:
-    found = allocation(func, buffer)
-    assert found is not None
-    return found
-
-
 def _pointwise(func: PrimFunc, block: Block, what: str) -> Store:
     store = only_store(block)
-    axes = {axis.var for axis in block.axes}
     reason = ""
     if store is None or store.mask is not None:
         reason = "its body is more than one store"
     elif block.init is not None or any(axis.kind != "spatial" for axis in block.axes):
         reason = "it reduces"
-    elif not _at_own_axes(store, axes):
+    elif not at_own_axes(store, block.axes):
         reason = "it does not write at its own axes, each once"
     elif len(writes_of(func, store.buffer)) != 1:
         reason = f"{store.buffer.name!r} is written by other blocks too"
@@ -75,11 +72,6 @@ def _pointwise(func: PrimFunc, block: Block, what: str) -> Store:
     if reason or store is None:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     return store
-
-
-def _at_own_axes(store: Store, axes: set[Var]) -> bool:
-    own = {at for at in store.indices if isinstance(at, Var)}
-    return own == axes and len(axes) == len(store.indices)
 
 
 def _producer(func: PrimFunc, consumer: Block, what: str) -> tuple[Block, Store]:
@@ -115,11 +107,11 @@ def _places(consumer: Block, producer: Block, made: Store, what: str) -> dict[Va
     own = {axis.var: axis for axis in consumer.axes}
     theirs = {axis.var: axis for axis in producer.axes}
     found: dict[Var, Expr] = {}
-    fits = _at_own_axes(made, set(theirs)) and len(own) == len(theirs)
+    fits = at_own_axes(made, producer.axes) and len(own) == len(theirs)
     for read, at in zip(loads[0].indices, made.indices, strict=True):
         mine = own.get(read) if isinstance(read, Var) else None
         other = theirs.get(at) if isinstance(at, Var) else None
-        if mine is None or other is None or not _alike(mine.extent, other.extent):
+        if mine is None or other is None or not same_extent(mine.extent, other.extent):
             fits = False
             break
         found[mine.var] = other.var
@@ -133,10 +125,6 @@ def _places(consumer: Block, producer: Block, made: Store, what: str) -> dict[Va
             at=consumer,
         )
     return found
-
-
-def _alike(a: Expr, b: Expr) -> bool:
-    return equal(a, b) or (as_int(a) is not None and as_int(a) == as_int(b))
 
 
 def _check_free_between(

@@ -26,7 +26,7 @@ from irkit.ir import (
 from irkit.schedule.accumulation import accumulates
 from irkit.schedule.domain import Points
 from irkit.schedule.index_map import IndexMap, image_of
-from irkit.schedule.state import exchange, find_block, loops_above, path_to, variables
+from irkit.schedule.state import exchange, find_block, loops_above, nest, path_to, variables
 
 
 def reorder_block_iter_var(func: PrimFunc, name: str, order: Sequence[int]) -> PrimFunc:
@@ -79,9 +79,7 @@ def transform_block_layout(func: PrimFunc, name: str, index_map: IndexMap) -> Pr
         writes=None,
         span=span,
     )
-    for loop in reversed(made_loops):
-        made = loop.replace(body=made)
-    return exchange(func, {loops[0]: made})
+    return exchange(func, {loops[0]: nest(made_loops, made)})
 
 
 def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from irkit.core import ScheduleError, Span, rewrite, walk
+from irkit.core import ScheduleError, Span, rewrite
 from irkit.ir import (
     Allocate,
     Axis,
@@ -31,6 +31,7 @@ from irkit.schedule.state import (
     exchange_buffer,
     find_block,
     variables,
+    written_by,
 )
 
 _MOST_ELEMENTS = 1 << 22
@@ -150,7 +151,7 @@ def set_scope(func: PrimFunc, name: str, scope: str) -> PrimFunc:
 
 def _intermediate(func: PrimFunc, name: str) -> Buffer:
     block = find_block(func, name)
-    written = {store.buffer for store in walk(block, on=Store)}
+    written = written_by(block)
     buffer = next(iter(written), None)
     if buffer is None or len(written) > 1 or allocation(func, buffer) is None:
         raise ScheduleError(

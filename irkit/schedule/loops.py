@@ -20,7 +20,6 @@ from irkit.ir import (
     index,
     is_const,
     le,
-    logical_and,
     loop_ranges,
     lt,
     product,
@@ -28,7 +27,17 @@ from irkit.ir import (
 )
 from irkit.schedule.accumulation import accumulates
 from irkit.schedule.launch import check_launches
-from irkit.schedule.state import blocks_below, exchange, find_loop, nest, path_to, variables
+from irkit.schedule.state import (
+    blocks_below,
+    exchange,
+    exchange_in,
+    find_loop,
+    guards_of,
+    joined,
+    nest,
+    path_to,
+    variables,
+)
 from irkit.schedule.tails import shifted
 
 Factor = int | Expr | None
@@ -123,15 +132,9 @@ def _guard(body: Stmt, condition: Expr) -> Stmt:
     if not blocks:
         return If(condition, body)
     changes: dict[Stmt, Stmt] = {
-        block: block.replace(
-            predicate=condition
-            if block.predicate is None
-            else logical_and(block.predicate, condition)
-        )
-        for block in blocks
+        block: block.replace(predicate=joined([*guards_of(block), condition])) for block in blocks
     }
-    holder = PrimFunc("guard", (), body)
-    return exchange(holder, changes).body
+    return exchange_in(body, changes)
 
 
 def fuse(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:

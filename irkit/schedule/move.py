@@ -1,5 +1,6 @@
 """The primitive that moves a producer to its consumers: compute_at."""
 
+import functools
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError, Span, substitute, walk
@@ -10,7 +11,6 @@ from irkit.ir import (
     Buffer,
     Expr,
     For,
-    Let,
     Load,
     PrimFunc,
     Seq,
@@ -22,7 +22,6 @@ from irkit.ir import (
     const,
     convert,
     ge,
-    logical_and,
     lt,
     prove,
     seq,
@@ -38,7 +37,6 @@ from irkit.schedule.order import (
     is_used,
     is_used_outside,
     scope_of,
-    written_by,
 )
 from irkit.schedule.solve import solved
 from irkit.schedule.state import (
@@ -46,11 +44,17 @@ from irkit.schedule.state import (
     exchange,
     find_block,
     find_loop,
+    inside_names,
+    joined,
+    loops_to,
+    nest,
     path_to,
     remove,
     same_place,
     variables,
+    without_allocation,
     writes_of,
+    written_by,
 )
 
 
@@ -67,17 +71,15 @@ def compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     what = f"move {name!r} under {var.name!r}"
     written = check_producer(func, block, what)
     _check_place(func, block, loop, written, what)
-    old_loops = [stmt for stmt in path_to(func, block) if isinstance(stmt, For)]
-    around = [stmt for stmt in path_to(func, loop) if isinstance(stmt, For)]
-    leaving = [stmt for stmt in old_loops if stmt not in around]
+    around = loops_to(func, loop)
+    leaving = [stmt for stmt in loops_to(func, block) if stmt not in around]
     points = Points(block, tuple(leaving), ranges_at(func))
     guards = check_complete(points, what)
-    rest = _without(func, block, written)
+    rest = functools.reduce(without_allocation, written, remove(func, block))
     loop = find_loop(rest, var)
     spans = _consumed(rest, loop, block, written, what)
     span = Span("schedule", "compute_at", parent=block.span)
-    above = [stmt for stmt in path_to(rest, loop) if isinstance(stmt, For)]
-    moved = regenerated(rest, block, spans, guards, above, span)
+    moved = regenerated(rest, block, spans, guards, loops_to(rest, loop), span)
     body = _before_first_use(loop.body, written, moved)
     for buffer in written:
         body = Allocate(buffer, body, span=span)
@@ -199,16 +201,6 @@ def check_complete(points: Points, what: str) -> list[Expr]:
     return points.guards_by_axes(what)
 
 
-def _without(func: PrimFunc, block: Block, written: Sequence[Buffer]) -> PrimFunc:
-    """Take a block and the allocations of what it writes out of a function."""
-    func = remove(func, block)
-    for buffer in written:
-        home = allocation(func, buffer)
-        assert home is not None
-        func = exchange(func, {home: home.body})
-    return func
-
-
 def _consumed(
     func: PrimFunc, loop: For, block: Block, written: Sequence[Buffer], what: str
 ) -> dict[Var, Reach]:
@@ -266,16 +258,14 @@ def regenerated(
     for axis, at in parts:
         tests += [ge(at, 0)] * (not prove(ge(at, 0), inside, facts))
         tests += [lt(at, axis.extent)] * (not prove(lt(at, axis.extent), inside, facts))
-    moved: Stmt = block.replace(
+    moved = block.replace(
         axes=tuple(axis.replace(binding=bindings[axis.var]) for axis in block.axes),
-        predicate=logical_and(*tests) if tests else None,
+        predicate=joined(tests),
         reads=None,
         writes=None,
         span=span,
     )
-    for each in reversed(loops):
-        moved = each.replace(body=moved)
-    return moved
+    return nest(loops, moved)
 
 
 def _worthwhile(
@@ -294,16 +284,10 @@ def _worthwhile(
 def _before_first_use(body: Stmt, buffers: Sequence[Buffer], made: Stmt) -> Stmt:
     """Put a statement in front of the first in a body that uses some buffers."""
     wanted = set(buffers)
-    around: list[Allocate | Let | View] = []
-    inner = body
-    while isinstance(inner, (Allocate, Let, View)):
-        around.append(inner)
-        inner = inner.body
-    if isinstance(inner, Seq):
-        at = next((at for at, stmt in enumerate(inner.stmts) if is_used(stmt, wanted)), 0)
-        inner = seq(*inner.stmts[:at], made, *inner.stmts[at:])
-    else:
-        inner = seq(made, inner)
-    for stmt in reversed(around):
-        inner = stmt.replace(body=inner)
-    return inner
+
+    def put(inner: Stmt) -> Stmt:
+        stmts = inner.stmts if isinstance(inner, Seq) else (inner,)
+        at = next((at for at, stmt in enumerate(stmts) if is_used(stmt, wanted)), 0)
+        return seq(*stmts[:at], made, *stmts[at:])
+
+    return inside_names(body, put)

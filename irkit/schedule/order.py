@@ -6,7 +6,6 @@ from irkit.ir import (
     Block,
     Buffer,
     For,
-    Load,
     PrimFunc,
     Stmt,
     Store,
@@ -16,23 +15,22 @@ from irkit.ir import (
     seq,
     uses_of,
 )
-from irkit.schedule.state import allocation, exchange, find_block, path_to, variables
+from irkit.schedule.state import (
+    allocation,
+    exchange,
+    find_block,
+    loops_to,
+    path_to,
+    read_by,
+    variables,
+    written_by,
+)
 
 
 def scope_of(func: PrimFunc, stmt: Stmt) -> Block | None:
     """Find the innermost block around a statement."""
     around = [each for each in path_to(func, stmt)[:-1] if isinstance(each, Block)]
     return around[-1] if around else None
-
-
-def read_by(block: Block) -> set[Buffer]:
-    """Collect the buffers that a block loads from."""
-    return {load.buffer for load in walk(block, on=Load)}
-
-
-def written_by(block: Block) -> set[Buffer]:
-    """Collect the buffers that a block stores to."""
-    return {store.buffer for store in walk(block, on=Store)}
 
 
 def is_used(root: Node, buffers: set[Buffer]) -> bool:
@@ -111,8 +109,8 @@ def _comes_first(func: PrimFunc, block: Block, other: Block) -> bool:
 
 
 def _shared_loops(func: PrimFunc, block: Block, other: Block) -> list[For]:
-    there = path_to(func, other)
-    return [stmt for stmt in path_to(func, block) if isinstance(stmt, For) and stmt in there]
+    there = loops_to(func, other)
+    return [loop for loop in loops_to(func, block) if loop in there]
 
 
 def _others(func: PrimFunc, block: Block) -> list[Block]:
@@ -189,7 +187,7 @@ def check_all_visible(func: PrimFunc, what: str) -> None:
 
 def driving(func: PrimFunc, block: Block) -> set[Var]:
     """Collect the variables that say which points of a block run."""
-    loops = [stmt for stmt in path_to(func, block) if isinstance(stmt, For)]
+    loops = loops_to(func, block)
     used = [variables(axis.binding) for axis in block.axes]
     used += [variables(loop.begin) | variables(loop.end) for loop in loops]
     return set[Var]().union(variables(block.predicate), *used)

@@ -20,8 +20,8 @@ from irkit.schedule.state import (
     exchange,
     find_block,
     guards_of,
+    loops_to,
     only_store,
-    path_to,
     variables,
     writes_of,
 )
@@ -65,7 +65,7 @@ def _is_repeated(func: PrimFunc, block: Block, asked: Expr) -> bool:
         return False
     bindings = {axis.var: axis.binding for axis in block.axes}
     repeating = {bindings[var] for var in variables(asked)}
-    around = [stmt for stmt in path_to(func, block) if isinstance(stmt, For)]
+    around = loops_to(func, block)
     loops = [loop for loop in around if loop.var in repeating]
     if len(loops) != len(repeating) or variables(asked) & set(walk(block.body, on=Var)):
         return False

@@ -28,7 +28,7 @@ from irkit.ir import (
 )
 from irkit.schedule.consumed import Reach, box_of, touches
 from irkit.schedule.domain import facts_of, ranges_at
-from irkit.schedule.state import exchange, find_block, find_loop, path_to
+from irkit.schedule.state import exchange, find_block, find_loop, nest, path_to
 
 LINE = 64
 """Memory comes in pieces of this many bytes."""
@@ -108,9 +108,7 @@ class _Ahead:
         made: Stmt = Evaluate(call("prefetch", self.buffer[tuple(places)]), span=self.span)
         tests = self._tests(places, loops)
         made = If(logical_and(*tests), made, span=self.span) if tests else made
-        for loop in reversed(loops):
-            made = loop.replace(body=made)
-        return made
+        return nest(loops, made)
 
     def _tests(self, places: Sequence[Expr], loops: Sequence[For]) -> list[Expr]:
         """List what has to be asked: that there is such an iteration, and such an element."""

@@ -15,7 +15,6 @@ from irkit.ir import (
     Store,
     Var,
     dependences,
-    logical_and,
     seq,
 )
 from irkit.schedule.compute import check_unmixed
@@ -24,10 +23,14 @@ from irkit.schedule.state import (
     exchange,
     find_block,
     find_loop,
-    guards_of,
+    guards_by_loops,
+    joined,
+    nest_again,
     new_name,
     path_to,
+    reduced_over,
     variables,
+    written_by,
 )
 
 
@@ -48,9 +51,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     _check_alone(func, block, loop, path[path.index(loop) : -1])
     inner = [stmt for stmt in path[path.index(loop) :] if isinstance(stmt, For)]
     outer = [stmt for stmt in path[: path.index(loop)] if isinstance(stmt, For)]
-    reducing = set[Var]().union(
-        *(variables(axis.binding) for axis in block.axes if axis.kind != "spatial")
-    )
+    reducing = reduced_over(block)
     early = next((stmt for stmt in outer if stmt.var in reducing), None)
     if early is not None:
         raise ScheduleError(
@@ -58,7 +59,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
             "further out is reduced over, so it would run again and again",
             at=block,
         )
-    check_unmixed(func, block, reducing, f"initialise {name!r} apart")
+    check_unmixed(func, block, reducing, f"initialise {name!r} apart", inner)
     _check_once(block, inner)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}
@@ -68,25 +69,22 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
         for axis in block.axes
         if axis.var in own
     )
-    guards = [part for part in guards_of(block) if not variables(part) & reducing]
+    guards = [part for part in guards_by_loops(block) if not variables(part) & reducing]
     span = Span("schedule", "decompose_reduction", parent=block.span)
     init = new_name(func, f"{name}_init")
-    made: Stmt = block.replace(
+    started = block.replace(
         name=init,
         axes=axes,
         body=substitute(block.init, own),
         init=None,
-        predicate=substitute(logical_and(*guards), names) if guards else None,
+        predicate=joined([substitute(part, names) for part in guards]),
         reads=None,
         writes=None,
         span=span,
     )
-    for stmt in reversed(kept):
-        end = substitute(stmt.end, names)
-        made = stmt.replace(var=names[stmt.var], end=end, body=made, span=span)
     func = exchange(func, {block: block.replace(init=None)})
     loop = find_loop(func, var)
-    return exchange(func, {loop: seq(made, loop)}), init
+    return exchange(func, {loop: seq(nest_again(kept, names, started, span), loop)}), init
 
 
 def _check_alone(func: PrimFunc, block: Block, loop: For, between: Sequence[Stmt]) -> None:
@@ -95,7 +93,7 @@ def _check_alone(func: PrimFunc, block: Block, loop: For, between: Sequence[Stmt
     what = f"cannot initialise {block.name!r} in front of {loop.var.name!r}: "
     if not all(isinstance(stmt, (For, Seq)) for stmt in between):
         raise ScheduleError(f"{what}something other than loops is between", at=block)
-    started = {store.buffer for store in walk(block.init or block.body, on=Store)}
+    started = written_by(block.init or block.body)
     found, own = list(walk(loop, on=Block)), list(walk(block, on=Block))
     for at, other in enumerate(found):
         touched = [node for node in walk(other, on=(Load, Store)) if node.buffer in started]

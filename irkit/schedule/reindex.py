@@ -29,7 +29,7 @@ from irkit.schedule.domain import Points, inside_extents, ranges_at, stays_insid
 from irkit.schedule.grid import is_injective
 from irkit.schedule.index_map import IndexMap, image_of
 from irkit.schedule.move import check_only_writer
-from irkit.schedule.state import exchange, find_block, variables
+from irkit.schedule.state import exchange, exchange_in, find_block, variables
 
 
 def reindex(
@@ -108,9 +108,8 @@ class _Copy:
             self._check_written(top)
         elif not self._may_copy(copied):
             raise self.refused("it may be accessed outside of the buffer where the block does not")
-        changed = exchange(
-            PrimFunc("part", (), top), {self.block: _moved(self.block, self.buffer, new, image)}
-        ).body
+        moved = _moved(self.block, self.buffer, new, image)
+        changed = exchange_in(top, {self.block: moved})
         parts = (changed, copied) if written else (copied, changed)
         whole = Allocate(new, seq(*parts), span=span)
         return exchange(self.func, {top: whole}), name
@@ -215,8 +214,8 @@ def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[s
         return load.replace(indices=tuple(tables.get(at, at) for at in load.indices))
 
     body = rewrite(block.body, look_up, on=Load)
-    changed = exchange(PrimFunc("part", (), top), {block: block.replace(body=body, reads=None)})
-    whole: Stmt = seq(*made, changed.body)
+    changed = exchange_in(top, {block: block.replace(body=body, reads=None)})
+    whole: Stmt = seq(*made, changed)
     for load in reversed(tables.values()):
         whole = Allocate(load.buffer, whole, span=span)
     return exchange(func, {top: whole}), names

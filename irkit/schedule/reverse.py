@@ -14,13 +14,10 @@ from irkit.ir import (
     Expr,
     For,
     Interval,
-    Let,
     Load,
     PrimFunc,
-    Stmt,
     Store,
     Var,
-    View,
     dependences,
     ge,
     le,
@@ -39,25 +36,24 @@ from irkit.schedule.move import (
     check_only_writer,
     regenerated,
 )
-from irkit.schedule.order import (
-    check_inputs_stay,
-    check_readers_stay,
-    check_visible,
-    read_by,
-    scope_of,
-    written_by,
-)
+from irkit.schedule.order import check_inputs_stay, check_readers_stay, check_visible, scope_of
 from irkit.schedule.state import (
     allocation,
     blocks_below,
     exchange,
     find_block,
     find_loop,
+    inside_names,
+    loops_to,
     only_store,
     path_to,
+    read_by,
+    reduced_over,
     remove,
     variables,
+    without_allocation,
     writes_of,
+    written_by,
 )
 
 _Ranges = Mapping[Var, Interval]
@@ -98,7 +94,7 @@ def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     guards = check_complete(points, what)
     makers = _makers(func, consumer, loop, what)
     spans = _spans(func, consumer, loop, makers, what)
-    above = [stmt for stmt in path_to(func, loop) if isinstance(stmt, For)]
+    above = loops_to(func, loop)
     newly = [stmt for stmt in above if stmt not in path_to(func, consumer)]
     for each in newly:
         reason = dependences(func).carried(each)
@@ -108,7 +104,9 @@ def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     moved = regenerated(func, consumer, spans, guards, above, span)
     made = remove(func, consumer)
     loop = find_loop(made, var)
-    made = exchange(made, {loop: loop.replace(body=_appended(loop.body, moved))})
+    made = exchange(
+        made, {loop: loop.replace(body=inside_names(loop.body, lambda body: seq(body, moved)))}
+    )
     made = _lifted(made, name, written)
     check_visible(made, find_block(made, name), what)
     check_inputs_stay(func, made, name, what, frozenset(maker.block.name for maker in makers))
@@ -169,9 +167,7 @@ def _maker(func: PrimFunc, block: Block, buffer: Buffer, loop: For, what: str) -
         raise ScheduleError(f"{first} is not the only one to write {buffer.name!r}", at=block)
     check_from_scratch(block, what)
     path = path_to(func, block)
-    reducing = set[Var]().union(
-        *(variables(axis.binding) for axis in block.axes if axis.kind != "spatial")
-    )
+    reducing = reduced_over(block)
     inner = [s for s in path[path.index(loop) + 1 :] if isinstance(s, For)]
     if any(isinstance(s, For) and s not in inner and s.var in reducing for s in path):
         raise ScheduleError(f"{first} still reduces there", at=block)
@@ -210,7 +206,7 @@ def _spans(
 ) -> dict[Var, Reach]:
     """Find which points of the consumer one turn of the loop allows: those that read its boxes."""
     ranges = ranges_at(func)
-    facts = facts_of([stmt for stmt in path_to(func, loop) if isinstance(stmt, For)])
+    facts = facts_of(loops_to(func, loop))
     every: list[dict[Var, Reach]] = []
     for maker in makers:
         reads = touches(consumer.body, maker.buffer, Load)
@@ -296,17 +292,6 @@ def _turned_around(index: Expr, reach: Reach) -> tuple[Var, Reach] | None:
     return atom, Reach((low + (by - 1)) // by, high // by) if by != 1 else Reach(low, high)
 
 
-def _appended(body: Stmt, made: Stmt) -> Stmt:
-    around: list[Allocate | Let | View] = []
-    while isinstance(body, (Allocate, Let, View)):
-        around.append(body)
-        body = body.body
-    body = seq(body, made)
-    for stmt in reversed(around):
-        body = stmt.replace(body=body)
-    return body
-
-
 def _lifted(func: PrimFunc, name: str, written: list[Buffer]) -> PrimFunc:
     """Allocate around everything what a block now writes too early."""
     for buffer in written:
@@ -315,7 +300,7 @@ def _lifted(func: PrimFunc, name: str, written: list[Buffer]) -> PrimFunc:
             continue
         if any(variables(dim) - _outer(func) for dim in buffer.shape):
             continue
-        func = exchange(func, {home: home.body})
+        func = without_allocation(func, buffer)
         func = func.replace(body=Allocate(buffer, func.body, home.attrs, span=home.span))
     return func
 

@@ -28,9 +28,13 @@ from irkit.schedule.state import (
     blocks_below,
     exchange,
     find_loop,
-    guards_of,
+    guards_by_loops,
+    joined,
+    nest,
+    nest_again,
     new_name,
     path_to,
+    reduced_over,
     same_place,
     variables,
 )
@@ -63,9 +67,7 @@ def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, s
     partial = old.replace(name=f"{old.name}_rf", shape=shape, strides=None)
     top = parts.chain[0]
     inner = _partial_block(func, block, combine, parts, partial, place, span)
-    first: Stmt = inner
-    for each in reversed(parts.chain):
-        first = each.replace(body=first)
+    first = nest(parts.chain, inner)
     second = _final_nest(block, combine, parts, partial, place, span)
     made = exchange(func, {top: Allocate(partial, seq(first, second), span=span)})
     return made, inner.name
@@ -101,9 +103,7 @@ def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Combine]:
 
 
 def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _Parts:
-    reducing = set[Var]().union(
-        *(variables(axis.binding) for axis in block.axes if axis.kind == "reduce")
-    )
+    reducing = reduced_over(block)
     path = path_to(func, block)
     chain: list[For] = []
     for stmt in reversed(path[:-1]):
@@ -119,7 +119,10 @@ def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _Parts:
         reason = "it is marked, or does not start at 0"
     elif any(stmt.var in reducing and stmt not in chain for stmt in path if isinstance(stmt, For)):
         reason = "a loop that is reduced over holds other statements too"
-    elif any(variables(stmt.end) & {each.var for each in chain} for stmt in chain):
+    elif any(
+        (variables(stmt.begin) | variables(stmt.end)) & {each.var for each in chain}
+        for stmt in chain
+    ):
         reason = "the bounds of its loops depend on each other"
     elif (used := _used_directly(block, {stmt.var for stmt in chain})) is not None:
         reason = f"block {block.name!r} uses loop {used.name!r} other than through its axes"
@@ -127,7 +130,7 @@ def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _Parts:
         reason = "it is not shown that the loops go over the reduce axes once"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=loop)
-    check_unmixed(func, _by_loops(block), reducing, what)
+    check_unmixed(func, block, reducing, what, chain)
     return _Parts(tuple(chain), loop, frozenset(reducing))
 
 
@@ -140,14 +143,6 @@ def _used_directly(block: Block, loops: set[Var]) -> Var | None:
         if var in loops
     ]
     return found[0] if found else None
-
-
-def _by_loops(block: Block) -> Block:
-    """Write the predicate over loops and no axes."""
-    if block.predicate is None:
-        return block
-    values: dict[Node, Node] = {axis.var: axis.binding for axis in block.axes}
-    return block.replace(predicate=substitute(block.predicate, values))
 
 
 def _partial_block(
@@ -163,7 +158,7 @@ def _partial_block(
     axes, values, own = _new_axes(block, parts)
     at = tuple(substitute(index, values) for index in combine.store.indices)
     at = (*at[:place], own, *at[place:])
-    guards = guards_of(_by_loops(block))
+    guards = guards_by_loops(block)
     late = [part for part in guards if not _holds_at_first(func, part, parts)]
     update: Stmt = Store(
         partial,
@@ -184,7 +179,7 @@ def _partial_block(
         axes,
         update,
         Store(partial, at, combine.identity, span=span),
-        logical_and(*kept) if kept else None,
+        joined(kept),
         attrs=block.attrs,
         span=span,
     )
@@ -259,16 +254,14 @@ def _final_nest(
     store = combine.store
     at = store.indices
     value = combine.joined(store.buffer[at], partial[(*at[:place], own, *at[place:])])
-    guards = [g for g in guards_of(_by_loops(block)) if not variables(g) & parts.reducing]
-    final: Stmt = Block(
+    guards = [g for g in guards_by_loops(block) if not variables(g) & parts.reducing]
+    final = Block(
         block.name,
         tuple(axes),
         Store(store.buffer, at, value, span=store.span),
         block.init,
-        substitute(logical_and(*guards), names) if guards else None,
+        joined([substitute(part, names) for part in guards]),
         attrs=block.attrs,
         span=span,
     )
-    for loop in reversed(kept):
-        final = loop.replace(var=names[loop.var], body=final, span=span)
-    return final
+    return nest_again(kept, names, final, span)

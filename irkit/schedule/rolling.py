@@ -54,15 +54,17 @@ from irkit.ir import (
 )
 from irkit.schedule.domain import Points, ranges_at
 from irkit.schedule.move import check_complete, check_from_scratch, check_producer
-from irkit.schedule.order import read_by, written_by
 from irkit.schedule.state import (
     allocation,
     exchange,
+    exchange_in,
     find_block,
     guards_of,
     path_to,
+    read_by,
     variables,
     writes_of,
+    written_by,
 )
 
 
@@ -276,6 +278,6 @@ class _Place:
             indices[window.dim] = floormod(at, const(room, at.dtype))
             return node.replace(buffer=new, indices=tuple(indices))
 
-        part = exchange(PrimFunc("part", (), loop), {self.block: guarded})
-        made = rewrite(part.body, move, on=(Load, Store, Allocate))
+        part = exchange_in(loop, {self.block: guarded})
+        made = rewrite(part, move, on=(Load, Store, Allocate))
         return exchange(self.func, {loop: Allocate(new, made, span=span)})

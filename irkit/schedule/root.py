@@ -1,7 +1,9 @@
 """The primitive that takes a block out of the loops it was moved to: compute_root."""
 
+import functools
+
 from irkit.core import ScheduleError, Span
-from irkit.ir import Allocate, For, PrimFunc, seq
+from irkit.ir import Allocate, PrimFunc, seq
 from irkit.schedule.domain import Points, ranges_at
 from irkit.schedule.move import check_complete, check_only_writer, regenerated
 from irkit.schedule.order import (
@@ -18,8 +20,9 @@ from irkit.schedule.state import (
     find_block,
     find_loop,
     loops_above,
-    path_to,
+    loops_to,
     remove,
+    without_allocation,
 )
 
 
@@ -52,13 +55,9 @@ def compute_root(func: PrimFunc, name: str) -> PrimFunc:
         for buffer in written
         if buffer not in outputs and not is_used_outside(func, {buffer}, top)
     ]
-    rest = remove(func, block)
-    for buffer in inside:
-        home = allocation(rest, buffer)
-        assert home is not None
-        rest = exchange(rest, {home: home.body})
+    rest = functools.reduce(without_allocation, inside, remove(func, block))
     top = find_loop(rest, top.var)
-    above = [stmt for stmt in path_to(rest, top)[:-1] if isinstance(stmt, For)]
+    above = loops_to(rest, top)[:-1]
     span = Span("schedule", "compute_root", parent=block.span)
     moved = regenerated(rest, block, {}, guards, above, span)
     body = seq(moved, top) if is_used(top, set(written)) else seq(top, moved)

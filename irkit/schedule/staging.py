@@ -34,7 +34,15 @@ from irkit.schedule.consumed import Box, box_of, touches
 from irkit.schedule.copies import unique_name
 from irkit.schedule.domain import Points, ranges_at
 from irkit.schedule.move import check_from_scratch, regenerated
-from irkit.schedule.state import exchange, find_block, find_loop, only_store, path_to
+from irkit.schedule.state import (
+    exchange,
+    exchange_in,
+    find_block,
+    find_loop,
+    loops_to,
+    only_store,
+    path_to,
+)
 
 _Made = tuple[PrimFunc, list[str]]
 
@@ -113,7 +121,7 @@ class _Stage:
         self.func, self.root, self.buffer = func, root, buffer
         self.primitive = primitive
         self.new = buffer.replace(name=f"{buffer.name}_{scope}", scope=scope, strides=None)
-        self.above = [stmt for stmt in path_to(func, root)[:-1] if isinstance(stmt, For)]
+        self.above = [loop for loop in loops_to(func, root) if loop is not root]
         loads, stores = touches(root, buffer, Load), touches(root, buffer, Store)
         if loads is None or stores is None or _is_viewed(func, buffer):
             raise self.refused("it is seen through a view", root)
@@ -139,8 +147,7 @@ class _Stage:
         box = box_of(found, ranges_at(self.func))
         span = Span("schedule", self.primitive, parent=at.span)
         moved = _redirected(target, self.buffer, self.new)
-        part = exchange(PrimFunc("part", (), self.root), {target: moved})
-        parts, names = [part.body], list[str]()
+        parts, names = [exchange_in(self.root, {target: moved})], list[str]()
         if not self.stores or not self._is_filled(box):
             names.append(unique_name(self.func, f"{self.new.name}_in"))
             parts.insert(0, self._copy(names[-1], self.buffer, self.new, box, span))

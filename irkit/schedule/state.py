@@ -4,22 +4,25 @@ A loop is known by its variable and a block by its name: both outlive every rewr
 need no forwarding.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from irkit.core import (
     Node,
     ScheduleError,
+    Span,
     children,
     equal,
     postorder,
     rewrite,
+    substitute,
     uses,
     walk,
     with_fields,
 )
 from irkit.ir import (
     Allocate,
+    Axis,
     Block,
     Buffer,
     Expr,
@@ -32,7 +35,9 @@ from irkit.ir import (
     Store,
     Var,
     View,
+    as_int,
     conjuncts,
+    logical_and,
     seq,
 )
 from irkit.schedule.references import BlockRef, LoopRef
@@ -113,6 +118,11 @@ def new_name(func: PrimFunc, wanted: str) -> str:
     return name
 
 
+def loops_to(func: PrimFunc, stmt: Stmt) -> list[For]:
+    """List all loops from the body of ``func`` down to a statement, which may be the last."""
+    return [each for each in path_to(func, stmt) if isinstance(each, For)]
+
+
 def loops_above(func: PrimFunc, block: Block) -> list[For]:
     """List the loops around a block, outermost first, up to a block around it."""
     found: list[For] = []
@@ -158,6 +168,32 @@ def nest(loops: Sequence[For], body: Stmt) -> Stmt:
     return body
 
 
+def nest_again(loops: Sequence[For], own: Mapping[Var, Var], body: Stmt, span: Span) -> Stmt:
+    """Wrap loops like some that there are around a body that already uses ``own``, their variables
+    for the others'."""
+    for loop in reversed(loops):
+        begin, end = substitute(loop.begin, own), substitute(loop.end, own)
+        body = loop.replace(var=own[loop.var], begin=begin, end=end, body=body, span=span)
+    return body
+
+
+def exchange_in(part: Stmt, changes: Mapping[Stmt, Stmt]) -> Stmt:
+    """Put statements in the place of others below a statement that may stand in no function."""
+    return exchange(PrimFunc("part", (), part), changes).body
+
+
+def inside_names(body: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
+    """Change what stands inside of the allocations and names that a statement begins with."""
+    around: list[Allocate | Let | View] = []
+    while isinstance(body, (Allocate, Let, View)):
+        around.append(body)
+        body = body.body
+    body = change(body)
+    for stmt in reversed(around):
+        body = stmt.replace(body=body)
+    return body
+
+
 def remove(func: PrimFunc, block: Block) -> PrimFunc:
     """Delete a block with the loops that then hold nothing."""
     gone: Stmt = block
@@ -199,14 +235,12 @@ def writes_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
 
 def producers_of(func: PrimFunc, block: Block) -> list[Block]:
     """List the other blocks that write what a block reads, in the order of the text."""
-    read = {load.buffer for load in walk(block, on=Load)}
-    return _touching(func, block, Store, read)
+    return _touching(func, block, Store, read_by(block))
 
 
 def consumers_of(func: PrimFunc, block: Block) -> list[Block]:
     """List the other blocks that read what a block writes, in the order of the text."""
-    written = {store.buffer for store in walk(block, on=Store)}
-    return _touching(func, block, Load, written)
+    return _touching(func, block, Load, written_by(block))
 
 
 def _touching(
@@ -229,6 +263,44 @@ def guards_of(block: Block) -> list[Expr]:
     return [] if block.predicate is None else conjuncts(block.predicate)
 
 
+def guards_by_loops(block: Block) -> list[Expr]:
+    """List the conditions that the predicate of a block joins, over loops and no axes, so that
+    another block may ask them too."""
+    values = {axis.var: axis.binding for axis in block.axes}
+    return [substitute(part, values) for part in guards_of(block)]
+
+
+def joined(guards: Sequence[Expr]) -> Expr | None:
+    """Join conditions to a predicate, of which there is none where there are none."""
+    return logical_and(*guards) if guards else None
+
+
+def reduced_over(block: Block) -> set[Var]:
+    """Collect the loops that any axis but a spatial one is bound to."""
+    reducing = (axis for axis in block.axes if axis.kind != "spatial")
+    return {var for axis in reducing for var in variables(axis.binding)}
+
+
+def read_by(stmt: Stmt) -> set[Buffer]:
+    """Collect the buffers that a statement loads from."""
+    return {load.buffer for load in walk(stmt, on=Load)}
+
+
+def written_by(stmt: Stmt) -> set[Buffer]:
+    """Collect the buffers that a statement stores to."""
+    return {store.buffer for store in walk(stmt, on=Store)}
+
+
+def at_own_axes(store: Store, axes: Sequence[Axis]) -> bool:
+    """Say whether a store names each of some axes once, and nothing else."""
+    return len(axes) == len(store.indices) and {*store.indices} == {axis.var for axis in axes}
+
+
+def same_extent(a: Expr, b: Expr) -> bool:
+    """Say whether two extents are written alike, or are the same number."""
+    return equal(a, b) or (as_int(a) is not None and as_int(a) == as_int(b))
+
+
 def same_place(a: Load | Store, b: Load | Store) -> bool:
     """Say whether two accesses name the same element, by the same expressions."""
     return a.buffer is b.buffer and all(
@@ -244,6 +316,13 @@ def only_store(block: Block) -> Store | None:
 def allocation(func: PrimFunc, buffer: Buffer) -> Allocate | None:
     """Find where an intermediate buffer is allocated; None for a parameter."""
     return next((stmt for stmt in walk(func, on=Allocate) if stmt.buffer is buffer), None)
+
+
+def without_allocation(func: PrimFunc, buffer: Buffer) -> PrimFunc:
+    """Take away the allocation of a buffer that nothing uses, or that is to be elsewhere."""
+    home = allocation(func, buffer)
+    assert home is not None
+    return exchange(func, {home: home.body})
 
 
 def variables(expr: Expr | None) -> set[Var]:

@@ -24,14 +24,17 @@ from irkit.ir import (
     simplify,
 )
 from irkit.schedule.cache import buffer_written
-from irkit.schedule.order import is_used, written_by
+from irkit.schedule.order import is_used
 from irkit.schedule.state import (
     allocation,
     exchange,
     exchange_buffer,
     find_block,
+    loops_to,
     path_to,
+    read_by,
     variables,
+    written_by,
 )
 
 _MOST_FACTOR = 1 << 20
@@ -138,7 +141,7 @@ def double_buffer(func: PrimFunc, name: str) -> PrimFunc:
 
 def _loop_around_uses(func: PrimFunc, block: Block, buffer: Buffer) -> For | None:
     """Find the innermost loop that holds all uses of a buffer."""
-    loops = [stmt for stmt in path_to(func, block) if isinstance(stmt, For)]
+    loops = loops_to(func, block)
     uses = _uses(func.body, buffer)
     for loop in reversed(loops):
         if len(_uses(loop.body, buffer)) == len(uses):
@@ -172,13 +175,12 @@ def _fills_first(loop: For, buffer: Buffer) -> bool:
 
 def _carries(func: PrimFunc, loop: For, buffer: Buffer) -> bool:
     """Say whether what fills a buffer touches what its loop writes."""
-    written = {store.buffer for store in walk(loop.body, on=Store)}
+    written = written_by(loop.body)
     hidden = any(True for _ in walk(func.body, on=View))
     for stmt in _parts(loop):
         if _is_fill(stmt, buffer):
             own = {each.buffer for each in walk(stmt, on=Allocate)} | {buffer}
-            read = {load.buffer for load in walk(stmt, on=Load)} - own
-            stored = {store.buffer for store in walk(stmt, on=Store)} - own
+            read, stored = read_by(stmt) - own, written_by(stmt) - own
             if read & written or stored or (hidden and read):
                 return True
     return False

@@ -1,7 +1,7 @@
 """The shifted tail of a split: the last chunk begins earlier, and computes again what the one
 before it did."""
 
-from irkit.core import ScheduleError, equal, rewrite, substitute, walk
+from irkit.core import ScheduleError, rewrite, substitute, walk
 from irkit.ir import (
     Allocate,
     Block,
@@ -22,7 +22,7 @@ from irkit.ir import (
     simplify,
     uses_of,
 )
-from irkit.schedule.state import blocks_below, guards_of, path_to, variables
+from irkit.schedule.state import blocks_below, guards_of, path_to, same_place, variables
 
 
 def shifted(func: PrimFunc, loop: For, outer: Var, chunk: Expr) -> Expr:
@@ -79,10 +79,7 @@ def _reads_own(func: PrimFunc, loop: For) -> str:
         start = block.init
         assert isinstance(start, Store)
         for load in walk(block.body, on=Load):
-            own_element = load.buffer is start.buffer and all(
-                equal(a, b) for a, b in zip(load.indices, start.indices, strict=True)
-            )
-            loads += [] if own_element else [load]
+            loads += [] if same_place(load, start) else [load]
     read = next((load.buffer for load in loads if memory(load.buffer) in written), None)
     return "" if read is None else f"an iteration reads {read.name!r}, which it also writes"
 
