@@ -16,8 +16,8 @@ MOVES = (
     Planted(
         "a producer moved behind its consumer",
         _SCHEDULE + "move",
-        "inner = seq(made, inner)",
-        "inner = seq(inner, made)",
+        "return seq(made, inner)",
+        "return seq(inner, made)",
         ("compute-at",),
         "MOVE",
     ),
@@ -80,8 +80,8 @@ MOVES = (
     Planted(
         "padding filled after what lies inside",
         _SCHEDULE + "fill",
-        "{loop: seq(fill, copy)}",
-        "{loop: seq(copy, fill)}",
+        "{loop: seq(filling, copy)}",
+        "{loop: seq(copy, filling)}",
         ("decompose-padding",),
         "UNPAD",
     ),

@@ -32,8 +32,8 @@ PRIMITIVES = (
     Planted(
         "a guard that replaces the one before",
         _SCHEDULE + "loops",
-        "else logical_and(block.predicate, condition)",
-        "else condition",
+        "joined([*guards_of(block), condition])",
+        "condition",
         ("split",),
         "SPLIT_UNEVENLY",
     ),

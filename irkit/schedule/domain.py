@@ -122,7 +122,8 @@ class Points(msgspec.Struct, frozen=True):
             return expr
         left = list(self.block.axes)
         found: Expr | None = None
-        scale, rest = 1, expr
+        scale: int | Expr = 1
+        rest = expr
         while left:
             last = self._up_to_what_stays(left, rest)
             if last is not None:
@@ -148,12 +149,12 @@ class Points(msgspec.Struct, frozen=True):
                     return axis.var if is_const(gap, 0) else axis.var - gap
         return None
 
-    def _remainder(self, axes: Sequence[Axis], rest: Expr) -> tuple[Axis, int] | None:
+    def _remainder(self, axes: Sequence[Axis], rest: Expr) -> tuple[Axis, Expr] | None:
         """Find an axis that is what a division of ``rest`` by its extent leaves."""
         for axis in axes:
-            extent = as_int(axis.extent)
-            if extent is not None and extent > 1 and self.alike(axis.binding, rest % extent):
-                return axis, extent
+            one = is_const(axis.extent, 1)  # Then the division leaves nothing to tell it by.
+            if not one and self.alike(axis.binding, rest % axis.extent):
+                return axis, axis.extent
         return None
 
     def guards_by_axes(self, what: str) -> list[Expr]:

@@ -70,7 +70,8 @@ def decompose_padding(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, st
         span=span,
     )
     copy = _copy(block, store, value, [*guards, *conjuncts(cond)], inner, span)
-    return exchange(func, {loop: seq(nest_again(inner, names, fill, span), copy)}), fill.name
+    filling = nest_again(inner, names, fill, span)
+    return exchange(func, {loop: seq(filling, copy)}), fill.name
 
 
 def _nest(func: PrimFunc, block: Block, loop: For, what: str) -> list[For]:

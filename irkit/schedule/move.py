@@ -286,8 +286,9 @@ def _before_first_use(body: Stmt, buffers: Sequence[Buffer], made: Stmt) -> Stmt
     wanted = set(buffers)
 
     def put(inner: Stmt) -> Stmt:
-        stmts = inner.stmts if isinstance(inner, Seq) else (inner,)
-        at = next((at for at, stmt in enumerate(stmts) if is_used(stmt, wanted)), 0)
-        return seq(*stmts[:at], made, *stmts[at:])
+        if not isinstance(inner, Seq):
+            return seq(made, inner)
+        at = next((at for at, stmt in enumerate(inner.stmts) if is_used(stmt, wanted)), 0)
+        return seq(*inner.stmts[:at], made, *inner.stmts[at:])
 
     return inside_names(body, put)

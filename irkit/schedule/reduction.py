@@ -15,9 +15,12 @@ from irkit.ir import (
     Store,
     Var,
     dependences,
+    ge,
     seq,
 )
 from irkit.schedule.compute import check_unmixed
+from irkit.schedule.domain import Points, ranges_at
+from irkit.schedule.starts import starts_at_first
 from irkit.schedule.state import (
     blocks_below,
     exchange,
@@ -25,6 +28,7 @@ from irkit.schedule.state import (
     find_loop,
     guards_by_loops,
     joined,
+    nest,
     nest_again,
     new_name,
     path_to,
@@ -60,7 +64,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
             at=block,
         )
     check_unmixed(func, block, reducing, f"initialise {name!r} apart", inner)
-    _check_once(block, inner)
+    _check_once(func, block, inner, reducing)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}
     own = {axis.var: axis.var.copy() for axis in block.axes if axis.kind == "spatial"}
@@ -84,7 +88,8 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     )
     func = exchange(func, {block: block.replace(init=None)})
     loop = find_loop(func, var)
-    return exchange(func, {loop: seq(nest_again(kept, names, started, span), loop)}), init
+    made = nest_again(kept, names, started, span)
+    return exchange(func, {loop: seq(made, loop)}), init
 
 
 def _check_alone(func: PrimFunc, block: Block, loop: For, between: Sequence[Stmt]) -> None:
@@ -106,16 +111,36 @@ def _check_alone(func: PrimFunc, block: Block, loop: For, between: Sequence[Stmt
             raise ScheduleError(f"{what}block {other.name!r} there touches it as well", at=other)
 
 
-def _check_once(block: Block, inner: Sequence[For]) -> None:
+def _check_once(func: PrimFunc, block: Block, inner: Sequence[For], reducing: set[Var]) -> None:
     """Refuse where loops after the initialisation reach an element twice, as the shifted tail of a
-    split does: the second time would add to the first."""
+    split does, or do not start it: either would add to what was there."""
+    what = f"cannot initialise {block.name!r} apart"
     moved = {loop.var for loop in inner}
     for axis in block.axes:
         for overlap in walk(axis.binding, on=(Min, Max)):
             if variables(overlap) & moved:
                 raise ScheduleError(
-                    f"cannot initialise {block.name!r} apart: its axis {axis.var.name!r} takes "
-                    "some values twice in the loops that follow",
+                    f"{what}: its axis {axis.var.name!r} takes some values twice in the loops that "
+                    "follow",
                     hint="Choose a loop inside of the split with a shifted tail.",
                     at=block,
                 )
+        if axis.kind == "opaque":
+            raise ScheduleError(f"{what}: it has the opaque axis {axis.var.name!r}", at=block)
+    steps = [loop for loop in inner if loop.var in reducing]
+    # Over no points at all the two differ, which is why such sizes have a block of their own.
+    some = [ge(axis.extent, 1) for axis in block.axes if axis.kind == "reduce"]
+    if not starts_at_first(func, block, steps, some):
+        raise ScheduleError(f"{what}: it is not shown that its first step starts it", at=block)
+    alone = PrimFunc(func.name, func.params, nest(inner, block))
+    points = Points(block, tuple(inner), ranges_at(func))
+    for loop in inner:
+        if loop.var in reducing or points.by_axes(loop.var) is not None:
+            continue
+        again = dependences(alone).carried(find_loop(alone, loop.var))
+        if again is not None:
+            raise ScheduleError(
+                f"{what}: it is not shown that each iteration of {loop.var.name!r} has elements of "
+                f"its own: {again}",
+                at=block,
+            )

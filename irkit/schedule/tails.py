@@ -1,7 +1,7 @@
 """The shifted tail of a split: the last chunk begins earlier, and computes again what the one
 before it did."""
 
-from irkit.core import ScheduleError, rewrite, substitute, walk
+from irkit.core import ScheduleError, rewrite, walk
 from irkit.ir import (
     Allocate,
     Block,
@@ -13,7 +13,6 @@ from irkit.ir import (
     Store,
     Var,
     dependences,
-    eq,
     le,
     loop_ranges,
     minimum,
@@ -22,7 +21,8 @@ from irkit.ir import (
     simplify,
     uses_of,
 )
-from irkit.schedule.state import blocks_below, guards_of, path_to, same_place, variables
+from irkit.schedule.starts import starts_at_first
+from irkit.schedule.state import blocks_below, path_to, same_place, variables
 
 
 def shifted(func: PrimFunc, loop: For, outer: Var, chunk: Expr) -> Expr:
@@ -106,7 +106,4 @@ def _starts_inside(func: PrimFunc, loop: For, block: Block) -> bool:
         return False
     if any(each.kind not in ("serial", "unrolled") for each in steps):
         return False
-    ranges, first = loop_ranges(func), {each.var: each.begin for each in steps}
-    conditions = [eq(axis.binding, 0) for axis in reduced]
-    conditions += [part for part in guards_of(block) if variables(part) & reducing]
-    return all(prove(substitute(each, first), ranges) for each in conditions)
+    return starts_at_first(func, block, steps)

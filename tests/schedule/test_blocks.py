@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import Allocate, Block, Buffer, IfThenElse, PrimFunc
+from irkit.ir import Allocate, Block, Buffer, IfThenElse, PrimFunc, parse
 from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, chain, matmul, matmul_relu
 
@@ -51,6 +51,89 @@ def test_a_start_inside_the_reduction_is_refused() -> None:
     sch.reorder(r, i, j)
     with pytest.raises(ScheduleError, match="reduced over"):
         sch.decompose_reduction(block, i)
+
+
+GUARDED = """
+def f(A: f32[16, 8], C: f32[16]):
+    for i in serial(0, 4):
+        for j in serial(i * 4, i * 4 + 4):
+            for r in serial(0, 8):
+                with block("C"):
+                    v = axis.spatial(16, j)
+                    q = axis.reduce(8, r)
+                    where(v < 13 and q < 7)
+                    with init():
+                        C[v] = f32(0.0)
+                    C[v] = C[v] + A[v, q]
+"""
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_start_has_the_guards_of_its_elements(at: int) -> None:
+    sch = Schedule(parse(GUARDED), check="each")
+    block = sch.get_block("C")
+    sch.decompose_reduction(block, sch.get_loops(block)[at])
+    assert names(sch.func) == ["C_init", "C"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("q < 7", "q >= 1", "its first step starts it"),
+        ("serial(0, 8)", "serial(1, 8)", "its first step starts it"),
+        ("16, j", "16, j // 2", "elements of its own"),
+        ("i * 4, i * 4 + 4", "0, 16", "elements of its own"),
+        ("v = axis.spatial(16, j)", "v = axis.opaque(16, j)", "opaque axis 'v'"),
+    ],
+)
+def test_a_start_that_would_run_more_or_less_often_is_refused(
+    old: str, new: str, reason: str
+) -> None:
+    assert old in GUARDED
+    sch = Schedule(parse(GUARDED.replace(old, new)), check="each")
+    block = sch.get_block("C")
+    at = 0 if "elements" in reason else 1
+    with pytest.raises(ScheduleError, match=reason):
+        sch.decompose_reduction(block, sch.get_loops(block)[at])
+
+
+def test_loops_whose_bounds_are_a_matter_of_the_reduction_are_not_copied_for_a_start() -> None:
+    text = GUARDED.replace("axis.reduce(8, r)", "axis.reduce(8, i)").replace("i * 4", "i")
+    sch = Schedule(parse(text))
+    block = sch.get_block("C")
+    with pytest.raises(ScheduleError, match="'i' of block 'C' is both reduced over and not"):
+        sch.decompose_reduction(block, sch.get_loops(block)[0])
+
+
+def test_a_start_over_fused_loops_of_any_size_becomes_a_block_of_its_own() -> None:
+    n, k = te.var("n"), te.var("k")
+    a = te.placeholder((n, n, k), name="A")
+    r = te.reduce_axis((0, k), name="r")
+    c = te.compute((n, n), lambda i, j: te.sum(a[i, j, r], axis=r), name="C")
+    sch = Schedule(te.create_prim_func([a, c]))
+    block = sch.get_block("C")
+    fused = sch.fuse(*sch.get_loops(block)[:2])
+    assert sch.decompose_reduction(block, fused).name == "C_init"
+
+
+def test_a_consumer_is_guarded_as_its_producer_is_by_its_axes() -> None:
+    text = """
+def f(A: f32[16], D: f32[16]):
+    B = alloc(f32[16])
+    for i in serial(0, 4):
+        for j in serial(i * 4, i * 4 + 4):
+            with block("B"):
+                v = axis.spatial(16, j)
+                where(v < 16)
+                B[v] = A[v]
+    for k in serial(0, 16):
+        with block("D"):
+            w = axis.spatial(16, k)
+            D[w] = B[w] + f32(1.0)
+"""
+    sch = Schedule(parse(text), check="each")
+    sch.reverse_compute_at(sch.get_block("D"), sch.get_loops(sch.get_block("B"))[0])
+    assert len(sch.get_loops(sch.get_block("D"))) == 2
 
 
 @pytest.mark.parametrize("primitive", ["decompose_reduction", "reverse_compute_at"])

@@ -55,6 +55,20 @@ def test_padding_is_filled_row_by_row() -> None:
     assert extents(sch, "B") == ["6", "5"]
 
 
+def test_padding_is_filled_in_loops_whose_bounds_depend_on_each_other() -> None:
+    text = """
+def f(A: f32[16], C: f32[18]):
+    for i in serial(0, 3):
+        for j in serial(i * 6, i * 6 + 6):
+            with block("C"):
+                v = axis.spatial(18, j)
+                C[v] = A[v - 1] if v >= 1 and v < 17 else f32(0.0)
+"""
+    sch = Schedule(parse(text), check="each")
+    block = sch.get_block("C")
+    assert sch.decompose_padding(block, sch.get_loops(block)[0]).name == "C_fill"
+
+
 def test_a_split_loop_keeps_the_condition_as_a_predicate() -> None:
     sch = Schedule(padded(4, 5), check="each")
     i, j = sch.get_loops(sch.get_block("B"))
