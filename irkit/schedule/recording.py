@@ -19,6 +19,7 @@ from irkit.core import (
     walk,
 )
 from irkit.ir import Buffer, Expr, PrimFunc, Stmt, parse_expr, shape_vars, verify
+from irkit.schedule.argument_kinds import reference_check
 from irkit.schedule.encode import Encoder
 from irkit.schedule.index_map import CalledMap, as_index_map
 from irkit.schedule.intrinsics import Intrinsics, builtin_intrinsics
@@ -221,8 +222,11 @@ def primitive(
     Only the outermost of primitives that call each other is recorded.
     """
 
+    check = reference_check(method)
+
     @functools.wraps(method)
     def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        check((self, *args), kwargs)
         return self._change(method, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
 
     PRIMITIVES[method.__name__] = recorded
@@ -234,8 +238,11 @@ def lookup(
 ) -> Callable[Concatenate[_S, _P], _R]:
     """Make a method a look-up: recorded where it gives something that the trace does not know."""
 
+    check = reference_check(method)
+
     @functools.wraps(method)
     def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        check((self, *args), kwargs)
         result = method(self, *args, **kwargs)
         self._look(method.__name__, result, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
         return result

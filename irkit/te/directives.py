@@ -61,7 +61,7 @@ class Build:
         found = self.loops.get(handle)
         if found is None:
             raise ScheduleError(
-                f"{handle.name!r} is no loop of this schedule now",
+                f"{getattr(handle, 'name', handle)!r} is no loop of this schedule now",
                 hint="An axis belongs to its own stage; what was split or fused is replaced.",
             )
         return found

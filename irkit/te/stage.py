@@ -45,7 +45,7 @@ class Stage:
         outer."""
         if (factor is None) == (nparts is None):
             raise ScheduleError("split takes either a factor or nparts")
-        outer, inner = StageLoop(f"{parent.name}.outer"), StageLoop(f"{parent.name}.inner")
+        outer, inner = _part(parent, "outer"), _part(parent, "inner")
 
         def run(build: Build) -> None:
             inside = None if factor is None else index(factor)
@@ -58,7 +58,7 @@ class Stage:
 
     def fuse(self, *axes: Handle) -> StageLoop:
         """Make one loop of nested ones, given outermost first."""
-        fused = StageLoop(".".join(axis.name for axis in axes) + ".fused")
+        fused = StageLoop(".".join(str(getattr(axis, "name", axis)) for axis in axes) + ".fused")
 
         def run(build: Build) -> None:
             build.loops[fused] = build.sch.fuse(*(build.loop(axis) for axis in axes))
@@ -74,8 +74,8 @@ class Stage:
         self, x: Handle, y: Handle, x_factor: ExprLike, y_factor: ExprLike
     ) -> tuple[StageLoop, StageLoop, StageLoop, StageLoop]:
         """Split two loops, and put both outer ones around both inner ones."""
-        xo, yo = StageLoop(f"{x.name}.outer"), StageLoop(f"{y.name}.outer")
-        xi, yi = StageLoop(f"{x.name}.inner"), StageLoop(f"{y.name}.inner")
+        xo, yo = _part(x, "outer"), _part(y, "outer")
+        xi, yi = _part(x, "inner"), _part(y, "inner")
 
         def run(build: Build) -> None:
             made = build.sch.tile(build.loop(x), build.loop(y), index(x_factor), index(y_factor))
@@ -182,3 +182,7 @@ class Stage:
         self, kind: Kind, run: Callable[[Build], object], beside: Operation | None = None
     ) -> None:
         self._apply(Directive(self.op, kind, run, beside))
+
+
+def _part(parent: Handle, what: str) -> StageLoop:
+    return StageLoop(f"{getattr(parent, 'name', parent)}.{what}")

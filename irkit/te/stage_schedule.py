@@ -212,6 +212,10 @@ def create_schedule(
     tensors: list[Tensor] = []
     for each in given:
         tensors.extend([each] if isinstance(each, Tensor) else each.outputs)
+    inputs = [tensor.name for tensor in tensors if isinstance(tensor.op, PlaceholderOp)]
+    if inputs or not tensors:
+        what = f"{inputs[0]!r} is an input" if inputs else "no tensor is given"
+        raise ScheduleError(f"{what}, so there is nothing to schedule")
     return StageSchedule(tensors, check, intrinsics)
 
 

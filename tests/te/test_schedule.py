@@ -209,6 +209,12 @@ def test_loops_and_stages_of_others_are_refused() -> None:
         s[c].split(te.reduce_axis((0, 4)), factor=2)
     with pytest.raises(ScheduleError, match="is an input"):
         s[a]
+    with pytest.raises(ScheduleError, match="'A' is an input, so there is nothing"):
+        te.create_schedule(a)
+    with pytest.raises(ScheduleError, match="no tensor is given"):
+        te.create_schedule([])
+    with pytest.raises(ScheduleError, match="'x' is no loop of this schedule"):
+        s[c].split("x", factor=2)  # pyright: ignore[reportArgumentType] -- the mistake
     with pytest.raises(ScheduleError, match="no stage"):
         te.create_schedule(b)[c]
     with pytest.raises(ScheduleError, match="either a factor or nparts"):
