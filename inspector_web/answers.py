@@ -1,5 +1,8 @@
 """What the page asks for, as plain structs; the report embeds the same ones."""
 
+from collections.abc import Callable
+from functools import partial
+
 import msgspec
 
 from irkit.inspector_web.blame import Blame
@@ -47,7 +50,7 @@ class Overview(msgspec.Struct):
 
 
 class DiffPage(msgspec.Struct):
-    """A difference of two states. ``html`` holds coloured lines; ``left_lines`` and
+    """A difference of two stages. ``html`` holds coloured lines; ``left_lines`` and
     ``right_lines`` map numbers of lines, from 1, to it, as far as they are sent along."""
 
     left: int
@@ -85,6 +88,19 @@ def page_rows(workspace: Workspace, left: Stage, right: Stage, up_to_names: bool
     return side_by_side(found, workspace.table, context=0)
 
 
+Mark = Callable[[int, Marks], int]
+"""Send a line of one side, counted from 1, with marks in it, and give the number of its HTML."""
+
+
+def page_row(row: Row, left: Mark | None, right: Mark | None) -> PageRow:
+    """Write a row as the page reads it."""
+    if row.kind in ("same", "fold"):
+        return "=", row.left, row.right, row.count or 1, 0
+    gone = left(row.left, row.left_marks) if left is not None and row.left_marks else -1
+    come = right(row.right, row.right_marks) if right is not None and row.right_marks else -1
+    return CODES[row.kind], row.left, row.right, gone, come
+
+
 class _Sent:
     """Collect the coloured lines that go along with an answer."""
 
@@ -104,7 +120,7 @@ class _Sent:
 
     def marked(self, side: int, at: int, marks: Marks) -> int:
         """Send a line with marks in it."""
-        return self._add(self.colours.line(int(self.ids[side][at - 1]), marks)) if marks else -1
+        return self._add(self.colours.line(int(self.ids[side][at - 1]), marks))
 
     def _add(self, line: str) -> int:
         self.html.append(line)
@@ -114,27 +130,18 @@ class _Sent:
 def diff_page(
     workspace: Workspace, left: Stage, right: Stage, *, up_to_names: bool = False
 ) -> DiffPage:
-    """Compare two states."""
+    """Compare two stages."""
     found = workspace.diff(left, right, up_to_names=up_to_names)
     sent = _Sent(workspace, left, right)
     rows: list[PageRow] = []
     changed = 0
     for row in page_rows(workspace, left, right, up_to_names):
         if row.kind in ("same", "fold"):
-            count = row.count or 1
-            rows.append(("=", row.left, row.right, count, 0))
-            _send_around(sent, row, count)
+            rows.append(page_row(row, None, None))
+            _send_around(sent, row, row.count or 1)
             continue
         changed += 1
-        rows.append(
-            (
-                CODES[row.kind],
-                row.left,
-                row.right,
-                sent.marked(0, row.left, row.left_marks),
-                sent.marked(1, row.right, row.right_marks),
-            )
-        )
+        rows.append(page_row(row, partial(sent.marked, 0), partial(sent.marked, 1)))
         if changed <= MOST_SENT:
             _send_changed(sent, row)
     return DiffPage(
@@ -165,9 +172,9 @@ def _send_around(sent: _Sent, row: Row, count: int) -> None:
         sent.line(1, row.right + ahead)
 
 
-def coloured_lines(workspace: Workspace, state: Stage, begin: int, end: int) -> list[str]:
+def coloured_lines(workspace: Workspace, stage: Stage, begin: int, end: int) -> list[str]:
     """Colour lines ``begin`` to ``end`` (both counted from 1, ``end`` included)."""
-    return workspace.colours.lines(state.text.ids[max(0, begin - 1) : end])
+    return workspace.colours.lines(stage.text.ids[max(0, begin - 1) : end])
 
 
 def counts(run: Run, function: str) -> dict[int, tuple[int, int]]:
@@ -180,10 +187,10 @@ def counts(run: Run, function: str) -> dict[int, tuple[int, int]]:
     return found
 
 
-def blamed(blame: Blame, state: Stage) -> list[tuple[int, int]]:
+def blamed(blame: Blame, stage: Stage) -> list[tuple[int, int]]:
     """List which step last changed each line, as runs of (step, how many lines)."""
     made: list[tuple[int, int]] = []
-    for step in blame.of(state.ir).tolist():
+    for step in blame.of(stage.ir).tolist():
         if made and made[-1][0] == step:
             made[-1] = step, made[-1][1] + 1
         else:

@@ -73,7 +73,7 @@ def create_app(inspection: Inspection, door: Door) -> Flask:
     answer("/api/diff", _diff)
     answer("/api/lines", _lines)
     answer("/api/step", lambda w: _step(w, registry))
-    answer("/api/line", lambda w: line_info(w.state(_text("state")), _line(w)))
+    answer("/api/line", lambda w: line_info(w.stage(_text("state")), _line(w)))
     answer("/api/blame", _blame)
     answer("/api/search", _search)
     return app
@@ -106,7 +106,7 @@ def _number(name: str, default: int = 0) -> int:
 
 
 def _line(workspace: Workspace) -> int:
-    line, lines = _number("line", 1), len(workspace.state(_text("state")).text.ids)
+    line, lines = _number("line", 1), len(workspace.stage(_text("state")).text.ids)
     if not 1 <= line <= lines:
         raise IRKitError(f"there is no line {line}; there are {lines}")
     return line
@@ -119,14 +119,14 @@ def _touching(workspace: Workspace) -> list[int]:
 
 
 def _diff(workspace: Workspace) -> object:
-    left, right = workspace.state(_text("left")), workspace.state(_text("right"))
+    left, right = workspace.stage(_text("left")), workspace.stage(_text("right"))
     return diff_page(workspace, left, right, up_to_names=_text("names") == "1")
 
 
 def _lines(workspace: Workspace) -> list[str]:
     begin = max(1, _number("from", 1))
     end = min(_number("to", begin), begin + MOST_LINES - 1)
-    return coloured_lines(workspace, workspace.state(_text("state")), begin, end)
+    return coloured_lines(workspace, workspace.stage(_text("state")), begin, end)
 
 
 def _step(workspace: Workspace, registry: Registry) -> object:
@@ -136,8 +136,8 @@ def _step(workspace: Workspace, registry: Registry) -> object:
 
 
 def _blame(workspace: Workspace) -> object:
-    state = workspace.state(_text("state"))
-    return blamed(state.run.blame, state)
+    stage = workspace.stage(_text("state"))
+    return blamed(stage.run.blame, stage)
 
 
 def _search(workspace: Workspace) -> object:

@@ -2,15 +2,14 @@
 
 import inspect
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from irkit.core import Function, Node, Span, walk
 from irkit.debug import remarks
+from irkit.inspector_web.origin import Link
 from irkit.inspector_web.runs import Run, Stage
-from irkit.inspector_web.texts import GIVEN, FunctionText
+from irkit.inspector_web.texts import GIVEN
 from irkit.passes import BUILTIN
 from irkit.transform import AnyPass, Registry, Step, Trace
 
@@ -152,19 +151,18 @@ def without_paths(text: str) -> str:
     return "\n".join(lines)
 
 
-def line_info(state: Stage, line: int) -> LineInfo:
-    """Tell where a line of a state, counted from 1, comes from."""
-    step = int(state.run.blame.of(state.ir)[line - 1])
-    part, own = _part(state, line)
-    node = _node_at(part, own) if part is not None else None
-    span = getattr(node, "span", None)
+def line_info(stage: Stage, line: int) -> LineInfo:
+    """Tell where a line of a stage, counted from 1, comes from."""
+    run = stage.run
+    step = int(run.blame.of(stage.ir)[line - 1])
+    function, own = _part(stage, line)
     return LineInfo(
         line=own,
-        function=part.func.name if part is not None else "",
-        code=state.run.texts.table.lines[int(state.text.ids[line - 1])].strip(),
+        function=function,
+        code=run.texts.table.lines[int(stage.text.ids[line - 1])].strip(),
         step=step,
-        step_name=_step_name(state.run.trace, step),
-        origins=[_origin(each) for each in span.chain()] if isinstance(span, Span) else [],
+        step_name=_step_name(run.trace, step),
+        origins=[shown_link(link) for link in run.origins(stage.ir).of(line)],
     )
 
 
@@ -172,31 +170,14 @@ def _step_name(trace: Trace, step: int) -> str:
     return "" if step == GIVEN else trace[step].pass_text
 
 
-def _part(state: Stage, line: int) -> tuple[FunctionText | None, int]:
+def _part(stage: Stage, line: int) -> tuple[str, int]:
     """Find the function that a line of a module is in, and its line in there."""
-    found: tuple[FunctionText | None, int] = None, line
-    for before, part in state.text.parts:
+    for before, part in stage.text.parts:
         if before < line <= before + len(part.ids):
-            found = part, line - before
-    return found
+            return part.func.name, line - before
+    return "", line
 
 
-def _node_at(part: FunctionText, line: int) -> Node | None:
-    """Find the node that begins on a line, or on the nearest one above that a node begins on."""
-    best, best_line = None, 0
-    for node in _with_spans(part.func):
-        at = part.starts.get(id(node), 0)
-        if best_line < at <= line:
-            best, best_line = node, at
-    return best
-
-
-def _with_spans(func: Function) -> Iterator[Node]:
-    return (node for node in walk(func) if isinstance(getattr(node, "span", None), Span))
-
-
-def _origin(span: Span) -> tuple[str, str, str]:
-    place = os.path.basename(span.file)
-    if place and span.line:
-        place += f":{span.line}"
-    return span.kind, span.name, place
+def shown_link(link: Link) -> tuple[str, str, str]:
+    """Give kind, name and place of an origin."""
+    return link.kind, link.name, f"{link.file}:{link.line}" if link.line else link.file

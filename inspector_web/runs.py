@@ -1,6 +1,6 @@
 """What is being looked at: one or more runs, over one table of lines so that they can be compared.
 
-States are named by ``RUN.STEP.b`` (before a step) or ``RUN.STEP.a`` (after it). Nothing outside
+Stages are named by ``RUN.STEP.b`` (before a step) or ``RUN.STEP.a`` (after it). Nothing outside
 the process is ever named: a request cannot reach a file.
 """
 
@@ -16,6 +16,7 @@ from irkit.inspector_web.blame import Blame
 from irkit.inspector_web.diff import Diff, diff
 from irkit.inspector_web.highlight import Highlighter
 from irkit.inspector_web.lines import LineTable
+from irkit.inspector_web.origin import Origins, origins
 from irkit.inspector_web.renaming import diff_up_to_names
 from irkit.inspector_web.steps import Steps
 from irkit.inspector_web.texts import Text, Texts
@@ -43,11 +44,19 @@ class Run:
         self.trace, self.title = opened.trace, opened.title
         self.texts = Texts(opened.trace, table)
         self.steps = Steps(self.texts, opened.failure)
+        self._origins: dict[int, Origins] = {}
 
     @cached_property
     def blame(self) -> Blame:
         """Follow lines through the steps."""
         return Blame(self.texts)
+
+    def origins(self, ir: IR) -> Origins:
+        """Find where the lines of a function or module come from; what was found is kept."""
+        made = self._origins.get(id(ir))
+        if made is None:
+            made = self._origins[id(ir)] = origins(self.texts, ir)
+        return made
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -99,14 +108,14 @@ class Workspace:
             raise InputError(f"there is no step {number}; the run has {count}, from 0")
         return found.trace[number]
 
-    def state(self, ref: str) -> Stage:
-        """Find a state by its name.
+    def stage(self, ref: str) -> Stage:
+        """Find a stage by its name.
 
         Raises: InputError if the name is none, or there is no such step.
         """
         match = _REF.match(ref)
         if match is None:
-            raise InputError(f"{ref[:40]!r} names no state; expected such as 0.12.a")
+            raise InputError(f"{ref[:40]!r} names no stage; expected such as 0.12.a")
         run, number = int(match[1]), int(match[2])
         step = self.step(run, number)
         if step is None:
@@ -118,7 +127,7 @@ class Workspace:
         return Stage(self.runs[run], number, "after", step.after)
 
     def diff(self, left: Stage, right: Stage, *, up_to_names: bool = False) -> Diff:
-        """Compare two states; the last few differences are kept."""
+        """Compare two stages; the last few differences are kept."""
         if left.run is right.run and (left.step, left.side, right.side) == (
             right.step,
             "before",

@@ -20,6 +20,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.inspector_web.command_inspect:inspect_",
         "See in the browser what every pass did.",
     ),
+    "report": (
+        "irkit.inspector_web.command_report:report_",
+        "Write what every pass did into a page that needs no server, and files for CI.",
+    ),
     "opt": ("irkit.phases.command_opt:opt", "Run passes: IR text in, IR text out."),
     "check": (
         "irkit.phases.command_check:check_",

@@ -119,7 +119,9 @@ export class DiffView {
     const line = row[side];
     if (!line) return '<span role="cell" class="code none"></span>';
     const mark = side === "left" ? row.leftMark : row.rightMark;
-    const text = mark >= 0 ? this.answer.html[mark] : this.known[side].get(line) ?? "";
+    let text = mark >= 0 ? this.answer.html[mark] : this.known[side].get(line) ?? "";
+    // What changed is not the indentation.
+    text = text.replace(/^<mark>( +)(<\/mark>)?/, (_, space, end) => space + (end ? "" : "<mark>"));
     const deep = /^ */.exec(text)[0].length;
     const indent = deep ? `<span class="in">${text.slice(0, deep)}</span>` : "";
     const changed = row.kind !== "same";

@@ -7,7 +7,6 @@ import { listen, showHelp } from "./keys.js";
 import { PassList } from "./passes.js";
 import { readPlace, showPlace } from "./place.js";
 import { Search } from "./search.js";
-import { ServerSource } from "./source.js";
 import { nextTheme, startTheme } from "./theme.js";
 import { fillFunctions, fillRuns, fillStages, stageName } from "./stages.js";
 
@@ -43,7 +42,7 @@ class Page {
     startTheme();
     this.connect();
     await this.poll();
-    if (this.source.status) this.watch();
+    this.watch();
   }
 
   // Wait for the first runs, and say what is done meanwhile.
@@ -316,5 +315,3 @@ export function start(source) {
   const page = new Page(source);
   page.begin().catch((error) => page.failed(error.message));
 }
-
-if (!globalThis.irkitReport) start(new ServerSource());

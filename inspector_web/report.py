@@ -1,0 +1,250 @@
+"""One file that shows a trace without a server: the page, and all that it may ask for.
+
+Lines stand once, coloured, and texts are lists of their numbers, each the difference to the one
+before, as lines that were new together come together. The whole is compressed, which browsers undo.
+The same trace gives the same file.
+"""
+
+import base64
+import gzip
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from functools import partial
+from importlib.resources import files
+
+import msgspec
+
+from irkit.inspector_web.answers import PageRow, blamed, page_row, page_rows, run_info
+from irkit.inspector_web.details import SourceInfo, StepInfo, shown_link, step_info
+from irkit.inspector_web.highlight import Marks
+from irkit.inspector_web.runs import Run, Stage, Workspace
+from irkit.passes import BUILTIN
+from irkit.transform import Registry
+
+MODULES = (
+    "dom.js",
+    "place.js",
+    "stages.js",
+    "rows.js",
+    "compare.js",
+    "report.js",
+    "theme.js",
+    "keys.js",
+    "passes.js",
+    "diffview.js",
+    "details.js",
+    "search.js",
+    "main.js",
+)
+"""The modules of the page in an order in which each uses earlier ones only."""
+
+_START = """
+readReport(document.getElementById("data")).then(
+  (data) => start(new ReportSource(data)),
+  (error) => { document.getElementById("view").textContent = `This file is damaged: ${error}`; });
+"""
+_IMPORT = re.compile(r"^import .*;\n", re.M)
+_EXPORT = re.compile(r"^export (?=class|function|async|const)", re.M)
+_LINKS = re.compile(r'<(?:link rel="(?:icon|stylesheet)"[^>]*|script [^>]*></script)>\n')
+
+Runs = list[tuple[int, int]]
+
+
+class DiffRows(msgspec.Struct):
+    """The difference that a step made."""
+
+    added: int
+    removed: int
+    changes: int
+    exact: bool
+    rows: list[PageRow]
+
+
+class ReportData(msgspec.Struct):
+    """All that the page may ask for. ``stages`` has the numbers of the texts before and after each
+    step of each run; ``blame`` and ``origins`` are runs of lines for each text."""
+
+    title: str
+    overview: object
+    html: list[str]
+    texts: list[list[int]]
+    stages: list[list[tuple[int, int]]]
+    diffs: list[list[DiffRows | None]]
+    details: list[list[StepInfo]]
+    sources: dict[str, SourceInfo]
+    blame: list[Runs]
+    origins: list[Runs]
+    chains: list[list[tuple[str, str, str]]]
+
+
+def report(workspace: Workspace, title: str) -> str:
+    """Make the file."""
+    data = msgspec.json.encode(_Writer(workspace).data(title))
+    packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
+    return _page(title, packed)
+
+
+class _Writer:
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.colours = workspace.colours
+        self.html: list[str] = []
+        self.texts: list[list[int]] = []
+        self.blame: list[Runs] = []
+        self.origins: list[Runs] = []
+        self.chains: list[list[tuple[str, str, str]]] = []
+        self.sources: dict[str, SourceInfo] = {}
+        self._lines: dict[int, int] = {}
+        self._marked: dict[str, int] = {}
+        self._known: dict[tuple[int, int], int] = {}
+        self._chains: dict[object, int] = {}
+        self.registry = Registry.of(BUILTIN).with_entry_points()
+
+    def data(self, title: str) -> ReportData:
+        runs = self.workspace.runs
+        stages = [self._stages(run) for run in runs]
+        diffs = [[self._diff(run, at) for at in range(len(run.trace))] for run in runs]
+        details = [self._details(run) for run in runs]
+        for run in runs:
+            for row in run.steps.rows():
+                run.steps.counted(row.index)
+        infos = [run_info(run) for run in runs]
+        for info in infos:
+            info.title = os.path.basename(info.title)
+        return ReportData(
+            title=title,
+            overview={"runs": infos},
+            html=self.html,
+            texts=self.texts,
+            stages=stages,
+            diffs=diffs,
+            details=details,
+            sources=self.sources,
+            blame=self.blame,
+            origins=self.origins,
+            chains=self.chains,
+        )
+
+    def _stages(self, run: Run) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for row in run.steps.rows():
+            before = self.workspace.stage(f"{run.number}.{row.index}.b")
+            after = self.workspace.stage(f"{run.number}.{row.index}.a")
+            found.append((self._text(before), self._text(after)))
+        return found
+
+    def _text(self, stage: Stage) -> int:
+        key = stage.run.number, id(stage.ir)
+        if key not in self._known:
+            self._known[key] = len(self.texts)
+            numbers = [self._line(number) for number in stage.text.ids.tolist()]
+            ahead = [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
+            self.texts.append(ahead)
+            self.blame.append(blamed(stage.run.blame, stage))
+            self.origins.append(self._origins(stage))
+        return self._known[key]
+
+    def _line(self, number: int) -> int:
+        if number not in self._lines:
+            self._lines[number] = len(self.html)
+            self.html.append(self.colours.line(number))
+        return self._lines[number]
+
+    def _mark(self, line: str) -> int:
+        if line not in self._marked:
+            self._marked[line] = len(self.html)
+            self.html.append(line)
+        return self._marked[line]
+
+    def _marks(self, stage: Stage, line: int, marks: Marks) -> int:
+        return self._mark(self.colours.line(int(stage.text.ids[line - 1]), marks))
+
+    def _origins(self, stage: Stage) -> Runs:
+        found = stage.run.origins(stage.ir)
+        lines: list[int] = found.lines.tolist()
+        numbers = [self._chain([shown_link(link) for link in chain]) for chain in found.chains]
+        return _as_runs([numbers[at] if at >= 0 else -1 for at in lines])
+
+    def _chain(self, chain: list[tuple[str, str, str]]) -> int:
+        key = tuple(chain)
+        if key not in self._chains:
+            self._chains[key] = len(self.chains)
+            self.chains.append(chain)
+        return self._chains[key]
+
+    def _diff(self, run: Run, at: int) -> DiffRows | None:
+        if not run.trace[at].changed:
+            return None
+        before = self.workspace.stage(f"{run.number}.{at}.b")
+        after = self.workspace.stage(f"{run.number}.{at}.a")
+        found = run.steps.diff(at)
+
+        marked = partial(self._marks, before), partial(self._marks, after)
+        rows = [
+            page_row(row, *marked)
+            for row in page_rows(self.workspace, before, after, up_to_names=False)
+        ]
+        return DiffRows(found.added, found.removed, len(found.hunks), found.exact, rows)
+
+    def _details(self, run: Run) -> list[StepInfo]:
+        found: list[StepInfo] = []
+        for row in run.steps.rows():
+            info = step_info(run, row.index, self.registry)
+            if info.source is not None:
+                self.sources[info.name] = info.source
+                info.source = None
+            found.append(info)
+        return found
+
+
+def _as_runs(values: Sequence[int]) -> Runs:
+    made: Runs = []
+    for value in values:
+        if made and made[-1][0] == value:
+            made[-1] = value, made[-1][1] + 1
+        else:
+            made.append((value, 1))
+    return made
+
+
+def _page(title: str, packed: str) -> str:
+    script = bundle() + _START
+    style = "\n".join(_static(name) for name in ("page.css", "diff.css"))
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<style>{style}</style>\n"
+    )
+    tail = (
+        f'<script type="application/octet-stream" id="data">{packed}</script>\n'
+        f'<script type="module">{script}</script>\n'
+    )
+    page = _LINKS.sub("", _static("index.html"))
+    page = page.replace("<title>irkit inspect</title>", f"<title>{_escaped(title)}</title>\n{head}")
+    return page.replace("</body>", f"{tail}</body>")
+
+
+def bundle() -> str:
+    """Put the modules of the page into one script."""
+    parts = [_EXPORT.sub("", _IMPORT.sub("", _static(name))) for name in MODULES]
+    made = "\n".join(parts)
+    assert "</script" not in made, "the script would end there"
+    return made
+
+
+def _static(name: str) -> str:
+    return (files("irkit.inspector_web") / "static" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")

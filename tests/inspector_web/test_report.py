@@ -1,0 +1,203 @@
+"""A report is one file that shows everything without a server; and what CI reads."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from playwright.sync_api import Browser, Page, expect
+
+from irkit.cli import irkit
+from irkit.inspector_web import diff
+from irkit.inspector_web.report import bundle, report
+from irkit.inspector_web.runs import Opened, Workspace
+from irkit.ir import LOOP_LEVEL, PrimFunc, parse
+from irkit.transform import Step, Trace
+from tests.inspector_web.browser import Watched, launched
+from tests.inspector_web.pages import hostile_trace, matmul_trace, opened
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    yield from launched()
+
+
+def written(folder: Path, file: str) -> Path:
+    path = folder / "report.html"
+    done = CliRunner().invoke(irkit, ["report", file, "-o", str(path)])
+    assert done.exit_code == 0, done.output
+    return path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    return written(folder, matmul_trace(folder))
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Iterator[Page]:
+    watched = Watched(browser)
+    watched.page.goto(file.as_uri())
+    watched.page.wait_for_selector(".lines")
+    yield watched.page
+    watched.close()
+
+
+def test_it_shows_passes_differences_and_details_from_the_file_alone(page: Page) -> None:
+    expect(page.locator(".pass")).to_have_count(25)
+    expect(page.locator("#pass-list [aria-current=true]")).to_contain_text("lower-init-blocks")
+    expect(page.locator(".gone")).to_contain_text("with init():")
+    page.keyboard.press("j")
+    expect(page.locator("#pass-details h2")).to_have_text("lower-blocks")
+    page.click("text=Source of the pass")
+    expect(page.locator("#pass-details")).to_contain_text("def lower_blocks(")
+
+
+def test_it_blames_searches_and_filters_without_a_server(page: Page) -> None:
+    page.keyboard.press("b")
+    expect(page.locator(".who").first).to_be_visible()
+    page.locator(".row.same .code").last.click()
+    expect(page.locator(".origins")).to_contain_text("matmul.irs:")
+    page.fill("#search", "vk == 0")
+    expect(page.locator("#found button").first).to_contain_text("after 3 lower-init-blocks")
+    page.fill("#touches", "axis.reduce")
+    expect(page.locator(".pass")).to_have_count(1)
+
+
+def test_it_compares_any_two_stages(page: Page) -> None:
+    page.select_option("#from", "0.0.b")
+    page.click(".pass >> text=eliminate-common")
+    expect(page.locator(".gone", has_text="with init()").first).to_be_visible()
+    expect(page.locator("#to")).to_contain_text("eliminate-common")
+
+
+LINES = st.lists(st.integers(0, 4), max_size=12)
+
+
+def test_its_own_comparison_is_as_short_as_that_of_the_server(browser: Browser) -> None:
+    page = browser.new_page()
+    page.add_script_tag(content=bundle().split("class Page")[0])
+
+    @settings(max_examples=60, derandomize=True, deadline=None, database=None)
+    @given(LINES, LINES)
+    def check(a: list[int], b: list[int]) -> None:
+        found = page.evaluate("([a, b]) => compareTexts(a, b)", [a, b])
+        exact = diff(np.array(a, dtype=np.int32), np.array(b, dtype=np.int32))
+        assert (found["removed"], found["added"]) == (exact.removed, exact.added)
+        left, right = [], []
+        for kind, i, j, count, _ in found["rows"]:
+            for at in range(count if kind == "=" else 1):
+                left += [i + at] if kind in "=~-" else []
+                right += [j + at] if kind in "=~+" else []
+                assert kind != "=" or a[i + at - 1] == b[j + at - 1]
+        assert left == [*range(1, len(a) + 1)]
+        assert right == [*range(1, len(b) + 1)]
+
+    check()
+    page.close()
+
+
+def test_hostile_names_are_only_text_in_it(browser: Browser, tmp_path: Path) -> None:
+    path = written(tmp_path, hostile_trace(tmp_path))
+    text = path.read_text()
+    assert len(re.findall("<script", text)) == 2
+    assert "onerror" not in text
+    watched = Watched(browser)
+    watched.page.goto(path.as_uri())
+    watched.page.wait_for_selector(".lines")
+    watched.page.keyboard.press("x")
+    expect(watched.page.locator(".row", has_text="alert(1)").first).to_be_visible()
+    assert watched.page.locator("#view script, #view img").count() == 0
+    watched.close()
+
+
+def test_it_holds_no_absolute_path_and_asks_for_nothing(file: Path) -> None:
+    text = file.read_text()
+    assert os.path.dirname(file) not in text
+    assert not re.search(r"https?://|src=|@import", text.split('id="data"')[0])
+    assert "default-src 'none'" in text
+
+
+def test_the_same_trace_gives_the_same_file(tmp_path: Path) -> None:
+    path = matmul_trace(tmp_path)
+    made: list[str] = []
+    for _ in range(2):
+        inspection = opened(path)
+        assert inspection.workspace is not None
+        made.append(report(inspection.workspace, "x"))
+        inspection.close()
+    assert made[0] == made[1]
+
+
+def long_function(lines: int, turn: int) -> PrimFunc:
+    body = "".join(
+        f"    C[{at}] = A[{at}] * f32({at % 97}.5) + f32({at * turn % 89 * (at % 9 == 0)}.0)\n"
+        for at in range(lines)
+    )
+    return parse(f"def f(A: f32[{lines}], C: f32[{lines}]):\n{body}")
+
+
+def test_twenty_passes_over_five_thousand_lines_take_at_most_three_megabytes() -> None:
+    stages = [long_function(5_000, turn) for turn in range(21)]
+    steps = [
+        Step(at, LOOP_LEVEL, 1, "flat", f"pass-{at}", f"pass-{at}", {}, "f", before, after, 0.001)
+        for at, (before, after) in enumerate(pairwise(stages))
+    ]
+    workspace = Workspace([Opened(Trace(steps), "large")])
+    made = report(workspace, "large")
+    assert len(made) <= 3_000_000
+
+
+def test_ci_gets_json_junit_and_a_summary(tmp_path: Path) -> None:
+    trace = hostile_trace(tmp_path)
+    names = {"--json": "a.json", "--junit": "a.xml", "--summary": "a.md"}
+    args = [part for flag, name in names.items() for part in (flag, str(tmp_path / name))]
+    assert CliRunner().invoke(irkit, ["report", trace, *args]).exit_code == 0
+    data = json.loads((tmp_path / "a.json").read_text())
+    assert len(data["runs"][0]["steps"]) == 25
+    root = Xml.parse(tmp_path / "a.xml").getroot()
+    assert root[0].attrib["tests"] == "25"
+    assert len(root[0]) == 25
+    assert "<script" not in (tmp_path / "a.md").read_text()
+    assert "| step | phase |" in (tmp_path / "a.md").read_text()
+
+
+def test_a_failed_pass_is_a_failure_for_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.py").write_text(SCRIPT)
+    done = CliRunner().invoke(irkit, ["report", "s.py", "--junit", "a.xml", "--summary", "a.md"])
+    assert done.exit_code == 1
+    root = Xml.parse(tmp_path / "a.xml").getroot()
+    assert [suite.attrib["failures"] for suite in root] == ["0", "1"]
+    assert "ValueError: boom" in (tmp_path / "a.md").read_text()
+
+
+SCRIPT = """\
+import irkit
+from irkit.ir import PrimFunc, parse
+from irkit.phases import DEFAULT
+from irkit.transform import define_pass
+
+@define_pass
+def explode(func: PrimFunc) -> PrimFunc:
+    raise ValueError("boom <b>")
+
+func = parse("def f(C: f32[8]):\\n    for i in serial(0, 8):\\n        C[i] = f32(1.0)\\n")
+irkit.lower(func)
+irkit.lower(func, pipeline=DEFAULT.insert(explode, phase=2))
+"""
+
+
+def test_nothing_to_write_is_a_mistake(tmp_path: Path) -> None:
+    done = CliRunner().invoke(irkit, ["report", matmul_trace(tmp_path)])
+    assert done.exit_code == 2
+    assert "--junit" in done.output
