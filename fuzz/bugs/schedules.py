@@ -128,8 +128,8 @@ PRIMITIVES = (
     Planted(
         "a copy with its axes exchanged",
         _SCHEDULE + "cache",
-        "Store(to, tuple(axes), source[tuple(axes)])",
-        "Store(to, tuple(axes), source[tuple(reversed(axes))])",
+        "Store(to, at, source[at])",
+        "Store(to, at, source[at[::-1]])",
         ("cache-read", "cache-write"),
         "CACHE",
     ),

@@ -1,12 +1,13 @@
 """Schedule primitives on loop IR with blocks, one family a file.
 
-Reading order: references, state (finding and replacing); loops, tails, pieces, merging, launch,
-wrapping, marks, predicates, compute, reduction, cache, staging, reindex, layout, storage, rolling,
-prefetch, padding (what each primitive does to a function); domain, consumed, solve, order (what
-moving a block rests on), move, root, reverse, inline, combine, rfactor, blocks, match, intrinsics,
-tensor, fill, einsum, iterators, epilogue; trace, condition, index_map, encode, recording (a
-schedule as data); on_loops, on_marks, on_blocks, on_buffers, on_storage (the methods), and
-schedule, which is all of them.
+Reading order: references, state (finding and replacing), copies (new nests and names); loops,
+tails, pieces, merging, launch, wrapping, marks, predicates, compute, reduction, cache, staging,
+reindex, layout, storage, rolling, prefetch, padding (what each primitive does to a function);
+domain, grid, consumed, solve, order, starts, accumulation (what that rests on), move, root,
+reverse, inline, combine, rfactor, blocks, match, intrinsics, tensor, fill, einsum, iterators,
+epilogue; trace, condition, index_map, argument_kinds, encode, listing, meaning, recording (a
+schedule as data); on_loops, on_marks, on_blocks, on_buffers, on_storage, on_sampling (the methods),
+show, and schedule, which is all of them.
 """
 
 from irkit.schedule.cache import buffer_written

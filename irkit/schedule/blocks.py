@@ -11,6 +11,7 @@ from irkit.ir import (
     Var,
     is_const,
 )
+from irkit.schedule.copies import new_name
 from irkit.schedule.domain import points_of
 from irkit.schedule.state import (
     blocks_below,
@@ -21,7 +22,6 @@ from irkit.schedule.state import (
     joined,
     loops_above,
     nest_again,
-    new_name,
     path_to,
     reduced_over,
     variables,

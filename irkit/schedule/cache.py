@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from irkit.core import ScheduleError, Span, rewrite, walk
 from irkit.ir import (
     Allocate,
-    Axis,
     Block,
     Buffer,
     For,
@@ -14,17 +13,15 @@ from irkit.ir import (
     Seq,
     Stmt,
     Store,
-    Var,
-    const,
     seq,
 )
+from irkit.schedule.copies import nest_over, new_name
 from irkit.schedule.domain import writes_all
 from irkit.schedule.state import (
     exchange,
     exchange_buffer,
     exchange_in,
     find_block,
-    new_name,
     only_store,
     path_to,
     writes_of,
@@ -165,17 +162,7 @@ def _parent(func: PrimFunc, stmts: tuple[Stmt, ...]) -> Seq:
 
 def _copy(name: str, source: Buffer, to: Buffer, span: Span) -> Stmt:
     """Make the loops that copy a whole buffer, element by element."""
-    loops = [Var(f"c{at}", dim.dtype) for at, dim in enumerate(to.shape)]
-    axes = [Var(f"v{at}", dim.dtype) for at, dim in enumerate(to.shape)]
-    copied: Stmt = Block(
-        name,
-        tuple(Axis(v, dim, i) for v, dim, i in zip(axes, to.shape, loops, strict=True)),
-        Store(to, tuple(axes), source[tuple(axes)]),
-        span=span,
-    )
-    for var, dim in zip(reversed(loops), reversed(to.shape), strict=True):
-        copied = For(var, const(0, var.dtype), dim, copied, span=span)
-    return copied
+    return nest_over(name, to.shape, lambda at: Store(to, at, source[at]), span)
 
 
 def nest_of(func: PrimFunc, block: Block) -> Stmt:

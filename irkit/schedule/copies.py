@@ -1,11 +1,11 @@
 """Copies of statements that can stand in one function with what they were copied from, and new
 blocks beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from irkit.core import Node, Span, fresh, rewrite, substitute, walk
-from irkit.ir import Axis, Block, For, PrimFunc, Stmt, Store, Var, const
+from irkit.core import Span, fresh, rewrite, substitute, walk
+from irkit.ir import Axis, Block, Expr, For, PrimFunc, Stmt, Store, Var, const
 
 _S = TypeVar("_S", bound=Stmt)
 
@@ -24,35 +24,42 @@ class Copies:
         return block.replace(name=self.name(block.name))
 
     def name(self, wanted: str) -> str:
-        """Find a name that is not taken, and take it."""
-        at = 1
-        while f"{wanted}_{at}" in self.taken:
-            at += 1
-        self.taken.add(f"{wanted}_{at}")
-        return f"{wanted}_{at}"
+        """Find a name that is not taken, the one wanted or that with a number, and take it."""
+        name, at = wanted, 1
+        while name in self.taken:
+            name, at = f"{wanted}_{at}", at + 1
+        self.taken.add(name)
+        return name
 
 
-def unique_name(func: PrimFunc, wanted: str) -> str:
-    """Find a name for a block, which is the one that is wanted if no block has it."""
-    taken = Copies(func)
-    return taken.name(wanted) if wanted in taken.taken else wanted
+def new_name(func: PrimFunc, wanted: str) -> str:
+    """Choose a name for a new block: the one wanted, with a number if it is taken."""
+    return Copies(func).name(wanted)
 
 
-def computed_nest(
-    name: str, axes: Sequence[Axis], mine: Mapping[Var, Var], store: Store, span: Span
+def nest_over(
+    name: str, shape: Sequence[Expr], store: Callable[[tuple[Var, ...]], Store], span: Span
 ) -> Stmt:
-    """Make a block, with loops, that runs a store for all points of axes like some that there are;
-    ``mine`` are its own variables for theirs."""
-    loops = [Var(f"c{at}", axis.var.dtype) for at, axis in enumerate(axes)]
-    names: dict[Node, Node] = {**mine}
-    made: Stmt = Block(
-        name,
-        tuple(
-            Axis(mine[axis.var], axis.extent, loop) for axis, loop in zip(axes, loops, strict=True)
-        ),
-        substitute(store, names),
-        span=span,
-    )
-    for axis, loop in zip(reversed(axes), reversed(loops), strict=True):
-        made = For(loop, const(0, loop.dtype), axis.extent, made, span=span)
+    """Make a block, with loops, that runs a store at all points of a shape."""
+    axes = [
+        Axis(Var(f"v{at}", dim.dtype), dim, Var(f"c{at}", dim.dtype))
+        for at, dim in enumerate(shape)
+    ]
+    made: Stmt = Block(name, tuple(axes), store(tuple(axis.var for axis in axes)), span=span)
+    for axis in reversed(axes):
+        assert isinstance(axis.binding, Var)
+        zero = const(0, axis.binding.dtype)
+        made = For(axis.binding, zero, axis.extent, made, span=span)
     return made
+
+
+def computed_nest(name: str, axes: Sequence[Axis], store: Store, span: Span) -> Stmt:
+    """Make a block, with loops, that runs a store for all points of axes like some that there
+    are."""
+    theirs = [axis.var for axis in axes]
+    return nest_over(
+        name,
+        [axis.extent for axis in axes],
+        lambda own: substitute(store, dict(zip(theirs, own, strict=True))),
+        span,
+    )

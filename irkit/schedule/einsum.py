@@ -6,7 +6,6 @@ from irkit.core import Node, ScheduleError, Span, rewrite, walk
 from irkit.ir import (
     Add,
     Allocate,
-    Axis,
     Block,
     Buffer,
     Cast,
@@ -28,8 +27,9 @@ from irkit.ir import (
     seq,
 )
 from irkit.schedule.combine import combine_of
+from irkit.schedule.copies import Copies, nest_over
 from irkit.schedule.domain import points_of
-from irkit.schedule.state import exchange, find_block, loops_above, nest, new_name, path_to
+from irkit.schedule.state import exchange, find_block, loops_above, path_to
 
 Sizes = dict[Var, Expr]
 
@@ -57,13 +57,14 @@ def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimF
     before: list[Stmt] = []
     rooms: list[Buffer] = []
     made: list[str] = []
+    names = Copies(func)
     places: dict[Node, Buffer] = {}
     for load in walk(store.value, on=Load):
         buffer = load.buffer
         if buffer is store.buffer or buffer in places or not set(load.indices) & set(sizes):
             continue
         room = _room(buffer, load.indices, sizes)
-        made.append(new_name(func, f"{name}_pad_{buffer.name}"))
+        made.append(names.name(f"{name}_pad_{buffer.name}"))
         before.append(_padded(made[-1], buffer, room, load.indices, block, span))
         places[buffer] = room
         rooms.append(room)
@@ -72,7 +73,7 @@ def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimF
         room = _room(store.buffer, store.indices, sizes)
         places[store.buffer] = room
         rooms.append(room)
-        made.append(new_name(func, f"{name}_unpad"))
+        made.append(names.name(f"{name}_unpad"))
         after.append(_unpadded(made[-1], room, store, block, span))
     body: Stmt = _on(_grown(block, sizes, span), places)
     by_loop = {axis.binding: sizes[axis.var] for axis in block.axes if axis.var in sizes}
@@ -205,42 +206,29 @@ def _room(buffer: Buffer, indices: Sequence[Expr], sizes: Sizes) -> Buffer:
     return buffer.replace(name=f"{buffer.name}_pad", shape=shape, strides=None, scope="global")
 
 
-def _nested(
-    name: str, shape: Sequence[Expr], span: Span
-) -> tuple[tuple[Axis, ...], tuple[Var, ...], list[For]]:
-    loops = [
-        For(Var(f"ax{at}", dim.dtype), const(0, dim.dtype), dim, seq(), span=span)
-        for at, dim in enumerate(shape)
-    ]
-    own = tuple(Var(f"v{at}", dim.dtype) for at, dim in enumerate(shape))
-    axes = tuple(Axis(v, loop.end, loop.var) for v, loop in zip(own, loops, strict=True))
-    return axes, own, loops
-
-
 def _padded(
     name: str, source: Buffer, room: Buffer, indices: Sequence[Expr], block: Block, span: Span
 ) -> Stmt:
     """Copy a buffer into more room, with zeros around."""
-    axes, own, loops = _nested(name, room.shape, span)
     extents = {axis.var: axis.extent for axis in block.axes}
-    tests = [
-        lt(v, extents[at])
-        for v, at, old, new in zip(own, indices, source.shape, room.shape, strict=True)
-        if isinstance(at, Var) and new is not old
-    ]
-    zero = const(0, source.dtype)
-    value = if_then_else(logical_and(*tests), source[own], zero)
-    made: Stmt = Block(name, axes, Store(room, own, value, span=span), span=span)
-    return nest(loops, made)
+
+    def copied(own: tuple[Var, ...]) -> Store:
+        tests = [
+            lt(v, extents[at])
+            for v, at, old, new in zip(own, indices, source.shape, room.shape, strict=True)
+            if isinstance(at, Var) and new is not old
+        ]
+        zero = const(0, source.dtype)
+        return Store(room, own, if_then_else(logical_and(*tests), source[own], zero), span=span)
+
+    return nest_over(name, room.shape, copied, span)
 
 
 def _unpadded(name: str, room: Buffer, store: Store, block: Block, span: Span) -> Stmt:
     """Copy what was computed back, without the room added."""
     extents = {axis.var: axis.extent for axis in block.axes}
     shape = [extents[at] for at in store.indices if isinstance(at, Var)]
-    axes, own, loops = _nested(name, shape, span)
-    made: Stmt = Block(name, axes, Store(store.buffer, own, room[own], span=span), span=span)
-    return nest(loops, made)
+    return nest_over(name, shape, lambda at: Store(store.buffer, at, room[at], span=span), span)
 
 
 def _grown(block: Block, sizes: Sizes, span: Span) -> Block:

@@ -25,6 +25,7 @@ from irkit.ir import (
     linear,
     seq,
 )
+from irkit.schedule.copies import new_name
 from irkit.schedule.state import (
     at_own_axes,
     exchange,
@@ -33,7 +34,6 @@ from irkit.schedule.state import (
     guards_of,
     joined,
     nest_again,
-    new_name,
     only_store,
     path_to,
     writes_of,

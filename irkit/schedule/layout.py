@@ -9,7 +9,6 @@ import numpy as np
 from irkit.core import ScheduleError, Span, rewrite
 from irkit.ir import (
     Allocate,
-    Axis,
     Buffer,
     Expr,
     Interval,
@@ -23,7 +22,7 @@ from irkit.ir import (
     index,
     seq,
 )
-from irkit.schedule.copies import computed_nest, unique_name
+from irkit.schedule.copies import nest_over, new_name
 from irkit.schedule.index_map import IndexMap, image_of, parts_of
 from irkit.schedule.state import (
     allocation,
@@ -97,14 +96,8 @@ def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> Pr
     else:
         raise ScheduleError(f"{buffer.name!r} of {buffer.dtype} holds no {value!r}", at=block)
     span = Span("schedule", "transform_layout", parent=block.span)
-    axes = [
-        Axis(Var(f"v{at}", dim.dtype), dim, Var(f"c{at}", dim.dtype))
-        for at, dim in enumerate(buffer.shape)
-    ]
-    places = tuple(axis.var for axis in axes)
-    mine = {var: var for var in places}
-    store = Store(buffer, places, filling)
-    fill = computed_nest(unique_name(func, f"{name}_pad"), axes, mine, store, span)
+    made = new_name(func, f"{name}_pad")
+    fill = nest_over(made, buffer.shape, lambda at: Store(buffer, at, filling), span)
     return exchange(func, {home: home.replace(body=seq(fill, home.body))})
 
 

@@ -19,6 +19,7 @@ from irkit.ir import (
     seq,
 )
 from irkit.schedule.compute import check_unmixed
+from irkit.schedule.copies import new_name
 from irkit.schedule.domain import Points, ranges_at
 from irkit.schedule.starts import starts_at_first
 from irkit.schedule.state import (
@@ -30,7 +31,6 @@ from irkit.schedule.state import (
     joined,
     nest,
     nest_again,
-    new_name,
     path_to,
     reduced_over,
     variables,

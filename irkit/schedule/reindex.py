@@ -24,7 +24,7 @@ from irkit.ir import (
     shape_vars,
 )
 from irkit.schedule.cache import nest_of
-from irkit.schedule.copies import computed_nest, unique_name
+from irkit.schedule.copies import computed_nest, new_name
 from irkit.schedule.domain import Points, inside_extents, ranges_at, stays_inside
 from irkit.schedule.grid import is_injective
 from irkit.schedule.index_map import IndexMap, image_of
@@ -101,7 +101,7 @@ class _Copy:
         )
         span = Span("schedule", kind, parent=self.block.span)
         here, there = (new, image), (self.buffer, self.at)
-        name = unique_name(self.func, f"{self.block.name}_{new.name}")
+        name = new_name(self.func, f"{self.block.name}_{new.name}")
         copied = copy_nest(name, self.axes, *((here, there) if written else (there, here)), span)
         top = nest_of(self.func, self.block)
         if written:
@@ -161,9 +161,8 @@ def copy_nest(
     span: Span,
 ) -> Stmt:
     """Make a block, with loops, that copies from places to places given over some axes."""
-    mine = {axis.var: Var(f"v{at}", axis.var.dtype) for at, axis in enumerate(axes)}
     value = source[0][tuple(source[1])]
-    return computed_nest(name, axes, mine, Store(to[0], tuple(to[1]), value), span)
+    return computed_nest(name, axes, Store(to[0], tuple(to[1]), value), span)
 
 
 def _moved(block: Block, old: Buffer, new: Buffer, image: tuple[Expr, ...]) -> Block:
@@ -203,9 +202,8 @@ def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[s
             f"{name}_index_{number}", tuple(axis.extent for axis in mine), at.dtype, scope
         )
         places = tuple(axis.var for axis in mine)
-        names.append(unique_name(func, table.name))
-        own = {axis.var: Var(f"v{n}", axis.var.dtype) for n, axis in enumerate(mine)}
-        made.append(computed_nest(names[-1], mine, own, Store(table, places, at), span))
+        names.append(new_name(func, table.name))
+        made.append(computed_nest(names[-1], mine, Store(table, places, at), span))
         tables[at] = table[places]
 
     def look_up(load: Load) -> Load | None:

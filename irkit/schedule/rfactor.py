@@ -23,6 +23,7 @@ from irkit.ir import (
 )
 from irkit.schedule.combine import Combine, combine_of
 from irkit.schedule.compute import check_unmixed
+from irkit.schedule.copies import new_name
 from irkit.schedule.domain import facts_of, points_of, ranges_at
 from irkit.schedule.state import (
     blocks_below,
@@ -32,7 +33,6 @@ from irkit.schedule.state import (
     joined,
     nest,
     nest_again,
-    new_name,
     path_to,
     reduced_over,
     same_place,

@@ -31,7 +31,7 @@ from irkit.ir import (
 )
 from irkit.schedule.cache import nest_of
 from irkit.schedule.consumed import Box, box_of, touches
-from irkit.schedule.copies import unique_name
+from irkit.schedule.copies import new_name
 from irkit.schedule.domain import Points, ranges_at
 from irkit.schedule.move import check_from_scratch, regenerated
 from irkit.schedule.state import (
@@ -149,10 +149,10 @@ class _Stage:
         moved = _redirected(target, self.buffer, self.new)
         parts, names = [exchange_in(self.root, {target: moved})], list[str]()
         if not self.stores or not self._is_filled(box):
-            names.append(unique_name(self.func, f"{self.new.name}_in"))
+            names.append(new_name(self.func, f"{self.new.name}_in"))
             parts.insert(0, self._copy(names[-1], self.buffer, self.new, box, span))
         if self.stores:
-            names.append(unique_name(self.func, f"{self.new.name}_out"))
+            names.append(new_name(self.func, f"{self.new.name}_out"))
             parts.append(self._copy(names[-1], self.new, self.buffer, box, span))
         whole = Allocate(self.new, seq(*parts), span=span)
         made = exchange(self.func, {self.root: whole})

@@ -109,15 +109,6 @@ def find_ref(func: PrimFunc, ref: BlockRef | LoopRef) -> Block | For:
     return find_block(func, ref.name) if isinstance(ref, BlockRef) else find_loop(func, ref.var)
 
 
-def new_name(func: PrimFunc, wanted: str) -> str:
-    """Choose a name for a new block: the one wanted, with a number if it is taken."""
-    taken = {block.name for block in walk(func, on=Block)}
-    name, at = wanted, 1
-    while name in taken:
-        name, at = f"{wanted}_{at}", at + 1
-    return name
-
-
 def loops_to(func: PrimFunc, stmt: Stmt) -> list[For]:
     """List all loops from the body of ``func`` down to a statement, which may be the last."""
     return [each for each in path_to(func, stmt) if isinstance(each, For)]

@@ -5,8 +5,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irkit import te
-from irkit.core import ScheduleError, walk
-from irkit.ir import Allocate, Block, PrimFunc, ge, if_then_else, logical_and, lt, parse, script
+from irkit.core import ScheduleError, substitute, walk
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    PrimFunc,
+    ge,
+    if_then_else,
+    logical_and,
+    lt,
+    parse,
+    script,
+)
 from irkit.schedule import Schedule, ScheduleTrace
 from tests.schedule.kernels import matmul, matmul_relu
 
@@ -138,6 +149,16 @@ def test_a_product_is_padded_to_whole_tiles() -> None:
     assert inner is not None
     sch.compute_inline(made[0])
     sch.reverse_compute_inline(sch.get_block("D"))
+
+
+def test_padded_copies_of_two_buffers_of_one_name_have_names_of_their_own() -> None:
+    func = matmul(5, 7, 6)
+    first, second, _ = func.params
+    assert isinstance(first, Buffer)
+    assert isinstance(second, Buffer)
+    sch = Schedule(substitute(func, {second: second.replace(name=first.name)}), check="each")
+    made = sch.pad_einsum(sch.get_block("C"), [4, 4, 4])
+    assert [ref.name for ref in made] == ["C_pad_A", "C_pad_A_1", "C_unpad"]
 
 
 def test_only_what_an_axis_indexes_is_padded() -> None:

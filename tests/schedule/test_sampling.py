@@ -1,6 +1,7 @@
 """What is drawn keeps within its bounds, is the same again from a seed, and stays in the trace."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from irkit.core import ScheduleError, same
 from irkit.ir import script
-from irkit.schedule import Schedule, ScheduleTrace
+from irkit.schedule import LoopRef, Schedule, ScheduleTrace
 from tests.schedule.kernels import chain, matmul
 
 
@@ -98,10 +99,16 @@ def test_a_compute_location_is_a_loop_of_the_consumer_or_the_root() -> None:
         lambda sch, _: sch.sample_compute_location(sch.get_block("B"), decision=3),
     ],
 )
-def test_senseless_draws_are_refused(call: object) -> None:
+def test_senseless_draws_are_refused(call: Callable[[Schedule, LoopRef], object]) -> None:
     sch = Schedule(chain(16))
     (loop,) = sch.get_loops(sch.get_block("B"))
     steps = len(sch.trace)
     with pytest.raises(ScheduleError):
-        call(sch, loop)  # type: ignore[operator]
+        call(sch, loop)
     assert len(sch.trace) == steps
+
+
+def test_a_seed_that_is_forked_is_the_same_from_the_same_seed() -> None:
+    first, second = (Schedule(chain(16), seed=3) for _ in range(2))
+    assert first.fork_seed() == second.fork_seed()
+    assert first.fork_seed() != Schedule(chain(16), seed=4).fork_seed()

@@ -10,7 +10,7 @@ from irkit.ir import BOOL, F32, F64, I32, I64, Add, Cast, Const, Mul, as_int
 
 
 def matrix(rows: object = 4, columns: object = 5, name: str = "A") -> te.Tensor:
-    return te.placeholder((rows, columns), name=name)  # pyright: ignore[reportArgumentType]
+    return te.placeholder((rows, columns), name=name)  # pyright: ignore[reportArgumentType] -- a size of any type
 
 
 def test_a_placeholder_holds_float32_unless_told_otherwise() -> None:

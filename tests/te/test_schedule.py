@@ -225,11 +225,11 @@ def test_parameters_belong_to_schedules_of_tensors() -> None:
     a, _, c = chain()
     s = te.create_schedule(c)
     with pytest.raises(IRKitError, match="needs the parameters"):
-        irkit.lower(s, None)  # type: ignore[call-overload]
+        irkit.lower(s, None)  # type: ignore[call-overload] -- what is tested
     with pytest.raises(IRKitError, match="has its parameters"):
-        irkit.lower(te.create_prim_func([a, c]), [a, c])  # type: ignore[call-overload]
+        irkit.lower(te.create_prim_func([a, c]), [a, c])  # type: ignore[call-overload] -- what is tested
     with pytest.raises(IRKitError, match="target is given by name"):
-        irkit.build(te.create_prim_func([a, c]), "llvm")  # type: ignore[call-overload]
+        irkit.build(te.create_prim_func([a, c]), "llvm")  # type: ignore[call-overload] -- what is tested
 
 
 def test_a_stage_is_computed_by_an_intrinsic() -> None:
@@ -253,3 +253,9 @@ def test_a_window_is_kept_and_what_comes_next_is_asked_for() -> None:
     s[c].prefetch(b, c.op.axis[0], 2)
     assert "prefetch" in s.func.script()
     assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
+
+
+def test_loops_that_start_at_0_are_normal_already() -> None:
+    _, _, c = chain()
+    s = te.create_schedule(c)
+    assert s.normalize() is s
