@@ -90,12 +90,10 @@ class Steps:
         return made
 
     def rows(self, chosen: Filter | None = None, *, seconds: float = COUNTING) -> list[StepRow]:
-        """List the rows that a filter lets through, all without one.
-
-        Nodes are counted for as many rows as ``seconds`` are enough for.
-        """
-        self._count(seconds)
+        """List the rows that a filter lets through; without one all, and then nodes are counted
+        for as many of them as ``seconds`` are enough for."""
         if chosen is None:
+            self._count(seconds)
             return list(self._rows)
         kept = [row for row in self._rows if _passes(row, chosen)]
         return self._touching(kept, chosen.touches) if chosen.touches else kept

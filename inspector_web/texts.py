@@ -13,6 +13,7 @@ import numpy as np
 
 from irkit.core import Function, IRModule, Level, Names
 from irkit.inspector_web.lines import Ids, LineTable
+from irkit.ir import Memo
 from irkit.transform import IR, Step, Trace
 
 Side = Literal["before", "after"]
@@ -119,10 +120,11 @@ class Texts:
         names = self._names.get(history)
         if names is None:
             names = self._names[history] = Names()
+            names.memo = memo = Memo()
             for state in self.histories.get(history, ()):
                 level = self._levels.get(type(state.func))
                 if level is not None and level.symbols is not None:
-                    names.choose(level.symbols(state.func))
+                    names.choose(level.symbols(state.func, memo))
         return names.copied()
 
 

@@ -115,7 +115,8 @@ class Level(msgspec.Struct, frozen=True):
     ``signature`` gives what no pass may change: a node, data, or a tuple of them; ``listing``
     prints
     as ``script`` does and says on which line each node begins; ``symbols`` lists what a function
-    introduces, in the order in which names are given. ``codecs`` say how data
+    introduces, in the order in which names are given, and takes a memo for it or None. ``codecs``
+    say how data
     that is not plain is written to a trace file.
     """
 
@@ -127,7 +128,7 @@ class Level(msgspec.Struct, frozen=True):
     nodes: tuple[type[Node], ...]
     signature: Callable[[Any], object] | None = None
     listing: List | None = None
-    symbols: Callable[[Any], list[Node]] | None = None
+    symbols: Callable[[Any, Any], list[Node]] | None = None
     codecs: tuple[Codec, ...] = ()
 
     @property

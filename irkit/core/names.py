@@ -9,6 +9,7 @@ is mangled, and stands quoted beside the mangled name.
 import keyword
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from irkit.core.node import Node
 
@@ -42,15 +43,18 @@ class Names:
     """Remember under which name each variable and buffer was printed.
 
     The table holds the symbols themselves, so it lives as long as the trace it belongs to.
+    ``memo`` is for printers that print the same nodes again; None where it would not pay.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Node, str]] = {}
+        self.memo: dict[Any, Any] | None = None
 
     def copied(self) -> "Names":
         """Copy the table, so that what is printed with the copy leaves this one as it is."""
         made = Names()
         made._known = dict(self._known)
+        made.memo = self.memo
         return made
 
     def choose(self, symbols: Iterable[Node]) -> "Printed":
@@ -66,17 +70,20 @@ class Names:
                 printed[id(symbol)] = known[1]
             else:
                 fresh.append(symbol)
+        printed.steady = not fresh
         for symbol in fresh:
             printed.add(symbol)
         return printed
 
 
 class Printed(dict[int, str]):
-    """Map the ``id`` of each symbol of one function to its printed name."""
+    """Map the ``id`` of each symbol of one function to its printed name; ``steady`` if all of them
+    were known and kept theirs."""
 
     def __init__(self, known: dict[int, tuple[Node, str]]) -> None:
         super().__init__()
         self.taken: set[str] = set()
+        self.steady = False
         self._known = known
         self._next: dict[str, int] = {}
 

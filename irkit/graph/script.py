@@ -57,8 +57,8 @@ def listing(func: "GraphFunc", *, names: Names | None = None) -> Listing:
     return Listing(printer.lines, printer.starts)
 
 
-def symbols_in_order(func: "GraphFunc") -> list[Node]:
-    """List what a function introduces, in the order in which names are given."""
+def symbols_in_order(func: "GraphFunc", memo: object = None) -> list[Node]:
+    """List what a function introduces, in the order in which names are given; nothing is kept."""
     return [*func.params, *dimension_vars(func), *symbols_bound(func.body)]
 
 

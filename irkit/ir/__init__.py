@@ -128,6 +128,7 @@ from irkit.ir.scoped import Rewriter, conjuncts, visit_below
 from irkit.ir.script import options_text, quoted, script
 from irkit.ir.script_expr import ExprPrinter, TooDeep
 from irkit.ir.script_expr import literal as float_literal
+from irkit.ir.script_memo import Memo
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
@@ -218,6 +219,7 @@ __all__ = [
     "Load",
     "LoopKind",
     "Max",
+    "Memo",
     "Min",
     "Mul",
     "Names",

@@ -4,8 +4,9 @@ from irkit.core import Codec, Level, Node, same
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType, dtype
 from irkit.ir.function import PrimFunc
+from irkit.ir.naming import symbols_in_order
 from irkit.ir.parse import parse
-from irkit.ir.script import listing, printed_statements, script, symbols_in_order
+from irkit.ir.script import listing, printed_statements, script
 from irkit.ir.script_expr import printed_classes
 from irkit.ir.stmt import Axis, Region
 from irkit.ir.verify import verify

@@ -14,8 +14,10 @@ from irkit.core import ALIAS, Attrs, Listing, Names, Node, Printed, is_printable
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var
+from irkit.ir.naming import bound_symbols, symbols_in_order
 from irkit.ir.params import dimension_vars
 from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed
+from irkit.ir.script_memo import LONGEST, MANY, End, Kept, Memo
 from irkit.ir.script_values import options_text, quoted
 from irkit.ir.stmt import (
     Allocate,
@@ -70,36 +72,6 @@ def listing(func: "PrimFunc", *, names: Names | None = None) -> Listing:
     return Listing(printer.lines, printer.starts)
 
 
-def symbols_in_order(func: "PrimFunc") -> list[Node]:
-    """List what a function introduces, in the order in which names are given."""
-    return [*func.params, *dimension_vars(func.params), *bound_symbols(func.body)]
-
-
-def bound_symbols(stmt: Stmt) -> list[Node]:
-    """List what the statements bind, in text order."""
-    found = list[Node]()
-    stack: list[Node] = [stmt]
-    while stack:
-        node = stack.pop()
-        match node:
-            case Seq():
-                stack.extend(reversed(node.stmts))
-            case For() | Let():
-                found.append(node.var)
-                stack.append(node.body)
-            case Allocate() | View():
-                found.append(node.buffer)
-                stack.append(node.body)
-            case If():
-                stack.extend(part for part in (node.otherwise, node.then) if part is not None)
-            case Block():
-                found.extend(axis.var for axis in node.axes)
-                stack.extend(part for part in (node.body, node.init) if part is not None)
-            case _:
-                pass
-    return found
-
-
 class Elif(msgspec.Struct, frozen=True):
     """Mark a conditional that stands alone in an else branch."""
 
@@ -109,12 +81,16 @@ class Elif(msgspec.Struct, frozen=True):
 class Printer:
     """Collect the lines of one function."""
 
-    def __init__(self, printed: Printed, starts: dict[int, int] | None = None) -> None:
+    def __init__(
+        self, printed: Printed, starts: dict[int, int] | None = None, memo: Memo | None = None
+    ) -> None:
         self.exprs = ExprPrinter(printed)
         self.lines: list[str] = []
         self.starts = starts
+        self.marks: list[tuple[int, int]] = []
+        self.memo = memo if memo is not None and memo.holds(printed) else None
         self.indent = ""
-        self._stack: list[tuple[Stmt | str | Elif, str, bool]] = []
+        self._stack: list[tuple[Stmt | str | Elif | End, str, bool]] = []
 
     def suite(self, stmt: Stmt, indent: str) -> None:
         """Print a statement and all below it."""
@@ -122,6 +98,15 @@ class Printer:
         stack.append((stmt, indent, True))
         while stack:
             node, self.indent, tail = stack.pop()
+            if isinstance(node, End):
+                self._keep(node, tail)
+                continue
+            if self.memo is not None and (node.__class__ in _KEPT or id(node) in self.memo.lone):
+                assert isinstance(node, Stmt)
+                if self._again(node, tail):
+                    continue
+                end = End(node, len(self.lines), len(self.marks))
+                stack.append((end, self.indent, tail))
             if self.starts is not None:
                 self._mark(node)
             if isinstance(node, str):
@@ -137,6 +122,31 @@ class Printer:
         stmt = node.stmt if isinstance(node, Elif) else node
         if self.starts is not None and not isinstance(stmt, str):
             self.starts.setdefault(id(stmt), len(self.lines) + 1)
+            if self.memo is not None:
+                self.marks.append((id(stmt), len(self.lines)))
+
+    def _again(self, node: Stmt, tail: bool) -> bool:
+        """Print a statement as before, if it was and nothing around it matters."""
+        if self.memo is None or self.exprs.aliases:
+            return False
+        kept = self.memo.get((id(node), self.indent, tail))
+        if kept is None:
+            return False
+        at = len(self.lines)
+        self.lines += kept.lines
+        for key, line in kept.marks:
+            self.marks.append((key, at + line))
+            if self.starts is not None:
+                self.starts.setdefault(key, at + line + 1)
+        return True
+
+    def _keep(self, end: "End", tail: bool) -> None:
+        """Keep what a statement printed as, unless it is long or depends on what is around it."""
+        lines = self.lines[end.line :]
+        settled = self.starts is not None and not self.exprs.aliases
+        if self.memo is not None and settled and len(lines) <= LONGEST:
+            marks = tuple((key, line - end.line) for key, line in self.marks[end.mark :])
+            self.memo[id(end.stmt), self.indent, tail] = Kept(tuple(lines), marks)
 
     def then(self, node: "Stmt | str | Elif", *, inner: bool = True, tail: bool = True) -> None:
         """Print ``node`` next, before what waits already."""
@@ -228,6 +238,8 @@ def _seq(printer: Printer, stmt: Seq, tail: bool) -> None:
     if not stmt.stmts:
         printer.line("pass")
         return
+    if printer.memo is not None and len(stmt.stmts) >= MANY:
+        printer.memo.lone.update(map(id, stmt.stmts))
     last = len(stmt.stmts) - 1
     for at in range(last, -1, -1):
         printer.then(stmt.stmts[at], inner=False, tail=tail and at == last)
@@ -322,6 +334,7 @@ def _assert(printer: Printer, stmt: Assert, tail: bool) -> None:
     printer.line(f"assert {printer.expr(stmt.cond)}, {message}")
 
 
+_KEPT = (For, If, Block)
 _FORMS: dict[type[Node], Callable[[Printer, Any, bool], None]] = {
     Seq: _seq,
     Store: _store,
@@ -349,7 +362,8 @@ def _printed_function(
     func: "PrimFunc", table: Names, starts: dict[int, int] | None = None
 ) -> Printer:
     dims = dimension_vars(func.params)
-    printer = Printer(table.choose(symbols_in_order(func)), starts)
+    memo = table.memo if isinstance(table.memo, Memo) else None
+    printer = Printer(table.choose(symbols_in_order(func, memo)), starts, memo)
     name = func.name if is_printable(func.name) else mangled(func.name)
     if func.attrs:
         printer.line(f"@attrs({options_text(func.attrs)})")

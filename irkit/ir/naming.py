@@ -1,0 +1,59 @@
+"""In which order the printer names what a function introduces: that of the text."""
+
+from typing import TYPE_CHECKING
+
+from irkit.core import Node
+from irkit.ir.params import dimension_vars
+from irkit.ir.script_memo import LONGEST, Memo
+from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, View
+
+if TYPE_CHECKING:
+    from irkit.ir.function import PrimFunc
+
+
+def symbols_in_order(func: "PrimFunc", memo: Memo | None = None) -> list[Node]:
+    """List what a function introduces, in the order in which names are given."""
+    return [*func.params, *dimension_vars(func.params), *bound_symbols(func.body, memo)]
+
+
+def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
+    """List what the statements bind, in text order; ``memo`` remembers it for parts."""
+    found = list[Node]()
+    stack: list[Node | tuple[int, int]] = [stmt]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            if memo is not None and len(found) - node[1] <= LONGEST:
+                memo.symbols[node[0]] = tuple(found[node[1] :])
+            continue
+        if memo is not None and isinstance(node, _BINDING):
+            known = memo.symbols.get(id(node))
+            if known is not None:
+                found += known
+                continue
+            stack.append((id(node), len(found)))
+        _push_bound(node, found, stack)
+    return found
+
+
+_BINDING = (For, If, Block)  # What is worth remembering: all others are a step further.
+
+
+def _push_bound(node: Node, found: list[Node], stack: list[Node | tuple[int, int]]) -> None:
+    """Add what one statement binds, and put those inside it on the stack."""
+    match node:
+        case Seq():
+            stack.extend(reversed(node.stmts))
+        case For() | Let():
+            found.append(node.var)
+            stack.append(node.body)
+        case Allocate() | View():
+            found.append(node.buffer)
+            stack.append(node.body)
+        case If():
+            stack.extend(part for part in (node.otherwise, node.then) if part is not None)
+        case Block():
+            found.extend(axis.var for axis in node.axes)
+            stack.extend(part for part in (node.body, node.init) if part is not None)
+        case _:
+            pass
