@@ -13,15 +13,14 @@ from irkit.ir import (
 )
 from irkit.schedule.copies import new_name
 from irkit.schedule.domain import points_of
+from irkit.schedule.starts import start_nest
 from irkit.schedule.state import (
     blocks_below,
     exchange,
     exchange_in,
     find_loop,
     guards_of,
-    joined,
     loops_above,
-    nest_again,
     path_to,
     reduced_over,
     variables,
@@ -90,10 +89,11 @@ def _started(
     spatial = [axis for axis in block.axes if axis.kind == "spatial"]
     guards = guards_of(block)
     own = {axis.var for axis in block.axes}
-    kept = [part for part in guards if not variables(part) & reducing]
     mixed = any(variables(axis.binding) & reducing for axis in spatial)
     mixed = mixed or any(variables(part) & own for part in guards)
-    mixed = mixed or any(variables(part) - reducing for part in guards if part not in kept)
+    mixed = mixed or any(
+        variables(part) - reducing for part in guards if variables(part) & reducing
+    )
     loops = [each for each in loops_above(func, block) if each in list(walk(loop, on=For))]
     nested = all(
         isinstance(stmt, (For, Block))
@@ -106,19 +106,5 @@ def _started(
     )
     if mixed or not nested or not points_of(func, block).all_reduced():
         return None, loop
-    outside = [each for each in loops if each.var not in reducing]
-    names = {each.var: each.var.copy() for each in outside}
-    copies = {axis.var: axis.var.copy() for axis in spatial}
-    init = Block(
-        new_name(func, f"{block.name}_init"),
-        tuple(
-            axis.replace(var=copies[axis.var], binding=substitute(axis.binding, names))
-            for axis in spatial
-        ),
-        substitute(start, copies),
-        predicate=joined([substitute(part, names) for part in kept]),
-        attrs=block.attrs,
-        span=span,
-    )
-    started = nest_again(outside, names, init, span)
+    started, _ = start_nest(func, block, loops, span)
     return started, exchange_in(loop, {block: block.replace(init=None)})

@@ -11,6 +11,7 @@ from irkit.ir import (
     Interval,
     Load,
     PrimFunc,
+    Store,
     Var,
     as_int,
     bounds,
@@ -43,26 +44,8 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     block = find_block(func, name)
     if block.predicate is None:
         return func
-    store = only_store(block)
-    home = None if store is None else allocation(func, store.buffer)
-    if store is None or home is None:
-        raise ScheduleError(
-            f"cannot overcompute block {name!r}: it must be one store to a buffer of the "
-            "function's own",
-            at=block,
-        )
+    store = _store(func, block)
     old = store.buffer
-    if old.strides is not None:
-        raise ScheduleError(
-            f"cannot overcompute block {name!r}: {old.name!r} has strides for the room that it has",
-            hint="Use storage_align afterwards.",
-            at=block,
-        )
-    if not points_of(func, block).runs_where_its_axes_are():
-        raise ScheduleError(
-            f"cannot overcompute block {name!r}: its guard may fail for an element that is there",
-            at=block,
-        )
     grown = _grown(func, block)
     shape = tuple(
         _room(index, dim, grown) for index, dim in zip(store.indices, old.shape, strict=True)
@@ -91,6 +74,32 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
     body = rewrite(block.body, guard, on=Load)
     changed = block.replace(axes=axes, body=body, predicate=None, reads=None, writes=None)
     return exchange_buffer(exchange(func, {block: changed}), old, new)
+
+
+def _store(func: PrimFunc, block: Block) -> Store:
+    """Return the one store of a block whose buffer may grow, and whose guard spares nothing that is
+    there; raises ScheduleError if it is no such block."""
+    what = f"cannot overcompute block {block.name!r}"
+    store = only_store(block)
+    home = None if store is None else allocation(func, store.buffer)
+    if store is None or home is None:
+        raise ScheduleError(
+            f"{what}: it must be one store to a buffer of the function's own",
+            at=block,
+        )
+    old = store.buffer
+    if old.strides is not None:
+        raise ScheduleError(
+            f"{what}: {old.name!r} has strides for the room that it has",
+            hint="Use storage_align afterwards.",
+            at=block,
+        )
+    if not points_of(func, block).runs_where_its_axes_are():
+        raise ScheduleError(
+            f"{what}: its guard may fail for an element that is there",
+            at=block,
+        )
+    return store
 
 
 def _is_inside(indices: Sequence[Expr], buffer: Buffer, ranges: Mapping[Var, Interval]) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from irkit.core import ScheduleError, Span, substitute, walk
+from irkit.core import ScheduleError, Span, walk
 from irkit.ir import (
     Block,
     For,
@@ -19,18 +19,15 @@ from irkit.ir import (
     seq,
 )
 from irkit.schedule.compute import check_unmixed
-from irkit.schedule.copies import new_name
 from irkit.schedule.domain import Points, ranges_at
-from irkit.schedule.starts import starts_at_first
+from irkit.schedule.starts import start_nest, starts_at_first
 from irkit.schedule.state import (
     blocks_below,
     exchange,
     find_block,
     find_loop,
-    guards_by_loops,
-    joined,
+    loops_to,
     nest,
-    nest_again,
     path_to,
     reduced_over,
     variables,
@@ -47,49 +44,37 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     reduction loop is further out.
     """
     block, loop = find_block(func, name), find_loop(func, var)
-    path = path_to(func, block)
+    reducing = reduced_over(block)
+    inner = _loops(func, block, loop, reducing)
+    check_unmixed(func, block, reducing, f"initialise {name!r} apart", inner)
+    _check_once(func, block, inner, reducing)
+    span = Span("schedule", "decompose_reduction", parent=block.span)
+    made, init = start_nest(func, block, inner, span)
+    func = exchange(func, {block: block.replace(init=None)})
+    loop = find_loop(func, var)
+    return exchange(func, {loop: seq(made, loop)}), init
+
+
+def _loops(func: PrimFunc, block: Block, loop: For, reducing: set[Var]) -> list[For]:
+    """List the loops from one inwards that are around a block.
+
+    Raises: ScheduleError if the block cannot be initialised in front of them.
+    """
+    name, path = block.name, path_to(func, block)
     if block.init is None:
         raise ScheduleError(f"block {name!r} has no initialisation to move", at=block)
     if loop not in path:
-        raise ScheduleError(f"loop {var.name!r} is not around block {name!r}", at=block)
+        raise ScheduleError(f"loop {loop.var.name!r} is not around block {name!r}", at=block)
     _check_alone(func, block, loop, path[path.index(loop) : -1])
-    inner = [stmt for stmt in path[path.index(loop) :] if isinstance(stmt, For)]
-    outer = [stmt for stmt in path[: path.index(loop)] if isinstance(stmt, For)]
-    reducing = reduced_over(block)
-    early = next((stmt for stmt in outer if stmt.var in reducing), None)
+    around = loops_to(func, loop)[:-1]
+    early = next((stmt for stmt in around if stmt.var in reducing), None)
     if early is not None:
         raise ScheduleError(
-            f"cannot initialise {name!r} in front of {var.name!r}: the loop {early.var.name!r} "
-            "further out is reduced over, so it would run again and again",
+            f"cannot initialise {name!r} in front of {loop.var.name!r}: the loop "
+            f"{early.var.name!r} further out is reduced over, so it would run again and again",
             at=block,
         )
-    check_unmixed(func, block, reducing, f"initialise {name!r} apart", inner)
-    _check_once(func, block, inner, reducing)
-    kept = [stmt for stmt in inner if stmt.var not in reducing]
-    names = {stmt.var: stmt.var.copy() for stmt in kept}
-    own = {axis.var: axis.var.copy() for axis in block.axes if axis.kind == "spatial"}
-    axes = tuple(
-        axis.replace(var=own[axis.var], binding=substitute(axis.binding, names))
-        for axis in block.axes
-        if axis.var in own
-    )
-    guards = [part for part in guards_by_loops(block) if not variables(part) & reducing]
-    span = Span("schedule", "decompose_reduction", parent=block.span)
-    init = new_name(func, f"{name}_init")
-    started = block.replace(
-        name=init,
-        axes=axes,
-        body=substitute(block.init, own),
-        init=None,
-        predicate=joined([substitute(part, names) for part in guards]),
-        reads=None,
-        writes=None,
-        span=span,
-    )
-    func = exchange(func, {block: block.replace(init=None)})
-    loop = find_loop(func, var)
-    made = nest_again(kept, names, started, span)
-    return exchange(func, {loop: seq(made, loop)}), init
+    return [stmt for stmt in path[path.index(loop) :] if isinstance(stmt, For)]
 
 
 def _check_alone(func: PrimFunc, block: Block, loop: For, between: Sequence[Stmt]) -> None:
