@@ -37,5 +37,7 @@ def _hint_of(s: Site, where: LoopRef | BlockRef) -> str:
 
 
 def pragma(s: Site) -> object:
-    key, value = s.picks.pick((("auto_unroll_max_step", 4), ("unroll_explicit", True), ("x", 1)))
+    key, value = s.picks.pick(
+        (("auto_unroll_max_step", 4), ("unroll_explicit", True), ("parallel_chunks", 1), ("x", 1))
+    )
     return s.sch.pragma(s.loop(), key, value)

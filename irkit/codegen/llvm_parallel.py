@@ -12,7 +12,13 @@ from irkit.codegen.llvm_layout import fail_if, leave
 from irkit.codegen.llvm_scope import Scope
 from irkit.codegen.llvm_text import FunctionText
 from irkit.codegen.llvm_types import quoted, value_type
-from irkit.codegen.pool import ENTER, ENTER_DECLARATION
+from irkit.codegen.pool import (
+    CHUNKS_HINT,
+    CHUNKS_PER_THREAD,
+    ENTER,
+    ENTER_DECLARATION,
+    MOST_CHUNKS,
+)
 from irkit.ir import DType, For, as_int
 
 # LLVM's time grows with the cube of the depth of a nest: deeper ones are not optimised.
@@ -35,7 +41,7 @@ def launch(
     write_body(inner, low, high)
     leave(inner)
     region = _define(inner, _bounds(node))
-    _enter(scope, inner, region, dtype, begin, end)
+    _enter(scope, inner, region, node, begin, end)
 
 
 def _inside(scope: Scope) -> Scope:
@@ -92,9 +98,10 @@ def _context_type(inner: Scope) -> str:
     return "{ " + ", ".join(kind for kind, _ in inner.captured.values()) + " }"
 
 
-def _enter(scope: Scope, inner: Scope, region: str, dtype: DType, begin: str, end: str) -> None:
+def _enter(scope: Scope, inner: Scope, region: str, node: For, begin: str, end: str) -> None:
     """Fill the context and call the pool, unless there are no iterations."""
-    text, kind, signed = scope.text, value_type(dtype), dtype.kind == "i"
+    text, dtype = scope.text, node.var.dtype
+    kind, signed = value_type(dtype), dtype.kind == "i"
     start, done = text.new_label("parallel"), text.new_label("done")
     test = "icmp slt" if signed else "icmp ult"
     text.branch(text.op(f"{test} {kind} {begin}, {end}"), start, done)
@@ -109,10 +116,17 @@ def _enter(scope: Scope, inner: Scope, region: str, dtype: DType, begin: str, en
         begin = text.op(f"{'sext' if signed else 'zext'} {kind} {begin} to i64")
         extent = text.op(f"zext {kind} {extent} to i64")
     text.module.declare(ENTER, ENTER_DECLARATION)
-    status = text.call(
-        ENTER, "i32", ("ptr", region), ("ptr", context), ("i64", begin), ("i64", extent)
-    )
+    where = (("ptr", region), ("ptr", context), ("i64", begin), ("i64", extent))
+    status = text.call(ENTER, "i32", *where, ("i64", str(_chunks(node))))
     if inner.leaves_early:
         fail_if(scope, text.op(f"icmp ne i32 {status}, 0"), status)
     text.jump(done)
     text.start(done)
+
+
+def _chunks(node: For) -> int:
+    """Say into how many chunks a thread a loop is cut at most."""
+    wanted = dict(node.attrs).get(CHUNKS_HINT)
+    if type(wanted) is not int:  # A hint from anywhere may be anything.
+        return CHUNKS_PER_THREAD
+    return min(max(wanted, 1), MOST_CHUNKS)

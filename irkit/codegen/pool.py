@@ -18,7 +18,7 @@ from irkit.codegen.pool_text import POOL, SERIAL
 from irkit.core import Target
 
 ENTER = "irkit.parallel"
-ENTER_DECLARATION = f"declare i32 @{ENTER}(ptr, ptr, i64, i64)"
+ENTER_DECLARATION = f"declare i32 @{ENTER}(ptr, ptr, i64, i64, i64)"
 # What else it exports: void (i32 threads); i32 (); void (); void ().
 RESIZE, THREADS, DISMISS, FORKED = (
     f"irkit.pool.{name}" for name in ("resize", "threads", "dismiss", "forked")
@@ -27,6 +27,10 @@ MAX_THREADS = 512
 # A sleeper takes 50 us to wake; so long it is better to spin.
 SPIN_NANOSECONDS = 100_000
 CHUNKS_PER_THREAD = 4
+CHUNKS_HINT = "parallel_chunks"
+"""The attribute of a loop that says into how many chunks a thread it is cut at most: one keeps
+neighbours together, many even out what takes unlike times."""
+MOST_CHUNKS = 1 << 20
 
 _FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}
 _PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}
@@ -56,7 +60,6 @@ def emit_pool(target: Target) -> str:
         "DECLARE": _PAUSE_DECLARATION.get(family, ""),
         "FUTEX": str(_FUTEX[family]),
         "SPIN": str(SPIN_NANOSECONDS),
-        "CHUNKS": str(CHUNKS_PER_THREAD),
         "MAX": str(MAX_THREADS),
     }.items():
         text = text.replace(f"${name}", value)

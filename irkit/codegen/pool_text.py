@@ -1,7 +1,7 @@
 """The text of the pool: ``pool.py`` says how it works, and fills in what is written ``$NAME``."""
 
 SERIAL = """
-define i32 @irkit.parallel(ptr %body, ptr %context, i64 %begin, i64 %extent) {
+define i32 @irkit.parallel(ptr %body, ptr %context, i64 %begin, i64 %extent, i64 %each) {
   %end = add i64 %begin, %extent
   %status = call i32 %body(ptr %context, i64 %begin, i64 %end)
   ret i32 %status
@@ -271,7 +271,7 @@ done:
   ret void
 }
 
-define i32 @irkit.parallel(ptr %body, ptr %context, i64 %begin, i64 %extent) {
+define i32 @irkit.parallel(ptr %body, ptr %context, i64 %begin, i64 %extent, i64 %each) {
 entry:
   %asked = load atomic i32, ptr @threads monotonic, align 4
   %alone = icmp ult i32 %asked, 2
@@ -297,7 +297,7 @@ more:
   br label %fill
 fill:
   %wide = zext i32 %count to i64
-  %most = mul i64 %wide, $CHUNKS
+  %most = mul i64 %wide, %each
   %chunks = call i64 @llvm.umin.i64(i64 %extent, i64 %most)
   %size = udiv i64 %extent, %chunks
   %longer = urem i64 %extent, %chunks

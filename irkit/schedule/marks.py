@@ -19,9 +19,10 @@ from irkit.schedule.state import blocks_below, exchange, find_loop, variables
 
 PRAGMAS: dict[str, type[int] | type[bool]] = {
     "auto_unroll_max_step": int,
+    "parallel_chunks": int,
     "unroll_explicit": bool,
 }
-"""What a pass honours on a loop, and the type of its value."""
+"""What lowering and code generation honour on a loop, and the type of its value."""
 
 
 def mark(func: PrimFunc, var: Var, kind: LoopKind) -> PrimFunc:
@@ -132,14 +133,14 @@ def unannotate(func: PrimFunc, stmt: For | Block, key: str) -> PrimFunc:
 
 
 def pragma(func: PrimFunc, var: Var, key: str, value: int | bool) -> PrimFunc:
-    """Give a loop a hint that a pass honours.
+    """Give a loop a hint that is honoured.
 
     Raises: ScheduleError if none does, or the value is of another type.
     """
     loop, expected = find_loop(func, var), PRAGMAS.get(key)
     if expected is None:
         raise ScheduleError(
-            f"no pass honours the pragma {key!r}",
+            f"nothing honours the pragma {key!r}",
             hint=f"Known are: {', '.join(PRAGMAS)}. Use annotate for hints to passes of your own.",
             at=loop,
         )

@@ -44,9 +44,12 @@ class MarkPrimitives(Recording):
 
     @primitive
     def pragma(self, loop: LoopRef, key: str, value: int | bool) -> None:
-        """Give a loop a hint that a pass honours: ``auto_unroll_max_step`` (the most statements
-        that a loop may become) or ``unroll_explicit`` (whether to unroll here at all or leave that
-        to the compiler behind)."""
+        """Give a loop a hint that is honoured.
+
+        ``auto_unroll_max_step`` is the most statements that it may become; ``unroll_explicit`` says
+        whether to unroll it here at all or leave that to the compiler behind; ``parallel_chunks``
+        into how many chunks a thread a parallel loop is cut at most: 1 gives each thread one part.
+        """
         self._func = marks.pragma(self._func, loop.var, key, value)
 
     @primitive

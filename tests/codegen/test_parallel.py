@@ -288,3 +288,16 @@ def test_the_pool_of_another_machine_is_valid_or_serial() -> None:
         assert ("@pthread_create" in text) is not bool(serial_because(Target(triple=triple)))
     optimise(emit_pool(Target(triple="x86_64-apple-darwin")), host_target())
     assert "Linux" in serial_because(Target(triple="x86_64-apple-darwin"))
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 1000, 0, -5, 1 << 40])
+def test_however_a_loop_is_cut_every_iteration_runs_once(chunks: int) -> None:
+    text = ROWS.replace("parallel(0, n)", f"parallel(0, n, parallel_chunks={chunks})")
+    for rows in (1, 2, 7, 64):
+        agree(text, floats(rows, 7), np.zeros((rows, 7), np.float32))
+
+
+def test_a_loop_is_cut_into_as_many_chunks_as_its_hint_says() -> None:
+    text = ROWS.replace("parallel(0, n)", "parallel(0, n, parallel_chunks=1)")
+    assert ", i64 1)" in emit([function(text)], host_target())
+    assert ", i64 4)" in emit([function(ROWS)], host_target())

@@ -216,7 +216,7 @@ def test_a_hint_is_data(value: Any) -> None:
         sch.annotate(sch.get_block("B"), "", 1)
 
 
-def test_a_pragma_is_a_hint_that_a_pass_honours() -> None:
+def test_a_pragma_is_a_hint_that_is_honoured() -> None:
     sch = Schedule(chain(8), check="each")
     loop = loops(sch)[0]
     sch.pragma(loop, "auto_unroll_max_step", 16)
@@ -236,7 +236,7 @@ def test_a_pragma_has_a_type(key: str, value: Any) -> None:
 
 def test_a_pragma_that_nothing_honours_is_refused() -> None:
     sch = Schedule(chain(8))
-    with pytest.raises(ScheduleError, match="no pass honours"):
+    with pytest.raises(ScheduleError, match="nothing honours"):
         sch.pragma(loops(sch)[0], "parallel_launch_point", True)
 
 
