@@ -1,5 +1,7 @@
 """The primitive that splits a reduction into partial ones: rfactor."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from irkit.core import Node, ScheduleError, Span, substitute, walk
@@ -155,11 +157,11 @@ def _partial_block(
     span: Span,
 ) -> Block:
     """Make the block that reduces each iteration of the loop into an element of its own."""
-    axes, values, own = _new_axes(block, parts)
-    at = tuple(substitute(index, values) for index in combine.store.indices)
-    at = (*at[:place], own, *at[place:])
     guards = guards_by_loops(block)
     late = [part for part in guards if not _holds_at_first(func, part, parts)]
+    axes, values, own = _new_axes(block, parts, late)
+    at = tuple(substitute(index, values) for index in combine.store.indices)
+    at = (*at[:place], own, *at[place:])
     update: Stmt = Store(
         partial,
         at,
@@ -201,9 +203,12 @@ def _holds_at_first(func: PrimFunc, part: Expr, parts: _Parts) -> bool:
     return prove(first, ranges_at(func), facts_of(parts.chain))
 
 
-def _new_axes(block: Block, parts: _Parts) -> tuple[tuple[Axis, ...], dict[Node, Node], Var]:
-    """Give each loop that shares an axis with the factored one an axis of its own."""
-    together = {parts.loop.var}
+def _new_axes(
+    block: Block, parts: _Parts, late: Sequence[Expr]
+) -> tuple[tuple[Axis, ...], dict[Node, Node], Var]:
+    """Give each loop that shares an axis with the factored one an axis of its own, and those that
+    ``late`` guards keep inside of their axes: the block now runs outside of them too."""
+    together = {parts.loop.var}.union(*(variables(part) & parts.reducing for part in late))
     reduce_axes = [axis for axis in block.axes if axis.kind == "reduce"]
     while True:
         more = together.union(*(v for a in reduce_axes if (v := variables(a.binding)) & together))

@@ -251,3 +251,15 @@ def test_a_consumer_still_moves_under_a_row_of_its_producer() -> None:
     row = sch.get_loops(sch.get_block("C"))[0]
     sch.reverse_compute_at(sch.get_block("D"), row)
     assert len(sch.get_loops(sch.get_block("D"))) == 2
+
+
+def test_a_reduction_that_may_be_empty_is_factored_with_axes_inside_their_extents() -> None:
+    m, n = te.var("m"), te.var("n")
+    a = te.placeholder((m, n, 3), name="A")
+    r0, r1 = te.reduce_axis((0, m), name="r0"), te.reduce_axis((0, n), name="r1")
+    s = te.compute((3,), lambda i: te.sum(a[r0, r1, i], axis=(r0, r1)), name="S")
+    sch = Schedule(te.create_prim_func([a, s]), check="each")
+    _, outer, inner = sch.get_loops(sch.get_block("S"))
+    sch.split(outer, [None, 4])
+    _, last = sch.split(inner, [None, 4])
+    sch.rfactor(last, 1)
