@@ -11,7 +11,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from irkit.inspector_web import Blame, Ids, LineTable, Steps, Texts, diff, pickaxe, side_by_side
+from irkit.graph import GRAPH_LEVEL, Builder
+from irkit.inspector_web import (
+    Blame,
+    Ids,
+    LineTable,
+    Steps,
+    Texts,
+    diff,
+    graph_view,
+    pickaxe,
+    side_by_side,
+)
 from irkit.inspector_web.highlight import Highlighter
 from irkit.inspector_web.search import search
 from irkit.inspector_web.steps import Filter
@@ -127,11 +138,26 @@ def colours() -> None:
         timed("  and compared with those before", limit, lambda t=texts: Steps(t).diff(0))
 
 
+def graphs() -> None:
+    """Time the layout of a graph of 3,000 operators, the second time."""
+    b = Builder()
+    heads = [b.op("relu", b.param("x", (4, 4)))] * 4
+    for at in range(750):
+        heads = [b.op("relu" if at % 2 else "exp", head) for head in heads]
+    func = b.finish(heads[0])
+    step = Step(0, GRAPH_LEVEL, 0, "", "p", "p", {}, "f", func, func, 0.0)
+    part = Texts(Trace([step])).of(0).parts[0][1]
+    for what, most in (("collapsed", 500), ("whole", 10_000)):
+        graph_view(part, most=most)
+        timed(f"3,000 operators laid out, {what}", 50, lambda m=most: graph_view(part, most=m))
+
+
 def main() -> None:
     """Print the figures."""
     differences()
     steps()
     colours()
+    graphs()
 
 
 if __name__ == "__main__":

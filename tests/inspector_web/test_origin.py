@@ -11,9 +11,10 @@ import irkit
 from irkit.codegen import emit, host_target
 from irkit.core import Span, rewrite
 from irkit.fuzz.kernels import KERNELS
+from irkit.fuzz.schedules import SCHEDULES, scheduled
 from irkit.inspector_web import Texts, native, origins
 from irkit.ir import PrimFunc, Stmt, parse
-from irkit.phases import trace
+from irkit.phases import DEFAULT, trace
 from irkit.transform import Trace
 from tests.passes.loop.kernels import kernel
 
@@ -29,6 +30,14 @@ def test_nearly_every_line_of_every_step_leads_back_to_the_text(name: str) -> No
         found = origins(texts, step.after)
         assert found.working.any()
         assert found.share >= 0.95, f"{step.name}: {found.share}"
+
+
+@pytest.mark.parametrize("name", sorted(SCHEDULES))
+def test_schedules_lose_no_line(name: str) -> None:
+    func, primitives = scheduled(name)
+    texts = Texts(Trace(DEFAULT.with_passes([(0, p) for p in primitives]).steps(func)))
+    for step in texts.trace:
+        assert origins(texts, step.after).share >= 0.95, step.name
 
 
 def test_a_store_leads_back_to_the_line_it_was_written_on() -> None:
