@@ -1,0 +1,215 @@
+"""How files become runs: in a child, with limits, again when they change, and what is said of
+mistakes."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+from click.testing import CliRunner
+
+from irkit.cli import irkit
+from irkit.debug import Limits
+from irkit.inspector_web.opening import Inspection
+from irkit.inspector_web.recording import record
+from tests.inspector_web.pages import MATMUL, client_of, matmul_trace, opened
+
+SCRIPT = """\
+import irkit
+from irkit.ir import PrimFunc, parse
+from irkit.phases import DEFAULT
+from irkit.transform import define_pass
+
+@define_pass
+def explode(func: PrimFunc) -> PrimFunc:
+    raise ValueError("boom")
+
+func = parse("def f(C: f32[8]):\\n    for i in serial(0, 8):\\n        C[i] = f32(1.0)\\n")
+irkit.lower(func)
+irkit.lower(func, pipeline=DEFAULT.insert(explode, phase=2))
+"""
+
+
+def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_ir_text_is_lowered_in_a_child(tmp_path: Path) -> None:
+    (tmp_path / "k.irs").write_text(MATMUL)
+    inspection = opened(str(tmp_path / "k.irs"))
+    assert inspection.workspace is not None
+    (run,) = inspection.workspace.runs
+    assert (run.title, run.functions) == ("k.irs", ("matmul",))
+    inspection.close()
+
+
+def test_a_model_shows_its_graph_and_each_kernel(tmp_path: Path) -> None:
+    node = onnx.helper.make_node("Relu", ["x"], ["y"])
+    ends = [onnx.helper.make_tensor_value_info(name, 1, [4, 4]) for name in "xy"]
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", ends[:1], ends[1:]))
+    onnx.save(model, str(tmp_path / "m.onnx"))
+    inspection = opened(str(tmp_path / "m.onnx"))
+    assert inspection.workspace is not None
+    levels = {row.level for row in inspection.workspace.runs[0].steps.rows()}
+    assert len(levels) == 2
+    inspection.close()
+
+
+def test_a_script_shows_each_program_that_it_lowers_and_the_pass_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.py").write_text(SCRIPT)
+    inspection = opened("s.py")
+    assert inspection.workspace is not None
+    first, second = inspection.workspace.runs
+    assert first.opened.failure is None
+    failed = second.steps.rows()[-1]
+    assert (failed.name, failed.status, failed.message) == ("explode", "failed", "ValueError: boom")
+    client = client_of(inspection)
+    info = client.get(f"/api/step?run=1&step={failed.index}").get_json()
+    assert "ValueError: boom" in info["failure"]
+    assert info["replay"].startswith("irkit replay irkit-crash-")
+    assert (tmp_path / info["replay"].split()[-1]).is_dir()
+    assert str(tmp_path) not in info["traceback"]
+    stage = f"1.{failed.index}.b"
+    assert client.get(f"/api/diff?left={stage}&right={stage}").get_json()["left"] > 1
+    inspection.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.irs", "def f(:\n", "a.irs"),
+        ("a.irs", b"\xff\xfe", "UTF-8"),
+        ("a.onnx", "no model", "a.onnx"),
+        ("a.trace", "no trace", "trace"),
+        ("a.py", "1 / 0\n", "a.py:1: ZeroDivisionError"),
+        ("a.py", "def (\n", "a.py"),
+        ("a.py", "x = 1\n", "no pass ran"),
+        ("a.py", "import sys; sys.exit(3)\n", "ended with 3"),
+        ("a.py", "import os; os._exit(3)\n", "a.py"),
+    ],
+)
+def test_a_mistake_in_a_file_is_said_on_the_page(
+    tmp_path: Path, name: str, text: str | bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    inspection = Inspection([str(path)])
+    inspection.open()
+    status = inspection.status()
+    assert status.state == "failed"
+    assert said in status.message
+    assert "mistake of irkit" not in status.message
+    answer = client_of(inspection).get("/api/overview")
+    assert answer.status_code == 409
+    inspection.close()
+
+
+@pytest.mark.parametrize("name", ["a.irs", "a.trace"])
+def test_an_empty_file_does_not_hang_or_crash(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("")
+    inspection = Inspection([str(tmp_path / name)])
+    inspection.open()
+    assert inspection.status().state == "failed"
+    inspection.close()
+
+
+def test_what_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("while True: pass\n")
+    inspection = Inspection([str(tmp_path / "a.py")], limits=Limits(seconds=2.0))
+    begun = time.monotonic()
+    inspection.open()
+    assert inspection.status().state == "failed"
+    assert time.monotonic() - begun < 15
+    inspection.close()
+
+
+def test_it_says_how_far_it_is_and_shows_files_anew_when_they_change(tmp_path: Path) -> None:
+    path = tmp_path / "k.irs"
+    path.write_text(MATMUL)
+    inspection = Inspection([str(path)], watch=True)
+    assert inspection.status().state == "failed"
+    inspection.start()
+    assert inspection.status().state == "working"
+    until(lambda: inspection.status().state == "ready")
+    path.write_text("def broken(:\n")
+    until(lambda: inspection.status().revision == 2)
+    status = inspection.status()
+    assert (status.state, bool(status.message)) == ("ready", True)
+    path.write_text(MATMUL.replace("matmul", "product"))
+    until(lambda: inspection.status().revision == 3)
+    assert inspection.workspace is not None
+    assert inspection.workspace.runs[0].functions == ("product",)
+    inspection.close()
+
+
+def test_the_page_can_ask_to_open_the_files_anew(tmp_path: Path) -> None:
+    inspection = opened(matmul_trace(tmp_path))
+    answer = client_of(inspection).post("/api/reload", headers={"Origin": "http://127.0.0.1:4321"})
+    assert answer.get_json() == {"begun": True}
+    until(lambda: inspection.revision == 2)
+    inspection.close()
+
+
+def test_two_files_can_be_compared(tmp_path: Path) -> None:
+    inspection = opened(matmul_trace(tmp_path, "a.trace"), matmul_trace(tmp_path, "b.trace"))
+    client = client_of(inspection)
+    assert [run["title"] for run in client.get("/api/overview").get_json()["runs"]] == [
+        "a.trace",
+        "b.trace",
+    ]
+    made = client.get("/api/diff?left=0.24.a&right=1.24.a").get_json()
+    assert (made["added"], made["removed"]) == (0, 0)
+    inspection.close()
+
+
+def test_pipelines_are_as_they_were_after_a_recording(tmp_path: Path) -> None:
+    from irkit.transform import Pipeline
+
+    (tmp_path / "k.irs").write_text(MATMUL)
+    before = Pipeline.steps
+    record("text", str(tmp_path / "k.irs"), str(tmp_path))
+    assert Pipeline.steps is before
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    (tmp_path / "k.irs").write_text(MATMUL)
+    inspection = opened(str(tmp_path / "k.irs"))
+    folder = inspection._folder  # pyright: ignore[reportPrivateUsage]
+    assert os.path.isdir(folder)
+    inspection.close()
+    assert not os.path.exists(folder)
+
+
+def test_many_clients_get_their_answers(tmp_path: Path) -> None:
+    inspection = opened(matmul_trace(tmp_path))
+    wrong: list[int] = []
+
+    def ask() -> None:
+        client = client_of(inspection)
+        for at in range(25):
+            answer = client.get(f"/api/diff?left=0.{at}.b&right=0.{at}.a")
+            if answer.status_code != 200:
+                wrong.append(answer.status_code)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    inspection.close()
+
+
+def test_help_teaches() -> None:
+    said = CliRunner().invoke(irkit, ["inspect", "--help"]).output
+    for part in ("irkit inspect model.onnx", "--watch", "--no-open", "Ctrl-C", "printed address"):
+        assert part in said
