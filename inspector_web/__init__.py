@@ -4,7 +4,8 @@ and nothing else.
 Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing, rows, renaming (what
 changed); highlight; search (search_child), blame, steps, align (which pass did it); origin, native
 (where a line came from, what becomes of it); nest, graph_view; printed_diff, command_diff. The
-page: runs, answers, details (what it asks for), recording, opening (how a file becomes runs),
+page: runs, answers, details, views (what it asks for), recording, opening (how a file becomes
+runs),
 security, app, server, command_inspect; report, summaries, command_report (files that need no
 server). static/ runs in the browser, where main.js puts the parts together.
 """

@@ -24,6 +24,7 @@ from irkit.inspector_web.runs import Workspace
 from irkit.inspector_web.search import search
 from irkit.inspector_web.security import Door, guard
 from irkit.inspector_web.steps import Filter
+from irkit.inspector_web.views import graph_page, nest_page
 from irkit.passes import BUILTIN
 from irkit.transform import Registry
 
@@ -76,6 +77,19 @@ def create_app(inspection: Inspection, door: Door) -> Flask:
     answer("/api/line", lambda w: line_info(w.stage(_text("state")), _line(w)))
     answer("/api/blame", _blame)
     answer("/api/search", _search)
+    answer("/api/nest", lambda w: nest_page(w.stage(_text("left")), w.stage(_text("right"))))
+    answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))))
+
+    def show_native() -> Response:
+        with inspection.lock:
+            workspace = inspection.workspace
+            stage = None if workspace is None else workspace.stage(_text("state"))
+        if stage is None:
+            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+        # Without the lock: LLVM may take its time.
+        return as_json(inspection.native.of(stage))
+
+    app.add_url_rule("/api/native", "native", show_native, methods=["GET"])
     return app
 
 

@@ -18,6 +18,7 @@ from irkit.debug import Child, ChildDied, Limits
 from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.recording import KINDS, PROGRESS, Kind, Recorded, record
 from irkit.inspector_web.runs import Opened, Workspace
+from irkit.inspector_web.views import NativeViews
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Attempt, FailureKind, PassFailed, Trace
 
@@ -59,6 +60,7 @@ class Inspection:
         self._ended = threading.Event()
         self._folder = tempfile.mkdtemp(prefix="irkit-inspect-")
         self._child: Child | None = None
+        self.native = NativeViews()
 
     def start(self) -> None:
         """Begin to open the files, and to watch them if asked to."""
@@ -111,7 +113,8 @@ class Inspection:
         )
 
     def close(self) -> None:
-        """End the child and remove what it wrote."""
+        """End the children and remove what they wrote."""
+        self.native.close()
         self._ended.set()
         if self._child is not None:
             self._child.close()

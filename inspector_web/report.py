@@ -34,6 +34,7 @@ MODULES = (
     "keys.js",
     "passes.js",
     "diffview.js",
+    "views.js",
     "details.js",
     "search.js",
     "main.js",

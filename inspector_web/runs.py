@@ -14,6 +14,7 @@ import msgspec
 from irkit.core import InputError
 from irkit.inspector_web.blame import Blame
 from irkit.inspector_web.diff import Diff, diff
+from irkit.inspector_web.graph_view import GraphView
 from irkit.inspector_web.highlight import Highlighter
 from irkit.inspector_web.lines import LineTable
 from irkit.inspector_web.origin import Origins, origins
@@ -45,6 +46,7 @@ class Run:
         self.texts = Texts(opened.trace, table)
         self.steps = Steps(self.texts, opened.failure)
         self._origins: dict[int, Origins] = {}
+        self.graphs: dict[int, GraphView] = {}
 
     @cached_property
     def blame(self) -> Blame:

@@ -141,7 +141,7 @@ export class DiffView {
   clicked(event) {
     const fold = event.target.closest("button[data-open]");
     if (fold) return this.unfold(fold);
-    const row = event.target.closest(".row");
+    const row = event.target.closest(".row[data-left]");
     if (!row || getSelection().toString()) return undefined;
     const who = event.target.closest(".who[data-step]");
     if (who && Number(who.dataset.step) >= 0) return this.options.onBlamed(Number(who.dataset.step));

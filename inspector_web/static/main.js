@@ -8,6 +8,7 @@ import { PassList } from "./passes.js";
 import { readPlace, showPlace } from "./place.js";
 import { Search } from "./search.js";
 import { nextTheme, startTheme } from "./theme.js";
+import { showOther } from "./views.js";
 import { fillFunctions, fillRuns, fillStages, stageName } from "./stages.js";
 
 class Page {
@@ -174,12 +175,36 @@ class Page {
     byId("inline").setAttribute("aria-pressed", String(this.isInline));
     const [left, right] = this.states();
     const total = this.run.steps.reduce((sum, row) => sum + row.ms, 0);
-    const shown = this.view.show(left, right, this.viewOptions(scroll));
+    const shown = this.showView(left, right, scroll);
     this.source.step(run, step).then(
       (info) => { if (step === this.place.step) this.details.showStep(this.step, info, total); },
       (error) => this.details.showError(error));
     this.showLine();
     await shown;
+  }
+
+  // The views that there are of the chosen step.
+  get shows() {
+    if (!this.source.canView) return [""];
+    return this.step.level === "graph" ? ["", "graph"] : ["", "nest", "llvm", "optimised", "assembly"];
+  }
+
+  showView(left, right, scroll) {
+    const shows = this.shows;
+    const show = shows.includes(this.place.show ?? "") ? this.place.show ?? "" : "";
+    byId("shows").hidden = shows.length < 2;
+    for (const button of byId("shows").children) {
+      button.hidden = !shows.includes(button.dataset.show);
+      button.setAttribute("aria-pressed", String(button.dataset.show === show));
+    }
+    byId("diff").dataset.show = show || "difference";
+    if (!show) return this.view.show(left, right, this.viewOptions(scroll));
+    return showOther(show, this.source, this.view, { left, right, line: this.place.line, onLine: (line) => this.goLine(line) });
+  }
+
+  goShow(show) {
+    this.keep({ show: show || null });
+    this.showStep(Boolean(this.place.line));
   }
 
   // On a narrow screen two columns are too many, unless they are asked for.
@@ -275,6 +300,7 @@ class Page {
     byId("touches").addEventListener("input", paused(200, () => { this.keep({ touches: byId("touches").value }); this.showPasses(); }));
     byId("hide").addEventListener("change", () => this.flip("hide"));
     for (const name of ["names", "blame", "whole"]) byId(name).addEventListener("click", () => this.flip(name));
+    byId("shows").addEventListener("click", (event) => { if (event.target.dataset.show !== undefined) this.goShow(event.target.dataset.show); });
     byId("inline").addEventListener("click", () => this.flipInline());
     byId("next").addEventListener("click", () => this.view.go(1));
     byId("previous").addEventListener("click", () => this.view.go(-1));
@@ -305,6 +331,7 @@ class Page {
       h: ready(() => this.flip("hide")), u: ready(() => this.flipInline()), x: ready(() => this.flip("whole")),
       r: ready(() => this.flip("names")), b: ready(() => this.flip("blame")),
       c: ready(() => { if (this.source.canCompare) this.compare(this.place.from ? null : this.states()[1]); }),
+      v: ready(() => { const shows = this.shows; this.goShow(shows[(shows.indexOf(this.place.show ?? "") + 1) % shows.length]); }),
       d: ready(() => { this.keep({ plain: !this.place.plain }); this.showPanes(); }),
       t: nextTheme, "?": showHelp,
     };

@@ -1,7 +1,7 @@
 // Where one is on the page: all of it stands in the address, so a link brings it back.
 
 const PLACE_NAMES = {
-  run: "run", fn: "function", step: "step", from: "from", view: "view", names: "names",
+  run: "run", fn: "function", step: "step", show: "show", from: "from", view: "view", names: "names",
   blame: "blame", whole: "whole", hide: "hide", plain: "plain", filter: "filter", touches: "touches", line: "line",
   text: "search", regex: "regex", exact: "case",
 };

@@ -4,6 +4,7 @@ import { compareTexts } from "./compare.js";
 
 export class ReportSource {
   canCompare = true;
+  canView = false;
 
   constructor(data) {
     this.data = data;

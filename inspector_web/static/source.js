@@ -2,6 +2,7 @@
 
 export class ServerSource {
   canCompare = true;
+  canView = true;
 
   async ask(path, given = {}, options = {}) {
     const query = new URLSearchParams(given);
@@ -25,6 +26,9 @@ export class ServerSource {
   lines(state, from, to) { return this.ask("lines", { state, from, to }); }
   step(run, step) { return this.ask("step", { run, step }); }
   line(state, line) { return this.ask("line", { state, line }); }
+  nest(left, right) { return this.ask("nest", { left, right }); }
+  graph(state) { return this.ask("graph", { state }); }
+  native(state) { return this.ask("native", { state }); }
   blame(state) { return this.ask("blame", { state }); }
   search(run, text, options) {
     return this.ask("search", { run, text, regex: options.regex ? 1 : 0, case: options.exact ? 1 : 0 });

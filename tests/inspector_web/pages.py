@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import onnx
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
@@ -65,6 +66,16 @@ def hostile_trace(folder: Path) -> str:
     func = parse(text, file="<b>hostile</b>.irs")
     path = folder / "hostile.trace"
     Trace(trace(func), title=HOSTILE[1]).save(path)
+    return str(path)
+
+
+def relu_model(folder: Path) -> str:
+    """Write a small model."""
+    node = onnx.helper.make_node("Relu", ["x"], ["y"], name="first/relu")
+    ends = [onnx.helper.make_tensor_value_info(name, 1, [4, 4]) for name in "xy"]
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", ends[:1], ends[1:]))
+    path = folder / "relu.onnx"
+    onnx.save(model, str(path))
     return str(path)
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import onnx
 import pytest
 from click.testing import CliRunner
 
@@ -15,7 +14,7 @@ from irkit.cli import irkit
 from irkit.debug import Limits
 from irkit.inspector_web.opening import Inspection
 from irkit.inspector_web.recording import record
-from tests.inspector_web.pages import MATMUL, client_of, matmul_trace, opened
+from tests.inspector_web.pages import MATMUL, client_of, matmul_trace, opened, relu_model
 
 SCRIPT = """\
 import irkit
@@ -50,11 +49,7 @@ def test_ir_text_is_lowered_in_a_child(tmp_path: Path) -> None:
 
 
 def test_a_model_shows_its_graph_and_each_kernel(tmp_path: Path) -> None:
-    node = onnx.helper.make_node("Relu", ["x"], ["y"])
-    ends = [onnx.helper.make_tensor_value_info(name, 1, [4, 4]) for name in "xy"]
-    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", ends[:1], ends[1:]))
-    onnx.save(model, str(tmp_path / "m.onnx"))
-    inspection = opened(str(tmp_path / "m.onnx"))
+    inspection = opened(relu_model(tmp_path))
     assert inspection.workspace is not None
     levels = {row.level for row in inspection.workspace.runs[0].steps.rows()}
     assert len(levels) == 2

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from irkit.inspector_web.server import Server
 from tests.inspector_web.browser import Watched, launched, served
-from tests.inspector_web.pages import hostile_trace, matmul_trace, opened
+from tests.inspector_web.pages import hostile_trace, matmul_trace, opened, relu_model
 
 Open = Callable[..., Page]
 CHOSEN = "#pass-list [aria-current=true]"
@@ -36,8 +36,9 @@ def visit(browser: Browser, server: Server) -> Iterator[Open]:
         watched.page.goto(at.address)
         watched.page.wait_for_selector(".lines, .error")
         if place:
+            watched.page.goto("about:blank")
             watched.page.goto(f"http://127.0.0.1:{at.port}/#{place}")
-            watched.page.wait_for_selector(".lines, .error")
+            watched.page.wait_for_selector(".lines, .error, .view-box")
         return watched.page
 
     yield go
@@ -235,12 +236,54 @@ def test_colours_follow_the_choice_and_last(visit: Open) -> None:
     assert page.evaluate(colour) == dark
 
 
+def test_the_loop_nest_shows_what_a_pass_changed_about_it(visit: Open) -> None:
+    page = visit("step=4")
+    page.click("text=Loop nest")
+    nest = page.locator(".nest")
+    expect(nest).to_contain_text("The loop nest of matmul")
+    expect(nest.locator(".nest-removed", has_text="block").first).to_be_visible()
+    expect(nest.locator("tbody tr", has_text="loop").first).to_contain_text("parallel")
+    expect(nest.locator("tbody tr", has_text="function")).to_contain_text("524.3 k")
+    nest.locator("button", has_text="j").first.click()
+    expect(page.locator("#line-details")).to_contain_text("matmul.irs:3")
+    assert "show=nest" in page.url
+
+
+def test_llvm_ir_and_assembly_are_one_click_away_and_lead_back_to_the_ir(visit: Open) -> None:
+    page = visit("step=24")
+    page.set_default_timeout(30_000)
+    page.click("#shows >> text=LLVM IR")
+    expect(page.locator(".native")).to_contain_text("define", timeout=30_000)
+    page.click("#shows >> text=Assembly")
+    expect(page.locator(".native")).not_to_contain_text("define", timeout=30_000)
+    row = page.locator(".native .row:not([data-from='0'])").first
+    expect(row).to_be_visible(timeout=30_000)
+    row.click()
+    expect(page.locator("#line-details")).to_contain_text("matmul.irs:")
+    assert page.locator(".native .row.chosen").count() >= 1
+    page.keyboard.press("v")
+    expect(page.locator("#counts")).to_be_visible()
+
+
+def test_the_graph_of_a_model_shows_operators_that_lead_to_their_lines(
+    visit: Open, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with served(opened(relu_model(tmp_path_factory.mktemp("model")))) as at:
+        page = visit("show=graph", at=at)
+        box = page.locator(".box", has_text="relu").first
+        expect(box).to_be_visible()
+        box.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#line-details")).to_contain_text("onnx")
+        expect(page.locator("#shows >> text=Assembly")).to_be_hidden()
+
+
 def test_help_lists_every_key(visit: Open) -> None:
     page = visit()
     page.keyboard.press("?")
     dialog = page.locator("#help")
     expect(dialog).to_be_visible()
-    for key in "jknpgughxrbct/?":
+    for key in "jknpghuxrbcdvt/?":
         expect(dialog.locator("kbd", has_text=re.compile(f"^{re.escape(key)}$"))).to_have_count(1)
     page.keyboard.press("j")
     page.keyboard.press("Escape")
