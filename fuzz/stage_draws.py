@@ -4,128 +4,46 @@ to interpret after every step of a schedule.
 Numbers stay so small that floats hold them exactly, in any order of a sum.
 """
 
-from typing import TypeAlias
-
-import msgspec
-
 from irkit import te
 from irkit.fuzz.picks import Picks
+from irkit.fuzz.stages import DTYPES, EXTENTS, LIMIT, Made, Stages, adding, fits, number
 from irkit.ir import DType, Expr, PrimFunc, Var, as_int, simplify
-
-_LIMIT = 1 << 22  # Floats of 32 bits hold whole numbers up to 1 << 24.
-_MOST_ELEMENTS = 100
-_DTYPES = ("f32", "f32", "f32", "i32", "f32", "i32", "i8", "f64", "bool", "u8", "i64")
-_EXTENTS = (4, 3, 5, 2, 6, 7, 1, 8)
-
-Dim: TypeAlias = "int | Expr"
-
-
-class Made(msgspec.Struct, frozen=True, eq=False):
-    """A tensor of the program. ``bound`` is what its numbers stay below."""
-
-    tensor: te.Tensor
-    bound: int
-
-    @property
-    def shape(self) -> tuple[Expr, ...]:
-        return self.tensor.shape
-
-    @property
-    def dtype(self) -> str:
-        return str(self.tensor.dtype)
 
 
 def stage_programs(picks: Picks, most: int = 5) -> PrimFunc:
     """Make a function of up to ``most`` stages."""
-    return _Stages(picks).program(1 + picks.below(most))
+    s, left = Stages(picks), 1 + picks.below(most)
+    s.input(1 + picks.below(3))
+    while left:
+        before = len(s.made)
+        _stage(s)
+        left -= 1
+        for each in s.made[before:]:
+            assert each.bound <= LIMIT or each.dtype[0] != "f"
+    tensors = [each.tensor for each in s.made if each.tensor not in s.inputs]
+    results = [t for t in tensors if t not in s.read or picks.one_in(6)]
+    return te.create_prim_func([*s.inputs, *results])
 
 
-class _Stages:
-    def __init__(self, picks: Picks) -> None:
-        self.picks = picks
-        self.made: list[Made] = []
-        self.inputs: list[te.Tensor] = []
-        self.read: set[te.Tensor] = set()
-        self.symbols = [te.var("n"), te.var("m")] if picks.one_in(8) else []
-
-    def program(self, stages: int) -> PrimFunc:
-        self.input(1 + self.picks.below(3))
-        while stages:
-            before = len(self.made)
-            self.stage()
-            stages -= 1
-            for each in self.made[before:]:
-                assert each.bound <= _LIMIT or each.dtype[0] != "f"
-        tensors = [each.tensor for each in self.made if each.tensor not in self.inputs]
-        results = [t for t in tensors if t not in self.read or self.picks.one_in(6)]
-        return te.create_prim_func([*self.inputs, *results])
-
-    def input(self, rank: int, *, shape: tuple[Dim, ...] | None = None, dtype: str = "") -> Made:
-        dims = shape or tuple(self.dim(rank) for _ in range(rank))
-        dtype = dtype or self.picks.pick(_DTYPES)
-        made = te.placeholder(dims, dtype, name="AXYZPQRS"[len(self.inputs) % 8])
-        self.inputs.append(made)
-        self.made.append(Made(made, 8))
-        return self.made[-1]
-
-    def dim(self, rank: int) -> Dim:
-        if self.symbols and self.picks.below(2):
-            return self.picks.pick(self.symbols)
-        return self.picks.pick(_EXTENTS[: 8 if rank < 3 else 4])
-
-    def stage(self) -> None:
-        """Add a stage of some form, or an element-wise one where that form does not fit."""
-        # The last tensors are read most, so that stages form chains.
-        source = self.made[-1 - self.picks.below(min(3, len(self.made)))]
-        form = self.picks.pick(_FORMS)
-        if (not source.shape and form not in _OF_ANY_RANK) or not form(self, source):
-            _elementwise(self, source)
-
-    def add(self, made: te.Tensor | tuple[te.Tensor, ...], bound: int, *sources: Made) -> bool:
-        self.read.update(source.tensor for source in sources)
-        several = made if isinstance(made, tuple) else (made,)
-        self.made += [Made(tensor, bound) for tensor in several]
-        return True
-
-    def name(self) -> str:
-        return f"S{len(self.made) - len(self.inputs)}"
-
-    def partner(self, source: Made, shape: tuple[Dim, ...]) -> Made:
-        """Find a tensor of a shape, or make a parameter of it."""
-        fits = [each for each in self.made if each.shape == te.as_shape(shape, "shape")]
-        if fits and self.picks.below(4):
-            return fits[-1 - self.picks.below(len(fits))]
-        dtype = source.dtype if self.picks.below(3) else ""
-        return self.input(len(shape), shape=shape, dtype=dtype)
+def _stage(s: Stages) -> None:
+    """Add a stage of some form, or an element-wise one where that form does not fit."""
+    # The last tensors are read most, so that stages form chains.
+    source = s.made[-1 - s.picks.below(min(3, len(s.made)))]
+    form = s.picks.pick(_FORMS)
+    if (not source.shape and form not in _OF_ANY_RANK) or not form(s, source):
+        _elementwise(s, source)
 
 
-def _number(value: Expr, dtype: str) -> Expr:
-    """Make a value one of a type that adds: bools do not."""
-    return te.cast(value, "i32" if dtype == "bool" else dtype)
-
-
-def _adding(*of: Made) -> str:
-    found = next((each.dtype for each in of if each.dtype != "bool"), "i32")
-    return next((each.dtype for each in of if each.dtype[0] == "f"), found)
-
-
-def _fits(source: Made, dims: tuple[Dim, ...]) -> bool:
-    count = 1
-    for dim in dims:
-        count *= dim if isinstance(dim, int) else (as_int(dim) or 6)
-    return count <= _MOST_ELEMENTS and source.bound < _LIMIT // 4
-
-
-def _elementwise(s: _Stages, source: Made) -> bool:
-    dtype, which = _adding(source), s.picks.below(8)
+def _elementwise(s: Stages, source: Made) -> bool:
+    dtype, which = adding(source), s.picks.below(8)
     bound = source.bound
-    if bound >= _LIMIT // 4:
+    if bound >= LIMIT // 4:
         which = 3
     if which == 4:
-        dtype = s.picks.pick([each for each in _DTYPES if each != "bool"])
+        dtype = s.picks.pick([each for each in DTYPES if each != "bool"])
 
     def value(*axes: Expr) -> Expr:
-        x = _number(source.tensor[axes], dtype)
+        x = number(source.tensor[axes], dtype)
         one = te.const(1, dtype)
         if which == 1:
             return x * te.const(2, dtype)
@@ -146,19 +64,19 @@ def _elementwise(s: _Stages, source: Made) -> bool:
     return s.add(made, bound if which != 5 or source.bound < 1000 else source.bound + 8, source)
 
 
-def _pairwise(s: _Stages, source: Made) -> bool:
+def _pairwise(s: Stages, source: Made) -> bool:
     """Join two tensors of one shape, or one that goes along the last axes."""
     rank = len(source.shape)
     shape = source.shape[s.picks.below(2) if rank > 1 else 0 :]
     other = s.partner(source, shape)
-    dtype, which = _adding(source, other), s.picks.below(5)
+    dtype, which = adding(source, other), s.picks.below(5)
     both = source.bound * other.bound if which == 2 else source.bound + other.bound
-    if both >= _LIMIT // 4:
+    if both >= LIMIT // 4:
         return False
 
     def value(*axes: Expr) -> Expr:
-        x = _number(source.tensor[axes], dtype)
-        y = _number(other.tensor[axes[rank - len(shape) :]], dtype)
+        x = number(source.tensor[axes], dtype)
+        y = number(other.tensor[axes[rank - len(shape) :]], dtype)
         return (
             lambda: x + y,
             lambda: x - y,
@@ -170,7 +88,7 @@ def _pairwise(s: _Stages, source: Made) -> bool:
     return s.add(te.compute(source.shape, value, name=s.name()), both + 1, source, other)
 
 
-def _transpose(s: _Stages, source: Made) -> bool:
+def _transpose(s: Stages, source: Made) -> bool:
     order = s.picks.some(range(len(source.shape)), 1) if len(source.shape) < 2 else []
     left = [at for at in range(len(source.shape)) if at not in order]
     while left:
@@ -183,13 +101,13 @@ def _transpose(s: _Stages, source: Made) -> bool:
     return s.add(te.compute(shape, value, name=s.name()), source.bound, source)
 
 
-def _window(s: _Stages, source: Made) -> bool:
+def _window(s: Stages, source: Made) -> bool:
     """Read neighbours along an axis: beyond the end of nothing, so one fewer."""
     at = s.picks.below(len(source.shape))
     extent = as_int(source.shape[at])
-    if (extent is not None and extent < 2) or not _fits(source, source.shape):
+    if (extent is not None and extent < 2) or not fits(source, source.shape):
         return False
-    dtype = _adding(source)
+    dtype = adding(source)
     # What is left of a symbolic extent may be nothing to take one from.
     step = 1 + s.picks.below(2) if extent is not None or isinstance(source.shape[at], Var) else 2
     shape = list(source.shape)
@@ -198,14 +116,14 @@ def _window(s: _Stages, source: Made) -> bool:
     def value(*axes: Expr) -> Expr:
         first, second = list(axes), list(axes)
         first[at], second[at] = axes[at] * step, axes[at] * step + 1
-        return _number(source.tensor[tuple(first)], dtype) + _number(
+        return number(source.tensor[tuple(first)], dtype) + number(
             source.tensor[tuple(second)], dtype
         )
 
     return s.add(te.compute(tuple(shape), value, name=s.name()), source.bound * 2, source)
 
 
-def _reverse(s: _Stages, source: Made) -> bool:
+def _reverse(s: Stages, source: Made) -> bool:
     at = s.picks.below(len(source.shape))
 
     def value(*axes: Expr) -> Expr:
@@ -216,11 +134,11 @@ def _reverse(s: _Stages, source: Made) -> bool:
     return s.add(te.compute(source.shape, value, name=s.name()), source.bound, source)
 
 
-def _pad(s: _Stages, source: Made) -> bool:
+def _pad(s: Stages, source: Made) -> bool:
     at, low, high = s.picks.below(len(source.shape)), s.picks.below(3), 1 + s.picks.below(2)
     shape = list(source.shape)
     shape[at] = simplify(shape[at] + (low + high))
-    if not _fits(source, tuple(shape)):
+    if not fits(source, tuple(shape)):
         return False
 
     def value(*axes: Expr) -> Expr:
@@ -233,7 +151,7 @@ def _pad(s: _Stages, source: Made) -> bool:
     return s.add(te.compute(tuple(shape), value, name=s.name()), source.bound, source)
 
 
-def _reshape(s: _Stages, source: Made) -> bool:
+def _reshape(s: Stages, source: Made) -> bool:
     """Make two axes one, or one axis two."""
     shape = source.shape
     if len(shape) > 1:
@@ -257,21 +175,21 @@ def _reshape(s: _Stages, source: Made) -> bool:
     return s.add(made, source.bound, source)
 
 
-def _broadcast(s: _Stages, source: Made) -> bool:
+def _broadcast(s: Stages, source: Made) -> bool:
     shape = (*source.shape, s.picks.pick((3, 2, 1)))
-    if len(shape) > 3 or not _fits(source, shape):
+    if len(shape) > 3 or not fits(source, shape):
         return False
-    dtype = _adding(source)
+    dtype = adding(source)
 
     def value(*axes: Expr) -> Expr:
-        return _number(source.tensor[axes[:-1]], dtype) + te.cast(axes[-1], dtype)
+        return number(source.tensor[axes[:-1]], dtype) + te.cast(axes[-1], dtype)
 
     return s.add(te.compute(shape, value, name=s.name()), source.bound + 8, source)
 
 
-def _gather(s: _Stages, source: Made) -> bool:
+def _gather(s: Stages, source: Made) -> bool:
     """Read where another tensor says."""
-    where = s.input(1, shape=(s.picks.pick(_EXTENTS),), dtype="i32")
+    where = s.input(1, shape=(s.picks.pick(EXTENTS),), dtype="i32")
     last = source.shape[0] - 1
 
     def value(*axes: Expr) -> Expr:
@@ -279,15 +197,15 @@ def _gather(s: _Stages, source: Made) -> bool:
         return source.tensor[(at, *axes[1:])]
 
     shape = (*where.shape, *source.shape[1:])
-    if as_int(source.shape[0]) is None or not _fits(source, shape):
+    if as_int(source.shape[0]) is None or not fits(source, shape):
         return False
     return s.add(te.compute(shape, value, name=s.name()), source.bound, source, where)
 
 
-def _concat(s: _Stages, source: Made) -> bool:
+def _concat(s: Stages, source: Made) -> bool:
     extent = source.shape[0]
     shape = (simplify(extent + extent), *source.shape[1:])
-    if not _fits(source, shape):
+    if not fits(source, shape):
         return False
     other = s.partner(source, source.shape)
     bound = max(source.bound, other.bound)
@@ -299,29 +217,29 @@ def _concat(s: _Stages, source: Made) -> bool:
     return s.add(te.compute(shape, value, name=s.name()), bound, source, other)
 
 
-def _two_results(s: _Stages, source: Made) -> bool:
-    dtype = _adding(source)
+def _two_results(s: Stages, source: Made) -> bool:
+    dtype = adding(source)
 
     def value(*axes: Expr) -> tuple[Expr, Expr]:
-        x = _number(source.tensor[axes], dtype)
+        x = number(source.tensor[axes], dtype)
         return x + te.const(1, dtype), te.gt(x, te.const(2, dtype))
 
     return s.add(te.compute(source.shape, value, s.name()), source.bound + 1, source)
 
 
-def _reduce(s: _Stages, source: Made) -> bool:
+def _reduce(s: Stages, source: Made) -> bool:
     """Reduce over an axis, or over the first two."""
-    rank, dtype = len(source.shape), _adding(source)
+    rank, dtype = len(source.shape), adding(source)
     count = 2 if rank > 1 and s.picks.one_in(3) else 1
     at = s.picks.below(rank) if count == 1 else 0
     over = [te.reduce_axis((0, source.shape[at + more]), name=f"r{more}") for more in range(count)]
     kind = s.picks.below(7)
-    if source.bound * 64 >= _LIMIT // 4:
+    if source.bound * 64 >= LIMIT // 4:
         kind = 1 + kind % 2
 
     def value(*axes: Expr) -> Expr:
         there = (*axes[:at], *over, *axes[at:])
-        x = _number(source.tensor[there], dtype)
+        x = number(source.tensor[there], dtype)
         only = te.ne(over[0], 1) if kind == 3 else None
         if kind in (1, 2):
             return (te.max if kind == 1 else te.min)(x, axis=over)
@@ -334,9 +252,9 @@ def _reduce(s: _Stages, source: Made) -> bool:
     return s.add(te.compute(shape, value, name=s.name()), bound, source)
 
 
-def _reduce_pair(s: _Stages, source: Made, at: int, over: te.IterVar) -> bool:
+def _reduce_pair(s: Stages, source: Made, at: int, over: te.IterVar) -> bool:
     """Reduce two values together: the sum with the largest, or where the largest is."""
-    dtype, arg = _adding(source), s.picks.below(2)
+    dtype, arg = adding(source), s.picks.below(2)
 
     def largest(x: tuple[Expr, Expr], y: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
         keep = te.ge(x[1], y[1])
@@ -351,7 +269,7 @@ def _reduce_pair(s: _Stages, source: Made, at: int, over: te.IterVar) -> bool:
     pair = te.comm_reducer(largest if arg else joined, identity, name="pair")
 
     def value(*axes: Expr) -> tuple[Expr, ...]:
-        x = _number(source.tensor[(*axes[:at], over, *axes[at:])], dtype)
+        x = number(source.tensor[(*axes[:at], over, *axes[at:])], dtype)
         found = pair((te.cast(over, "i32") if arg else x, x), axis=over)
         assert isinstance(found, tuple)
         return found
@@ -361,25 +279,25 @@ def _reduce_pair(s: _Stages, source: Made, at: int, over: te.IterVar) -> bool:
     return s.add(made, source.bound * 64, source)
 
 
-def _matmul(s: _Stages, source: Made) -> bool:
+def _matmul(s: Stages, source: Made) -> bool:
     if len(source.shape) != 2:
         return False
     m, k = source.shape
     columns = s.picks.pick((4, 3, 5, 1))
     other = s.partner(source, (k, columns))
-    dtype, r = _adding(source, other), te.reduce_axis((0, k), name="r")
+    dtype, r = adding(source, other), te.reduce_axis((0, k), name="r")
     bound = source.bound * other.bound * 8
-    if bound >= _LIMIT // 4:
+    if bound >= LIMIT // 4:
         return False
 
     def value(i: Expr, j: Expr) -> Expr:
         left, right = source.tensor[i, r], other.tensor[r, j]
-        return te.sum(_number(left, dtype) * _number(right, dtype), axis=r)
+        return te.sum(number(left, dtype) * number(right, dtype), axis=r)
 
     return s.add(te.compute((m, columns), value, name=s.name()), bound, source, other)
 
 
-def _linear(s: _Stages, source: Made) -> bool:
+def _linear(s: Stages, source: Made) -> bool:
     """Multiply by weights in tiles that intrinsics know, and add a bias."""
     given = s.input(2, shape=(s.picks.pick((4, 8, 5)), 4), dtype="f32")
     weights = s.input(2, shape=(4, s.picks.pick((4, 8, 3))), dtype="f32")
@@ -400,21 +318,21 @@ def _linear(s: _Stages, source: Made) -> bool:
     return s.add(added, s.made[-1].bound + bias.bound, s.made[-1], bias)
 
 
-def _convolve(s: _Stages, source: Made) -> bool:
+def _convolve(s: Stages, source: Made) -> bool:
     """Slide weights along the last axis."""
     extent = as_int(source.shape[-1])
     if extent is None or extent < 3:
         return False
     size = 2 + s.picks.below(2)
     weights = s.partner(source, (size,))
-    dtype, r = _adding(source, weights), te.reduce_axis((0, size), name="r")
+    dtype, r = adding(source, weights), te.reduce_axis((0, size), name="r")
     bound = source.bound * weights.bound * 3
-    if bound >= _LIMIT // 4:
+    if bound >= LIMIT // 4:
         return False
 
     def value(*axes: Expr) -> Expr:
-        x = _number(source.tensor[(*axes[:-1], axes[-1] + r)], dtype)
-        return te.sum(x * _number(weights.tensor[r], dtype), axis=r)
+        x = number(source.tensor[(*axes[:-1], axes[-1] + r)], dtype)
+        return te.sum(x * number(weights.tensor[r], dtype), axis=r)
 
     shape = (*source.shape[:-1], extent - size + 1)
     return s.add(te.compute(shape, value, name=s.name()), bound, source, weights)

@@ -15,7 +15,7 @@ from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.schedule_draws import mark_draws, other_draws
 from irkit.fuzz.schedule_draws.drawers import DRAWERS
 from irkit.fuzz.schedule_draws.site import Site
-from irkit.fuzz.schedules import CHAIN, MATMUL_RELU
+from irkit.fuzz.schedule_programs import CHAIN, MATMUL_RELU
 from irkit.fuzz.stage_draws import stage_programs
 from irkit.ir import (
     Block,
