@@ -283,6 +283,8 @@ def test_ctrl_c_reaches_python_while_threads_exist() -> None:
         BUILD
         + "import os, signal, time\nset_num_threads(4)\nrun(a, c, 3)\n"
         + """
+# Where tests run in the background, SIGINT is ignored from the start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(20)
