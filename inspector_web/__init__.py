@@ -1,7 +1,8 @@
 """The inspector over a Trace: functions and plain structs that pages are made of. It reads a trace
 and nothing else.
 
-Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing, rows, renaming (what
+Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing, sliding, rows,
+renaming (what
 changed); highlight; search (search_child), blame, steps, align (which pass did it); origin, native
 (where a line came from, what becomes of it); nest, graph_view; printed_diff, command_diff. The
 page: runs, answers, details, views (what it asks for), recording, opening (how a file becomes

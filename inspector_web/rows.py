@@ -9,6 +9,7 @@ from irkit.inspector_web.diff import Diff, Hunk
 from irkit.inspector_web.highlight import Marks
 from irkit.inspector_web.lines import LineTable
 from irkit.inspector_web.pairing import changed_words, paired
+from irkit.inspector_web.sliding import settled
 
 RowKind = Literal["same", "changed", "removed", "added", "fold"]
 CONTEXT = 3
@@ -42,7 +43,7 @@ def side_by_side(
     rows: list[Row] = []
     left = right = 0
     marked = words and difference.added + difference.removed <= MOST_MARKED
-    for at, hunk in enumerate(difference.hunks):
+    for at, hunk in enumerate(settled(difference, table)):
         rows += _equal(left, right, hunk[0] - left, context, (at == 0, False))
         rows += _changed(difference, table, hunk, marked)
         left, right = hunk[1], hunk[3]

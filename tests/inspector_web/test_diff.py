@@ -169,6 +169,32 @@ def test_rows_show_every_line_once_and_in_order(
     ]
 
 
+NESTS = """def f(A: f32[4], B: f32[4]):
+    for i in serial(0, 4):
+        A[i] = f32(0.0)
+    for j in serial(0, 4):
+        A[j] = f32(0.0)
+    for i in serial(0, 4):
+        A[i] = f32(0.0)
+"""
+
+
+def test_a_loop_that_is_new_begins_at_its_head() -> None:
+    loop = "    for k in serial(0, 4):\n        A[0] = f32(0.0)\n"
+    before, after, table = both(NESTS + loop, NESTS + loop + loop)
+    rows = side_by_side(diff(before, after), table)
+    added = [table.lines[int(after[row.right - 1])] for row in rows if row.kind == "added"]
+    assert added == loop.splitlines()
+    before, after, table = both(
+        "    for i in serial(0, 4):\n        A[0] = f32(0.0)\n    B[0] = f32(0.0)\n",
+        "    for i in serial(0, 4):\n        A[0] = f32(0.0)\n    B[0] = f32(0.0)\n"
+        "        A[0] = f32(0.0)\n    B[0] = f32(0.0)\n",
+    )
+    rows = side_by_side(diff(before, after), table)
+    heads = [table.lines[int(after[row.right - 1])] for row in rows if row.kind == "added"]
+    assert heads[0] == "    B[0] = f32(0.0)"
+
+
 RENAMINGS: list[Callable[[str], str]] = [
     lambda text: text.replace("[i]", "[row]").replace(" i ", " row "),
     lambda text: text.replace("B", "out"),
