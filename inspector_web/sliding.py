@@ -37,8 +37,8 @@ def settled(difference: Diff, table: LineTable) -> Iterator[Hunk]:
                 else (difference.after, hunk[2], hunk[3])
             )
             room = hunk[0] - free
-            ahead = (hunks[at + 1][0] if at + 1 < len(hunks) else len(difference.before)) - hunk[1]
-            by = _best(ids, begin, end, (room, ahead), table)
+            following = hunks[at + 1][0] if at + 1 < len(hunks) else len(difference.before)
+            by = _best(ids, begin, end, (room, following - hunk[1]), table)
             hunk = Hunk(place + by for place in hunk)
             yield hunk
         free = hunk[1]

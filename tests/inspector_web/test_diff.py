@@ -153,8 +153,9 @@ def test_rows_show_every_line_once_and_in_order(
     pair: tuple[list[int], list[int]], context: int | None
 ) -> None:
     table = LineTable()
-    before = table.number(f"for i{x} in serial(0, {x}):" for x in pair[0])
-    after = table.number(f"for i{x} in serial(0, {x}):" for x in pair[1])
+    form = "{}for i{} in serial(0, 4):"
+    before = table.number(form.format(" " * (x % 3), x) for x in pair[0])
+    after = table.number(form.format(" " * (x % 3), x) for x in pair[1])
     rows = side_by_side(diff(before, after), table, context=context)
     shown = [row for fold in rows for row in (unfolded(fold) if fold.kind == "fold" else [fold])]
     assert [row.left for row in shown if row.left] == list(range(1, len(before) + 1))
