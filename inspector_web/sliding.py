@@ -45,7 +45,7 @@ def settled(difference: Diff, table: LineTable) -> Iterator[Hunk]:
 
 
 def _best(ids: Ids, begin: int, end: int, room: tuple[int, int], table: LineTable) -> int:
-    """Say by how many lines a piece is moved: as little as brings the outermost line to its head."""
+    """Say by how many lines a piece moves: as few as bring the outermost line to its head."""
     choices = [0]
     for way in (-1, 1):
         by = 0
