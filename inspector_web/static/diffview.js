@@ -50,6 +50,9 @@ export class DiffView {
 
   load(answer, left, right, options, blame) {
     const asMap = (given) => new Map(Object.entries(given).map(([line, at]) => [Number(line), answer.html[at]]));
+    // The same difference shown again, because something around it came in late, stays where it was.
+    const again = this.states?.left === left && this.states?.right === right;
+    const current = again ? this.current : -1;
     this.answer = answer;
     this.options = options;
     this.states = { left, right };
@@ -57,7 +60,7 @@ export class DiffView {
     this.opened = new Map();
     this.blame = blame && blame.flatMap(([step, count]) => Array(count).fill(step));
     this.changes = answer.rows.reduce((sum, row, at, all) => sum + (row[0] !== "=" && (at === 0 || all[at - 1][0] === "=") ? 1 : 0), 0);
-    this.current = -1;
+    this.current = Math.min(current, this.changes - 1);
   }
 
   async draw(mine = this.shown) {
@@ -75,6 +78,7 @@ export class DiffView {
     }
     fill(this.view, this.note(), table);
     this.onChange();
+    if (this.current >= 0) this.goTo(this.current);
     this.mark(this.options.line, this.options.scroll);
   }
 
