@@ -256,7 +256,7 @@ def _saved(collector: _Collector, file: str) -> Iterable[Recorded]:
     several = len(collector.groups) > 1
     for at, group in enumerate(collector.groups):
         path = str(collector.folder / f"{at}.trace")
-        name = f"{title}: {_about(group)}" if several else title
+        name = f"{title} {at + 1}: {_about(group)}" if several else title
         Trace.of(group.steps, title=name).save(path)
         yield Recorded(path, name, group.failure)
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 import logging
+import socket
 from typing import Any
 
 from flask import Flask
@@ -20,21 +21,14 @@ class Server:
     def __init__(self, app: Flask, door: Door, *, host: str = LOOPBACK, port: int = 0) -> None:
         # It warns of every moment in which all threads are busy.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-        try:
-            self._server: Any = create_server(
-                app,
-                host=host,
-                port=port,
-                threads=THREADS,
-                max_request_body_size=MOST_POSTED,
-                ident=None,
-                clear_untrusted_proxy_headers=True,
-            )
-        except OSError as error:
-            raise IRKitError(
-                f"port {port} of {host} cannot be listened on: {error.strerror or error}",
-                hint="Give another one, or --port 0 for any that is free.",
-            ) from None
+        self._server: Any = create_server(
+            app,
+            sockets=[_listening(host, port)],
+            threads=THREADS,
+            max_request_body_size=MOST_POSTED,
+            ident=None,
+            clear_untrusted_proxy_headers=True,
+        )
         self.host = host
         self.port = int(self._server.effective_port)
         door.port = self.port
@@ -52,6 +46,21 @@ class Server:
     def close(self) -> None:
         """Stop listening."""
         self._server.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Take a port: waitress would leave its socket open where it cannot."""
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+    except OSError as error:
+        made.close()
+        raise IRKitError(
+            f"port {port} of {host} cannot be listened on: {error.strerror or error}",
+            hint="Give another one, or --port 0 for any that is free.",
+        ) from None
+    return made
 
 
 def is_loopback(host: str) -> bool:

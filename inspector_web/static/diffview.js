@@ -61,6 +61,8 @@ export class DiffView {
     this.blame = blame && blame.flatMap(([step, count]) => Array(count).fill(step));
     this.changes = answer.rows.reduce((sum, row, at, all) => sum + (row[0] !== "=" && (at === 0 || all[at - 1][0] === "=") ? 1 : 0), 0);
     this.current = Math.min(current, this.changes - 1);
+    // Where nothing differs, a second column would say the same again.
+    if (!this.changes) this.options.inline = true;
   }
 
   async draw(mine = this.shown) {
@@ -94,13 +96,14 @@ export class DiffView {
     if (this.changes) {
       return this.answer.exact ? null : el("p", { class: "note" }, "The texts are so large that a smaller difference may exist.");
     }
-    const text = this.options.names ? "Nothing but names differs here." : "Nothing differs here. This is the IR as it stands.";
+    const text = this.options.failed ? "This pass failed. This is the IR that it was given." : this.options.names ? "Nothing but names differs here." : "Nothing differs here. This is the IR as it stands.";
     return el("p", { class: "note", id: "no-change" }, text);
   }
 
   async fetchMissing(rows, side) {
     const known = this.known[side];
-    if (this.options.inline && side === "left") rows = rows.filter((row) => row.kind !== "same");
+    // Equal lines are equal on both sides, unless names may differ: one side is enough then.
+    if (side === "left" && (this.options.inline || !this.options.names)) rows = rows.filter((row) => row.kind !== "same");
     for (const [from, to] of missingLines(rows, side, known)) {
       for (let begin = from; begin <= to; begin += MOST_AT_ONCE) {
         const lines = await this.source.lines(this.states[side], begin, Math.min(to, begin + MOST_AT_ONCE - 1));
@@ -123,7 +126,7 @@ export class DiffView {
     const line = row[side];
     if (!line) return '<span role="cell" class="code none"></span>';
     const mark = side === "left" ? row.leftMark : row.rightMark;
-    let text = mark >= 0 ? this.answer.html[mark] : this.known[side].get(line) ?? "";
+    let text = mark >= 0 ? this.answer.html[mark] : this.known[side].get(line) ?? this.known.right.get(row.right) ?? "";
     // What changed is not the indentation.
     text = text.replace(/^<mark>( +)(<\/mark>)?/, (_, space, end) => space + (end ? "" : "<mark>"));
     const deep = /^ */.exec(text)[0].length;

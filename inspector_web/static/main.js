@@ -215,7 +215,7 @@ class Page {
   viewOptions(scroll) {
     const { names, blame, whole, line } = this.place;
     return {
-      names, blame, whole, line, scroll, inline: this.isInline,
+      names, blame, whole, line, scroll, failed: this.step.status === "failed", inline: this.isInline,
       nameOf: (step) => this.nameOf(step), onBlamed: (step) => this.goStep(step),
     };
   }

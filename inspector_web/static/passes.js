@@ -37,7 +37,7 @@ export class PassList {
     const groups = [];
     let key = null;
     for (const row of this.rows) {
-      const own = `${row.level} ${row.phase} ${row.phase_name}`;
+      const own = `${row.level} ${row.phase}`;
       if (own !== key) {
         key = own;
         const label = row.level === "graph" ? `Graph ${row.phase} ${row.phase_name}` : `Phase ${row.phase} ${row.phase_name}`;

@@ -63,5 +63,5 @@ class Watched:
     def close(self) -> None:
         """Leave, and complain about what was seen."""
         self.context.close()
-        assert self.problems == []
-        assert self.outside == []
+        assert self.problems == [], self.problems
+        assert self.outside == [], self.outside

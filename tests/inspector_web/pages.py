@@ -30,6 +30,22 @@ def matmul(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):
                     C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
 """
 
+FAILING = """\
+import irkit
+from irkit.ir import PrimFunc, parse
+from irkit.phases import DEFAULT
+from irkit.transform import define_pass
+
+@define_pass
+def explode(func: PrimFunc) -> PrimFunc:
+    raise ValueError("boom <b>")
+
+func = parse("def f(C: f32[8]):\\n    for i in serial(0, 8):\\n        C[i] = f32(1.0)\\n")
+irkit.lower(func)
+irkit.lower(func, pipeline=DEFAULT.insert(explode, phase=2))
+"""
+"""A script that lowers a function twice; the second time a pass fails."""
+
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

@@ -2,8 +2,13 @@
 mistakes."""
 
 import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,22 +19,9 @@ from irkit.cli import irkit
 from irkit.debug import Limits
 from irkit.inspector_web.opening import Inspection
 from irkit.inspector_web.recording import record
-from tests.inspector_web.pages import MATMUL, client_of, matmul_trace, opened, relu_model
+from tests.inspector_web.pages import FAILING, MATMUL, client_of, matmul_trace, opened, relu_model
 
-SCRIPT = """\
-import irkit
-from irkit.ir import PrimFunc, parse
-from irkit.phases import DEFAULT
-from irkit.transform import define_pass
-
-@define_pass
-def explode(func: PrimFunc) -> PrimFunc:
-    raise ValueError("boom")
-
-func = parse("def f(C: f32[8]):\\n    for i in serial(0, 8):\\n        C[i] = f32(1.0)\\n")
-irkit.lower(func)
-irkit.lower(func, pipeline=DEFAULT.insert(explode, phase=2))
-"""
+BOOM = "ValueError: boom <b>"
 
 
 def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
@@ -60,13 +52,13 @@ def test_a_script_shows_each_program_that_it_lowers_and_the_pass_that_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.py").write_text(SCRIPT)
+    (tmp_path / "s.py").write_text(FAILING)
     inspection = opened("s.py")
     assert inspection.workspace is not None
     first, second = inspection.workspace.runs
     assert first.opened.failure is None
     failed = second.steps.rows()[-1]
-    assert (failed.name, failed.status, failed.message) == ("explode", "failed", "ValueError: boom")
+    assert (failed.name, failed.status, failed.message) == ("explode", "failed", BOOM)
     client = client_of(inspection)
     info = client.get(f"/api/step?run=1&step={failed.index}").get_json()
     assert "ValueError: boom" in info["failure"]
@@ -202,6 +194,35 @@ def test_many_clients_get_their_answers(tmp_path: Path) -> None:
         thread.join()
     assert wrong == []
     inspection.close()
+
+
+def test_the_command_prints_an_address_that_works_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+    file = matmul_trace(tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "irkit", "inspect", file, "--port", "0", "--no-open"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    assert said.startswith("matmul.trace: http://127.0.0.1:")
+    with urllib.request.urlopen(said.split()[-1]) as answer:
+        assert answer.status == 200
+        assert "HttpOnly" in answer.headers["Set-Cookie"]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) in (0, 130)
+    process.stdout.close()
+
+
+def test_a_port_that_is_taken_is_a_mistake_with_a_remedy(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        file = matmul_trace(tmp_path)
+        done = CliRunner().invoke(irkit, ["inspect", file, "--port", port, "--no-open"])
+    assert "--port 0" in str(done.exception)
 
 
 def test_help_teaches() -> None:

@@ -6,9 +6,17 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from irkit.inspector_web.opening import Inspection
 from irkit.inspector_web.server import Server
 from tests.inspector_web.browser import Watched, launched, served
-from tests.inspector_web.pages import hostile_trace, matmul_trace, opened, relu_model
+from tests.inspector_web.pages import (
+    FAILING,
+    MATMUL,
+    hostile_trace,
+    matmul_trace,
+    opened,
+    relu_model,
+)
 
 Open = Callable[..., Page]
 CHOSEN = "#pass-list [aria-current=true]"
@@ -103,7 +111,7 @@ def test_one_column_shows_what_went_above_what_came(visit: Open) -> None:
     page = visit()
     page.keyboard.press("u")
     expect(page.locator(".lines.inline")).to_be_visible()
-    texts = page.locator(".row.removed, .row.added").all_inner_texts()
+    texts = page.locator(".row.removed, .row.added").all_text_contents()
     assert ["init" in texts[0], "vk == 0" in texts[1]] == [True, True]
     page.click("#inline")
     expect(page.locator(".lines.sides")).to_be_visible()
@@ -308,6 +316,39 @@ def test_nothing_is_wider_than_the_window(visit: Open, width: int) -> None:
 def test_a_stage_that_is_not_there_falls_back_to_one_that_is(visit: Open) -> None:
     page = visit("step=9999&from=7.7.a&function=nothing&line=R1")
     expect(page.locator(CHOSEN)).to_contain_text("lower-init-blocks")
+
+
+def test_a_failed_pass_is_chosen_first_and_says_what_happened(
+    visit: Open, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("script")
+    monkeypatch.chdir(folder)  # A folder about the failure is written there.
+    (folder / "s.py").write_text(FAILING)
+    with served(opened("s.py")) as at:
+        page = visit("run=1", at=at)
+        expect(page.locator(CHOSEN)).to_contain_text("failed: ")
+        expect(page.locator("#pass-details")).to_contain_text("ValueError: boom <b>")
+        expect(page.locator("#pass-details")).to_contain_text("irkit replay irkit-crash-")
+        expect(page.locator("#no-change")).to_contain_text("the IR that it was given")
+        expect(page.locator(".row", has_text="def f")).to_be_visible()
+        assert page.locator("#run option").count() == 2
+
+
+def test_a_file_that_cannot_be_read_is_said_where_the_text_would_be(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.mktemp("bad") / "bad.irs"
+    file.write_text("def broken(:\n")
+    inspection = Inspection([str(file)])
+    inspection.open()
+    with served(inspection) as at:
+        watched = Watched(browser)
+        watched.page.goto(at.address)
+        expect(watched.page.locator(".error")).to_contain_text("bad.irs:1")
+        file.write_text(MATMUL)
+        watched.page.click("text=Try again")
+        expect(watched.page.locator(".lines")).to_be_visible(timeout=20_000)
+        watched.close()
 
 
 def test_hostile_names_are_only_text(

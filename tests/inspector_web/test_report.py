@@ -22,7 +22,7 @@ from irkit.inspector_web.runs import Opened, Workspace
 from irkit.ir import LOOP_LEVEL, PrimFunc, parse
 from irkit.transform import Step, Trace
 from tests.inspector_web.browser import Watched, launched
-from tests.inspector_web.pages import hostile_trace, matmul_trace, opened
+from tests.inspector_web.pages import FAILING, hostile_trace, matmul_trace, opened
 
 
 @pytest.fixture(scope="module")
@@ -173,28 +173,12 @@ def test_ci_gets_json_junit_and_a_summary(tmp_path: Path) -> None:
 
 def test_a_failed_pass_is_a_failure_for_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.py").write_text(SCRIPT)
+    (tmp_path / "s.py").write_text(FAILING)
     done = CliRunner().invoke(irkit, ["report", "s.py", "--junit", "a.xml", "--summary", "a.md"])
     assert done.exit_code == 1
     root = Xml.parse(tmp_path / "a.xml").getroot()
     assert [suite.attrib["failures"] for suite in root] == ["0", "1"]
     assert "ValueError: boom" in (tmp_path / "a.md").read_text()
-
-
-SCRIPT = """\
-import irkit
-from irkit.ir import PrimFunc, parse
-from irkit.phases import DEFAULT
-from irkit.transform import define_pass
-
-@define_pass
-def explode(func: PrimFunc) -> PrimFunc:
-    raise ValueError("boom <b>")
-
-func = parse("def f(C: f32[8]):\\n    for i in serial(0, 8):\\n        C[i] = f32(1.0)\\n")
-irkit.lower(func)
-irkit.lower(func, pipeline=DEFAULT.insert(explode, phase=2))
-"""
 
 
 def test_nothing_to_write_is_a_mistake(tmp_path: Path) -> None:
