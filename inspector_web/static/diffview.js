@@ -21,6 +21,7 @@ export class DiffView {
 
   say(className, ...content) {
     this.shown++;
+    this.view.removeAttribute("aria-busy");
     this.changes = 0;
     this.current = -1;
     fill(this.view, el("div", { class: className, role: className === "error" ? "alert" : "status" }, ...content));
@@ -30,6 +31,8 @@ export class DiffView {
   // Show the difference of two states; an answer that comes too late is not shown.
   async show(left, right, options) {
     const mine = ++this.shown;
+    // What still stands there is of another place: its lines must not be chosen now.
+    this.view.setAttribute("aria-busy", "true");
     const slow = setTimeout(() => {
       if (mine === this.shown) fill(this.view, el("p", { class: "empty", role: "status" }, "Comparing…"));
     }, 200);
@@ -45,6 +48,7 @@ export class DiffView {
       }
     } finally {
       clearTimeout(slow);
+      if (mine === this.shown) this.view.removeAttribute("aria-busy");
     }
   }
 
@@ -146,6 +150,7 @@ export class DiffView {
   }
 
   clicked(event) {
+    if (this.view.hasAttribute("aria-busy")) return undefined;
     const fold = event.target.closest("button[data-open]");
     if (fold) return this.unfold(fold);
     const row = event.target.closest(".row[data-left]");

@@ -146,6 +146,7 @@ def test_a_link_brings_everything_back(visit: Open) -> None:
     page.keyboard.press("u")
     page.keyboard.press("b")
     page.keyboard.press("h")
+    page.wait_for_selector("#view:not([aria-busy]) .inline.blamed")
     page.locator(".row.added .code").first.click()
     expect(page.locator("#line-details")).to_contain_text("Last changed by")
     place = page.evaluate("location.hash.slice(1)")
