@@ -203,16 +203,21 @@ def test_the_command_prints_an_address_that_works_and_ends_with_ctrl_c(tmp_path:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        # Tests that run in the background ignore the signal, and would hand that down.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    assert process.stdout is not None
-    said = process.stdout.readline()
-    assert said.startswith("matmul.trace: http://127.0.0.1:")
-    with urllib.request.urlopen(said.split()[-1]) as answer:
-        assert answer.status == 200
-        assert "HttpOnly" in answer.headers["Set-Cookie"]
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) in (0, 130)
-    process.stdout.close()
+    with process:
+        try:
+            assert process.stdout is not None
+            said = process.stdout.readline()
+            assert said.startswith("matmul.trace: http://127.0.0.1:")
+            with urllib.request.urlopen(said.split()[-1]) as answer:
+                assert answer.status == 200
+                assert "HttpOnly" in answer.headers["Set-Cookie"]
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) in (0, 130)
+        finally:
+            process.kill()
 
 
 def test_a_port_that_is_taken_is_a_mistake_with_a_remedy(tmp_path: Path) -> None:
