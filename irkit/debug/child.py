@@ -135,7 +135,7 @@ class Child:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self.close()
-        log = tempfile.NamedTemporaryFile("r", prefix="irkit-", suffix=".log", errors="replace")  # noqa: SIM115
+        log = tempfile.NamedTemporaryFile("r", prefix="irkit-", suffix=".log", errors="replace")  # noqa: SIM115 -- open as long as the child
         paths = json.dumps([path or os.getcwd() for path in sys.path])
         process = subprocess.Popen(
             [sys.executable, "-c", _START, paths, log.name],
