@@ -12,6 +12,11 @@ from irkit.ir import DType, Expr, PrimFunc, Var, as_int, simplify
 
 def stage_programs(picks: Picks, most: int = 5) -> PrimFunc:
     """Make a function of up to ``most`` stages."""
+    return te.create_prim_func(stage_tensors(picks, most))
+
+
+def stage_tensors(picks: Picks, most: int = 5) -> list[te.Tensor]:
+    """Make the parameters of a function of up to ``most`` stages: what is read, then results."""
     s, left = Stages(picks), 1 + picks.below(most)
     s.input(1 + picks.below(3))
     while left:
@@ -21,8 +26,7 @@ def stage_programs(picks: Picks, most: int = 5) -> PrimFunc:
         for each in s.made[before:]:
             assert each.bound <= LIMIT or each.dtype[0] != "f"
     tensors = [each.tensor for each in s.made if each.tensor not in s.inputs]
-    results = [t for t in tensors if t not in s.read or picks.one_in(6)]
-    return te.create_prim_func([*s.inputs, *results])
+    return [*s.inputs, *(t for t in tensors if t not in s.read or picks.one_in(6))]
 
 
 def _stage(s: Stages) -> None:

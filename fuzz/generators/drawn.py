@@ -1,0 +1,62 @@
+"""What a generator draws: a program, what runs on it, arguments, and what must come out."""
+
+from typing import Any, Literal, TypeAlias, get_args
+
+import msgspec
+from numpy.typing import NDArray
+
+from irkit.core import IRKitError, IRModule
+from irkit.debug import NO_SCHEDULE, InputSet
+from irkit.graph import GraphFunc
+from irkit.ir import Buffer, PrimFunc
+from irkit.schedule import ScheduleTrace
+from irkit.transform import Pipeline
+
+Kind = Literal["programs", "schedules", "pipelines", "graphs", "onnx", "text"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Array: TypeAlias = NDArray[Any]
+Allowed: TypeAlias = "Array | float | None"
+Program: TypeAlias = "PrimFunc | GraphFunc | IRModule | bytes | str"
+
+
+class Unusable(IRKitError):
+    """Choices that led to no legal sample, such as a schedule of which nothing was accepted."""
+
+
+class Sample(msgspec.Struct, frozen=True, eq=False):
+    """One thing to try. ``ir`` is a function or module, the bytes of an ONNX model, or IR text.
+
+    The schedule runs on it, then the pipeline. ``inputs`` are sets of arguments in the order of the
+    parameters; outputs of loop functions are among them, filled with what must not matter. For each
+    set ``expected`` holds the results in order (those of ``outputs`` for a loop function, those of
+    the graph or model otherwise), or None where NumPy says nothing. ``allowed`` says for each
+    result how far an element may be off: None is bit for bit, except that NaN equals NaN, and that
+    zeros of either sign are equal unless ``zeros_have_signs``.
+
+    ``features`` count what it has: ``node:Select``, ``op:softmax``, ``dtype:f16``, ``extent:0``,
+    ``primitive:split``, ``refused:split``, ``pass:unroll-loops``, ``rung:fractions``.
+    """
+
+    kind: Kind
+    ir: Program
+    pipeline: Pipeline
+    schedule: ScheduleTrace = NO_SCHEDULE
+    inputs: tuple[InputSet, ...] = ()
+    expected: tuple[tuple[Array, ...] | None, ...] = ()
+    allowed: tuple[tuple[Allowed, ...], ...] = ()
+    features: tuple[str, ...] = ()
+    zeros_have_signs: bool = False
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """The places among the arguments of a loop function where its results stand."""
+        return outputs_of(self.ir) if isinstance(self.ir, PrimFunc) else ()
+
+
+def outputs_of(func: PrimFunc) -> tuple[int, ...]:
+    """Say which parameters are outputs: those that the function names, or all arrays."""
+    named = dict(func.attrs).get("outputs")
+    if isinstance(named, tuple):
+        return tuple(int(str(place)) for place in named)
+    return tuple(at for at, param in enumerate(func.params) if isinstance(param, Buffer))

@@ -1,0 +1,20 @@
+"""Draw samples of each kind; the same for the same choices."""
+
+from collections.abc import Callable
+
+from irkit.fuzz.generators import KINDS, Kind, Sample, Unusable, draw_program
+from irkit.fuzz.picks import Picks
+
+__all__ = ["KINDS", "Kind", "Sample", "Unusable", "draw_sample"]
+
+_DRAWN: dict[Kind, Callable[[Picks], Sample]] = {"programs": draw_program}
+
+
+def draw_sample(kind: Kind, picks: Picks) -> Sample:
+    """Draw a sample.
+
+    Raises: Unusable, with the reason, if the choices lead to nothing that is legal.
+    """
+    if kind not in _DRAWN:
+        raise Unusable(f"nothing draws {kind} yet")
+    return _DRAWN[kind](picks)
