@@ -8,7 +8,9 @@ changed); highlight; search (search_child), blame, steps, align (which pass did 
 page: runs, answers, details, views (what it asks for), recording, opening (how a file becomes
 runs),
 security, app, server, command_inspect; report, summaries, command_report (files that need no
-server). static/ runs in the browser, where main.js puts the parts together.
+server). static/ runs in the browser: main.js puts the parts together, waiting.js waits for runs,
+moves.js
+is where one can go, controls.js what clicks and keys do.
 """
 
 from irkit.inspector_web.align import Pair, align

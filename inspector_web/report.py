@@ -37,6 +37,9 @@ MODULES = (
     "views.js",
     "details.js",
     "search.js",
+    "moves.js",
+    "waiting.js",
+    "controls.js",
     "main.js",
 )
 """The modules of the page in an order in which each uses earlier ones only."""

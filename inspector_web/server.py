@@ -33,6 +33,7 @@ class Server:
         self.port = int(self._server.effective_port)
         door.port = self.port
         self._token = door.token
+        self._runs = False
 
     @property
     def address(self) -> str:
@@ -41,10 +42,20 @@ class Server:
 
     def run(self) -> None:
         """Answer requests until interrupted, or closed by another thread."""
+        self._runs = True
         self._server.run()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and leave connections that only wait."""
+        if self._runs:
+            self._server.trigger.pull_trigger(self._stop)
+        else:
+            self._stop()
+
+    def _stop(self) -> None:
+        # On the thread that runs it: it must not look at sockets that another one closes.
+        for channel in self._server.active_channels.values():
+            channel.will_close = True
         self._server.close()
 
 

@@ -1,28 +1,31 @@
 // Put the parts together: the place in the address says what is shown, and nothing else does.
 
+import { connect } from "./controls.js";
 import { Details } from "./details.js";
 import { DiffView } from "./diffview.js";
-import { byId, el, fill, paused, plural } from "./dom.js";
-import { listen, showHelp } from "./keys.js";
+import { byId, el, fill, plural } from "./dom.js";
+import { Moves } from "./moves.js";
 import { PassList } from "./passes.js";
 import { readPlace, showPlace } from "./place.js";
 import { Search } from "./search.js";
-import { nextTheme, startTheme } from "./theme.js";
-import { showOther } from "./views.js";
 import { fillFunctions, fillRuns, fillStages, stageName } from "./stages.js";
+import { startTheme } from "./theme.js";
+import { showOther } from "./views.js";
+import { Waiting } from "./waiting.js";
 
 class Page {
   constructor(source) {
     this.source = source;
     this.place = readPlace(location.hash);
-    this.revision = 0;
-    this.passes = new PassList((step) => this.goStep(step));
-    this.view = new DiffView(source, { onLine: (line) => this.goLine(line), onChange: () => this.showChange() });
-    this.details = new Details({ onLine: (line) => this.goLine(line, true), onStep: (step) => this.goStep(step) });
+    this.moves = new Moves(this);
+    this.waiting = new Waiting(source, this);
+    this.passes = new PassList((step) => this.moves.goStep(step));
+    this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
+    this.details = new Details({ onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.search = new Search(source, {
       place: () => this.place,
       nameOf: (step) => this.nameOf(step),
-      onFound: (hit) => this.goFound(hit),
+      onFound: (hit) => this.moves.goFound(hit),
       onChange: (text, regex, exact) => this.keep({ text, regex, exact }),
     });
   }
@@ -41,61 +44,9 @@ class Page {
 
   async begin() {
     startTheme();
-    this.connect();
-    await this.poll();
-    this.watch();
-  }
-
-  // Wait for the first runs, and say what is done meanwhile.
-  async poll() {
-    for (;;) {
-      let status;
-      try {
-        status = await this.source.status();
-      } catch (error) {
-        return this.failed(error.message);
-      }
-      byId("title").textContent = status.title;
-      document.title = `${status.title} · irkit`;
-      this.revision = status.revision;
-      if (status.state === "ready") return this.load(status.message);
-      if (status.state === "failed") return this.failed(status.message);
-      this.working(status);
-      await new Promise((done) => setTimeout(done, 250));
-    }
-  }
-
-  working(status) {
-    const bar = status.total ? el("progress", { max: status.total, value: status.done, "aria-label": "Progress" }) : el("progress", { "aria-label": "Progress" });
-    const count = status.total ? `, ${status.done} of ${status.total}` : "";
-    this.view.say("empty working", el("p", {}, `Lowering ${status.title}`), bar, el("p", {}, `${status.what}${count} (${status.seconds.toFixed(0)} s)`));
-  }
-
-  failed(message) {
-    this.view.say("error", el("h2", {}, "This cannot be shown"), el("pre", { tabindex: 0 }, message), el("button", { type: "button", onclick: () => this.again() }, "Try again"));
-  }
-
-  async again() {
-    try {
-      await this.source.reload();
-    } catch (error) {
-      return this.failed(error.message);
-    }
-    return this.poll();
-  }
-
-  // Show new runs when there are some.
-  async watch() {
-    for (;;) {
-      await new Promise((done) => setTimeout(done, 1000));
-      const status = await this.source.status().catch(() => null);
-      if (!status) continue;
-      if (!status.watching) return;
-      if (status.revision === this.revision || status.state === "working") continue;
-      this.revision = status.revision;
-      if (status.state === "ready") await this.load(status.message);
-      else this.failed(status.message);
-    }
+    connect(this);
+    await this.waiting.poll();
+    this.waiting.watch();
   }
 
   async load(message) {
@@ -199,12 +150,7 @@ class Page {
     }
     byId("diff").dataset.show = show || "difference";
     if (!show) return this.view.show(left, right, this.viewOptions(scroll));
-    return showOther(show, this.source, this.view, { left, right, line: this.place.line, onLine: (line) => this.goLine(line) });
-  }
-
-  goShow(show) {
-    this.keep({ show: show || null });
-    this.showStep(Boolean(this.place.line));
+    return showOther(show, this.source, this.view, { left, right, line: this.place.line, onLine: (line) => this.moves.goLine(line) });
   }
 
   // On a narrow screen two columns are too many, unless they are asked for.
@@ -216,7 +162,7 @@ class Page {
     const { names, blame, whole, line } = this.place;
     return {
       names, blame, whole, line, scroll, failed: this.step.status === "failed", inline: this.isInline,
-      nameOf: (step) => this.nameOf(step), onBlamed: (step) => this.goStep(step),
+      nameOf: (step) => this.nameOf(step), onBlamed: (step) => this.moves.goStep(step),
     };
   }
 
@@ -235,53 +181,6 @@ class Page {
     fill(byId("counts"), ...(changes ? [el("span", { class: "plus" }, `+${answer.added}`), " ", el("span", { class: "minus" }, `−${answer.removed}`)] : []));
   }
 
-  goStep(step) {
-    if (step === null || step < 0) return;
-    const fn = this.run.steps[step].function;
-    const other = fn !== this.place.fn;
-    this.keep({ step, fn, line: null }, true);
-    this.showTab("diff");
-    if (other) this.showAll(); else this.showStep();
-  }
-
-  goLine(line, scroll = false) {
-    this.keep({ line });
-    if (scroll) { this.showTab("diff"); this.view.mark(line, true); }
-    this.showLine();
-  }
-
-  goFound(hit) {
-    const own = this.run.steps.filter((row) => row.function === hit.function);
-    const first = hit.step < 0 ? own[0] : this.run.steps[hit.step];
-    if (!first) return;
-    this.keep({ step: first.index, fn: first.function, line: `${hit.step < 0 ? "L" : "R"}${hit.lines[0]}`, whole: true, from: null }, true);
-    this.showTab("diff");
-    this.showAll();
-  }
-
-  goFunction(fn) {
-    this.place.step = null;
-    this.place.line = this.place.from = null;
-    this.place.fn = fn;
-    this.settle();
-    this.showAll();
-  }
-
-  flip(name) {
-    this.keep({ [name]: !this.place[name] });
-    if (name === "hide") { byId("hide").checked = this.place.hide; this.showPasses(); } else this.showStep();
-  }
-
-  flipInline() {
-    this.keep({ view: this.isInline ? "side" : "inline" });
-    this.showStep();
-  }
-
-  compare(from) {
-    this.keep({ from, line: null }, true);
-    this.showStep();
-  }
-
   showPanes() { byId("body").dataset.details = this.place.plain ? "off" : "on"; }
 
   showTab(name) {
@@ -292,25 +191,6 @@ class Page {
     }
   }
 
-  connect() {
-    byId("run").addEventListener("change", (event) => { this.place.run = Number(event.target.value); this.goFunction(this.place.fn); });
-    byId("function").addEventListener("change", (event) => this.goFunction(event.target.value));
-    byId("from").addEventListener("change", (event) => this.compare(event.target.value || null));
-    byId("filter").addEventListener("input", paused(60, () => { this.keep({ filter: byId("filter").value }); this.showPasses(); }));
-    byId("touches").addEventListener("input", paused(200, () => { this.keep({ touches: byId("touches").value }); this.showPasses(); }));
-    byId("hide").addEventListener("change", () => this.flip("hide"));
-    for (const name of ["names", "blame", "whole"]) byId(name).addEventListener("click", () => this.flip(name));
-    byId("shows").addEventListener("click", (event) => { if (event.target.dataset.show !== undefined) this.goShow(event.target.dataset.show); });
-    byId("inline").addEventListener("click", () => this.flipInline());
-    byId("next").addEventListener("click", () => this.view.go(1));
-    byId("previous").addEventListener("click", () => this.view.go(-1));
-    byId("help-button").addEventListener("click", showHelp);
-    byId("tabs").addEventListener("click", (event) => { if (event.target.dataset.tab) this.showTab(event.target.dataset.tab); });
-    addEventListener("hashchange", () => this.arrive());
-    addEventListener("popstate", () => this.arrive());
-    listen(this.keys());
-  }
-
   arrive() {
     if (!this.overview) return;
     const place = readPlace(location.hash);
@@ -319,26 +199,9 @@ class Page {
     this.settle();
     this.showAll();
   }
-
-  keys() {
-    const ready = (action) => () => { if (this.overview?.runs[this.place.run]?.steps.length) action(); };
-    const move = (ahead) => ready(() => this.goStep(this.passes.after(this.place.step, ahead)));
-    return {
-      j: move(1), k: move(-1),
-      n: () => this.view.go(1), p: () => this.view.go(-1),
-      "/": () => byId("search").focus(),
-      g: () => { this.showTab("passes"); byId("filter").focus(); byId("filter").select(); },
-      h: ready(() => this.flip("hide")), u: ready(() => this.flipInline()), x: ready(() => this.flip("whole")),
-      r: ready(() => this.flip("names")), b: ready(() => this.flip("blame")),
-      c: ready(() => { if (this.source.canCompare) this.compare(this.place.from ? null : this.states()[1]); }),
-      v: ready(() => { const shows = this.shows; this.goShow(shows[(shows.indexOf(this.place.show ?? "") + 1) % shows.length]); }),
-      d: ready(() => { this.keep({ plain: !this.place.plain }); this.showPanes(); }),
-      t: nextTheme, "?": showHelp,
-    };
-  }
 }
 
 export function start(source) {
   const page = new Page(source);
-  page.begin().catch((error) => page.failed(error.message));
+  page.begin().catch((error) => page.waiting.failed(error.message));
 }

@@ -1,7 +1,7 @@
 """A real browser on a real server."""
 
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -65,3 +65,7 @@ class Watched:
         self.context.close()
         assert self.problems == [], self.problems
         assert self.outside == [], self.outside
+
+
+Watch = Callable[..., Watched]
+"""Open a watched page of a width and height."""

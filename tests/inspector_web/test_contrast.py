@@ -1,12 +1,9 @@
 """Text stands out from what is behind it: WCAG AA, in both sets of colours; and controls have
 names."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser
 
-from tests.inspector_web.browser import Watched, launched, served
+from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import matmul_trace, opened
 
 # What WCAG 2.1 says of contrast, worked out on a canvas: the browser knows every form of colour.
@@ -43,18 +40,12 @@ NAMELESS = """() => [...document.querySelectorAll("button, select, input, a")]
   .map((each) => each.outerHTML.slice(0, 80))"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    yield from launched()
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_stands_out_and_controls_have_names(
-    browser: Browser, theme: str, tmp_path_factory: pytest.TempPathFactory
+    watch: Watch, theme: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with served(opened(matmul_trace(tmp_path_factory.mktemp("trace")))) as server:
-        watched = Watched(browser)
-        page = watched.page
+        page = watch().page
         page.goto(server.address)
         page.wait_for_selector(".lines")
         page.select_option("#theme", theme)
@@ -69,4 +60,3 @@ def test_text_stands_out_and_controls_have_names(
         page.keyboard.press("Escape")
         page.click("#help-button")
         assert page.evaluate(FAINT) == []
-        watched.close()

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from irkit.inspector_web.opening import Inspection
 from irkit.inspector_web.server import Server
-from tests.inspector_web.browser import Watched, launched, served
+from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import (
     FAILING,
     MATMUL,
@@ -23,23 +23,15 @@ CHOSEN = "#pass-list [aria-current=true]"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    yield from launched()
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with served(opened(matmul_trace(tmp_path_factory.mktemp("trace")))) as made:
         yield made
 
 
 @pytest.fixture
-def visit(browser: Browser, server: Server) -> Iterator[Open]:
-    pages: list[Watched] = []
-
+def visit(watch: Watch, server: Server) -> Open:
     def go(place: str = "", width: int = 1280, at: Server = server) -> Page:
-        watched = Watched(browser, width)
-        pages.append(watched)
+        watched = watch(width)
         watched.page.set_default_timeout(8_000)
         watched.page.goto(at.address)
         watched.page.wait_for_selector(".lines, .error")
@@ -49,9 +41,7 @@ def visit(browser: Browser, server: Server) -> Iterator[Open]:
             watched.page.wait_for_selector(".lines, .error, .view-box")
         return watched.page
 
-    yield go
-    for each in pages:
-        each.close()
+    return go
 
 
 def test_the_list_shows_passes_by_phase_and_what_they_did_in_words_too(visit: Open) -> None:
@@ -336,25 +326,22 @@ def test_a_failed_pass_is_chosen_first_and_says_what_happened(
 
 
 def test_a_file_that_cannot_be_read_is_said_where_the_text_would_be(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+    watch: Watch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     file = tmp_path_factory.mktemp("bad") / "bad.irs"
     file.write_text("def broken(:\n")
     inspection = Inspection([str(file)])
     inspection.open()
     with served(inspection) as at:
-        watched = Watched(browser)
+        watched = watch()
         watched.page.goto(at.address)
         expect(watched.page.locator(".error")).to_contain_text("bad.irs:1")
         file.write_text(MATMUL)
         watched.page.click("text=Try again")
         expect(watched.page.locator(".lines")).to_be_visible(timeout=20_000)
-        watched.close()
 
 
-def test_hostile_names_are_only_text(
-    browser: Browser, visit: Open, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_hostile_names_are_only_text(visit: Open, tmp_path_factory: pytest.TempPathFactory) -> None:
     with served(opened(hostile_trace(tmp_path_factory.mktemp("hostile")))) as at:
         page = visit("blame=1", at=at)
         page.keyboard.press("x")

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as Xml
@@ -13,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from irkit.cli import irkit
 from irkit.inspector_web import diff
@@ -21,13 +20,8 @@ from irkit.inspector_web.report import bundle, report
 from irkit.inspector_web.runs import Opened, Workspace
 from irkit.ir import LOOP_LEVEL, PrimFunc, parse
 from irkit.transform import Step, Trace
-from tests.inspector_web.browser import Watched, launched
+from tests.inspector_web.browser import Watch
 from tests.inspector_web.pages import FAILING, hostile_trace, matmul_trace, opened
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    yield from launched()
 
 
 def written(folder: Path, file: str) -> Path:
@@ -44,12 +38,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def page(browser: Browser, file: Path) -> Iterator[Page]:
-    watched = Watched(browser)
-    watched.page.goto(file.as_uri())
-    watched.page.wait_for_selector(".lines")
-    yield watched.page
-    watched.close()
+def page(watch: Watch, file: Path) -> Page:
+    page = watch().page
+    page.goto(file.as_uri())
+    page.wait_for_selector(".lines")
+    return page
 
 
 def test_it_shows_passes_differences_and_details_from_the_file_alone(page: Page) -> None:
@@ -83,8 +76,8 @@ def test_it_compares_any_two_stages(page: Page) -> None:
 LINES = st.lists(st.integers(0, 4), max_size=12)
 
 
-def test_its_own_comparison_is_as_short_as_that_of_the_server(browser: Browser) -> None:
-    page = browser.new_page()
+def test_its_own_comparison_is_as_short_as_that_of_the_server(watch: Watch) -> None:
+    page = watch().page
     page.add_script_tag(content=bundle().split("class Page")[0])
 
     @settings(max_examples=60, derandomize=True, deadline=None, database=None)
@@ -106,18 +99,17 @@ def test_its_own_comparison_is_as_short_as_that_of_the_server(browser: Browser) 
     page.close()
 
 
-def test_hostile_names_are_only_text_in_it(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_names_are_only_text_in_it(watch: Watch, tmp_path: Path) -> None:
     path = written(tmp_path, hostile_trace(tmp_path))
     text = path.read_text()
     assert len(re.findall("<script", text)) == 2
     assert "onerror" not in text
-    watched = Watched(browser)
+    watched = watch()
     watched.page.goto(path.as_uri())
     watched.page.wait_for_selector(".lines")
     watched.page.keyboard.press("x")
     expect(watched.page.locator(".row", has_text="alert(1)").first).to_be_visible()
     assert watched.page.locator("#view script, #view img").count() == 0
-    watched.close()
 
 
 def test_it_holds_no_absolute_path_and_asks_for_nothing(file: Path) -> None:

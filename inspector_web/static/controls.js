@@ -1,0 +1,43 @@
+// What clicks and keys do.
+
+import { byId, paused } from "./dom.js";
+import { listen, showHelp } from "./keys.js";
+import { nextTheme } from "./theme.js";
+
+export function connect(page) {
+  const { moves } = page;
+  byId("run").addEventListener("change", (event) => { page.place.run = Number(event.target.value); moves.goFunction(page.place.fn); });
+  byId("function").addEventListener("change", (event) => moves.goFunction(event.target.value));
+  byId("from").addEventListener("change", (event) => moves.compare(event.target.value || null));
+  byId("filter").addEventListener("input", paused(60, () => { page.keep({ filter: byId("filter").value }); page.showPasses(); }));
+  byId("touches").addEventListener("input", paused(200, () => { page.keep({ touches: byId("touches").value }); page.showPasses(); }));
+  byId("hide").addEventListener("change", () => moves.flip("hide"));
+  for (const name of ["names", "blame", "whole"]) byId(name).addEventListener("click", () => moves.flip(name));
+  byId("shows").addEventListener("click", (event) => { if (event.target.dataset.show !== undefined) moves.goShow(event.target.dataset.show); });
+  byId("inline").addEventListener("click", () => moves.flipInline());
+  byId("next").addEventListener("click", () => page.view.go(1));
+  byId("previous").addEventListener("click", () => page.view.go(-1));
+  byId("help-button").addEventListener("click", showHelp);
+  byId("tabs").addEventListener("click", (event) => { if (event.target.dataset.tab) page.showTab(event.target.dataset.tab); });
+  addEventListener("hashchange", () => page.arrive());
+  addEventListener("popstate", () => page.arrive());
+  listen(keysOf(page));
+}
+
+function keysOf(page) {
+  const { moves } = page;
+  const ready = (action) => () => { if (page.overview?.runs[page.place.run]?.steps.length) action(); };
+  const move = (ahead) => ready(() => moves.goStep(page.passes.after(page.place.step, ahead)));
+  return {
+    j: move(1), k: move(-1),
+    n: () => page.view.go(1), p: () => page.view.go(-1),
+    "/": () => byId("search").focus(),
+    g: () => { page.showTab("passes"); byId("filter").focus(); byId("filter").select(); },
+    h: ready(() => moves.flip("hide")), u: ready(() => moves.flipInline()), x: ready(() => moves.flip("whole")),
+    r: ready(() => moves.flip("names")), b: ready(() => moves.flip("blame")),
+    c: ready(() => { if (page.source.canCompare) moves.compare(page.place.from ? null : page.states()[1]); }),
+    v: ready(() => { const shows = page.shows; moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
+    d: ready(() => { page.keep({ plain: !page.place.plain }); page.showPanes(); }),
+    t: nextTheme, "?": showHelp,
+  };
+}

@@ -1,0 +1,61 @@
+// Where one can go on the page: each changes the place and shows what follows from it.
+
+import { byId } from "./dom.js";
+
+export class Moves {
+  constructor(page) {
+    this.page = page;
+  }
+
+  goStep(step) {
+    if (step === null || step < 0) return;
+    const fn = this.page.run.steps[step].function;
+    const other = fn !== this.page.place.fn;
+    this.page.keep({ step, fn, line: null }, true);
+    this.page.showTab("diff");
+    if (other) this.page.showAll(); else this.page.showStep();
+  }
+
+  goLine(line, scroll = false) {
+    this.page.keep({ line });
+    if (scroll) { this.page.showTab("diff"); this.page.view.mark(line, true); }
+    this.page.showLine();
+  }
+
+  goFound(hit) {
+    const own = this.page.run.steps.filter((row) => row.function === hit.function);
+    const first = hit.step < 0 ? own[0] : this.page.run.steps[hit.step];
+    if (!first) return;
+    this.page.keep({ step: first.index, fn: first.function, line: `${hit.step < 0 ? "L" : "R"}${hit.lines[0]}`, whole: true, from: null }, true);
+    this.page.showTab("diff");
+    this.page.showAll();
+  }
+
+  goFunction(fn) {
+    this.page.place.step = null;
+    this.page.place.line = this.page.place.from = null;
+    this.page.place.fn = fn;
+    this.page.settle();
+    this.page.showAll();
+  }
+
+  flip(name) {
+    this.page.keep({ [name]: !this.page.place[name] });
+    if (name === "hide") { byId("hide").checked = this.page.place.hide; this.page.showPasses(); } else this.page.showStep();
+  }
+
+  flipInline() {
+    this.page.keep({ view: this.page.isInline ? "side" : "inline" });
+    this.page.showStep();
+  }
+
+  compare(from) {
+    this.page.keep({ from, line: null }, true);
+    this.page.showStep();
+  }
+
+  goShow(show) {
+    this.page.keep({ show: show || null });
+    this.page.showStep(Boolean(this.page.place.line));
+  }
+}
