@@ -1,12 +1,11 @@
 """The web application: routes that answer the questions of the page with JSON."""
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
 
-import msgspec
 from flask import Flask, Response, abort, request
 from werkzeug.exceptions import HTTPException
 
@@ -19,11 +18,14 @@ from irkit.inspector_web.answers import (
     overview,
 )
 from irkit.inspector_web.details import line_info, step_info
+from irkit.inspector_web.kinds import WORK
 from irkit.inspector_web.opening import Inspection
 from irkit.inspector_web.runs import Workspace
 from irkit.inspector_web.search import search
 from irkit.inspector_web.security import Door, guard
 from irkit.inspector_web.steps import Filter
+from irkit.inspector_web.task_routes import add_task_routes, as_json
+from irkit.inspector_web.tasks import Kind
 from irkit.inspector_web.views import graph_page, nest_page
 from irkit.passes import BUILTIN
 from irkit.transform import Registry
@@ -42,7 +44,7 @@ STATIC = {
 Answer = Callable[[Workspace], object]
 
 
-def create_app(inspection: Inspection, door: Door) -> Flask:
+def create_app(inspection: Inspection, door: Door, kinds: Mapping[str, Kind] = WORK) -> Flask:
     """Make the application for one inspection, behind one door."""
     app = Flask("irkit.inspector_web", static_folder=None, template_folder=None)
     app.url_map.merge_slashes = False
@@ -90,12 +92,8 @@ def create_app(inspection: Inspection, door: Door) -> Flask:
         return as_json(inspection.native.of(stage))
 
     app.add_url_rule("/api/native", "native", show_native, methods=["GET"])
+    add_task_routes(app, inspection, kinds)
     return app
-
-
-def as_json(value: object, status: int = 200) -> Response:
-    """Answer with JSON."""
-    return Response(msgspec.json.encode(value), status, mimetype="application/json")
 
 
 def _page() -> Response:

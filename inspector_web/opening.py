@@ -1,14 +1,12 @@
 """Open what the user names, and open it again when it changes: traces at once, the rest in a child
 with limits of time and memory."""
 
-import json
 import os
 import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -16,14 +14,17 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
 from irkit.graph import GRAPH_LEVEL
-from irkit.inspector_web.recording import KINDS, PROGRESS, Kind, Recorded, record
+from irkit.inspector_web.progress import Progress, told
+from irkit.inspector_web.recording import KINDS, Kind, Recorded, record
 from irkit.inspector_web.runs import Opened, Workspace
+from irkit.inspector_web.tasks import Tasks
 from irkit.inspector_web.views import NativeViews
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Attempt, FailureKind, PassFailed, Trace
 
 LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 LIMITS = Limits(seconds=600.0, memory=16 << 30)
+MOST_ADDED = 100
 LOOKS = 0.4
 """Seconds between two looks at the files that are watched."""
 
@@ -61,6 +62,8 @@ class Inspection:
         self._folder = tempfile.mkdtemp(prefix="irkit-inspect-")
         self._child: Child | None = None
         self.native = NativeViews()
+        self.tasks = Tasks(self)
+        self._added: list[Opened] = []
 
     def start(self) -> None:
         """Begin to open the files, and to watch them if asked to."""
@@ -79,9 +82,10 @@ class Inspection:
 
     def open(self) -> None:
         """Open the files; a mistake in them becomes the message."""
+        added = tuple(self._added)
         try:
             opened = [each for file in self.files for each in self._opened(file)]
-            made: Workspace | None = Workspace(opened)
+            made: Workspace | None = Workspace([*opened, *added])
             message = ""
         except (IRKitError, OSError, MemoryError) as error:
             made, message = None, _said(error)
@@ -89,9 +93,27 @@ class Inspection:
             # A mistake of ours must not leave the page waiting for ever.
             made, message = None, f"this is a mistake of irkit's: {type(error).__name__}: {error}"
         with self.lock:
+            for late in self._added[len(added) :]:
+                _ = None if made is None else made.add(late)
             self._working, self.message = False, message
             self.workspace = made if made is not None else self.workspace
             self.revision += 1
+        if made is not None:
+            self.tasks.forget()
+
+    def add(self, opened: Opened) -> int:
+        """Add a run beside those there are, and return its number; it stays when files are opened
+        anew, after what they give."""
+        with self.lock:
+            if self.workspace is None:
+                raise IRKitError("there are no runs to add one to")
+            if len(self._added) >= MOST_ADDED:
+                raise IRKitError(
+                    f"there are {MOST_ADDED} further runs already",
+                    hint="Start the inspector anew to go on.",
+                )
+            self._added.append(opened)
+            return self.workspace.add(opened)
 
     def status(self) -> Status:
         """Say how far it is."""
@@ -99,14 +121,14 @@ class Inspection:
             working, message, ready = self._working, self.message, self.workspace is not None
             revision, begun = self.revision, self._begun
         state = "working" if working and not ready else "failed" if not ready else "ready"
-        told = self._progress() if working else {}
+        far = told(self._folder) if working else Progress()
         return Status(
             state=state,
             title=self.title,
             revision=revision,
-            what=str(told.get("what", "starting" if working else "")),
-            done=int(told.get("done", 0)),
-            total=int(told.get("total", 0)),
+            what=far.what or ("starting" if working else ""),
+            done=far.done,
+            total=far.total,
             seconds=time.monotonic() - begun if working else 0.0,
             message=message,
             watching=self.watch,
@@ -115,16 +137,11 @@ class Inspection:
     def close(self) -> None:
         """End the children and remove what they wrote."""
         self.native.close()
+        self.tasks.close()
         self._ended.set()
         if self._child is not None:
             self._child.close()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _progress(self) -> dict[str, str | int]:
-        try:
-            return json.loads((Path(self._folder) / PROGRESS).read_text())
-        except (OSError, ValueError):
-            return {}
 
     def _opened(self, file: str) -> list[Opened]:
         kind = KINDS.get(os.path.splitext(file)[1].lower())

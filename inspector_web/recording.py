@@ -4,7 +4,6 @@ Passes, models and scripts may take the process with them, so all of this happen
 leaves trace files in a folder and says on the way how far it is.
 """
 
-import json
 import os
 import runpy
 import sys
@@ -16,17 +15,17 @@ from typing import Any, Literal
 import msgspec
 
 from irkit.codegen import complete
-from irkit.core import Function, IRKitError, IRModule, as_target, replacing
+from irkit.core import Function, IRKitError, IRModule, as_target
 from irkit.debug import failure_traceback, write_crash
 from irkit.frontend.onnx import import_onnx
 from irkit.graph import GraphFunc, parse_module
+from irkit.inspector_web.progress import tell
 from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE, for_target
 from irkit.transform import IR, PassFailed, Pipeline, Step, Trace
 
 Kind = Literal["model", "text", "script"]
 KINDS: dict[str, Kind] = {".onnx": "model", ".irs": "text", ".py": "script"}
-PROGRESS = "progress.json"
 MOST_RUNS = 20
 MOST_STEPS = 20_000
 
@@ -75,8 +74,7 @@ class _Collector:
         self.count = 0
 
     def tell(self, what: str, done: int = 0, total: int = 0) -> None:
-        with suppress(OSError), replacing(self.folder / PROGRESS) as partial:
-            partial.write_text(json.dumps({"what": what, "done": done, "total": total}))
+        tell(self.folder, what, done, total)
 
     def follow(
         self, pipeline: Pipeline, steps: Generator[Step, None, IR]

@@ -94,6 +94,12 @@ class Workspace:
         self.runs = tuple(Run(each, at, self.table) for at, each in enumerate(opened))
         self._diffs: dict[tuple[str, str, bool], Diff] = {}
 
+    def add(self, opened: Opened) -> int:
+        """Add a run, and return its number."""
+        number = len(self.runs)
+        self.runs = (*self.runs, Run(opened, number, self.table))
+        return number
+
     def run(self, number: int) -> Run:
         """Find a run by its number."""
         if not 0 <= number < len(self.runs):

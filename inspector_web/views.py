@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from irkit.core import InputError
-from irkit.debug import Child, Limits
+from irkit.debug import Child, Limits, carrying_step
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.inspector_web.graph_view import GraphView, graph_view
 from irkit.inspector_web.native import Native, native
@@ -14,7 +14,7 @@ from irkit.inspector_web.nest import NestChange, nest, nest_changes
 from irkit.inspector_web.runs import Run, Stage
 from irkit.inspector_web.texts import FunctionText, Texts
 from irkit.ir import LOOP_LEVEL, PrimFunc
-from irkit.transform import Step, Trace
+from irkit.transform import Trace
 
 NATIVE_LIMITS = Limits(seconds=30.0, memory=4 << 30)
 
@@ -95,7 +95,7 @@ class NativeViews:
             raise InputError("LLVM IR is shown of one function over loops at a time")
         with tempfile.TemporaryDirectory(prefix="irkit-native-") as folder:
             path = str(Path(folder) / "stage.trace")
-            Trace((_idle(stage.ir),)).save(path)
+            Trace((carrying_step(LOOP_LEVEL, stage.ir),)).save(path)
             made = self._child.call(native_of_file, path)
         while len(self._known) >= 16:
             del self._known[next(iter(self._known))]
@@ -105,22 +105,6 @@ class NativeViews:
     def close(self) -> None:
         """End the child."""
         self._child.close()
-
-
-def _idle(func: PrimFunc) -> Step:
-    return Step(
-        index=0,
-        level=LOOP_LEVEL,
-        phase=0,
-        phase_name="",
-        name="",
-        pass_text="",
-        options={},
-        function=func.name,
-        before=func,
-        after=func,
-        seconds=0.0,
-    )
 
 
 def native_of_file(path: str) -> Native:

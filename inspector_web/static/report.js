@@ -5,6 +5,7 @@ import { compareTexts } from "./compare.js";
 export class ReportSource {
   canCompare = true;
   canView = false;
+  canWork = false;
 
   constructor(data) {
     this.data = data;

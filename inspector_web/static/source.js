@@ -3,6 +3,7 @@
 export class ServerSource {
   canCompare = true;
   canView = true;
+  canWork = true;
 
   async ask(path, given = {}, options = {}) {
     const query = new URLSearchParams(given);
@@ -15,6 +16,11 @@ export class ServerSource {
     const answer = await response.json().catch(() => ({}));
     if (!response.ok) throw new Error(answer.error ?? `The server answered ${response.status}.`);
     return answer;
+  }
+
+  post(path, body) {
+    const headers = { "Content-Type": "application/json" };
+    return this.ask(path, {}, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
   status() { return this.ask("status"); }
@@ -30,6 +36,10 @@ export class ServerSource {
   graph(state) { return this.ask("graph", { state }); }
   native(state) { return this.ask("native", { state }); }
   blame(state) { return this.ask("blame", { state }); }
+  tasks() { return this.ask("tasks"); }
+  task(id) { return this.ask(`tasks/${id}`); }
+  beginTask(kind, args) { return this.post("tasks", { kind, arguments: args }); }
+  cancelTask(id) { return this.post(`tasks/${id}/cancel`, {}); }
   search(run, text, options) {
     return this.ask("search", { run, text, regex: options.regex ? 1 : 0, case: options.exact ? 1 : 0 });
   }

@@ -2,12 +2,13 @@
 remarks, printing, timing, golden, table (how numbers print); inputs, compare, precision, running
 (native, native_child), primitives (the steps of a schedule), check (does each step keep the
 meaning), graph_check; bisect (which rewrite does not; watching), contracts (what every pass
-promises; contract_child); child (child_main), isolate (alarm, isolated_pass), isolated_kernel;
-explain (where), crash_file, crash, replay (a failed pass explains itself), guard; sound, case,
-shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
+promises; contract_child); carrying, child (child_main), isolate (alarm, isolated_pass),
+isolated_kernel; explain (where), crash_file, crash, replay (a failed pass explains itself), guard;
+sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
 regression (the smallest case that fails, and a test of it); command, command_replay."""
 
 from irkit.debug.bisect import Culprit, bisect
+from irkit.debug.carrying import carrying_step
 from irkit.debug.case import Case, Failure, Size, failure_of, find_case, size_of_case
 from irkit.debug.check import Verdict, check, is_trusted
 from irkit.debug.child import Child, ChildDied, Limits
@@ -66,6 +67,7 @@ __all__ = [
     "Verdict",
     "assert_contracts",
     "bisect",
+    "carrying_step",
     "check",
     "chrome_trace",
     "console",

@@ -82,6 +82,7 @@ class Child:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.starts = 0
+        self._stopped = False
         self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[str] | None = None
@@ -125,6 +126,12 @@ class Child:
         self._finalizer()
         self._finalizer, self._process, self._log = _nothing, None, None
 
+    def stop(self) -> None:
+        """End the process, also from another thread in the middle of a call, which then raises;
+        there will be no other one."""
+        self._stopped = True
+        self.close()
+
     def __enter__(self) -> "Child":
         return self
 
@@ -132,9 +139,10 @@ class Child:
         self.close()
 
     def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self._process.poll() is None and not self._stopped:
             return self._process
         self.close()
+        self._go_on()
         log = tempfile.NamedTemporaryFile("r", prefix="irkit-", suffix=".log", errors="replace")  # noqa: SIM115 -- open as long as the child
         paths = json.dumps([path or os.getcwd() for path in sys.path])
         process = subprocess.Popen(
@@ -145,11 +153,17 @@ class Child:
         self.starts += 1
         self._process, self._log = process, log
         self._finalizer = weakref.finalize(self, _end, process, log)
+        self._go_on()  # It may have been stopped since.
         assert process.stdin is not None
         limits = msgspec.msgpack.encode(self.limits)
         with suppress(BrokenPipeError):  # Told when the answer is missing.
             send(process.stdin, limits)
         return process
+
+    def _go_on(self) -> None:
+        if self._stopped:
+            self.close()
+            raise ChildDied("crash", "was stopped")
 
     def _exchanged(self, process: subprocess.Popen[bytes], request: bytes) -> Answer:
         assert process.stdin is not None

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from irkit.core import Function, IRKitError, IRModule, Level
+from irkit.debug.carrying import carrying_step
 from irkit.debug.child import RemoteTraceback
 from irkit.debug.crash_file import (
     AFTER_NAME,
@@ -48,7 +49,6 @@ from irkit.transform import (
     Fact,
     PassFailed,
     PassHalted,
-    Step,
     Trace,
     render_spec,
 )
@@ -217,22 +217,9 @@ def _write_trace(place: Path, level: Level, ir: IR) -> str:
     known = next((each for each in LEVELS if each.name == level.name), None)
     if known is None:
         return f"IR of level {level.name!r} has no form in a file"
-    step = Step(
-        index=0,
-        level=known,
-        phase=0,
-        phase_name="",
-        name="",
-        pass_text="",
-        options={},
-        function="",
-        before=ir,
-        after=ir,
-        seconds=0.0,
-    )
     path = place / TRACE_NAME
     try:
-        Trace((step,)).save(path)
+        Trace((carrying_step(known, ir),)).save(path)
     except IRKitError as error:
         return error.message
     if path.stat().st_size > MOST_DATA:

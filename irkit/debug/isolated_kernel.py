@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, Target, as_target
+from irkit.debug.carrying import carrying_step
 from irkit.debug.child import Child, ChildDied, Death, Limits
 from irkit.debug.isolated_pass import LEVELS
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.runtime import build_kernels
-from irkit.transform import Exchange, Step
+from irkit.transform import Exchange
 
 
 class KernelHalted(IRKitError):
@@ -48,7 +49,7 @@ def run_kernel(
     back; IRKitError if it cannot be compiled or refuses its arguments.
     """
     machine, limits = as_target(target), Limits(seconds, memory)
-    message = Exchange(LEVELS).send(_as_step(func))
+    message = Exchange(LEVELS).send(carrying_step(LOOP_LEVEL, func))
     strides = [arg.strides if isinstance(arg, np.ndarray) else None for arg in args]
     with Child(limits) as child:
         try:
@@ -78,19 +79,3 @@ def _laid_out(arg: Any, strides: tuple[int, ...] | None) -> Any:
     made = np.ndarray(arg.shape, arg.dtype, room.data, 0, strides)
     made[...] = arg
     return made
-
-
-def _as_step(func: PrimFunc) -> Step:
-    return Step(
-        index=0,
-        level=LOOP_LEVEL,
-        phase=0,
-        phase_name="",
-        name="",
-        pass_text="",
-        options={},
-        function=func.name,
-        before=func,
-        after=func,
-        seconds=0.0,
-    )

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from irkit.inspector_web.app import create_app
+from irkit.inspector_web.kinds import WORK
 from irkit.inspector_web.opening import Inspection
 from irkit.inspector_web.security import new_door
+from irkit.inspector_web.tasks import Kind
 from irkit.ir import parse
 from irkit.phases import trace
 from irkit.transform import Trace
@@ -118,11 +121,13 @@ class Client(FlaskClient):
         return super().open(*args, **kwargs)
 
 
-def client_of(inspection: Inspection, *, let_in: bool = True) -> Client:
+def client_of(
+    inspection: Inspection, *, let_in: bool = True, kinds: Mapping[str, Kind] = WORK
+) -> Client:
     """Make a client, which has the cookie if it is let in."""
     door = new_door()
     door.port = 4321
-    app = create_app(inspection, door)
+    app = create_app(inspection, door, kinds)
     app.test_client_class = Client
     client = app.test_client()
     assert isinstance(client, Client)

@@ -1,0 +1,86 @@
+// Work that takes a while: ask the server for it, say how far it is, stop it.
+
+import { el, fill, plural } from "./dom.js";
+
+const LOOKS = 150;
+
+// Ask for work and wait for what comes of it. `onProgress` hears of every look at it; an aborted
+// `signal` cancels it. The same work that is going on, or done, is not begun again.
+export async function runTask(source, kind, args, { onProgress, signal } = {}) {
+  const { id } = await source.beginTask(kind, args);
+  return followTask(source, id, { onProgress, signal });
+}
+
+// Wait for work that is going on already, such as before the page was loaded anew.
+export async function followTask(source, id, { onProgress, signal } = {}) {
+  for (let wait = LOOKS / 3; ; wait = LOOKS) {
+    const info = signal?.aborted ? await source.cancelTask(id) : await source.task(id);
+    onProgress?.(info);
+    if (info.state === "done") return info.result;
+    if (info.state === "failed" || info.state === "cancelled") throw new TaskError(info);
+    await paused(wait, signal);
+  }
+}
+
+// What is known of work of a kind: {id, arguments, state, ...}, the newest last.
+export async function knownTasks(source, kind) {
+  return (await source.tasks()).filter((info) => info.kind === kind);
+}
+
+export class TaskError extends Error {
+  constructor(info) {
+    super(info.message);
+    this.cancelled = info.state === "cancelled";
+  }
+}
+
+function paused(wait, signal) {
+  return new Promise((done) => {
+    const timer = setTimeout(done, wait);
+    signal?.addEventListener("abort", () => { clearTimeout(timer); done(); }, { once: true });
+  });
+}
+
+// A line that says how far work is, with a button to stop it; `show` is for onProgress.
+export class TaskProgress {
+  constructor(title) {
+    this.title = title;
+    this.stop = new AbortController();
+    this.signal = this.stop.signal;
+    this.said = el("span", { role: "status" }, title);
+    this.bar = el("progress", { "aria-label": title });
+    this.button = el("button", { type: "button", onclick: () => this.cancel() }, "Cancel");
+    this.element = el("div", { class: "task" }, this.said, this.bar, this.button);
+    this.show = this.show.bind(this);
+  }
+
+  cancel() {
+    this.button.disabled = true;
+    this.stop.abort();
+  }
+
+  show(info) {
+    const waits = info.state === "queued" ? "waiting for its turn" : info.what;
+    const count = info.total ? `${info.done} of ${info.total}` : "";
+    const text = [this.title, waits, count].filter(Boolean).join(", ");
+    // Only what is new: a reader would say it again and again.
+    if (this.said.textContent !== text) this.said.textContent = text;
+    if (info.total) Object.assign(this.bar, { max: info.total, value: info.done });
+    else this.bar.removeAttribute("value");
+    this.button.title = `${plural(Math.round(info.seconds), "second")} so far`;
+  }
+}
+
+// Run work with its progress in a place of the page, and put there what went wrong, if it did.
+export async function runShown(place, source, kind, args, title) {
+  const progress = new TaskProgress(title);
+  fill(place, progress.element);
+  try {
+    const made = await runTask(source, kind, args, { onProgress: progress.show, signal: progress.signal });
+    fill(place);
+    return made;
+  } catch (error) {
+    fill(place, el("p", { class: error.cancelled ? "note" : "error", role: "alert" }, error.message));
+    return null;
+  }
+}
