@@ -7,10 +7,10 @@ isolated_kernel; explain (where), crash_file, crash, replay (a failed pass expla
 sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
 regression (the smallest case that fails, and a test of it); command, command_replay."""
 
-from irkit.debug.bisect import Culprit, bisect
+from irkit.debug.bisect import Culprit, bisect, guilty_rewrites
 from irkit.debug.carrying import carrying_step
 from irkit.debug.case import Case, Failure, Size, failure_of, find_case, size_of_case
-from irkit.debug.check import Verdict, check, is_trusted
+from irkit.debug.check import Options, Verdict, check, is_trusted, verdicts
 from irkit.debug.child import Child, ChildDied, Limits
 from irkit.debug.compare import Difference
 from irkit.debug.contracts import Breach, assert_contracts, contracts, differing_elsewhere
@@ -24,6 +24,7 @@ from irkit.debug.inputs import InputSet, input_sets
 from irkit.debug.isolate import Isolation, isolate, time_limit
 from irkit.debug.isolated_kernel import KernelHalted, run_kernel
 from irkit.debug.lines import Lines
+from irkit.debug.native import NativeWorker
 from irkit.debug.primitives import (
     NO_SCHEDULE,
     PrimitiveFailed,
@@ -56,6 +57,8 @@ __all__ = [
     "KernelHalted",
     "Limits",
     "Lines",
+    "NativeWorker",
+    "Options",
     "PassRow",
     "PrimitiveFailed",
     "Printing",
@@ -80,6 +83,7 @@ __all__ = [
     "file_name",
     "find_case",
     "golden_diff",
+    "guilty_rewrites",
     "idle_passes",
     "input_sets",
     "is_trusted",
@@ -101,6 +105,7 @@ __all__ = [
     "time_limit",
     "time_table",
     "verdict_table",
+    "verdicts",
     "with_guard",
     "write_case",
     "write_crash",

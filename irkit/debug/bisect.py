@@ -13,9 +13,10 @@ from enum import Enum
 import msgspec
 from numpy.typing import ArrayLike
 
-from irkit.core import Application, Function, IRModule, Names, Problem
+from irkit.core import Application, Function, IRModule, Level, Names, Problem
 from irkit.debug.check import Options, Subject, Verdict, verdicts
 from irkit.debug.graph_check import GraphSubject, graph_of
+from irkit.debug.native import NativeWorker
 from irkit.debug.primitives import NO_SCHEDULE, SCHEDULE, scheduled_steps, step_of
 from irkit.debug.watching import Watching
 from irkit.ir import PrimFunc
@@ -140,7 +141,21 @@ def bisect(
         bad = after if isinstance(after, PrimFunc) else None
         return Culprit(verdict, step, before, good=before, bad=bad)
     p = _pass_at(pipeline, verdict)
-    return _Search(pipeline, p, before, verdict, options, apply).culprit()
+    facts = _facts_after(pipeline, p, verdict.phase)
+    return _Search(pipeline.level, facts, p, before, verdict, options, apply).culprit()
+
+
+def guilty_rewrites(
+    p: AnyPass,
+    step: Step,
+    verdict: Verdict,
+    options: Options,
+    *,
+    apply: Apply = apply_here,
+) -> Culprit:
+    """Find the rewrites of a pass that break a program, where a verdict says that a kept step of it
+    does."""
+    return _Search(step.level, (), p, step.before, verdict, options, apply).culprit()
 
 
 def _first_failure(steps: Iterator[Step], options: Options) -> Verdict | None:
@@ -160,7 +175,8 @@ class _Search:
 
     def __init__(
         self,
-        pipeline: Pipeline,
+        level: Level,
+        facts: tuple[Fact, ...],
         p: AnyPass,
         before: IR,
         verdict: Verdict,
@@ -168,16 +184,19 @@ class _Search:
         apply: Apply,
     ) -> None:
         self.apply, self.halted = apply, ""
-        self.level, self.p, self.before, self.verdict = pipeline.level, p, before, verdict
+        self.level, self.p, self.before, self.verdict = level, p, before, verdict
         self.blank = Verdict(
             verdict.index, verdict.function, verdict.phase, verdict.name, verdict.pass_text, "same"
         )
         self.runs = self.total = 0
-        self.subjects = {name: Subject(func, options) for name, func in _loops(before).items()}
+        worker = NativeWorker(options.seconds)
+        self.subjects = {
+            name: Subject(func, options, worker) for name, func in _loops(before).items()
+        }
         self.graph: GraphSubject | None = None
         if not self.by_verifier and graph_of(before) is not None:
             self.graph = GraphSubject(before, options.inputs, options.dims, options.seed)
-        self.facts = _facts_after(pipeline, p, verdict.phase) if verdict.how == "" else ()
+        self.facts = facts if verdict.how == "" else ()
         self._known: dict[frozenset[int], _Result] = {}
 
     @property

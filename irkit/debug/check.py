@@ -14,9 +14,18 @@ from irkit.core import IRKitError, IRModule
 from irkit.debug.compare import Difference, compare, identical
 from irkit.debug.graph_check import GraphSubject, graph_of
 from irkit.debug.inputs import INTEGERS, Array, InputSet, TooLarge, input_names, input_sets
+from irkit.debug.native import NativeWorker
 from irkit.debug.precision import Precision
 from irkit.debug.primitives import place
-from irkit.debug.running import MAX_STEPS, PATIENCE, Interpreter, Native, Outcome, Runs
+from irkit.debug.running import (
+    MAX_SECONDS,
+    MAX_STEPS,
+    PATIENCE,
+    Interpreter,
+    Native,
+    Outcome,
+    Runs,
+)
 from irkit.ir import Buffer, PrimFunc, StepLimit
 from irkit.transform import IR, PassFailed, Step
 
@@ -68,6 +77,7 @@ class Options(msgspec.Struct, frozen=True):
     native: bool | None = None
     kernels: bool = False  # Run a graph with its kernels too.
     max_steps: int = MAX_STEPS
+    seconds: float = MAX_SECONDS  # For each call of native code that nobody vouches for.
 
 
 def check(
@@ -98,9 +108,16 @@ def is_trusted(found: Iterable[Verdict]) -> bool:
     )
 
 
-def verdicts(steps: Iterable[Step], options: Options) -> Iterator[Verdict]:
-    """Check steps one after the other; a pass that fails is a verdict too, and the last."""
-    subjects: dict[str, Subject] = {}
+def verdicts(
+    steps: Iterable[Step], options: Options, worker: NativeWorker | None = None
+) -> Iterator[Verdict]:
+    """Check steps one after the other; a pass that fails is a verdict too, and the last.
+
+    ``worker`` runs native code that nobody vouches for, and stays open; without one there is one
+    for these steps.
+    """
+    own = NativeWorker(options.seconds)
+    subjects = _Subjects(worker if worker is not None else own)
     count = 0
     try:
         for step in steps:
@@ -116,6 +133,8 @@ def verdicts(steps: Iterable[Step], options: Options) -> Iterator[Verdict]:
             "failed",
             message=f"{error.what}\n  {error.hint}" if error.hint else error.what,
         )
+    finally:
+        own.close()
     _refuse_unknown(options, [subject.func for subject in subjects.values()])
 
 
@@ -128,7 +147,7 @@ def _refuse_unknown(options: Options, funcs: list[PrimFunc]) -> None:
             raise IRKitError(f"there is no parameter or dimension {name!r}; there are: {listed}")
 
 
-def _of_step(step: Step, subjects: "dict[str, Subject]", options: Options) -> Iterator[Verdict]:
+def _of_step(step: Step, subjects: "_Subjects", options: Options) -> Iterator[Verdict]:
     blank = Verdict(
         step.index, step.function, step.phase, step.name, step.pass_text, "same", step.changed
     )
@@ -140,7 +159,7 @@ def _of_step(step: Step, subjects: "dict[str, Subject]", options: Options) -> It
         yield msgspec.structs.replace(blank, **_of_graph(step, options))
     for name, before, after in pairs:
         if name not in subjects:
-            subjects[name] = Subject(before, options)
+            subjects[name] = Subject(before, options, subjects.worker)
             yield from subjects[name].native_alone(blank)
         yield subjects[name].verdict(blank, before, after)
 
@@ -170,9 +189,12 @@ def _changed_functions(before: IR, after: IR) -> Iterator[tuple[str, PrimFunc, P
 class Subject:
     """One function through all its steps: its inputs, and what was computed from them."""
 
-    def __init__(self, func: PrimFunc, options: Options) -> None:
+    def __init__(
+        self, func: PrimFunc, options: Options, worker: NativeWorker | None = None
+    ) -> None:
         self.func = func
         self.options = options
+        self.worker = NativeWorker(options.seconds) if worker is None else worker
         self.unusable = ""
         self.runs: list[Runs] = []
         self.inputs: list[InputSet] = []
@@ -197,7 +219,7 @@ class Subject:
         if self.options.native is False:
             self.unusable = "it is too long to interpret, and native code is not allowed"
             return
-        engine = Native(trusted=False)
+        engine = Native(trusted=False, worker=self.worker)
         self.inputs = self._usable(engine)
         self.runs = [Runs(engine, self.inputs)]
 
@@ -309,3 +331,12 @@ class Subject:
                 yield made
                 return
         yield told
+
+
+class _Subjects(dict[str, Subject]):
+    """The functions that steps were about so far, and the one process that runs what nobody
+    vouches for: to start it takes longer than most checks."""
+
+    def __init__(self, worker: NativeWorker) -> None:
+        super().__init__()
+        self.worker = worker

@@ -61,9 +61,9 @@ class Native:
 
     how = "native code"
 
-    def __init__(self, *, trusted: bool, seconds: float = MAX_SECONDS) -> None:
+    def __init__(self, *, trusted: bool, worker: NativeWorker | None = None) -> None:
         self.trusted = trusted
-        self.worker = NativeWorker(seconds)
+        self.worker = NativeWorker(MAX_SECONDS) if worker is None else worker
         self._known: dict[int, tuple[PrimFunc, Kernel]] = {}
 
     def run(self, func: PrimFunc, args: Sequence[Any]) -> Outcome:

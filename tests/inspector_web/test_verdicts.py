@@ -1,0 +1,139 @@
+"""What the page says of each step: did the meaning hold, by how much, and which pass is guilty."""
+
+import msgspec
+import pytest
+
+import irkit.inspector_web.verdicts as module
+from irkit.core import Node, rewrite
+from irkit.inspector_web.bisecting import find_guilty
+from irkit.inspector_web.verdicts import check_steps
+from irkit.ir import F32, LOOP_LEVEL, Add, Const, PrimFunc, Store, parse
+from irkit.passes import BUILTIN
+from irkit.phases import DEFAULT, trace
+from irkit.transform import Registry, Step, Trace, define_pass
+
+COPY = """\
+def f(A: f32[8], C: f32[8]):
+    for i in serial(0, 8):
+        C[i] = A[i]
+    for j in serial(0, 4):
+        C[j] = A[j] + f32(1.0)
+"""
+SUM = """\
+def f(A: f32[64], C: f32[1]):
+    C[0] = f32(0.0)
+    for i in serial(0, 64):
+        C[0] = C[0] + A[{}]
+"""
+LONG = """\
+def f(A: f32[64], C: f32[64]):
+    for n in serial(0, {}):
+        for i in serial(0, 64):
+            C[i{}] = A[i]
+"""
+
+
+@define_pass
+def spoil(func: PrimFunc) -> PrimFunc:
+    """Store another number wherever one is added."""
+
+    def spoiled(node: Node) -> Node | None:
+        if isinstance(node, Store) and isinstance(node.value, Add):
+            return node.replace(value=Const(99.5, F32))
+        return None
+
+    return rewrite(func, spoiled, on=Store)
+
+
+KNOWN = Registry.of(BUILTIN).with_passes(spoil)
+
+
+def wrong_trace() -> Trace:
+    return trace(parse(COPY), pipeline=DEFAULT.insert(spoil, phase=2))
+
+
+def step(before: str, after: str, index: int = 0) -> Step:
+    first, second = parse(before), parse(after)
+    return Step(index, LOOP_LEVEL, 1, "flat", "p", "p", {}, "f", first, second, 0.001)
+
+
+def test_the_step_that_is_wrong_is_told_with_its_first_wrong_element() -> None:
+    made = wrong_trace()
+    found = check_steps(made)
+    assert [each.step for each in found.verdicts] == list(range(len(made)))
+    wrong = [each for each in found.verdicts if each.status == "differs"]
+    assert [made[each.step].name for each in wrong] == ["spoil"]
+    assert (wrong[0].buffer, wrong[0].at, wrong[0].found) == ("C", (0,), "99.5")
+    assert wrong[0].text.startswith("C[0] is 99.5 after the pass and was ")
+    assert wrong[0].wrong == 4
+    others = {each.status for each in found.verdicts if each is not wrong[0]}
+    assert others == {"exact", "idle"}
+
+
+def test_what_rounding_does_is_within_the_bound_and_measured() -> None:
+    found = check_steps(Trace([step(SUM.format("i"), SUM.format("63 - i"))])).verdicts[0]
+    assert found.status == "close"
+    assert found.abs > 0
+    assert found.ulp >= 1
+    assert found.text.startswith("Outputs are off by rounding only, at most ")
+
+
+def test_only_chosen_steps_are_checked() -> None:
+    made = wrong_trace()
+    at = next(each.index for each in made if each.name == "spoil")
+    assert [each.status for each in check_steps(made, [at]).verdicts] == ["differs"]
+
+
+def test_a_function_that_fails_as_given_cannot_be_told_and_says_why() -> None:
+    given = "def f(C: i32[4], z: i32):\n    for i in serial(0, 4):\n        C[i + 9] = z\n"
+    found = check_steps(Trace([step(given, given.replace("9", "8"))])).verdicts[0]
+    assert found.status == "unknown"
+    assert "the function as it is given fails" in found.text
+
+
+def test_native_code_that_crashes_is_told_and_the_other_steps_are_still_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "QUICK", msgspec.structs.replace(module.QUICK, max_steps=100))
+    fine, wild = LONG.format(90, ""), LONG.format(90, " + 900000000000")
+    found = check_steps(Trace([step(fine, wild), step(fine, fine, 1)])).verdicts
+    assert [each.status for each in found] == ["failed", "exact"]
+    assert "SIGSEGV" in found[0].text
+
+
+def test_native_code_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = msgspec.structs.replace(module.QUICK, max_steps=100, seconds=0.5)
+    monkeypatch.setattr(module, "QUICK", quick)
+    endless = LONG.format(1_000_000_000_000, "").replace("A[i]", "A[i] + C[63 - i]")
+    found = check_steps(Trace([step(LONG.format(90, ""), endless)])).verdicts
+    assert [each.status for each in found] == ["failed"]
+    assert "did not end within 0.5 s" in found[0].text
+
+
+def test_what_there_was_no_time_for_is_not_called_right() -> None:
+    found = check_steps(wrong_trace(), seconds=-1.0)
+    assert {each.status for each in found.verdicts} == {"unknown", "idle"}
+    assert "no time left" in next(each.text for each in found.verdicts if each.status == "unknown")
+
+
+def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
+    made = wrong_trace()
+    found = find_guilty(made, KNOWN)
+    assert found.step is not None
+    assert made[found.step].name == found.name == "spoil"
+    assert [each.rule.rpartition(".")[2] for each in found.rewrites] == ["spoiled"]
+    assert found.rewrites[0].place.startswith("test_verdicts.py:")
+    assert any(line.startswith("+") and "99.5" in line for line in found.diff)
+
+
+def test_a_pass_that_is_not_known_here_is_named_all_the_same() -> None:
+    found = find_guilty(wrong_trace(), Registry.of(BUILTIN))
+    assert found.name == "spoil"
+    assert found.rewrites == ()
+    assert "not known here" in found.note
+
+
+def test_where_every_step_holds_nobody_is_guilty() -> None:
+    found = find_guilty(trace(parse(COPY)), KNOWN)
+    assert found.step is None
+    assert found.text == "Every step that could be tried keeps the meaning."
