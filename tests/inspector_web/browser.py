@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route, ViewportSize, sync_playwright
 
 from irkit.inspector_web.app import create_app
 from irkit.inspector_web.opening import Inspection
@@ -43,8 +44,15 @@ def served(inspection: Inspection) -> Generator[Server]:
 class Watched:
     """A page, and all that must not happen on it."""
 
-    def __init__(self, browser: Browser, width: int = 1280, height: int = 800) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": height})
+    def __init__(
+        self,
+        browser: Browser,
+        width: int = 1280,
+        height: int = 800,
+        theme: Literal["light", "dark"] = "light",
+    ) -> None:
+        size: ViewportSize = {"width": width, "height": height}
+        self.context = browser.new_context(viewport=size, color_scheme=theme)
         self.page: Page = self.context.new_page()
         self.problems: list[str] = []
         self.outside: list[str] = []
@@ -68,4 +76,4 @@ class Watched:
 
 
 Watch = Callable[..., Watched]
-"""Open a watched page of a width and height."""
+"""Open a watched page of a width, a height, and light or dark."""

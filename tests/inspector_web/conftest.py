@@ -1,6 +1,7 @@
 """One browser for all tests of the page; every page in it is watched."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
@@ -19,8 +20,10 @@ def watch(browser: Browser) -> Iterator[Watch]:
     """Open pages; at the end none has complained, or asked for anything outside this machine."""
     opened: list[Watched] = []
 
-    def open_page(width: int = 1280, height: int = 800) -> Watched:
-        opened.append(Watched(browser, width, height))
+    def open_page(
+        width: int = 1280, height: int = 800, theme: Literal["light", "dark"] = "light"
+    ) -> Watched:
+        opened.append(Watched(browser, width, height, theme))
         return opened[-1]
 
     yield open_page
