@@ -12,7 +12,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from irkit.core import Function, IRKitError, IRModule, Level, Node, Recorder, Span, walk
+from irkit.core import (
+    Function,
+    IRKitError,
+    IRModule,
+    Level,
+    Node,
+    Recorder,
+    Span,
+    symbols_bound,
+    walk,
+)
 from irkit.debug.check import Options, Verdict, verdicts
 from irkit.debug.contract_child import Job, outcomes
 from irkit.graph import GRAPH_LEVEL, GraphFunc
@@ -205,7 +215,9 @@ class _Trial:
         before = [span for _, span in _spans(self.ir)]
         if any(span is None for span in before):
             return
-        known = {*before, *(getattr(func, "span", None) for func in _functions(self.ir))}
+        owners: list[Node] = list(_functions(self.ir))
+        owners += [symbol for func in _functions(self.ir) for symbol in symbols_bound(func)]
+        known = {*before, *(getattr(owner, "span", None) for owner in owners)}
         for node, span in _spans(self.after):
             if span is None:
                 yield self.breach("provenance", f"a {type(node).__name__} has no span")

@@ -1,0 +1,31 @@
+"""Keep account of a sample on its way through the tiers, and tell of each before it runs."""
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+Told = Callable[[str], object]
+
+
+class Course:
+    """The tiers that were run and how long they took; ``told`` hears of each before it runs, so
+    that a crash has a place."""
+
+    def __init__(self, told: Told = lambda tier: None) -> None:
+        self.told = told
+        self.tier = ""
+        self.seconds: dict[str, float] = {}
+        self.fired: list[str] = []
+        self.checks: list[str] = []
+
+    @contextmanager
+    def running(self, tier: str) -> Generator[None]:
+        """Run one tier; where it fails is the tier of the failure."""
+        self.told(tier)
+        self.tier = tier
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            taken = time.perf_counter() - started
+            self.seconds[tier] = self.seconds.get(tier, 0.0) + taken

@@ -1,0 +1,125 @@
+"""Say whether a sample is right: the one function that workers, tests and the search for smaller
+cases ask."""
+
+import traceback
+from collections.abc import Callable, Sequence
+
+from irkit.core import IRKitError
+from irkit.fuzz.campaign.course import Course, Told
+from irkit.fuzz.campaign.loops import LoopCase
+from irkit.fuzz.campaign.models import ModelCase
+from irkit.fuzz.campaign.outcome import Outcome, Status, Wrong
+from irkit.fuzz.campaign.promises import PROMISES
+from irkit.fuzz.campaign.texts import judge_text
+from irkit.fuzz.generators import Sample
+from irkit.ir import PrimFunc
+from irkit.transform import PassFailed
+
+_EACH = "each pass"
+_TRACEBACK = 4000
+
+
+def judge(
+    sample: Sample,
+    *,
+    thorough: bool = False,
+    promises: Sequence[str] = (),
+    number: int = 0,
+    told: Told = lambda tier: None,
+) -> Outcome:
+    """Run a sample through the tiers, and say what is wrong with it.
+
+    A loop function runs in the interpreter, as drawn and as lowered, and twice as native code; all
+    must agree with NumPy. ``thorough`` runs what is there after each pass too, which is also done
+    where anything is wrong, to name the guilty pass. ``promises`` are names of ``PROMISES``, and
+    ``number`` chooses among what they could look at. ``told`` hears of each tier before it runs:
+    native code that is wrong may take this process with it.
+    """
+    course = Course(told)
+    if isinstance(sample.ir, str):
+        text = sample.ir
+        return _guarded(course, lambda: judge_text(text, course)) or _right(course)
+    found, case = _case_of(sample, course)
+    if case is None:
+        assert found is not None
+        return found
+    found = _guarded(course, case.run)
+    if found is None and isinstance(case, LoopCase):
+        found = _kept(case, promises, number)
+    if found is not None and (found.named or not found.is_finding):
+        return found
+    if thorough or found is not None:
+        found = _named(case, found)
+    return found or _right(course)
+
+
+def _case_of(sample: Sample, course: Course) -> tuple[Outcome | None, LoopCase | ModelCase | None]:
+    if isinstance(sample.ir, PrimFunc):
+        return None, LoopCase(sample, course)
+    made: list[ModelCase] = []
+    found = _guarded(course, lambda: made.append(ModelCase(sample, course)))
+    return found, made[0] if made else None
+
+
+def _kept(case: LoopCase, promises: Sequence[str], number: int) -> Outcome | None:
+    """Ask whether promises are kept."""
+    course = case.course
+
+    def ask() -> None:
+        with course.running("promises"):
+            for name in promises:
+                course.checks.append(name)
+                PROMISES[name](case, number)
+
+    return _guarded(course, ask) if promises else None
+
+
+def _named(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
+    """Run what is there after each pass, to name the one that is guilty."""
+    course = case.course
+
+    def each() -> None:
+        with course.running(_EACH):
+            case.after_each_pass()
+
+    again = _guarded(course, each)
+    if found is None or again is None:
+        return found or again
+    # What was seen first is the symptom; what is seen after each pass says whose it is.
+    return found.replace(named=again.named, tiers=again.tiers, seconds=again.seconds)
+
+
+def _guarded(course: Course, run: Callable[[], object]) -> Outcome | None:
+    """Run a part of the judging; None if all is well."""
+    try:
+        run()
+    except Wrong as wrong:
+        return _outcome(course, wrong.status, wrong.message, wrong.named)
+    except PassFailed as error:
+        status: Status = error.kind if error.kind in ("memory", "crash") else "failed"
+        return _outcome(course, status, str(error), error.name)
+    except MemoryError as error:
+        return _outcome(course, "memory", f"needs too much memory: {error}")
+    except IRKitError as error:
+        return _outcome(course, "failed", str(error))
+    except Exception as error:
+        text = "".join(traceback.format_exception(error))[-_TRACEBACK:]
+        return _outcome(course, "failed", f"{type(error).__name__}: {error}\n{text}")
+    return None
+
+
+def _outcome(course: Course, status: Status, message: str, named: str = "") -> Outcome:
+    return Outcome(
+        status,
+        course.tier,
+        named,
+        message,
+        tuple(course.seconds),
+        tuple(course.checks),
+        tuple(course.fired),
+        seconds=dict(course.seconds),
+    )
+
+
+def _right(course: Course) -> Outcome:
+    return _outcome(course, "ok", "").replace(tier="")

@@ -1,0 +1,133 @@
+"""Judge a loop function: NumPy, the interpreter before and after lowering, and native code twice.
+
+The fast way verifies once, at the end. The thorough way runs what is there after each pass, which
+names the guilty one.
+"""
+
+from functools import cache
+
+import msgspec
+
+from irkit.codegen import compile_object, emit, runnable
+from irkit.core import IRKitError, Target
+from irkit.debug import schedule_steps, scheduled_steps
+from irkit.debug.check import PATIENCE
+from irkit.debug.running import MAX_STEPS
+from irkit.fuzz.campaign.agreement import Reference
+from irkit.fuzz.campaign.course import Course
+from irkit.fuzz.campaign.guarded import Flush, GuardedKernel, Yard
+from irkit.fuzz.campaign.outcome import Wrong
+from irkit.fuzz.generators import Sample
+from irkit.ir import Interpreted, PrimFunc, StepLimit, verify
+from irkit.transform import Step
+
+_FLUSH: tuple[Flush, Flush] = ("end", "start")
+
+
+class LoopCase:
+    """A loop function on its way through the tiers."""
+
+    def __init__(self, sample: Sample, course: Course) -> None:
+        assert isinstance(sample.ir, PrimFunc)
+        self.sample, self.course = sample, course
+        self.func: PrimFunc = sample.ir
+        self.scheduled: PrimFunc = sample.ir
+        self.lowered: PrimFunc = sample.ir
+        self.steps: list[Step] = []
+        self.reference = Reference(sample, sample.ir)
+
+    def run(self) -> None:
+        """Run all tiers. Raises: Wrong."""
+        with self.course.running("interpreter"):
+            self._interpret_as_drawn()
+        with self.course.running("lower"):
+            self._lower()
+        with self.course.running("lowered"):
+            self.interpret(self.lowered)
+        text = emit([self.lowered], target_of(3))
+        for level in (0, 3):
+            with self.course.running(f"O{level}"):
+                self.run_native(text, level)
+
+    def _interpret_as_drawn(self) -> None:
+        engine = Interpreted(self.func)
+        for number, inputs in enumerate(self.sample.inputs):
+            args = inputs.copied()
+            try:
+                engine(*args, max_steps=MAX_STEPS)
+            except StepLimit as error:
+                raise Wrong("invalid", f"it takes too long to interpret: {error}") from None
+            except IRKitError as error:
+                known = self.sample.expected[number] is not None
+                raise Wrong("failed" if known else "invalid", str(error)) from None
+            why = self.reference.learn(number, args)
+            if why:
+                raise Wrong("mismatch", f"the interpreter disagrees with NumPy: {why}")
+
+    def _lower(self) -> None:
+        schedule = self.sample.schedule
+        made = list(schedule_steps(self.func, schedule)) if schedule.steps else []
+        self.scheduled = _last(made, self.func)
+        self.steps = list(self.sample.pipeline.steps(self.scheduled, verify=False))
+        self.course.fired = [step.name for step in self.steps if step.changed]
+        self.lowered = _last(self.steps, self.scheduled)
+        problems = verify(self.lowered)
+        if problems:
+            raise Wrong("failed", f"what was lowered does not verify: {problems[0]}")
+
+    def interpret(self, func: PrimFunc, named: str = "") -> None:
+        """Interpret what was made of the function. Raises: Wrong."""
+        engine = Interpreted(func)
+        for number, inputs in enumerate(self.sample.inputs):
+            args = inputs.copied()
+            try:
+                engine(*args, max_steps=PATIENCE * MAX_STEPS)
+            except StepLimit as error:
+                raise Wrong("failed", f"it does not end: {error}", named) from None
+            except IRKitError as error:
+                raise Wrong("failed", str(error), named) from None
+            why = self.reference.disagreement(number, args)
+            if why:
+                raise Wrong("mismatch", why, named)
+
+    def run_native(self, text: str, level: int) -> None:
+        """Compile LLVM IR and run it amid guard pages. Raises: Wrong."""
+        kernel = GuardedKernel(self.lowered, compile_object(text, target_of(level)))
+        for number, inputs in enumerate(self.sample.inputs):
+            for flush in _FLUSH:
+                try:
+                    found = kernel(yard(), inputs.args, flush)
+                except IRKitError as error:
+                    raise Wrong("failed", str(error)) from None
+                why = self.reference.disagreement(number, found)
+                if why:
+                    raise Wrong("mismatch", f"native code: {why}")
+
+    def after_each_pass(self) -> None:
+        """Verify and interpret after each primitive and each pass. Raises: Wrong, with the name."""
+        steps = scheduled_steps(self.func, self.sample.schedule, self.sample.pipeline)
+        for step in steps:
+            if not step.changed:
+                continue
+            before, after = step.scripts()
+            if before == after:
+                said = "it says that it changed something, and the text is the same"
+                raise Wrong("broken", said, step.name)
+            assert isinstance(step.after, PrimFunc)
+            self.interpret(step.after, step.name)
+
+
+def _last(steps: list[Step], func: PrimFunc) -> PrimFunc:
+    after = steps[-1].after if steps else func
+    assert isinstance(after, PrimFunc)
+    return after
+
+
+@cache
+def target_of(level: int) -> Target:
+    return msgspec.structs.replace(runnable(Target()), opt_level=level)
+
+
+@cache
+def yard() -> Yard:
+    return Yard()

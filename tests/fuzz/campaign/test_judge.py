@@ -1,0 +1,115 @@
+"""Is a sample right, and if not, which pass is guilty?"""
+
+import numpy as np
+import pytest
+
+from irkit.core import rewrite
+from irkit.debug import InputSet
+from irkit.fuzz.campaign import PROMISES, judge
+from irkit.fuzz.generators import Sample
+from irkit.fuzz.picks import picks_of
+from irkit.fuzz.sample import draw_sample
+from irkit.ir import Add, For, PrimFunc, Sub, parse
+from irkit.phases import DEFAULT
+from irkit.transform import Pipeline, define_pass
+
+ADD = parse("""
+def add(A: f32[5], C: f32[5]):
+    for i in serial(0, 5):
+        with block("C"):
+            v = axis.spatial(5, i)
+            C[v] = A[v] + f32(1.0)
+""").replace(attrs=(("outputs", (1,)),))
+TIERS = ("interpreter", "lower", "lowered", "O0", "O3")
+
+
+@define_pass()
+def subtract_instead(func: PrimFunc) -> PrimFunc:
+    """Take floats away from each other where they are added."""
+
+    def swap(node: Add) -> Sub | None:
+        return Sub(node.a, node.b, node.dtype) if node.dtype.is_float else None
+
+    return rewrite(func, swap, on=Add)
+
+
+@define_pass()
+def lose_an_iteration(func: PrimFunc) -> PrimFunc:
+    """Let each loop end one iteration too early."""
+    return rewrite(func, lambda node: node.replace(end=node.end - 1), on=For)
+
+
+@define_pass()
+def run_past_the_end(func: PrimFunc) -> PrimFunc:
+    """Let each loop run one iteration too far."""
+    return rewrite(func, lambda node: node.replace(end=node.end + 1), on=For)
+
+
+@define_pass()
+def copy_everything(func: PrimFunc) -> PrimFunc:
+    """Say that there is a change, where there is none."""
+    return func.copied()
+
+
+@define_pass()
+def raise_an_error(func: PrimFunc) -> PrimFunc:
+    """Fail."""
+    raise ZeroDivisionError(func.name)
+
+
+def sample_of(pipeline: Pipeline, func: PrimFunc = ADD) -> Sample:
+    given = np.arange(5, dtype=np.float32)
+    inputs = InputSet("given", "given", (given, np.zeros(5, np.float32)))
+    expected = ((given + 1,),)
+    return Sample(
+        "programs", func, pipeline, inputs=(inputs,), expected=expected, allowed=((0.0,),)
+    )
+
+
+def test_a_right_sample_runs_through_all_tiers() -> None:
+    found = judge(sample_of(DEFAULT))
+    assert found.ok
+    assert found.tiers == TIERS
+    assert judge(sample_of(DEFAULT), thorough=True).tiers == (*TIERS, "each pass")
+
+
+@pytest.mark.parametrize(
+    ("p", "status"),
+    [
+        (subtract_instead, "mismatch"),
+        (lose_an_iteration, "mismatch"),
+        (run_past_the_end, "failed"),
+        (raise_an_error, "failed"),
+    ],
+)
+def test_a_wrong_pass_is_found_before_native_code_runs_and_named(p: object, status: str) -> None:
+    found = judge(sample_of(DEFAULT.insert(p, phase=2)))  # pyright: ignore[reportArgumentType]
+    assert (found.status, found.named) == (status, p.name)  # pyright: ignore[reportAttributeAccessIssue]
+    assert "O0" not in found.tiers
+
+
+def test_what_numpy_says_counts_more_than_what_the_function_does() -> None:
+    wrong = subtract_instead(ADD)
+    found = judge(sample_of(DEFAULT, wrong))
+    assert (found.status, found.tier) == ("mismatch", "interpreter")
+    assert "disagrees with NumPy: C[0] is -1.0, expected 1.0" in found.message
+
+
+def test_a_pass_that_lies_about_a_change_breaks_a_promise() -> None:
+    sample = sample_of(DEFAULT.insert(copy_everything, phase=2))
+    assert judge(sample).ok
+    assert judge(sample, thorough=True).named == "copy-everything"
+
+
+def test_a_crash_has_a_tier_because_it_is_told_before() -> None:
+    heard: list[str] = []
+    judge(sample_of(DEFAULT), told=heard.append)
+    assert tuple(heard) == TIERS
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_the_promises_are_kept(name: str) -> None:
+    for number in range(3):
+        found = judge(draw_sample("programs", picks_of(number)), promises=[name], number=number)
+        assert found.ok, found.message
+        assert found.checks == (name,)
