@@ -6,8 +6,7 @@ any order, with or without fused operations, and every correct implementation gi
 
 from collections.abc import Sequence
 
-from hypothesis import strategies as st
-
+from irkit.fuzz.picks import Picks
 from irkit.ir import (
     I64,
     Add,
@@ -45,6 +44,7 @@ from irkit.ir import (
 
 _INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
 _FLOAT_OPS = (Add, Sub, Min, Max)
+_MOST_INSIDE = 2
 _COMPARISONS = (eq, ne, lt, le, ge)
 
 
@@ -59,18 +59,15 @@ class Readable:
 class ExprMaker:
     """Make expressions over some integer variables and buffers."""
 
-    def __init__(
-        self, draw: st.DrawFn, integers: Sequence[Expr], buffers: Sequence[Readable]
-    ) -> None:
-        self.draw = draw
+    def __init__(self, picks: Picks, integers: Sequence[Expr], buffers: Sequence[Readable]) -> None:
+        self.picks = picks
         self.integers = list(integers)
         self.buffers = list(buffers)
         self.extents: dict[Var, Expr] = {}
         """Which variables run from 0 up to, and without, which extent."""
         self.products = 2
-
-    def choice(self, count: int) -> int:
-        return self.draw(st.integers(0, count - 1))
+        self.inside = 0
+        """How many indices the one that is being made stands in."""
 
     def value(self, dtype: DType, depth: int) -> Expr:
         """Make an expression of a scalar type."""
@@ -82,9 +79,9 @@ class ExprMaker:
         """Make an integer; all operations on integers are defined everywhere."""
         if depth == 0:
             return self._integer_leaf(dtype)
-        form = self.choice(8)
+        form = self.picks.below(8)
         if form < 5:
-            cls = self.draw(st.sampled_from(_INTEGER_OPS))
+            cls = self.picks.pick(_INTEGER_OPS)
             return binary(cls, self.integer(dtype, depth - 1), self.integer(dtype, depth - 1))
         if form == 5:
             return logical_not(self.integer(dtype, depth - 1))
@@ -93,22 +90,22 @@ class ExprMaker:
         return self._choice_of(dtype, depth)
 
     def _integer_leaf(self, dtype: DType) -> Expr:
-        form = self.choice(3)
+        form = self.picks.below(3)
         if form == 0 and self.integers:
-            return cast(self.draw(st.sampled_from(self.integers)), dtype)
+            return cast(self.picks.pick(self.integers), dtype)
         if form == 1:
             loaded = self.load(dtype)
             if loaded is not None:
                 return loaded
-        return const(self.draw(st.integers(max(dtype.low, -4), 8)), dtype)
+        return const(self.picks.between(max(dtype.low, -4), 8), dtype)
 
     def floating(self, dtype: DType, depth: int) -> Expr:
         """Make a float that holds a whole number."""
         if depth == 0:
             return self._floating_leaf(dtype)
-        form = self.choice(8)
+        form = self.picks.below(8)
         if form < 4:
-            cls = self.draw(st.sampled_from(_FLOAT_OPS))
+            cls = self.picks.pick(_FLOAT_OPS)
             return binary(cls, self.floating(dtype, depth - 1), self.floating(dtype, depth - 1))
         if form == 4 and self.products:
             self.products -= 1
@@ -116,35 +113,35 @@ class ExprMaker:
         if form == 5:
             return -self.floating(dtype, depth - 1)
         if form == 6:
-            name = self.draw(st.sampled_from(("abs", "floor", "trunc")))
+            name = self.picks.pick(("abs", "floor", "trunc"))
             return call(name, self.floating(dtype, depth - 1))
         return self._choice_of(dtype, depth)
 
     def _floating_leaf(self, dtype: DType) -> Expr:
-        form = self.choice(4)
+        form = self.picks.below(4)
         if form < 2:
             loaded = self.load(dtype)
             if loaded is not None:
                 return loaded
         if form == 2:
             return cast(self.integer(I64, 0) % 5, dtype)
-        return const(float(self.draw(st.integers(-4, 4))), dtype)
+        return const(float(self.picks.between(-4, 4)), dtype)
 
     def _choice_of(self, dtype: DType, depth: int) -> Expr:
         cond = self.condition(depth - 1)
         then, otherwise = self.value(dtype, depth - 1), self.value(dtype, depth - 1)
-        make = select if self.draw(st.booleans()) else if_then_else
+        make = select if self.picks.below(2) else if_then_else
         return make(cond, then, otherwise)
 
     def condition(self, depth: int) -> Expr:
         """Make a bool from integers; floats are not compared."""
-        form = self.choice(4) if depth > 0 else 0
+        form = self.picks.below(4) if depth > 0 else 0
         if form == 1:
             return logical_not(self.condition(depth - 1))
         if form >= 2:
             join = logical_and if form == 2 else logical_or
             return join(self.condition(depth - 1), self.condition(depth - 1))
-        compare = self.draw(st.sampled_from(_COMPARISONS))
+        compare = self.picks.pick(_COMPARISONS)
         return compare(self.integer(I64, max(depth, 0)), self.integer(I64, 0))
 
     def load(self, dtype: DType) -> Expr | None:
@@ -152,33 +149,40 @@ class ExprMaker:
         fitting = [held for held in self.buffers if held.buffer.dtype == dtype]
         if not fitting:
             return None
-        held = self.draw(st.sampled_from(fitting))
+        held = self.picks.pick(fitting)
         if held.place is not None:
             return held.buffer[held.place]
-        if held.buffer.rank == 1 and self.choice(4) == 0:
+        if held.buffer.rank == 1 and self.picks.below(4) == 0:
             return self._guarded(held.buffer)
         return held.buffer[tuple(self.index(dim) for dim in held.buffer.shape)]
 
     def index(self, extent: Expr) -> Expr:
         """Make an index in bounds: a variable that runs to this extent, or a remainder."""
         variables = [var for var, end in self.extents.items() if end == extent]
-        form = self.choice(4)
+        form = self.picks.below(4)
         if variables and form < 3:
-            return self.draw(st.sampled_from(variables))
-        if form == 3:
+            return self.picks.pick(variables)
+        if form == 3 or self.inside >= _MOST_INSIDE:
             return Const(0, I64)
-        return self.integer(I64, 1) % extent
+        self.inside += 1
+        found = self.integer(I64, 1) % extent
+        self.inside -= 1
+        return found
 
     def _guarded(self, buffer: Buffer) -> Expr:
         """Read beside a place, where that is inside."""
-        at = self.integer(I64, 0) + self.draw(st.integers(-1, 1))
+        at = self.integer(I64, 0) + self.picks.between(-1, 1)
         inside = logical_and(ge(at, 0), lt(at, buffer.shape[0]))
         return if_then_else(inside, buffer[at], const(0, buffer.dtype))
 
 
 def bounded(value: Expr) -> Expr:
-    """Keep a float between -8 and 8, so that values do not grow from statement to statement."""
+    """Keep a float between -8 and 8, so that values do not grow from statement to statement.
+
+    Numbers of 8 bits of precision must be smaller, or their sums are rounded.
+    """
     if not value.dtype.is_float:
         return value
-    low, high = const(-8.0, value.dtype), const(8.0, value.dtype)
+    most = 2.0 if value.dtype.kind == "bf" else 8.0
+    low, high = const(-most, value.dtype), const(most, value.dtype)
     return binary(Max, binary(Min, value, high), low)

@@ -19,6 +19,13 @@ class Picks:
         """Pick one of some things, the first being the simplest."""
         return things[self.below(len(things))]
 
+    def between(self, low: int, high: int) -> int:
+        """Pick a number of a range, the simplest being 0 or what is next to it."""
+        if low <= 0 <= high:
+            found = self.below(high - low + 1)
+            return found if found <= high else high - found
+        return low + self.below(high - low + 1)
+
     def one_in(self, count: int) -> bool:
         """Say yes once in ``count`` times, and no where that is simpler."""
         return self.below(count) == count - 1

@@ -5,6 +5,7 @@ is written before it is read, and the iterations of a parallel or vectorized loo
 :func:`arguments` makes arrays to call it with.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,21 @@ from hypothesis import strategies as st
 
 from irkit.fuzz.expressions import ExprMaker, Readable
 from irkit.fuzz.nests import Nest
+from irkit.fuzz.picks import Picks, picks
 from irkit.ir import (
+    BF16,
+    BOOL,
+    F16,
     F32,
     F64,
+    I8,
+    I16,
     I32,
     I64,
     U8,
+    U16,
+    U32,
+    U64,
     Allocate,
     Assert,
     Buffer,
@@ -48,16 +58,28 @@ from irkit.ir import (
 from irkit.ir.arrays import numpy_dtype
 
 _DTYPES = (F32, F32, F64, I32, I64, U8)
+_ANY_DTYPES = (*_DTYPES, F16, BF16, I8, I16, U16, U32, U64, BOOL, F32, I32)
+_EXTENTS = (1, 3, 4, 8)
+_ANY_EXTENTS = (4, 3, 5, 2, 1, 7, 8, 16, 17, 31, 33)
+_MOST_ELEMENTS = 100
 _SCOPES = ("global", "local")
 _ZERO = Const(0, I64)
 
 
-@st.composite
-def prim_funcs(draw: st.DrawFn, *, blocks: bool = True, max_statements: int = 4) -> PrimFunc:
-    """Make a small function; ``blocks`` says whether it may hold blocks."""
-    maker = _ProgramMaker(draw, blocks)
+def prim_funcs(*, blocks: bool = True, max_statements: int = 4) -> st.SearchStrategy[PrimFunc]:
+    """Make small functions; ``blocks`` says whether they may hold blocks."""
+    return picks().map(
+        lambda chosen: loop_function(chosen, blocks=blocks, max_statements=max_statements)
+    )
+
+
+def loop_function(
+    picks: Picks, *, blocks: bool = True, max_statements: int = 4, wide: bool = False
+) -> PrimFunc:
+    """Make a small function; ``wide`` says that its types and extents may be any."""
+    maker = _ProgramMaker(picks, blocks, wide)
     params = maker.params()
-    maker.left = draw(st.integers(1, max_statements))
+    maker.left = 1 + picks.below(max_statements)
     return PrimFunc("f", params, maker.statements())
 
 
@@ -79,9 +101,11 @@ def arguments(func: PrimFunc, *, seed: int = 0, largest: int = 5) -> list[Any]:
 class _ProgramMaker:
     """Make statements, and know what may be read and written where."""
 
-    def __init__(self, draw: st.DrawFn, blocks: bool) -> None:
-        self.draw = draw
+    def __init__(self, picks: Picks, blocks: bool, wide: bool) -> None:
+        self.picks = picks
         self.blocks = blocks
+        self.dtypes = _ANY_DTYPES if wide else _DTYPES
+        self.extents = _ANY_EXTENTS if wide else _EXTENTS
         self.left = 0
         self.dims: list[Expr] = []
         self.integers: list[Expr] = []
@@ -89,16 +113,13 @@ class _ProgramMaker:
         self.root: dict[Buffer, Buffer] = {}
         """Whose memory a view shows."""
 
-    def choice(self, count: int) -> int:
-        return self.draw(st.integers(0, count - 1))
-
     def params(self) -> tuple[Buffer | Var, ...]:
         """Make a signature over at most two symbolic dimensions."""
         symbols = [Var("m"), Var("n")]
-        pool: list[Expr] = [*symbols, *(Const(size, I64) for size in (1, 3, 4, 8))]
-        dims = self.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=3))
-        self.dims = list(dict.fromkeys(dims))
-        for number in range(2 + self.choice(2)):
+        pool: list[Expr] = [*symbols, *(Const(size, I64) for size in self.extents)]
+        dims = [self.picks.pick(pool) for _ in range(1 + self.picks.below(3))]
+        self.dims = _few(dict.fromkeys(dims))
+        for number in range(2 + self.picks.below(2)):
             # The first one has every dimension in it, alone, so that the symbols are bound.
             shape = tuple(self.dims) if number == 0 else self.shape()
             self.buffers.append(Buffer("ABC"[number], shape, self.dtype()))
@@ -108,22 +129,22 @@ class _ProgramMaker:
         return (*self.buffers, scalar)
 
     def dtype(self) -> DType:
-        return self.draw(st.sampled_from(_DTYPES))
+        return self.picks.pick(self.dtypes)
 
     def shape(self) -> tuple[Expr, ...]:
-        return tuple(self.draw(st.lists(st.sampled_from(self.dims), max_size=2)))
+        return tuple(self.picks.pick(self.dims) for _ in range(self.picks.below(3)))
 
     def exprs(self) -> ExprMaker:
-        return ExprMaker(self.draw, self.integers, [Readable(buffer) for buffer in self.buffers])
+        return ExprMaker(self.picks, self.integers, [Readable(buffer) for buffer in self.buffers])
 
     def statements(self) -> Stmt:
         """Make statements until the budget is spent."""
         made = list[Stmt]()
         while self.left > 0:
             self.left -= 1
-            form = self.choice(10)
+            form = self.picks.below(10)
             if form < 5:
-                made.append(self.nest(self.draw(st.sampled_from(self.buffers))))
+                made.append(self.nest(self.picks.pick(self.buffers)))
             elif form == 5:
                 made.append(self.conditional())
             elif form == 6:
@@ -131,7 +152,7 @@ class _ProgramMaker:
             else:
                 scope = (self.let, self.allocation, self.view)[form - 7]
                 # Sometimes the scope ends before the function does.
-                after, self.left = (self.left, 1) if self.choice(3) == 0 else (0, self.left)
+                after, self.left = (self.left, 1) if self.picks.below(3) == 0 else (0, self.left)
                 known = (list(self.integers), list(self.buffers))
                 made.append(scope())
                 self.integers, self.buffers = known
@@ -140,11 +161,11 @@ class _ProgramMaker:
 
     def conditional(self) -> Stmt:
         cond = self.exprs().condition(1)
-        target = self.draw(st.sampled_from(self.buffers))
-        return If(cond, self.nest(target), self.nest(target) if self.choice(2) else None)
+        target = self.picks.pick(self.buffers)
+        return If(cond, self.nest(target), self.nest(target) if self.picks.below(2) else None)
 
     def small(self) -> Stmt:
-        form = self.choice(3)
+        form = self.picks.below(3)
         if form == 0:
             return Assert(ge(self.dims[0], 1), "dimensions are at least 1")
         if form == 1:
@@ -153,17 +174,18 @@ class _ProgramMaker:
 
     def vectors(self) -> Stmt | None:
         """Copy several elements at once, some of them masked."""
-        targets = [b for b in self.buffers if b.rank == 1 and (as_int(b.shape[0]) or 0) > 1]
+        flat = [b for b in self.buffers if b.rank == 1 and not b.dtype.is_bool]
+        targets = [b for b in flat if (as_int(b.shape[0]) or 0) > 1]
         if not targets:
             return None
-        target = self.draw(st.sampled_from(targets))
+        target = self.picks.pick(targets)
         lanes = as_int(target.shape[0]) or 1
-        lanes = self.draw(st.integers(2, lanes))
+        lanes = 2 + self.picks.below(lanes - 1)
         place = ramp(0, 1, lanes)
         factor = broadcast(const(2, target.dtype), lanes)
         value = _bounded_lanes(target[place] + factor)
         limit = cast(self.exprs().integer(I64, 0), I64)
-        mask = lt(place, broadcast(limit, lanes)) if self.choice(2) else None
+        mask = lt(place, broadcast(limit, lanes)) if self.picks.below(2) else None
         return Store(target, (place,), value, mask)
 
     def let(self) -> Stmt:
@@ -173,17 +195,17 @@ class _ProgramMaker:
         return Let(var, value, self.statements())
 
     def allocation(self) -> Stmt:
-        buffer = Buffer("T", self.shape(), self.dtype(), self.draw(st.sampled_from(_SCOPES)))
+        buffer = Buffer("T", self.shape(), self.dtype(), self.picks.pick(_SCOPES))
         first = self.nest(buffer, whole=True)
         self.buffers.append(buffer)
         self.root[buffer] = buffer
         return Allocate(buffer, seq(first, self.statements()))
 
     def view(self) -> Stmt:
-        source = self.draw(st.sampled_from(self.buffers))
+        source = self.picks.pick(self.buffers)
         size, offset = product(source.shape), _ZERO
         whole = as_int(size)
-        if whole is not None and whole > 1 and self.choice(2):
+        if whole is not None and whole > 1 and self.picks.below(2):
             size, offset = Const(whole - 1, I64), Const(1, I64)
         buffer = Buffer("V", (size,), source.dtype, source.scope)
         self.buffers.append(buffer)
@@ -193,12 +215,22 @@ class _ProgramMaker:
     def nest(self, target: Buffer, *, whole: bool = False) -> Stmt:
         """Make loops that write each element of ``target`` at most once an iteration; ``whole``
         says that it holds nothing yet, and must be written everywhere."""
-        block = self.blocks and self.choice(2) == 0
+        block = self.blocks and self.picks.below(2) == 0
         root = self.root.get(target, target)
         others = [buffer for buffer in self.buffers if self.root[buffer] is not root]
         reducible = [*self.dims, Const(2, I64)]
-        nest = Nest(self.draw, target, whole=whole, block=block)
+        nest = Nest(self.picks, target, whole=whole, block=block)
         return nest.make(self.integers, others, reducible)
+
+
+def _few(dims: Iterable[Expr]) -> list[Expr]:
+    """Keep dimensions as long as a buffer with all of them is small."""
+    kept, count = list[Expr](), 1
+    for dim in dims:
+        count *= as_int(dim) or 5
+        if count <= _MOST_ELEMENTS:
+            kept.append(dim)
+    return kept
 
 
 def _bounded_lanes(value: Expr) -> Expr:

@@ -4,9 +4,12 @@ to interpret after every step of a schedule.
 Numbers stay so small that floats hold them exactly, in any order of a sum.
 """
 
+from collections.abc import Sequence
+
 from irkit import te
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.stages import DTYPES, EXTENTS, LIMIT, Made, Stages, adding, fits, number
+from irkit.fuzz.stage_values import look_up, multiply, operate, stencil
+from irkit.fuzz.stages import SMALL, Made, Stages, Theme, adding, count_of, number
 from irkit.ir import DType, Expr, PrimFunc, Var, as_int, simplify
 
 
@@ -15,16 +18,16 @@ def stage_programs(picks: Picks, most: int = 5) -> PrimFunc:
     return te.create_prim_func(stage_tensors(picks, most))
 
 
-def stage_tensors(picks: Picks, most: int = 5) -> list[te.Tensor]:
+def stage_tensors(picks: Picks, most: int = 5, theme: Theme = SMALL) -> list[te.Tensor]:
     """Make the parameters of a function of up to ``most`` stages: what is read, then results."""
-    s, left = Stages(picks), 1 + picks.below(most)
+    s, left = Stages(picks, theme), 1 + picks.below(most)
     s.input(1 + picks.below(3))
     while left:
         before = len(s.made)
         _stage(s)
         left -= 1
         for each in s.made[before:]:
-            assert each.bound <= LIMIT or each.dtype[0] != "f"
+            assert each.bound <= s.most(each.dtype) or not each.tensor.dtype.is_float
     tensors = [each.tensor for each in s.made if each.tensor not in s.inputs]
     return [*s.inputs, *(t for t in tensors if t not in s.read or picks.one_in(6))]
 
@@ -33,7 +36,7 @@ def _stage(s: Stages) -> None:
     """Add a stage of some form, or an element-wise one where that form does not fit."""
     # The last tensors are read most, so that stages form chains.
     source = s.made[-1 - s.picks.below(min(3, len(s.made)))]
-    form = s.picks.pick(_FORMS)
+    form = s.picks.pick(_FORMS_OF[s.theme.numbers] if s.theme is not SMALL else _FORMS)
     if (not source.shape and form not in _OF_ANY_RANK) or not form(s, source):
         _elementwise(s, source)
 
@@ -41,10 +44,15 @@ def _stage(s: Stages) -> None:
 def _elementwise(s: Stages, source: Made) -> bool:
     dtype, which = adding(source), s.picks.below(8)
     bound = source.bound
-    if bound >= LIMIT // 4:
-        which = 3
     if which == 4:
-        dtype = s.picks.pick([each for each in DTYPES if each != "bool"])
+        new = s.picks.pick([each for each in s.theme.dtypes if each != "bool"])
+        dtype = dtype if s.over(new, bound) else new
+    if s.over(dtype, bound):
+        which = 3
+    if which in (4, 6) and not s.sure(source):
+        which, dtype = 0, adding(source)
+
+    squares = bound < 1000 if s.theme is SMALL else not s.over(dtype, bound * bound)
 
     def value(*axes: Expr) -> Expr:
         x = number(source.tensor[axes], dtype)
@@ -55,7 +63,7 @@ def _elementwise(s: Stages, source: Made) -> bool:
             return te.const(3, dtype) - x
         if which == 3:
             return te.minimum(te.maximum(x, te.const(0, dtype)), te.const(6, dtype))
-        if which == 5 and bound < 1000:
+        if which == 5 and squares:
             return x * x
         if which == 6:
             return te.gt(x, one)
@@ -63,9 +71,10 @@ def _elementwise(s: Stages, source: Made) -> bool:
             return te.select(te.lt(axes[-1], 2), x, te.cast(axes[0], dtype))
         return x + one
 
-    bound = {1: 2 * bound, 3: 6, 5: bound * bound}.get(which, bound + 8)
+    beyond = 8 if s.theme is SMALL or which != 7 else 65
+    bound = {1: 2 * bound, 3: 6, 5: bound * bound}.get(which, bound + beyond)
     made = te.compute(source.shape, value, name=s.name())
-    return s.add(made, bound if which != 5 or source.bound < 1000 else source.bound + 8, source)
+    return s.add(made, bound if which != 5 or squares else source.bound + 8, source)
 
 
 def _pairwise(s: Stages, source: Made) -> bool:
@@ -75,7 +84,7 @@ def _pairwise(s: Stages, source: Made) -> bool:
     other = s.partner(source, shape)
     dtype, which = adding(source, other), s.picks.below(5)
     both = source.bound * other.bound if which == 2 else source.bound + other.bound
-    if both >= LIMIT // 4:
+    if s.over(dtype, both) or (which == 4 and not s.sure(source, other)):
         return False
 
     def value(*axes: Expr) -> Expr:
@@ -109,7 +118,7 @@ def _window(s: Stages, source: Made) -> bool:
     """Read neighbours along an axis: beyond the end of nothing, so one fewer."""
     at = s.picks.below(len(source.shape))
     extent = as_int(source.shape[at])
-    if (extent is not None and extent < 2) or not fits(source, source.shape):
+    if (extent is not None and extent < 2) or not s.fits(source, source.shape):
         return False
     dtype = adding(source)
     # What is left of a symbolic extent may be nothing to take one from.
@@ -142,7 +151,7 @@ def _pad(s: Stages, source: Made) -> bool:
     at, low, high = s.picks.below(len(source.shape)), s.picks.below(3), 1 + s.picks.below(2)
     shape = list(source.shape)
     shape[at] = simplify(shape[at] + (low + high))
-    if not fits(source, tuple(shape)):
+    if not s.fits(source, tuple(shape)):
         return False
 
     def value(*axes: Expr) -> Expr:
@@ -181,7 +190,7 @@ def _reshape(s: Stages, source: Made) -> bool:
 
 def _broadcast(s: Stages, source: Made) -> bool:
     shape = (*source.shape, s.picks.pick((3, 2, 1)))
-    if len(shape) > 3 or not fits(source, shape):
+    if len(shape) > 3 or not s.fits(source, shape):
         return False
     dtype = adding(source)
 
@@ -193,7 +202,7 @@ def _broadcast(s: Stages, source: Made) -> bool:
 
 def _gather(s: Stages, source: Made) -> bool:
     """Read where another tensor says."""
-    where = s.input(1, shape=(s.picks.pick(EXTENTS),), dtype="i32")
+    where = s.input(1, shape=(s.picks.pick(SMALL.extents),), dtype="i32")
     last = source.shape[0] - 1
 
     def value(*axes: Expr) -> Expr:
@@ -201,7 +210,7 @@ def _gather(s: Stages, source: Made) -> bool:
         return source.tensor[(at, *axes[1:])]
 
     shape = (*where.shape, *source.shape[1:])
-    if as_int(source.shape[0]) is None or not fits(source, shape):
+    if not as_int(source.shape[0]) or not s.fits(source, shape):
         return False
     return s.add(te.compute(shape, value, name=s.name()), source.bound, source, where)
 
@@ -209,10 +218,14 @@ def _gather(s: Stages, source: Made) -> bool:
 def _concat(s: Stages, source: Made) -> bool:
     extent = source.shape[0]
     shape = (simplify(extent + extent), *source.shape[1:])
-    if not fits(source, shape):
+    if not s.fits(source, shape):
         return False
     other = s.partner(source, source.shape)
+    if not s.sure(other) and not source.tensor.dtype.is_float:
+        return False
     bound = max(source.bound, other.bound)
+    if source.tensor.dtype.is_float and bound > s.most(source.dtype):
+        return False
 
     def value(*axes: Expr) -> Expr:
         second = te.cast(other.tensor[(axes[0] - extent, *axes[1:])], source.dtype)
@@ -222,6 +235,8 @@ def _concat(s: Stages, source: Made) -> bool:
 
 
 def _two_results(s: Stages, source: Made) -> bool:
+    if not s.sure(source):
+        return False
     dtype = adding(source)
 
     def value(*axes: Expr) -> tuple[Expr, Expr]:
@@ -238,7 +253,8 @@ def _reduce(s: Stages, source: Made) -> bool:
     at = s.picks.below(rank) if count == 1 else 0
     over = [te.reduce_axis((0, source.shape[at + more]), name=f"r{more}") for more in range(count)]
     kind = s.picks.below(7)
-    if source.bound * 64 >= LIMIT // 4:
+    most = _summed(s, over)
+    if s.over(dtype, source.bound * most) or not s.theme.adds:
         kind = 1 + kind % 2
 
     def value(*axes: Expr) -> Expr:
@@ -250,15 +266,20 @@ def _reduce(s: Stages, source: Made) -> bool:
         return te.sum(x, axis=over, where=only)
 
     shape = (*source.shape[:at], *source.shape[at + count :])
-    if kind == 6 and count == 1:
+    if kind == 6 and count == 1 and s.theme.adds:
         return _reduce_pair(s, source, at, over[0])
-    bound = source.bound * (1 if kind in (1, 2) else 64)
+    bound = source.bound * (1 if kind in (1, 2) else most)
     return s.add(te.compute(shape, value, name=s.name()), bound, source)
+
+
+def _summed(s: Stages, over: Sequence[te.IterVar]) -> int:
+    """Say how many numbers a sum may have."""
+    return 64 if s.theme is SMALL else max(1, count_of([axis.extent for axis in over]))
 
 
 def _reduce_pair(s: Stages, source: Made, at: int, over: te.IterVar) -> bool:
     """Reduce two values together: the sum with the largest, or where the largest is."""
-    dtype, arg = adding(source), s.picks.below(2)
+    dtype, arg = adding(source), s.picks.below(2) if s.sure(source) else 0
 
     def largest(x: tuple[Expr, Expr], y: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
         keep = te.ge(x[1], y[1])
@@ -268,7 +289,7 @@ def _reduce_pair(s: Stages, source: Made, at: int, over: te.IterVar) -> bool:
         return x[0] + y[0], te.maximum(x[1], y[1])
 
     def identity(first: DType, second: DType) -> tuple[Expr, Expr]:
-        return te.const(-1 if arg else 0, first), te.min_value(second)
+        return te.const(-1 if arg else 0, first), te.least(second)
 
     pair = te.comm_reducer(largest if arg else joined, identity, name="pair")
 
@@ -280,7 +301,7 @@ def _reduce_pair(s: Stages, source: Made, at: int, over: te.IterVar) -> bool:
 
     shape = (*source.shape[:at], *source.shape[at + 1 :])
     made = te.compute(shape, value, name=s.name())
-    return s.add(made, source.bound * 64, source)
+    return s.add(made, source.bound * _summed(s, (over,)), source)
 
 
 def _matmul(s: Stages, source: Made) -> bool:
@@ -290,8 +311,8 @@ def _matmul(s: Stages, source: Made) -> bool:
     columns = s.picks.pick((4, 3, 5, 1))
     other = s.partner(source, (k, columns))
     dtype, r = adding(source, other), te.reduce_axis((0, k), name="r")
-    bound = source.bound * other.bound * 8
-    if bound >= LIMIT // 4:
+    bound = source.bound * other.bound * (8 if s.theme is SMALL else count_of([k]))
+    if s.over(dtype, bound):
         return False
 
     def value(i: Expr, j: Expr) -> Expr:
@@ -331,7 +352,7 @@ def _convolve(s: Stages, source: Made) -> bool:
     weights = s.partner(source, (size,))
     dtype, r = adding(source, weights), te.reduce_axis((0, size), name="r")
     bound = source.bound * weights.bound * 3
-    if bound >= LIMIT // 4:
+    if s.over(dtype, bound):
         return False
 
     def value(*axes: Expr) -> Expr:
@@ -347,4 +368,13 @@ _FORMS = (
     *(_broadcast, _reverse, _concat, _gather, _two_results, _reduce, _elementwise, _pairwise),
     *(_linear, _window, _convolve),
 )
-_OF_ANY_RANK = (_linear, _elementwise, _pairwise, _two_results, _broadcast)
+_MOVES = (_transpose, _window, _pad, _reshape, _broadcast, _reverse, _concat, _gather, look_up)
+_SUMS = (_reduce, _matmul, _reduce, _convolve, stencil)
+_ANY = (operate, operate, operate, _elementwise, operate, _pairwise, operate, _two_results)
+_FORMS_OF = {
+    "whole": (*_ANY, *_MOVES, *_SUMS, _linear, multiply),
+    "integers": (*_ANY, *_MOVES, *_SUMS, multiply, operate),
+    "fractions": (*_ANY, *_MOVES, *_SUMS, _linear, operate, operate),
+    "special": (*_ANY, *_MOVES, _reduce),
+}
+_OF_ANY_RANK = (_linear, operate, _elementwise, _pairwise, _two_results, _broadcast)

@@ -1,23 +1,57 @@
 """What a random program of stages is made of so far, and how large its numbers may be."""
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from irkit import te
 from irkit.fuzz.picks import Picks
-from irkit.ir import Expr, as_int
-
-LIMIT = 1 << 22  # Floats of 32 bits hold whole numbers up to 1 << 24.
-_MOST_ELEMENTS = 100
-DTYPES = ("f32", "f32", "f32", "i32", "f32", "i32", "i8", "f64", "bool", "u8", "i64")
-EXTENTS = (4, 3, 5, 2, 6, 7, 1, 8)
+from irkit.ir import Const, DType, Expr, as_dtype, as_int
 
 Dim: TypeAlias = "int | Expr"
+Numbers = Literal["whole", "integers", "fractions", "special"]
+
+_LIMIT = 1 << 22  # Floats of 32 bits hold whole numbers up to 1 << 24.
+_NARROW = {"f16": 1 << 11, "bf16": 1 << 8}
+_MOST_ELEMENTS = 100
+_INTEGERS = ("i32", "i64", "i8", "u8", "i16", "u16", "u32", "u64", "bool")
+_FLOATS = ("f32", "f32", "f64", "f16", "bf16")
+_EXTENTS = (4, 3, 5, 2, 7, 1, 8, 16, 17, 31, 33, 64, 65, 0)
+
+
+class Theme(msgspec.Struct, frozen=True):
+    """What the numbers of a program are, and of which types and extents its tensors.
+
+    ``whole`` numbers stay so small that floats hold them exactly, in any order of a sum;
+    ``integers`` wrap around; ``fractions`` stay small; ``special`` values are at the edges of
+    their types, and are never added up.
+    """
+
+    numbers: Numbers
+    dtypes: tuple[str, ...]
+    extents: tuple[int, ...]
+    most_elements: int = _MOST_ELEMENTS
+
+    @property
+    def adds(self) -> bool:
+        """Say whether NumPy and loops add up alike, or with a bound that is known."""
+        return self.numbers != "special"
+
+
+SMALL = Theme(
+    "whole",
+    ("f32", "f32", "f32", "i32", "f32", "i32", "i8", "f64", "bool", "u8", "i64"),
+    (4, 3, 5, 2, 6, 7, 1, 8),
+)
+WHOLE = Theme("whole", (*_FLOATS, "i32", "i8", "bool", "u8", "i64", "i16"), _EXTENTS, 130)
+INTEGERS = Theme("integers", _INTEGERS, _EXTENTS, 130)
+FRACTIONS = Theme("fractions", (*_FLOATS, "f32", "i32", "bool"), _EXTENTS, 130)
+SPECIAL = Theme("special", (*_FLOATS, "i32", "bool", "u8", "i64"), _EXTENTS, 130)
 
 
 class Made(msgspec.Struct, frozen=True, eq=False):
-    """A tensor of the program. ``bound`` is what its numbers stay below."""
+    """A tensor of the program. ``bound`` is what its numbers stay below, where that is known."""
 
     tensor: te.Tensor
     bound: int
@@ -34,31 +68,72 @@ class Made(msgspec.Struct, frozen=True, eq=False):
 class Stages:
     """The stages of a program so far, and where its choices come from."""
 
-    def __init__(self, picks: Picks) -> None:
+    def __init__(self, picks: Picks, theme: Theme = SMALL) -> None:
         self.picks = picks
+        self.theme = theme
         self.made: list[Made] = []
         self.inputs: list[te.Tensor] = []
         self.read: set[te.Tensor] = set()
         self.symbols = [te.var("n"), te.var("m")] if picks.one_in(8) else []
 
     def input(self, rank: int, *, shape: tuple[Dim, ...] | None = None, dtype: str = "") -> Made:
-        dims = shape or tuple(self.dim(rank) for _ in range(rank))
-        dtype = dtype or self.picks.pick(DTYPES)
+        dims = self.dims(rank) if shape is None else shape
+        dtype = dtype or self.picks.pick(self.theme.dtypes)
         made = te.placeholder(dims, dtype, name="AXYZPQRS"[len(self.inputs) % 8])
         self.inputs.append(made)
         self.made.append(Made(made, 8))
         return self.made[-1]
 
-    def dim(self, rank: int) -> Dim:
+    def dims(self, rank: int) -> tuple[Dim, ...]:
+        """Pick extents of so many axes; those of several axes are small."""
+        if self.theme is SMALL:
+            return tuple(self._dim(SMALL.extents[: 8 if rank < 3 else 4]) for _ in range(rank))
+        found: list[Dim] = []
+        for left in range(rank, 0, -1):
+            room = self.theme.most_elements // max(1, count_of(found)) // 2 ** (left - 1)
+            found.append(self._dim([size for size in self.theme.extents if size <= room]))
+        return tuple(found)
+
+    def _dim(self, extents: Sequence[int]) -> Dim:
         if self.symbols and self.picks.below(2):
             return self.picks.pick(self.symbols)
-        return self.picks.pick(EXTENTS[: 8 if rank < 3 else 4])
+        return self.picks.pick(extents)
 
     def add(self, made: te.Tensor | tuple[te.Tensor, ...], bound: int, *sources: Made) -> bool:
         self.read.update(source.tensor for source in sources)
         several = made if isinstance(made, tuple) else (made,)
-        self.made += [Made(tensor, bound) for tensor in several]
+        self.made += [Made(tensor, self.held(tensor.dtype, bound)) for tensor in several]
         return True
+
+    def held(self, dtype: DType, bound: int) -> int:
+        """Bound numbers by what their type holds: integers wrap, and unsigned ones grow so."""
+        if self.theme.numbers in ("integers", "special"):
+            return 0
+        if dtype.is_float or self.theme is SMALL:
+            return bound
+        if dtype.is_bool:
+            return 1
+        return dtype.high if dtype.kind == "u" else min(bound, dtype.high + 1)
+
+    def most(self, dtype: DType | str) -> int:
+        """Say how large the numbers of a type may become."""
+        return _LIMIT if self.theme is SMALL else _NARROW.get(str(dtype), _LIMIT)
+
+    def over(self, dtype: DType | str, bound: int) -> bool:
+        """Say whether numbers of a size are too large to go on with."""
+        return bound >= self.most(dtype) // 4
+
+    def fits(self, source: Made, dims: tuple[Dim, ...]) -> bool:
+        """Say whether a tensor may have some extents, and numbers like those of another."""
+        return count_of(dims) <= self.theme.most_elements and not self.over(
+            source.dtype, source.bound
+        )
+
+    def sure(self, *of: Made) -> bool:
+        """Say whether numbers are known exactly, so that comparing them has one right result."""
+        if self.theme.numbers != "fractions":
+            return True
+        return all(not is_float(each.dtype) or each.tensor in self.inputs for each in of)
 
     def name(self) -> str:
         return f"S{len(self.made) - len(self.inputs)}"
@@ -72,18 +147,34 @@ class Stages:
         return self.input(len(shape), shape=shape, dtype=dtype)
 
 
+def count_of(dims: Sequence[Dim]) -> int:
+    """Count elements, symbolic extents as 6."""
+    count = 1
+    for dim in dims:
+        known = as_int(dim) if isinstance(dim, Expr) else dim
+        count *= 6 if known is None else known
+    return count
+
+
+def is_float(dtype: str) -> bool:
+    """Say whether a type is one of floats."""
+    return dtype[0] == "f" or dtype == "bf16"
+
+
 def number(value: Expr, dtype: str) -> Expr:
     """Make a value one of a type that adds: bools do not."""
     return te.cast(value, "i32" if dtype == "bool" else dtype)
 
 
+def constant(value: int, dtype: str) -> Expr:
+    """Make a constant of a type, wrapped around where it does not hold the number."""
+    kind = as_dtype(dtype)
+    if kind.is_float or kind.is_bool or kind.low <= value <= kind.high:
+        return te.const(value, kind)
+    return Const((value - kind.low) % (1 << kind.bits) + kind.low, kind)
+
+
 def adding(*of: Made) -> str:
+    """Find the type to add in."""
     found = next((each.dtype for each in of if each.dtype != "bool"), "i32")
-    return next((each.dtype for each in of if each.dtype[0] == "f"), found)
-
-
-def fits(source: Made, dims: tuple[Dim, ...]) -> bool:
-    count = 1
-    for dim in dims:
-        count *= dim if isinstance(dim, int) else (as_int(dim) or 6)
-    return count <= _MOST_ELEMENTS and source.bound < LIMIT // 4
+    return next((each.dtype for each in of if is_float(each.dtype)), found)

@@ -16,7 +16,7 @@ Kind = Literal["programs", "schedules", "pipelines", "graphs", "onnx", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Array: TypeAlias = NDArray[Any]
-Allowed: TypeAlias = "Array | float | None"
+Allowed: TypeAlias = "Array | None"
 Program: TypeAlias = "PrimFunc | GraphFunc | IRModule | bytes | str"
 
 

@@ -1,31 +1,118 @@
-"""Samples that are tensor expressions: what NumPy computes from them is what must come out."""
+"""Samples that are programs: tensor expressions, of which NumPy says what must come out, and loops
+as nobody would write them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from irkit import te
-from irkit.debug import input_sets
-from irkit.fuzz.generators.drawn import Allowed, Array, Sample, outputs_of
+from irkit.core import IRKitError, any_node
+from irkit.debug import InputSet
+from irkit.fuzz.generators.arguments import draw_arguments
+from irkit.fuzz.generators.bounded import evaluate_bounded
+from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.picks import Picks
+from irkit.fuzz.programs import loop_function
 from irkit.fuzz.stage_draws import stage_tensors
+from irkit.fuzz.stages import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Theme
+from irkit.ir import Binary, Max, Min, PrimFunc, Var, shape_vars
 from irkit.phases import DEFAULT
+
+_MOST_STAGES = 4
+# Of the programs on floats half are of whole numbers, which are compared bit for bit.
+_THEMES = (
+    *(WHOLE, INTEGERS, WHOLE, FRACTIONS, WHOLE),
+    *(INTEGERS, WHOLE, SPECIAL, FRACTIONS, WHOLE),
+)
 
 
 def draw_program(picks: Picks) -> Sample:
-    """Draw a program of stages, and what NumPy makes of two sets of arguments."""
-    tensors = stage_tensors(picks)
+    """Draw a program with arguments: mostly stages, one in six a bare loop function."""
+    if picks.one_in(6):
+        return draw_loops(picks)
+    return draw_stages(picks, picks.pick(_THEMES))
+
+
+def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
+    """Draw a program of stages, and what NumPy makes of its arguments."""
+    tensors = stage_tensors(picks, most, theme)
     func = te.create_prim_func(tensors)
-    reference = te.numpy_reference(tensors)
-    sets = tuple(input_sets(func, seed=picks.below(1 << 16), samples=1))
-    expected: list[tuple[Array, ...]] = []
-    for each in sets:
-        found = reference(each.args)
-        expected.append(tuple(found[place] for place in outputs_of(func)))
-    exact: tuple[Allowed, ...] = (None,) * len(outputs_of(func))
+    if theme.numbers == "special":
+        # A product that is not rounded before it is added may be infinite or not.
+        func = func.replace(attrs=(*func.attrs, ("contract", False)))
+    inputs = draw_arguments(func, picks, theme.numbers)
+    expected, allowed = numpy_says(tensors, func, inputs, theme)
+    floats = any(array.dtype.kind not in "iub" for array in expected)
+    signed = theme.numbers == "special" and not _loses_signs(func)
     return Sample(
         "programs",
         func,
         DEFAULT,
-        inputs=sets,
-        expected=tuple(expected),
-        allowed=(exact,) * len(sets),
-        features=features_of(func),
+        inputs=(inputs,),
+        expected=(expected,),
+        allowed=(allowed,),
+        features=(*features_of(func), f"rung:{theme.numbers}{' of floats' if floats else ''}"),
+        zeros_have_signs=signed,
     )
+
+
+def draw_loops(picks: Picks) -> Sample:
+    """Draw a loop function, of which the interpreter says what must come out."""
+    func = loop_function(picks, wide=True)
+    inputs = draw_arguments(func, picks, empty=False)  # They read the first element.
+    exact: tuple[Allowed, ...] = (None,) * len(outputs_of(func))
+    features = (*features_of(func), "rung:whole loops")
+    return Sample(
+        "programs",
+        func,
+        DEFAULT,
+        inputs=(inputs,),
+        expected=(None,),
+        allowed=(exact,),
+        features=features,
+    )
+
+
+def numpy_says(
+    tensors: Sequence[te.Tensor], func: PrimFunc, inputs: InputSet, theme: Theme
+) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
+    """Compute the results of a set of arguments, and how far off each may be."""
+    outputs = [tensors[place] for place in outputs_of(func)]
+    given = {
+        tensor: np.asarray(value)
+        for tensor, value in zip(tensors, inputs.args, strict=True)
+        if isinstance(tensor.op, te.PlaceholderOp)
+    }
+    if theme.numbers != "fractions":
+        try:
+            found = te.evaluate(outputs, given)
+        except IRKitError as error:
+            raise Unusable(f"NumPy cannot tell: {error}") from error
+        return tuple(found), (None,) * len(found)
+    near = evaluate_bounded(outputs, given, _sizes(func, inputs.args))
+    for value, error in near:
+        if error is not None and value.dtype.kind in "iub" and np.any(error):
+            raise Unusable("a float that is not known exactly was compared")
+    return tuple(value for value, _ in near), tuple(error for _, error in near)
+
+
+def _sizes(func: PrimFunc, args: Sequence[Any]) -> dict[Var, int]:
+    known: dict[Var, int] = {}
+    wanted = set(shape_vars(func))
+    for param, arg in zip(func.params, args, strict=True):
+        shape = () if isinstance(param, Var) else param.shape
+        for dim, size in zip(shape, np.shape(arg), strict=True):
+            if isinstance(dim, Var) and dim in wanted:
+                known.setdefault(dim, size)
+    return known
+
+
+def _loses_signs(func: PrimFunc) -> bool:
+    """Say whether zeros may come out with either sign: of two zeros min and max take any."""
+
+    def loses(node: Binary) -> bool:
+        return isinstance(node, (Min, Max)) and node.dtype.is_float
+
+    return any_node(func, Binary, loses)

@@ -69,7 +69,8 @@ def _shift(function: Callable[..., Array], left: bool) -> Callable[[Array, Array
     def shift(a: Array, b: Array) -> Array:
         wide = a.dtype.itemsize * 8
         inside = (b >= 0) & (b < wide)
-        beyond = 0 if left else np.where(a < 0, -1, 0)
+        # In the type of a: NumPy has no integer that holds both those of u64 and -1.
+        beyond = 0 if left else np.where(a < 0, -1, 0).astype(a.dtype)
         return np.where(inside, function(a, np.where(inside, b, 0)), beyond).astype(a.dtype)
 
     return shift
