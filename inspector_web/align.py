@@ -1,11 +1,17 @@
-"""Two runs beside each other: which step of one is which of the other."""
+"""Two runs beside each other: which step of one is which of the other, and where they differ."""
+
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
 from irkit.inspector_web.diff import diff
 from irkit.inspector_web.lines import Ids
-from irkit.transform import Trace
+from irkit.inspector_web.runs import Run, Workspace
+from irkit.inspector_web.steps import Filter, StepRow
+from irkit.transform import Step, Trace
+
+Place = tuple[str, int, str, str]
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -20,8 +26,16 @@ def align(left: Trace, right: Trace) -> list[Pair]:
 
     As many steps as possible, in order on both sides, find a counterpart.
     """
-    numbers: dict[tuple[str, int, str, str], int] = {}
-    kept = diff(*(_places(trace, numbers) for trace in (left, right))).kept
+    return _paired([_place(step) for step in left], [_place(step) for step in right])
+
+
+def _place(step: Step) -> Place:
+    return step.level.name, step.phase, step.name, step.function
+
+
+def _paired(left: Sequence[Place], right: Sequence[Place]) -> list[Pair]:
+    numbers: dict[Place, int] = {}
+    kept = diff(_numbered(left, numbers), _numbered(right, numbers)).kept
     pairs: list[Pair] = []
     i = j = 0
     ends = [(len(left), len(right))]
@@ -35,7 +49,36 @@ def align(left: Trace, right: Trace) -> list[Pair]:
     return pairs
 
 
-def _places(trace: Trace, numbers: dict[tuple[str, int, str, str], int]) -> Ids:
+def _numbered(places: Sequence[Place], numbers: dict[Place, int]) -> Ids:
     """Number the steps so that counterparts have one number."""
-    keys = [(step.level.name, step.phase, step.name, step.function) for step in trace]
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int32)
+    return np.array([numbers.setdefault(each, len(numbers)) for each in places], dtype=np.int32)
+
+
+class Beside(msgspec.Struct, frozen=True):
+    """Two steps by their numbers in their runs, None where one has no counterpart, and whether the
+    text after them is the same."""
+
+    left: int | None
+    right: int | None
+    same: bool
+
+
+def beside(workspace: Workspace, left: Run, right: Run, function: str) -> list[Beside]:
+    """Put the steps on one function of two runs beside each other, failed ones too."""
+    mine, theirs = (run.steps.rows(Filter(function=function)) for run in (left, right))
+    made: list[Beside] = []
+    for pair in _paired([_row_place(row) for row in mine], [_row_place(row) for row in theirs]):
+        a = None if pair.left is None else mine[pair.left].index
+        b = None if pair.right is None else theirs[pair.right].index
+        same = a is not None and b is not None and _alike(workspace, (left, a), (right, b))
+        made.append(Beside(a, b, same))
+    return made
+
+
+def _row_place(row: StepRow) -> Place:
+    return row.level, row.phase, row.name, row.function
+
+
+def _alike(workspace: Workspace, *steps: tuple[Run, int]) -> bool:
+    first, second = (workspace.stage(f"{run.number}.{at}.a").text.ids for run, at in steps)
+    return np.array_equal(first, second)

@@ -6,10 +6,13 @@ from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
 
+import msgspec
 from flask import Flask, Response, abort, request
 from werkzeug.exceptions import HTTPException
 
 from irkit.core import InputError, IRKitError
+from irkit.debug import chrome_trace
+from irkit.inspector_web.align import beside
 from irkit.inspector_web.answers import (
     blamed,
     coloured_lines,
@@ -79,6 +82,8 @@ def create_app(inspection: Inspection, door: Door, kinds: Mapping[str, Kind] = W
     answer("/api/line", lambda w: line_info(w.stage(_text("state")), _line(w)))
     answer("/api/blame", _blame)
     answer("/api/search", _search)
+    answer("/api/beside", _beside)
+    answer("/api/chrome", lambda w: msgspec.Raw(chrome_trace(w.run(_number("run")).trace)))
     answer("/api/nest", lambda w: nest_page(w.stage(_text("left")), w.stage(_text("right"))))
     answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))))
 
@@ -150,6 +155,11 @@ def _step(workspace: Workspace, registry: Registry) -> object:
 def _blame(workspace: Workspace) -> object:
     stage = workspace.stage(_text("state"))
     return blamed(stage.run.blame, stage)
+
+
+def _beside(workspace: Workspace) -> object:
+    run, other = workspace.run(_number("run")), workspace.run(_number("other"))
+    return beside(workspace, run, other, _text("function"))
 
 
 def _search(workspace: Workspace) -> object:

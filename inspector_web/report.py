@@ -16,6 +16,7 @@ from importlib.resources import files
 
 import msgspec
 
+from irkit.debug import chrome_trace
 from irkit.inspector_web.answers import PageRow, blamed, page_row, page_rows, run_info
 from irkit.inspector_web.details import SourceInfo, StepInfo, shown_link, step_info
 from irkit.inspector_web.highlight import Marks
@@ -32,8 +33,10 @@ MODULES = (
     "report.js",
     "theme.js",
     "keys.js",
+    "beside.js",
     "passes.js",
     "diffview.js",
+    "timing.js",
     "views.js",
     "details.js",
     "search.js",
@@ -81,6 +84,7 @@ class ReportData(msgspec.Struct):
     blame: list[Runs]
     origins: list[Runs]
     chains: list[list[tuple[str, str, str]]]
+    chrome: list[str]
 
 
 def report(workspace: Workspace, title: str) -> str:
@@ -129,6 +133,7 @@ class _Writer:
             blame=self.blame,
             origins=self.origins,
             chains=self.chains,
+            chrome=[chrome_trace(run.trace).decode() for run in runs],
         )
 
     def _stages(self, run: Run) -> list[tuple[int, int]]:

@@ -6,7 +6,9 @@ import { nextTheme } from "./theme.js";
 
 export function connect(page) {
   const { moves } = page;
-  byId("run").addEventListener("change", (event) => { page.place.run = Number(event.target.value); moves.goFunction(page.place.fn); });
+  byId("run").addEventListener("change", (event) => moves.goRun(Number(event.target.value)));
+  byId("beside").addEventListener("change", (event) => moves.putBeside(event.target.value === "" ? null : Number(event.target.value)));
+  byId("partner").addEventListener("click", () => moves.goPartner());
   byId("function").addEventListener("change", (event) => moves.goFunction(event.target.value));
   byId("from").addEventListener("change", (event) => moves.compare(event.target.value || null));
   byId("filter").addEventListener("input", paused(60, () => { page.keep({ filter: byId("filter").value }); page.showPasses(); }));
@@ -31,7 +33,9 @@ function keysOf(page) {
   return {
     j: move(1), k: move(-1),
     n: () => page.view.go(1), p: () => page.view.go(-1),
-    "/": () => byId("search").focus(),
+    "]": ready(() => page.goRow(1)), "[": ready(() => page.goRow(-1)),
+    o: ready(() => moves.goPartner()), a: ready(() => moves.nextBeside()), s: ready(() => moves.flip("slow")),
+    "/": () => { page.showTab("passes"); byId("search").focus(); },
     g: () => { page.showTab("passes"); byId("filter").focus(); byId("filter").select(); },
     h: ready(() => moves.flip("hide")), u: ready(() => moves.flipInline()), x: ready(() => moves.flip("whole")),
     r: ready(() => moves.flip("names")), b: ready(() => moves.flip("blame")),

@@ -100,7 +100,7 @@ export class DiffView {
     if (this.changes) {
       return this.answer.exact ? null : el("p", { class: "note" }, "The texts are so large that a smaller difference may exist.");
     }
-    const text = this.options.failed ? "This pass failed. This is the IR that it was given." : this.options.names ? "Nothing but names differs here." : "Nothing differs here. This is the IR as it stands.";
+    const text = this.options.other ? `Nothing differs from ${this.options.other} here.` : this.options.failed ? "This pass failed. This is the IR that it was given." : this.options.names ? "Nothing but names differs here." : "Nothing differs here. This is the IR as it stands.";
     return el("p", { class: "note", id: "no-change" }, text);
   }
 
@@ -184,10 +184,24 @@ export class DiffView {
     this.view.querySelectorAll(".row.chosen").forEach((row) => row.classList.remove("chosen"));
     if (!line) return;
     const name = line[0] === "L" ? "left" : "right";
-    const row = this.view.querySelector(`.row[data-${name}="${Number(line.slice(1))}"]`);
-    if (!row) return;
-    row.classList.add("chosen");
-    if (scroll) row.scrollIntoView({ block: "center" });
+    const number = Number(line.slice(1));
+    const from = name === "right" ? `, .row[data-from="${number}"]` : "";
+    const rows = this.view.querySelectorAll(`.row[data-${name}="${number}"]${from}`);
+    rows.forEach((row) => row.classList.add("chosen"));
+    if (scroll) rows[0]?.scrollIntoView({ block: "nearest" });
+  }
+
+  // The line after a chosen one, or before it; with none, the current change or what is at the top.
+  nextLine(ahead, chosen) {
+    const native = [...this.view.querySelectorAll(".row[data-from]:not([data-from='0'])")];
+    if (native.length) return nextNative(native, ahead, chosen);
+    const rows = [...this.view.querySelectorAll(".row[data-left]")];
+    const top = this.view.getBoundingClientRect().top;
+    const at = rows.findIndex((row) => row.matches(".chosen"));
+    const first = rows.findIndex((row) => row.matches(".current") || row.getBoundingClientRect().top >= top);
+    const row = at < 0 ? rows[first] : rows[Math.max(0, Math.min(rows.length - 1, at + ahead))];
+    if (!row) return "";
+    return row.dataset.right === "0" ? `L${row.dataset.left}` : `R${row.dataset.right}`;
   }
 
   // Go to the next change, or the previous one.
@@ -206,6 +220,13 @@ export class DiffView {
     }
     this.onChange();
   }
+}
+
+// Machine code jumps between lines: go through them in their own order.
+function nextNative(rows, ahead, chosen) {
+  const lines = [...new Set(rows.map((row) => Number(row.dataset.from)))].sort((a, b) => a - b);
+  const at = chosen?.startsWith("R") ? lines.indexOf(Number(chosen.slice(1))) : -1;
+  return `R${lines[at < 0 ? 0 : Math.max(0, Math.min(lines.length - 1, at + ahead))]}`;
 }
 
 function numberHtml(line) {

@@ -3,10 +3,10 @@
 import { byId, el, fill } from "./dom.js";
 
 export const KEYS = [
-  ["j", "Next pass"], ["k", "Previous pass"], ["n", "Next change"], ["p", "Previous change"],
+  ["j", "Next pass"], ["k", "Previous pass"], ["n", "Next change"], ["p", "Previous change"], ["]", "Next line: where it comes from, who changed it"], ["[", "Previous line"],
   ["/", "Search all passes"], ["g", "Go to a pass: filter by name"], ["h", "Hide passes that changed nothing, or show them"],
-  ["u", "One column, or two"], ["v", "Next view: difference, loop nest or graph, LLVM IR, assembly"], ["x", "All lines, or only what changed"], ["r", "Ignore names"], ["b", "Blame: who last changed each line"],
-  ["c", "Compare from the chosen pass, or stop that"], ["d", "Hide the details, or show them"], ["t", "Next colours: system, light, dark"], ["?", "This list"], ["Esc", "Leave a box or a list"],
+  ["u", "One column, or two"], ["v", "Next view: difference, loop nest or graph, LLVM IR, assembly, time"], ["x", "All lines, or only what changed"], ["r", "Ignore names"], ["b", "Blame: who last changed each line"],
+  ["c", "Compare from the chosen pass, or stop that"], ["a", "Put another run beside this one, or none"], ["o", "The same step of the other run"], ["s", "Times: slowest first, or in order"], ["d", "Hide the details, or show them"], ["t", "Next colours: system, light, dark"], ["?", "This list"], ["Esc", "Leave a box or a list"],
 ];
 
 export function listen(actions) {

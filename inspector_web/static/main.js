@@ -1,5 +1,6 @@
 // Put the parts together: the place in the address says what is shown, and nothing else does.
 
+import { Beside, pairMark, pairNote } from "./beside.js";
 import { connect } from "./controls.js";
 import { Details } from "./details.js";
 import { DiffView } from "./diffview.js";
@@ -8,7 +9,7 @@ import { Moves } from "./moves.js";
 import { PassList } from "./passes.js";
 import { readPlace, showPlace } from "./place.js";
 import { Search } from "./search.js";
-import { fillFunctions, fillRuns, fillStages, stageName } from "./stages.js";
+import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./stages.js";
 import { startTheme } from "./theme.js";
 import { showOther } from "./views.js";
 import { Waiting } from "./waiting.js";
@@ -19,7 +20,8 @@ class Page {
     this.place = readPlace(location.hash);
     this.moves = new Moves(this);
     this.waiting = new Waiting(source, this);
-    this.passes = new PassList((step) => this.moves.goStep(step));
+    this.passes = new PassList((step) => this.moves.goStep(step), (step) => this.moves.goOther(step));
+    this.beside = new Beside(source);
     this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
     this.details = new Details({ onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.search = new Search(source, {
@@ -54,7 +56,7 @@ class Page {
     const problem = message ? el("p", { class: "note problem", role: "alert" }, message) : null;
     byId("problem")?.remove();
     if (problem) { problem.id = "problem"; byId("diff-bar").before(problem); }
-    fillRuns(this.overview.runs);
+    this.beside.forget();
     this.settle();
     if (!this.run.steps.length) {
       this.passes.show([], {});
@@ -68,6 +70,7 @@ class Page {
   settle() {
     const runs = this.overview.runs;
     if (this.place.run === null || this.place.run >= runs.length) this.place.run = 0;
+    if (this.place.beside === this.place.run || this.place.beside >= runs.length) this.place.beside = null;
     const names = this.run.functions.map((each) => each.name);
     const row = this.place.step === null ? undefined : this.step;
     if (row) this.place.fn = row.function;
@@ -81,7 +84,7 @@ class Page {
   }
 
   async showAll() {
-    byId("run").value = String(this.place.run);
+    fillRuns(this.overview.runs, this.place);
     fillFunctions(this.run, this.place.fn);
     byId("filter").value = this.place.filter ?? "";
     byId("touches").value = this.place.touches ?? "";
@@ -91,6 +94,7 @@ class Page {
     byId("case").checked = this.place.exact;
     this.showPanes();
     this.showCounts();
+    await this.beside.load(this.place).catch(() => this.keep({ beside: null }));
     await Promise.all([this.showPasses(), this.showStep(Boolean(this.place.line))]);
   }
 
@@ -107,20 +111,53 @@ class Page {
     let touching = null;
     if (touches) touching = new Set(await this.source.touching(run, fn, touches).catch(() => []));
     if (touches !== this.place.touches || fn !== this.place.fn) return;
-    this.passes.show(this.steps, { ...this.place, touching });
+    this.passes.show(this.steps, { ...this.place, touching, ...this.pairing() });
     if (this.counts?.run === run && this.counts.fn === fn) this.passes.setCounts(this.counts.counts);
+  }
+
+  // What the list says of the other run, if there is one beside this.
+  pairing() {
+    const { beside, run } = this.place;
+    byId("partner").disabled = beside === null;
+    byId("pair-note").hidden = beside === null;
+    if (beside === null) return {};
+    const title = runTitle(this.overview.runs, beside);
+    pairNote(byId("pair-note"), this.beside, this.overview.runs[run], title, (step) => this.moves.goStep(step));
+    const others = new Map();
+    let after = -1;
+    for (const { left, right } of this.beside.pairs) {
+      if (left !== null) after = left;
+      else others.set(after, [...(others.get(after) ?? []), { row: this.overview.runs[beside].steps[right], title }]);
+    }
+    return { marks: (step) => pairMark(this.beside, step, title), others };
+  }
+
+  // The stage of the other run that stands beside the chosen one.
+  get besideState() {
+    const { beside, fn } = this.place;
+    if (beside === null) return null;
+    const partner = this.beside.partner(this.place.step);
+    if (partner) return `${beside}.${partner.step}.a`;
+    const first = this.overview.runs[beside].steps.find((row) => row.function === fn);
+    return first ? `${beside}.${first.index}.b` : null;
   }
 
   states() {
     const { run, step, from } = this.place;
     const side = this.step.status === "failed" ? "b" : "a";
-    return [from ?? `${run}.${step}.b`, `${run}.${step}.${side}`];
+    return [from ?? this.besideState ?? `${run}.${step}.b`, `${run}.${step}.${side}`];
+  }
+
+  // Choose the next line, or the previous one.
+  goRow(ahead) {
+    const line = this.view.nextLine(ahead, this.place.line);
+    if (line) this.moves.goLine(line, true);
   }
 
   async showStep(scroll = false) {
     const { run, step } = this.place;
     this.passes.choose(step);
-    fillStages(this.overview, this.place, this.source.canCompare);
+    fillStages(this.overview, this.place, this.source.canCompare, this.besideState && stageName(this.overview, this.besideState));
     byId("to").textContent = `${this.step.status === "failed" ? "before" : "after"} ${this.step.pass_text}`;
     for (const name of ["names", "blame", "whole"]) byId(name).setAttribute("aria-pressed", String(Boolean(this.place[name])));
     byId("inline").setAttribute("aria-pressed", String(this.isInline));
@@ -136,8 +173,8 @@ class Page {
 
   // The views that there are of the chosen step.
   get shows() {
-    if (!this.source.canView) return [""];
-    return this.step.level === "graph" ? ["", "graph"] : ["", "nest", "llvm", "optimised", "assembly"];
+    if (!this.source.canView) return ["", "time"];
+    return this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", "llvm", "optimised", "assembly", "time"];
   }
 
   showView(left, right, scroll) {
@@ -150,7 +187,16 @@ class Page {
     }
     byId("diff").dataset.show = show || "difference";
     if (!show) return this.view.show(left, right, this.viewOptions(scroll));
-    return showOther(show, this.source, this.view, { left, right, line: this.place.line, onLine: (line) => this.moves.goLine(line) });
+    return showOther(show, this.source, this.view, this.viewGiven(left, right));
+  }
+
+  viewGiven(left, right) {
+    const { run, fn, line, slow, step } = this.place;
+    return {
+      left, right, line, onLine: (chosen) => this.moves.goLine(chosen),
+      steps: this.steps, all: this.run.steps, fn, chosen: step, slow, chrome: this.source.chromeTrace(run),
+      onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),
+    };
   }
 
   // On a narrow screen two columns are too many, unless they are asked for.
@@ -161,7 +207,8 @@ class Page {
   viewOptions(scroll) {
     const { names, blame, whole, line } = this.place;
     return {
-      names, blame, whole, line, scroll, failed: this.step.status === "failed", inline: this.isInline,
+      names, blame, whole, line, scroll, other: this.besideState && !this.place.from ? stageName(this.overview, this.besideState) : "",
+      failed: this.step.status === "failed", inline: this.isInline,
       nameOf: (step) => this.nameOf(step), onBlamed: (step) => this.moves.goStep(step),
     };
   }

@@ -39,6 +39,38 @@ export class Moves {
     this.page.showAll();
   }
 
+  goRun(run) {
+    const { place } = this.page;
+    Object.assign(place, { run, beside: place.beside === run ? null : place.beside });
+    this.goFunction(place.fn);
+  }
+
+  // Put another run beside this one, or none.
+  putBeside(run) {
+    this.page.keep({ beside: run, from: null, line: null }, true);
+    this.page.showAll();
+  }
+
+  nextBeside() {
+    const { place, overview } = this.page;
+    const choices = [null, ...overview.runs.map((run) => run.number).filter((run) => run !== place.run)];
+    this.putBeside(choices[(choices.indexOf(place.beside) + 1) % choices.length]);
+  }
+
+  // Go to the step of the other run that stands beside this one; the runs change places.
+  goPartner() {
+    const { place, beside } = this.page;
+    const partner = beside.partner(place.step);
+    if (place.beside === null || !partner) return;
+    this.page.keep({ run: place.beside, beside: place.run, step: partner.step, from: null, line: null }, true);
+    this.page.showAll();
+  }
+
+  goOther(step) {
+    this.page.keep({ run: this.page.place.beside, beside: this.page.place.run, step, from: null, line: null }, true);
+    this.page.showAll();
+  }
+
   flip(name) {
     this.page.keep({ [name]: !this.page.place[name] });
     if (name === "hide") { byId("hide").checked = this.page.place.hide; this.page.showPasses(); } else this.page.showStep();

@@ -5,24 +5,30 @@ import { byId, el, fill, milliseconds, plural } from "./dom.js";
 const MARKS = { changed: ["●", "changed"], same: ["○", "changed nothing"], failed: ["✕", "failed"] };
 
 export class PassList {
-  constructor(onChoose) {
+  constructor(onChoose, onOther) {
     this.onChoose = onChoose;
+    this.onOther = onOther;
     this.list = byId("pass-list");
     this.items = new Map();
     this.rows = [];
     this.list.addEventListener("click", (event) => {
       const item = event.target.closest("[data-step]");
       if (item) this.onChoose(Number(item.dataset.step));
+      const other = event.target.closest("[data-other]");
+      if (other) this.onOther(Number(other.dataset.other));
     });
   }
 
-  // Show the rows that a filter lets through; `touching` is a set of steps, or null for all.
-  show(all, { hide, filter, touching, step }) {
+  // Show the rows that a filter lets through; `touching` is a set of steps, or null for all; `marks`
+  // says how a step stands to the other run, and `others` are steps of that one alone, by what they follow.
+  show(all, { hide, filter, touching, step, marks = null, others = new Map() }) {
+    this.others = filter || touching ? new Map() : others;
+    this.list.classList.toggle("paired", Boolean(marks));
     const wanted = (filter ?? "").toLowerCase();
     this.rows = all.filter((row) =>
       (!hide || row.status !== "same" || row.index === step) && row.pass_text.toLowerCase().includes(wanted) && (!touching || touching.has(row.index)));
     const most = Math.max(...all.map((row) => row.ms), 0.001);
-    this.items = new Map(this.rows.map((row) => [row.index, passItem(row, most)]));
+    this.items = new Map(this.rows.map((row) => [row.index, passItem(row, most, marks)]));
     fill(this.list, ...this.grouped());
     const left = all.length - this.rows.length;
     const changed = all.filter((row) => row.status !== "same").length;
@@ -36,15 +42,16 @@ export class PassList {
     if (!this.rows.length) return [el("p", { class: "empty" }, "No pass fits. Clear the filters to see all.")];
     const groups = [];
     let key = null;
+    const only = (step) => (this.others.get(step) ?? []).map((row) => otherItem(row));
     for (const row of this.rows) {
       const own = `${row.level} ${row.phase}`;
       if (own !== key) {
         key = own;
         const label = row.level === "graph" ? `Graph ${row.phase} ${row.phase_name}` : `Phase ${row.phase} ${row.phase_name}`;
         const id = `phase-${groups.length}`;
-        groups.push(el("section", { "aria-labelledby": id }, el("h2", { id }, label), el("ul", {})));
+        groups.push(el("section", { "aria-labelledby": id }, el("h2", { id }, label), el("ul", {}, ...(groups.length ? [] : only(-1)))));
       }
-      groups[groups.length - 1].lastChild.append(this.items.get(row.index));
+      groups[groups.length - 1].lastChild.append(this.items.get(row.index), ...only(row.index));
     }
     return groups;
   }
@@ -54,7 +61,7 @@ export class PassList {
       const place = this.items.get(Number(step))?.querySelector(".delta");
       if (!place) continue;
       fill(place, el("span", { class: "plus" }, `+${added}`), " ", el("span", { class: "minus" }, `−${removed}`));
-      place.setAttribute("aria-label", `${added} lines added, ${removed} removed`);
+      place.setAttribute("aria-label", `${plural(added, "line")} added, ${removed} removed`);
     }
   }
 
@@ -75,16 +82,23 @@ export class PassList {
   }
 }
 
-function passItem(row, most) {
+function passItem(row, most, marks) {
   const [sign, said] = MARKS[row.status];
   const options = row.pass_text.startsWith(row.name) ? row.pass_text.slice(row.name.length) : "";
   const bar = el("span", { class: "time-bar", "aria-hidden": "true" });
   bar.style.width = `${Math.max(2, (100 * row.ms) / most)}%`;
   const button = el("button", { type: "button", "data-step": row.index, class: `pass ${row.status}` },
     el("span", { class: "mark", title: said }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "visually-hidden" }, `${said}: `)),
+    marks ? marks(row.index) : null,
     el("span", { class: "name" }, row.name, options ? el("small", {}, options) : null),
     el("span", { class: "delta" }),
     el("span", { class: "remarked" }, row.remarks ? el("span", { title: plural(row.remarks, "remark") }, `✎ ${row.remarks}`) : ""),
     el("span", { class: "time", title: `${milliseconds(row.ms)}; ${row.before} nodes before, ${row.after} after` }, bar, milliseconds(row.ms)));
   return el("li", {}, button);
+}
+
+// A step that only the other run has.
+function otherItem({ row, title }) {
+  return el("li", {}, el("button", { type: "button", "data-other": row.index, class: "pass other" },
+    el("span", { class: "mark", "aria-hidden": "true" }, "◇"), el("span", { class: "name" }, row.name, el("small", {}, `only in ${title}`))));
 }

@@ -1,12 +1,12 @@
 // Where one is on the page: all of it stands in the address, so a link brings it back.
 
 const PLACE_NAMES = {
-  run: "run", fn: "function", step: "step", show: "show", from: "from", view: "view", names: "names",
-  blame: "blame", whole: "whole", hide: "hide", plain: "plain", filter: "filter", touches: "touches", line: "line",
+  run: "run", beside: "beside", fn: "function", step: "step", show: "show", from: "from", view: "view", names: "names",
+  blame: "blame", whole: "whole", hide: "hide", plain: "plain", slow: "slowest", filter: "filter", touches: "touches", line: "line",
   text: "search", regex: "regex", exact: "case",
 };
-const FLAGS = new Set(["names", "blame", "whole", "hide", "plain", "regex", "exact"]);
-const NUMBERS = new Set(["run", "step"]);
+const FLAGS = new Set(["names", "blame", "whole", "hide", "plain", "slow", "regex", "exact"]);
+const NUMBERS = new Set(["run", "beside", "step"]);
 
 export function readPlace(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));

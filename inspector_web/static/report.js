@@ -11,6 +11,7 @@ export class ReportSource {
     this.data = data;
     this.texts = new Map();
     this.plain = [];
+    this.files = [];
   }
 
   status() { return { state: "ready", title: this.data.title, revision: 1, message: "", watching: false }; }
@@ -66,6 +67,33 @@ export class ReportSource {
     const name = step >= 0 ? this.data.overview.runs[run].steps[step].pass_text : "";
     const code = this.plainLine(this.text(number)[line - 1]).trim();
     return { line, function: "", code, step, step_name: name, origins: this.data.chains[chain] ?? [] };
+  }
+
+  // Put the steps on a function of two runs beside each other, as the server does.
+  async beside(run, other, fn) {
+    const numbers = new Map();
+    const place = (row) => JSON.stringify([row.level, row.phase, row.name]);
+    const [mine, theirs] = [run, other].map((each) => this.data.overview.runs[each].steps.filter((row) => row.function === fn));
+    const keys = (rows) => rows.map((row) => numbers.get(place(row)) ?? numbers.set(place(row), numbers.size).size - 1);
+    const made = [];
+    for (const [kind, left, right, count] of compareTexts(keys(mine), keys(theirs)).rows) {
+      for (let at = 0; at < (kind === "=" ? count : 1); at++) {
+        const [a, b] = [left ? mine[left - 1 + at].index : null, right ? theirs[right - 1 + at].index : null];
+        if (kind === "=") made.push({ left: a, right: b, same: this.sameText(`${run}.${a}.a`, `${other}.${b}.a`) });
+        else made.push(...[{ left: a, right: null, same: false }, { left: null, right: b, same: false }].filter((pair) => pair.left !== null || pair.right !== null));
+      }
+    }
+    return made;
+  }
+
+  sameText(left, right) {
+    const [a, b] = [this.text(this.textOf(left)), this.text(this.textOf(right))];
+    return a.length === b.length && a.every((line, at) => line === b[at]);
+  }
+
+  chromeTrace(run) {
+    this.files[run] ??= URL.createObjectURL(new Blob([this.data.chrome[run]], { type: "application/json" }));
+    return this.files[run];
   }
 
   plainLine(number) {

@@ -40,6 +40,8 @@ export class ServerSource {
   task(id) { return this.ask(`tasks/${id}`); }
   beginTask(kind, args) { return this.post("tasks", { kind, arguments: args }); }
   cancelTask(id) { return this.post(`tasks/${id}/cancel`, {}); }
+  beside(run, other, fn) { return this.ask("beside", { run, other, function: fn }); }
+  chromeTrace(run) { return `/api/chrome?run=${run}`; }
   search(run, text, options) {
     return this.ask("search", { run, text, regex: options.regex ? 1 : 0, case: options.exact ? 1 : 0 });
   }

@@ -2,9 +2,19 @@
 
 import { byId, el, fill, plural } from "./dom.js";
 
-export function fillRuns(runs) {
-  fill(byId("run"), ...runs.map((run) => el("option", { value: run.number }, run.title)));
-  byId("run-field").hidden = runs.length < 2;
+export function fillRuns(runs, place) {
+  fill(byId("run"), ...runs.map((run) => el("option", { value: run.number }, runTitle(runs, run.number))));
+  const others = runs.filter((run) => run.number !== place.run);
+  fill(byId("beside"), el("option", { value: "" }, "no other run"), ...others.map((run) => el("option", { value: run.number }, runTitle(runs, run.number))));
+  byId("run").value = String(place.run);
+  byId("beside").value = place.beside === null ? "" : String(place.beside);
+  byId("runs").hidden = runs.length < 2;
+}
+
+// Runs of one title are told apart by their numbers.
+export function runTitle(runs, number) {
+  const { title } = runs[number];
+  return runs.filter((run) => run.title === title).length > 1 ? `${number + 1}: ${title}` : title;
 }
 
 export function fillFunctions(run, chosen) {
@@ -18,12 +28,15 @@ export function fillFunctions(run, chosen) {
 export function stageName(overview, state) {
   const match = /^(\d{1,4})\.(\d{1,7})\.([ab])$/.exec(state);
   const row = match && overview.runs[Number(match[1])]?.steps[Number(match[2])];
-  return row ? `${match[3] === "b" ? "before" : "after"} ${row.index} ${row.name}` : "";
+  if (!row) return "";
+  const where = overview.runs.length > 1 ? `${runTitle(overview.runs, Number(match[1]))}: ` : "";
+  return `${where}${match[3] === "b" ? "before" : "after"} ${row.index} ${row.name}`;
 }
 
-export function fillStages(overview, place, canCompare) {
+// `beside` is the name of the stage of the other run that this one is compared with, if it is.
+export function fillStages(overview, place, canCompare, beside) {
   const row = overview.runs[place.run].steps[place.step];
-  const usual = el("option", { value: "" }, `before ${row.pass_text}`);
+  const usual = el("option", { value: "" }, beside || `before ${row.pass_text}`);
   const groups = canCompare ? overview.runs.map((run) => runStages(run, overview.runs.length > 1, place.fn)) : [];
   const known = groups.some((group) => [...group.children].some((option) => option.value === place.from));
   const own = place.from && !known ? el("option", { value: place.from }, stageName(overview, place.from)) : null;
@@ -34,7 +47,7 @@ export function fillStages(overview, place, canCompare) {
 
 function runStages(run, several, fn) {
   const steps = run.steps.filter((row) => row.function === fn);
-  const group = el("optgroup", { label: several ? run.title : "Compare from" });
+  const group = el("optgroup", { label: several ? `Run ${run.number + 1}: ${run.title}` : "Compare from" });
   if (steps.length) group.append(el("option", { value: `${run.number}.${steps[0].index}.b` }, "as it was given"));
   for (const row of steps) {
     if (row.status === "changed") group.append(el("option", { value: `${run.number}.${row.index}.a` }, `after ${row.index} ${row.name}`));

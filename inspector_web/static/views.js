@@ -1,6 +1,7 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
 import { el, fill } from "./dom.js";
+import { timeTable } from "./timing.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const UNITS = ["", "k", "M", "G", "T"];
@@ -9,7 +10,7 @@ const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
 // Show one of them in place of the difference; `view` knows which question was the last.
 export async function showOther(show, source, view, given) {
-  view.say("empty", el("p", {}, show === "nest" || show === "graph" ? "Drawing…" : "Asking LLVM…"));
+  view.say("empty", el("p", {}, ["nest", "graph", "time"].includes(show) ? "Drawing…" : "Asking LLVM…"));
   const mine = view.shown;
   try {
     const made = await make(show, source, given);
@@ -22,6 +23,7 @@ export async function showOther(show, source, view, given) {
 }
 
 async function make(show, source, given) {
+  if (show === "time") return timeTable(given);
   if (show === "nest") return nestTable(await source.nest(given.left, given.right), given);
   if (show === "graph") return graphPicture(await source.graph(given.right), given);
   return codeTable((await source.native(given.right))[show], given);

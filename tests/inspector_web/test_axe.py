@@ -70,6 +70,8 @@ def test_every_view_of_a_kernel(watch: Watch, server: Server, theme: str) -> Non
         "two stages": "step=24&from=0.0.b&names=1",
         "nest": "step=4&show=nest",
         "native": "step=24&show=llvm",
+        "two runs": "step=24&beside=1",
+        "time": "step=4&show=time",
     }
     found: dict[str, list[str]] = {}
     for name, place in places.items():

@@ -261,6 +261,8 @@ def test_llvm_ir_and_assembly_are_one_click_away_and_lead_back_to_the_ir(visit: 
     expect(page.locator("#line-details")).to_contain_text("matmul.irs:")
     assert page.locator(".native .row.chosen").count() >= 1
     page.keyboard.press("v")
+    expect(page.locator(".times")).to_be_visible()
+    page.keyboard.press("v")
     expect(page.locator("#counts")).to_be_visible()
 
 
@@ -282,7 +284,7 @@ def test_help_lists_every_key(visit: Open) -> None:
     page.keyboard.press("?")
     dialog = page.locator("#help")
     expect(dialog).to_be_visible()
-    for key in "jknpghuxrbcdvt/?":
+    for key in "jknp[]ghuxrbcaosdvt/?":
         expect(dialog.locator("kbd", has_text=re.compile(f"^{re.escape(key)}$"))).to_have_count(1)
     page.keyboard.press("j")
     page.keyboard.press("Escape")

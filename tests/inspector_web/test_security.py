@@ -34,6 +34,8 @@ GETS = (
     "/api/line?state=0.3.a&line=2",
     "/api/blame?state=0.3.a",
     "/api/search?run=0&text=vi",
+    "/api/beside?run=0&other=0&function=matmul",
+    "/api/chrome?run=0",
 )
 
 
