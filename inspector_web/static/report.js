@@ -14,7 +14,7 @@ export class ReportSource {
     this.files = [];
   }
 
-  status() { return { state: "ready", title: this.data.title, revision: 1, message: "", watching: false }; }
+  async status() { return { state: "ready", title: this.data.title, revision: 1, message: "", watching: false }; }
   reload() { throw new Error("A report is what it is."); }
   overview() { return this.data.overview; }
 
