@@ -6,6 +6,9 @@ from typing import Any
 
 from irkit.core.span import Span
 
+_LONGEST = 1 << 13
+"""Characters of a message. What it quotes may come from a stranger's file, and be of any length."""
+
 
 class IRKitError(Exception):
     """Report something the user can mend.
@@ -15,8 +18,8 @@ class IRKitError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str = "", span: Span | None = None) -> None:
-        self.message = message
-        self.hint = hint
+        self.message = message = _shortened(message)
+        self.hint = hint = _shortened(hint)
         self.span = span
         super().__init__(message, hint, span)
 
@@ -32,6 +35,15 @@ class IRKitError(Exception):
         where = f"{self.span}: " if self.span is not None else ""
         remedy = f"\n  {self.hint}" if self.hint else ""
         return f"{where}{self.message}{remedy}"
+
+
+def _shortened(text: str) -> str:
+    """Leave out the middle of a text that nobody would read to its end."""
+    if len(text) <= _LONGEST:
+        return text
+    half = _LONGEST // 2
+    left_out = len(text) - 2 * half
+    return f"{text[:half]} ... ({left_out} characters left out) ... {text[-half:]}"
 
 
 def _restored(cls: type[IRKitError], args: tuple[Any, ...], state: dict[str, Any]) -> IRKitError:

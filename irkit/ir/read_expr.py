@@ -6,6 +6,8 @@ made directly.
 """
 
 import ast
+import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +50,8 @@ from irkit.ir.read_calls import SCALARS, read_call, read_conditional
 
 MAX_LINE = 1 << 16
 MAX_NESTING = 200
+_ODD = re.compile(r"\\|[0-9A-Fa-f_.jJ](?:and|else|for|if|in|is|or|not)")
+"""What Python may warn of: an unknown escape, a word right behind a number."""
 
 _OPERATORS: dict[type[ast.AST], type[Binary]] = {
     ast.Add: Add,
@@ -108,7 +112,7 @@ class ExprReader:
         if len(source) > MAX_LINE:
             raise self.error(f"a line has {len(source)} characters; expected at most {MAX_LINE}")
         try:
-            body = ast.parse(source).body
+            body = _parsed(source).body
         except SyntaxError as found:
             self.source, self.start = "", start + max(0, (found.offset or 1) - 1)
             raise self.error(f"cannot read this line: {found.msg}") from None
@@ -312,6 +316,15 @@ def _subscript(reader: ExprReader, node: ast.Subscript) -> Expr:
     for index in indices:
         lanes = max(lanes, index.dtype.lanes)
     return Load(buffer, indices, None, buffer.dtype.with_lanes(lanes))
+
+
+def _parsed(source: str) -> ast.Module:
+    """Parse a line; what Python only warns of is an error, and not a message to the terminal."""
+    if _ODD.search(source) is None:
+        return ast.parse(source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return ast.parse(source)
 
 
 _READERS: dict[type[ast.AST], Callable[[ExprReader, Any], Expr]] = {

@@ -1,7 +1,7 @@
 """Read traces. A file may be damaged or hostile: every number and every type in it is checked."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -68,7 +68,10 @@ def decode_trace(
         )
     try:
         body = msgspec.msgpack.decode(memoryview(data)[len(head) + 1 :], type=Body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, ValueError) as error:
+    except UnicodeDecodeError as error:
+        at = data.find(error.object)  # It says where in the text, which is but a piece of the file.
+        raise FormatError(f"{name} is damaged: no UTF-8 (byte {at + error.start})") from error
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise FormatError(f"{name} is damaged: {error}") from error
     reader = Reader(body, Vocabulary(levels), name)
     return reader.steps(), body.title, body.versions
@@ -81,32 +84,42 @@ class Reader:
         self.body = body
         self.known = known
         self.name = name
+        self.place: tuple[str, int] | None = None
         self.classes: list[type[Node]] = []
         self.readers: list[list[_Read]] = []
-        for cls in body.classes:
+        for cls in self._rows("class", body.classes):
             self.add_class(cls)
         self.values: list[Any] = []
-        for row in body.values:
+        for row in self._rows("value", body.values):
             self.values.append(self._value(row))
         self.nodes: list[Node] = []
-        for row in body.nodes:
+        for row in self._rows("node", body.nodes):
             self.nodes.append(self._node(row))
-        self.modules = [self._module(row) for row in body.modules]
+        self.modules = [self._module(row) for row in self._rows("module", body.modules)]
 
     def add_class(self, name: str) -> None:
         """Number a class of nodes."""
         self.classes.append(self._found(self.known.nodes, name, "node class"))
         self.readers.append(_node_reader(self.classes[-1]))
 
+    def _rows(self, what: str, table: Iterable[_T]) -> Iterator[_T]:
+        """Go through a table, and remember where, for messages."""
+        for at, row in enumerate(table):
+            self.place = what, at
+            yield row
+
     def fail(self, what: str) -> NoReturn:
-        raise FormatError(f"{self.name} is damaged: {what}")
+        raise FormatError(f"{self.name} is damaged{self._where()}: {what}")
+
+    def _where(self) -> str:
+        return f" at {self.place[0]} {self.place[1]}" if self.place else ""
 
     def _found(self, table: dict[str, _T], key: object, what: str) -> _T:
         found = table.get(key) if isinstance(key, str) else None
         if found is None:
             levels = ", ".join(self.known.levels) or "none"
             raise FormatError(
-                f"{self.name} has an unknown {what} {str(key)[:80]!r}",
+                f"{self.name} has an unknown {what} {str(key)[:80]!r}{self._where()}",
                 hint=f"Levels known here: {levels}.",
             )
         return found
@@ -192,7 +205,7 @@ class Reader:
         return IRModule(found)
 
     def steps(self) -> tuple[Step, ...]:
-        return tuple(self._step(row) for row in self.body.steps)
+        return tuple(self._step(row) for row in self._rows("step", self.body.steps))
 
     def _step(self, row: StepRow) -> Step:
         return Step(

@@ -1,0 +1,51 @@
+"""Read a hostile text: what is accepted prints and reads back the same, and can be verified."""
+
+import re
+
+from irkit.core import Function, IRKitError, Level
+from irkit.fuzz.hostile.verdict import Verdict, judged
+from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
+from irkit.ir import LOOP_LEVEL
+
+_PLACES = re.compile(r"(?!)")
+"""Nothing but a span will do."""
+
+
+def try_text(data: bytes) -> Verdict:
+    """Read IR text from bytes, print it and read it back, and verify it."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return Verdict("refused", "UnicodeDecodeError")
+    return judged(lambda: _read(text), _PLACES)
+
+
+def _read(text: str) -> Verdict:
+    module = parse_module(text)
+    for func in module.functions.values():
+        wrong = _round_trip(func)
+        if wrong:
+            return Verdict("wrong", wrong, func.name)
+    problems = sum(len(_level(func).verify(func)) for func in module.functions.values())
+    return Verdict("accepted", "with problems" if problems else "well formed")
+
+
+def _level(func: Function) -> Level:
+    return GRAPH_LEVEL if isinstance(func, GraphFunc) else LOOP_LEVEL
+
+
+def _round_trip(func: Function) -> str:
+    level = _level(func)
+    text = level.script(func)
+    constants = (
+        {each.digest: each.array for each in constants_of(func).values()}
+        if isinstance(func, GraphFunc)
+        else {}
+    )
+    try:
+        (again,) = parse_module(text, constants=constants).functions.values()
+    except IRKitError as error:
+        return f"its text cannot be read back: {error}"[:300]
+    if not level.same(func, again):
+        return "prints as another program"
+    return "" if level.script(again) == text else "prints otherwise the second time"

@@ -1,0 +1,71 @@
+"""Hold what a hostile model computed against onnx.reference, around what is known of that."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from irkit.fuzz.hostile.try_onnx import Arrays, written
+from irkit.fuzz.hostile.verdict import Verdict
+from irkit.fuzz.models import reference_outputs
+
+_CLOSE = 1e-4
+"""Error of f32 allowed, as a share of the largest number of the output."""
+
+
+def compare(data: bytes, inputs: Arrays, outputs: Arrays) -> Verdict:
+    """Run a model with onnx.reference and compare. Where that fails, or gives another answer for a
+    model that the checker of onnx refuses, nothing can be said."""
+    with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+        path = str(written(data, Path(folder)))
+        try:
+            model = onnx.load(path, format="protobuf")  # pyright: ignore[reportUnknownMemberType]
+            with np.errstate(all="ignore"):
+                expected = reference_outputs(model, inputs)
+        except Exception as error:  # It raises what it likes.
+            return Verdict("excluded", f"the reference fails: {type(error).__name__}", str(error))
+    wrong = _difference(outputs, expected)
+    if not wrong:
+        return Verdict("agrees", "onnx.reference")
+    try:
+        onnx.checker.check_model(model, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+    except Exception as error:
+        return Verdict("excluded", "the checker refuses it", f"{wrong}; {error}"[:500])
+    return Verdict("wrong", "differs from onnx.reference", wrong)
+
+
+def _difference(outputs: Arrays, expected: Arrays) -> str:
+    """Say how outputs differ, or nothing."""
+    if set(outputs) != set(expected):
+        return f"outputs {sorted(outputs)} and {sorted(expected)}"
+    for name, got in outputs.items():
+        want = np.asarray(expected[name])
+        if got.shape != want.shape:
+            return f"output {name!r}: shape {got.shape} and {want.shape}"
+        if not _is_close(got, want):
+            return f"output {name!r}: {_few(got)} and {_few(want)}"
+    return ""
+
+
+def _few(array: NDArray[Any]) -> str:
+    return f"{array.dtype}{list(array.reshape(-1)[:6])}"
+
+
+def _is_close(got: NDArray[Any], want: NDArray[Any]) -> bool:
+    if got.dtype.kind in "iub":
+        return got.dtype == want.dtype and bool(np.array_equal(got, want))
+    if want.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        single = want.astype(got.dtype).astype(np.float64)
+        wide = got.astype(np.float64)
+        finite = np.isfinite(single)
+        scale = float(np.max(np.abs(single[finite]), initial=0.0))
+        share = _CLOSE if got.dtype.itemsize >= 4 else 0.02
+        close = np.abs(wide - single) <= share * scale + 1e-30
+        # What overflows on the way may be an infinity, or a NaN made of two.
+        beyond = ~finite & ~np.isfinite(wide)
+    return bool(np.all(close | beyond))
