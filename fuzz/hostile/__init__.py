@@ -3,7 +3,8 @@
 Reading order: damage (bytes); onnx_seeds, onnx_cases, text_cases, trace_cases (what each kind of
 file is changed in); verdict, read_text, try_onnx, referee, try_trace (what must become of it);
 cases
-(all kinds by name).
+(all kinds by name); sweep (many, in child
+processes).
 """
 
 from irkit.fuzz.hostile.cases import HOSTILE_KINDS, HostileKind, hostile_case, try_hostile
@@ -12,6 +13,7 @@ from irkit.fuzz.hostile.onnx_cases import onnx_case
 from irkit.fuzz.hostile.onnx_seeds import onnx_seeds
 from irkit.fuzz.hostile.read_text import try_text
 from irkit.fuzz.hostile.referee import compare
+from irkit.fuzz.hostile.sweep import Sweep
 from irkit.fuzz.hostile.text_cases import MONSTERS, text_case, text_seeds
 from irkit.fuzz.hostile.trace_cases import trace_case, trace_seeds
 from irkit.fuzz.hostile.try_onnx import Ran, try_model
@@ -23,6 +25,7 @@ __all__ = [
     "MONSTERS",
     "HostileKind",
     "Ran",
+    "Sweep",
     "Verdict",
     "compare",
     "damaged",

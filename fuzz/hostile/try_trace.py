@@ -10,7 +10,8 @@ from irkit.ir import LOOP_LEVEL
 from irkit.transform import Trace
 
 _PLACES = re.compile(
-    r" at (?:class|value|node|module|step) \d|at `\$|\(byte \d+\)|truncated|Expected|is no trace|has version"
+    r" at (?:class|value|node|module|step) \d|at `\$|\(byte \d+\)|truncated|Expected"
+    r"|is no trace|has version"
 )
 """A row of a table, a path into the file, or what the whole of it is not."""
 

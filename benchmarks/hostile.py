@@ -1,0 +1,40 @@
+"""Hostile files by the thousand: ``python -m benchmarks.hostile text 100000 [first number]``.
+
+Prints what became of them, examples of what is wrong, the slowest, and the peak of memory; ends
+with 1 if something is wrong. Traces are also looked at in every view of the inspector.
+"""
+
+import sys
+import time
+
+from benchmarks.hostile_traces import look_at_trace
+from irkit.fuzz.hostile import HOSTILE_KINDS, HostileKind, Sweep
+
+_SAID = 30.0
+
+
+def main(kind: HostileKind, count: int, first: int = 0) -> int:
+    """Try files of a kind, and print what became of them."""
+    begin = said = time.monotonic()
+    with Sweep(kind, attempt=look_at_trace if kind == "trace" else None) as sweep:
+        for done, (number, verdict) in enumerate(sweep.run(range(first, first + count)), 1):
+            if verdict.status == "wrong":
+                print(f"WRONG {kind} {number}: {verdict.what}: {verdict.message}", flush=True)
+            if time.monotonic() - said > _SAID:
+                said = time.monotonic()
+                print(f"{done} in {said - begin:.0f} s, {sweep.wrong} wrong", flush=True)
+    took = time.monotonic() - begin
+    print(f"{kind}: {count} in {took:.0f} s, peak {sweep.peak / (1 << 20):.0f} MiB")
+    for (status, what), found in sweep.counts.most_common():
+        print(f"  {found:7} {100 * found / count:6.2f} %  {status}: {what}")
+        if status in ("excluded", "wrong"):
+            for number, verdict in sweep.examples[status, what]:
+                print(f"          {number}: {verdict.message[:300]!r}")
+    for status, (seconds, number) in sweep.slowest.items():
+        print(f"  slowest {status}: {seconds:.2f} s, number {number}")
+    return 1 if sweep.wrong else 0
+
+
+if __name__ == "__main__":
+    named: HostileKind = next(kind for kind in HOSTILE_KINDS if kind == sys.argv[1])
+    sys.exit(main(named, int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0))

@@ -1,0 +1,116 @@
+"""Try many hostile files in child processes: one for irkit, and one for the reference, which is
+not made for such models and may crash."""
+
+import resource
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from irkit.debug import Child, ChildDied, Limits
+from irkit.fuzz.hostile.cases import HostileKind, hostile_case, try_hostile
+from irkit.fuzz.hostile.referee import compare
+from irkit.fuzz.hostile.try_onnx import Arrays, Ran, try_model
+from irkit.fuzz.hostile.verdict import Status, Verdict
+
+LIMITS = Limits(seconds=60.0, memory=2 << 30)
+_BATCH = 40
+_SHOWN = 5
+"""Examples of each outcome that are kept."""
+
+Attempt = Callable[[bytes], Verdict]
+"""What is done with a file in the child; a function of a module."""
+
+
+class Answers(msgspec.Struct, frozen=True, eq=False):
+    """What a child found, and its peak memory (bytes)."""
+
+    found: list[Ran]
+    peak: int
+
+
+def try_batch(kind: HostileKind, numbers: Sequence[int], attempt: Attempt | None) -> Answers:
+    """Make files and try them, in this process."""
+    found = [_tried(kind, number, attempt) for number in numbers]
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Answers(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+
+
+def _tried(kind: HostileKind, number: int, attempt: Attempt | None) -> Ran:
+    data = hostile_case(kind, number)
+    if attempt is not None:
+        return Ran(attempt(data), {}, {})
+    return try_model(data) if kind == "onnx" else Ran(try_hostile(kind, data), {}, {})
+
+
+class Sweep:
+    """Try files by number, and count what became of them; close it, or use it in a ``with``.
+
+    ``attempt`` takes the place of what is otherwise done with a file of this kind.
+    """
+
+    def __init__(
+        self, kind: HostileKind, *, attempt: Attempt | None = None, limits: Limits = LIMITS
+    ) -> None:
+        self.kind, self.attempt = kind, attempt
+        self.counts: Counter[tuple[Status, str]] = Counter()
+        self.examples: dict[tuple[Status, str], list[tuple[int, Verdict]]] = {}
+        self.slowest: dict[Status, tuple[float, int]] = {}
+        self.peak = 0
+        self._ours, self._reference = Child(limits), Child(limits)
+
+    def __enter__(self) -> "Sweep":
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        self._ours.close()
+        self._reference.close()
+
+    @property
+    def wrong(self) -> int:
+        """Count the bugs."""
+        return sum(count for (status, _), count in self.counts.items() if status == "wrong")
+
+    def run(self, numbers: range) -> Iterator[tuple[int, Verdict]]:
+        """Try files, and give the verdict of each."""
+        for at in range(0, len(numbers), _BATCH):
+            batch = numbers[at : at + _BATCH]
+            for number, ran in zip(batch, self._batch(batch), strict=True):
+                verdict = self._compared(number, ran)
+                self._count(number, verdict)
+                yield number, verdict
+
+    def _batch(self, numbers: Sequence[int]) -> list[Ran]:
+        """Try a batch; where it takes its process with it, each file by itself."""
+        try:
+            answers = self._ours.call(try_batch, self.kind, numbers, self.attempt)
+        except ChildDied as error:
+            if len(numbers) == 1:
+                return [Ran(Verdict("wrong", error.kind, f"{error}\n{error.traceback}"), {}, {})]
+            return [ran for number in numbers for ran in self._batch([number])]
+        self.peak = max(self.peak, answers.peak)
+        return answers.found
+
+    def _compared(self, number: int, ran: Ran) -> Verdict:
+        if not ran.outputs:
+            return ran.verdict
+        try:
+            verdict = self._reference.call(_by_number, number, ran.inputs, ran.outputs)
+        except ChildDied as error:
+            return Verdict("excluded", f"the reference does not come back: {error.kind}")
+        return msgspec.structs.replace(verdict, seconds=ran.verdict.seconds)
+
+    def _count(self, number: int, verdict: Verdict) -> None:
+        key = verdict.status, verdict.what
+        self.counts[key] += 1
+        kept = self.examples.setdefault(key, [])
+        if len(kept) < _SHOWN:
+            kept.append((number, verdict))
+        self.slowest[verdict.status] = max(
+            self.slowest.get(verdict.status, (0.0, 0)), (verdict.seconds, number)
+        )
+
+
+def _by_number(number: int, inputs: Arrays, outputs: Arrays) -> Verdict:
+    return compare(hostile_case("onnx", number), inputs, outputs)
