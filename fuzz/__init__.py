@@ -1,7 +1,7 @@
 """Random programs and planted bugs for finding faults. Reading order: expressions, nests, programs;
 picks, stage_draws, schedule_draws (random schedules); kernels, threads, schedules, graphs (fixed
 programs), cases; trial, nursery (a changed pass in a child process); planted, mutants, score,
-command_teeth."""
+command_teeth; campaign and command_fuzz (many cases in worker processes)."""
 
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.programs import arguments, prim_funcs

@@ -49,6 +49,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.phases.command_reduce:reduce_",
         "Make a failure small, and write a test that fails while it is there.",
     ),
+    "fuzz": (
+        "irkit.fuzz.command_fuzz:fuzz",
+        "Draw programs at random, and say whether all that runs them agrees.",
+    ),
     "teeth": (
         "irkit.fuzz.command_teeth:teeth",
         "Break irkit's own passes and say whether the checks notice.",

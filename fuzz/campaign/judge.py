@@ -23,6 +23,7 @@ def judge(
     sample: Sample,
     *,
     thorough: bool = False,
+    native: bool = True,
     promises: Sequence[str] = (),
     number: int = 0,
     told: Told = lambda tier: None,
@@ -33,7 +34,7 @@ def judge(
     must agree with NumPy. ``thorough`` runs what is there after each pass too, which is also done
     where anything is wrong, to name the guilty pass. ``promises`` are names of ``PROMISES``, and
     ``number`` chooses among what they could look at. ``told`` hears of each tier before it runs:
-    native code that is wrong may take this process with it.
+    native code that is wrong may take this process with it, and without ``native`` none is run.
     """
     course = Course(told)
     if isinstance(sample.ir, str):
@@ -43,7 +44,7 @@ def judge(
     if case is None:
         assert found is not None
         return found
-    found = _guarded(course, case.run)
+    found = _guarded(course, lambda: case.run(native=native))
     if found is None and isinstance(case, LoopCase):
         found = _kept(case, promises, number)
     if found is not None and (found.named or not found.is_finding):
@@ -103,9 +104,14 @@ def _guarded(course: Course, run: Callable[[], object]) -> Outcome | None:
     except IRKitError as error:
         return _outcome(course, "failed", str(error))
     except Exception as error:
-        text = "".join(traceback.format_exception(error))[-_TRACEBACK:]
-        return _outcome(course, "failed", f"{type(error).__name__}: {error}\n{text}")
+        return _outcome(course, "failed", explained(error))
     return None
+
+
+def explained(error: Exception) -> str:
+    """Say what an exception is that nobody meant to raise, and where it comes from."""
+    text = "".join(traceback.format_exception(error))[-_TRACEBACK:]
+    return f"{type(error).__name__}: {error}\n{text}"
 
 
 def _outcome(course: Course, status: Status, message: str, named: str = "") -> Outcome:

@@ -36,14 +36,16 @@ class LoopCase:
         self.steps: list[Step] = []
         self.reference = Reference(sample, sample.ir)
 
-    def run(self) -> None:
-        """Run all tiers. Raises: Wrong."""
+    def run(self, *, native: bool = True) -> None:
+        """Run all tiers, or all but native code. Raises: Wrong."""
         with self.course.running("interpreter"):
             self._interpret_as_drawn()
         with self.course.running("lower"):
             self._lower()
         with self.course.running("lowered"):
             self.interpret(self.lowered)
+        if not native:
+            return
         text = emit([self.lowered], target_of(3))
         for level in (0, 3):
             with self.course.running(f"O{level}"):

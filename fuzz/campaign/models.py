@@ -45,8 +45,8 @@ class ModelCase:
             case _:
                 raise AssertionError(f"a {type(sample.ir).__name__} is no model")
 
-    def run(self) -> None:
-        """Run all tiers. Raises: Wrong."""
+    def run(self, *, native: bool = True) -> None:
+        """Run all tiers, or all but native code. Raises: Wrong."""
         with self.course.running("interpreter"):
             self._interpret_as_drawn()
         with self.course.running("lower"):
@@ -57,7 +57,7 @@ class ModelCase:
             self.course.fired = [step.name for step in self.steps if step.changed]
         with self.course.running("lowered"):
             self.interpret(after)
-        if _LAST in self.sample.pipeline.names:
+        if native and _LAST in self.sample.pipeline.names:
             for level in (0, 3):
                 with self.course.running(f"O{level}"):
                     self._run_native(level)

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, Any, Literal, TypeVar
 
@@ -77,10 +77,11 @@ class Answer(msgspec.Struct, array_like=True):
 
 class Child:
     """A process that runs one call after another. It starts when first needed, and anew after a
-    call that ended it."""
+    call that ended it. ``env`` is added to the environment that it gets from this process."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *, env: Mapping[str, str] | None = None) -> None:
         self.limits = limits
+        self.env = {**os.environ, **(env or {})}
         self.starts = 0
         self._stopped = False
         self._lock = threading.RLock()
@@ -149,6 +150,7 @@ class Child:
             [sys.executable, "-c", _START, paths, log.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env=self.env,
         )
         self.starts += 1
         self._process, self._log = process, log

@@ -1,11 +1,19 @@
 """Code that is wrong on purpose, called in a process of its own."""
 
+import os
+import signal
+import time
+
 import numpy as np
 
 from irkit.codegen import compile_object, emit
+from irkit.core import rewrite
+from irkit.fuzz.campaign import Asked, Draw, Outcome, Ran
 from irkit.fuzz.campaign.guarded import Flush, GuardedKernel, Yard
 from irkit.fuzz.campaign.loops import target_of
-from irkit.ir import parse
+from irkit.fuzz.campaign.worker import tell
+from irkit.ir import For, PrimFunc, parse
+from irkit.transform import define_pass
 
 
 def call_amid_guards(text: str, flush: Flush, level: int) -> list[float]:
@@ -14,3 +22,52 @@ def call_amid_guards(text: str, flush: Flush, level: int) -> list[float]:
     image = compile_object(emit([func], target_of(level)), target_of(level))
     args = [np.arange(8, dtype=np.float32), np.zeros(8, np.float32)]
     return [float(value) for value in GuardedKernel(func, image)(Yard(), args, flush)[1]]
+
+
+def crash(draw: Draw, asked: Asked) -> Ran:
+    """Take the process along."""
+    os.kill(os.getpid(), signal.SIGSEGV)
+    raise AssertionError
+
+
+def hang_or_fill_memory(draw: Draw, asked: Asked) -> Ran:
+    """Never come back, and the next time take more memory than there is."""
+    while draw.number == 0 and asked.native:
+        time.sleep(1)
+    kept = bytes(1 << 42 if asked.native else 0)
+    return Ran(Outcome("ok"), text=str(len(kept)))
+
+
+def crash_in_native_code(draw: Draw, asked: Asked) -> Ran:
+    """Crash as native code would, which is not run when the passes are looked at."""
+    if asked.native:
+        tell(asked.tier_file, "O3")
+        crash(draw, asked)
+    return Ran(Outcome("ok"), text="the program", digest="0")
+
+
+def wrong_now_and_then(draw: Draw, asked: Asked) -> Ran:
+    """Be wrong where the number is a multiple of ten, always in the same way."""
+    if draw.number % 10:
+        return Ran(Outcome("ok"))
+    outcome = Outcome("mismatch", "lowered", "simplify", "C[0] is 1, expected 2")
+    return Ran(outcome, text=f"program {draw.number}", digest=str(draw.number))
+
+
+def not_valid(draw: Draw, asked: Asked) -> Ran:
+    """Find nothing to run in every fifth case."""
+    if draw.number % 5 == 0:
+        return Ran(Outcome("invalid", "draw", message="nothing fits"))
+    return Ran(Outcome("ok"))
+
+
+@define_pass()
+def drop_the_last_iteration(func: PrimFunc) -> PrimFunc:
+    """Let each loop end one iteration too early."""
+    return rewrite(func, lambda node: node.replace(end=node.end - 1), on=For)
+
+
+@define_pass()
+def never_fire(func: PrimFunc) -> PrimFunc:
+    """Do nothing."""
+    return func

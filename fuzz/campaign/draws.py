@@ -1,0 +1,109 @@
+"""A case by its number: what is drawn for it is the same on every machine and in every process."""
+
+import hashlib
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from irkit.core import FormatError, IRKitError
+from irkit.fuzz.campaign.models import is_model
+from irkit.fuzz.generators import KINDS, Kind, Sample
+from irkit.fuzz.picks import Picks, picks_of
+from irkit.fuzz.sample import draw_sample
+from irkit.ir import PrimFunc
+from irkit.phases.command_options import registry
+from irkit.phases.placing import Flow
+from irkit.transform import parse_placed
+
+
+class Draw(msgspec.Struct, frozen=True):
+    """A case: its kind, the seed of the campaign, and its number in it. ``passes`` are those under
+    test, each with its place, as ``--pass`` has it."""
+
+    kind: Kind
+    seed: int
+    number: int
+    passes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name it, such as for a file."""
+        return f"{self.kind}-{self.seed}-{self.number}"
+
+    @property
+    def picks(self) -> Picks:
+        """Make the choices of the case. Those of neighbouring numbers have nothing in common."""
+        digest = hashlib.sha256(f"{self.seed} {self.kind} {self.number}".encode()).digest()
+        return picks_of(int.from_bytes(digest[:8], "little"))
+
+    def sample(self) -> Sample:
+        """Draw it. Raises: Unusable; IRKitError if a pass under test cannot stand in its place."""
+        return with_passes(draw_sample(self.kind, self.picks), self.passes)
+
+
+def draw_of(seed: int, number: int, kinds: tuple[Kind, ...], passes: tuple[str, ...]) -> Draw:
+    """Say what case has a number: the kinds take turns."""
+    return Draw(kinds[number % len(kinds)], seed, number, passes)
+
+
+def with_passes(sample: Sample, passes: tuple[str, ...]) -> Sample:
+    """Put passes under test into the pipeline of a sample, if it is one of their level.
+
+    Raises: IRKitError, such as where the pipeline lacks what a pass needs.
+    """
+    if not passes or isinstance(sample.ir, str):
+        return sample
+    loops = isinstance(sample.ir, PrimFunc)
+    assert loops or is_model(sample.ir)
+    wanted = [text for text in passes if text.startswith("graph:") != loops]
+    if not wanted:
+        return sample
+    flow = Flow(loops=sample.pipeline) if loops else Flow(graph=sample.pipeline)
+    flow = flow.with_placed(wanted, registry())
+    return msgspec.structs.replace(sample, pipeline=flow.loops if loops else flow.graph)
+
+
+def written(draw: Draw) -> str:
+    """Write a case as the text of a file that :func:`read_draw` reads."""
+    passes = ", ".join(_quoted(text) for text in draw.passes)
+    return (
+        f"kind = {_quoted(draw.kind)}\nseed = {draw.seed}\nnumber = {draw.number}\n"
+        f"passes = [{passes}]\n"
+    )
+
+
+def _quoted(text: str) -> str:
+    # A string of JSON is one of TOML.
+    return msgspec.json.encode(text).decode()
+
+
+def read_draw(path: Path) -> Draw:
+    """Read the file of a case. Raises: FormatError if it is none."""
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+        fields = {name: data[name] for name in ("kind", "seed", "number", "passes")}
+        draw = msgspec.convert(fields, Draw)
+    except (ValueError, KeyError) as error:
+        raise FormatError(
+            f"{path} is no case of irkit fuzz: {error}",
+            hint=f"It needs kind (one of {', '.join(KINDS)}), seed, number and passes.",
+        ) from None
+    return draw
+
+
+def checked_names(passes: tuple[str, ...]) -> tuple[str, ...]:
+    """Find the names of passes under test.
+
+    Raises: IRKitError if one is not there, or its place is not.
+    """
+    known, names = registry(), list[str]()
+    for text in passes:
+        flow = Flow().with_placed([text], known)
+        if flow.legalize is not Flow().legalize:
+            raise IRKitError(
+                f"pass {text!r} stands in the legalisation, which fuzzing does not run",
+                hint="Give it a phase (0 to 3), or graph.",
+            )
+        names.append(known.resolve(parse_placed(text).spec).name)
+    return tuple(names)

@@ -1,0 +1,294 @@
+"""Run a campaign: cases by number, in worker processes, each on disk before it runs.
+
+A thread for each worker asks for the next number, has the case run, and puts what came of it into
+a queue; the main thread counts, keeps findings and tells. A worker that crashes, hangs or takes
+too much memory is a finding with its case, and the next one takes its place.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from irkit.core import IRKitError
+from irkit.debug import Child, ChildDied, Limits
+from irkit.fuzz.campaign.draws import Draw, draw_of, written
+from irkit.fuzz.campaign.findings import Finding, Findings, Group
+from irkit.fuzz.campaign.outcome import Outcome, Status
+from irkit.fuzz.campaign.promises import PROMISES
+from irkit.fuzz.campaign.tally import Tally
+from irkit.fuzz.campaign.worker import TIER_BYTES, Asked, Ran, digest_of, run_case
+from irkit.fuzz.generators import KINDS, Kind
+
+THOROUGH_EVERY = 10
+ELSEWHERE_EVERY = 50
+RETRIES = 3
+CASE_SECONDS = 20.0
+_CASES_OF_A_WORKER = 2000
+_DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
+_MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
+
+Runner = Callable[[Draw, Asked], Ran]
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What came of a case. ``finding`` is there if it was looked at; ``group`` is what it was
+    before."""
+
+    draw: Draw
+    ran: Ran
+    group: Group | None = None
+    finding: Finding | None = None
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a campaign is to do. Units: ``seconds`` of the whole, ``case_seconds`` of a case,
+    ``memory`` bytes of a worker."""
+
+    seed: int = 0
+    kinds: tuple[Kind, ...] = KINDS
+    seconds: float | None = 60.0
+    cases: int | None = None
+    jobs: int = 1
+    passes: tuple[str, ...] = ()
+    under_test: tuple[str, ...] = ()
+    folder: Path | None = None
+    case_seconds: float = CASE_SECONDS
+    memory: int | None = 2 << 30
+
+
+class Campaign:
+    """A campaign that is under way. ``runner`` is what a worker runs for a case."""
+
+    def __init__(self, plan: Plan, runner: Runner = run_case) -> None:
+        self.plan, self.runner = plan, runner
+        self.tally = Tally(plan.under_test)
+        self.findings = Findings(plan.folder)
+        self.seconds = 0.0
+        self.interrupted = False
+        self._next = 0
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._done: queue.SimpleQueue[Done | BaseException | None] = queue.SimpleQueue()
+        self._workers: list[_Worker] = []
+        self._ends = float("inf")
+
+    def run(self, tell: Callable[["Campaign"], object] = lambda campaign: None) -> None:
+        """Run to the end, or until interrupted; ``tell`` is called now and then."""
+        if self.plan.folder is not None:
+            self.plan.folder.mkdir(parents=True, exist_ok=True)
+        started = time.monotonic()
+        self._ends = started + (self.plan.seconds or float("inf"))
+        self._workers = [_Worker(self, number) for number in range(self.plan.jobs)]
+        threads = [threading.Thread(target=each.work, daemon=True) for each in self._workers]
+        try:
+            for thread in threads:
+                thread.start()
+            for _ in self._collected():
+                self.seconds = time.monotonic() - started
+                tell(self)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            self._end(threads)
+            self.seconds = time.monotonic() - started
+
+    def _collected(self) -> Iterator[None]:
+        working = len(self._workers)
+        while working:
+            try:
+                found = self._done.get(timeout=0.5)
+            except queue.Empty:
+                yield
+                continue
+            if found is None:
+                working -= 1
+            elif isinstance(found, BaseException):
+                raise found
+            else:
+                self._count(found)
+            yield
+
+    def _count(self, done: Done) -> None:
+        kind = done.draw.kind
+        self.tally.add(kind, done.ran, is_loop=kind not in _MODELS)
+        with self._lock:
+            if done.finding is not None and done.group is not None:
+                self.findings.add(done.finding, done.group)
+            elif done.group is not None:
+                self.findings.count(done.group)
+
+    def _end(self, threads: list[threading.Thread]) -> None:
+        self._stop.set()
+        while any(thread.is_alive() for thread in threads):
+            for worker in self._workers:
+                worker.close()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join(0.1)
+        for worker in self._workers:
+            worker.close()
+            worker.forget()
+
+    def next_draw(self) -> Draw | None:
+        """Give the next case; None when the campaign is over."""
+        plan = self.plan
+        with self._lock:
+            over = plan.cases is not None and self._next >= plan.cases
+            if over or self._stop.is_set() or time.monotonic() >= self._ends:
+                return None
+            self._next += 1
+            return draw_of(plan.seed, self._next - 1, plan.kinds, plan.passes)
+
+    def put(self, done: Done | BaseException | None) -> None:
+        """Hand over what came of a case, or that a worker has ended."""
+        self._done.put(done)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Say whether what happens to workers is no longer their fault."""
+        return self._stop.is_set()
+
+    def wants_look(self, finding: Finding) -> bool:
+        """Say whether a finding is worth trying again."""
+        with self._lock:
+            return self.findings.wants_look(finding.group, finding.digest)
+
+    def lost_worker(self) -> None:
+        """Count a worker that died of a case."""
+        with self._lock:
+            self.tally.workers_lost += 1
+
+
+class _Worker:
+    """A process that runs cases, another of it with other hashes, and the thread that asks."""
+
+    def __init__(self, campaign: Campaign, number: int) -> None:
+        plan = campaign.plan
+        self.campaign = campaign
+        limits = Limits(plan.case_seconds, plan.memory)
+        self.child = Child(limits)
+        self.elsewhere = Child(limits, env={"PYTHONHASHSEED": str(number + 1)})
+        self.case_file = None if plan.folder is None else plan.folder / f"running-{number}.toml"
+        self.tier_file = None if plan.folder is None else plan.folder / f"running-{number}.tier"
+        self.left = _CASES_OF_A_WORKER
+
+    def work(self) -> None:
+        """Run cases until there are no more."""
+        try:
+            while (draw := self.campaign.next_draw()) is not None:
+                found = self._case(draw)
+                if found is None:
+                    break
+                self.campaign.put(found)
+        except BaseException as error:  # Told in the main thread, which ends everything.
+            self.campaign.put(error)
+        else:
+            self.campaign.put(None)
+
+    def close(self) -> None:
+        """End the processes."""
+        self.child.close()
+        self.elsewhere.close()
+
+    def forget(self) -> None:
+        """Remove the files that say what is running."""
+        for path in (self.case_file, self.tier_file):
+            if path is not None:
+                with suppress(OSError):
+                    path.unlink()
+
+    def _case(self, draw: Draw) -> Done | None:
+        """Run a case; None if the campaign ends meanwhile."""
+        if self.case_file is not None:
+            # On disk before it runs: whatever happens to this process, the case can be had again.
+            self.case_file.write_text(written(draw), "utf-8")
+        self._renew()
+        names = tuple(PROMISES)
+        promise = names[draw.number // len(self.campaign.plan.kinds) % len(names)]
+        asked = Asked(
+            thorough=draw.number % THOROUGH_EVERY == 0,
+            promises=(promise,),
+            tier_file=str(self.tier_file or ""),
+        )
+        ran = self._ran(draw, asked)
+        if (
+            ran is not None
+            and not ran.outcome.is_finding
+            and draw.number % ELSEWHERE_EVERY == ELSEWHERE_EVERY // 2
+        ):
+            ran = self._same_elsewhere(draw, ran)
+        if ran is None or not ran.outcome.is_finding:
+            return None if ran is None else Done(draw, ran)
+        finding = Finding(draw, ran.outcome, ran.text, ran.digest)
+        if not self.campaign.wants_look(finding):
+            return Done(draw, ran, finding.group)
+        return Done(draw, ran, finding.group, self._tried_again(finding, asked))
+
+    def _renew(self) -> None:
+        """Take another process after many cases: what they leave behind adds up."""
+        self.left -= 1
+        if self.left <= 0:
+            self.child.close()
+            self.left = _CASES_OF_A_WORKER
+
+    def _ran(self, draw: Draw, asked: Asked) -> Ran | None:
+        try:
+            return self.child.call(self.campaign.runner, draw, asked)
+        except ChildDied as died:
+            if self.campaign.is_stopping:
+                return None
+            self.campaign.lost_worker()
+            said = "\n".join(filter(None, (died.message, died.traceback)))
+            return Ran(Outcome(_DEATHS[died.kind], self._tier(), message=said))
+        except (EOFError, OSError, ValueError) as error:
+            if self.campaign.is_stopping:
+                return None
+            raise IRKitError(f"a worker cannot be run: {error}") from error
+
+    def _tier(self) -> str:
+        """Read where a worker was when it died."""
+        try:
+            data = b"" if self.tier_file is None else self.tier_file.read_bytes()
+        except OSError:
+            return ""
+        return data[:TIER_BYTES].decode(errors="replace").strip()
+
+    def _same_elsewhere(self, draw: Draw, ran: Ran) -> Ran | None:
+        """Compare what is drawn and lowered with that of a process with another hash seed."""
+        try:
+            here, there = (each.call(digest_of, draw) for each in (self.child, self.elsewhere))
+        except (ChildDied, OSError, ValueError):
+            return None if self.campaign.is_stopping else ran
+        checks = (*ran.outcome.checks, "other hash seed")
+        outcome = ran.outcome.replace(checks=checks)
+        if here != there:
+            message = "a process with another hash seed draws or lowers something else"
+            outcome = outcome.replace(status="broken", tier="promises", message=message)
+        return msgspec.structs.replace(ran, outcome=outcome, digest=here)
+
+    def _tried_again(self, finding: Finding, asked: Asked) -> Finding:
+        """Run a case again, to know whether it is always wrong, and which pass is guilty."""
+        died = finding.outcome.status in _DEATHS.values()
+        for _ in range(RETRIES):
+            ran = self._ran(finding.draw, asked)
+            if ran is None:
+                break
+            finding.tries += 1
+            finding.again += ran.outcome.is_finding
+        if died and not self.campaign.is_stopping:
+            # Without native code, the passes can be looked at one by one.
+            calm = msgspec.structs.replace(asked, thorough=True, native=False, promises=())
+            ran = self._ran(finding.draw, calm)
+            if ran is not None:
+                by_code = finding.outcome.tier in ("O0", "O3") and ran.outcome.ok
+                named = "code" if by_code else ran.outcome.named
+                outcome = finding.outcome.replace(named=named)
+                finding = msgspec.structs.replace(
+                    finding, outcome=outcome, text=ran.text, digest=ran.digest
+                )
+        return finding

@@ -1,0 +1,95 @@
+"""What a campaign finds: each once, with its case, as a file that runs again."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from irkit.core import replacing
+from irkit.fuzz.campaign.draws import Draw, written
+from irkit.fuzz.campaign.outcome import Outcome
+
+Group: TypeAlias = tuple[str, str]
+_UNUSUAL = re.compile(r"[^a-z0-9]+")
+MOST_OF_A_KIND = 3
+
+
+class Finding(msgspec.Struct):
+    """A case that is wrong. ``again`` says how often it was so in ``tries`` more; ``digest`` is
+    that of its program; ``file`` is where it lies."""
+
+    draw: Draw
+    outcome: Outcome
+    text: str = ""
+    digest: str = ""
+    again: int = 0
+    tries: int = 0
+    file: str = ""
+
+    @property
+    def group(self) -> Group:
+        """Say what findings are taken for the same fault by."""
+        return self.outcome.symptom, self.outcome.named
+
+    @property
+    def title(self) -> str:
+        """Say in a line what is wrong."""
+        after = f" after {self.outcome.named}" if self.outcome.named else ""
+        return f"{self.outcome.symptom}{after} ({self.draw.name})"
+
+    def __str__(self) -> str:
+        sure = f"came again {self.again} of {self.tries} times" if self.tries else "not tried again"
+        return f"{self.title}; {sure}\n{self.outcome.message}".rstrip()
+
+
+class Findings:
+    """Findings by symptom, pass and program: each once, and a few of each symptom and pass; the
+    rest are counted."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.kept: list[Finding] = []
+        self.counted: Counter[Group] = Counter()
+        self._looks: Counter[Group] = Counter()
+        self._programs: set[tuple[Group, str]] = set()
+        self._known_as: dict[Group, Group] = {}
+
+    def wants_look(self, group: Group, digest: str) -> bool:
+        """Say whether one more of a group, on a program, is worth the time to look closer, and
+        take it that somebody does."""
+        seen = bool(digest) and (group, digest) in self._programs
+        if seen or self._looks[group] >= MOST_OF_A_KIND:
+            return False
+        self._looks[group] += 1
+        self._programs.add((group, digest))
+        return True
+
+    def add(self, finding: Finding, first_group: Group) -> None:
+        """Keep a finding that was looked at; before that it was one of ``first_group``."""
+        self._known_as[first_group] = finding.group
+        self.counted[finding.group] += 1
+        self.kept.append(finding)
+        if self.folder is not None:
+            finding.file = str(write_finding(finding, self.folder))
+
+    def count(self, group: Group) -> None:
+        """Count a finding that is like others."""
+        self.counted[self._known_as.get(group, group)] += 1
+
+
+def write_finding(finding: Finding, folder: Path) -> Path:
+    """Write a finding as a file that ``irkit fuzz --replay`` runs again."""
+    name = _UNUSUAL.sub("-", f"{finding.outcome.symptom} {finding.outcome.named}".lower())
+    path = folder / f"{name.strip('-')}-{finding.draw.name}.toml"
+    said = f"{finding}\n\nRun it again with: irkit fuzz --replay {path}"
+    with replacing(path) as made:
+        text = f"{_commented(said)}\n{written(finding.draw)}\n{_commented(finding.text)}"
+        made.write_text(text, "utf-8")
+    return path
+
+
+def _commented(text: str) -> str:
+    lines = (line if line.isprintable() else ascii(line) for line in text.splitlines())
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines)

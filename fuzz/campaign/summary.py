@@ -1,0 +1,177 @@
+"""Say what a campaign did and found: as text, as a page, and for CI."""
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from xml.etree import ElementTree as Xml
+
+from irkit.fuzz.campaign.engine import Campaign
+from irkit.fuzz.campaign.findings import Finding
+from irkit.fuzz.campaign.tally import Tally
+from irkit.fuzz.schedule_draws.drawers import DRAWERS
+from irkit.phases import DEFAULT, GRAPH
+
+LEAST_VALID = 0.9
+LEAST_FIRED = 0.1
+LEAST_CASES = 100
+_LOOPS = ("programs", "schedules", "pipelines")
+
+
+def tested_nothing(campaign: Campaign) -> str:
+    """Say why a campaign says nothing about what it should have tested; nothing if it does."""
+    tally, plan = campaign.tally, campaign.plan
+    least = LEAST_CASES if plan.cases is None else min(LEAST_CASES, plan.cases)
+    if tally.cases < least:
+        return (
+            f"too few cases: {tally.cases}, expected at least {least}. Give it more time, or say "
+            "how many with --cases."
+        )
+    if tally.valid_share < LEAST_VALID:
+        common = ", ".join(f"{reason} ({n})" for reason, n in tally.reasons.most_common(2))
+        return (
+            f"only {tally.valid_share:.1%} of the cases were valid, expected at least "
+            f"{LEAST_VALID:.0%}; mostly: {common}"
+        )
+    for name in tally.under_test:
+        share = tally.fired_share(name)
+        if share < LEAST_FIRED:
+            return (
+                f"pass '{name}' changed something in {tally.passes[name]} of {tally.placed} cases "
+                f"({share:.1%}), expected at least {LEAST_FIRED:.0%}: it was hardly tested. Put it "
+                "where there is something for it to do."
+            )
+    return ""
+
+
+def exit_code(campaign: Campaign) -> int:
+    """Return 1 for findings, 2 if nothing was tested, 130 if interrupted, 0 if all is well."""
+    if campaign.findings.counted:
+        return 1
+    if campaign.interrupted:
+        return 130
+    return 2 if tested_nothing(campaign) else 0
+
+
+def summary(campaign: Campaign) -> str:
+    """Say in lines what was done and found."""
+    return "\n".join((*_told(campaign), *_found(campaign)))
+
+
+def _told(campaign: Campaign) -> Iterator[str]:
+    tally, plan = campaign.tally, campaign.plan
+    rate = tally.cases / campaign.seconds if campaign.seconds else 0.0
+    stopped = ", interrupted" if campaign.interrupted else ""
+    yield (
+        f"{tally.cases} cases of seed {plan.seed} in {campaign.seconds:.1f} s{stopped}: "
+        f"{rate:.1f} a second, {rate / plan.jobs:.1f} a second and worker "
+        f"(median case {1e3 * tally.median('whole'):.1f} ms)"
+    )
+    yield f"valid: {tally.valid} ({tally.valid_share:.2%})"
+    for reason, count in tally.reasons.most_common(5):
+        yield f"  not valid: {count} x {reason}"
+    if tally.unplaced:
+        yield f"  in {tally.unplaced} of these a pass under test had no place"
+    yield f"workers lost: {tally.workers_lost}"
+    yield _line("kinds", tally.kinds)
+    yield "what ran:"
+    for tier, count in tally.tiers.items():
+        yield f"  {tier:12} {count:7} times, median {1e3 * tally.median(tier):6.2f} ms"
+    yield _line("promises", tally.promises)
+    for name in tally.under_test:
+        yield (
+            f"pass '{name}' changed something in {tally.passes[name]} of {tally.placed} cases "
+            f"({tally.fired_share(name):.1%})"
+        )
+    yield _line("passes that changed something", tally.passes)
+    yield from covered(tally)
+
+
+def covered(tally: Tally) -> Iterator[str]:
+    """Say what was in the samples, group by group, and what never was."""
+    groups: dict[str, dict[str, int]] = {}
+    for feature, count in tally.features.items():
+        group, _, name = feature.partition(":")
+        groups.setdefault(group, {})[name] = count
+    for group, counts in sorted(groups.items()):
+        yield _line(group, counts)
+    ran = {kind for kind, count in tally.kinds.items() if count}
+    wanted: dict[str, tuple[Mapping[str, int], set[str]]] = {
+        "passes": (tally.passes, _possible(ran))
+    }
+    if "schedules" in ran:
+        wanted["primitives"] = (groups.get("primitive", {}), set(DRAWERS))
+    for what, (seen, known) in wanted.items():
+        missing = sorted(known - set(seen))
+        if missing:
+            yield f"{what} that never did anything: {', '.join(missing)}"
+
+
+def _possible(kinds: set[str]) -> set[str]:
+    loops = set(DEFAULT.names) if kinds & set(_LOOPS) else set[str]()
+    graphs = set(GRAPH.names) if kinds & {"graphs", "onnx"} else set[str]()
+    return loops | graphs
+
+
+def _line(what: str, counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return f"{what}: " + (", ".join(f"{name} {count}" for name, count in ordered) or "none")
+
+
+def _found(campaign: Campaign) -> Iterator[str]:
+    findings = campaign.findings
+    if not findings.counted:
+        yield "findings: none"
+    else:
+        yield f"findings: {findings.counted.total()}, by symptom and pass:"
+    for (symptom, named), count in findings.counted.most_common():
+        yield f"  {count:5} x {symptom}{f' after {named}' if named else ''}"
+    for finding in findings.kept:
+        yield ""
+        yield str(finding)
+        if finding.file:
+            yield f"  again: irkit fuzz --replay {finding.file}"
+    why = tested_nothing(campaign)
+    if why:
+        yield ("" if campaign.interrupted else "error: nothing was tested: ") + why
+
+
+def as_junit(campaign: Campaign) -> str:
+    """Write a test case for each kind, for having tested anything, and for each finding kept."""
+    tally = campaign.tally
+    suite = Xml.Element("testsuite", name="irkit fuzz", time=f"{campaign.seconds:.3f}")
+    for kind, count in sorted(tally.kinds.items()):
+        Xml.SubElement(suite, "testcase", classname="irkit.fuzz", name=f"{kind} ({count} cases)")
+    enough = Xml.SubElement(suite, "testcase", classname="irkit.fuzz", name="something was tested")
+    why = tested_nothing(campaign)
+    if why:
+        Xml.SubElement(enough, "failure", message=_printable(why))
+    for finding in campaign.findings.kept:
+        name = _printable(finding.title)
+        case = Xml.SubElement(suite, "testcase", classname="irkit.fuzz.findings", name=name)
+        failure = Xml.SubElement(case, "failure", message=name)
+        failure.text = _printable(f"{finding}\n\n{finding.text}")
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(len(suite.findall("testcase/failure"))))
+    Xml.indent(suite)
+    return Xml.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_page(campaign: Campaign) -> str:
+    """Write a page with the summary and each finding kept."""
+    parts = "".join(map(_section, campaign.findings.kept))
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>irkit fuzz</title>'
+        "<style>body{font:15px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+        "pre{background:#f4f4f4;padding:1rem;overflow:auto;white-space:pre-wrap}"
+        "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}pre{background:#222}}"
+        f"</style><h1>irkit fuzz</h1><pre>{escape(summary(campaign))}</pre>{parts}</html>\n"
+    )
+
+
+def _section(finding: Finding) -> str:
+    body = escape(f"{finding}\n\n{finding.text}")
+    return f"<h2>{escape(finding.title)}</h2><pre>{body}</pre>"
+
+
+def _printable(text: str) -> str:
+    """Leave out what XML cannot hold."""
+    return "".join(ch if ch in "\n\t" or ch.isprintable() else "?" for ch in text)

@@ -1,0 +1,138 @@
+"""What runs in a worker process: draw a case, judge it, and say where one is.
+
+A worker lives for many cases. What it says last of where it is lies in a file, since it may not
+live to tell.
+"""
+
+import hashlib
+import os
+import time
+from functools import cache
+
+import msgspec
+
+from irkit.core import IRKitError
+from irkit.debug import scheduled_steps
+from irkit.fuzz.campaign.draws import Draw
+from irkit.fuzz.campaign.judge import explained, judge
+from irkit.fuzz.campaign.outcome import Outcome
+from irkit.fuzz.generators import Sample, Unusable
+from irkit.ir import PrimFunc
+
+TIER_BYTES = 32
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """How to judge a case: ``promises`` to ask for, and the file that is told of each tier."""
+
+    thorough: bool = False
+    native: bool = True
+    promises: tuple[str, ...] = ()
+    tier_file: str = ""
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """What came of a case. ``text`` and ``digest`` of the program are there if it is a finding, or
+    no native code was run; ``unplaced`` says that a pass under test had no place."""
+
+    outcome: Outcome
+    features: tuple[str, ...] = ()
+    text: str = ""
+    digest: str = ""
+    unplaced: bool = False
+
+
+def run_case(draw: Draw, asked: Asked) -> Ran:
+    """Draw a case and judge it."""
+    _settle()
+    started = time.perf_counter()
+    tell(asked.tier_file, "draw")
+    try:
+        sample = draw.sample()
+    except Unusable as error:
+        return Ran(Outcome("invalid", "draw", message=str(error)))
+    except Exception as error:
+        unplaced = isinstance(error, IRKitError) and bool(draw.passes) and _draws_without(draw)
+        text = str(error) if isinstance(error, IRKitError) else explained(error)
+        status = "invalid" if unplaced else "failed"
+        return Ran(Outcome(status, "draw", message=text), unplaced=unplaced)
+    drawn = time.perf_counter() - started
+    outcome = judge(
+        sample,
+        thorough=asked.thorough,
+        native=asked.native,
+        promises=asked.promises,
+        number=draw.number,
+        told=lambda tier: tell(asked.tier_file, tier),
+    )
+    before = outcome.seconds.get("draw", 0.0)
+    outcome = outcome.replace(
+        tiers=("draw", *(tier for tier in outcome.tiers if tier != "draw")),
+        seconds={**outcome.seconds, "draw": before + drawn},
+    )
+    if not outcome.is_finding and asked.native:
+        return Ran(outcome, sample.features)
+    text = text_of(sample)
+    return Ran(outcome, sample.features, text, _digest(text))
+
+
+def _draws_without(draw: Draw) -> bool:
+    """Say whether it is the passes under test that stand in the way."""
+    try:
+        msgspec.structs.replace(draw, passes=()).sample()
+    except IRKitError:
+        return False
+    return True
+
+
+def digest_of(draw: Draw) -> str:
+    """Give a digest of what is drawn, and of what it is lowered to: the same in each process."""
+    _settle()
+    try:
+        sample = draw.sample()
+        made = [text_of(sample)]
+        if isinstance(sample.ir, PrimFunc):
+            for step in scheduled_steps(sample.ir, sample.schedule, sample.pipeline):
+                made.append(f"{step.name} {step.changed}")
+                last = step.after
+                made[0] = made[0] if not step.changed else made[0] + last.script()
+        return _digest("\n".join(made))
+    except IRKitError as error:
+        return _digest(str(error))
+
+
+def text_of(sample: Sample) -> str:
+    """Print the program, the schedule and the passes of a sample."""
+    if isinstance(sample.ir, str):
+        return sample.ir
+    if isinstance(sample.ir, bytes):
+        program = f"an ONNX model of {len(sample.ir)} bytes, {_digest(sample.ir)}"
+    else:
+        program = sample.ir.script()
+    parts = [program, f"passes: {sample.pipeline}"]
+    if sample.schedule.steps:
+        parts.append(sample.schedule.as_python())
+    return "\n".join(parts)
+
+
+def _digest(text: str | bytes) -> str:
+    data = text.encode() if isinstance(text, str) else text
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+@cache
+def _settle() -> None:
+    """Compile afresh, on one thread: workers run side by side, and each case is another."""
+    os.environ["IRKIT_CACHE"] = "0"
+    os.environ["IRKIT_NUM_THREADS"] = "1"
+
+
+@cache
+def _opened(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+
+
+def tell(path: str, tier: str) -> None:
+    """Write down what runs next: the file outlives this process."""
+    if path:
+        os.pwrite(_opened(path), tier.encode().ljust(TIER_BYTES)[:TIER_BYTES], 0)

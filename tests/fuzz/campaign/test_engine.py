@@ -1,0 +1,153 @@
+"""A campaign: cases by number in worker processes that may crash, hang or eat all memory."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from irkit.debug import Child
+from irkit.fuzz.campaign import Campaign, Draw, Plan, read_draw
+from irkit.fuzz.campaign import summary as told
+from irkit.fuzz.campaign.draws import draw_of
+from irkit.fuzz.campaign.engine import Runner
+from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
+from irkit.fuzz.campaign.summary import exit_code, summary
+from tests.fuzz.campaign import faults
+
+
+def campaign_of(runner: Runner, folder: Path | None = None, **how: object) -> Campaign:
+    plan = {"cases": 20, "seconds": None, "kinds": ("programs",), "folder": folder, **how}
+    made = Campaign(Plan(**plan), runner)  # pyright: ignore[reportArgumentType]
+    made.run()
+    return made
+
+
+def is_alive(child: Child) -> bool:
+    return child._process is not None and child._process.poll() is None  # pyright: ignore[reportPrivateUsage]
+
+
+def test_the_same_seed_gives_the_same_cases() -> None:
+    kinds = ("programs", "schedules")
+    draws = [draw_of(7, number, kinds, ()) for number in range(4)]
+    assert [draw.kind for draw in draws] == ["programs", "schedules"] * 2
+    first = draws[0].picks.below(1 << 30)
+    assert first == draw_of(7, 0, kinds, ()).picks.below(1 << 30)
+    assert first != draw_of(8, 0, kinds, ()).picks.below(1 << 30)
+
+
+class Here:
+    """What looks like a worker process, and is this one: it starts at once."""
+
+    def __init__(self, *ignored: object, **also: object) -> None:
+        self.closed = False
+
+    def call(self, function: Callable[..., object], *args: object) -> object:
+        assert not self.closed
+        return function(*args)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irkit.fuzz.campaign.engine.Child", Here)
+
+
+@pytest.fixture
+def not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Save the time that workers take to start."""
+    monkeypatch.setattr("irkit.fuzz.campaign.engine.RETRIES", 0)
+
+
+def test_cases_are_counted_and_findings_tried_again_and_nothing_is_left(tmp_path: Path) -> None:
+    campaign = campaign_of(faults.wrong_now_and_then, tmp_path, jobs=2, cases=60)
+    assert campaign.tally.statuses == {"ok": 54, "mismatch": 6}
+    assert campaign.findings.counted == {("mismatch at lowered", "simplify"): 6}
+    assert len(campaign.findings.kept) == MOST_OF_A_KIND
+    assert exit_code(campaign) == 1
+    for finding in campaign.findings.kept:
+        assert (finding.again, finding.tries) == (3, 3)
+        assert read_draw(Path(finding.file)) == finding.draw
+        text = Path(finding.file).read_text()
+        assert "C[0] is 1, expected 2" in text
+        assert f"# program {finding.draw.number}\n" in text
+        assert f"irkit fuzz --replay {finding.file}" in text
+    assert "came again 3 of 3 times" in summary(campaign)
+    assert len(list(tmp_path.iterdir())) == MOST_OF_A_KIND
+    workers = campaign._workers  # pyright: ignore[reportPrivateUsage]
+    assert not any(is_alive(child) for each in workers for child in (each.child, each.elsewhere))
+
+
+@pytest.mark.usefixtures("not_tried_again")
+def test_a_crash_is_a_finding_with_its_place_and_the_next_worker_goes_on(tmp_path: Path) -> None:
+    campaign = campaign_of(faults.crash_in_native_code, tmp_path, cases=2)
+    assert campaign.tally.statuses == {"crash": 2}
+    assert campaign.tally.workers_lost == 2
+    finding = campaign.findings.kept[0]
+    assert finding.group == ("crash at O3", "code")  # Without native code it is right.
+    assert "SIGSEGV" in finding.outcome.message
+    assert read_draw(Path(finding.file)) == Draw("programs", 0, 0)
+    assert "# the program" in Path(finding.file).read_text()
+
+
+@pytest.mark.usefixtures("not_tried_again")
+def test_a_case_that_does_not_end_or_eats_all_memory_is_stopped() -> None:
+    campaign = campaign_of(faults.hang_or_fill_memory, cases=2, case_seconds=1.0, memory=1 << 29)
+    assert campaign.tally.statuses == {"hang": 1, "memory": 1}
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_an_interrupt_ends_it_with_what_was_counted(tmp_path: Path) -> None:
+    plan = Plan(cases=1000, seconds=None, kinds=("programs",), folder=tmp_path)
+    campaign = Campaign(plan, faults.wrong_now_and_then)
+
+    def interrupt(running: Campaign) -> None:
+        if running.tally.cases >= 5:
+            raise KeyboardInterrupt
+
+    campaign.run(interrupt)
+    assert campaign.interrupted
+    assert 5 <= campaign.tally.cases < 1000
+    assert "interrupted" in summary(campaign)
+    assert not list(tmp_path.glob("running*"))
+
+
+def test_a_case_is_on_disk_before_it_runs(tmp_path: Path) -> None:
+    plan = Plan(cases=1, seconds=None, kinds=("programs",), folder=tmp_path, case_seconds=30)
+    campaign = Campaign(plan, faults.hang_or_fill_memory)
+    seen: list[Draw] = []
+
+    def look(running: Campaign) -> None:
+        path = tmp_path / "running-0.toml"
+        if path.exists() and path.read_text():
+            seen.append(read_draw(path))
+            raise KeyboardInterrupt
+
+    campaign.run(look)
+    assert seen == [Draw("programs", 0, 0)]
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(
+    ("runner", "how", "said"),
+    [
+        (faults.not_valid, {"cases": 100}, "only 80.0% of the cases were valid"),
+        (faults.wrong_now_and_then, {"cases": None, "seconds": 1e-9}, "too few cases: 0"),
+    ],
+)
+def test_a_campaign_that_tested_nothing_fails(
+    runner: Runner, how: dict[str, object], said: str
+) -> None:
+    campaign = campaign_of(runner, **how)
+    assert said in told.tested_nothing(campaign)
+    assert exit_code(campaign) == 2
+
+
+@pytest.mark.long
+def test_it_survives_a_thousand_crashes_in_a_row(tmp_path: Path) -> None:
+    campaign = campaign_of(faults.crash, tmp_path, cases=1000, jobs=os.cpu_count() or 1)
+    assert campaign.tally.statuses == {"crash": 1000}
+    assert len(campaign.findings.kept) == MOST_OF_A_KIND
+    assert not list(tmp_path.glob("running*"))

@@ -1,0 +1,77 @@
+"""The verb fuzz."""
+
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+from click.testing import CliRunner, Result
+
+from irkit.fuzz.command_fuzz import fuzz
+
+FAULTS = "tests.fuzz.campaign.faults"
+
+
+def run(tmp_path: Path, *words: str) -> Result:
+    folder = str(tmp_path / "findings")
+    return CliRunner().invoke(fuzz, [*words, "--findings", folder], catch_exceptions=False)
+
+
+def test_programs_agree_and_the_summary_says_what_ran(tmp_path: Path) -> None:
+    page, xml = tmp_path / "report.html", tmp_path / "junit.xml"
+    files = ("--report", str(page), "--junit", str(xml))
+    result = run(tmp_path, "--cases", "26", "--kind", "programs", "--seed", "3", *files)
+    assert result.exit_code == 0, result.output
+    for said in (
+        "26 cases of seed 3",
+        "valid: 26 (100.00%)",
+        "O3",
+        "other hash seed 1",
+        "rung: ",
+        "findings: none",
+    ):
+        assert said in result.output
+    assert "26 cases of seed 3" in page.read_text()
+    assert Xml.parse(xml).getroot().get("failures") == "0"
+    assert not (tmp_path / "findings").exists()
+
+
+def test_a_wrong_pass_of_the_users_is_found_named_and_replayed(tmp_path: Path) -> None:
+    given = f"0:{FAULTS}:drop_the_last_iteration"
+    result = run(tmp_path, "--cases", "4", "--kind", "programs", "--pass", given)
+    assert result.exit_code == 1
+    assert "mismatch at lowered after drop-the-last-iteration" in result.output
+    found = sorted((tmp_path / "findings").iterdir())
+    again = CliRunner().invoke(fuzz, ["--replay", str(found[0])])
+    assert again.exit_code == 1
+    assert "after drop-the-last-iteration" in again.output
+
+
+def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
+    given = f"1:{FAULTS}:never_fire"
+    result = run(tmp_path, "--cases", "4", "--kind", "programs", "--pass", given)
+    assert result.exit_code == 2
+    assert "pass 'never-fire' changed something in 0 of 4 cases (0.0%)" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--time", "soon"), "no time"),
+        (("--time", "0"), "no time"),
+        (("--cases", "0"), "0 is not in the range"),
+        (("--kind", "poems"), "poems"),
+    ],
+)
+def test_a_mistake_is_said_and_nothing_runs(
+    tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    result = run(tmp_path, *words)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_what_is_no_case_cannot_be_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "case.toml"
+    path.write_text('kind = "programs"\n')
+    result = CliRunner().invoke(fuzz, ["--replay", str(path)])
+    assert "is no case of irkit fuzz" in str(result.exception)
