@@ -63,6 +63,7 @@ def contracts(
     hash_seeds: Sequence[int] = (1, 2),
     fires: int = 1,
     samples: int = 3,
+    idempotent: bool | None = None,
 ) -> tuple[Breach, ...]:
     """Try a pass on programs, and list the promises it breaks.
 
@@ -70,8 +71,9 @@ def contracts(
     same numbers; gives the same again, in another process under each of ``hash_seeds`` too; gives
     back the very same object if and only if nothing changed; keeps spans; does not touch its input;
     does nothing with all its rewrites switched off; changes at least ``fires`` programs; and does
-    nothing the second time, if it says so (``idempotent``). Programs that lack what the pass needs
-    are passed over. Raises: IRKitError if none is left, or the pass cannot be found by another
+    nothing the second time, if it says so or ``idempotent`` does. Programs that lack what the pass
+    needs are passed over. Raises: IRKitError if none is left, or the pass cannot be found by
+    another
     process (``hash_seeds=()`` does without).
     """
     usable = [(at, ir) for at, ir in enumerate(programs) if _is_for(p, ir)]
@@ -79,8 +81,9 @@ def contracts(
         raise IRKitError(f"no program has what pass {p.name!r} needs, so that nothing was tried")
     found: list[Breach] = []
     fired = 0
+    claimed = p.idempotent if idempotent is None else idempotent
     for at, ir in usable:
-        trial = _Trial(p, at, ir, samples)
+        trial = _Trial(p, at, ir, samples, claimed)
         found += trial.breaches()
         fired += trial.after is not ir
     if fired < fires:
@@ -137,8 +140,9 @@ def equal_structure(a: IR, b: IR) -> bool:
 class _Trial:
     """One pass on one program."""
 
-    def __init__(self, p: AnyPass, at: int, ir: IR, samples: int) -> None:
+    def __init__(self, p: AnyPass, at: int, ir: IR, samples: int, idempotent: bool) -> None:
         self.p, self.at, self.ir, self.samples = p, at, ir, samples
+        self.idempotent = idempotent
         self.text = ir.script()
         self.recorder = Recorder()
         self.error: Exception | None = None
@@ -195,7 +199,7 @@ class _Trial:
         text = self.after.script()
         if apply_pass(self.p, self.ir, Recorder()).script() != text:
             yield self.breach("deterministic", "a second run gives another result")
-        if self.p.idempotent and apply_pass(self.p, self.after, Recorder()) is not self.after:
+        if self.idempotent and apply_pass(self.p, self.after, Recorder()) is not self.after:
             yield self.breach("idempotent", "it changes its own result")
         if self.recorder.count:
             yield from self._unswitchable()

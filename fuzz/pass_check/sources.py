@@ -1,0 +1,94 @@
+"""Where the programs come from that a pass is tried on."""
+
+from collections.abc import Sequence
+
+import msgspec
+import onnx
+from hypothesis import strategies as st
+
+from irkit.core import Function, IRKitError, IRModule
+from irkit.debug import schedule_steps
+from irkit.frontend.onnx import import_onnx
+from irkit.fuzz.graphs import GRAPHS
+from irkit.fuzz.picks import picks
+from irkit.fuzz.programs import prim_funcs
+from irkit.fuzz.sample import KINDS, Kind, Sample, Unusable, draw_sample
+from irkit.graph import GraphFunc, parse_module
+from irkit.graph import parse as parse_graph
+from irkit.ir import PrimFunc
+from irkit.transform import IR, Pipeline
+
+LOOP_KINDS: tuple[Kind, ...] = ("programs",)
+GRAPH_KINDS: tuple[Kind, ...] = ("graphs",)
+
+
+class Drawn(msgspec.Struct, frozen=True, eq=False):
+    """A program, and the passes that are to run on it if not the usual ones; or why there is
+    none."""
+
+    ir: IR | None
+    pipeline: Pipeline | None = None
+    why_not: str = ""
+
+    def __repr__(self) -> str:  # Hypothesis prints what it has drawn, and IR may be long.
+        return "<a program>" if self.ir is not None else f"<nothing: {self.why_not}>"
+
+
+def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
+    """Say which kinds of samples to draw."""
+    chosen: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
+    if len(chosen) != len(set(kinds)):
+        wrong = ", ".join(sorted(set(kinds) - set(KINDS)))
+        raise IRKitError(f"there is no kind {wrong}; there are: {', '.join(KINDS)}")
+    return chosen or (GRAPH_KINDS if on_graphs else LOOP_KINDS)
+
+
+@st.composite
+def programs_of(draw: st.DrawFn, kinds: tuple[Kind, ...]) -> Drawn:
+    """Draw a program of one of some kinds; of loop programs half are written as raw loops."""
+    kind = draw(st.sampled_from(kinds))
+    if kind == "programs" and draw(st.booleans()):
+        return Drawn(draw(prim_funcs()))
+    if kind == "graphs":
+        return drawn(parse_graph(GRAPHS[draw(st.sampled_from(sorted(GRAPHS)))].strip() + "\n"))
+    try:
+        return drawn(draw_sample(kind, draw(picks())))
+    except Unusable as error:
+        return Drawn(None, why_not=error.message)
+
+
+def drawn(value: object) -> Drawn:
+    """Take what a strategy of anyone's gave for a program."""
+    if isinstance(value, Drawn):
+        return value
+    if isinstance(value, str):
+        return Drawn(_only(parse_module(value)))
+    if isinstance(value, bytes):
+        return Drawn(import_onnx(onnx.load_model_from_string(value)))
+    if isinstance(value, Sample):
+        return _of_sample(value)
+    if isinstance(value, GraphFunc):
+        return Drawn(IRModule({"main": value}))
+    if isinstance(value, (Function, IRModule)):
+        return Drawn(value)
+    raise IRKitError(
+        f"a strategy gave a {type(value).__name__}; expected a program",
+        hint="That is a PrimFunc, GraphFunc, IRModule, Sample, or IR text.",
+    )
+
+
+def _of_sample(sample: Sample) -> Drawn:
+    made = drawn(sample.ir)
+    if not isinstance(made.ir, PrimFunc):
+        return made
+    func = made.ir
+    for step in schedule_steps(func, sample.schedule) if sample.schedule.steps else ():
+        assert isinstance(step.after, PrimFunc)
+        func = step.after
+    return Drawn(func, sample.pipeline)
+
+
+def _only(module: IRModule) -> IR:
+    functions = list(module.functions.values())
+    alone = len(functions) == 1 and isinstance(functions[0], PrimFunc)
+    return functions[0] if alone else module

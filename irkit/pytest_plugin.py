@@ -1,0 +1,162 @@
+"""The pytest plugin: profiles, a marker, the folder of findings, and what was tried at the end.
+
+It stands here and not in ``irkit.fuzz``, and imports nothing of irkit: pytest loads it in every
+project, also where no test uses it. A test made by :func:`irkit.fuzz.check_pass` carries its check
+as ``irkit_check``; the plugin tells that what was asked for, and takes its figures from it.
+"""
+
+import json
+import os
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MARKER = "irkit_fuzz"
+PROPERTY = "irkit"
+PROFILES = ("dev", "ci", "long")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options, and what may stand in the project file."""
+    group = parser.getgroup("irkit", "irkit: passes under test")
+    group.addoption(
+        "--irkit-profile",
+        choices=PROFILES,
+        help="how much is tried: dev, ci (the same programs in every run) or long (twenty times as "
+        "many, in processes of their own). Else IRKIT_PROFILE, else ci where CI is set",
+    )
+    group.addoption(
+        "--irkit-corpus",
+        metavar="DIR",
+        help="where findings are kept as text, and tried first. Else irkit_corpus in the project "
+        "file, else .irkit/corpus",
+    )
+    group.addoption(
+        "--irkit-report", metavar="FILE", help="write what was tried to a file, as JSON"
+    )
+    parser.addini("irkit_corpus", "where findings are kept, and tried first", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known, and gather figures."""
+    config.addinivalue_line(
+        "markers", f"{MARKER}: a pass is tried on random programs (irkit.fuzz.check_pass)"
+    )
+    config.pluginmanager.register(_Figures(config), "irkit-figures")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests that try passes."""
+    if _check_of(item) is not None:
+        item.add_marker(MARKER)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
+    """Tell a check what was asked for."""
+    check = _check_of(item)
+    if check is not None:
+        check.profile = item.config.getoption("--irkit-profile") or ""
+        check.folder = corpus_of(item.config)
+    yield
+    if check is not None:
+        item.user_properties.append((PROPERTY, json.dumps(_figures(item, check))))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: "pytest.CallInfo[None]"
+) -> Generator[None, Any, None]:
+    """Show what a check has to say, and not where in irkit it was said."""
+    outcome = yield
+    error = None if call.excinfo is None else call.excinfo.value
+    if getattr(error, "irkit_report", False):
+        outcome.get_result().longrepr = str(error)
+
+
+@pytest.fixture(scope="session")
+def irkit_profile(pytestconfig: pytest.Config) -> str:
+    """The name of the profile: dev, ci or long."""
+    chosen = pytestconfig.getoption("--irkit-profile") or os.environ.get("IRKIT_PROFILE", "")
+    return str(chosen or ("ci" if os.environ.get("CI") else "dev"))
+
+
+@pytest.fixture(scope="session")
+def irkit_corpus(pytestconfig: pytest.Config) -> Path:
+    """The folder of findings, which may not exist yet."""
+    return corpus_of(pytestconfig)
+
+
+def corpus_of(config: pytest.Config) -> Path:
+    """Find the folder of findings."""
+    given = config.getoption("--irkit-corpus")
+    if given:
+        return Path(config.invocation_params.dir) / str(given)
+    return config.rootpath / (str(config.getini("irkit_corpus")) or ".irkit/corpus")
+
+
+def _check_of(item: pytest.Item) -> Any:
+    return getattr(getattr(item, "obj", None), "irkit_check", None)
+
+
+def _figures(item: pytest.Item, check: Any) -> dict[str, Any]:
+    tally = check.tally
+    return {
+        "test": item.nodeid,
+        "pass": check.name,
+        "cases": tally.cases,
+        "valid": tally.valid,
+        "changed": tally.fired,
+        "replayed": tally.replayed,
+        "seconds": round(tally.seconds, 2),
+        "notes": list(tally.notes),
+        "kept": "" if check.kept is None else str(check.kept),
+    }
+
+
+class _Figures:
+    """The figures of all tests; with pytest-xdist those of the workers come in their reports."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.is_worker = hasattr(config, "workerinput")
+        self.rows: list[dict[str, Any]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the figures out of a report."""
+        if report.when != "call" or self.is_worker:
+            return
+        for name, value in report.user_properties:
+            if name == PROPERTY:
+                self.rows.append({**json.loads(str(value)), "outcome": report.outcome})
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print a line for each pass under test."""
+        if self.is_worker or not self.rows:
+            return
+        terminalreporter.section("irkit: passes under test")
+        for row in self.rows:
+            terminalreporter.write_line(line_of(row))
+            for note in row["notes"]:
+                terminalreporter.write_line(f"  note: {note}")
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the report."""
+        path = self.config.getoption("--irkit-report")
+        if path and not self.is_worker:
+            target = Path(self.config.invocation_params.dir) / str(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(json.dumps(self.rows, indent=2) + "\n", encoding="utf-8")
+
+
+def line_of(row: Mapping[str, Any]) -> str:
+    """Say in one line what became of a test."""
+    valid = max(1, row["valid"])
+    known = f", {row['replayed']} kept ones" if row["replayed"] else ""
+    return (
+        f"{row['outcome']:6} {row['pass']}: {row['cases']} cases{known}, changed "
+        f"{row['changed']} ({row['changed'] / valid:.0%}), valid {row['valid']}, "
+        f"{row['seconds']:.1f} s"
+    )
