@@ -1,0 +1,19 @@
+"""What becomes of a sample that is wrong: it is made small, and kept as text. Reading order:
+choices, forked, smaller, sample_file."""
+
+from irkit.fuzz.shrinking.choices import recorded, replayed, shrunk
+from irkit.fuzz.shrinking.forked import judged_apart
+from irkit.fuzz.shrinking.sample_file import read_sample, sample_text, write_sample
+from irkit.fuzz.shrinking.smaller import Small, make_small
+
+__all__ = [
+    "Small",
+    "judged_apart",
+    "make_small",
+    "read_sample",
+    "recorded",
+    "replayed",
+    "sample_text",
+    "shrunk",
+    "write_sample",
+]

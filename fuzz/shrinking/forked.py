@@ -1,0 +1,73 @@
+"""Judge samples in processes that may crash, hang or grow: each in a fork of this one.
+
+Nothing is loaded anew, so that it costs what a fork costs, and passes that were changed in this
+process are changed there too. The process that forks should have one thread.
+"""
+
+import faulthandler
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from irkit.debug import Limits
+from irkit.fuzz.campaign.judge import judge
+from irkit.fuzz.campaign.outcome import Outcome
+from irkit.fuzz.generators import Sample
+
+LIMITS = Limits(seconds=10.0, memory=6 << 30)
+Judged = Callable[[Sample], Outcome]
+
+
+def judged_apart(sample: Sample, limits: Limits = LIMITS) -> Outcome:
+    """Judge a sample in a fork of this process; what ends the fork is the outcome."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _in_fork(sample, writing, limits)
+    os.close(writing)
+    heard, ended = _listen(reading, limits.seconds)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    tiers, _, found = heard.partition(b"\n")
+    if found:
+        return msgspec.json.decode(found, type=Outcome)
+    tier = tiers.decode().split(",")[-1]
+    if not ended:
+        return Outcome("hang", tier, message=f"did not end within {limits.seconds:g} s")
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        return Outcome("crash", tier, message=f"the process ended by {name}")
+    return Outcome("memory", tier, message="the process ran out of memory")
+
+
+def _in_fork(sample: Sample, pipe: int, limits: Limits) -> None:
+    status = 1
+    faulthandler.disable()  # A crash here is what is looked for.
+    try:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if limits.memory is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (limits.memory, resource.RLIM_INFINITY))
+        outcome = judge(sample, told=lambda tier: os.write(pipe, f",{tier}".encode()))
+        os.write(pipe, b"\n" + msgspec.json.encode(outcome))
+        status = 0
+    finally:
+        os._exit(status)  # Nothing of the process it was forked from may run here.
+
+
+def _listen(pipe: int, seconds: float | None) -> tuple[bytes, bool]:
+    """Read until the fork closes the pipe; False if it does not in time."""
+    heard, until = bytearray(), time.monotonic() + (seconds or 1e9)
+    with os.fdopen(pipe, "rb", buffering=0) as stream:
+        while select.select([stream], [], [], max(0.0, until - time.monotonic()))[0]:
+            part = stream.read(1 << 16)
+            if not part:
+                return bytes(heard), True
+            heard += part
+    return bytes(heard), False

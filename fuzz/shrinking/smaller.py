@@ -1,0 +1,159 @@
+"""Make a sample that is wrong small: other choices, fewer passes, then less of the program.
+
+First the choices that it was drawn by are made fewer and lower, which works for each kind. Then
+passes are left out, and what is a loop function is taken apart by :func:`irkit.debug.reduce`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from irkit.core import IRKitError, walk
+from irkit.debug import Case, InputSet, reduce
+from irkit.fuzz.campaign.outcome import Outcome
+from irkit.fuzz.generators import Sample, Unusable
+from irkit.fuzz.shrinking.choices import Choices, shrunk
+from irkit.fuzz.shrinking.forked import Judged
+from irkit.graph import GraphFunc
+from irkit.ir import Block, PrimFunc
+from irkit.transform import Pipeline
+
+SECONDS = 20.0
+CANDIDATES = 3_000
+Redraw = Callable[[Choices], Sample]
+
+
+class Small(msgspec.Struct, frozen=True, eq=False):
+    """The smallest sample that was found, what is wrong with it, and its size: ``stages`` are
+    blocks, or operators of a graph. ``tried`` counts candidates."""
+
+    sample: Sample
+    outcome: Outcome
+    stages: int
+    steps: int
+    passes: int
+    tried: int
+
+
+def make_small(
+    sample: Sample,
+    outcome: Outcome,
+    judged: Judged,
+    *,
+    choices: Choices = (),
+    redraw: Redraw | None = None,
+    seconds: float = SECONDS,
+) -> Small:
+    """Make a sample small, while what is wrong with it stays the same, as far as can be seen.
+
+    ``judged`` says what is wrong with a candidate; it must come back from all that they do. With
+    ``redraw`` samples are drawn anew, of fewer ``choices``. Each of the three searches takes at
+    most ``seconds``.
+    """
+    search = _Search(sample, outcome, judged)
+    if redraw is not None and choices:
+        drawn = redraw  # Bound once, for the checker.
+
+        def holds(made: Choices) -> bool:
+            try:
+                return search.takes(drawn(made))
+            except (Unusable, IRKitError):
+                return False
+
+        shrunk(choices, holds, seconds=seconds, candidates=CANDIDATES)
+    search.leave_out_passes()
+    if isinstance(search.best.ir, PrimFunc) and search.best.inputs:
+        search.take_apart(seconds)
+    best = search.best
+    return Small(
+        best,
+        search.outcome,
+        _stages(best),
+        sum(not each.primitive.startswith("get_") for each in best.schedule.steps),
+        len(best.pipeline.placed),
+        search.tried,
+    )
+
+
+class _Search:
+    def __init__(self, sample: Sample, outcome: Outcome, judged: Judged) -> None:
+        self.wanted = self.outcome = outcome
+        self.best, self.judged, self.tried = sample, judged, 0
+
+    def takes(self, sample: Sample) -> bool:
+        """Keep a sample as the best if the same is wrong with it."""
+        self.tried += 1
+        found = self.judged(sample)
+        if not _is_like(self.wanted, found):
+            return False
+        self.best, self.outcome = sample, found
+        return True
+
+    def leave_out_passes(self) -> None:
+        """Leave out each pass that is not needed, the last ones first."""
+        names = [p.name for _, p in self.best.pipeline.placed]
+        for name in reversed(names):
+            pipeline = _without(self.best.pipeline, name)
+            if pipeline is not None:
+                self.takes(msgspec.structs.replace(self.best, pipeline=pipeline))
+
+    def take_apart(self, seconds: float) -> None:
+        """Take statements, loops and numbers out of a loop function, and steps out of its
+        schedule, with one set of inputs."""
+        for inputs in self.best.inputs:
+            assert isinstance(self.best.ir, PrimFunc)
+            names = [param.name for param in self.best.ir.params]
+            given = dict(zip(names, map(np.asarray, inputs.args), strict=True))
+            case = Case(self.best.ir, self.best.pipeline, given, self.best.schedule)
+            if not self.holds(case):
+                continue  # Another set shows it, or only what NumPy says of the program.
+            try:
+                reduce(case, self.holds, seconds=seconds, candidates=CANDIDATES)
+            except IRKitError:
+                continue
+            return
+
+    def holds(self, case: Case) -> bool:
+        """Say whether the same is wrong with a case."""
+        return self.takes(_sample_of(case, self.best))
+
+
+def _sample_of(case: Case, like: Sample) -> Sample:
+    args: list[Any] = case.args
+    return Sample(
+        like.kind,
+        case.func,
+        case.pipeline,
+        case.schedule,
+        (InputSet("reduced", "given", tuple(args)),),
+        (None,),
+        ((),),
+        zeros_have_signs=like.zeros_have_signs,
+    )
+
+
+def _is_like(wanted: Outcome, found: Outcome) -> bool:
+    """Say whether two outcomes are of the same fault, as far as can be seen."""
+    if not found.is_finding or wanted.status != found.status:
+        return False
+    if wanted.named or found.named:
+        return wanted.named == found.named
+    return wanted.tier == found.tier
+
+
+def _without(pipeline: Pipeline, name: str) -> Pipeline | None:
+    try:
+        return pipeline.without(name)
+    except IRKitError:
+        return None  # Another pass needs what it gives.
+
+
+def _stages(sample: Sample) -> int:
+    if isinstance(sample.ir, PrimFunc):
+        blocks = sum(1 for _ in walk(sample.ir, on=Block))
+        return blocks or 1
+    if isinstance(sample.ir, GraphFunc):
+        return len(sample.ir.body.bindings)
+    return 1
