@@ -2,7 +2,14 @@
 
 from collections.abc import Mapping
 
+from irkit.inspector_web.questions import COST, COSTS, GUILTY, LLVM, VERDICTS
 from irkit.inspector_web.tasks import Kind
 
-WORK: Mapping[str, Kind] = {}
+WORK: Mapping[str, Kind] = {
+    "verdicts": VERDICTS,
+    "guilty": GUILTY,
+    "cost": COST,
+    "costs": COSTS,
+    "llvm-passes": LLVM,
+}
 """By the name that stands in a request."""
