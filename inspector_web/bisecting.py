@@ -83,10 +83,10 @@ def _innocent(count: int, unknown: int) -> str:
 def _with_rewrites(told: Guilty, step: Step, known: Registry) -> Guilty:
     try:
         p: AnyPass = known.resolve(step.pass_text)
-    except (IRKitError, ImportError) as error:
+    except (IRKitError, ImportError):
         note = (
-            f"Its rewrites cannot be told apart, because the pass is not known here ({error}). "
-            "Open the script or install the package that it comes from."
+            "Its rewrites cannot be told apart, because the pass is not known here: "
+            "open the script, or install the package, that it comes from."
         )
         return msgspec.structs.replace(told, note=note)
     verdict = _again(step)

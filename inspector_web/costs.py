@@ -9,6 +9,7 @@ to come are worth.
 import statistics
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -28,8 +29,9 @@ MOST_ROUNDS = 1_000
 FEWEST_ROUNDS = 7
 CALL = 50e-6
 """Seconds that one measurement takes at least: shorter calls are repeated."""
-LEAST = 0.02
-"""A share below which no difference is claimed, whatever the samples say."""
+LEAST = 0.05
+"""A share below which no difference is claimed, whatever the samples say: where code happens to lie
+in memory is worth as much."""
 MOST_STAGES = 40
 LIMITS = Limits(seconds=30.0, memory=8 << 30)
 
@@ -64,10 +66,12 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """Costs of a function as it was given, and after each step that changed it."""
+    """Costs of a function as it was given, and after each step that changed it; ``differs`` says of
+    each whether it is more than noise away from the one before."""
 
     function: str
     stages: tuple[Cost, ...]
+    differs: tuple[bool, ...]
     sizes: str
     more: int = 0
 
@@ -81,9 +85,8 @@ def compare_costs(trace: Trace, step: int) -> Compared:
     second = others[0] if others else first
     first = msgspec.structs.replace(first, step=step - 1)
     second = msgspec.structs.replace(second, step=step)
-    known = first.median > 0 and second.median > 0
-    ratio = first.median / second.median if known else 0.0
-    differs = known and is_more_than_noise(first, second)
+    ratio = first.median / second.median if first.median and second.median else 0.0
+    differs = is_more_than_noise(first, second)
     text = _said(first, second, differs) if chosen.changed else "The pass changed nothing."
     return Compared(after.name, first, second, ratio, differs, text, sizes_of(after))
 
@@ -98,15 +101,18 @@ def function_costs(trace: Trace, function: str, tell: Tell | None = None) -> Cos
     if tell is not None:
         tell(f"timing {len(funcs)} stages of {function}", 0, 0)
     found = time_stages(funcs, SECONDS * max(1, len(funcs) / 4))
-    stages = (
+    stages = tuple(
         msgspec.structs.replace(cost, step=at) for cost, at in zip(found, numbers, strict=True)
     )
-    return Costs(function, tuple(stages), sizes_of(funcs[0]), more)
+    differs = (is_more_than_noise(a, b) for a, b in pairwise(stages))
+    return Costs(function, stages, (False, *differs), sizes_of(funcs[0]), more)
 
 
 def is_more_than_noise(a: Cost, b: Cost) -> bool:
-    """Say whether two medians differ for sure: their bounds lie apart, and they by more than two
-    hundredths of the smaller."""
+    """Say whether two medians differ for sure: their bounds lie apart, and they by more than a
+    twentieth of the smaller."""
+    if not (a.median and b.median):
+        return False
     apart = a.least > b.most or b.least > a.most
     return apart and abs(a.median - b.median) > LEAST * min(a.median, b.median)
 
@@ -154,7 +160,8 @@ def try_stage(message: bytes) -> None:
 def time_in_turn(messages: list[bytes], seconds: float) -> list[Cost]:
     """Call functions in turn until the time is over; what the child runs."""
     funcs = [_received(message) for message in messages]
-    calls = [(build_kernels([func], Target())[0], _arguments(func)) for func in funcs]
+    args = _arguments(funcs[0])  # The same arrays for all: where they lie matters.
+    calls = [(build_kernels([func], Target())[0], args) for func in funcs]
     counts = [_calls(kernel, args) for kernel, args in calls]
     samples: list[list[float]] = [[] for _ in calls]
     until = time.perf_counter() + seconds

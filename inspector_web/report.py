@@ -37,11 +37,16 @@ MODULES = (
     "passes.js",
     "diffview.js",
     "timing.js",
+    "tasks.js",
+    "llvmpasses.js",
     "views.js",
     "details.js",
     "search.js",
     "moves.js",
     "waiting.js",
+    "verdict.js",
+    "cost.js",
+    "asking.js",
     "controls.js",
     "main.js",
 )
@@ -220,7 +225,7 @@ def _as_runs(values: Sequence[int]) -> Runs:
 
 def _page(title: str, packed: str) -> str:
     script = bundle() + _START
-    style = "\n".join(_static(name) for name in ("page.css", "diff.css"))
+    style = "\n".join(_static(name) for name in ("page.css", "diff.css", "asked.css"))
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -27,9 +27,10 @@ export class Asking {
   tail() {
     const { page } = this;
     if (!page.source.canWork) return null;
+    if (page.place.filter || page.place.touches) return null;
     const last = page.steps.filter((row) => row.level !== "graph" && row.status !== "failed").pop();
     if (!last) return null;
-    return el("button", { type: "button", id: "llvm-tail", class: "pass tail", onclick: () => { page.keep({ show: "llvm-passes", llvm: null }); page.moves.goStep(last.index); } },
+    return el("button", { type: "button", id: "llvm-tail", class: "tail", onclick: () => { page.keep({ show: "llvm-passes", llvm: null }); page.moves.goStep(last.index); } },
       el("span", { class: "mark", "aria-hidden": "true" }, "→"), el("span", { class: "name" }, "LLVM’s own passes"));
   }
 
@@ -39,9 +40,9 @@ export class Asking {
       m: () => { if (this.page.step.status === "changed") this.verdicts.askStep(false); },
       M: () => this.verdicts.askAll(false),
       f: () => this.verdicts.askGuilty(),
-      o: () => { if (this.page.step.status === "changed" && this.page.step.level !== "graph") this.costs.ask("cost"); },
-      "[": () => this.page.view.inner?.step(-1),
-      "]": () => this.page.view.inner?.step(1),
+      w: () => { if (this.page.step.status === "changed" && this.page.step.level !== "graph") this.costs.ask("cost"); },
+      ",": () => this.page.view.inner?.step(-1),
+      ".": () => this.page.view.inner?.step(1),
     };
   }
 }

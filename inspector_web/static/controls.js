@@ -42,6 +42,7 @@ function keysOf(page) {
     c: ready(() => { if (page.source.canCompare) moves.compare(page.place.from ? null : page.states()[1]); }),
     v: ready(() => { const shows = page.shows; moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
     d: ready(() => { page.keep({ plain: !page.place.plain }); page.showPanes(); }),
+    ...Object.fromEntries(Object.entries(page.asking.keys()).map(([key, action]) => [key, ready(action)])),
     t: nextTheme, "?": showHelp,
   };
 }

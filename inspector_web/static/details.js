@@ -17,6 +17,7 @@ export class Details {
     this.box = byId("details");
     this.line = el("div", { id: "line-details" });
     this.pass = el("div", { id: "pass-details" });
+    this.asked = el("div", { id: "asked" });
     fill(this.box, this.line, this.pass);
   }
 
@@ -34,6 +35,7 @@ export class Details {
       el("h2", {}, info.name),
       info.doc ? el("p", { class: "doc" }, info.doc.split("\n\n")[0].replaceAll("``", "").replaceAll("\n", " ")) : null,
       info.failure ? failurePart(info) : null,
+      this.asked,
       this.remarksPart(info),
       part("In numbers", table(numberRows(row, info, total))),
       Object.keys(info.options).length ? part("Options", table(Object.entries(info.options).map(([name, value]) => [name, el("code", {}, value)]))) : null,

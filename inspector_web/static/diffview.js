@@ -8,11 +8,12 @@ const UNFOLD = 40;
 const MOST_AT_ONCE = 20000;
 
 export class DiffView {
-  constructor(source, { onLine, onChange }) {
+  constructor(source, { onLine, onChange, view = byId("view") }) {
     this.source = source;
     this.onLine = onLine;
     this.onChange = onChange;
-    this.view = byId("view");
+    this.view = view;
+    this.inner = null;
     this.view.addEventListener("click", (event) => this.clicked(event));
     this.shown = 0;
     this.current = -1;
@@ -21,6 +22,7 @@ export class DiffView {
 
   say(className, ...content) {
     this.shown++;
+    this.inner = null;
     this.view.removeAttribute("aria-busy");
     this.changes = 0;
     this.current = -1;
@@ -31,6 +33,7 @@ export class DiffView {
   // Show the difference of two states; an answer that comes too late is not shown.
   async show(left, right, options) {
     const mine = ++this.shown;
+    this.inner = null;
     // What still stands there is of another place: its lines must not be chosen now.
     this.view.setAttribute("aria-busy", "true");
     const slow = setTimeout(() => {
@@ -150,7 +153,7 @@ export class DiffView {
   }
 
   clicked(event) {
-    if (this.view.hasAttribute("aria-busy")) return undefined;
+    if (this.inner || this.view.hasAttribute("aria-busy")) return undefined;
     const fold = event.target.closest("button[data-open]");
     if (fold) return this.unfold(fold);
     const row = event.target.closest(".row[data-left]");
@@ -204,8 +207,15 @@ export class DiffView {
     return row.dataset.right === "0" ? `L${row.dataset.left}` : `R${row.dataset.right}`;
   }
 
+  // Count the changes of a difference that is shown inside of another view.
+  follow({ changes, current, answer }) {
+    Object.assign(this, { changes, current, answer });
+    this.onChange();
+  }
+
   // Go to the next change, or the previous one.
   go(ahead) {
+    if (this.inner) { this.inner.go(ahead); return; }
     if (!this.changes) return;
     this.goTo(Math.max(0, Math.min(this.changes - 1, this.current + ahead)));
   }

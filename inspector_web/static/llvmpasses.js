@@ -2,6 +2,7 @@
 
 import { DiffView } from "./diffview.js";
 import { el, fill, plural } from "./dom.js";
+import { asLines } from "./rows.js";
 import { runTask, TaskProgress } from "./tasks.js";
 
 // Show them in place of the difference; `view` knows which question was the last.
@@ -37,8 +38,6 @@ class LlvmTexts {
   }
 }
 
-const asLines = (numbers) => Object.fromEntries(numbers.map((number, at) => [at + 1, number]));
-
 class LlvmView {
   constructor(outer, made, given) {
     this.made = made;
@@ -49,7 +48,7 @@ class LlvmView {
       el("span", { class: "name" }, each.name, el("small", {}, each.on)),
       el("span", { class: "delta" }, el("span", { class: "plus" }, `+${each.added}`), " ", el("span", { class: "minus" }, `−${each.removed}`))));
     const more = made.more ? `; ${made.more} more are not shown` : "";
-    const said = `${plural(made.passes.length, "pass", "passes")} of LLVM changed something in ${made.function}, in this order${more}. Keys [ and ].`;
+    const said = `${plural(made.passes.length, "pass", "passes")} of LLVM changed something in ${made.function}, in this order${more}. Keys , and .`;
     fill(outer.view, el("div", { class: "llvm-passes" },
       el("nav", { "aria-label": "LLVM's passes" }, el("p", { class: "note" }, said), el("ol", {}, ...this.buttons.map((each) => el("li", {}, each)))),
       el("div", { class: "llvm-shown" }, this.title, this.box)));

@@ -1,5 +1,6 @@
 // Put the parts together: the place in the address says what is shown, and nothing else does.
 
+import { Asking } from "./asking.js";
 import { Beside, pairMark, pairNote } from "./beside.js";
 import { connect } from "./controls.js";
 import { Details } from "./details.js";
@@ -24,6 +25,7 @@ class Page {
     this.beside = new Beside(source);
     this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
     this.details = new Details({ onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
+    this.asking = new Asking(this);
     this.search = new Search(source, {
       place: () => this.place,
       nameOf: (step) => this.nameOf(step),
@@ -63,7 +65,7 @@ class Page {
       this.view.say("empty", el("p", {}, "No pass ran in this trace, so there is nothing to show."));
       return;
     }
-    await this.showAll();
+    await Promise.all([this.showAll(), this.asking.restore()]);
   }
 
   // Make the place one that exists.
@@ -111,7 +113,8 @@ class Page {
     let touching = null;
     if (touches) touching = new Set(await this.source.touching(run, fn, touches).catch(() => []));
     if (touches !== this.place.touches || fn !== this.place.fn) return;
-    this.passes.show(this.steps, { ...this.place, touching, ...this.pairing() });
+    this.passes.show(this.steps, { ...this.place, touching, ...this.pairing(), tail: this.asking.tail() });
+    this.asking.verdicts.refresh();
     if (this.counts?.run === run && this.counts.fn === fn) this.passes.setCounts(this.counts.counts);
   }
 
@@ -168,13 +171,14 @@ class Page {
       (info) => { if (step === this.place.step) this.details.showStep(this.step, info, total); },
       (error) => this.details.showError(error));
     this.showLine();
+    this.asking.show();
     await shown;
   }
 
   // The views that there are of the chosen step.
   get shows() {
     if (!this.source.canView) return ["", "time"];
-    return this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", "llvm", "optimised", "assembly", "time"];
+    return this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", "llvm", "llvm-passes", "optimised", "assembly", "time"];
   }
 
   showView(left, right, scroll) {
@@ -195,13 +199,15 @@ class Page {
     return {
       left, right, line, onLine: (chosen) => this.moves.goLine(chosen),
       steps: this.steps, all: this.run.steps, fn, chosen: step, slow, chrome: this.source.chromeTrace(run),
+      inline: this.isInline, whole: this.place.whole, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),
     };
   }
 
-  // On a narrow screen two columns are too many, unless they are asked for.
+  // Where there is little room two columns are too many, unless they are asked for.
   get isInline() {
-    return this.place.view ? this.place.view === "inline" : matchMedia("(max-width: 800px)").matches;
+    const least = this.place.show === "llvm-passes" ? 1500 : 800;
+    return this.place.view ? this.place.view === "inline" : matchMedia(`(max-width: ${least}px)`).matches;
   }
 
   viewOptions(scroll) {

@@ -11,7 +11,7 @@ export class Moves {
     if (step === null || step < 0) return;
     const fn = this.page.run.steps[step].function;
     const other = fn !== this.page.place.fn;
-    this.page.keep({ step, fn, line: null }, true);
+    this.page.keep({ step, fn, line: null, llvm: null }, true);
     this.page.showTab("diff");
     if (other) this.page.showAll(); else this.page.showStep();
   }

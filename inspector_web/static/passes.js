@@ -20,8 +20,9 @@ export class PassList {
   }
 
   // Show the rows that a filter lets through; `touching` is a set of steps, or null for all; `marks`
-  // says how a step stands to the other run, and `others` are steps of that one alone, by what they follow.
-  show(all, { hide, filter, touching, step, marks = null, others = new Map() }) {
+  // says how a step stands to the other run, and `others` are steps of that one alone, by what they follow;
+  // `tail` stands below the last row.
+  show(all, { hide, filter, touching, step, marks = null, others = new Map(), tail = null }) {
     this.others = filter || touching ? new Map() : others;
     this.list.classList.toggle("paired", Boolean(marks));
     const wanted = (filter ?? "").toLowerCase();
@@ -29,7 +30,7 @@ export class PassList {
       (!hide || row.status !== "same" || row.index === step) && row.pass_text.toLowerCase().includes(wanted) && (!touching || touching.has(row.index)));
     const most = Math.max(...all.map((row) => row.ms), 0.001);
     this.items = new Map(this.rows.map((row) => [row.index, passItem(row, most, marks)]));
-    fill(this.list, ...this.grouped());
+    fill(this.list, ...this.grouped(), tail);
     const left = all.length - this.rows.length;
     const changed = all.filter((row) => row.status !== "same").length;
     byId("pass-count").textContent = left
@@ -62,6 +63,15 @@ export class PassList {
       if (!place) continue;
       fill(place, el("span", { class: "plus" }, `+${added}`), " ", el("span", { class: "minus" }, `−${removed}`));
       place.setAttribute("aria-label", `${plural(added, "line")} added, ${removed} removed`);
+    }
+  }
+
+  // Say below the names what is known of the meaning; `made` draws it.
+  setVerdicts(verdicts, made) {
+    for (const [step, item] of this.items) {
+      const known = verdicts.get(step);
+      item.querySelector(".badge")?.remove();
+      if (known && known !== "idle") item.querySelector(".name").append(made(known));
     }
   }
 

@@ -3,10 +3,10 @@
 const PLACE_NAMES = {
   run: "run", beside: "beside", fn: "function", step: "step", show: "show", from: "from", view: "view", names: "names",
   blame: "blame", whole: "whole", hide: "hide", plain: "plain", slow: "slowest", filter: "filter", touches: "touches", line: "line",
-  text: "search", regex: "regex", exact: "case",
+  text: "search", regex: "regex", exact: "case", llvm: "llvm",
 };
 const FLAGS = new Set(["names", "blame", "whole", "hide", "plain", "slow", "regex", "exact"]);
-const NUMBERS = new Set(["run", "beside", "step"]);
+const NUMBERS = new Set(["run", "beside", "step", "llvm"]);
 
 export function readPlace(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));

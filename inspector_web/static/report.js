@@ -1,6 +1,7 @@
 // Where the page gets its answers in a file of its own: from what stands in the file.
 
 import { compareTexts } from "./compare.js";
+import { asLines } from "./rows.js";
 
 export class ReportSource {
   canCompare = true;
@@ -153,8 +154,6 @@ export class ReportSource {
     return made;
   }
 }
-
-const asLines = (numbers) => Object.fromEntries(numbers.map((number, at) => [at + 1, number]));
 
 // Find what stands on a line in runs of [value, how many lines].
 function spread(runs, line) {

@@ -69,3 +69,6 @@ export function missingLines(rows, side, known) {
   }
   return found;
 }
+
+// The lines of a whole text, from 1 on, by the number of their HTML.
+export const asLines = (numbers) => Object.fromEntries(numbers.map((number, at) => [at + 1, number]));

@@ -18,7 +18,7 @@ export async function followTask(source, id, { onProgress, signal } = {}) {
     onProgress?.(info);
     if (info.state === "done") return info.result;
     if (info.state === "failed" || info.state === "cancelled") throw new TaskError(info);
-    await paused(wait, signal);
+    await pause(wait, signal);
   }
 }
 
@@ -34,7 +34,7 @@ export class TaskError extends Error {
   }
 }
 
-function paused(wait, signal) {
+function pause(wait, signal) {
   return new Promise((done) => {
     const timer = setTimeout(done, wait);
     signal?.addEventListener("abort", () => { clearTimeout(timer); done(); }, { once: true });

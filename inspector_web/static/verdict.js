@@ -104,7 +104,7 @@ export class Verdicts {
     for (const row of own) { const { status } = this.of(run, row.index); counts[status] = (counts[status] ?? 0) + 1; }
     const said = Object.keys(BADGES).filter((status) => counts[status] && status !== "idle")
       .map((status) => el("span", { class: `badge ${status}` }, `${BADGES[status][0]} ${counts[status]} ${BADGES[status][1]}`));
-    const wrong = own.filter((row) => WRONG.has(this.of(run, row.index).status)).slice(0, 3);
+    const wrong = this.guilty.get(run)?.step !== undefined ? [] : own.filter((row) => WRONG.has(this.of(run, row.index).status)).slice(0, 3);
     const links = wrong.map((row) => el("button", { type: "button", class: "link", onclick: () => this.page.moves.goStep(row.index) }, `${row.name}${row.function && this.page.run.functions.length > 1 ? ` (${row.function})` : ""}`));
     return el("p", { class: "check-counts" }, ...(said.length ? said : ["Nothing changed, so there is nothing to check."]), ...links);
   }
@@ -163,12 +163,16 @@ export class Verdicts {
   }
 }
 
-const number = (value) => (value === null ? "infinite" : value === undefined || value === 0 ? "0" : Number(value.toPrecision(3)).toString());
+// JSON has no infinity: null stands for it.
+function number(value = 0) {
+  if (value === null) return "∞";
+  return value >= 1e6 ? value.toExponential(1) : Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+}
 
 function numbersTable(verdict) {
   const rows = [];
   if (["close", "differs"].includes(verdict.status)) {
-    rows.push(["Off by at most", number(verdict.abs)], ["relative", number(verdict.rel)], ["in ULP", `${number(verdict.ulp)}`]);
+    rows.push(["Off by at most", number(verdict.abs)], ["relative to it", number(verdict.rel)], ["in ULP", number(verdict.ulp)]);
   }
   if (verdict.status === "differs") {
     rows.push(["Wrong elements", plural(verdict.wrong, "element")], ["First wrong", `${verdict.buffer}[${verdict.at.join(", ")}]`],

@@ -1,6 +1,7 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
 import { el, fill } from "./dom.js";
+import { showLlvmPasses } from "./llvmpasses.js";
 import { timeTable } from "./timing.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -10,6 +11,7 @@ const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
 // Show one of them in place of the difference; `view` knows which question was the last.
 export async function showOther(show, source, view, given) {
+  if (show === "llvm-passes") { await showLlvmPasses(source, view, given); return; }
   view.say("empty", el("p", {}, ["nest", "graph", "time"].includes(show) ? "Drawing…" : "Asking LLVM…"));
   const mine = view.shown;
   try {
