@@ -1,5 +1,7 @@
 """Blame: for every line of every step, the pass that last changed it."""
 
+import threading
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,7 @@ class Blame:
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
         self._known: dict[int, Blamed] = {}
+        self._lock = threading.Lock()
         self._histories = {
             id(state.func): states for states in texts.histories.values() for state in states
         }
@@ -34,7 +37,8 @@ class Blame:
 
     def _of_function(self, func: Function) -> Blamed:
         if id(func) not in self._known:
-            self._follow(func)
+            with self._lock:
+                self._follow(func)
         return self._known[id(func)]
 
     def _follow(self, func: Function) -> None:

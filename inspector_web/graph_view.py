@@ -67,7 +67,7 @@ class _Drawing:
     """Gather boxes and arrows; ``made`` says which box computes a value."""
 
     def __init__(self, part: FunctionText, grouped: bool) -> None:
-        self.part = part
+        self.part, self.starts = part, part.starts
         self.grouped = grouped
         self.boxes: dict[str, Box] = {}
         self.arrows: dict[tuple[str, str], None] = {}
@@ -81,7 +81,7 @@ class _Drawing:
         key = self.outside.get(id(value), value.name)
         while key in self.boxes:
             key += "'"
-        line = 0 if bind is None else self.part.starts.get(id(bind), 0)
+        line = 0 if bind is None else self.starts.get(id(bind), 0)
         made = self.boxes[key] = Box(key, kind, label, line, group)
         self.made[id(value)] = key
         return made

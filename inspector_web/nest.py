@@ -72,13 +72,14 @@ def nest(part: FunctionText) -> list[NestRow]:
     """List the tree of a loop function in the order of its text."""
     func = part.func
     assert isinstance(func, PrimFunc), "only loop functions have loop nests"
-    rows = [NestRow("function", func.name, line=part.starts.get(id(func), 0))]
+    starts = part.starts
+    rows = [NestRow("function", func.name, line=starts.get(id(func), 0))]
     stack = [_Visit(func.body, 0)]
     while stack:
         visit = stack.pop()
         parent = visit.parent
         for row in _rows(visit, rows[parent]):
-            row.parent, row.line = parent, part.starts.get(id(visit.node), 0)
+            row.parent, row.line = parent, starts.get(id(visit.node), 0)
             row.depth = rows[parent].depth + 1
             rows.append(row)
             parent = len(rows) - 1

@@ -92,12 +92,13 @@ def line_owners(part: FunctionText) -> list[Node | None]:
     begin there."""
     nodes = {id(node): node for node in _printed_nodes(part)}
     first: dict[int, Node] = {}
-    for key, line in part.starts.items():
+    starts = part.starts
+    for key, line in starts.items():
         node = nodes.get(key)
         if node is not None and (line not in first or getattr(node, "span", None) is not None):
             first[line] = node
     owners: list[Node | None] = []
-    owner: Node | None = part.func if part.starts else None
+    owner: Node | None = part.func if starts else None
     for line in range(1, len(part.ids) + 1):
         owner = first.get(line, owner)
         owners.append(owner)

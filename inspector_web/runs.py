@@ -1,10 +1,14 @@
 """What is being looked at: one or more runs, over one table of lines so that they can be compared.
 
+Threads may ask for anything at the same time: what takes long is worked out once, and only those
+wait who asked for the same.
+
 Stages are named by ``RUN.STEP.b`` (before a step) or ``RUN.STEP.a`` (after it). Nothing outside
 the process is ever named: a request cannot reach a file.
 """
 
 import re
+import threading
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
@@ -17,6 +21,7 @@ from irkit.inspector_web.diff import Diff, diff
 from irkit.inspector_web.graph_view import GraphView
 from irkit.inspector_web.highlight import Highlighter
 from irkit.inspector_web.lines import LineTable
+from irkit.inspector_web.once import Once
 from irkit.inspector_web.origin import Origins, origins
 from irkit.inspector_web.renaming import diff_up_to_names
 from irkit.inspector_web.steps import Steps
@@ -24,7 +29,10 @@ from irkit.inspector_web.texts import Text, Texts
 from irkit.transform import IR, PassFailed, Step, Trace
 
 _REF = re.compile(r"(\d{1,4})\.(\d{1,7})\.([ab])\Z")
-KEPT_DIFFS = 64
+MOST_LINES = 5_000_000
+"""Lines of what is kept beside the texts, such as differences and origins."""
+MOST_BYTES = 64 << 20
+"""Bytes of the answers that are kept."""
 
 
 class Opened(msgspec.Struct, frozen=True, eq=False):
@@ -45,8 +53,9 @@ class Run:
         self.trace, self.title = opened.trace, opened.title
         self.texts = Texts(opened.trace, table)
         self.steps = Steps(self.texts, opened.failure)
-        self._origins: dict[int, Origins] = {}
+        self._origins = Once[int, Origins](MOST_LINES, lambda found: len(found.lines))
         self.graphs: dict[int, GraphView] = {}
+        self.drawing = threading.RLock()
 
     @cached_property
     def blame(self) -> Blame:
@@ -55,10 +64,7 @@ class Run:
 
     def origins(self, ir: IR) -> Origins:
         """Find where the lines of a function or module come from; what was found is kept."""
-        made = self._origins.get(id(ir))
-        if made is None:
-            made = self._origins[id(ir)] = origins(self.texts, ir)
-        return made
+        return self._origins.get(id(ir), lambda: origins(self.texts, ir))
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -92,7 +98,8 @@ class Workspace:
         self.table = LineTable()
         self.colours = Highlighter(self.table)
         self.runs = tuple(Run(each, at, self.table) for at, each in enumerate(opened))
-        self._diffs: dict[tuple[str, str, bool], Diff] = {}
+        self._diffs = Once[tuple[str, str, bool], Diff](MOST_LINES, lambda d: len(d.before))
+        self.answers = Once[str, bytes](MOST_BYTES, len)
 
     def add(self, opened: Opened) -> int:
         """Add a run, and return its number."""
@@ -135,7 +142,7 @@ class Workspace:
         return Stage(self.runs[run], number, "after", step.after)
 
     def diff(self, left: Stage, right: Stage, *, up_to_names: bool = False) -> Diff:
-        """Compare two stages; the last few differences are kept."""
+        """Compare two stages; the last differences are kept."""
         if left.run is right.run and (left.step, left.side, right.side) == (
             right.step,
             "before",
@@ -143,13 +150,8 @@ class Workspace:
         ):
             return left.run.steps.diff(left.step, up_to_names=up_to_names)
         key = left.ref, right.ref, up_to_names
-        made = self._diffs.pop(key, None)
-        if made is None:
-            before, after = left.text.ids, right.text.ids
-            made = (
-                diff_up_to_names(before, after, self.table) if up_to_names else diff(before, after)
-            )
-        while len(self._diffs) >= KEPT_DIFFS:
-            del self._diffs[next(iter(self._diffs))]
-        self._diffs[key] = made
-        return made
+        return self._diffs.get(key, lambda: self._compared(left, right, up_to_names))
+
+    def _compared(self, left: Stage, right: Stage, up_to_names: bool) -> Diff:
+        before, after = left.text.ids, right.text.ids
+        return diff_up_to_names(before, after, self.table) if up_to_names else diff(before, after)

@@ -12,6 +12,7 @@ import msgspec
 
 from irkit.core import Function, count_nodes
 from irkit.inspector_web.diff import Diff, diff
+from irkit.inspector_web.once import Once
 from irkit.inspector_web.renaming import diff_up_to_names
 from irkit.inspector_web.search import lines_with
 from irkit.inspector_web.texts import Texts, functions_in
@@ -19,6 +20,8 @@ from irkit.transform import IR, PassFailed, Step, Trace
 
 Status = Literal["changed", "same", "failed"]
 COUNTING = 0.05
+MOST_COMPARED = 10_000_000
+"""Lines of the differences that are kept."""
 
 
 class StepRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -69,7 +72,7 @@ class Steps:
         self.texts = texts
         self.trace: Trace = texts.trace
         self.failure = failure
-        self._diffs: dict[tuple[int, int, bool], Diff] = {}
+        self._diffs = Once[tuple[int, int, bool], Diff](MOST_COMPARED, lambda d: len(d.before))
         self._sizes: dict[int, int] = {}
         self._rows = [_row(step) for step in self.trace]
         if failure is not None:
@@ -79,15 +82,11 @@ class Steps:
         """Compare the text before and after a step."""
         step = self.trace[index]
         key = id(step.before), id(step.after), up_to_names
-        made = self._diffs.get(key)
-        if made is None:
-            before, after = self.texts.of_ir(step.before).ids, self.texts.of_ir(step.after).ids
-            if up_to_names:
-                made = diff_up_to_names(before, after, self.texts.table)
-            else:
-                made = diff(before, after)
-            self._diffs[key] = made
-        return made
+        return self._diffs.get(key, lambda: self._compared(step, up_to_names))
+
+    def _compared(self, step: Step, up_to_names: bool) -> Diff:
+        before, after = self.texts.of_ir(step.before).ids, self.texts.of_ir(step.after).ids
+        return diff_up_to_names(before, after, self.texts.table) if up_to_names else diff(before, after)
 
     def rows(self, chosen: Filter | None = None, *, seconds: float = COUNTING) -> list[StepRow]:
         """List the rows that a filter lets through; without one all, and then nodes are counted

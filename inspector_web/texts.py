@@ -1,7 +1,7 @@
 """The printed text of every step of a trace, made when it is looked at.
 
-Names are chosen for the states of a function in the order of the steps, and before the first of
-them is printed. So the text of a step does not depend on which others were looked at, and two runs
+Names are chosen for the states of a function in the order of the steps, however they are looked at.
+So the text of a step does not depend on which others were looked at, and two runs
 of the same passes print alike.
 """
 
@@ -11,8 +11,10 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from irkit.core import Function, IRModule, Level, Names
-from irkit.inspector_web.lines import Ids, LineTable
+from irkit.core import Function, IRModule, Level, Node
+from irkit.inspector_web.lines import Ids, LineTable, Places
+from irkit.inspector_web.naming import StateNames
+from irkit.inspector_web.once import Once
 from irkit.ir import Memo
 from irkit.transform import IR, Step, Trace
 
@@ -20,15 +22,24 @@ Side = Literal["before", "after"]
 GIVEN = -1
 """The step of what was there before the first pass."""
 
+MOST_KEPT = 20_000_000
+"""Lines of the texts that are kept; others are printed again when they are looked at again."""
+
 
 class FunctionText(msgspec.Struct, eq=False):
-    """The printed lines of one state of one function, as numbers of a table; ``starts`` says by
-    ``id`` on which line (from 1) each node begins."""
+    """The printed lines of one state of one function, as numbers of a table; on line ``lines[i]``
+    (from 1) begins the node whose ``id`` is ``keys[i]``."""
 
     func: Function
     level: Level | None
     ids: Ids
-    starts: dict[int, int]
+    keys: Places
+    lines: Ids
+
+    @property
+    def starts(self) -> dict[int, int]:
+        """Say by ``id`` on which line each node begins. It is large, so it is not kept."""
+        return dict(zip(self.keys.tolist(), self.lines.tolist(), strict=True))
 
 
 class Text(msgspec.Struct, eq=False):
@@ -60,9 +71,12 @@ class Texts:
         self._history_of = {
             id(state.func): name for name, states in self.histories.items() for state in states
         }
-        self._names: dict[str, Names] = {}
-        self._functions: dict[int, FunctionText] = {}
-        self._modules: dict[int, Text] = {}
+        self._names = {
+            name: StateNames([state.func for state in states], self._symbols)
+            for name, states in self.histories.items()
+        }
+        self._functions = Once[int, FunctionText](MOST_KEPT, lambda text: len(text.ids))
+        self._modules = Once[int, Text](MOST_KEPT, lambda text: len(text.ids))
 
     def of(self, step: int, side: Side = "after") -> Text:
         """Print a step before or after its pass."""
@@ -75,17 +89,11 @@ class Texts:
 
     def of_ir(self, ir: IR) -> Text:
         """Print a function or a module of this trace."""
-        made = self._modules.get(id(ir))
-        if made is None:
-            made = self._modules[id(ir)] = self._printed(ir)
-        return made
+        return self._modules.get(id(ir), lambda: self._printed(ir))
 
     def of_function(self, func: Function) -> FunctionText:
         """Print a state of a function."""
-        made = self._functions.get(id(func))
-        if made is None:
-            made = self._functions[id(func)] = self._listed(func)
-        return made
+        return self._functions.get(id(func), lambda: self._listed(func))
 
     def _printed(self, ir: IR) -> Text:
         if isinstance(ir, Function):
@@ -106,26 +114,22 @@ class Texts:
 
     def _listed(self, func: Function) -> FunctionText:
         level = self._levels.get(type(func))
-        names = self._names_for(func)
-        if level is None or level.listing is None:
-            lines = func.script(names=names).splitlines()
-            return FunctionText(func, level, self.table.number(lines), {})
-        listing = level.listing(func, names=names)
-        return FunctionText(func, level, self.table.number(listing.lines), listing.starts)
+        known = self._names.get(self._history_of.get(id(func), ""))
+        chosen = StateNames([func], self._symbols) if known is None else known
+        with chosen.lock:
+            names = chosen.up_to(func)
+            if level is None or level.listing is None:
+                lines, starts = func.script(names=names).splitlines(), dict[int, int]()
+            else:
+                listing = level.listing(func, names=names)
+                lines, starts = listing.lines, listing.starts
+        keys = np.fromiter(starts.keys(), dtype=np.int64, count=len(starts))
+        places = np.fromiter(starts.values(), dtype=np.int32, count=len(starts))
+        return FunctionText(func, level, self.table.number(lines), keys, places)
 
-    def _names_for(self, func: Function) -> Names:
-        """Name all states of a function, in order, and give a copy of the table: printing must not
-        change what others are printed with."""
-        history = self._history_of.get(id(func), "")
-        names = self._names.get(history)
-        if names is None:
-            names = self._names[history] = Names()
-            names.memo = memo = Memo()
-            for state in self.histories.get(history, ()):
-                level = self._levels.get(type(state.func))
-                if level is not None and level.symbols is not None:
-                    names.choose(level.symbols(state.func, memo))
-        return names.copied()
+    def _symbols(self, func: Function, memo: Memo) -> list[Node] | None:
+        level = self._levels.get(type(func))
+        return None if level is None or level.symbols is None else level.symbols(func, memo)
 
 
 def functions_in(ir: IR) -> Iterator[tuple[str, Function]]:

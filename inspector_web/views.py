@@ -54,7 +54,8 @@ def graph_page(stage: Stage) -> GraphPage:
     if not graphs:
         raise InputError("there is no graph here: this stage has no graph function")
     first, part = next((each for each in graphs if each[1].func.name == "main"), graphs[0])
-    return GraphPage(part.func.name, first, _laid_out(stage.run, part))
+    with stage.run.drawing:
+        return GraphPage(part.func.name, first, _laid_out(stage.run, part))
 
 
 def _laid_out(run: Run, part: FunctionText) -> GraphView:

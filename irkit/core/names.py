@@ -9,6 +9,7 @@ is mangled, and stands quoted beside the mangled name.
 import keyword
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from irkit.core.node import Node
@@ -20,6 +21,7 @@ ALIAS = re.compile(r"_\d+\Z")
 """The names of lines that hold a part of an expression too deep for one line."""
 
 
+@lru_cache(maxsize=1 << 12)
 def is_printable(name: str) -> bool:
     """Say whether a name can stand in the text as it is."""
     return (
@@ -57,11 +59,18 @@ class Names:
         made.memo = self.memo
         return made
 
+    def put_back(self, key: int, entry: tuple[Node, str]) -> None:
+        """Give the symbol with an ``id`` the name that it had before."""
+        self._known[key] = entry
+
     def choose(self, symbols: Iterable[Node]) -> "Printed":
         """Name the symbols of one function, in order: a known one keeps its name where it can."""
         printed = Printed(self._known)
+        wanted = list(symbols)
+        if self._all_known(wanted, printed):
+            return printed
         fresh = list[Node]()
-        for symbol in symbols:
+        for symbol in wanted:
             known = self._known.get(id(symbol))
             if id(symbol) in printed:
                 continue
@@ -75,15 +84,31 @@ class Names:
             printed.add(symbol)
         return printed
 
+    def _all_known(self, symbols: list[Node], printed: "Printed") -> bool:
+        """Take the names of the table if every symbol has one of its own, as is usual: large
+        functions have many thousands."""
+        keys = list(map(id, symbols))
+        entries = list(map(self._known.get, keys))
+        if not all(entries):
+            return False
+        names = [entry[1] for entry in entries if entry is not None]
+        taken = set(names)
+        if len(taken) != len(set(keys)):
+            return False
+        printed.update(zip(keys, names, strict=True))
+        printed.taken, printed.steady = taken, True
+        return True
+
 
 class Printed(dict[int, str]):
     """Map the ``id`` of each symbol of one function to its printed name; ``steady`` if all of them
-    were known and kept theirs."""
+    were known and kept theirs, ``moved`` has what the table said of those that did not."""
 
     def __init__(self, known: dict[int, tuple[Node, str]]) -> None:
         super().__init__()
         self.taken: set[str] = set()
         self.steady = False
+        self.moved: dict[int, tuple[Node, str]] = {}
         self._known = known
         self._next: dict[str, int] = {}
 
@@ -91,10 +116,14 @@ class Printed(dict[int, str]):
         """Give a symbol a name that no other has; what is not bound in the text gets one too."""
         name = self.get(id(symbol))
         if name is None:
+            key = id(symbol)
             name = self._free(mangled(getattr(symbol, "name")))
             self.taken.add(name)
-            self[id(symbol)] = name
-            self._known[id(symbol)] = (symbol, name)
+            self[key] = name
+            known = self._known.get(key)
+            if known is not None:
+                self.moved[key] = known
+            self._known[key] = (symbol, name)
         return name
 
     def _free(self, wanted: str) -> str:
