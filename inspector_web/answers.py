@@ -9,7 +9,7 @@ from irkit.inspector_web.blame import Blame
 from irkit.inspector_web.highlight import Marks
 from irkit.inspector_web.rows import Row, side_by_side
 from irkit.inspector_web.runs import Run, Stage, Workspace
-from irkit.inspector_web.steps import StepRow
+from irkit.inspector_web.steps import LinesChanged, StepRow
 
 AROUND = 3
 """Equal lines around a change that come with a difference."""
@@ -177,14 +177,9 @@ def coloured_lines(workspace: Workspace, stage: Stage, begin: int, end: int) -> 
     return workspace.colours.lines(stage.text.ids[max(0, begin - 1) : end])
 
 
-def counts(run: Run, function: str) -> dict[int, tuple[int, int]]:
+def counts(run: Run, function: str) -> LinesChanged:
     """Count for each step of a function that changed something the lines added and removed."""
-    found: dict[int, tuple[int, int]] = {}
-    for row in run.steps.rows():
-        if row.function == function and row.status == "changed":
-            counted = run.steps.counted(row.index)
-            found[row.index] = counted.added or 0, counted.removed or 0
-    return found
+    return run.steps.lines_changed(function)
 
 
 def blamed(blame: Blame, stage: Stage) -> list[tuple[int, int]]:

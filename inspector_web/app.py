@@ -44,6 +44,9 @@ STATIC = {
 }
 """The files of the page, in memory: no request names anything on disk."""
 
+MOST_ASKED = 8_000
+"""Characters of the address of an answer that is kept."""
+
 Answer = Callable[[Workspace], object]
 
 
@@ -57,13 +60,17 @@ def create_app(inspection: Inspection, door: Door, kinds: Mapping[str, Kind] = W
     app.register_error_handler(Exception, _broken)
     registry = Registry.of(BUILTIN).with_entry_points()
 
-    def answer(path: str, make: Answer) -> None:
+    def answer(path: str, make: Answer, *, kept: bool = False) -> None:
         def view() -> Response:
-            with inspection.lock:
-                workspace = inspection.workspace
-                if workspace is None:
-                    return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+            # No lock is held while an answer is made: nobody waits for what another one asked.
+            workspace = inspection.workspace
+            if workspace is None:
+                return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+            asked = request.full_path
+            if not kept or len(asked) > MOST_ASKED:
                 return as_json(make(workspace))
+            made = workspace.answers.get(asked, lambda: msgspec.json.encode(make(workspace)))
+            return Response(made, mimetype="application/json")
 
         app.add_url_rule(path, path, view, methods=["GET"])
 
@@ -75,26 +82,23 @@ def create_app(inspection: Inspection, door: Door, kinds: Mapping[str, Kind] = W
     )
     answer("/api/overview", overview)
     answer("/api/counts", lambda w: counts(w.run(_number("run")), _text("function")))
-    answer("/api/touching", _touching)
-    answer("/api/diff", _diff)
+    answer("/api/touching", _touching, kept=True)
+    answer("/api/diff", _diff, kept=True)
     answer("/api/lines", _lines)
     answer("/api/step", lambda w: _step(w, registry))
     answer("/api/line", lambda w: line_info(w.stage(_text("state")), _line(w)))
-    answer("/api/blame", _blame)
+    answer("/api/blame", _blame, kept=True)
     answer("/api/search", _search)
     answer("/api/beside", _beside)
     answer("/api/chrome", lambda w: msgspec.Raw(chrome_trace(w.run(_number("run")).trace)))
-    answer("/api/nest", lambda w: nest_page(w.stage(_text("left")), w.stage(_text("right"))))
-    answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))))
+    answer("/api/nest", _nest, kept=True)
+    answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))), kept=True)
 
     def show_native() -> Response:
-        with inspection.lock:
-            workspace = inspection.workspace
-            stage = None if workspace is None else workspace.stage(_text("state"))
-        if stage is None:
+        workspace = inspection.workspace
+        if workspace is None:
             return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
-        # Without the lock: LLVM may take its time.
-        return as_json(inspection.native.of(stage))
+        return as_json(inspection.native.of(workspace.stage(_text("state"))))
 
     app.add_url_rule("/api/native", "native", show_native, methods=["GET"])
     add_task_routes(app, inspection, kinds)
@@ -144,6 +148,10 @@ def _lines(workspace: Workspace) -> list[str]:
     begin = max(1, _number("from", 1))
     end = min(_number("to", begin), begin + MOST_LINES - 1)
     return coloured_lines(workspace, workspace.stage(_text("state")), begin, end)
+
+
+def _nest(workspace: Workspace) -> object:
+    return nest_page(workspace.stage(_text("left")), workspace.stage(_text("right")))
 
 
 def _step(workspace: Workspace, registry: Registry) -> object:

@@ -1,12 +1,14 @@
 """Open what the user names, and open it again when it changes: traces at once, the rest in a child
 with limits of time and memory."""
 
+import gc
 import os
 import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Literal
 
 import msgspec
@@ -25,6 +27,7 @@ from irkit.transform import Attempt, FailureKind, PassFailed, Trace
 LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 LIMITS = Limits(seconds=600.0, memory=16 << 30)
 MOST_ADDED = 100
+LOADING = threading.Lock()
 LOOKS = 0.4
 """Seconds between two looks at the files that are watched."""
 
@@ -77,7 +80,7 @@ class Inspection:
             if self._working:
                 return False
             self._working, self._begun = True, time.monotonic()
-        threading.Thread(target=self.open, name="irkit-open", daemon=True).start()
+        threading.Thread(target=self._open_and_prepare, name="irkit-open", daemon=True).start()
         return True
 
     def open(self) -> None:
@@ -100,6 +103,14 @@ class Inspection:
             self.revision += 1
         if made is not None:
             self.tasks.forget()
+
+    def _open_and_prepare(self) -> None:
+        self.open()
+        # While the browser fetches the page; what goes wrong there it says when it asks.
+        workspace = self.workspace
+        if workspace is not None:
+            with suppress(Exception):
+                workspace.prepare()
 
     def add(self, opened: Opened) -> int:
         """Add a run beside those there are, and return its number; it stays when files are opened
@@ -146,7 +157,7 @@ class Inspection:
     def _opened(self, file: str) -> list[Opened]:
         kind = KINDS.get(os.path.splitext(file)[1].lower())
         if kind is None:
-            trace = Trace.load(file, LEVELS)
+            trace = _loaded(file)
             return [Opened(trace, trace.title or os.path.basename(file))]
         return self._recorded(kind, file)
 
@@ -175,6 +186,20 @@ class Inspection:
         return {file: _changed_at(file) for file in self._watched}
 
 
+def _loaded(file: str) -> Trace:
+    """Read a trace. Nothing in it is garbage, and looking for some takes as long as reading it."""
+    with LOADING:
+        was = gc.isenabled()
+        gc.disable()
+        gc.unfreeze()  # Of runs that were looked at before, all may be garbage.
+        try:
+            return Trace.load(file, LEVELS)
+        finally:
+            gc.freeze()
+            if was:
+                gc.enable()
+
+
 def _changed_at(file: str) -> int:
     try:
         return os.stat(file).st_mtime_ns
@@ -189,7 +214,7 @@ def _said(error: BaseException) -> str:
 
 
 def _restored(recorded: Recorded) -> Opened:
-    trace = Trace.load(recorded.path, LEVELS)
+    trace = _loaded(recorded.path)
     failure = recorded.failure
     if failure is None:
         return Opened(trace, recorded.title)

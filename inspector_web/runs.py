@@ -24,7 +24,7 @@ from irkit.inspector_web.lines import LineTable
 from irkit.inspector_web.once import Once
 from irkit.inspector_web.origin import Origins, origins
 from irkit.inspector_web.renaming import diff_up_to_names
-from irkit.inspector_web.steps import Steps
+from irkit.inspector_web.steps import Filter, Steps
 from irkit.inspector_web.texts import Text, Texts
 from irkit.transform import IR, PassFailed, Step, Trace
 
@@ -32,7 +32,8 @@ _REF = re.compile(r"(\d{1,4})\.(\d{1,7})\.([ab])\Z")
 MOST_LINES = 5_000_000
 """Lines of what is kept beside the texts, such as differences and origins."""
 MOST_BYTES = 64 << 20
-"""Bytes of the answers that are kept."""
+"""Bytes of the answers that are kept, each with so many for its question."""
+ASKED_BYTES = 500
 
 
 class Opened(msgspec.Struct, frozen=True, eq=False):
@@ -99,13 +100,20 @@ class Workspace:
         self.colours = Highlighter(self.table)
         self.runs = tuple(Run(each, at, self.table) for at, each in enumerate(opened))
         self._diffs = Once[tuple[str, str, bool], Diff](MOST_LINES, lambda d: len(d.before))
-        self.answers = Once[str, bytes](MOST_BYTES, len)
+        self.answers = Once[str, bytes](MOST_BYTES, lambda made: len(made) + ASKED_BYTES)
 
     def add(self, opened: Opened) -> int:
         """Add a run, and return its number."""
         number = len(self.runs)
         self.runs = (*self.runs, Run(opened, number, self.table))
         return number
+
+    def prepare(self) -> None:
+        """Work out what the page shows first: that a pass failed, or the first change."""
+        rows = [row for run in self.runs[:1] for row in run.steps.rows(Filter(changed=True))]
+        first = next((row for row in rows if row.status == "failed"), rows[0] if rows else None)
+        if first is not None and first.status == "changed":
+            self.runs[0].steps.diff(first.index)
 
     def run(self, number: int) -> Run:
         """Find a run by its number."""

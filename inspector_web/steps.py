@@ -4,13 +4,15 @@ A row costs no printing; how many lines a step changed is counted when it is ask
 kept.
 """
 
+import math
+import threading
 import time
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from irkit.core import Function, count_nodes
+from irkit.core import Function, walk
 from irkit.inspector_web.diff import Diff, diff
 from irkit.inspector_web.once import Once
 from irkit.inspector_web.renaming import diff_up_to_names
@@ -20,6 +22,8 @@ from irkit.transform import IR, PassFailed, Step, Trace
 
 Status = Literal["changed", "same", "failed"]
 COUNTING = 0.05
+LOOK_AT_THE_CLOCK = 2_000
+"""Nodes that are counted between two looks."""
 MOST_COMPARED = 10_000_000
 """Lines of the differences that are kept."""
 
@@ -65,6 +69,15 @@ class Filter(msgspec.Struct, frozen=True):
     touches: str = ""
 
 
+class LinesChanged(msgspec.Struct):
+    """The lines that steps added and removed, as far as they were counted; ``fresh`` of them now,
+    and ``more`` if there are others."""
+
+    counts: dict[int, tuple[int, int]]
+    fresh: int = 0
+    more: bool = False
+
+
 class Steps:
     """The steps of a run as rows, with their differences. ``failure`` is the pass that ended it."""
 
@@ -74,6 +87,7 @@ class Steps:
         self.failure = failure
         self._diffs = Once[tuple[int, int, bool], Diff](MOST_COMPARED, lambda d: len(d.before))
         self._sizes: dict[int, int] = {}
+        self._lock = threading.Lock()
         self._rows = [_row(step) for step in self.trace]
         if failure is not None:
             self._rows.append(_failed_row(failure, len(self._rows)))
@@ -86,7 +100,11 @@ class Steps:
 
     def _compared(self, step: Step, up_to_names: bool) -> Diff:
         before, after = self.texts.of_ir(step.before).ids, self.texts.of_ir(step.after).ids
-        return diff_up_to_names(before, after, self.texts.table) if up_to_names else diff(before, after)
+        return (
+            diff_up_to_names(before, after, self.texts.table)
+            if up_to_names
+            else diff(before, after)
+        )
 
     def rows(self, chosen: Filter | None = None, *, seconds: float = COUNTING) -> list[StepRow]:
         """List the rows that a filter lets through; without one all, and then nodes are counted
@@ -97,13 +115,36 @@ class Steps:
         kept = [row for row in self._rows if _passes(row, chosen)]
         return self._touching(kept, chosen.touches) if chosen.touches else kept
 
+    def lines_changed(self, function: str, *, seconds: float = COUNTING) -> LinesChanged:
+        """Count lines added and removed for the steps of a function that changed something, for as
+        many of them as ``seconds`` are enough for; at least one more each time."""
+        until = time.perf_counter() + seconds
+        found = LinesChanged({})
+        for row in list(self._rows):
+            if row.function != function or row.status != "changed":
+                continue
+            if row.added is None:
+                if found.fresh and time.perf_counter() > until:
+                    found.more = True
+                    continue
+                found.fresh += 1
+                changed = self.diff(row.index)
+                row = self._change(row.index, added=changed.added, removed=changed.removed)
+            found.counts[row.index] = row.added or 0, row.removed or 0
+        return found
+
+    def _change(self, index: int, **counted: int | None) -> StepRow:
+        # Threads count the same things, and none may forget what another one wrote.
+        with self._lock:
+            made = self._rows[index] = msgspec.structs.replace(self._rows[index], **counted)
+        return made
+
     def counted(self, index: int) -> StepRow:
         """Give a row with all that can be counted."""
         row = self._sized(index)
         if row.added is None and row.status != "failed":
             changed = self.diff(index)
-            row = msgspec.structs.replace(row, added=changed.added, removed=changed.removed)
-            self._rows[index] = row
+            row = self._change(index, added=changed.added, removed=changed.removed)
         return row
 
     def _count(self, seconds: float) -> None:
@@ -111,15 +152,16 @@ class Steps:
         for at in range(len(self.trace)):
             if time.perf_counter() > until:
                 return
-            self._sized(at)
+            self._sized(at, until)
 
-    def _sized(self, index: int) -> StepRow:
+    def _sized(self, index: int, until: float = math.inf) -> StepRow:
         row = self._rows[index]
         if row.before is None:
             step, sizes = self.trace[index], self._sizes
-            before, after = _size(step.before, sizes), _size(step.after, sizes)
-            row = msgspec.structs.replace(row, before=before, after=after)
-            self._rows[index] = row
+            before = _size(step.before, sizes, until)
+            after = None if before is None else _size(step.after, sizes, until)
+            if after is not None:
+                row = self._change(index, before=before, after=after)
         return row
 
     def _touching(self, rows: Sequence[StepRow], text: str) -> list[StepRow]:
@@ -173,11 +215,24 @@ def _failed_row(failure: PassFailed, index: int) -> StepRow:
     )
 
 
-def _size(ir: IR, sizes: dict[int, int]) -> int:
-    return sum(_function_size(func, sizes) for _, func in functions_in(ir))
+def _size(ir: IR, sizes: dict[int, int], until: float = math.inf) -> int | None:
+    """Count the nodes of all functions; None if that takes longer than ``until``."""
+    total = 0
+    for _, func in functions_in(ir):
+        size = _function_size(func, sizes, until)
+        if size is None:
+            return None
+        total += size
+    return total
 
 
-def _function_size(func: Function, sizes: dict[int, int]) -> int:
-    if id(func) not in sizes:
-        sizes[id(func)] = count_nodes(func)
-    return sizes[id(func)]
+def _function_size(func: Function, sizes: dict[int, int], until: float) -> int | None:
+    known = sizes.get(id(func))
+    if known is not None:
+        return known
+    count = 0
+    for count, _ in enumerate(walk(func), 1):
+        if not count % LOOK_AT_THE_CLOCK and time.perf_counter() > until:
+            return None
+    sizes[id(func)] = count
+    return count

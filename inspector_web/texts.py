@@ -95,6 +95,10 @@ class Texts:
         """Print a state of a function."""
         return self._functions.get(id(func), lambda: self._listed(func))
 
+    def names_of(self, function: str) -> StateNames:
+        """Give the names that the states of a function are printed with."""
+        return self._names[function]
+
     def _printed(self, ir: IR) -> Text:
         if isinstance(ir, Function):
             text = self.of_function(ir)

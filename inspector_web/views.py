@@ -11,20 +11,24 @@ from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.inspector_web.graph_view import GraphView, graph_view
 from irkit.inspector_web.native import Native, native
 from irkit.inspector_web.nest import NestChange, nest, nest_changes
+from irkit.inspector_web.once import Once
 from irkit.inspector_web.runs import Run, Stage
 from irkit.inspector_web.texts import FunctionText, Texts
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.transform import Trace
 
+MOST_NATIVE = 16
+MOST_NEST_ROWS = 2_000
 NATIVE_LIMITS = Limits(seconds=30.0, memory=4 << 30)
 
 
 class NestPage(msgspec.Struct):
     """The loop nest after a pass, with what was different before it. Lines count in the text of
-    the stage."""
+    the stage; ``more`` rows are not sent."""
 
     function: str
     rows: list[NestChange]
+    more: int = 0
 
 
 class GraphPage(msgspec.Struct):
@@ -38,7 +42,8 @@ class GraphPage(msgspec.Struct):
 def nest_page(left: Stage, right: Stage) -> NestPage:
     """Compare the loop nests of two stages of a function."""
     before, after = _loops(left), _loops(right)
-    return NestPage(after.func.name, nest_changes(nest(before), nest(after)))
+    rows = nest_changes(nest(before), nest(after))
+    return NestPage(after.func.name, rows[:MOST_NEST_ROWS], max(0, len(rows) - MOST_NEST_ROWS))
 
 
 def _loops(stage: Stage) -> FunctionText:
@@ -81,7 +86,7 @@ class NativeViews:
 
     def __init__(self, limits: Limits = NATIVE_LIMITS) -> None:
         self._child = Child(limits)
-        self._known: dict[str, tuple[Stage, Native]] = {}
+        self._known = Once[int, tuple[Stage, Native]](MOST_NATIVE)
 
     def of(self, stage: Stage) -> Native:
         """Give LLVM IR and assembly of a stage; the last few are kept.
@@ -89,19 +94,16 @@ class NativeViews:
         Raises: InputError if it is no function over loops; IRKitError if there is no code for it,
         or the child does not come back.
         """
-        known = self._known.get(stage.ref)
-        if known is not None and known[0].ir is stage.ir:
-            return known[1]
+        # What is kept holds its stage, so the identity of the IR stays its own.
+        return self._known.get(id(stage.ir), lambda: (stage, self._made(stage)))[1]
+
+    def _made(self, stage: Stage) -> Native:
         if not isinstance(stage.ir, PrimFunc):
             raise InputError("LLVM IR is shown of one function over loops at a time")
         with tempfile.TemporaryDirectory(prefix="irkit-native-") as folder:
             path = str(Path(folder) / "stage.trace")
             Trace((carrying_step(LOOP_LEVEL, stage.ir),)).save(path)
-            made = self._child.call(native_of_file, path)
-        while len(self._known) >= 16:
-            del self._known[next(iter(self._known))]
-        self._known[stage.ref] = stage, made
-        return made
+            return self._child.call(native_of_file, path)
 
     def close(self) -> None:
         """End the child."""

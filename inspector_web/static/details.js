@@ -73,8 +73,10 @@ function failurePart(info) {
   return el("section", { class: "failure" }, el("h3", {}, "This pass failed"), el("pre", { tabindex: 0 }, info.failure), copy, trace);
 }
 
+// Of very large functions nodes are not counted before the page is there.
 function numberRows(row, info, total) {
-  const found = [["Time", `${milliseconds(row.ms)} of ${milliseconds(total)}, ${(100 * info.share).toFixed(1)}\u00a0%`], ["Nodes", row.before === row.after ? row.before.toLocaleString("en") : `${row.before.toLocaleString("en")} → ${row.after.toLocaleString("en")}`]];
+  const found = [["Time", `${milliseconds(row.ms)} of ${milliseconds(total)}, ${(100 * info.share).toFixed(1)}\u00a0%`]];
+  if (typeof row.before === "number") found.push(["Nodes", row.before === row.after ? row.before.toLocaleString("en") : `${row.before.toLocaleString("en")} → ${row.after.toLocaleString("en")}`]);
   if (info.rewrites) found.push(["Rewrites", info.rewrites.toLocaleString("en")]);
   found.push(["Step", `${row.index}, phase ${row.phase} ${row.phase_name}`]);
   return found;

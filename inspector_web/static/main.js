@@ -95,17 +95,22 @@ class Page {
     byId("regex").checked = this.place.regex;
     byId("case").checked = this.place.exact;
     this.showPanes();
-    this.showCounts();
     await this.beside.load(this.place).catch(() => this.keep({ beside: null }));
     await Promise.all([this.showPasses(), this.showStep(Boolean(this.place.line))]);
+    // Last: it compares what nobody has looked at yet.
+    this.showCounts();
   }
 
   async showCounts() {
     const { run, fn } = this.place;
-    const counts = await this.source.counts(run, fn).catch(() => ({}));
-    if (run !== this.place.run || fn !== this.place.fn) return;
-    this.counts = { run, fn, counts };
-    this.passes.setCounts(counts);
+    for (;;) {
+      const { counts, more } = await this.source.counts(run, fn).catch(() => ({ counts: {}, more: false }));
+      if (run !== this.place.run || fn !== this.place.fn) return;
+      this.counts = { run, fn, counts };
+      this.passes.setCounts(counts);
+      if (!more) return;
+      await new Promise((done) => setTimeout(done, 50));
+    }
   }
 
   async showPasses() {

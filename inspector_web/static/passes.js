@@ -103,7 +103,7 @@ function passItem(row, most, marks) {
     el("span", { class: "name" }, row.name, options ? el("small", {}, options) : null),
     el("span", { class: "delta" }),
     el("span", { class: "remarked" }, row.remarks ? el("span", { title: plural(row.remarks, "remark") }, `✎ ${row.remarks}`) : ""),
-    el("span", { class: "time", title: `${milliseconds(row.ms)}; ${row.before} nodes before, ${row.after} after` }, bar, milliseconds(row.ms)));
+    el("span", { class: "time", title: `${milliseconds(row.ms)}${typeof row.before === "number" ? `; ${row.before} nodes before, ${row.after} after` : ""}` }, bar, milliseconds(row.ms)));
   return el("li", {}, button);
 }
 

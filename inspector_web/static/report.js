@@ -34,9 +34,10 @@ export class ReportSource {
   }
 
   async counts(run, fn) {
-    return Object.fromEntries(this.data.overview.runs[run].steps
+    const counts = Object.fromEntries(this.data.overview.runs[run].steps
       .filter((row) => row.function === fn && row.status === "changed")
       .map((row) => [row.index, [row.added ?? 0, row.removed ?? 0]]));
+    return { counts, more: false };
   }
 
   async diff(left, right) {
