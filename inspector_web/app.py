@@ -23,6 +23,7 @@ from irkit.inspector_web.answers import (
 from irkit.inspector_web.details import line_info, step_info
 from irkit.inspector_web.kinds import WORK
 from irkit.inspector_web.opening import Inspection
+from irkit.inspector_web.rerun import plan
 from irkit.inspector_web.runs import Workspace
 from irkit.inspector_web.search import search
 from irkit.inspector_web.security import Door, guard
@@ -91,6 +92,7 @@ def create_app(inspection: Inspection, door: Door, kinds: Mapping[str, Kind] = W
     answer("/api/search", _search)
     answer("/api/beside", _beside)
     answer("/api/chrome", lambda w: msgspec.Raw(chrome_trace(w.run(_number("run")).trace)))
+    answer("/api/plan", lambda w: plan(w.run(_number("run")), _text("function")))
     answer("/api/nest", _nest, kept=True)
     answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))), kept=True)
 

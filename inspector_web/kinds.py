@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from irkit.inspector_web.questions import COST, COSTS, GUILTY, LLVM, VERDICTS
+from irkit.inspector_web.rerun import RERUN
 from irkit.inspector_web.tasks import Kind
 
 WORK: Mapping[str, Kind] = {
@@ -11,5 +12,6 @@ WORK: Mapping[str, Kind] = {
     "cost": COST,
     "costs": COSTS,
     "llvm-passes": LLVM,
+    "rerun": RERUN,
 }
 """By the name that stands in a request."""

@@ -1,7 +1,6 @@
 """Open what the user names, and open it again when it changes: traces at once, the rest in a child
 with limits of time and memory."""
 
-import gc
 import os
 import shutil
 import tempfile
@@ -15,19 +14,16 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
-from irkit.graph import GRAPH_LEVEL
+from irkit.inspector_web.planning import Source
 from irkit.inspector_web.progress import Progress, told
-from irkit.inspector_web.recording import KINDS, Kind, Recorded, record
+from irkit.inspector_web.recording import KINDS, Kind, record
+from irkit.inspector_web.restoring import load_trace, restored
 from irkit.inspector_web.runs import Opened, Workspace
 from irkit.inspector_web.tasks import Tasks
 from irkit.inspector_web.views import NativeViews
-from irkit.ir import LOOP_LEVEL
-from irkit.transform import Attempt, FailureKind, PassFailed, Trace
 
-LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 LIMITS = Limits(seconds=600.0, memory=16 << 30)
 MOST_ADDED = 100
-LOADING = threading.Lock()
 LOOKS = 0.4
 """Seconds between two looks at the files that are watched."""
 
@@ -157,7 +153,7 @@ class Inspection:
     def _opened(self, file: str) -> list[Opened]:
         kind = KINDS.get(os.path.splitext(file)[1].lower())
         if kind is None:
-            trace = _loaded(file)
+            trace = load_trace(file)
             return [Opened(trace, trace.title or os.path.basename(file))]
         return self._recorded(kind, file)
 
@@ -173,7 +169,7 @@ class Inspection:
             self._child = None
         self._watched = tuple({*self._watched, *made.files})
         self.note = made.message
-        return [_restored(each) for each in made.runs]
+        return [restored(each, Source(kind, os.path.abspath(file))) for each in made.runs]
 
     def _look(self) -> None:
         known = self._times()
@@ -184,20 +180,6 @@ class Inspection:
 
     def _times(self) -> dict[str, int]:
         return {file: _changed_at(file) for file in self._watched}
-
-
-def _loaded(file: str) -> Trace:
-    """Read a trace. Nothing in it is garbage, and looking for some takes as long as reading it."""
-    with LOADING:
-        was = gc.isenabled()
-        gc.disable()
-        gc.unfreeze()  # Of runs that were looked at before, all may be garbage.
-        try:
-            return Trace.load(file, LEVELS)
-        finally:
-            gc.freeze()
-            if was:
-                gc.enable()
 
 
 def _changed_at(file: str) -> int:
@@ -211,25 +193,3 @@ def _said(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.path.basename(str(error.filename))}: {error.strerror}"
     return str(error) or type(error).__name__
-
-
-def _restored(recorded: Recorded) -> Opened:
-    trace = _loaded(recorded.path)
-    failure = recorded.failure
-    if failure is None:
-        return Opened(trace, recorded.title)
-    last = trace[-1]
-    kind: FailureKind = failure.kind  # pyright: ignore[reportAssignmentType] -- what PassFailed said
-    error = PassFailed(
-        failure.what,
-        name=failure.name,
-        pass_text=failure.pass_text,
-        phase=failure.phase,
-        function=failure.function,
-        before=last.before,
-        kind=kind,
-        # The pass itself stayed in the child; here its level is what counts.
-        attempt=Attempt(last.level, (), 0, last.index, failure.function, last.before, ()),
-    )
-    shorter = Trace(trace.steps[:-1], title=trace.title, versions=trace.versions)
-    return Opened(shorter, recorded.title, error, failure.traceback, failure.replay)

@@ -7,150 +7,23 @@ leaves trace files in a folder and says on the way how far it is.
 import os
 import runpy
 import sys
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
-
-import msgspec
+from typing import Literal
 
 from irkit.codegen import complete
-from irkit.core import Function, IRKitError, IRModule, as_target
-from irkit.debug import failure_traceback, write_crash
+from irkit.core import IRKitError, IRModule, as_target
 from irkit.frontend.onnx import import_onnx
 from irkit.graph import GraphFunc, parse_module
-from irkit.inspector_web.progress import tell
+from irkit.inspector_web.collecting import Collector, Recording, kept, saved, watched
+from irkit.inspector_web.planning import Source
 from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE, for_target
-from irkit.transform import IR, PassFailed, Pipeline, Step, Trace
+from irkit.transform import AnyPass, PassFailed, Pipeline
 
 Kind = Literal["model", "text", "script"]
 KINDS: dict[str, Kind] = {".onnx": "model", ".irs": "text", ".py": "script"}
-MOST_RUNS = 20
-MOST_STEPS = 20_000
-
-
-class Failure(msgspec.Struct, frozen=True):
-    """A pass that failed, without its IR: that is the last step of the trace, which did nothing."""
-
-    what: str
-    kind: str
-    name: str
-    pass_text: str
-    phase: int
-    function: str
-    traceback: str
-    replay: str
-
-
-class Recorded(msgspec.Struct, frozen=True):
-    """One trace file that the child wrote. ``files`` are what a change of should run it anew."""
-
-    path: str
-    title: str
-    failure: Failure | None = None
-
-
-class Recording(msgspec.Struct, frozen=True):
-    """All that the child has to say; ``message`` is why it stopped early, if it did."""
-
-    runs: tuple[Recorded, ...]
-    files: tuple[str, ...]
-    message: str = ""
-
-
-class _Group(msgspec.Struct):
-    """Steps of one run: no pass at one place runs twice on a function."""
-
-    steps: list[Step]
-    places: set[tuple[str, int, str, str]]
-    failure: Failure | None = None
-
-
-class _Collector:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.groups: list[_Group] = []
-        self.count = 0
-
-    def tell(self, what: str, done: int = 0, total: int = 0) -> None:
-        tell(self.folder, what, done, total)
-
-    def follow(
-        self, pipeline: Pipeline, steps: Generator[Step, None, IR]
-    ) -> Generator[Step, Any, IR]:
-        """Pass the steps of a pipeline on, and keep them."""
-        group: _Group | None = None
-        try:
-            while True:
-                try:
-                    step = next(steps)
-                except StopIteration as stop:
-                    return stop.value
-                group = self._keep(step, group)
-                yield step
-        except PassFailed as error:
-            self._fail(error, group or self._group_for(error))
-            raise
-
-    def _keep(self, step: Step, group: _Group | None) -> _Group:
-        place = step.level.name, step.phase, step.name, step.function
-        if group is None:
-            last = self.groups[-1] if self.groups else None
-            if last is None or place in last.places or last.failure is not None:
-                last = self._new()
-            group = last
-        if self.count < MOST_STEPS:
-            self.count += 1
-            group.steps.append(step)
-            group.places.add(place)
-        return group
-
-    def _new(self) -> _Group:
-        if len(self.groups) >= MOST_RUNS:
-            raise IRKitError(f"the script runs pipelines on more than {MOST_RUNS} programs")
-        self.groups.append(_Group([], set()))
-        return self.groups[-1]
-
-    def _group_for(self, error: PassFailed) -> _Group:
-        return self.groups[-1] if self.groups and self.groups[-1].failure is None else self._new()
-
-    def _fail(self, error: PassFailed, group: _Group) -> None:
-        attempt = error.attempt
-        assert attempt is not None
-        replay = ""
-        with suppress(OSError, IRKitError):
-            replay = f"irkit replay {write_crash(error)}"
-        group.failure = Failure(
-            error.message if not error.what else error.what,
-            error.kind,
-            error.name,
-            error.pass_text,
-            error.phase,
-            error.function,
-            failure_traceback(error),
-            replay,
-        )
-        group.steps.append(_idle(error))
-
-
-def _idle(error: PassFailed) -> Step:
-    """Make a step that holds the IR which a failed pass was given."""
-    attempt = error.attempt
-    assert attempt is not None
-    return Step(
-        index=0,
-        level=attempt.level,
-        phase=error.phase,
-        phase_name=attempt.passes[attempt.at][1],
-        name=error.name,
-        pass_text=error.pass_text,
-        options={},
-        function=error.function,
-        before=error.before,
-        after=error.before,
-        seconds=0.0,
-    )
 
 
 def record(kind: Kind, file: str, folder: str) -> Recording:
@@ -158,14 +31,15 @@ def record(kind: Kind, file: str, folder: str) -> Recording:
 
     Raises: IRKitError if there is nothing to show; a pass that fails is part of the recording.
     """
-    collector = _Collector(Path(folder))
+    collector = Collector(Path(folder))
+    source = Source(kind, file)
     message = ""
     try:
-        with _kept(collector):
+        with kept(collector):
             if kind == "script":
                 _run_script(file)
             else:
-                _lower_all(collector, _module(kind, file, collector))
+                lower_all(collector, read_module(source, collector))
     except PassFailed:
         pass  # It stands in its group.
     except IRKitError as error:
@@ -177,27 +51,14 @@ def record(kind: Kind, file: str, folder: str) -> Recording:
             f"{os.path.basename(file)}: no pass ran",
             hint="A script is seen where it calls irkit.lower, build, compile or a pipeline.",
         )
-    return Recording(tuple(_saved(collector, file)), _files(file, collector), message)
+    return Recording(tuple(saved(collector, file)), _files(file, collector), message)
 
 
-@contextmanager
-def _kept(collector: _Collector) -> Generator[None]:
-    """See the steps of every pipeline that runs in this process."""
-    original = Pipeline.steps
-
-    def steps(self: Pipeline, ir: IR, **options: Any) -> Generator[Step, None, IR]:
-        return collector.follow(self, original(self, ir, **options))
-
-    setattr(Pipeline, "steps", steps)
-    try:
-        yield
-    finally:
-        setattr(Pipeline, "steps", original)
-
-
-def _module(kind: Kind, file: str, collector: _Collector) -> IRModule:
+def read_module(source: Source, collector: Collector) -> IRModule:
+    """Read a model, or IR text."""
+    file = source.path
     collector.tell("reading the file")
-    if kind == "model":
+    if source.kind == "model":
         return import_onnx(file)
     data = Path(file).read_bytes()
     try:
@@ -207,20 +68,49 @@ def _module(kind: Kind, file: str, collector: _Collector) -> IRModule:
     return parse_module(text, file=os.path.basename(file))
 
 
-def _lower_all(collector: _Collector, module: IRModule) -> None:
+def _lowering(func: PrimFunc) -> Pipeline:
+    return DEFAULT.then(LEGALIZE)
+
+
+def lower_all(
+    collector: Collector,
+    module: IRModule,
+    graph: Pipeline | None = None,
+    lowering: Callable[[PrimFunc], Pipeline] = _lowering,
+) -> None:
+    """Take a module through the pipeline of graphs, if there is one in it, and each kernel through
+    the one that ``lowering`` gives for it."""
     if any(isinstance(func, GraphFunc) for func in module.functions.values()):
-        machine = complete(as_target("llvm"))
-        for step in for_target(GRAPH, machine).steps(module):
+        usual = for_target(GRAPH, complete(as_target("llvm")))
+        for step in (usual if graph is None else graph).steps(module):
             lowered = step.applied_to(module)
             assert isinstance(lowered, IRModule)
             module = lowered
             collector.tell(f"graph: {step.name}")
     kernels = {name: f for name, f in module.functions.items() if isinstance(f, PrimFunc)}
-    lowering = DEFAULT.then(LEGALIZE)
     for done, (name, func) in enumerate(kernels.items()):
         collector.tell(name, done, len(kernels))
-        for _ in lowering.steps(func.replace(name=name)):
+        for _ in lowering(func).steps(func.replace(name=name)):
             pass
+
+
+class _Enough(BaseException):
+    """All that is wanted of a script has been seen; no mistake, so nothing in it catches this."""
+
+
+def passes_of_script(file: str, names: Iterable[str]) -> Mapping[str, AnyPass]:
+    """Find passes that only a script knows, by running it until its pipelines have shown them."""
+    wanted = set(names)
+    found: dict[str, AnyPass] = {}
+
+    def see(pipeline: Pipeline) -> None:
+        found.update((p.name, p) for _, p in pipeline.placed if p.name in wanted)
+        if wanted <= found.keys():
+            raise _Enough
+
+    with suppress(_Enough, IRKitError), watched(see):
+        _run_script(file)
+    return found
 
 
 def _run_script(file: str) -> None:
@@ -249,26 +139,7 @@ def _line_in(error: BaseException, file: str) -> str:
     return line
 
 
-def _saved(collector: _Collector, file: str) -> Iterable[Recorded]:
-    title = os.path.basename(file)
-    several = len(collector.groups) > 1
-    for at, group in enumerate(collector.groups):
-        path = str(collector.folder / f"{at}.trace")
-        name = f"{title} {at + 1}: {_about(group)}" if several else title
-        Trace.of(group.steps, title=name).save(path)
-        yield Recorded(path, name, group.failure)
-
-
-def _about(group: _Group) -> str:
-    names = dict.fromkeys(
-        step.function or (step.before.name if isinstance(step.before, Function) else "module")
-        for step in group.steps
-    )
-    first, *others = names or ["nothing"]
-    return f"{first} and {len(others)} more" if others else first
-
-
-def _files(file: str, collector: _Collector) -> tuple[str, ...]:
+def _files(file: str, collector: Collector) -> tuple[str, ...]:
     """List the file and the modules of the user's that were loaded: a change of any counts."""
     found = {os.path.abspath(file)}
     inside = (sys.prefix, sys.base_prefix)

@@ -40,6 +40,8 @@ MODULES = (
     "tasks.js",
     "llvmpasses.js",
     "views.js",
+    "tasks.js",
+    "rerun.js",
     "details.js",
     "search.js",
     "moves.js",

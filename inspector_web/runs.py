@@ -23,6 +23,7 @@ from irkit.inspector_web.highlight import Highlighter
 from irkit.inspector_web.lines import LineTable
 from irkit.inspector_web.once import Once
 from irkit.inspector_web.origin import Origins, origins
+from irkit.inspector_web.planning import PassInfo, Placed, Source
 from irkit.inspector_web.renaming import diff_up_to_names
 from irkit.inspector_web.steps import Filter, Steps
 from irkit.inspector_web.texts import Text, Texts
@@ -37,13 +38,21 @@ ASKED_BYTES = 500
 
 
 class Opened(msgspec.Struct, frozen=True, eq=False):
-    """A trace that was read or made, and the pass that ended it, if one failed."""
+    """A trace that was read or made, and the pass that ended it, if one failed.
+
+    ``source`` is what it was made from; ``passes`` are those that only this file knows; ``left``
+    those that did not run any more; ``plan`` what was asked for, if it was run again.
+    """
 
     trace: Trace
     title: str
     failure: PassFailed | None = None
     traceback: str = ""
     replay: str = ""
+    source: Source | None = None
+    passes: tuple[PassInfo, ...] = ()
+    left: tuple[Placed, ...] = ()
+    plan: tuple[Placed, ...] = ()
 
 
 class Run:

@@ -43,7 +43,8 @@ class Kind(msgspec.Struct, frozen=True):
     """A kind of work, in four steps.
 
     ``arguments`` is the struct that the page's JSON has to be. ``find`` looks up in the workspace
-    what they mean, while the page waits; it is quick, and raises IRKitError for what is not there.
+    what they mean, while the page waits; it is quick, and an IRKitError of it is what the task
+    fails with.
     ``send`` makes the arguments of ``run`` of that, in a folder for files, such as a trace. ``run``
     is a function of a module, which the child runs; it may call ``progress.tell(folder, ...)``.
     ``take`` gets what was found and what ``run`` gave back, and returns what the page is told.
@@ -126,7 +127,8 @@ class Tasks:
     ) -> int:
         """Take on work and return its number: that of the same work, if that is going on or done.
 
-        Raises: InputError for arguments that do not fit; IRKitError for what is not there; Busy.
+        Work on what is not there fails before it begins. Raises: InputError for arguments that do
+        not fit; Busy.
         """
         how = kinds.get(kind)
         if how is None:
@@ -135,9 +137,13 @@ class Tasks:
             given = msgspec.json.decode(arguments, type=how.arguments)
         except (msgspec.DecodeError, RecursionError) as error:
             raise InputError(f"{kind}: {error}") from None
-        found = how.find(workspace, given)
         # As understood, so that an argument that was left out is the same as its default.
-        return self.begin(kind, how, msgspec.json.encode(given), found)
+        known = msgspec.json.encode(given)
+        try:
+            found = how.find(workspace, given)
+        except IRKitError as error:
+            return self._add(kind, how, known, None, str(error)).id
+        return self.begin(kind, how, known, found)
 
     def begin(self, kind: str, how: Kind, arguments: bytes, found: object) -> int:
         """Take on work whose arguments are checked."""
@@ -149,13 +155,22 @@ class Tasks:
             waiting = sum(not task.is_over for task in self._tasks.values())
             if waiting >= MOST_WAITING or self._closed:
                 raise Busy(f"{waiting} tasks are waiting or running; wait, or cancel some")
-            self._last += 1
-            task = self._tasks[self._last] = _Task(self._last, kind, how, arguments, found)
-            self._forget_old()
+            task = self._add(kind, how, arguments, found)
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="irkit-task")
             self._pool.submit(self._work, task)
             return task.id
+
+    def _add(
+        self, kind: str, how: Kind, arguments: bytes, found: object, problem: str = ""
+    ) -> _Task:
+        with self._lock:
+            self._last += 1
+            task = self._tasks[self._last] = _Task(self._last, kind, how, arguments, found)
+            if problem:
+                task.state, task.message = "failed", problem
+            self._forget_old()
+            return task
 
     def info(self, id: int) -> TaskInfo:
         """Say how far a task is, and what came of it. Raises: InputError if there is none."""

@@ -9,6 +9,7 @@ import { byId, el, fill, plural } from "./dom.js";
 import { Moves } from "./moves.js";
 import { PassList } from "./passes.js";
 import { readPlace, showPlace } from "./place.js";
+import { Rerun } from "./rerun.js";
 import { Search } from "./search.js";
 import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./stages.js";
 import { startTheme } from "./theme.js";
@@ -26,6 +27,7 @@ class Page {
     this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
     this.details = new Details({ onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.asking = new Asking(this);
+    this.rerun = new Rerun(this);
     this.search = new Search(source, {
       place: () => this.place,
       nameOf: (step) => this.nameOf(step),
@@ -66,6 +68,12 @@ class Page {
       return;
     }
     await Promise.all([this.showAll(), this.asking.restore()]);
+  }
+
+  // Look for runs that are new beside those there are.
+  async refresh() {
+    this.overview = await this.source.overview();
+    this.beside.forget();
   }
 
   // Make the place one that exists.
@@ -183,7 +191,8 @@ class Page {
   // The views that there are of the chosen step.
   get shows() {
     if (!this.source.canView) return ["", "time"];
-    return this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", "llvm", "llvm-passes", "optimised", "assembly", "time"];
+    const views = this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", "llvm", "llvm-passes", "optimised", "assembly", "time"];
+    return this.source.canWork ? [...views, "rerun"] : views;
   }
 
   showView(left, right, scroll) {
@@ -196,6 +205,7 @@ class Page {
     }
     byId("diff").dataset.show = show || "difference";
     if (!show) return this.view.show(left, right, this.viewOptions(scroll));
+    if (show === "rerun") return this.rerun.show(this.place.run, this.place.fn);
     return showOther(show, this.source, this.view, this.viewGiven(left, right));
   }
 

@@ -32,6 +32,7 @@ export class ServerSource {
   lines(state, from, to) { return this.ask("lines", { state, from, to }); }
   step(run, step) { return this.ask("step", { run, step }); }
   line(state, line) { return this.ask("line", { state, line }); }
+  plan(run, fn) { return this.ask("plan", { run, function: fn }); }
   nest(left, right) { return this.ask("nest", { left, right }); }
   graph(state) { return this.ask("graph", { state }); }
   native(state) { return this.ask("native", { state }); }

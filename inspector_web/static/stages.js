@@ -37,7 +37,7 @@ export function stageName(overview, state) {
 export function fillStages(overview, place, canCompare, beside) {
   const row = overview.runs[place.run].steps[place.step];
   const usual = el("option", { value: "" }, beside || `before ${row.pass_text}`);
-  const groups = canCompare ? overview.runs.map((run) => runStages(run, overview.runs.length > 1, place.fn)) : [];
+  const groups = canCompare ? overview.runs.map((run) => runStages(run, overview.runs.length > 1, place)) : [];
   const known = groups.some((group) => [...group.children].some((option) => option.value === place.from));
   const own = place.from && !known ? el("option", { value: place.from }, stageName(overview, place.from)) : null;
   fill(byId("from"), usual, own, ...groups);
@@ -45,12 +45,13 @@ export function fillStages(overview, place, canCompare, beside) {
   byId("from").classList.toggle("pinned", Boolean(place.from));
 }
 
-function runStages(run, several, fn) {
-  const steps = run.steps.filter((row) => row.function === fn);
+function runStages(run, several, place) {
+  const steps = run.steps.filter((row) => row.function === place.fn);
   const group = el("optgroup", { label: several ? `Run ${run.number + 1}: ${run.title}` : "Compare from" });
-  if (steps.length) group.append(el("option", { value: `${run.number}.${steps[0].index}.b` }, "as it was given"));
+  const where = run.number === place.run ? "" : `run ${run.number + 1}, `;
+  if (steps.length) group.append(el("option", { value: `${run.number}.${steps[0].index}.b` }, `${where}as it was given`));
   for (const row of steps) {
-    if (row.status === "changed") group.append(el("option", { value: `${run.number}.${row.index}.a` }, `after ${row.index} ${row.name}`));
+    if (row.status === "changed") group.append(el("option", { value: `${run.number}.${row.index}.a` }, `${where}after ${row.index} ${row.name}`));
   }
   return group;
 }

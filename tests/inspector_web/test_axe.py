@@ -77,6 +77,11 @@ def test_every_view_of_a_kernel(watch: Watch, server: Server, theme: str) -> Non
     for name, place in places.items():
         going(page, server, place)
         found[name] = serious(page)
+    going(page, server, "step=24&show=rerun")
+    page.locator(".plan summary").first.click()
+    page.locator(".plan [role=switch]").first.uncheck()
+    found["levers"] = serious(page)
+    going(page, server, "step=4")
     page.fill("#search", "vi")
     page.wait_for_selector("#found button")
     found["search"] = serious(page)

@@ -284,7 +284,7 @@ def test_help_lists_every_key(visit: Open) -> None:
     page.keyboard.press("?")
     dialog = page.locator("#help")
     expect(dialog).to_be_visible()
-    for key in "jknp[]ghuxrbcaosdvt/?":
+    for key in "jknp[]ghuxrbcaosedvt/?":
         expect(dialog.locator("kbd", has_text=re.compile(f"^{re.escape(key)}$"))).to_have_count(1)
     page.keyboard.press("j")
     page.keyboard.press("Escape")

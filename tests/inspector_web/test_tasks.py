@@ -119,6 +119,7 @@ def test_work_that_failed_is_done_again_when_asked_for(client: Client) -> None:
 @pytest.mark.parametrize(
     ("kind", "how", "said"),
     [
+        ("double", "nothing", "there is nothing of that name"),
         ("double", "raise", "this cannot be <doubled>"),
         ("double", "die", "The work ended its process with exit code 3."),
         ("double", "break", "This is a mistake of irkit's: IndexError"),
@@ -182,7 +183,6 @@ def test_new_runs_end_the_work_on_the_old_ones(inspection: Inspection, client: C
         b'{"kind": "double", "arguments": []}',
         b'{"kind": "double", "arguments": ' + b"[" * 50_000 + b"}",
         b'{"kind": "double", "arguments": {"number": 1e999}}',
-        b'{"kind": "double", "arguments": {"how": "nothing"}}',
     ],
 )
 def test_what_fits_no_kind_of_work_is_refused(client: Client, body: bytes) -> None:
