@@ -2,12 +2,28 @@
 
 from collections.abc import Callable
 
-from irkit.fuzz.generators import KINDS, Kind, Sample, Unusable, draw_program
+from irkit.fuzz.generators import (
+    KINDS,
+    Kind,
+    Sample,
+    Unusable,
+    draw_graph,
+    draw_model,
+    draw_pipeline,
+    draw_program,
+    draw_scheduled,
+)
 from irkit.fuzz.picks import Picks
 
 __all__ = ["KINDS", "Kind", "Sample", "Unusable", "draw_sample"]
 
-_DRAWN: dict[Kind, Callable[[Picks], Sample]] = {"programs": draw_program}
+_DRAWN: dict[Kind, Callable[[Picks], Sample]] = {
+    "programs": draw_program,
+    "schedules": draw_scheduled,
+    "pipelines": draw_pipeline,
+    "graphs": draw_graph,
+    "onnx": draw_model,
+}
 
 
 def draw_sample(kind: Kind, picks: Picks) -> Sample:

@@ -115,3 +115,25 @@ def blur(A: f32[9, 5], C: f32[7, 5]):
                         C[vi, vj] = f32(0.0)
                     C[vi, vj] = C[vi, vj] + T[vi + vk, vj] * f32(vk)
 """
+
+# In place, with neighbours, and what no tensor expression makes.
+HALO = """
+def halo(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8], n: i64):
+    for i in serial(0, 6):
+        for j in serial(0, 6):
+            with block("B"):
+                v = axis.spatial(6, i)
+                w = axis.spatial(6, j)
+                B[v + 1, w + 1] = A[v + 1, w] + f32(1.0)
+            with block("A"):
+                v = axis.spatial(6, i)
+                w = axis.spatial(6, j)
+                A[v, w] = B[v, w + 1] * f32(2.0)
+    for i in serial(0, 6):
+        if n > 2:
+            for j in serial(0, 6):
+                with block("C"):
+                    v = axis.spatial(6, i)
+                    w = axis.spatial(6, j)
+                    C[w, v] = C[v, w] + B[v, w + 2]
+"""

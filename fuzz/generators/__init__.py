@@ -1,5 +1,6 @@
 """One grammar with two drivers: what is drawn from a number is drawn by Hypothesis too. Reading
-order: drawn (what a sample is), features, programs."""
+order: drawn (what a sample is), features, arguments, near, bounded (what floats may be off),
+programs, schedules, pipelines; graph_values, graph_draws, graphs; onnx_draws, onnx_models."""
 
 from irkit.fuzz.generators.drawn import (
     KINDS,
@@ -12,7 +13,11 @@ from irkit.fuzz.generators.drawn import (
     outputs_of,
 )
 from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.graphs import draw_graph
+from irkit.fuzz.generators.onnx_models import draw_model
+from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
 from irkit.fuzz.generators.programs import draw_program
+from irkit.fuzz.generators.schedules import draw_scheduled
 
 __all__ = [
     "KINDS",
@@ -22,7 +27,12 @@ __all__ = [
     "Program",
     "Sample",
     "Unusable",
+    "draw_graph",
+    "draw_model",
+    "draw_pipeline",
     "draw_program",
+    "draw_scheduled",
     "features_of",
+    "keep_as_it_is",
     "outputs_of",
 ]

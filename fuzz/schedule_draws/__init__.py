@@ -1,8 +1,18 @@
 """Random schedules: each primitive is refused or keeps the meaning. Reading order: site (where a
 primitive is tried), loop_draws, mark_draws, block_draws, buffer_draws, other_draws (one function a
-primitive), drawers (the table), trials (what is checked)."""
+primitive), drawers (the table), attempt (one call), trials (what is checked)."""
 
+from irkit.fuzz.schedule_draws.attempt import OFTEN, Wrong, try_primitive
 from irkit.fuzz.schedule_draws.drawers import DRAWERS, WITHOUT
-from irkit.fuzz.schedule_draws.trials import Tally, Wrong, try_schedule, try_schedules
+from irkit.fuzz.schedule_draws.trials import Tally, try_schedule, try_schedules
 
-__all__ = ["DRAWERS", "WITHOUT", "Tally", "Wrong", "try_schedule", "try_schedules"]
+__all__ = [
+    "DRAWERS",
+    "OFTEN",
+    "WITHOUT",
+    "Tally",
+    "Wrong",
+    "try_primitive",
+    "try_schedule",
+    "try_schedules",
+]

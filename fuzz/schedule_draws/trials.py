@@ -9,13 +9,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from irkit.core import ScheduleError, free_symbols, rewrite, same, substitute, walk
+from irkit.core import free_symbols, rewrite, same, substitute, walk
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.schedule_draws import mark_draws, other_draws
+from irkit.fuzz.schedule_draws.attempt import OFTEN, Wrong, try_primitive, wrong
 from irkit.fuzz.schedule_draws.drawers import DRAWERS
-from irkit.fuzz.schedule_draws.site import Site
-from irkit.fuzz.schedule_programs import CHAIN, MATMUL_RELU
+from irkit.fuzz.schedule_programs import CHAIN, HALO, MATMUL_RELU
 from irkit.fuzz.stage_draws import stage_programs
 from irkit.ir import (
     Block,
@@ -43,45 +42,11 @@ _MOST_BLOCKS = 24
 _SLOW_SECONDS = 20.0
 _SIZES = ((5, 3), (1, 4), (8, 2))
 
-# What is drawn more than once in the list is drawn more often.
-_SELDOM = (other_draws, mark_draws)
-_OFTEN = [
-    name
-    for name, drawer in DRAWERS.items()
-    for _ in range(1 if drawer.__module__ in [each.__name__ for each in _SELDOM] else 4)
-]
-
-# In place, with neighbours, and what no tensor expression makes.
-HALO = """
-def halo(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8], n: i64):
-    for i in serial(0, 6):
-        for j in serial(0, 6):
-            with block("B"):
-                v = axis.spatial(6, i)
-                w = axis.spatial(6, j)
-                B[v + 1, w + 1] = A[v + 1, w] + f32(1.0)
-            with block("A"):
-                v = axis.spatial(6, i)
-                w = axis.spatial(6, j)
-                A[v, w] = B[v, w + 1] * f32(2.0)
-    for i in serial(0, 6):
-        if n > 2:
-            for j in serial(0, 6):
-                with block("C"):
-                    v = axis.spatial(6, i)
-                    w = axis.spatial(6, j)
-                    C[w, v] = C[v, w] + B[v, w + 2]
-"""
-
 _FIXED = [
     parse(text.strip() + "\n")
     for text in (MATMUL_RELU, CHAIN, HALO, *KERNELS.values())
     if "with block" in text and "exp(" not in text  # Whole numbers stay whole.
 ]
-
-
-class Wrong(AssertionError):
-    """A schedule that changed what a function computes, or failed other than by ScheduleError."""
 
 
 class Tally(msgspec.Struct):
@@ -99,7 +64,7 @@ class Tally(msgspec.Struct):
         self.wrong.update(other.wrong)
         self.built += other.built
 
-    def first_wrong(self) -> str:
+    def firstwrong(self) -> str:
         """Say which numbers are wrong, and show the first."""
         number = min(self.wrong)
         return f"{sorted(self.wrong)}; the schedule of {number}:\n{self.wrong[number]}"
@@ -165,7 +130,7 @@ def try_schedule(
     reference = Reference(func)
     sch = Schedule(func, check="off")
     for _ in range(1 + picks.below(14)):
-        name = picks.pick(_OFTEN)
+        name = picks.pick(OFTEN)
         if not list(walk(sch.func, on=For)) or not list(walk(sch.func, on=Block)):
             break  # Nothing is left to work on.
         before = sch.func
@@ -180,32 +145,23 @@ def try_schedule(
 
 
 def _step(sch: Schedule, picks: Picks, name: str, tally: Tally, func: PrimFunc) -> bool:
-    """Call a primitive; say whether it was accepted."""
-    before, steps, started = sch.func, len(sch.trace), time.perf_counter()
-    try:
-        DRAWERS[name](Site(sch, picks))
-    except ScheduleError as error:
-        tally.refused[name] += 1
-        if len(sch.trace) == steps and sch.func is not before:
-            raise _wrong("it was refused and changed something", sch, name, func) from error
-        return False
-    except Exception as error:
-        raise _wrong(f"{type(error).__name__}: {error}", sch, name, func) from error
-    finally:
-        took = time.perf_counter() - started
-        if took > _SLOW_SECONDS:
-            raise _wrong(f"it took {took:.0f} s", sch, name, func)
-    tally.accepted[name] += 1
-    return True
+    """Call a primitive, and count whether it was accepted."""
+    started = time.perf_counter()
+    accepted = try_primitive(sch, picks, name, func)
+    took = time.perf_counter() - started
+    if took > _SLOW_SECONDS:
+        raise wrong(f"it took {took:.0f} s", sch, name, func)
+    (tally.accepted if accepted else tally.refused)[name] += 1
+    return accepted
 
 
 def _judge(sch: Schedule, name: str, reference: Reference, func: PrimFunc) -> None:
     problems = verify(sch.func)
     if problems:
-        raise _wrong(f"it does not verify: {problems[0]}", sch, name, func)
+        raise wrong(f"it does not verify: {problems[0]}", sch, name, func)
     longest = max((as_int(loop.end) or 0 for loop in walk(sch.func, on=For)), default=0)
     if longest > _MOST_STEPS:
-        raise _wrong(f"a loop would run {longest} times", sch, name, func)
+        raise wrong(f"a loop would run {longest} times", sch, name, func)
     _guarded(name, sch, func, lambda: _refuse(reference.compare(sch.func)))
 
 
@@ -235,14 +191,7 @@ def _guarded(name: str, sch: Schedule, func: PrimFunc, check: Any) -> None:
     except StepLimit:
         return  # It computes too much to be compared.
     except Exception as error:
-        raise _wrong(f"{type(error).__name__}: {error}", sch, name, func) from error
-
-
-def _wrong(reason: str, sch: Schedule, name: str, func: PrimFunc) -> Wrong:
-    return Wrong(
-        f"{name}: {reason}\n\n{sch.trace.as_python()}\nof\n\n{script(func)}\n"
-        f"became\n\n{script(sch.func)}"
-    )
+        raise wrong(f"{type(error).__name__}: {error}", sch, name, func) from error
 
 
 def _turned(func: PrimFunc) -> PrimFunc:

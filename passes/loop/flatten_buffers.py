@@ -37,6 +37,7 @@ from irkit.ir import (
     convert,
     flat_access,
     index,
+    maximum,
     no_blocks,
     product,
 )
@@ -84,23 +85,22 @@ def _is_flat(buffer: Buffer) -> bool:
 def _flat(buffer: Buffer, name: str) -> Buffer:
     if buffer.strides is None:
         size = product(buffer.shape)
-    else:  # One past the last element, for the gaps between rows are in the memory too.
-        size = _plus_one(_last(buffer.shape, buffer.strides))
+    else:
+        size = _reach(buffer.shape, buffer.strides)
     scope, align = buffer.scope, buffer.align
     return Buffer(name, (size,), buffer.dtype, scope, None, align, buffer.span)
 
 
-def _plus_one(expr: Expr) -> Expr:
-    known = as_int(expr)
-    return expr + 1 if known is None else index(known + 1)
-
-
-def _last(shape: tuple[Expr, ...], strides: tuple[Expr, ...]) -> Expr:
-    known = [(as_int(dim), as_int(stride)) for dim, stride in zip(shape, strides, strict=True)]
-    if all(dim is not None and stride is not None for dim, stride in known):
-        return index(sum(((dim or 0) - 1) * (stride or 0) for dim, stride in known))
+def _reach(shape: tuple[Expr, ...], strides: tuple[Expr, ...]) -> Expr:
+    """Count up to the last element, with the gaps between rows; of no elements there are none."""
+    pairs = [(as_int(dim), as_int(stride)) for dim, stride in zip(shape, strides, strict=True)]
+    known = [(dim, stride) for dim, stride in pairs if dim is not None and stride is not None]
+    if any(dim == 0 for dim, _ in pairs):
+        return index(0)
+    if len(known) == len(pairs):
+        return index(1 + sum((dim - 1) * stride for dim, stride in known))
     terms = [(dim - 1) * stride for dim, stride in zip(shape, strides, strict=True)]
-    return reduce(lambda a, b: a + b, terms)
+    return maximum(reduce(lambda a, b: a + b, terms) + 1, 0)
 
 
 def _strides(buffer: Buffer) -> tuple[Expr, ...]:

@@ -9,31 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irkit.core import ScheduleError, walk
+from irkit.fuzz.schedule_programs import HALO
 from irkit.ir import Block, Buffer, For, PrimFunc, as_int, interpret, parse
 from irkit.phases import build
 from irkit.schedule import BlockRef, LoopRef, Schedule, ScheduleTrace
 from tests.schedule.kernels import chain, matmul_relu
-
-# Neighbours read and written in several directions, in one loop and in several.
-HALO = """def f(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8], n: i64):
-    for i in serial(0, 6):
-        for j in serial(0, 6):
-            with block("B"):
-                v = axis.spatial(6, i)
-                w = axis.spatial(6, j)
-                B[v + 1, w + 1] = A[v + 1, w] + f32(1.0)
-            with block("A"):
-                v = axis.spatial(6, i)
-                w = axis.spatial(6, j)
-                A[v, w] = B[v, w + 1] * f32(2.0)
-    for i in serial(0, 6):
-        if n > 2:
-            for j in serial(0, 6):
-                with block("C"):
-                    v = axis.spatial(6, i)
-                    w = axis.spatial(6, j)
-                    C[w, v] = C[v, w] + B[v, w + 2]
-"""
 
 SUMS = """def f(A: f32[6, 5, 4], B: f32[6], C: f32[6], D: f32[1]):
     for i in serial(0, 6):
@@ -63,7 +43,7 @@ SUMS = """def f(A: f32[6, 5, 4], B: f32[6], C: f32[6], D: f32[1]):
 """
 
 FUNCS: dict[str, PrimFunc] = {
-    "halo": parse(HALO),
+    "halo": parse(HALO.strip() + "\n"),
     "sums": parse(SUMS),
     "chain": chain(9),
     "matmul": matmul_relu(5, 6, 4),

@@ -1,9 +1,10 @@
 """What each pass does, leaves alone, and keeps: text in, text out."""
 
+import numpy as np
 import pytest
 
 from irkit.core import Recorder, recording, same, walk
-from irkit.ir import LOOP_LEVEL, PrimFunc, Seq, Stmt, parse, script, verify
+from irkit.ir import LOOP_LEVEL, PrimFunc, Seq, Stmt, interpret, parse, script, verify
 from irkit.passes import BUILTIN, loop
 from irkit.phases import DEFAULT
 from irkit.transform import apply_pass
@@ -246,6 +247,22 @@ def test_a_buffer_with_symbolic_sides_keeps_them() -> None:
         "        C[j] = T[i, j + 2]",
     )
     assert "T = alloc(f32[n, 4])" in body(loop.compact_buffers(given))
+
+
+@pytest.mark.parametrize("rows", ["0", "n"])
+def test_rows_with_gaps_of_which_there_are_none_take_no_memory(rows: str) -> None:
+    text = f"""def f(A: f32[n], C: f32[1]):
+    T = alloc(f32[{rows}, 4], strides=(8, 1))
+    for i in serial(0, {rows}):
+        T[i, 3] = A[i]
+    C[0] = f32(1.0)
+"""
+    made = loop.flatten_buffers(parse(text))
+    assert verify(made) == []
+    for size in (0, 2):
+        args = [np.ones(size, np.float32), np.zeros(1, np.float32)]
+        interpret(made, *args)
+        assert args[1][0] == 1.0
 
 
 def test_a_buffer_of_rank_0_gets_one_element() -> None:

@@ -1,0 +1,138 @@
+"""Samples that are graphs: random operators of the whole table, and what NumPy computes.
+
+The reference is ``irkit.graph.interpret``: each operator's own rule over NumPy arrays. It shares
+the rules for types and attributes with the compiler, and nothing of passes, tensor expressions,
+loops or code. What floats may be off is told by a second run in f64.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from irkit.core import IRKitError
+from irkit.debug import InputSet
+from irkit.debug.inputs import drawn, size_of
+from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.graph_draws import DRAWS, ROUNDING
+from irkit.fuzz.generators.graph_values import GraphValues
+from irkit.fuzz.picks import Picks
+from irkit.graph import GraphFunc, TensorType, arrays_of, interpret
+from irkit.ir import Var
+from irkit.passes.graph import fuse_ops, lower_to_loops
+from irkit.phases import GRAPH
+from irkit.transform import Pipeline
+
+_MOST_OPS = 7
+_UNITS = 64
+_OWN_ERRORS = 16
+_UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
+_EXACT = tuple(name for name in DRAWS if name not in ROUNDING)
+
+
+def draw_graph(picks: Picks) -> Sample:
+    """Draw a graph of up to 7 operators, its arguments, and passes over it."""
+    whole = bool(picks.below(2))
+    func, ops = graph_function(picks, whole=whole)
+    inputs = graph_arguments(func, picks, whole=whole)
+    expected, allowed = graph_results(func, inputs, whole=whole)
+    dtypes = {str(param.type.dtype) for param in func.params if isinstance(param.type, TensorType)}
+    features = (
+        *(f"op:{name}" for name in ops),
+        *(f"dtype:{name}" for name in sorted(dtypes)),
+        f"rung:{'whole' if whole else 'fractions'} graph",
+    )
+    pipeline = graph_pipeline(picks)
+    return Sample(
+        "graphs",
+        func,
+        pipeline,
+        inputs=(inputs,),
+        expected=(expected,),
+        allowed=(allowed,),
+        features=(*features, *(f"pass:{name}" for name in dict.fromkeys(pipeline.names))),
+    )
+
+
+def graph_function(picks: Picks, *, whole: bool) -> tuple[GraphFunc, tuple[str, ...]]:
+    """Make a graph function, and list its operators."""
+    g = GraphValues(picks, whole=whole)
+    g.fresh(g.shape(1 + picks.below(4)), g.dtype())
+    left, tries = 1 + picks.below(_MOST_OPS), 0
+    names = _EXACT if whole else (*_EXACT, *ROUNDING)
+    while left > 0 and tries < 5 * _MOST_OPS:
+        tries += 1
+        name = picks.pick(names)
+        try:
+            if DRAWS[name](g, name) is not None:
+                left -= 1
+        except IRKitError:  # The shapes or types did not go together.
+            continue
+    results = [each.value for each in g.held if each not in g.params]
+    if not results:
+        raise Unusable("no operator fitted")
+    last = results[-1]
+    others = [value for value in results[:-1] if picks.one_in(5)]
+    return g.builder.finish(*others, last), tuple(g.ops)
+
+
+def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
+    """Draw arrays for the parameters of a graph."""
+    rng = np.random.default_rng(picks.below(1 << 16))
+    sizes: dict[Var, int] = {}
+    args: list[Any] = []
+    for param in func.params:
+        assert isinstance(param.type, TensorType)
+        for dim in param.type.shape:
+            if isinstance(dim, Var) and dim not in sizes:
+                sizes[dim] = picks.pick((4, 1, 3, 7))
+        shape = tuple(size_of(dim, sizes) for dim in param.type.shape)
+        rung = "whole numbers" if whole else "fractions"
+        args.append(drawn(param.type.dtype, shape, rung, rng, (-3, 4)))
+    told = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
+    name = "whole" if whole else "fractions"
+    return InputSet(name + (f" ({told})" if told else ""), rung_of(whole=whole), tuple(args))
+
+
+def rung_of(*, whole: bool) -> Any:
+    return "whole numbers" if whole else "fractions"
+
+
+def graph_results(
+    func: GraphFunc, inputs: InputSet, *, whole: bool
+) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
+    """Compute the results in NumPy, and how far off each may be."""
+    with np.errstate(all="ignore"):
+        try:
+            own = [np.asarray(each) for each in arrays_of(interpret(func, list(inputs.args)))]
+            if whole:
+                return tuple(own), (None,) * len(own)
+            wide = interpret(func, list(inputs.args), precision="f64")
+        except IRKitError as error:
+            raise Unusable(f"NumPy cannot tell: {error}") from error
+        true = [np.asarray(each) for each in arrays_of(wide)]
+        allowed = tuple(allowed_of(a, b) for a, b in zip(own, true, strict=True))
+    return tuple(own), allowed
+
+
+def allowed_of(own: Array, true: Array) -> Allowed:
+    """Allow some units of the largest number, and some times what NumPy itself is off."""
+    if own.dtype.kind in "iub":
+        return None
+    apart, sizes = np.abs(own.astype(np.float64) - true), np.abs(true)
+    errors, known = apart[np.isfinite(apart)], sizes[np.isfinite(sizes)]
+    most = _UNITS * _UNIT[own.dtype.name] * (1 + known.max() if known.size else 1.0)
+    return np.full(own.shape, most + _OWN_ERRORS * (errors.max() if errors.size else 0.0))
+
+
+def graph_pipeline(picks: Picks) -> Pipeline:
+    """Pick passes over graphs: the usual ones, or some left out or with other options."""
+    form = picks.below(6)
+    if form == 1:
+        return GRAPH.replace("fuse-ops", fuse_ops.using(max_ops=picks.pick((1, 2, 3))))
+    if form == 2:
+        vectors = lower_to_loops.using(vector_bytes=picks.pick((16, 32)))
+        return GRAPH.replace("lower-to-loops", vectors)
+    if form in (3, 4):
+        idle = ("simplify-graph", "fold-batch-norm", "fold-constants", "eliminate-dead-nodes")
+        return GRAPH.without(picks.pick(idle))
+    return GRAPH.without("fuse-ops") if form == 5 else GRAPH

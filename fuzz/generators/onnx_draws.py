@@ -1,0 +1,318 @@
+"""One function for each ONNX operator that the importer knows: it adds a node to a model."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from irkit.fuzz.picks import Picks
+
+_SIZES = (3, 2, 4, 1, 5, 7)
+_MOST = 600
+_LIMIT = 1 << 20
+
+
+class Tensor(msgspec.Struct, frozen=True):
+    """A tensor of the model, what its numbers stay below, and its type if it is no f32."""
+
+    name: str
+    shape: tuple[int, ...]
+    bound: float = 3
+    integers: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+class ModelDraws:
+    """A model so far; ``whole`` says that all numbers are to stay whole and small."""
+
+    def __init__(self, picks: Picks, opset: int, *, whole: bool) -> None:
+        self.picks = picks
+        self.opset = opset
+        self.whole = whole
+        self.rng = np.random.default_rng(picks.below(1 << 16))
+        self.nodes: list[Any] = []
+        self.weights: list[Any] = []
+        self.inputs: list[Tensor] = []
+        self.held: list[Tensor] = []
+
+    def input(self, rank: int, *, integers: bool = False) -> Tensor:
+        shape = tuple(self.picks.pick(_SIZES) for _ in range(rank))
+        made = Tensor(f"x{len(self.inputs)}", shape, integers=integers)
+        self.inputs.append(made)
+        self.held.append(made)
+        return made
+
+    def weight(self, shape: Sequence[int], *, low: float = -2.0) -> str:
+        """Make an initializer of random floats."""
+        if self.whole:
+            array = self.rng.integers(int(low), 3, shape).astype(np.float32)
+        else:
+            array = self.rng.uniform(low, 2.0, shape).astype(np.float32)
+        return self.known(array)
+
+    def known(self, array: Any) -> str:
+        """Make an initializer of an array."""
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def integers(self, *numbers: int) -> str:
+        return self.known(np.asarray(numbers, np.int64))
+
+    def any(self, rank: int = -1, *, floats: bool = True) -> Tensor:
+        """Pick one of the last tensors of a rank, or make an input."""
+        found = [
+            each for each in self.held if rank in (-1, each.rank) and not (floats and each.integers)
+        ]
+        if found and self.picks.below(8):
+            return found[-1 - self.picks.below(min(3, len(found)))]
+        return self.input(rank if rank >= 0 else 1 + self.picks.below(4))
+
+    def node(
+        self,
+        op: str,
+        inputs: Sequence[Tensor | str],
+        shape: Sequence[int],
+        bound: float,
+        *,
+        integers: bool = False,
+        **attrs: Any,
+    ) -> Tensor | None:
+        """Add a node with one result, unless it is too large."""
+        if int(np.prod(shape, dtype=np.int64)) > _MOST or bound > _LIMIT:
+            return None
+        names = [each if isinstance(each, str) else each.name for each in inputs]
+        made = Tensor(f"t{len(self.nodes)}", tuple(shape), bound, integers)
+        self.nodes.append(helper.make_node(op, names, [made.name], **attrs))
+        self.held.append(made)
+        return made
+
+    def window(self, x: Tensor, kernel: Sequence[int]) -> tuple[dict[str, Any], list[int]]:
+        """Pick how a window moves, and count where it stops."""
+        spatial = len(kernel)
+        strides = [1 + self.picks.below(2) for _ in range(spatial)]
+        pads = [self.picks.below(2) if k > 1 else 0 for k in (*kernel, *kernel)]
+        attrs: dict[str, Any] = {"kernel_shape": list(kernel), "strides": strides, "pads": pads}
+        if self.picks.one_in(5):
+            attrs["auto_pad"] = self.picks.pick(("SAME_UPPER", "SAME_LOWER", "VALID"))
+            del attrs["pads"]
+            if attrs["auto_pad"] == "VALID":
+                pads = [0] * (2 * spatial)
+            else:
+                return attrs, [-(-n // s) for n, s in zip(x.shape[2:], strides, strict=True)]
+        counts = [
+            (n + pads[at] + pads[at + spatial] - k) // s + 1
+            for at, (n, k, s) in enumerate(zip(x.shape[2:], kernel, strides, strict=True))
+        ]
+        return attrs, counts
+
+
+def arithmetic(m: ModelDraws, op: str) -> Tensor | None:
+    """Join two tensors that broadcast; divide by what is not small."""
+    x = m.any(floats=op == "Div")
+    shape = [1 if m.picks.one_in(4) else n for n in x.shape][m.picks.below(2) if x.rank else 0 :]
+    alike = [e for e in m.held if e.shape == x.shape and e.integers == x.integers]
+    if x.integers:
+        y = m.picks.pick(alike)
+        other: Tensor | str = y
+        bound = x.bound + y.bound if op != "Mul" else x.bound * y.bound
+        return m.node(op, [x, other], x.shape, bound, integers=True) if op != "Sum" else None
+    if op == "Div":
+        return m.node(op, [x, m.weight(shape, low=1.0)], x.shape, x.bound)
+    if m.picks.below(2):
+        y = m.picks.pick(alike)
+        bound = x.bound * y.bound if op == "Mul" else x.bound + y.bound
+        return m.node(op, [x, y], x.shape, bound)
+    bound = x.bound * 3 if op == "Mul" else x.bound + 3
+    return m.node(op, [x, m.weight(shape)], x.shape, bound)
+
+
+def unary(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    bound = max(1.0, x.bound) if op in ("Sigmoid", "Tanh") else x.bound
+    return m.node(op, [x], x.shape, bound)
+
+
+def batch_norm(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any(2 + m.picks.below(3))
+    n = x.shape[1]
+    parts = [m.weight((n,)), m.weight((n,)), m.weight((n,)), m.weight((n,), low=0.5)]
+    return m.node(op, [x, *parts], x.shape, 4 * x.bound + 20, epsilon=1e-3)
+
+
+def clip(m: ModelDraws, op: str) -> Tensor | None:
+    x, low, high = m.any(), -float(m.picks.below(3)), 1.0 + m.picks.below(4)
+    if m.opset < 11:
+        return m.node(op, [x], x.shape, max(high, -low), min=low, max=high)
+    limits = [m.known(np.float32(low)), m.known(np.float32(high))]
+    return m.node(op, [x, *limits], x.shape, max(high, -low))
+
+
+def concat(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    if not x.rank:
+        return None
+    at = m.picks.below(x.rank)
+    alike = [e for e in m.held if e.shape == x.shape and not e.integers]
+    y = m.picks.pick(alike)
+    shape = [n * 2 if place == at else n for place, n in enumerate(x.shape)]
+    axis = at - x.rank if m.picks.one_in(4) and m.opset >= 11 else at
+    return m.node(op, [x, y], shape, max(x.bound, y.bound), axis=axis)
+
+
+def constant(m: ModelDraws, op: str) -> Tensor | None:
+    shape = tuple(m.picks.pick(_SIZES) for _ in range(1 + m.picks.below(2)))
+    array = m.rng.integers(-2, 3, shape).astype(np.float32)
+    return m.node(op, [], shape, 3, value=numpy_helper.from_array(array))
+
+
+def filled(m: ModelDraws, op: str) -> Tensor | None:
+    shape = tuple(m.picks.pick(_SIZES) for _ in range(1 + m.picks.below(2)))
+    value = numpy_helper.from_array(np.asarray([2.0], np.float32))
+    return m.node(op, [m.integers(*shape)], shape, 3, value=value)
+
+
+def conv(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any(3 + m.picks.below(2))
+    groups = x.shape[1] if m.picks.one_in(4) else 1
+    kernel = [min(n, 1 + m.picks.below(3)) for n in x.shape[2:]]
+    filters = groups * (1 + m.picks.below(3))
+    weights = (filters, x.shape[1] // groups, *kernel)
+    attrs, counts = m.window(x, kernel)
+    bias = [m.weight((filters,))] if m.picks.below(2) else []
+    bound = x.bound * 3 * float(np.prod(weights[1:])) + 3
+    shape = (x.shape[0], filters, *counts)
+    return m.node(op, [x, m.weight(weights), *bias], shape, bound, group=groups, **attrs)
+
+
+def pool(m: ModelDraws, op: str) -> Tensor | None:
+    """Pool. Of one axis onnx.reference reads beside the end, and it puts all that SAME_LOWER pads
+    for MaxPool at the wrong side, so neither is drawn."""
+    x = m.any(4 if op == "MaxPool" else 3 + m.picks.below(2))
+    kernel = [min(n, 2) for n in x.shape[2:]]
+    attrs, counts = m.window(x, kernel)
+    if op == "MaxPool" and attrs.get("auto_pad") == "SAME_LOWER":
+        attrs["auto_pad"] = "SAME_UPPER"
+    if op == "AveragePool" and m.picks.below(2):
+        attrs["count_include_pad"] = 1
+    return m.node(op, [x], (*x.shape[:2], *counts), x.bound, **attrs)
+
+
+def mean(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any(4)
+    return m.node(op, [x], (*x.shape[:2], 1, 1), x.bound)
+
+
+def dropout(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    return m.node(op, [x], x.shape, x.bound)
+
+
+def flatten(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    if not x.rank:
+        return None
+    axis = m.picks.below(x.rank + 1)
+    shape = (int(np.prod(x.shape[:axis])), int(np.prod(x.shape[axis:])))
+    return m.node(op, [x], shape, x.bound, axis=axis)
+
+
+def gemm(m: ModelDraws, op: str) -> Tensor | None:
+    x, n = m.any(2), m.picks.pick(_SIZES)
+    ta, tb = m.picks.below(2), m.picks.below(2)
+    rows, inner = x.shape[::-1] if ta else x.shape
+    w = m.weight((n, inner) if tb else (inner, n))
+    bias = [m.weight((n,))] if m.opset < 11 or m.picks.below(2) else []
+    scales: dict[str, Any] = {"alpha": 2.0, "beta": 3.0} if m.picks.one_in(3) else {}
+    bound = 6 * x.bound * inner + 9
+    return m.node(op, [x, w, *bias], (rows, n), bound, transA=ta, transB=tb, **scales)
+
+
+def matmul(m: ModelDraws, op: str) -> Tensor | None:
+    x, n = m.any(2 + m.picks.below(2)), m.picks.pick(_SIZES)
+    bound = x.bound * 3 * x.shape[-1]
+    return m.node(op, [x, m.weight((x.shape[-1], n))], (*x.shape[:-1], n), bound)
+
+
+def lrn(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any(4)
+    return m.node(op, [x], x.shape, x.bound, size=m.picks.pick((3, 1, 2)), alpha=0.01)
+
+
+def reshape(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    total = int(np.prod(x.shape))
+    factor = m.picks.pick([n for n in (1, 2, 3, 4) if total % n == 0])
+    asked, shape = m.picks.pick(
+        (((total,), (total,)), ((factor, -1), (factor, total // factor)), ((-1,), (total,)))
+    )
+    return m.node(op, [x, m.integers(*asked)], shape, x.bound)
+
+
+def softmax(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    if not x.rank or x.bound > 50:
+        return None
+    axis = m.picks.below(x.rank)
+    axis = axis - x.rank if m.picks.one_in(4) and m.opset >= 11 else axis
+    return m.node(op, [x], x.shape, 1, axis=axis)
+
+
+def squeeze(m: ModelDraws, op: str) -> Tensor | None:
+    ones = [(e, at) for e in m.held for at, n in enumerate(e.shape) if n == 1 and not e.integers]
+    if not ones:
+        return None
+    x, at = m.picks.pick(ones)
+    return axes_node(m, op, x, at, (*x.shape[:at], *x.shape[at + 1 :]))
+
+
+def unsqueeze(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    at = m.picks.below(x.rank + 1)
+    return axes_node(m, op, x, at, (*x.shape[:at], 1, *x.shape[at:])) if x.rank < 4 else None
+
+
+def axes_node(m: ModelDraws, op: str, x: Tensor, at: int, shape: Sequence[int]) -> Tensor | None:
+    """Give axes as an attribute, or as an input since opset 13."""
+    if m.opset < 13:
+        return m.node(op, [x], shape, x.bound, axes=[at])
+    return m.node(op, [x, m.integers(at)], shape, x.bound)
+
+
+def total(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    alike = [e for e in m.held if e.shape == x.shape and not e.integers]
+    xs = [x, *(m.picks.pick(alike) for _ in range(m.picks.below(3)))]
+    return m.node(op, xs, x.shape, sum(e.bound for e in xs))
+
+
+def transpose(m: ModelDraws, op: str) -> Tensor | None:
+    x = m.any()
+    left = list(range(x.rank))
+    perm = [left.pop(-1 - m.picks.below(len(left))) for _ in range(x.rank)]
+    return m.node(op, [x], [x.shape[at] for at in perm], x.bound, perm=perm)
+
+
+FLOAT = TensorProto.FLOAT
+INT32 = TensorProto.INT32
+Draw = Callable[[ModelDraws, str], "Tensor | None"]
+ROUNDING = (
+    *("Div", "Sigmoid", "Tanh", "BatchNormalization", "AveragePool", "GlobalAveragePool", "LRN"),
+    "Softmax",
+)
+ONNX_DRAWS: dict[str, Draw] = {
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div"), arithmetic),
+    **dict.fromkeys(("Relu", "Sigmoid", "Tanh", "Identity"), unary),
+    **dict.fromkeys(("MaxPool", "AveragePool"), pool),
+    **{"BatchNormalization": batch_norm, "Clip": clip, "Concat": concat, "Constant": constant},
+    **{"ConstantOfShape": filled, "Conv": conv, "Dropout": dropout, "Flatten": flatten},
+    **{"Gemm": gemm, "GlobalAveragePool": mean, "LRN": lrn, "MatMul": matmul},
+    **{"Reshape": reshape, "Softmax": softmax, "Squeeze": squeeze, "Sum": total},
+    **{"Transpose": transpose, "Unsqueeze": unsqueeze},
+}
+"""What adds a node of each operator that the importer converts."""

@@ -1,0 +1,78 @@
+"""Samples with a schedule: primitives that were accepted, between others that were refused."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from irkit.core import Node, children, walk
+from irkit.fuzz.generators.drawn import Sample, Unusable
+from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.programs import draw_stages
+from irkit.fuzz.picks import Picks
+from irkit.fuzz.schedule_draws import OFTEN, try_primitive
+from irkit.fuzz.stages import INTEGERS, SMALL, WHOLE
+from irkit.ir import Block, For, PrimFunc, Stmt, as_int
+from irkit.schedule import Schedule, ScheduleTrace
+
+_MOST_STAGES = 4
+_MOST_STEPS = 8
+_PATIENCE = 40
+_MOST_BLOCKS = 16
+_MOST_ITERATIONS = 30_000
+_SYMBOLIC = 8
+_THEMES = (SMALL, WHOLE, SMALL, INTEGERS)
+
+
+def draw_scheduled(picks: Picks) -> Sample:
+    """Draw a program and a schedule of up to 8 primitives.
+
+    Raises: Wrong if a primitive is refused and yet changes something, or fails in another way.
+    """
+    sample = draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
+    assert isinstance(sample.ir, PrimFunc)
+    trace, features = draw_trace(sample.ir, picks, OFTEN)
+    if not trace.steps:
+        raise Unusable("no primitive was accepted")
+    return msgspec.structs.replace(
+        sample, kind="schedules", schedule=trace, features=(*sample.features, *features)
+    )
+
+
+def draw_trace(
+    func: PrimFunc, picks: Picks, names: Sequence[str], most: int = _MOST_STEPS
+) -> tuple[ScheduleTrace, tuple[str, ...]]:
+    """Draw primitives among some names until enough were tried; tell which were accepted and which
+    refused. What would make the program long to run is left out, and what follows it."""
+    sch, features = Schedule(func, check="off"), dict[str, None]()
+    kept, left, tries = sch.trace, 1 + picks.below(most), 0
+    while left > 0 or (not kept.steps and tries < _PATIENCE):
+        if not all(any(True for _ in walk(sch.func, on=cls)) for cls in (For, Block)):
+            break  # Nothing is there to work on.
+        left, tries = left - 1, tries + 1
+        name = picks.pick(names)
+        accepted = try_primitive(sch, picks, name, func)
+        if not _is_small(sch.func):
+            break
+        kept = sch.trace if accepted else kept
+        features[f"{'primitive' if accepted else 'refused'}:{name}"] = None
+    made = features_of(sch.func) if kept.steps else ()
+    return kept, (*features, *made)
+
+
+def _is_small(func: PrimFunc) -> bool:
+    """Bound what a function runs, symbolic extents as 8."""
+    blocks = total = 0
+    stack: list[tuple[Node, int]] = [(func.body, 1)]
+    while stack:
+        node, times = stack.pop()
+        if isinstance(node, For):
+            begin, end = as_int(node.begin), as_int(node.end)
+            extent = end - begin if begin is not None and end is not None else _SYMBOLIC
+            stack.append((node.body, times * max(1, extent)))
+            continue
+        if isinstance(node, Block):
+            blocks += 1
+            total += times
+        inner = (child for child in children(node) if isinstance(child, Stmt))
+        stack.extend((child, times) for child in inner)
+    return 0 < blocks <= _MOST_BLOCKS and total <= _MOST_ITERATIONS

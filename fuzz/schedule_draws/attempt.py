@@ -1,0 +1,47 @@
+"""Try one primitive on a schedule: it is refused and changes nothing, or does what it says."""
+
+from irkit.core import ScheduleError
+from irkit.fuzz.picks import Picks
+from irkit.fuzz.schedule_draws import mark_draws, other_draws
+from irkit.fuzz.schedule_draws.drawers import DRAWERS
+from irkit.fuzz.schedule_draws.site import Site
+from irkit.ir import PrimFunc, script
+from irkit.schedule import Schedule
+
+# What is drawn more than once in the list is drawn more often.
+_SELDOM = (other_draws, mark_draws)
+OFTEN = [
+    name
+    for name, drawer in DRAWERS.items()
+    for _ in range(1 if drawer.__module__ in [each.__name__ for each in _SELDOM] else 4)
+]
+"""The primitives, as often as they are to be drawn."""
+
+
+class Wrong(AssertionError):
+    """A schedule that changed what a function computes, or failed other than by ScheduleError."""
+
+
+def try_primitive(sch: Schedule, picks: Picks, name: str, func: PrimFunc) -> bool:
+    """Call a primitive of a name, and say whether it was accepted; ``func`` is what was scheduled.
+
+    Raises: Wrong if it was refused and yet changed something, or failed in another way.
+    """
+    before, steps = sch.func, len(sch.trace)
+    try:
+        DRAWERS[name](Site(sch, picks))
+    except ScheduleError as error:
+        if len(sch.trace) == steps and sch.func is not before:
+            raise wrong("it was refused and changed something", sch, name, func) from error
+        return False
+    except Exception as error:
+        raise wrong(f"{type(error).__name__}: {error}", sch, name, func) from error
+    return True
+
+
+def wrong(reason: str, sch: Schedule, name: str, func: PrimFunc) -> Wrong:
+    """Say what a primitive did wrong, with the program and the schedule."""
+    return Wrong(
+        f"{name}: {reason}\n\n{sch.trace.as_python()}\nof\n\n{script(func)}\n"
+        f"became\n\n{script(sch.func)}"
+    )

@@ -1,0 +1,124 @@
+"""Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
+
+from collections import Counter
+
+import numpy as np
+import onnx
+import pytest
+
+from irkit.core import IRKitError, IRModule
+from irkit.debug.compare import compare
+from irkit.debug.primitives import scheduled_steps
+from irkit.frontend.onnx import CONVERTERS, import_onnx
+from irkit.fuzz.generators import Kind, Sample, keep_as_it_is
+from irkit.fuzz.generators.graph_draws import DRAWS
+from irkit.fuzz.generators.onnx_draws import ONNX_DRAWS
+from irkit.fuzz.generators.pipelines import edited
+from irkit.fuzz.picks import picks_of
+from irkit.fuzz.sample import KINDS, Unusable, draw_sample
+from irkit.graph import OPS, GraphFunc, arrays_of, interpret, verify
+from irkit.ir import PrimFunc
+from irkit.ir import interpret as run_loops
+from irkit.phases import DEFAULT
+
+
+def _drawn(kind: Kind, count: int) -> list[Sample]:
+    """Draw samples, of which hardly any may be unusable."""
+    found: list[Sample] = []
+    for number in range(count):
+        try:
+            found.append(draw_sample(kind, picks_of(number)))
+        except Unusable:
+            continue
+    assert len(found) >= 0.97 * count
+    return found
+
+
+def _loops_differ(sample: Sample, func: PrimFunc) -> str:
+    assert isinstance(sample.ir, PrimFunc)
+    for inputs, told, allowed in zip(sample.inputs, sample.expected, sample.allowed, strict=True):
+        args, own = inputs.copied(), inputs.copied()
+        run_loops(func, *args)
+        run_loops(sample.ir, *own)
+        expected = told or tuple(own[place] for place in sample.outputs)
+        for place, wanted, limit in zip(sample.outputs, expected, allowed, strict=True):
+            apart = compare(wanted, args[place], limit, zeros_have_signs=False)
+            if apart.at is not None:
+                return str(apart)
+    return ""
+
+
+@pytest.mark.parametrize("kind", ["schedules", "pipelines"])
+def test_what_is_scheduled_and_lowered_means_the_same(kind: Kind) -> None:
+    for number, sample in enumerate(_drawn(kind, 40)):
+        assert isinstance(sample.ir, PrimFunc)
+        steps = list(scheduled_steps(sample.ir, sample.schedule, sample.pipeline))
+        last = steps[-1].after if steps else sample.ir
+        assert isinstance(last, PrimFunc)
+        assert _loops_differ(sample, last) == "", number
+
+
+def test_schedules_hold_what_was_accepted_between_what_was_refused() -> None:
+    features = Counter(name for sample in _drawn("schedules", 60) for name in sample.features)
+    names = {name.split(":")[0] for name in features}
+    assert {"primitive", "refused"} <= names
+
+
+def test_pipelines_are_in_other_orders_and_with_other_options() -> None:
+    names = {str(edited(DEFAULT, picks_of(number))[0]) for number in range(80)}
+    assert len(names) > 60
+    assert any("lanes=" in text for text in names)
+    assert any(keep_as_it_is.name in text for text in names)
+
+
+def test_every_operator_is_drawn() -> None:
+    assert set(DRAWS) == set(OPS)
+    assert set(ONNX_DRAWS) == set(CONVERTERS)
+
+
+def test_a_graph_is_valid_and_means_what_is_expected() -> None:
+    for sample in _drawn("graphs", 120):
+        assert isinstance(sample.ir, GraphFunc)
+        assert verify(sample.ir) == []
+        with np.errstate(all="ignore"):
+            found = list(arrays_of(interpret(sample.ir, list(sample.inputs[0].args))))
+        expected = sample.expected[0]
+        assert expected is not None
+        assert all(a.dtype == b.dtype for a, b in zip(found, expected, strict=True))
+
+
+def test_a_graph_that_is_lowered_to_kernels_means_the_same() -> None:
+    for number, sample in enumerate(_drawn("graphs", 16)):
+        assert isinstance(sample.ir, GraphFunc)
+        module = sample.pipeline.run(IRModule({"main": sample.ir}))
+        with np.errstate(all="ignore"):
+            found = list(arrays_of(interpret(module, list(sample.inputs[0].args))))
+        for wanted, array, limit in zip(
+            sample.expected[0] or (), found, sample.allowed[0], strict=True
+        ):
+            assert compare(wanted, array, limit, zeros_have_signs=False).at is None, number
+
+
+def test_a_model_is_imported_and_means_what_onnx_says() -> None:
+    for number, sample in enumerate(_drawn("onnx", 40)):
+        assert isinstance(sample.ir, bytes)
+        func = import_onnx(onnx.load_from_string(sample.ir))["main"]
+        assert isinstance(func, GraphFunc)
+        with np.errstate(all="ignore"):
+            found = list(arrays_of(interpret(func, list(sample.inputs[0].args))))
+        for wanted, array, limit in zip(
+            sample.expected[0] or (), found, sample.allowed[0], strict=True
+        ):
+            assert compare(wanted, array, limit, zeros_have_signs=False).at is None, number
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_number_draws_the_same(kind: Kind) -> None:
+    for number in range(3):
+        try:
+            first, again = (draw_sample(kind, picks_of(number)) for _ in range(2))
+        except IRKitError:
+            continue
+        assert first.features == again.features
+        assert str(first.pipeline) == str(again.pipeline)
+        assert first.schedule == again.schedule
