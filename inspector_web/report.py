@@ -40,7 +40,6 @@ MODULES = (
     "tasks.js",
     "llvmpasses.js",
     "views.js",
-    "tasks.js",
     "rerun.js",
     "details.js",
     "search.js",
