@@ -23,11 +23,13 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 import msgspec
+from msgspec.structs import replace
 
 from irkit.core import IRKitError
 from irkit.fuzz import cases as cases_file
 from irkit.fuzz import trial
 from irkit.fuzz.dependants import dependants
+from irkit.fuzz.hunting.quarry import Caught, Hunt
 from irkit.fuzz.trial import Finding
 
 MEMORY = 8 << 30
@@ -35,19 +37,21 @@ MEMORY = 8 << 30
 
 class Order(msgspec.Struct, frozen=True):
     """What to try: a module with other source, on programs by name, in this order; and whether to
-    bisect what is found."""
+    bisect what is found. With ``hunt``, samples are drawn and judged in place of the programs."""
 
     module: str
     source: str
     cases: tuple[str, ...] = ()
     seconds: float = 60.0
     bisected: bool = False
+    hunt: Hunt | None = None
 
 
 class Nursery:
     """A process that tries changed modules, one after the other.
 
-    ``number`` and ``count`` say which random programs are added to the fixed ones.
+    ``number`` and ``count`` say which random programs are added to the fixed ones; a count of -1
+    means that there are no programs at all, as a hunt needs none.
     """
 
     def __init__(self, number: int = 0, count: int = 0) -> None:
@@ -78,6 +82,24 @@ class Nursery:
 
     def try_out(self, order: Order) -> Finding:
         """Try one changed module. Raises: IRKitError if the nursery itself is gone."""
+        return msgspec.json.decode(self._asked(order), type=Finding)
+
+    def hunt(self, order: Order) -> Caught:
+        """Draw samples for one changed module; what ends the process is caught by a second one.
+
+        Raises: IRKitError if the nursery itself is gone.
+        """
+        assert order.hunt is not None
+        caught = msgspec.json.decode(self._asked(order), type=Caught)
+        if caught.tier or not caught.found:
+            return caught
+        again = replace(order.hunt, first=caught.number, count=1, apart=True)
+        apart = msgspec.json.decode(self._asked(replace(order, hunt=again)), type=Caught)
+        if not apart.found or not apart.tier:  # It takes several cases, or cannot be had again.
+            return caught
+        return replace(apart, seconds=caught.seconds)
+
+    def _asked(self, order: Order) -> bytes:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(msgspec.json.encode(order) + b"\n")
@@ -85,7 +107,7 @@ class Nursery:
         line = self._process.stdout.readline()
         if not line:
             raise IRKitError("the process that tries changed passes has ended")
-        return msgspec.json.decode(line, type=Finding)
+        return line
 
 
 class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -108,7 +130,9 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def serve(number: int, count: int) -> None:
     """Try what orders on standard input say; one line each, and one finding a line back."""
-    known = [*cases_file.fixed_cases(), *cases_file.random_cases(number, count)]
+    known = list[cases_file.Case]()
+    if count >= 0:
+        known += [*cases_file.fixed_cases(), *cases_file.random_cases(number, count)]
     before = trial.prints_of(known)
     dependants("", sys.modules)  # Reads every file once, and not in each child.
     gc.freeze()
@@ -116,11 +140,11 @@ def serve(number: int, count: int) -> None:
     os.dup2(2, 1)
     for line in sys.stdin.buffer:
         order = msgspec.json.decode(line, type=Order)
-        out.write(msgspec.json.encode(_forked(order, known, before)) + b"\n")
+        out.write(_forked(order, known, before) + b"\n")
         out.flush()
 
 
-def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints) -> Finding:
+def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints) -> bytes:
     started = time.perf_counter()
     reading, writing = os.pipe()
     child = os.fork()
@@ -135,12 +159,18 @@ def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints) ->
     lines = heard.split(b"\n")
     seconds = time.perf_counter() - started
     if lines[-1].startswith(b"{"):
+        if order.hunt is not None:
+            return lines[-1]
         found = msgspec.json.decode(lines[-1], type=Finding)
-        return msgspec.structs.replace(found, seconds=seconds)
-    named = lines[-2].decode() if len(lines) > 1 else ""
-    by = "crash" if ended else "timeout"
+        return msgspec.json.encode(replace(found, seconds=seconds))
+    last = lines[-2].decode() if len(lines) > 1 else ""
     message = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
-    return Finding(by, named, message=message, seconds=seconds)
+    if order.hunt is not None:
+        number = int(last or order.hunt.first)
+        by = "crash" if ended else "hang"
+        return msgspec.json.encode(Caught(by, number, message=message, seconds=seconds))
+    by = "crash" if ended else "timeout"
+    return msgspec.json.encode(Finding(by, last, message=message, seconds=seconds))
 
 
 def _listen(pipe: int, seconds: float) -> tuple[bytes, bool]:
@@ -168,10 +198,17 @@ def _in_child(order: Order, known: list[cases_file.Case], before: trial.Prints, 
         sys.meta_path.insert(0, _Changed(order.module, order.source))
         for name in dependants(order.module, sys.modules):
             del sys.modules[name]
-        fresh = importlib.import_module("irkit.fuzz.trial")
-        found = fresh.try_cases(chosen, before, told, bisected=order.bisected)
+        if order.hunt is not None:
+            fresh = importlib.import_module("irkit.fuzz.hunting.hunt")
+            found = fresh.hunted(order.hunt, told)
+        else:
+            fresh = importlib.import_module("irkit.fuzz.trial")
+            found = fresh.try_cases(chosen, before, told, bisected=order.bisected)
     except BaseException as error:  # Whatever the change made of it.
-        found = Finding("exception", message=f"{type(error).__name__}: {error}")
+        said = f"{type(error).__name__}: {error}"
+        found: Finding | Caught = Finding("exception", message=said)
+        if order.hunt is not None:
+            found = Caught("failed", tier="import", message=said)
     os.write(pipe, msgspec.json.encode(found))
     os._exit(0)
 

@@ -32,16 +32,16 @@ def planted_results(
     def try_one(nursery: Nursery, bug: Planted) -> Result:
         return next(try_planted(nursery, [bug], bisected=bisected))
 
-    return _shared(bugs, try_one, made)
+    return shared(bugs, try_one, made)
 
 
 def mutant_verdicts(chosen: Sequence[Mutant], *, seed: int = 0, jobs: int = 1) -> Iterator[Verdict]:
     """Try mutants, ``jobs`` at a time; verdicts come in the order of the mutants."""
     made = [Nursery(seed, RANDOM_PROGRAMS) for _ in range(jobs)]
-    return _shared(chosen, lambda nursery, one: next(try_mutants(nursery, [one])), made)
+    return shared(chosen, lambda nursery, one: next(try_mutants(nursery, [one])), made)
 
 
-def _shared(
+def shared(
     items: Sequence[_A], try_one: Callable[[Nursery, _A], _B], nurseries: list[Nursery]
 ) -> Iterator[_B]:
     """Share work among nurseries; a thread each waits for its process."""

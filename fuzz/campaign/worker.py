@@ -44,7 +44,7 @@ class Ran(msgspec.Struct, frozen=True):
 
 def run_case(draw: Draw, asked: Asked) -> Ran:
     """Draw a case and judge it."""
-    _settle()
+    settle()
     started = time.perf_counter()
     tell(asked.tier_file, "draw")
     try:
@@ -87,7 +87,7 @@ def _draws_without(draw: Draw) -> bool:
 
 def digest_of(draw: Draw) -> str:
     """Give a digest of what is drawn, and of what it is lowered to: the same in each process."""
-    _settle()
+    settle()
     try:
         sample = draw.sample()
         made = [text_of(sample)]
@@ -121,7 +121,7 @@ def _digest(text: str | bytes) -> str:
 
 
 @cache
-def _settle() -> None:
+def settle() -> None:
     """Compile afresh, on one thread: workers run side by side, and each case is another."""
     os.environ["IRKIT_CACHE"] = "0"
     os.environ["IRKIT_NUM_THREADS"] = "1"

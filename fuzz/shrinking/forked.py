@@ -10,7 +10,9 @@ import resource
 import select
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -23,13 +25,14 @@ LIMITS = Limits(seconds=10.0, memory=6 << 30)
 Judged = Callable[[Sample], Outcome]
 
 
-def judged_apart(sample: Sample, limits: Limits = LIMITS) -> Outcome:
-    """Judge a sample in a fork of this process; what ends the fork is the outcome."""
+def judged_apart(sample: Sample, limits: Limits = LIMITS, **options: Any) -> Outcome:
+    """Judge a sample in a fork of this process; what ends the fork is the outcome. ``options`` are
+    those of :func:`judge`."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _in_fork(sample, writing, limits)
+        _in_fork(sample, writing, limits, options)
     os.close(writing)
     heard, ended = _listen(reading, limits.seconds)
     if not ended:
@@ -47,18 +50,23 @@ def judged_apart(sample: Sample, limits: Limits = LIMITS) -> Outcome:
     return Outcome("memory", tier, message="the process ran out of memory")
 
 
-def _in_fork(sample: Sample, pipe: int, limits: Limits) -> None:
+def _in_fork(sample: Sample, pipe: int, limits: Limits, options: Mapping[str, Any]) -> None:
     status = 1
     faulthandler.disable()  # A crash here is what is looked for.
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if limits.memory is not None:
             resource.setrlimit(resource.RLIMIT_AS, (limits.memory, resource.RLIM_INFINITY))
-        outcome = judge(sample, told=lambda tier: os.write(pipe, f",{tier}".encode()))
+        told = partial(_say, pipe)
+        outcome = judge(sample, told=told, **options)
         os.write(pipe, b"\n" + msgspec.json.encode(outcome))
         status = 0
     finally:
         os._exit(status)  # Nothing of the process it was forked from may run here.
+
+
+def _say(pipe: int, tier: str) -> None:
+    os.write(pipe, f",{tier}".encode())
 
 
 def _listen(pipe: int, seconds: float | None) -> tuple[bytes, bool]:

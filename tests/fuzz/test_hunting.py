@@ -1,0 +1,49 @@
+"""Planted bugs are found by drawing samples, named, and made small; so are those that crash."""
+
+import pytest
+
+from irkit.fuzz.bugs import CATALOGUE, Planted
+from irkit.fuzz.hunting.hunter import hunting_score, hunting_table, hunts
+from irkit.fuzz.hunting.quarry import Hunt
+from irkit.fuzz.nursery import Nursery, Order, source_of
+
+FOUND_SOON = ("a lost last copy",)
+
+
+def bug(name: str) -> Planted:
+    return next(each for each in CATALOGUE if each.name == name)
+
+
+def test_planted_bugs_are_found_named_and_made_small() -> None:
+    hunt = Hunt(count=400, kinds=("programs",), seconds=2)
+    results = list(hunts([bug(name) for name in FOUND_SOON], hunt))
+    assert all(result.caught.found and result.right for result in results)
+    assert all(result.caught.is_small for result in results)
+    assert all("unroll-loops" in result.caught.text for result in results)
+    assert hunting_table(results).row_count == 1
+    assert hunting_score(results).startswith("hunted: 1 of 1 found, 1 within 10,000 cases")
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "crash"),
+        pytest.param("while True: pass", "hang", marks=pytest.mark.long),
+    ],
+)
+def test_what_ends_the_process_is_caught_with_its_case(line: str, status: str) -> None:
+    module = "irkit.passes.loop.remove_no_ops"
+    anchor = "def remove_no_ops(func: PrimFunc) -> PrimFunc:\n"
+    source = source_of(module)
+    assert source.count(anchor) == 1
+    # The first statement of the body, before its docstring.
+    changed = source.replace(anchor, f"{anchor}    {line}\n")
+    hunt = Hunt(count=50, kinds=("programs",), seconds=0.1)
+    nursery = Nursery(0, -1)
+    try:
+        caught = nursery.hunt(Order(module, changed, seconds=8.0, hunt=hunt))
+        unchanged = nursery.hunt(Order(module, source, hunt=Hunt(count=3, kinds=("programs",))))
+    finally:
+        nursery.close()
+    assert (caught.status, caught.number) == (status, 0)
+    assert not unchanged.found
