@@ -46,7 +46,8 @@ def diff_up_to_names(before: Ids, after: Ids, table: LineTable) -> Diff:
 def _cut(line: str) -> list[str]:
     """Cut a line into tokens; one that only gives a name is empty, whatever the name."""
     if line.lstrip().startswith(_NAMING):
-        return [line[: len(line) - len(line.lstrip())], "names"]
+        indent = line[: len(line) - len(line.lstrip())]
+        return [indent, "names"] if indent else ["names"]
     return tokens(line)
 
 

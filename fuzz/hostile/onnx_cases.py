@@ -45,7 +45,7 @@ def nested(depth: int) -> bytes:
     heads: list[bytes] = []
     length = 0
     for at in range(depth):
-        for tag in (0x0A, 0x2A, 0x32) if at else (0x0A, 0x2A):  # node, attribute, graph
+        for tag in (0x32, 0x2A, 0x0A) if at else (0x2A, 0x0A):  # graph, attribute, node
             heads.append(bytes([tag]) + varint(length))
             length += len(heads[-1])
     heads.append(b"\x3a" + varint(length))

@@ -166,12 +166,14 @@ class ExprReader:
 
     def like(self, node: ast.expr) -> Scalar | None:
         """Read a bare number, which takes the type of what it meets."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        signs = 0
+        while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            node, signs = node.operand, signs + 1
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, (int, float))):
+            return None
+        if not signs:
             return node.value
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            value = self.like(node.operand)
-            return None if value is None or isinstance(value, bool) else -value
-        return None
+        return None if isinstance(node.value, bool) else -node.value if signs % 2 else node.value
 
     def typed(self, node: ast.expr, wanted: DType) -> Expr:
         """Read an expression; a bare number becomes one of type ``wanted``."""

@@ -54,7 +54,7 @@ class StmtReader(PartReader):
             self.source, self.start = "", indent + found.start()
             raise self.error("expected no control characters; indent with spaces")
         match = _COMMENT.match(line)
-        return line[: match.end()].rstrip() if match else line
+        return line[: match.end()].rstrip(" ") if match else line
 
     def open(self, kind: str, make: Callable[[Stmt], Stmt] | None, outer: int) -> Frame:
         """Start a suite."""

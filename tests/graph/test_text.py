@@ -284,3 +284,9 @@ def test_damaged_text_is_an_error_and_never_a_crash(data: st.DataObject) -> None
         return
     verify(func)
     assert same(parse(func.script()), func)
+
+
+def test_an_extent_that_does_not_fit_is_an_error_with_a_line() -> None:
+    most = (1 << 63) - 1
+    with pytest.raises(ParseError, match=r"<text>:2:9: pad: an extent of 9223372036854775811"):
+        parse(f"def main(x: f32[4]):\n    p = pad(x, pads=(0, {most}))\n    return p\n")

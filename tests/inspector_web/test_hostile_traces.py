@@ -5,6 +5,7 @@ from pathlib import Path
 from irkit.core import IRKitError
 from irkit.fuzz.hostile import hostile_case, trace_seeds
 from irkit.graph import GRAPH_LEVEL
+from irkit.inspector_web import LineTable, diff_up_to_names
 from irkit.inspector_web.every_view import every_view
 from irkit.inspector_web.opening import Inspection
 from irkit.ir import LOOP_LEVEL
@@ -68,3 +69,10 @@ def test_the_server_answers_about_hostile_traces_and_goes_on(tmp_path: Path) -> 
             assert answer.status_code in ((200, 404) if ready else (409,)), (number, question)
         inspection.close()
     assert 4 <= shown <= 26
+
+
+def test_a_line_that_gives_names_and_is_not_indented_can_be_compared_up_to_names() -> None:
+    table = LineTable()
+    before = table.number(["@names(a='x')", "def f(a: f32[8]):", "    a[0] = f32(1.0)"])
+    after = table.number(["@names(b='y')", "def f(b: f32[8]):", "    b[0] = f32(1.0)"])
+    assert diff_up_to_names(before, after, table).added == 0

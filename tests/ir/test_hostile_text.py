@@ -1,6 +1,7 @@
 """Text that is damaged or made to harm: an error with a line, in bounded time, and nothing else."""
 
 import time
+import warnings
 from contextlib import suppress
 
 import pytest
@@ -95,6 +96,10 @@ def line(text: str) -> ParseError:
         ("A[0] = x \\", "cannot read this line"),
         ("A[0] = '''", "cannot read this line"),
         ("A[0] = é", "unknown name 'é'"),
+        ("A[0] = 1and x", "cannot read this line"),
+        ("A[0] = 0xfor x", "cannot read this line"),
+        ("A['\\d'] = x", "cannot read this line"),
+        ("A[0] = " + "-" * 1_000 + "x", "expected at most 200 levels"),
     ],
 )
 def test_a_wrong_line_is_one_error_with_its_place(text: str, claim: str) -> None:
@@ -115,6 +120,7 @@ def test_a_wrong_line_is_one_error_with_its_place(text: str, claim: str) -> None
         "def f(A: f32[n + 1]):\n    pass\n", "def f(A: f33[8]):\n    pass\n", "@nope(3)\n",
         "def f(A: f32[8]):\n    pass\n  pass\n", "def f(A: f32[8]):\n    pass\n      pass\n",
         f"{HEAD}    pass\n{HEAD}    pass\n", "def f(A: f32[B], B: f32[8]):\n    pass\n",
+        "\x85\n", "\xa0\u3000\n", f"{HEAD}\u2003\n",
         "def f(A: buffer(f32[8], nope=3)):\n    pass\n", "class f:\n    pass\n",
     ],
 )  # fmt: skip
@@ -165,3 +171,18 @@ def test_every_class_has_a_printed_form_and_is_named_by_the_level() -> None:
     printed = set(level.LOOP_NODES)
     for cls in (*leaves(Expr), *leaves(Stmt)):
         assert cls in printed, f"{cls.__name__} has no printed form"
+
+
+@pytest.mark.parametrize("text", ["A[0] = 1and x", "t: i64 = 0xfor x", "A['\\d'] = x"])
+def test_what_python_warns_of_is_an_error_and_reaches_no_terminal(text: str) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        line(text)
+    assert not caught
+
+
+@pytest.mark.parametrize(("signs", "sign"), [(1, ""), (2, ""), (2, "-"), (199, "")])
+def test_signs_before_a_number_are_counted(signs: int, sign: str) -> None:
+    text = f"def f(A: f32[8]):\n    A[0] = {'-' * signs}{sign}2.0\n"
+    value = -2.0 if (signs + len(sign)) % 2 else 2.0
+    assert f"A[0] = f32({value})" in script(parse(text))

@@ -236,6 +236,20 @@ def refused(data: bytes, match: str = "is damaged") -> None:
         decode_trace(data, (LOOP,))
 
 
+def test_damage_is_told_with_its_row() -> None:
+    head, body = body_of(trace_of_module())
+    body.nodes[3][0] = 10**6
+    refused(head + msgspec.msgpack.encode(body), "is damaged at node 3: entry 1000000")
+    _, body = body_of(trace_of_module())
+    body.steps[1].after = 10**6
+    refused(head + msgspec.msgpack.encode(body), "is damaged at step 1: ")
+    _, body = body_of(trace_of_module())
+    text = msgspec.msgpack.encode(body)
+    at = text.index(b"irkit.ir:")
+    data = head + text[:at] + b"\xff" + text[at + 1 :]
+    refused(data, rf"no UTF-8 \(byte {len(head) + at}\)")
+
+
 def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:
     for data in (b"", b"PK\3\4", MAGIC, MAGIC + b"1", MAGIC + b"x\n\x90", pickle.dumps([1])):
         refused(data, "is no trace")

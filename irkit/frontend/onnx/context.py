@@ -18,6 +18,7 @@ from irkit.ir import DType, as_int
 MAX_ELEMENTS = 1 << 32
 MAX_CONSTANT_BYTES = 1 << 31
 MAX_RANK = 32  # What every NumPy can hold.
+MAX_INPUTS = 512  # Passes take more than linear time over what thousands of operands become.
 
 
 class ImportFailed(IRKitError):

@@ -16,7 +16,13 @@ from irkit.frontend.onnx.check import (
     surplus,
     version_of,
 )
-from irkit.frontend.onnx.context import ImportFailed, KnownArrays, OnnxNode, to_array
+from irkit.frontend.onnx.context import (
+    MAX_INPUTS,
+    ImportFailed,
+    KnownArrays,
+    OnnxNode,
+    to_array,
+)
 from irkit.frontend.onnx.convert import CONVERTERS
 from irkit.frontend.onnx.load import ModelLike, load_model
 from irkit.graph import Builder, TensorType, Value
@@ -166,6 +172,8 @@ class _Importer:
             builder=self.builder,
             known=self.known,
         )
+        if len(proto.input) > MAX_INPUTS:
+            raise node.fail(f"it has {len(proto.input)} inputs; up to {MAX_INPUTS} are supported")
         unknown = surplus(proto, self.opset)
         if unknown:
             raise node.fail(f"{unknown} does not exist at version {node.version} of its operator")

@@ -8,6 +8,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from irkit.core import FormatError
+from irkit.frontend.onnx.damage import place_of_damage
 
 ModelLike = Union[str, os.PathLike[str], bytes, onnx.ModelProto]
 
@@ -32,7 +33,13 @@ def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
         if not path.is_file():
             raise FormatError(f"there is no model file {str(path)!r}")
         return onnx.load(str(path), format="protobuf")  # pyright: ignore[reportUnknownMemberType]
-    except (DecodeError, onnx.checker.ValidationError, ValueError, OSError) as error:
+    except DecodeError as error:
+        data = model if isinstance(model, bytes) else Path(model).read_bytes()
+        place = place_of_damage(data)
+        raise FormatError(
+            f"{_title(model)} cannot be read as an ONNX model{place or f': {error}'}"
+        ) from error
+    except (onnx.checker.ValidationError, ValueError, OSError) as error:
         raise FormatError(f"{_title(model)} cannot be read as an ONNX model: {error}") from error
 
 

@@ -8,11 +8,19 @@ from irkit.graph.types import TensorType
 from irkit.ir import I64, Add, Const, DType, Expr, Mul, Sub, as_int, floordiv, minimum, product
 
 Dim = Expr | int
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
 def dim(value: Dim) -> Expr:
-    """Turn an extent into an expression."""
-    return Const(value, I64) if isinstance(value, int) else value
+    """Turn an extent into an expression.
+
+    Raises: ShapeError if it does not fit into i64.
+    """
+    if not isinstance(value, int):
+        return value
+    if not _LEAST <= value <= _MOST:
+        raise ShapeError(f"an extent of {value} does not fit into i64")
+    return Const(value, I64)
 
 
 def same_extent(a: Dim, b: Dim) -> bool:
