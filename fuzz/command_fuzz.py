@@ -103,8 +103,8 @@ def fuzz(
 
     Each case runs in the interpreter, before and after it is lowered, and twice as native code
     (LLVM's O0 and O3, amid guard pages); all must give what NumPy gives. One case in ten, and each
-    that is wrong, also runs after each pass, which names the guilty one. Each case asks for one of
-    the promises that hold whatever is computed, such as that text reads back.
+    that is wrong, also runs after each pass, which names the guilty one. Every second case asks for
+    one of the promises that hold whatever is computed, such as that text reads back.
 
     Cases run in worker processes with limits on time and memory; what crashes one is a finding.
     The exit code is 0 if all is well; 1 if something was found; 2 if nothing was tested: fewer than

@@ -208,11 +208,12 @@ class _Worker:
             # On disk before it runs: whatever happens to this process, the case can be had again.
             self.case_file.write_text(written(draw), "utf-8")
         self._renew()
-        names = tuple(PROMISES)
-        promise = names[draw.number // len(self.campaign.plan.kinds) % len(names)]
+        # The turns of kinds and of promises must not go in step.
+        turn, names = draw.number // len(self.campaign.plan.kinds), tuple(PROMISES)
+        promises = (names[turn // 2 % len(names)],) if turn % 2 else ()
         asked = Asked(
             thorough=draw.number % THOROUGH_EVERY == 0,
-            promises=(promise,),
+            promises=promises,
             tier_file=str(self.tier_file or ""),
         )
         ran = self._ran(draw, asked)

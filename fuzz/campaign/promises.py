@@ -1,7 +1,7 @@
 """Promises that hold whatever is computed: text reads back, lowering is deterministic, passes do
 what they say, a pass that does nothing changes nothing.
 
-A case asks for one, by its number, so that all are asked for and cases stay quick.
+Every second case asks for one, by its number, so that all are asked for and cases stay quick.
 """
 
 import os

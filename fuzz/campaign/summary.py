@@ -65,6 +65,8 @@ def _told(campaign: Campaign) -> Iterator[str]:
         f"{rate:.1f} a second, {rate / plan.jobs:.1f} a second and worker "
         f"(median case {1e3 * tally.median('whole'):.1f} ms)"
     )
+    if tally.processor:
+        yield f"processor time: {tally.cases / tally.processor:.1f} cases a second of it"
     yield f"valid: {tally.valid} ({tally.valid_share:.2%})"
     for reason, count in tally.reasons.most_common(5):
         yield f"  not valid: {count} x {reason}"

@@ -23,6 +23,7 @@ class Tally(msgspec.Struct):
     placed: int = 0
     unplaced: int = 0
     workers_lost: int = 0
+    processor: float = 0.0
     times: dict[str, list[float]] = {}
 
     def add(self, kind: Kind, ran: Ran, *, is_loop: bool) -> None:
@@ -33,6 +34,7 @@ class Tally(msgspec.Struct):
         if outcome.status == "invalid":
             self.reasons[f"{kind}: {outcome.message.splitlines()[0][:100]}"] += 1
         self.unplaced += ran.unplaced
+        self.processor += ran.processor
         self.tiers.update(outcome.tiers)
         self.promises.update(outcome.checks)
         self.features.update(ran.features)

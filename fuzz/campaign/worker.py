@@ -33,18 +33,26 @@ class Asked(msgspec.Struct, frozen=True):
 
 class Ran(msgspec.Struct, frozen=True):
     """What came of a case. ``text`` and ``digest`` of the program are there if it is a finding, or
-    no native code was run; ``unplaced`` says that a pass under test had no place."""
+    no native code was run; ``unplaced`` says that a pass under test had no place. Units:
+    ``processor`` is seconds of processor time, of which other work on the machine takes none."""
 
     outcome: Outcome
     features: tuple[str, ...] = ()
     text: str = ""
     digest: str = ""
     unplaced: bool = False
+    processor: float = 0.0
 
 
 def run_case(draw: Draw, asked: Asked) -> Ran:
     """Draw a case and judge it."""
     settle()
+    started = time.process_time()
+    ran = _run(draw, asked)
+    return msgspec.structs.replace(ran, processor=time.process_time() - started)
+
+
+def _run(draw: Draw, asked: Asked) -> Ran:
     started = time.perf_counter()
     tell(asked.tier_file, "draw")
     try:
