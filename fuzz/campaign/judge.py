@@ -16,6 +16,7 @@ from irkit.ir import PrimFunc
 from irkit.transform import PassFailed
 
 _EACH = "each pass"
+_BEFORE_PASSES = ("draw", "interpreter")
 _TRACEBACK = 4000
 
 
@@ -47,7 +48,7 @@ def judge(
     found = _guarded(course, lambda: case.run(native=native))
     if found is None and isinstance(case, LoopCase):
         found = _kept(case, promises, number)
-    if found is not None and (found.named or not found.is_finding):
+    if found is not None and (found.named or not found.is_finding or found.tier in _BEFORE_PASSES):
         return found
     if thorough or found is not None:
         found = _named(case, found)
