@@ -1,5 +1,7 @@
 """The verb report of the ``irkit`` command."""
 
+from functools import partial
+
 import click
 
 from irkit.core import IRKitError, replacing
@@ -14,12 +16,14 @@ _NEW = click.Path(dir_okay=False)
 @click.command("report")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--output", type=_NEW, help="A page of one file; it needs no network.")
+@click.option("--native", is_flag=True, help="With -o: also LLVM IR and assembly of the results.")
 @click.option("--json", "json_", type=_NEW, help="The list of passes as data.")
 @click.option("--junit", type=_NEW, help="Each pass as a test; one that failed is a failure.")
 @click.option("--summary", type=_NEW, help="A table in Markdown, such as for a step of CI.")
 def report_(
     files: tuple[str, ...],
     output: str | None,
+    native: bool,
     json_: str | None,
     junit: str | None,
     summary: str | None,
@@ -42,15 +46,16 @@ def report_(
         workspace = inspection.workspace
         if workspace is None:
             raise IRKitError(inspection.message)
+        native_of = inspection.native.of if native else None
         for path, text in (
-            (output, report),
+            (output, partial(report, native_of=native_of)),
             (json_, as_json),
             (junit, as_junit),
             (summary, as_markdown),
         ):
             if path is not None:
-                with replacing(path) as partial:
-                    partial.write_text(text(workspace, inspection.title), encoding="utf-8")
+                with replacing(path) as unfinished:
+                    unfinished.write_text(text(workspace, inspection.title), encoding="utf-8")
     finally:
         inspection.close()
     _say_failures(workspace)

@@ -10,8 +10,20 @@ from typing import Literal
 
 import msgspec
 
-from irkit.graph import Apply, Bind, Constant, GraphFunc, Invoke, Lambda, Op, Value, used_inside
+from irkit.graph import (
+    Apply,
+    Bind,
+    Constant,
+    GraphFunc,
+    Invoke,
+    Lambda,
+    Op,
+    TensorType,
+    Value,
+    used_inside,
+)
 from irkit.inspector_web.texts import FunctionText
+from irkit.ir import Var, as_int
 
 BoxKind = Literal["input", "operator", "group", "call", "other", "several"]
 MOST_BOXES = 500
@@ -23,7 +35,7 @@ class Box(msgspec.Struct, omit_defaults=True):
     """One box: where it lies (pixels, of its upper left corner), and what it is.
 
     ``key`` stays the same from pass to pass; ``group`` is the key of the group it lies in; ``line``
-    the printed line, from 1; ``constants`` counts the weights it uses; ``count`` the operators it
+    the printed line, from 1; ``type`` is that of the value; ``constants`` counts the weights it uses; ``count`` the operators it
     stands for.
     """
 
@@ -38,6 +50,7 @@ class Box(msgspec.Struct, omit_defaults=True):
     constants: int = 0
     count: int = 1
     result: bool = False
+    type: str = ""
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -82,7 +95,7 @@ class _Drawing:
         while key in self.boxes:
             key += "'"
         line = 0 if bind is None else self.starts.get(id(bind), 0)
-        made = self.boxes[key] = Box(key, kind, label, line, group)
+        made = self.boxes[key] = Box(key, kind, label, line, group, type=_type(value))
         self.made[id(value)] = key
         return made
 
@@ -129,6 +142,15 @@ class _Drawing:
         result = self.made.get(id(function.body.result))
         if result is not None:
             self.made[id(bind.var)] = result
+
+
+def _type(value: Value) -> str:
+    """Write the type of an array shortly; other types are left to the text."""
+    if not isinstance(value.type, TensorType):
+        return ""
+    sizes = [dim.name if isinstance(dim, Var) else as_int(dim) for dim in value.type.shape]
+    shape = "\u00d7".join("?" if size is None else str(size) for size in sizes)
+    return f"{value.type.dtype} {shape}".strip()
 
 
 def _named(bind: Bind) -> tuple[BoxKind, str]:
@@ -205,6 +227,7 @@ def _swallow(head: Box, box: Box) -> None:
     head.count += box.count
     head.constants += box.constants
     head.result = head.result or box.result
+    head.type = box.type
     head.kind, head.label = "several", f"{head.label.split(' … ')[0]} … {box.label}"
 
 

@@ -20,6 +20,7 @@ from irkit.debug import chrome_trace
 from irkit.inspector_web.answers import PageRow, blamed, page_row, page_rows, run_info
 from irkit.inspector_web.details import SourceInfo, StepInfo, shown_link, step_info
 from irkit.inspector_web.highlight import Marks
+from irkit.inspector_web.report_views import NativeOf, ViewData, ViewWriter
 from irkit.inspector_web.runs import Run, Stage, Workspace
 from irkit.passes import BUILTIN
 from irkit.transform import Registry
@@ -85,24 +86,28 @@ class ReportData(msgspec.Struct):
     texts: list[list[int]]
     stages: list[list[tuple[int, int]]]
     diffs: list[list[DiffRows | None]]
+    renamed: list[dict[int, DiffRows]]
     details: list[list[StepInfo]]
     sources: dict[str, SourceInfo]
     blame: list[Runs]
     origins: list[Runs]
     chains: list[list[tuple[str, str, str]]]
     chrome: list[str]
+    views: ViewData
 
 
-def report(workspace: Workspace, title: str) -> str:
-    """Make the file."""
-    data = msgspec.json.encode(_Writer(workspace).data(title))
+def report(workspace: Workspace, title: str, native_of: NativeOf | None = None) -> str:
+    """Make the file. ``native_of`` takes what is left of each function at the end to machine code,
+    which is left out without it."""
+    data = msgspec.json.encode(_Writer(workspace, native_of).data(title))
     packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
     return _page(title, packed)
 
 
 class _Writer:
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, native_of: NativeOf | None) -> None:
         self.workspace = workspace
+        self.views = ViewWriter(native_of)
         self.colours = workspace.colours
         self.html: list[str] = []
         self.texts: list[list[int]] = []
@@ -120,6 +125,8 @@ class _Writer:
         runs = self.workspace.runs
         stages = [self._stages(run) for run in runs]
         diffs = [[self._diff(run, at) for at in range(len(run.trace))] for run in runs]
+        for run in runs:
+            self.views.add_native(run, lambda ref: self._text(self.workspace.stage(ref)))
         details = [self._details(run) for run in runs]
         for run in runs:
             for row in run.steps.rows():
@@ -134,12 +141,14 @@ class _Writer:
             texts=self.texts,
             stages=stages,
             diffs=diffs,
+            renamed=[self._renamed(run, found) for run, found in zip(runs, diffs, strict=True)],
             details=details,
             sources=self.sources,
             blame=self.blame,
             origins=self.origins,
             chains=self.chains,
             chrome=[chrome_trace(run.trace).decode() for run in runs],
+            views=self.views.data,
         )
 
     def _stages(self, run: Run) -> list[tuple[int, int]]:
@@ -159,6 +168,7 @@ class _Writer:
             self.texts.append(ahead)
             self.blame.append(blamed(stage.run.blame, stage))
             self.origins.append(self._origins(stage))
+            self.views.add(stage)
         return self._known[key]
 
     def _line(self, number: int) -> int:
@@ -189,19 +199,31 @@ class _Writer:
             self.chains.append(chain)
         return self._chains[key]
 
-    def _diff(self, run: Run, at: int) -> DiffRows | None:
+    def _diff(self, run: Run, at: int, *, up_to_names: bool = False) -> DiffRows | None:
         if not run.trace[at].changed:
             return None
         before = self.workspace.stage(f"{run.number}.{at}.b")
         after = self.workspace.stage(f"{run.number}.{at}.a")
-        found = run.steps.diff(at)
+        found = run.steps.diff(at, up_to_names=up_to_names)
 
         marked = partial(self._marks, before), partial(self._marks, after)
         rows = [
             page_row(row, *marked)
-            for row in page_rows(self.workspace, before, after, up_to_names=False)
+            for row in page_rows(self.workspace, before, after, up_to_names=up_to_names)
         ]
         return DiffRows(found.added, found.removed, len(found.hunks), found.exact, rows)
+
+    def _renamed(self, run: Run, plain: list[DiffRows | None]) -> dict[int, DiffRows]:
+        """Compare steps up to names, as far as that says something else."""
+        found: dict[int, DiffRows] = {}
+        for at, kept in enumerate(plain):
+            names = run.steps.diff(at, up_to_names=True)
+            if kept is None or (names.added, names.removed) == (kept.added, kept.removed):
+                continue
+            made = self._diff(run, at, up_to_names=True)
+            assert made is not None
+            found[at] = made
+        return found
 
     def _details(self, run: Run) -> list[StepInfo]:
         found: list[StepInfo] = []

@@ -92,7 +92,7 @@ export class DiffView {
   }
 
   tableClass() {
-    return `lines ${this.options.inline ? "inline" : "sides"}${this.blame ? " blamed" : ""}`;
+    return `lines ${this.options.inline ? "inline" : "sides"}${this.blame ? " blamed" : ""}${this.options.whole ? " whole" : ""}`;
   }
 
   label() {
@@ -100,6 +100,7 @@ export class DiffView {
   }
 
   note() {
+    if (this.answer.note) return el("p", { class: "note" }, this.answer.note);
     if (this.changes) {
       return this.answer.exact ? null : el("p", { class: "note" }, "The texts are so large that a smaller difference may exist.");
     }

@@ -190,8 +190,7 @@ class Page {
 
   // The views that there are of the chosen step.
   get shows() {
-    if (!this.source.canView) return ["", "time"];
-    const views = this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", "llvm", "llvm-passes", "optimised", "assembly", "time"];
+    const views = this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", ...this.source.nativeViews, "time"];
     return this.source.canWork ? [...views, "rerun"] : views;
   }
 
@@ -203,6 +202,7 @@ class Page {
       button.hidden = !shows.includes(button.dataset.show);
       button.setAttribute("aria-pressed", String(button.dataset.show === show));
     }
+    byId("shows").querySelector("[aria-pressed=true]").scrollIntoView({ block: "nearest", inline: "nearest" });
     byId("diff").dataset.show = show || "difference";
     if (!show) return this.view.show(left, right, this.viewOptions(scroll));
     if (show === "rerun") return this.rerun.show(this.place.run, this.place.fn);

@@ -33,9 +33,9 @@ export class PassList {
     fill(this.list, ...this.grouped(), tail);
     const left = all.length - this.rows.length;
     const changed = all.filter((row) => row.status !== "same").length;
-    byId("pass-count").textContent = left
-      ? `${this.rows.length} of ${plural(all.length, "pass", "passes")} shown`
-      : `${plural(all.length, "pass", "passes")}, ${changed} changed something`;
+    const failed = all.filter((row) => row.status === "failed").length;
+    const told = `● ${changed - failed} changed it, ○ ${all.length - changed} did not${failed ? `, ✕ ${failed} failed` : ""}`;
+    byId("pass-count").textContent = `${left ? `${this.rows.length} of ` : ""}${plural(all.length, "pass", "passes")}${left ? " shown" : `: ${told}`}`;
     this.choose(step);
   }
 

@@ -5,11 +5,11 @@ import { asLines } from "./rows.js";
 
 export class ReportSource {
   canCompare = true;
-  canView = false;
   canWork = false;
 
   constructor(data) {
     this.data = data;
+    this.nativeViews = Object.keys(data.views.native).length ? ["llvm", "optimised", "assembly"] : [];
     this.texts = new Map();
     this.plain = [];
     this.files = [];
@@ -40,12 +40,14 @@ export class ReportSource {
     return { counts, more: false };
   }
 
-  async diff(left, right) {
+  async diff(left, right, names) {
     const [run, step, side] = right.split(".");
-    const kept = left === `${run}.${step}.b` && side === "a" ? this.data.diffs[run][step] : null;
+    const own = left === `${run}.${step}.b` && side === "a";
+    const kept = own ? (names && this.data.renamed[run][step]) || this.data.diffs[run][step] : null;
+    const note = names && !own && left !== right ? "A report ignores names between the two sides of one pass only." : "";
     const [before, after] = [this.text(this.textOf(left)), this.text(this.textOf(right))];
     const made = kept ?? compareTexts(before, after);
-    return { ...made, left: before.length, right: after.length, html: this.data.html, left_lines: asLines(before), right_lines: asLines(after) };
+    return { ...made, note, left: before.length, right: after.length, html: this.data.html, left_lines: asLines(before), right_lines: asLines(after) };
   }
 
   async lines(state, from, to) {
@@ -71,21 +73,44 @@ export class ReportSource {
     return { line, function: "", code, step, step_name: name, origins: this.data.chains[chain] ?? [] };
   }
 
+  // The nests before and after, put beside each other by what their rows are called.
+  async nest(left, right) {
+    const [before, after] = [left, right].map((state) => this.data.views.nests[this.textOf(state)]);
+    if (!before || !after) throw new Error("There is no loop nest here.");
+    const numbers = new Map();
+    const key = (number) => JSON.stringify(this.data.views.nest_rows[number].slice(0, 3));
+    const keys = (kept) => kept.rows.map((number) => numbers.get(key(number)) ?? numbers.set(key(number), numbers.size).size - 1);
+    const [old, now] = [nestRows(before, this.data.views.nest_rows), nestRows(after, this.data.views.nest_rows)];
+    const rows = matched(keys(before), keys(after)).map(([i, j]) => {
+      if (j < 0) return { status: "removed", before: old[i] };
+      if (i < 0) return { status: "added", after: now[j] };
+      return { status: before.rows[i] === after.rows[j] ? "same" : "changed", before: old[i], after: now[j] };
+    });
+    return { function: after.function, rows };
+  }
+
+  async graph(state) {
+    const found = this.data.views.graphs[this.textOf(state)];
+    if (!found) throw new Error("There is no graph here.");
+    return found;
+  }
+
+  async native(state) {
+    const found = this.data.views.native[this.textOf(state)];
+    if (!found) throw new Error("This file has LLVM IR and assembly of what the last pass left only. irkit inspect shows those of every stage.");
+    return found;
+  }
+
   // Put the steps on a function of two runs beside each other, as the server does.
   async beside(run, other, fn) {
     const numbers = new Map();
     const place = (row) => JSON.stringify([row.level, row.phase, row.name]);
     const [mine, theirs] = [run, other].map((each) => this.data.overview.runs[each].steps.filter((row) => row.function === fn));
     const keys = (rows) => rows.map((row) => numbers.get(place(row)) ?? numbers.set(place(row), numbers.size).size - 1);
-    const made = [];
-    for (const [kind, left, right, count] of compareTexts(keys(mine), keys(theirs)).rows) {
-      for (let at = 0; at < (kind === "=" ? count : 1); at++) {
-        const [a, b] = [left ? mine[left - 1 + at].index : null, right ? theirs[right - 1 + at].index : null];
-        if (kind === "=") made.push({ left: a, right: b, same: this.sameText(`${run}.${a}.a`, `${other}.${b}.a`) });
-        else made.push(...[{ left: a, right: null, same: false }, { left: null, right: b, same: false }].filter((pair) => pair.left !== null || pair.right !== null));
-      }
-    }
-    return made;
+    return matched(keys(mine), keys(theirs)).map(([i, j]) => {
+      const [a, b] = [mine[i]?.index ?? null, theirs[j]?.index ?? null];
+      return { left: a, right: b, same: a !== null && b !== null && this.sameText(`${run}.${a}.a`, `${other}.${b}.a`) };
+    });
   }
 
   sameText(left, right) {
@@ -154,6 +179,31 @@ export class ReportSource {
     }
     return made;
   }
+}
+
+const NEST = ["kind", "name", "depth", "mark", "extent", "trips", "read", "written", "flops"];
+
+function nestRows(kept, facts) {
+  let line = 0;
+  return kept.rows.map((number, at) => ({ ...Object.fromEntries(NEST.map((name, place) => [name, facts[number][place]])), line: (line += kept.lines[at]) }));
+}
+
+// Pair numbers of two lists in order; -1 stands where one has no counterpart, first those of the left.
+function matched(left, right) {
+  const made = [];
+  let alone = [];
+  const flush = () => { made.push(...alone); alone = []; };
+  for (const [kind, i, j, count] of compareTexts(left, right).rows) {
+    if (kind === "=") {
+      flush();
+      for (let at = 0; at < count; at++) made.push([i - 1 + at, j - 1 + at]);
+    } else {
+      if (i) made.push([i - 1, -1]);
+      if (j) alone.push([-1, j - 1]);
+    }
+  }
+  flush();
+  return made;
 }
 
 // Find what stands on a line in runs of [value, how many lines].

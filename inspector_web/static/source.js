@@ -2,7 +2,7 @@
 
 export class ServerSource {
   canCompare = true;
-  canView = true;
+  nativeViews = ["llvm", "llvm-passes", "optimised", "assembly"];
   canWork = true;
 
   async ask(path, given = {}, options = {}) {

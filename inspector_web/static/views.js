@@ -1,6 +1,6 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
-import { el, fill } from "./dom.js";
+import { el, fill, plural } from "./dom.js";
 import { showLlvmPasses } from "./llvmpasses.js";
 import { timeTable } from "./timing.js";
 
@@ -100,13 +100,17 @@ function arrow(from, to) {
 
 function boxOf(box, first, line, onLine) {
   const at = box.line ? `R${box.line + first}` : "";
-  const more = [box.count > 1 ? `${box.count} operators` : "", box.constants ? `${box.constants} weights` : "", box.result ? "result" : ""].filter(Boolean).join(", ");
+  const used = [box.count > 1 ? `${box.count} operators` : "", box.constants ? plural(box.constants, "weight") : "", box.result ? "result" : ""].filter(Boolean).join(", ");
+  const type = box.type ?? "";
+  const below = type || used;
+  const beside = type && used && box.label.length + used.length < 20 ? used : "";
   const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-  const made = svg("g", { class: `box ${box.kind}${at && at === line ? " chosen" : ""}`, tabindex: 0, role: "button", "aria-label": `${box.label} ${more}` },
-    svg("title", {}, `${box.label} (${box.key}) ${more}`),
+  const made = svg("g", { class: `box ${box.kind}${at && at === line ? " chosen" : ""}`, tabindex: 0, role: "button", "aria-label": `${box.label} ${type} ${used}` },
+    svg("title", {}, `${box.label} (${box.key}) ${type} ${used}`),
     svg("rect", { x: box.x, y: box.y, width: BOX.width, height: BOX.height, rx: 6 }),
-    svg("text", { x: box.x + 10, y: box.y + (more ? 17 : 24) }, cut(box.label, 20)));
-  if (more) made.append(svg("text", { class: "more", x: box.x + 10, y: box.y + 32 }, cut(more, 26)));
+    svg("text", { x: box.x + 10, y: box.y + (below ? 17 : 24) }, cut(box.label, 19)));
+  if (below) made.append(svg("text", { class: "more", x: box.x + 10, y: box.y + 32 }, cut(below, 22)));
+  if (beside) made.append(svg("text", { class: "more", x: box.x + BOX.width - 10, y: box.y + 17, "text-anchor": "end" }, beside));
   const choose = () => {
     if (!at) return;
     made.ownerSVGElement.querySelector(".box.chosen")?.classList.remove("chosen");

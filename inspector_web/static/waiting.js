@@ -7,6 +7,7 @@ export class Waiting {
     this.source = source;
     this.page = page;
     this.revision = 0;
+    this.watching = true;
   }
 
   // Wait for the first runs, and say what is done meanwhile.
@@ -21,6 +22,7 @@ export class Waiting {
       byId("title").textContent = status.title;
       document.title = `${status.title} · irkit`;
       this.revision = status.revision;
+      this.watching = status.watching;
       if (status.state === "ready") return this.page.load(status.message);
       if (status.state === "failed") return this.failed(status.message);
       this.working(status);
@@ -49,11 +51,10 @@ export class Waiting {
 
   // Show new runs when there are some.
   async watch() {
-    for (;;) {
+    while (this.watching) {
       await new Promise((done) => setTimeout(done, 1000));
       const status = await this.source.status().catch(() => null);
       if (!status) continue;
-      if (!status.watching) return;
       if (status.revision === this.revision || status.state === "working") continue;
       this.revision = status.revision;
       if (status.state === "ready") await this.page.load(status.message);

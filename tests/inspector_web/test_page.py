@@ -297,6 +297,7 @@ def test_nothing_is_wider_than_the_window(visit: Open, width: int) -> None:
     page = visit("step=4", width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.getElementById('view').scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollHeight") <= 800
     if width == 390:
         expect(page.locator(".lines.inline")).to_be_visible()
         page.click("#tabs >> text=Passes")
