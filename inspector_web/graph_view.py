@@ -35,8 +35,8 @@ class Box(msgspec.Struct, omit_defaults=True):
     """One box: where it lies (pixels, of its upper left corner), and what it is.
 
     ``key`` stays the same from pass to pass; ``group`` is the key of the group it lies in; ``line``
-    the printed line, from 1; ``type`` is that of the value; ``constants`` counts the weights it uses; ``count`` the operators it
-    stands for.
+    the printed line, from 1; ``type`` is that of the value; ``constants`` counts the weights it
+    uses; ``count`` the operators it stands for.
     """
 
     key: str
@@ -240,16 +240,20 @@ def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView | None) -> N
     layers: dict[int, list[Box]] = {}
     for box in boxes:
         layers.setdefault(box.layer, []).append(box)
+    columns: dict[str, int] = {}  # Where groups stand: what is inside goes below its like.
     for layer in sorted(layers):
         wanted: list[tuple[int, int, Box]] = []
         for at, box in enumerate(layers[layer]):
             sources = [drawing.boxes[key].x for key in above.get(box.key, ())]
             middle = sum(sources) // len(sources) if sources else at * (WIDTH + APART)
+            middle = columns.get(box.group, middle)
             wanted.append((known.get(box.key, middle), at, box))
         free = APART
         for x, _, box in sorted(wanted, key=lambda item: item[:2]):
             box.x, box.y = max(x, free), APART + layer * (HEIGHT + BELOW)
             free = box.x + WIDTH + APART
+            if box.group:
+                columns.setdefault(box.group, box.x)
 
 
 def _frames(boxes: list[Box]) -> list[Frame]:

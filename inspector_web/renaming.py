@@ -25,8 +25,9 @@ def diff_up_to_names(before: Ids, after: Ids, table: LineTable) -> Diff:
     shapes = LineTable()
     lines = table.lines
     cut = {at: _cut(lines[at]) for at in map(int, np.union1d(before, after))}
-    old = shapes.number(_shape(cut[at]) for at in before.tolist())
-    new = shapes.number(_shape(cut[at]) for at in after.tolist())
+    shape = {at: _shape(words) for at, words in cut.items()}
+    old = shapes.number(shape[at] for at in before.tolist())
+    new = shapes.number(shape[at] for at in after.tolist())
     kept = common_lines(old, new)
     renamed = LineTable()
     pairs = list(zip(kept.before.tolist(), kept.after.tolist(), strict=True))

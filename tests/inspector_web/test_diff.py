@@ -216,6 +216,13 @@ def test_names_that_are_exchanged_are_a_renaming_too() -> None:
     assert diff_up_to_names(before, after, table).added == 0
 
 
+def test_up_to_names_a_line_that_only_gives_names_does_not_differ() -> None:
+    table = LineTable()
+    before = table.number(["@names(x_0='a b')", "def f(x_0: f32[8]):"])
+    after = table.number(["@names(x_0='c d')", "def f(x_0: f32[8]):"])
+    assert diff_up_to_names(before, after, table).added == 0
+
+
 def test_up_to_names_another_operand_is_still_a_change() -> None:
     before, after, table = both(LOOP, LOOP.replace("A[j] = B[j]", "A[j] = A[j]"))
     assert diff_up_to_names(before, after, table).added == 1
