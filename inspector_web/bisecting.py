@@ -10,7 +10,15 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.debug import Verdict, guilty_rewrites, verdicts
-from irkit.inspector_web.verdicts import QUICK, SECONDS, StepVerdict, Tell, check_steps, worded
+from irkit.inspector_web.verdicts import (
+    QUICK,
+    SECONDS,
+    WRONG,
+    StepVerdict,
+    Tell,
+    check_steps,
+    worded,
+)
 from irkit.transform import AnyPass, Registry, Step, Trace
 
 MOST_REWRITES = 50
@@ -53,7 +61,7 @@ def find_guilty(
     else."""
     steps = [s.index for s in trace if s.changed and function in (None, s.function)]
     checked = check_steps(trace, steps, seconds=seconds, tell=tell)
-    wrong = next((v for v in checked.verdicts if v.status in ("differs", "failed")), None)
+    wrong = next((v for v in checked.verdicts if v.status in WRONG), None)
     if wrong is None:
         unknown = sum(each.status == "unknown" for each in checked.verdicts)
         return Guilty(_innocent(len(steps), unknown), seconds=checked.seconds)

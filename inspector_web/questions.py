@@ -4,6 +4,7 @@ Each is a kind of work: what is asked, what that means in the workspace, what go
 the function that answers there.
 """
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 
 from irkit.core import InputError
-from irkit.debug import Limits, carrying_step
+from irkit.debug import Child, Limits, carrying_step
 from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.bisecting import Guilty, find_guilty
 from irkit.inspector_web.costs import Compared, Costs, compare_costs, function_costs
@@ -90,6 +91,13 @@ def answer_verdicts(path: str, numbers: Sequence[int], careful: bool, folder: st
     checked = check_steps(Trace.load(path, LEVELS), careful=careful, tell=_told(folder))
     named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in checked.verdicts)
     return msgspec.structs.replace(checked, verdicts=tuple(named))
+
+
+def check_run(run: Run) -> Checked:
+    """Check all steps of a run, in a child. Raises: ChildDied if that does not come back."""
+    chosen = Chosen(run, tuple(run.trace))
+    with tempfile.TemporaryDirectory(prefix="irkit-check-") as folder, Child(LIMITS) as child:
+        return child.call(answer_verdicts, *_send_verdicts(chosen, Path(folder)))
 
 
 class AskGuilty(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

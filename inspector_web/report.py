@@ -22,6 +22,7 @@ from irkit.inspector_web.details import SourceInfo, StepInfo, shown_link, step_i
 from irkit.inspector_web.highlight import Marks
 from irkit.inspector_web.report_views import NativeOf, ViewData, ViewWriter
 from irkit.inspector_web.runs import Run, Stage, Workspace
+from irkit.inspector_web.verdicts import Checked
 from irkit.passes import BUILTIN
 from irkit.transform import Registry
 
@@ -94,12 +95,19 @@ class ReportData(msgspec.Struct):
     chains: list[list[tuple[str, str, str]]]
     chrome: list[str]
     views: ViewData
+    verdicts: Sequence[Checked]
 
 
-def report(workspace: Workspace, title: str, native_of: NativeOf | None = None) -> str:
-    """Make the file. ``native_of`` takes what is left of each function at the end to machine code,
-    which is left out without it."""
-    data = msgspec.json.encode(_Writer(workspace, native_of).data(title))
+def report(
+    workspace: Workspace,
+    title: str,
+    checked: Sequence[Checked] = (),
+    native_of: NativeOf | None = None,
+) -> str:
+    """Make the file. ``checked`` are the verdicts on the steps of each run, where they were asked
+    for; ``native_of`` takes what is left of each function at the end to machine code, which is left
+    out without it."""
+    data = msgspec.json.encode(_Writer(workspace, native_of).data(title, checked))
     packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
     return _page(title, packed)
 
@@ -121,7 +129,7 @@ class _Writer:
         self._chains: dict[object, int] = {}
         self.registry = Registry.of(BUILTIN).with_entry_points()
 
-    def data(self, title: str) -> ReportData:
+    def data(self, title: str, checked: Sequence[Checked] = ()) -> ReportData:
         runs = self.workspace.runs
         stages = [self._stages(run) for run in runs]
         diffs = [[self._diff(run, at) for at in range(len(run.trace))] for run in runs]
@@ -147,6 +155,7 @@ class _Writer:
             blame=self.blame,
             origins=self.origins,
             chains=self.chains,
+            verdicts=checked,
             chrome=[chrome_trace(run.trace).decode() for run in runs],
             views=self.views.data,
         )

@@ -1,5 +1,7 @@
 """What every pass did, for other programs and for CI: JSON, JUnit and Markdown."""
 
+from collections.abc import Sequence
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import msgspec
@@ -8,22 +10,30 @@ from irkit.inspector_web.answers import RunInfo, overview
 from irkit.inspector_web.details import without_paths
 from irkit.inspector_web.runs import Workspace
 from irkit.inspector_web.steps import StepRow
+from irkit.inspector_web.verdicts import SIGNS, WRONG, Checked, StepVerdict
 
 MOST_ROWS = 200
 
 
-def as_json(workspace: Workspace, title: str) -> str:
-    """Write the runs, functions and steps as JSON."""
-    made = msgspec.to_builtins(_counted(workspace))
+def as_json(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
+    """Write the runs, functions and steps as JSON, and the verdicts on steps if there are any."""
+    made: list[dict[str, Any]] = msgspec.to_builtins(_counted(workspace))
+    for run, found in zip(made, checked, strict=False):
+        run["verdicts"] = msgspec.to_builtins(found.verdicts)
     data = msgspec.json.encode({"title": title, "runs": made})
     return msgspec.json.format(data, indent=1).decode() + "\n"
 
 
-def as_junit(workspace: Workspace, title: str) -> str:
-    """Write each step as a test case of the phase and function it is about."""
+def as_junit(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
+    """Write each step as a test case of the phase and function it is about.
+
+    One that changes the meaning is a failure, and one that could not be tried is skipped.
+    """
     root = Xml.Element("testsuites", name=_printable(title))
     for run in _counted(workspace):
-        failed = sum(row.status == "failed" for row in run.steps)
+        known = _verdicts_of(checked, run.number)
+        wrong = {at for at, each in known.items() if each.status in WRONG}
+        failed = sum(row.status == "failed" or row.index in wrong for row in run.steps)
         suite = Xml.SubElement(
             root,
             "testsuite",
@@ -42,14 +52,24 @@ def as_junit(workspace: Workspace, title: str) -> str:
             )
             if row.status == "failed":
                 Xml.SubElement(case, "failure", message=_printable(row.message))
+            elif row.index in wrong:
+                Xml.SubElement(case, "failure", message=_printable(known[row.index].text))
+            elif row.index in known and known[row.index].status == "unknown":
+                Xml.SubElement(case, "skipped", message=_printable(known[row.index].text))
     Xml.indent(root)
     return Xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def as_markdown(workspace: Workspace, title: str) -> str:
+def _verdicts_of(checked: Sequence[Checked], run: int) -> dict[int, StepVerdict]:
+    return {each.step: each for each in checked[run].verdicts} if run < len(checked) else {}
+
+
+def as_markdown(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
     """Write a table of the passes that changed something, or failed."""
     lines: list[str] = [f"## {_cell(title)}"]
     for run in _counted(workspace):
+        known = _verdicts_of(checked, run.number)
+        extra = (" meaning |", " --- |") if known else ("", "")
         told = [row for row in run.steps if row.status != "same"]
         total = sum(row.ms for row in run.steps)
         lines += [
@@ -57,9 +77,9 @@ def as_markdown(workspace: Workspace, title: str) -> str:
             f"### {_cell(run.title)}: {len(run.steps)} passes, {len(told)} of them changed "
             f"something or failed, {total:.1f} ms",
             "",
-            "| step | phase | pass | function | lines | ms |",
-            "| ---: | --- | --- | --- | --- | ---: |",
-            *(_row(row) for row in told[:MOST_ROWS]),
+            "| step | phase | pass | function | lines | ms |" + extra[0],
+            "| ---: | --- | --- | --- | --- | ---: |" + extra[1],
+            *(_row(row) + _meaning(known.get(row.index)) for row in told[:MOST_ROWS]),
         ]
         if len(told) > MOST_ROWS:
             lines += ["", f"and {len(told) - MOST_ROWS} more"]
@@ -82,6 +102,13 @@ def _row(row: StepRow) -> str:
         f"| {row.index} | {row.phase} {_cell(row.phase_name)} | {_cell(row.pass_text)} "
         f"| {_cell(where)} | {lines} | {row.ms:.2f} |"
     )
+
+
+def _meaning(verdict: StepVerdict | None) -> str:
+    if verdict is None:
+        return ""
+    text = _cell(f"{SIGNS[verdict.status]}. {verdict.text}")
+    return f" **{text}** |" if verdict.status in WRONG else f" {_cell(SIGNS[verdict.status])} |"
 
 
 def _cell(text: str) -> str:

@@ -20,9 +20,10 @@ from irkit.debug import NativeWorker, Options, Verdict, verdicts
 from irkit.transform import Step, Trace
 
 Held = Literal["exact", "close", "differs", "failed", "unknown", "idle"]
-WORST: tuple[Held, ...] = ("failed", "differs", "unknown", "close", "exact", "idle")
+ORDER: tuple[Held, ...] = ("failed", "differs", "unknown", "close", "exact", "idle")
 """What a step that is about several functions is said to be: the first that any of them is."""
 
+WRONG: tuple[Held, ...] = ("failed", "differs")
 SIGNS: dict[Held, str] = {
     "exact": "holds exactly",
     "close": "holds, off by rounding",
@@ -145,7 +146,7 @@ class _Checks:
         # That native code agrees with the interpreter says nothing of the pass.
         about = [each for each in found if not (each.name == "code" and each.ok)]
         told = [worded(each, self.options.samples) for each in about]
-        return min(told, key=lambda each: WORST.index(each.status))
+        return min(told, key=lambda each: ORDER.index(each.status))
 
 
 def worded(verdict: Verdict, samples: int) -> StepVerdict:

@@ -33,6 +33,9 @@ export class ReportSource {
     return this.data.stages[run][step][side === "b" ? 0 : 1];
   }
 
+  // Verdicts on the steps of each run, if they were asked for when the file was made.
+  verdicts() { return this.data.verdicts; }
+
   async counts(run, fn) {
     const counts = Object.fromEntries(this.data.overview.runs[run].steps
       .filter((row) => row.function === fn && row.status === "changed")

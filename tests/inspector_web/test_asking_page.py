@@ -1,13 +1,17 @@
 """What can be asked on the page, in a real browser: verdicts, the guilty pass, costs, LLVM's
 passes."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree as Xml
 
 import pytest
+from click.testing import CliRunner
 from playwright.sync_api import Page, expect
 
+from irkit.cli import irkit
 from irkit.inspector_web.server import Server
 from irkit.transform import Trace
 from tests.inspector_web.browser import Watch, served
@@ -146,3 +150,29 @@ def test_work_that_does_not_end_is_cancelled_on_the_page(watch: Watch, tmp_path:
         expect(page.locator("#cost")).to_contain_text("It was cancelled.")
         expect(page.locator(".lines")).to_be_visible()
         page.goto("about:blank")  # Before the server is gone.
+
+
+def test_a_report_shows_verdicts_without_a_server(watch: Watch, tmp_path: Path) -> None:
+    wrong_trace().save(tmp_path / "wrong.trace")
+    args = ["report", str(tmp_path / "wrong.trace"), "--check"]
+    for flag, name in (("-o", "a.html"), ("--json", "a.json"), ("--junit", "a.xml")):
+        args += [flag, str(tmp_path / name)]
+    done = CliRunner().invoke(irkit, [*args, "--summary", str(tmp_path / "a.md")])
+    assert done.exit_code == 1
+    assert "'spoil' on f: C[0] is 99.5 after the pass" in done.output
+    found = json.loads((tmp_path / "a.json").read_text())["runs"][0]["verdicts"]
+    assert [each["status"] for each in found].count("differs") == 1
+    suite = Xml.parse(tmp_path / "a.xml").getroot()[0]
+    assert suite.attrib["failures"] == "1"
+    assert [case.attrib["name"] for case in suite if len(case)] == ["spoil"]
+    assert "**gives other numbers. C&#91;0&#93; is 99.5" in (tmp_path / "a.md").read_text()
+    page = watch().page
+    page.goto((tmp_path / "a.html").as_uri())
+    page.wait_for_selector(".lines")
+    expect(page.locator(".pass", has_text="spoil").locator(".badge")).to_have_text(
+        "≠ other results"
+    )
+    page.locator("#check-said .link", has_text="spoil").click()
+    expect(page.locator("#verdict")).to_contain_text("C[0] is 99.5 after the pass")
+    expect(page.locator("#check-buttons, #verdict button, #cost *")).to_have_count(1)
+    expect(page.locator("#check-buttons")).to_be_hidden()
