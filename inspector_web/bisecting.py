@@ -35,7 +35,9 @@ class GuiltyRewrite(msgspec.Struct, frozen=True):
 
 class Guilty(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first step that is wrong, if any is. ``diff`` is what its guilty rewrites change, ``of``
-    how many the pass made; where there are none, ``note`` says why. Units: seconds."""
+    how many the pass made; where there are none, ``note`` says why. ``checked`` are the verdicts
+    that
+    were found on the way. Units: seconds."""
 
     text: str
     step: int | None = None
@@ -46,6 +48,7 @@ class Guilty(msgspec.Struct, frozen=True, omit_defaults=True):
     of: int = 0
     note: str = ""
     diff: tuple[str, ...] = ()
+    checked: tuple[StepVerdict, ...] = ()
     seconds: float = 0.0
 
 
@@ -64,7 +67,8 @@ def find_guilty(
     wrong = next((v for v in checked.verdicts if v.status in WRONG), None)
     if wrong is None:
         unknown = sum(each.status == "unknown" for each in checked.verdicts)
-        return Guilty(_innocent(len(steps), unknown), seconds=checked.seconds)
+        text = _innocent(len(steps), unknown)
+        return Guilty(text, checked=checked.verdicts, seconds=checked.seconds)
     step = trace[wrong.step]
     if tell is not None:
         tell(f"telling the rewrites of {step.name} apart", 0, 0)
@@ -74,6 +78,7 @@ def find_guilty(
         step.name,
         step.function or wrong.function,
         wrong,
+        checked=checked.verdicts,
         seconds=checked.seconds,
     )
     return _with_rewrites(told, step, known)

@@ -119,6 +119,8 @@ def answer_guilty(path: str, numbers: Sequence[int], folder: str) -> Guilty:
     """Look for the guilty pass in a file; what the child runs."""
     known = Registry.of(BUILTIN).with_entry_points()
     found = find_guilty(Trace.load(path, LEVELS), known, tell=_told(folder))
+    named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in found.checked)
+    found = msgspec.structs.replace(found, checked=tuple(named))
     if found.step is None:
         return found
     step, verdict = numbers[found.step], found.verdict

@@ -48,9 +48,9 @@ class LlvmView {
       el("span", { class: "name" }, each.name, el("small", {}, each.on)),
       el("span", { class: "delta" }, el("span", { class: "plus" }, `+${each.added}`), " ", el("span", { class: "minus" }, `−${each.removed}`))));
     const more = made.more ? `; ${made.more} more are not shown` : "";
-    const said = `${plural(made.passes.length, "pass", "passes")} of LLVM changed something in ${made.function}, in this order${more}. Keys , and .`;
+    const said = `${plural(made.passes.length, "pass", "passes")} of LLVM changed something in ${made.function}, in this order${more}.`;
     fill(outer.view, el("div", { class: "llvm-passes" },
-      el("nav", { "aria-label": "LLVM's passes" }, el("p", { class: "note" }, said), el("ol", {}, ...this.buttons.map((each) => el("li", {}, each)))),
+      el("nav", { "aria-label": "LLVM's passes" }, el("p", { class: "note" }, said, " ", el("span", { class: "by-key" }, "Keys ", el("kbd", {}, ","), " ", el("kbd", {}, "."))), el("ol", {}, ...this.buttons.map((each) => el("li", {}, each)))),
       el("div", { class: "llvm-shown" }, this.title, this.box)));
     this.diff = new DiffView(new LlvmTexts(made), { onLine: () => null, onChange: () => outer.follow(this.diff), view: this.box });
     this.at = 0;

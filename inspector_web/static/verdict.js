@@ -13,6 +13,7 @@ const BADGES = {
   unknown: ["?", "cannot tell", "This step could not be tried."],
   idle: ["○", "nothing to check", ""],
 };
+const COUNTED = { exact: "same", close: "same up to rounding", differs: "with other results", failed: "that do not run", unknown: "not known" };
 const WRONG = new Set(["differs", "failed"]);
 
 export function badge(status, title = BADGES[status][2]) {
@@ -103,7 +104,7 @@ export class Verdicts {
     const counts = {};
     for (const row of own) { const { status } = this.of(run, row.index); counts[status] = (counts[status] ?? 0) + 1; }
     const said = Object.keys(BADGES).filter((status) => counts[status] && status !== "idle")
-      .map((status) => el("span", { class: `badge ${status}` }, `${BADGES[status][0]} ${counts[status]} ${BADGES[status][1]}`));
+      .map((status) => el("span", { class: `badge ${status}` }, `${BADGES[status][0]} ${counts[status]} ${COUNTED[status]}`));
     const wrong = this.guilty.get(run)?.step !== undefined ? [] : own.filter((row) => WRONG.has(this.of(run, row.index).status)).slice(0, 3);
     const links = wrong.map((row) => el("button", { type: "button", class: "link", onclick: () => this.page.moves.goStep(row.index) }, `${row.name}${row.function && this.page.run.functions.length > 1 ? ` (${row.function})` : ""}`));
     return el("p", { class: "check-counts" }, ...(said.length ? said : ["Nothing changed, so there is nothing to check."]), ...links);
@@ -117,8 +118,7 @@ export class Verdicts {
 
   takeGuilty(args, made) {
     this.guilty.set(args.run, made);
-    if (made.verdict) this.take(args.run, { verdicts: [made.verdict], careful: false });
-    else this.refresh();
+    this.take(args.run, { verdicts: [...(made.checked ?? []), ...(made.verdict ? [made.verdict] : [])], careful: false });
   }
 
   async askAll(ownFunction) {
@@ -172,11 +172,11 @@ function number(value = 0) {
 function numbersTable(verdict) {
   const rows = [];
   if (["close", "differs"].includes(verdict.status)) {
-    rows.push(["Off by at most", number(verdict.abs)], ["relative to it", number(verdict.rel)], ["in ULP", number(verdict.ulp)]);
+    rows.push(["Absolute error", number(verdict.abs)], ["Relative error", number(verdict.rel)], ["Error in ULP", number(verdict.ulp)]);
   }
   if (verdict.status === "differs") {
     rows.push(["Wrong elements", plural(verdict.wrong, "element")], ["First wrong", `${verdict.buffer}[${verdict.at.join(", ")}]`],
-      ["before the pass", verdict.expected], ["after it", verdict.found]);
+      ["Before the pass", verdict.expected], ["After it", verdict.found]);
   }
   if (verdict.inputs) rows.push(["Inputs", verdict.inputs]);
   if (verdict.how) rows.push(["Run as", verdict.how]);

@@ -54,7 +54,7 @@ def test_verdicts_on_all_passes_stand_in_the_list_in_words_and_stay_when_loaded_
 ) -> None:
     page = visited(watch, server)
     page.click("#check-run")
-    expect(page.locator("#check-said")).to_contain_text("≠ 1 other results")
+    expect(page.locator("#check-said")).to_contain_text("≠ 1 with other results")
     wrong = page.locator(".pass", has_text="spoil")
     expect(wrong.locator(".badge")).to_have_text("≠ other results")
     expect(page.locator(".pass", has_text="narrow-indices").locator(".badge")).to_contain_text("✓")

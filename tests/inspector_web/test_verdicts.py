@@ -1,5 +1,8 @@
 """What the page says of each step: did the meaning hold, by how much, and which pass is guilty."""
 
+import json
+import math
+
 import msgspec
 import pytest
 
@@ -76,6 +79,13 @@ def test_what_rounding_does_is_within_the_bound_and_measured() -> None:
     assert found.abs > 0
     assert found.ulp >= 1
     assert found.text.startswith("Outputs are off by rounding only, at most ")
+
+
+def test_what_is_infinitely_far_from_zero_is_said_to_be() -> None:
+    zero = "def f(C: f32[1]):\n    C[0] = f32({}.0)\n"
+    found = check_steps(Trace([step(zero.format(0), zero.format(1))])).verdicts[0]
+    assert found.rel == math.inf
+    assert json.loads(msgspec.json.encode(found))["rel"] is None
 
 
 def test_only_chosen_steps_are_checked() -> None:

@@ -1,0 +1,110 @@
+"""What can be asked about a run, as requests: what is answered, and what is refused."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from irkit.inspector_web.opening import Inspection
+from irkit.transform import Trace
+from tests.inspector_web.pages import Client, client_of, opened
+from tests.inspector_web.test_verdicts import wrong_trace
+
+ORIGIN = {"Origin": "http://127.0.0.1:4321"}
+
+
+@pytest.fixture(scope="module")
+def wrong() -> Trace:
+    return wrong_trace()
+
+
+@pytest.fixture(scope="module")
+def inspection(wrong: Trace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspection]:
+    path = tmp_path_factory.mktemp("wrong") / "wrong.trace"
+    wrong.save(path)
+    made = opened(str(path))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(inspection: Inspection) -> Client:
+    return client_of(inspection)
+
+
+def asked(client: Client, kind: str, **arguments: object) -> Any:
+    """Ask for work and wait for what comes of it."""
+    body = {"kind": kind, "arguments": arguments}
+    begun = client.post("/api/tasks", json=body, headers=ORIGIN).get_json()
+    assert "error" not in begun, begun["error"]
+    for _ in range(4_000):
+        info = client.get(f"/api/tasks/{begun['id']}").get_json()
+        if info["state"] not in ("queued", "working"):
+            assert info["state"] == "done", info["message"]
+            return info["result"]
+        time.sleep(0.01)
+    raise AssertionError("the work did not end")
+
+
+def at(trace: Trace, name: str) -> int:
+    return next(step.index for step in trace if step.name == name)
+
+
+def test_verdicts_have_the_numbers_of_the_run(client: Client, wrong: Trace) -> None:
+    spoil = at(wrong, "spoil")
+    (alone,) = asked(client, "verdicts", run=0, step=spoil)["verdicts"]
+    assert (alone["step"], alone["status"]) == (spoil, "differs")
+    all_steps = asked(client, "verdicts", run=0, function="f")["verdicts"]
+    assert [each["step"] for each in all_steps] == list(range(len(wrong)))
+
+
+def test_the_guilty_step_has_the_number_of_the_run_and_no_path_is_told(
+    client: Client, wrong: Trace
+) -> None:
+    found = asked(client, "guilty", run=0)
+    assert found["step"] == at(wrong, "spoil")
+    assert found["verdict"]["step"] == found["step"]
+    assert {each["step"] for each in found["checked"]} >= {found["step"]}
+    assert "/" not in found["note"]
+
+
+def test_costs_have_the_numbers_of_the_run(client: Client, wrong: Trace) -> None:
+    spoil = at(wrong, "spoil")
+    pair = asked(client, "cost", run=0, step=spoil)
+    assert (pair["before"]["step"], pair["after"]["step"]) == (spoil - 1, spoil)
+    changed = [step.index for step in wrong if step.changed]
+    stages = asked(client, "costs", run=0, function="f")["stages"]
+    assert [each["step"] for each in stages] == [-1, *changed]
+
+
+def test_llvms_passes_are_those_of_the_stage(client: Client, wrong: Trace) -> None:
+    found = asked(client, "llvm-passes", state=f"0.{len(wrong) - 1}.a")
+    assert found["function"] == "f"
+    assert len(found["texts"]) == len(found["passes"]) + 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "said"),
+    [
+        ("verdicts", {"run": 7}, "no run 7"),
+        ("verdicts", {"run": 0, "step": 10**9}, "no step"),
+        ("verdicts", {"run": 0, "step": -1}, "no step"),
+        ("verdicts", {"run": 0, "function": "<b>"}, "no function '<b>'"),
+        ("verdicts", {"run": 0, "path": "/etc/passwd"}, "unknown field"),
+        ("verdicts", {"run": "0"}, "Expected `int`"),
+        ("guilty", {}, "missing required field"),
+        ("cost", {"run": 0}, "missing required field"),
+        ("costs", {"run": 0, "function": "g"}, "no function 'g'"),
+        ("llvm-passes", {"state": "../../etc/passwd"}, "names no stage"),
+    ],
+)
+def test_what_is_not_there_is_refused_before_anything_runs(
+    client: Client, inspection: Inspection, kind: str, arguments: dict[str, Any], said: str
+) -> None:
+    before = len(inspection.tasks.infos())
+    body = {"kind": kind, "arguments": arguments}
+    answer = client.post("/api/tasks", json=body, headers=ORIGIN)
+    assert answer.status_code == 400
+    assert said in answer.get_json()["error"]
+    assert len(inspection.tasks.infos()) == before
