@@ -5,6 +5,7 @@ known here: built in, installed, or of the script that was opened.
 """
 
 import os
+from collections.abc import Callable
 
 import msgspec
 
@@ -19,7 +20,7 @@ from irkit.inspector_web.verdicts import (
     check_steps,
     worded,
 )
-from irkit.transform import AnyPass, Registry, Step, Trace
+from irkit.transform import AnyPass, Step, Trace
 
 MOST_REWRITES = 50
 
@@ -54,14 +55,17 @@ class Guilty(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def find_guilty(
     trace: Trace,
-    known: Registry,
+    resolve: Callable[[Step], AnyPass],
     function: str | None = None,
     *,
     seconds: float = SECONDS,
     tell: Tell | None = None,
 ) -> Guilty:
     """Find the first step, of one function or of all, after which the program means something
-    else."""
+    else.
+
+    ``resolve`` gives the pass of a step, or raises IRKitError if it is not known.
+    """
     steps = [s.index for s in trace if s.changed and function in (None, s.function)]
     checked = check_steps(trace, steps, seconds=seconds, tell=tell)
     wrong = next((v for v in checked.verdicts if v.status in WRONG), None)
@@ -81,7 +85,7 @@ def find_guilty(
         checked=checked.verdicts,
         seconds=checked.seconds,
     )
-    return _with_rewrites(told, step, known)
+    return _with_rewrites(told, step, resolve)
 
 
 def _innocent(count: int, unknown: int) -> str:
@@ -93,9 +97,9 @@ def _innocent(count: int, unknown: int) -> str:
     return f"Every step that could be tried keeps the meaning{rest}."
 
 
-def _with_rewrites(told: Guilty, step: Step, known: Registry) -> Guilty:
+def _with_rewrites(told: Guilty, step: Step, resolve: Callable[[Step], AnyPass]) -> Guilty:
     try:
-        p: AnyPass = known.resolve(step.pass_text)
+        p = resolve(step)
     except (IRKitError, ImportError):
         note = (
             "Its rewrites cannot be told apart, because the pass is not known here: "

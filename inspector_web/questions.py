@@ -6,6 +6,7 @@ the function that answers there.
 
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,14 @@ from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.bisecting import Guilty, find_guilty
 from irkit.inspector_web.costs import Compared, Costs, compare_costs, function_costs
 from irkit.inspector_web.llvm_passes import LlvmPasses, llvm_passes
+from irkit.inspector_web.planning import Source, registry
 from irkit.inspector_web.progress import tell
+from irkit.inspector_web.recording import passes_of_script
 from irkit.inspector_web.runs import Run, Workspace
 from irkit.inspector_web.tasks import Desk, Kind
 from irkit.inspector_web.verdicts import Checked, Tell, check_steps
 from irkit.ir import LOOP_LEVEL, PrimFunc
-from irkit.passes import BUILTIN
-from irkit.transform import Registry, Step, Trace
+from irkit.transform import AnyPass, Step, Trace
 
 LIMITS = Limits(seconds=300.0, memory=8 << 30)
 LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
@@ -112,13 +114,21 @@ def _find_guilty(workspace: Workspace, asked: AskGuilty) -> Chosen:
 
 
 def _send_guilty(chosen: Chosen, folder: Path) -> tuple[Any, ...]:
-    return chosen.save(folder), chosen.numbers, str(folder)
+    return chosen.save(folder), chosen.numbers, chosen.run.opened.source, str(folder)
 
 
-def answer_guilty(path: str, numbers: Sequence[int], folder: str) -> Guilty:
+def pass_of(source: Source | None, step: Step) -> AnyPass:
+    """Find the pass of a step: of the toolkit, installed, or of the script that a run was made
+    from, which then runs until it shows the pass. Raises: IRKitError if there is none."""
+    known = registry()
+    if step.name not in known and source is not None and source.kind == "script":
+        known = known.with_passes(*passes_of_script(source.path, [step.name]).values())
+    return known.resolve(step.pass_text, imports=False)
+
+
+def answer_guilty(path: str, numbers: Sequence[int], source: Source | None, folder: str) -> Guilty:
     """Look for the guilty pass in a file; what the child runs."""
-    known = Registry.of(BUILTIN).with_entry_points()
-    found = find_guilty(Trace.load(path, LEVELS), known, tell=_told(folder))
+    found = find_guilty(Trace.load(path, LEVELS), partial(pass_of, source), tell=_told(folder))
     named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in found.checked)
     found = msgspec.structs.replace(found, checked=tuple(named))
     if found.step is None:

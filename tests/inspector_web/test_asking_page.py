@@ -90,6 +90,28 @@ def test_the_guilty_pass_is_found_by_a_key_and_the_answer_leads_to_its_differenc
     expect(page.locator("#verdict")).to_contain_text("Its rewrites cannot be told apart")
 
 
+SCRIPT = """
+import irkit
+from irkit.ir import parse
+from irkit.phases import DEFAULT
+from tests.inspector_web.test_verdicts import COPY, spoil
+
+irkit.lower(parse(COPY), pipeline=DEFAULT.insert(spoil, phase=2))
+"""
+
+
+def test_the_guilty_rewrite_in_a_pass_of_a_script_is_shown(watch: Watch, tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(SCRIPT)
+    with served(opened(str(tmp_path / "wrong.py"))) as made:
+        page = visited(watch, made)
+        page.click("#find-guilty")
+        page.click("#go-guilty")
+        expect(page.locator("#verdict")).to_contain_text("It is this rewrite")
+        expect(page.locator("#verdict")).to_contain_text("rewrite 1 of 1: spoil")
+        expect(page.locator(".guilty-diff")).to_contain_text("99.5")
+        page.goto("about:blank")  # Before the server is gone.
+
+
 def test_a_function_is_timed_before_and_after_a_pass_and_after_all(
     watch: Watch, server: Server
 ) -> None:

@@ -16,7 +16,8 @@ from playwright.sync_api import Page, expect
 
 from irkit.cli import irkit
 from irkit.inspector_web import diff
-from irkit.inspector_web.report import bundle, report
+from irkit.inspector_web.app import STATIC
+from irkit.inspector_web.report import MODULES, bundle, report
 from irkit.inspector_web.runs import Opened, Workspace
 from irkit.ir import LOOP_LEVEL, PrimFunc, parse
 from irkit.transform import Step, Trace
@@ -147,6 +148,13 @@ def test_twenty_passes_over_five_thousand_lines_take_at_most_three_megabytes() -
     workspace = Workspace([Opened(Trace(steps), "large")])
     made = report(workspace, "large")
     assert len(made) <= 3_000_000
+
+
+def test_each_module_stands_in_the_script_once_after_those_that_it_uses() -> None:
+    assert len(set(MODULES)) == len(MODULES)
+    for place, name in enumerate(MODULES):
+        used = re.findall(r'from "./(.*?)"', STATIC[name].decode())
+        assert set(used) <= set(MODULES[:place]), name
 
 
 def test_ci_gets_json_junit_and_a_summary(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from irkit.inspector_web.verdicts import check_steps
 from irkit.ir import F32, LOOP_LEVEL, Add, Const, PrimFunc, Store, parse
 from irkit.passes import BUILTIN
 from irkit.phases import DEFAULT, trace
-from irkit.transform import Registry, Step, Trace, define_pass
+from irkit.transform import AnyPass, Registry, Step, Trace, define_pass
 
 COPY = """\
 def f(A: f32[8], C: f32[8]):
@@ -48,7 +48,8 @@ def spoil(func: PrimFunc) -> PrimFunc:
     return rewrite(func, spoiled, on=Store)
 
 
-KNOWN = Registry.of(BUILTIN).with_passes(spoil)
+def known(step: Step) -> AnyPass:
+    return Registry.of(BUILTIN).with_passes(spoil).resolve(step.pass_text)
 
 
 def wrong_trace() -> Trace:
@@ -128,7 +129,7 @@ def test_what_there_was_no_time_for_is_not_called_right() -> None:
 
 def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
     made = wrong_trace()
-    found = find_guilty(made, KNOWN)
+    found = find_guilty(made, known)
     assert found.step is not None
     assert made[found.step].name == found.name == "spoil"
     assert [each.rule.rpartition(".")[2] for each in found.rewrites] == ["spoiled"]
@@ -137,13 +138,13 @@ def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
 
 
 def test_a_pass_that_is_not_known_here_is_named_all_the_same() -> None:
-    found = find_guilty(wrong_trace(), Registry.of(BUILTIN))
+    found = find_guilty(wrong_trace(), lambda step: Registry.of(BUILTIN).resolve(step.pass_text))
     assert found.name == "spoil"
     assert found.rewrites == ()
     assert "not known here" in found.note
 
 
 def test_where_every_step_holds_nobody_is_guilty() -> None:
-    found = find_guilty(trace(parse(COPY)), KNOWN)
+    found = find_guilty(trace(parse(COPY)), known)
     assert found.step is None
     assert found.text == "Every step that could be tried keeps the meaning."
