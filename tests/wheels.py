@@ -3,6 +3,8 @@
 Building one with setuptools takes packages that an environment for tests need not have.
 """
 
+import fnmatch
+import os
 import subprocess
 import sys
 import tomllib
@@ -11,9 +13,9 @@ from pathlib import Path
 
 
 def install(project: Path, site: Path) -> None:
-    """Install a project of single modules or one package into a folder."""
+    """Install a project into a folder."""
     wheel = make_wheel(project, site.parent)
-    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-compile"]
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", *options, "--target", str(site), str(wheel)],
         capture_output=True,
@@ -30,12 +32,20 @@ def make_wheel(project: Path, folder: Path) -> Path:
     stem = f"{about['name'].replace('-', '_')}-{about['version']}"
     info = f"{stem}.dist-info"
     files = {f"{name}.py": (project / f"{name}.py") for name in tool.get("py-modules", [])}
-    for package in tool.get("packages", []):
+    packages = tool.get("packages", [])
+    for package in packages if isinstance(packages, list) else ():
         home = project / package.replace(".", "/")
         files |= {str(path.relative_to(project)): path for path in home.glob("*.py")}
-    texts = {name: path.read_text() for name, path in files.items()}
+    if isinstance(packages, dict):
+        files |= _found(project, packages["find"]["include"][0], tool.get("package-data", {}))
+    texts: dict[str, str | bytes] = {name: path.read_bytes() for name, path in files.items()}
+    extras = "".join(
+        f"Provides-Extra: {extra}\n"
+        + "".join(f'Requires-Dist: {needed}; extra == "{extra}"\n' for needed in several)
+        for extra, several in about.get("optional-dependencies", {}).items()
+    )
     texts[f"{info}/METADATA"] = (
-        f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n"
+        f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n{extras}"
     )
     texts[f"{info}/WHEEL"] = (
         "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -44,6 +54,10 @@ def make_wheel(project: Path, folder: Path) -> Path:
     for group, entries in about.get("entry-points", {}).items():
         lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
     texts[f"{info}/entry_points.txt"] = "\n".join(lines) + "\n"
+    scripts = about.get("scripts", {})
+    if scripts:
+        lines += ["[console_scripts]", *(f"{name} = {value}" for name, value in scripts.items())]
+        texts[f"{info}/entry_points.txt"] = "\n".join(lines) + "\n"
     record = f"{info}/RECORD"
     texts[record] = "".join(f"{name},,\n" for name in (*texts, record))
     made = folder / f"{stem}-py3-none-any.whl"
@@ -51,3 +65,19 @@ def make_wheel(project: Path, folder: Path) -> Path:
         for name, text in texts.items():
             archive.writestr(name, text)
     return made
+
+
+def _found(project: Path, top: str, data: dict[str, list[str]]) -> dict[str, Path]:
+    """List the files of a package and of those inside it, which may be links."""
+    kept = [pattern for patterns in data.values() for pattern in patterns]
+    found: dict[str, Path] = {}
+    for folder, _, names in os.walk(project / top, followlinks=True):
+        for name in names:
+            path = Path(folder) / name
+            inside = f"{path.parent.name}/{name}"
+            wanted = name.endswith(".py") or any(
+                fnmatch.fnmatch(name, each) or fnmatch.fnmatch(inside, each) for each in kept
+            )
+            if wanted and "__pycache__" not in path.parts:
+                found[str(path.relative_to(project))] = path
+    return found

@@ -64,7 +64,7 @@ class PassCheck:
         self.folder: Path | None = None
         self.tally = Tally()
         self.kept: Path | None = None
-        module = body.__module__.rpartition(".")[2]
+        module = (body.__module__ or "").rpartition(".")[2]
         self.test = f"{module}.{body.__qualname__}"
         self.argument = _argument(body)
 

@@ -2,7 +2,6 @@
 its promises where it stands."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 
 import msgspec
 
@@ -52,8 +51,6 @@ _ADVICE = defaultdict(
         "provenance": "\n  A statement made of another takes its span: span=other.span.",
     },
 )
-_BEFORE, _AFTER = "the passes before it", "the passes after it"
-_WHOLE = "all passes together"
 
 
 class Refuted(msgspec.Struct, frozen=True):
@@ -201,59 +198,36 @@ class _Examination:
         return attempt.before if own else apply_here(attempt, recorder)
 
     def _numbers(self, lowered: IR) -> str:
-        """Compare the whole lowering; say why the program cannot be tried, if so."""
+        """Compare what reached the pass with what was lowered; say why the program cannot be tried,
+        if so. The pass alone was compared before it ran."""
         if not any(step.changed for step in self.own):
             return ""
         options = Options(
             samples=self.demands.samples, kernels=True, native=self.demands.native or None
         )
-        unchecked = ""
-        for verdict in verdicts(self._stretches(lowered), options):
+        before = self.program if isinstance(self.program, IRModule) else self.own[0].before
+        for verdict in verdicts([self._stretch(before, lowered)], options):
             if verdict.status == "unchecked":
-                unchecked = unchecked or verdict.message
-            elif not verdict.ok and self.refuted is None:
-                self._wrong_numbers(verdict)
-        return "" if self.refuted is not None else unchecked
-
-    def _wrong_numbers(self, verdict: Verdict) -> None:
-        told = _shown(verdict)
-        self.given = next(step.before for step in self.own if step.changed)
-        if verdict.name == self.place.p.name:
-            self.refuted = Refuted("same numbers", told)
-            return
-        at_fault = verdict.name != _BEFORE and not self._is_wrong_without()
-        promise = "lowering" if at_fault else "other pass"
-        self.refuted = Refuted(promise, f"{verdict.name}: {told}")
+                return verdict.message
+            if not verdict.ok:
+                self.given = next(step.before for step in self.own if step.changed)
+                innocent = self._fails_without() or self._is_wrong_without()
+                promise = "other pass" if innocent else "lowering"
+                self.refuted = Refuted(promise, _shown(verdict))
+                break
+        return ""
 
     def _is_wrong_without(self) -> bool:
         lowered = self.pipeline.run(self.program, apply=self._skipping)
-        step = _stretch(self.own[0], 0, self.program, lowered, _WHOLE)
+        step = self._stretch(self.program, lowered)
         options = Options(samples=self.demands.samples, kernels=True)
         return any(v.status in ("differs", "failed") for v in verdicts([step], options))
 
-    def _stretches(self, lowered: IR) -> Iterator[Step]:
-        """Give the passes before the one under test as one step, it, and those after it."""
+    def _stretch(self, before: IR, after: IR) -> Step:
+        """Take all that happens from one state to another as one step."""
+        name = "what follows"
         first = self.own[0]
-        name = self.place.p.name
-        if isinstance(self.program, IRModule):
-            yield _stretch(first, 0, self.program, lowered, _WHOLE)
-            return
-        before, after = first.before, self.own[-1].after
-        for at, (given, made, who) in enumerate(
-            (
-                (self.program, before, _BEFORE),
-                (before, after, name),
-                (after, lowered, _AFTER),
-            )
-        ):
-            if given is not made:
-                yield _stretch(first, at, given, made, who)
-
-
-def _stretch(like: Step, at: int, before: IR, after: IR, name: str) -> Step:
-    return msgspec.structs.replace(
-        like, index=at, before=before, after=after, name=name, pass_text=name
-    )
+        return msgspec.structs.replace(first, before=before, after=after, name=name, pass_text=name)
 
 
 def _shown(verdict: Verdict) -> str:

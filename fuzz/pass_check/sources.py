@@ -9,16 +9,14 @@ from hypothesis import strategies as st
 from irkit.core import Function, IRKitError, IRModule
 from irkit.debug import schedule_steps
 from irkit.frontend.onnx import import_onnx
-from irkit.fuzz.graphs import GRAPHS
 from irkit.fuzz.picks import picks
 from irkit.fuzz.programs import prim_funcs
 from irkit.fuzz.sample import KINDS, Kind, Sample, Unusable, draw_sample
 from irkit.graph import GraphFunc, parse_module
-from irkit.graph import parse as parse_graph
 from irkit.ir import PrimFunc
 from irkit.transform import IR, Pipeline
 
-LOOP_KINDS: tuple[Kind, ...] = ("programs",)
+LOOP_KINDS: tuple[Kind, ...] = ("programs", "schedules", "pipelines")
 GRAPH_KINDS: tuple[Kind, ...] = ("graphs",)
 
 
@@ -49,8 +47,6 @@ def programs_of(draw: st.DrawFn, kinds: tuple[Kind, ...]) -> Drawn:
     kind = draw(st.sampled_from(kinds))
     if kind == "programs" and draw(st.booleans()):
         return Drawn(draw(prim_funcs()))
-    if kind == "graphs":
-        return drawn(parse_graph(GRAPHS[draw(st.sampled_from(sorted(GRAPHS)))].strip() + "\n"))
     try:
         return drawn(draw_sample(kind, draw(picks())))
     except Unusable as error:

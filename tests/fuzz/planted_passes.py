@@ -172,3 +172,13 @@ def swap_operands(func: GraphFunc) -> GraphFunc:
 def drop_stores(func: PrimFunc) -> PrimFunc:
     """Leave nothing to do."""
     return rewrite(func, lambda store: seq(), on=Store)
+
+
+@define_pass
+def break_unrolled(func: PrimFunc) -> PrimFunc:
+    """Lose the last iteration of unrolled loops."""
+
+    def shorten(loop: For) -> For | None:
+        return loop.replace(end=loop.end - 1) if loop.kind == "unrolled" else None
+
+    return rewrite(func, shorten, on=For)

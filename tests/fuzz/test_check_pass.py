@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from irkit.core import IRKitError
 from irkit.fuzz import PassCase, PassRefuted, check_pass, prim_funcs
+from irkit.fuzz.generators import Sample
 from irkit.fuzz.pass_check import PROFILES, Profile, corpus
 from irkit.inspector_web.recording import record
-from irkit.ir import LOOP_LEVEL
+from irkit.ir import LOOP_LEVEL, parse
 from irkit.passes.loop import simplify
+from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Trace
 from tests.fuzz import planted_passes as planted
 
@@ -23,6 +25,12 @@ SCALE = """\
 def scale(A: f32[3], C: f32[3]):
     for i in serial(0, 3):
         C[i] = A[i] * f32(2.0)
+"""
+MATRIX = """\
+def turn(A: f32[3, 4], C: f32[4, 3]):
+    for i in serial(0, 4):
+        for j in serial(0, 3):
+            C[i, j] = A[j, i]
 """
 
 
@@ -48,7 +56,7 @@ def seeing(seen: list[PassCase]) -> Callable[[PassCase], None]:
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not spend long on making findings small."""
-    monkeypatch.setitem(PROFILES, "dev", Profile("dev", reducing=0.7))
+    monkeypatch.setitem(PROFILES, "dev", Profile("dev", reducing=0.2))
 
 
 def refuted(p: AnyPass, folder: Path, **how: Any) -> str:
@@ -71,7 +79,11 @@ def test_a_right_pass_passes_and_leaves_nothing_behind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("p", "how", "said"),
     [
-        (planted.read_beside, {"phase": 0}, "changes what the program computes"),
+        (
+            planted.read_beside,
+            {"phase": 0, "strategy": st.just(MATRIX)},
+            "changes what the program computes",
+        ),
         (planted.lose_tail, {}, "changes what the program computes"),
         (planted.say_changed, {}, "does not tell the truth about whether it changed something"),
         (planted.change_in_place, {}, "changes its input in place"),
@@ -120,7 +132,7 @@ def test_a_message_shows_the_smallest_program_and_the_first_wrong_element(tmp_pa
 def test_the_command_of_a_message_opens_it_in_the_inspector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = refuted(planted.lose_tail, tmp_path)
+    text = refuted(planted.lose_tail, tmp_path, strategy=st.just(SCALE))
     (show,) = tmp_path.glob("*/*/show.py")
     assert f"irkit inspect {show}" in text
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -184,12 +196,12 @@ def test_a_finding_is_tried_first_until_it_is_mended(tmp_path: Path) -> None:
     def test_it(case: PassCase) -> None: ...
 
     with pytest.raises(PassRefuted):
-        made(planted.lose_tail, tmp_path, test_it)()
+        made(planted.lose_tail, tmp_path, test_it, strategy=st.just(SCALE))()
     again = made(planted.lose_tail, tmp_path, test_it)
     with pytest.raises(PassRefuted, match="kept from an earlier run"):
         again()
     assert again.irkit_check.tally.cases == 0
-    mended = made(planted.mark_short_loops, tmp_path, test_it, examples=10)
+    mended = made(planted.mark_short_loops, tmp_path, test_it, examples=4, fires=0.0)
     mended()
     assert mended.irkit_check.tally.replayed == 1
 
@@ -229,6 +241,22 @@ def test_native_code_runs_after_another_process_has_tried_the_pass(tmp_path: Pat
     assert test.irkit_check.tally.notes == []
     assert PROFILES["long"].native
     assert PROFILES["long"].times == 20
+
+
+def with_another(p: AnyPass) -> st.SearchStrategy[Sample]:
+    return st.just(Sample("pipelines", parse(SCALE), DEFAULT.insert(p, before="loop-partition")))
+
+
+def test_what_a_later_pass_breaks_on_is_blamed_on_the_one_under_test(tmp_path: Path) -> None:
+    others = with_another(planted.break_unrolled)
+    text = refuted(planted.mark_short_loops, tmp_path, strategy=others)
+    assert "leaves what the passes after it break on: C[2] is " in text
+
+
+def test_what_fails_without_the_pass_is_not_blamed_on_it(tmp_path: Path) -> None:
+    for other in (planted.lose_tail, planted.use_unbound):
+        text = refuted(planted.mark_short_loops, tmp_path, strategy=with_another(other))
+        assert "is not to blame: without it the lowering fails too" in text
 
 
 def test_graph_passes_are_tried_on_graphs(tmp_path: Path) -> None:
