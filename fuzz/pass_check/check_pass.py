@@ -133,10 +133,10 @@ class _Run:
             self.tally.replayed += 1
             try:
                 what = read_program(path)
-            except IRKitError as error:
-                self.tally.notes.append(f"{path} cannot be read: {error.message}")
+                found = self._after_a_crash(what) if _crashed(path) else self._examined(what)
+            except IRKitError as error:  # Such as a pass that is one over graphs by now.
+                self.tally.notes.append(f"{path} cannot be tried: {error.message}")
                 continue
-            found = self._after_a_crash(what) if _crashed(path) else self._examined(what)
             if found is not None and found.refuted is not None:
                 raise self._refuted(found, "kept from an earlier run")
             if found is not None and not found.invalid:
