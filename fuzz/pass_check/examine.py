@@ -275,12 +275,16 @@ def examine_safely(
 def _elsewhere(place: Place, what: Drawn, demands: Demands, child: Child) -> Refuted | None:
     assert what.ir is not None
     whole = isinstance(what.ir, IRModule)
-    pipeline = "" if what.pipeline is None else what.pipeline.text()
+    pipeline = "" if what.pipeline is None else what.pipeline.text(_known())
     job = place.p, dict(place.where), place.on_graphs, whole, what.ir.script(), pipeline, demands
     try:
         return child.call(examine_text, *job)
     except ChildDied as error:
         return Refuted("hang" if error.kind == "timeout" else "crash", error.message)
+
+
+def _known() -> Registry:
+    return Registry.of(BUILTIN).with_entry_points()
 
 
 def examine_text(
@@ -295,6 +299,5 @@ def examine_text(
     """Examine a program that is text, in the process that was made for it."""
     ir = _read(text, whole)
     place = Place(p, graph=on_graphs, **where)  # pyright: ignore[reportArgumentType] -- as it was taken apart
-    known = Registry.of(BUILTIN).with_entry_points()
-    drawn = parse_pipeline(pipeline, known, place.like) if pipeline else None
+    drawn = parse_pipeline(pipeline, _known(), place.like) if pipeline else None
     return examine(place, Drawn(ir, drawn), demands).refuted

@@ -236,7 +236,10 @@ def test_what_ran_when_a_process_died_is_tried_in_another_one(tmp_path: Path) ->
 
 
 def test_native_code_runs_after_another_process_has_tried_the_pass(tmp_path: Path) -> None:
-    test = made(planted.mark_short_loops, tmp_path, examples=3, native=True, fires=0.0)
+    pipelines = ("pipelines",)  # They hold passes that are known by no name.
+    test = made(
+        planted.mark_short_loops, tmp_path, examples=6, native=True, fires=0.0, kinds=pipelines
+    )
     test()
     assert test.irkit_check.tally.notes == []
     assert PROFILES["long"].native
