@@ -76,7 +76,7 @@ def run_command(shell: Shell, command: str, expected: str) -> None:
         done = subprocess.run(
             [sys.executable, *args],
             cwd=shell.folder,
-            env={"PYTHONPATH": str(ROOT)},
+            env={"PYTHONPATH": str(ROOT), "IRKIT_PROFILE": "ci"},
             capture_output=True,
             text=True,
             check=False,

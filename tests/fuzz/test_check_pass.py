@@ -67,10 +67,10 @@ def refuted(p: AnyPass, folder: Path, **how: Any) -> str:
 
 def test_a_right_pass_passes_and_leaves_nothing_behind(tmp_path: Path) -> None:
     seen: list[PassCase] = []
-    test = made(planted.mark_short_loops, tmp_path, seeing(seen), examples=12, hash_seeds=(1,))
+    test = made(planted.mark_short_loops, tmp_path, seeing(seen), examples=20, hash_seeds=(1,))
     test()
     tally = test.irkit_check.tally
-    assert tally.cases == tally.valid == len(seen) == 12
+    assert tally.cases == tally.valid == len(seen) == 20
     assert 1 <= tally.fired == sum(case.changed for case in seen)
     assert tally.notes == []
     assert list(tmp_path.iterdir()) == []

@@ -55,7 +55,7 @@ import my_passes
 from irkit.fuzz import check_pass
 
 
-@check_pass(my_passes.mark_short_loops.using(most=5), phase=1, examples=12)
+@check_pass(my_passes.mark_short_loops.using(most=5), phase=1, examples=20)
 def test_right(case, tmp_path, irkit_profile):
     assert tmp_path.exists() and irkit_profile == "ci"
 
@@ -127,7 +127,7 @@ def test_a_users_project_needs_one_decorator(python: Path, project: Path) -> Non
     assert "this tested nothing: 'do-nothing' changed 0 of 10 programs" in done.stdout
     assert "Traceback" not in done.stdout
     assert "check_pass.py" not in done.stdout
-    assert "passed mark-short-loops{most=5} (phase 1): 12 cases, changed " in done.stdout
+    assert "passed mark-short-loops{most=5} (phase 1): 20 cases, changed " in done.stdout
     assert "profile ci" in done.stdout
     assert "note:" not in done.stdout
 

@@ -74,7 +74,7 @@ def test_a_new_pass_comes_with_a_test_that_passes_and_an_entry_point(shell: Shel
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-W", "error"],
         cwd=shell.folder,
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": str(ROOT), "IRKIT_PROFILE": "ci"},
         capture_output=True,
         text=True,
         check=False,
@@ -93,7 +93,7 @@ def test_a_new_pass_over_graphs_comes_with_a_test_that_passes(shell: Shell) -> N
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-W", "error"],
         cwd=shell.folder,
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": str(ROOT), "IRKIT_PROFILE": "ci"},
         capture_output=True,
         text=True,
         check=False,
