@@ -11,11 +11,12 @@ import click
 
 from irkit.core import replacing
 from irkit.debug import ChildDied, isolate
-from irkit.fuzz.campaign import PROMISES, Asked, Campaign, Plan, read_draw, run_case
+from irkit.fuzz.campaign import Asked, Campaign, Plan, read_draw, run_case
 from irkit.fuzz.campaign.draws import checked_names
 from irkit.fuzz.campaign.engine import CASE_SECONDS
 from irkit.fuzz.campaign.summary import as_junit, as_page, exit_code, summary
 from irkit.fuzz.generators import KINDS, Kind
+from irkit.fuzz.judging import PROMISES
 from irkit.phases.command_options import NEW_FILE, NEW_FOLDER, WithPasses, find_users_modules
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from irkit.core import FormatError, IRKitError
-from irkit.fuzz.campaign.models import is_model
 from irkit.fuzz.generators import KINDS, Kind, Sample
+from irkit.fuzz.judging import is_model
 from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.sample import draw_sample
 from irkit.ir import PrimFunc

@@ -18,11 +18,10 @@ from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
 from irkit.fuzz.campaign.draws import Draw, draw_of, written
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
-from irkit.fuzz.campaign.outcome import Outcome, Status
-from irkit.fuzz.campaign.promises import PROMISES
 from irkit.fuzz.campaign.tally import Tally
 from irkit.fuzz.campaign.worker import TIER_BYTES, Asked, Ran, digest_of, run_case
 from irkit.fuzz.generators import KINDS, Kind
+from irkit.fuzz.judging import PROMISES, Outcome, Status
 
 THOROUGH_EVERY = 10
 ELSEWHERE_EVERY = 50

@@ -9,7 +9,7 @@ import msgspec
 
 from irkit.core import replacing
 from irkit.fuzz.campaign.draws import Draw, written
-from irkit.fuzz.campaign.outcome import Outcome
+from irkit.fuzz.judging import Outcome
 
 Group: TypeAlias = tuple[str, str]
 _UNUSUAL = re.compile(r"[^a-z0-9]+")

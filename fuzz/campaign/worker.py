@@ -14,9 +14,8 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draws import Draw
-from irkit.fuzz.campaign.judge import explained, judge
-from irkit.fuzz.campaign.outcome import Outcome
 from irkit.fuzz.generators import Sample, Unusable
+from irkit.fuzz.judging import Outcome, explained, judge
 from irkit.ir import PrimFunc
 
 TIER_BYTES = 32

@@ -64,7 +64,7 @@ class Tally(msgspec.Struct):
         self.wrong.update(other.wrong)
         self.built += other.built
 
-    def firstwrong(self) -> str:
+    def first_wrong(self) -> str:
         """Say which numbers are wrong, and show the first."""
         number = min(self.wrong)
         return f"{sorted(self.wrong)}; the schedule of {number}:\n{self.wrong[number]}"

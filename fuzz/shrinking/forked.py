@@ -17,9 +17,8 @@ from typing import Any
 import msgspec
 
 from irkit.debug import Limits
-from irkit.fuzz.campaign.judge import judge
-from irkit.fuzz.campaign.outcome import Outcome
 from irkit.fuzz.generators import Sample
+from irkit.fuzz.judging import Outcome, judge
 
 LIMITS = Limits(seconds=10.0, memory=6 << 30)
 Judged = Callable[[Sample], Outcome]

@@ -160,9 +160,11 @@ def _constants(program: Program) -> dict[str, Array]:
 
 
 def _schedule_text(schedule: ScheduleTrace) -> str:
-    """Write a schedule as JSON, one step a line."""
+    """Write a schedule as JSON, one step a line, without the lines of source that called it: those
+    are the generator's."""
     data = json.loads(schedule.as_json())
-    steps = ",\n".join(json.dumps(step) for step in data.pop("steps"))
+    parts = ({key: step[key] for key in step if key != "where"} for step in data.pop("steps"))
+    steps = ",\n".join(json.dumps(step) for step in parts)
     rest = json.dumps(data)[:-1]
     return f'{rest}{", " if data else ""}"steps": [\n{steps}\n]}}\n'
 

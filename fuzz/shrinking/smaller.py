@@ -12,8 +12,8 @@ import numpy as np
 
 from irkit.core import IRKitError, walk
 from irkit.debug import Case, InputSet, reduce
-from irkit.fuzz.campaign.outcome import Outcome
 from irkit.fuzz.generators import Sample, Unusable
+from irkit.fuzz.judging import Outcome
 from irkit.fuzz.shrinking.choices import Choices, shrunk
 from irkit.fuzz.shrinking.forked import Judged
 from irkit.graph import GraphFunc

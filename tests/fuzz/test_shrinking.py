@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from irkit.core import FormatError, IRKitError, rewrite
 from irkit.debug import Limits
-from irkit.fuzz.campaign import Outcome, judge
+from irkit.fuzz.judging import Outcome, judge
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.sample import KINDS, Kind, Sample, Unusable, draw_sample
 from irkit.fuzz.shrinking import (

@@ -5,13 +5,13 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from irkit.core import IRKitError
-from irkit.fuzz.campaign.course import Course, Told
-from irkit.fuzz.campaign.loops import LoopCase
-from irkit.fuzz.campaign.models import ModelCase
-from irkit.fuzz.campaign.outcome import Outcome, Status, Wrong
-from irkit.fuzz.campaign.promises import PROMISES
-from irkit.fuzz.campaign.texts import judge_text
 from irkit.fuzz.generators import Sample
+from irkit.fuzz.judging.course import Course, Told
+from irkit.fuzz.judging.loops import LoopCase
+from irkit.fuzz.judging.models import ModelCase
+from irkit.fuzz.judging.outcome import Outcome, Status, Wrong
+from irkit.fuzz.judging.promises import PROMISES
+from irkit.fuzz.judging.texts import judge_text
 from irkit.ir import PrimFunc
 from irkit.transform import PassFailed
 

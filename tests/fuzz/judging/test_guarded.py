@@ -8,8 +8,8 @@ import pytest
 from irkit.codegen import compile_object, emit
 from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
-from irkit.fuzz.campaign.guarded import Flush, GuardedKernel, Yard
-from irkit.fuzz.campaign.loops import target_of
+from irkit.fuzz.judging.guarded import Flush, GuardedKernel, Yard
+from irkit.fuzz.judging.loops import target_of
 from irkit.ir import parse
 from tests.fuzz.campaign.faults import call_amid_guards
 

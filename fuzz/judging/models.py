@@ -12,11 +12,11 @@ import numpy as np
 from irkit.codegen import compile_object, emit, emit_executor
 from irkit.core import IRKitError, IRModule
 from irkit.frontend.onnx import import_onnx
-from irkit.fuzz.campaign.agreement import apart
-from irkit.fuzz.campaign.course import Course
-from irkit.fuzz.campaign.loops import target_of
-from irkit.fuzz.campaign.outcome import Wrong
 from irkit.fuzz.generators import Sample
+from irkit.fuzz.judging.agreement import apart
+from irkit.fuzz.judging.course import Course
+from irkit.fuzz.judging.loops import target_of
+from irkit.fuzz.judging.outcome import Wrong
 from irkit.graph import GraphFunc, arrays_of, interpret
 from irkit.ir import PrimFunc
 from irkit.phases import compile

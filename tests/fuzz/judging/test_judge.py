@@ -5,8 +5,8 @@ import pytest
 
 from irkit.core import rewrite
 from irkit.debug import InputSet
-from irkit.fuzz.campaign import PROMISES, judge
 from irkit.fuzz.generators import Sample
+from irkit.fuzz.judging import PROMISES, judge
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.sample import draw_sample
 from irkit.ir import Add, For, PrimFunc, Sub, parse

@@ -2,8 +2,8 @@
 
 from irkit.core import IRKitError, IRModule
 from irkit.debug.contracts import equal_structure
-from irkit.fuzz.campaign.course import Course
-from irkit.fuzz.campaign.outcome import Wrong
+from irkit.fuzz.judging.course import Course
+from irkit.fuzz.judging.outcome import Wrong
 from irkit.graph import parse_module
 
 

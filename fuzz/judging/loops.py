@@ -14,11 +14,11 @@ from irkit.debug import schedule_steps, scheduled_steps
 from irkit.debug.check import PATIENCE
 from irkit.debug.primitives import SCHEDULE
 from irkit.debug.running import MAX_STEPS
-from irkit.fuzz.campaign.agreement import Reference
-from irkit.fuzz.campaign.course import Course
-from irkit.fuzz.campaign.guarded import Flush, GuardedKernel, Yard
-from irkit.fuzz.campaign.outcome import Wrong
 from irkit.fuzz.generators import Sample
+from irkit.fuzz.judging.agreement import Reference
+from irkit.fuzz.judging.course import Course
+from irkit.fuzz.judging.guarded import Flush, GuardedKernel, Yard
+from irkit.fuzz.judging.outcome import Wrong
 from irkit.ir import Interpreted, PrimFunc, StepLimit, verify
 from irkit.transform import Step
 

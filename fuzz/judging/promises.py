@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from irkit.codegen import ENTER, compile_object, emit
 from irkit.core import IRModule, same
 from irkit.debug import contracts, schedule_steps
-from irkit.fuzz.campaign.loops import LoopCase, target_of
-from irkit.fuzz.campaign.outcome import Wrong
-from irkit.fuzz.campaign.texts import reads_back
+from irkit.fuzz.judging.loops import LoopCase, target_of
+from irkit.fuzz.judging.outcome import Wrong
+from irkit.fuzz.judging.texts import reads_back
 from irkit.ir import PrimFunc, parse, script
 from irkit.runtime import object_for, set_num_threads
 from irkit.schedule import ScheduleTrace

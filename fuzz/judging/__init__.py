@@ -1,0 +1,9 @@
+"""Say whether a sample is right: run it in several ways, which must agree. Reading order: outcome,
+course, agreement, guarded, loops, models, texts, promises, judge."""
+
+from irkit.fuzz.judging.judge import explained, judge
+from irkit.fuzz.judging.models import is_model
+from irkit.fuzz.judging.outcome import Outcome, Status
+from irkit.fuzz.judging.promises import PROMISES
+
+__all__ = ["PROMISES", "Outcome", "Status", "explained", "is_model", "judge"]
