@@ -12,7 +12,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -39,10 +40,11 @@ def matmul(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):
 
 
 class Asked(msgspec.Struct):
-    """What came of a client's requests. Units: seconds."""
+    """What came of a client's requests, and the last answer. Units: seconds."""
 
     seconds: list[float]
     errors: list[str]
+    last: bytes = b""
 
 
 def questions(steps: int, function: str, client: int) -> Iterator[str]:
@@ -77,8 +79,8 @@ def ask(address: str, path: list[str]) -> Asked:
         try:
             connection.request("GET", each, headers={"Cookie": cookie})
             answer = connection.getresponse()
-            body = answer.read()
-            if answer.status != 200 or not body:
+            made.last = answer.read()
+            if answer.status != 200 or not made.last:
                 made.errors.append(f"{answer.status} {each}")
         except (OSError, http.client.HTTPException) as error:
             made.errors.append(f"{type(error).__name__} {each}")
@@ -107,28 +109,38 @@ def load(address: str, clients: int, requests: int, steps: int, function: str) -
     )
 
 
+@contextmanager
+def serving(file: Path) -> Generator[str]:
+    """Serve a trace in a process of its own, and give the address."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "irkit", "inspect", str(file), "--no-open", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        found = re.search(r"http://\S+", server.stdout.readline())
+        assert found is not None, "the server did not start"
+        while b'"ready"' not in ask(found[0], ["/api/status"]).last:
+            time.sleep(0.01)
+        yield found[0]
+    finally:
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+
+
 def main(clients: int, requests: int) -> int:
     """Serve a trace, ask, print the figures; 1 if there are errors or it takes too long."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "product.trace"
         made = trace(parse(PRODUCT, file="product.irs"))
         Trace(made, title="product").save(file)
-        server = subprocess.Popen(
-            [sys.executable, "-m", "irkit", "inspect", str(file), "--no-open", "--port", "0"],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert server.stdout is not None
-        try:
-            found = re.search(r"http://\S+", server.stdout.readline())
-            assert found is not None, "the server did not start"
+        with serving(file) as address:
             begun = time.perf_counter()
-            asked = load(found[0], clients, requests, len(made), "matmul")
+            asked = load(address, clients, requests, len(made), "matmul")
             spent = time.perf_counter() - begun
-        finally:
-            server.terminate()
-            server.wait()
-            server.stdout.close()
     return _said(asked, spent, clients, requests)
 
 

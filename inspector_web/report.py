@@ -37,6 +37,7 @@ MODULES = (
     "keys.js",
     "beside.js",
     "passes.js",
+    "chunks.js",
     "diffview.js",
     "timing.js",
     "tasks.js",

@@ -19,6 +19,7 @@ export function connect(page) {
   byId("inline").addEventListener("click", () => moves.flipInline());
   byId("next").addEventListener("click", () => page.view.go(1));
   byId("previous").addEventListener("click", () => page.view.go(-1));
+  byId("line").addEventListener("keydown", (event) => { if (event.key === "Enter") moves.goNumber(byId("line").value); });
   byId("help-button").addEventListener("click", showHelp);
   byId("tabs").addEventListener("click", (event) => { if (event.target.dataset.tab) page.showTab(event.target.dataset.tab); });
   addEventListener("hashchange", () => page.arrive());
@@ -36,6 +37,7 @@ function keysOf(page) {
     "]": ready(() => page.goRow(1)), "[": ready(() => page.goRow(-1)),
     o: ready(() => moves.goPartner()), a: ready(() => moves.nextBeside()), s: ready(() => moves.flip("slow")),
     "/": () => { page.showTab("passes"); byId("search").focus(); },
+    l: ready(() => { page.showTab("diff"); byId("line").focus(); byId("line").select(); }),
     g: () => { page.showTab("passes"); byId("filter").focus(); byId("filter").select(); },
     h: ready(() => moves.flip("hide")), u: ready(() => moves.flipInline()), x: ready(() => moves.flip("whole")),
     r: ready(() => moves.flip("names")), b: ready(() => moves.flip("blame")),

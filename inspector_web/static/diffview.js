@@ -1,9 +1,9 @@
 // The difference: rows in chunks that the browser lays out only when they come into view.
 
+import { Chunks } from "./chunks.js";
 import { byId, el, fill, plural } from "./dom.js";
-import { missingLines, pageRows } from "./rows.js";
+import { laidOut, lastFrom, missingLines, pageRows, placeOf } from "./rows.js";
 
-const CHUNK = 200;
 const UNFOLD = 40;
 const MOST_AT_ONCE = 20000;
 
@@ -36,7 +36,7 @@ export class DiffView {
     this.inner = null;
     // What still stands there is of another place: its lines must not be chosen now.
     this.view.setAttribute("aria-busy", "true");
-    const slow = setTimeout(() => {
+    const slow = this.slow = setTimeout(() => {
       if (mine === this.shown) fill(this.view, el("p", { class: "empty", role: "status" }, "Comparing…"));
     }, 200);
     try {
@@ -65,7 +65,7 @@ export class DiffView {
     this.states = { left, right };
     this.known = { left: asMap(answer.left_lines), right: asMap(answer.right_lines) };
     this.opened = new Map();
-    this.blame = blame && blame.flatMap(([step, count]) => Array(count).fill(step));
+    this.blame = blame && { steps: blame.map(([step]) => step), starts: laidOut(blame.map(([, count]) => ({ kind: "same", count }))).starts };
     this.changes = answer.rows.reduce((sum, row, at, all) => sum + (row[0] !== "=" && (at === 0 || all[at - 1][0] === "=") ? 1 : 0), 0);
     this.current = Math.min(current, this.changes - 1);
     // Where nothing differs, a second column would say the same again.
@@ -73,22 +73,28 @@ export class DiffView {
   }
 
   async draw(mine = this.shown) {
-    const rows = pageRows(this.answer.rows, { inline: this.options.inline, whole: this.options.whole, opened: this.opened });
-    await Promise.all([this.fetchMissing(rows, "left"), this.fetchMissing(rows, "right")]);
-    if (mine !== this.shown) return;
-    this.rows = rows;
+    const laid = laidOut(pageRows(this.answer.rows, { inline: this.options.inline, whole: this.options.whole, opened: this.opened }));
     const table = el("div", { class: this.tableClass(), role: "table", "aria-label": this.label() });
-    for (let at = 0; at < rows.length; at += CHUNK) {
-      const part = rows.slice(at, at + CHUNK);
-      const chunk = el("div", { class: "chunk", role: "rowgroup" });
-      chunk.style.containIntrinsicSize = `auto ${part.length * 20}px`;
-      chunk.innerHTML = part.map((row) => this.rowHtml(row)).join("");
-      table.append(chunk);
-    }
+    const chunks = new Chunks(this.view, table, laid, {
+      make: (rows) => this.rowsHtml(rows, chunks.isLarge),
+      onFilled: () => this.markAgain(),
+    });
+    await chunks.open(0);
+    if (mine !== this.shown) { chunks.close(); return; }
+    clearTimeout(this.slow);
+    this.chunks?.close();
+    this.chunks = chunks;
     fill(this.view, this.note(), table);
     this.onChange();
-    if (this.current >= 0) this.goTo(this.current);
-    this.mark(this.options.line, this.options.scroll);
+    if (this.current >= 0) await this.goTo(this.current);
+    await this.mark(this.options.line, this.options.scroll);
+  }
+
+  // Of a large text, lines are asked for again when they come into view again.
+  async rowsHtml(rows, isLarge) {
+    const known = isLarge ? { left: new Map(this.known.left), right: new Map(this.known.right) } : this.known;
+    await Promise.all([this.fetchMissing(rows, "left", known.left), this.fetchMissing(rows, "right", known.right)]);
+    return rows.map((row) => this.rowHtml(row, known));
   }
 
   tableClass() {
@@ -108,8 +114,7 @@ export class DiffView {
     return el("p", { class: "note", id: "no-change" }, text);
   }
 
-  async fetchMissing(rows, side) {
-    const known = this.known[side];
+  async fetchMissing(rows, side, known) {
     // Equal lines are equal on both sides, unless names may differ: one side is enough then.
     if (side === "left" && (this.options.inline || !this.options.names)) rows = rows.filter((row) => row.kind !== "same");
     for (const [from, to] of missingLines(rows, side, known)) {
@@ -120,21 +125,21 @@ export class DiffView {
     }
   }
 
-  rowHtml(row) {
+  rowHtml(row, known) {
     if (row.kind === "fold") return foldHtml(row);
     const start = `<div role="row" class="row ${row.kind}"${row.first !== undefined ? ` data-change="${row.first}"` : ""} data-left="${row.left}" data-right="${row.right}">`;
     if (this.options.inline) {
       const side = row.kind === "removed" ? "left" : "right";
-      return `${start}${this.blameHtml(row)}${numberHtml(row.left)}${numberHtml(row.right)}${this.codeHtml(row, side)}</div>`;
+      return `${start}${this.blameHtml(row)}${numberHtml(row.left)}${numberHtml(row.right)}${this.codeHtml(row, side, known)}</div>`;
     }
-    return `${start}${numberHtml(row.left)}${this.codeHtml(row, "left")}${this.blameHtml(row)}${numberHtml(row.right)}${this.codeHtml(row, "right")}</div>`;
+    return `${start}${numberHtml(row.left)}${this.codeHtml(row, "left", known)}${this.blameHtml(row)}${numberHtml(row.right)}${this.codeHtml(row, "right", known)}</div>`;
   }
 
-  codeHtml(row, side) {
+  codeHtml(row, side, known) {
     const line = row[side];
     if (!line) return '<span role="cell" class="code none"></span>';
     const mark = side === "left" ? row.leftMark : row.rightMark;
-    let text = mark >= 0 ? this.answer.html[mark] : this.known[side].get(line) ?? this.known.right.get(row.right) ?? "";
+    let text = mark >= 0 ? this.answer.html[mark] : known[side].get(line) ?? known.right.get(row.right) ?? "";
     // What changed is not the indentation.
     text = text.replace(/^<mark>( +)(<\/mark>)?/, (_, space, end) => space + (end ? "" : "<mark>"));
     const deep = /^ */.exec(text)[0].length;
@@ -147,7 +152,7 @@ export class DiffView {
 
   blameHtml(row) {
     if (!this.blame) return "";
-    const step = row.right ? this.blame[row.right - 1] : -2;
+    const step = row.right ? this.blame.steps[lastFrom(this.blame.starts, row.right - 1)] : -2;
     if (step === -2) return '<span role="cell" class="who"></span>';
     const named = el("span", { role: "cell", class: "who", "data-step": step }, this.options.nameOf(step));
     return named.outerHTML;
@@ -183,8 +188,12 @@ export class DiffView {
   }
 
   // Mark a line such as L12 or R3.
-  mark(line, scroll) {
+  async mark(line, scroll) {
     this.options.line = line;
+    if (line && scroll && this.chunks?.isLarge) {
+      await this.chunks.reveal(placeOf(this.chunks.laid, line[0] === "L" ? "left" : "right", Number(line.slice(1))));
+      if (line !== this.options.line) return;
+    }
     this.view.querySelectorAll(".row.chosen").forEach((row) => row.classList.remove("chosen"));
     if (!line) return;
     const name = line[0] === "L" ? "left" : "right";
@@ -193,6 +202,12 @@ export class DiffView {
     const rows = this.view.querySelectorAll(`.row[data-${name}="${number}"]${from}`);
     rows.forEach((row) => row.classList.add("chosen"));
     if (scroll) rows[0]?.scrollIntoView({ block: "nearest" });
+  }
+
+  // Mark what has come into view.
+  markAgain() {
+    this.mark(this.options.line, false);
+    this.view.querySelector(`[data-change="${this.current}"]`)?.classList.add("current");
   }
 
   // The line after a chosen one, or before it; with none, the current change or what is at the top.
@@ -221,8 +236,13 @@ export class DiffView {
     this.goTo(Math.max(0, Math.min(this.changes - 1, this.current + ahead)));
   }
 
-  goTo(change) {
+  async goTo(change) {
     this.current = change;
+    if (this.chunks?.isLarge) {
+      const { rows, starts } = this.chunks.laid;
+      await this.chunks.reveal(starts[rows.findIndex((row) => row.first === change)]);
+      if (change !== this.current) return;
+    }
     this.view.querySelectorAll(".row.current").forEach((row) => row.classList.remove("current"));
     const row = this.view.querySelector(`[data-change="${change}"]`);
     if (row) {

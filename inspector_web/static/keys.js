@@ -4,7 +4,7 @@ import { byId, el, fill } from "./dom.js";
 
 export const KEYS = [
   ["j", "Next pass"], ["k", "Previous pass"], ["n", "Next change"], ["p", "Previous change"], ["]", "Next line: where it comes from, who changed it"], ["[", "Previous line"],
-  ["/", "Search all passes"], ["g", "Go to a pass: filter by name"], ["h", "Hide passes that changed nothing, or show them"],
+  ["l", "Go to a line by its number"], ["/", "Search all passes"], ["g", "Go to a pass: filter by name"], ["h", "Hide passes that changed nothing, or show them"],
   ["u", "One column, or two"], ["v", "Next view: difference, loop nest or graph, LLVM IR, assembly, time"], ["x", "All lines, or only what changed"], ["r", "Ignore names"], ["b", "Blame: who last changed each line"],
   ["m", "Check whether the chosen pass keeps the meaning"], ["M", "Check all passes"], ["f", "Find the guilty pass"], ["w", "What the function costs natively before and after the pass"], [", .", "Previous and next pass of LLVM’s, in that view"],
   ["c", "Compare from the chosen pass, or stop that"], ["a", "Put another run beside this one, or none"], ["o", "The same step of the other run"], ["s", "Times: slowest first, or in order"], ["e", "Change passes and run again"], ["d", "Hide the details, or show them"], ["t", "Next colours: system, light, dark"], ["?", "This list"], ["Esc", "Leave a box or a list"],

@@ -22,6 +22,19 @@ export class Moves {
     this.page.showLine();
   }
 
+  // Go to a line after the pass by its number, or with an L before it to one before the pass.
+  goNumber(text) {
+    const given = /^\s*([LR]?)\s*([\d,]{1,12})\s*$/i.exec(text);
+    const { answer } = this.page.view;
+    if (!given || !answer) return;
+    const side = given[1].toUpperCase() || "R";
+    const line = Math.max(1, Math.min(Number(given[2].replaceAll(",", "")), side === "L" ? answer.left : answer.right));
+    byId("line").value = `${side === "L" ? "L" : ""}${line}`;
+    this.page.keep({ line: `${side}${line}`, whole: true, show: null });
+    this.page.showStep(true);
+    byId("view").focus();
+  }
+
   goFound(hit) {
     const own = this.page.run.steps.filter((row) => row.function === hit.function);
     const first = hit.step < 0 ? own[0] : this.page.run.steps[hit.step];

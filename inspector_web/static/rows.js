@@ -6,6 +6,7 @@
 export const AROUND = 3;
 const KIND_OF = { "~": "changed", "-": "removed", "+": "added" };
 
+// A row of equal lines stands for `count` of them, so that a text of a million lines is a few rows.
 // `opened` maps the first left line of a fold to how many lines are shown at its head and tail.
 export function pageRows(rows, { inline, whole, opened }) {
   const made = [];
@@ -24,11 +25,51 @@ function equalRows(made, [, left, right, count], first, last, whole, opened) {
   const head = Math.min(count, (first ? alone : AROUND) + extra.head);
   const tail = Math.min(count - head, (last ? 0 : AROUND) + extra.tail);
   const shown = whole || head + tail + 1 >= count;
-  const equal = (at) => made.push({ kind: "same", left: left + at, right: right + at });
-  for (let at = 0; at < (shown ? count : head); at++) equal(at);
+  const equal = (at, many) => { if (many) made.push({ kind: "same", left: left + at, right: right + at, count: many }); };
+  equal(0, shown ? count : head);
   if (shown) return;
   made.push({ kind: "fold", left: left + head, right: right + head, count: count - head - tail, key: left });
-  for (let at = count - tail; at < count; at++) equal(at);
+  equal(count - tail, tail);
+}
+
+// Say where each of these rows begins on the page, counted from 0, and how many there are.
+export function laidOut(rows) {
+  const starts = [];
+  let total = 0;
+  for (const row of rows) {
+    starts.push(total);
+    total += row.kind === "same" ? row.count : 1;
+  }
+  return { rows, starts, total };
+}
+
+// The number of the last start that is not after a place.
+export function lastFrom(starts, place) {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle] <= place) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+// List the single rows from one place to another, without the last.
+export function rowsBetween({ rows, starts, total }, begin, end) {
+  const made = [];
+  let at = lastFrom(starts, begin);
+  for (let place = begin; place < Math.min(end, total); place++) {
+    while (at + 1 < rows.length && starts[at + 1] <= place) at++;
+    const [row, by] = [rows[at], place - starts[at]];
+    made.push(row.kind === "same" ? { kind: "same", left: row.left + by, right: row.right + by } : row);
+  }
+  return made;
+}
+
+// Find the place of a line on one side; -1 if it is folded away.
+export function placeOf({ rows, starts }, side, line) {
+  const at = rows.findIndex((row) => row[side] && row[side] <= line && line < row[side] + (row.kind === "changed" || row.kind === "added" || row.kind === "removed" ? 1 : row.count));
+  return at < 0 || rows[at].kind === "fold" ? -1 : starts[at] + line - rows[at][side];
 }
 
 function numberChanges(rows) {

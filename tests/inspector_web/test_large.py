@@ -1,0 +1,73 @@
+"""Texts of so many lines that the page holds only those near what is seen."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from benchmarks.inspector import large_trace
+from irkit.inspector_web import Steps, Texts
+from irkit.transform import Trace
+from tests.inspector_web.browser import Watched, served
+from tests.inspector_web.pages import opened
+
+LINES = 24_000
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return large_trace(2, LINES, 3)
+
+
+@pytest.fixture(scope="module")
+def address(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    file: Path = tmp_path_factory.mktemp("large") / "large.trace"
+    Trace(trace.steps, title="large").save(file)
+    with served(opened(str(file))) as server:
+        yield server.address
+
+
+def test_lines_come_as_they_are_looked_at_and_are_found_by_number(
+    browser: Browser, address: str, trace: Trace
+) -> None:
+    texts = Texts(trace)
+    line = texts.lines(0)[11_999]
+    watched = Watched(browser)
+    page = watched.page
+    page.goto(address)
+    expect(page.locator(".row.changed").first).to_be_visible()
+    page.keyboard.press("x")
+    expect(page.locator('.row[data-right="3"]')).to_be_visible()
+    assert page.locator(".row").count() < LINES // 4
+    page.keyboard.press("l")
+    page.keyboard.type("12,000")
+    page.keyboard.press("Enter")
+    chosen = page.locator(".row.chosen")
+    expect(chosen).to_be_in_viewport()
+    expect(chosen).to_contain_text("".join(line.split()[0]))
+    assert chosen.get_attribute("data-right") == "12000"
+    before = page.locator(".row.changed").count()
+    page.keyboard.press("n")
+    expect(page.locator(".row.current")).to_be_in_viewport()
+    page.keyboard.press("n")
+    expect(page.locator("#change")).to_have_text("2 of " + f"{_changes(texts)} changes")
+    expect(page.locator(".row.current")).to_be_in_viewport()
+    assert page.locator(".row.changed").count() >= before
+    page.evaluate("document.querySelector('#view').scrollTop = 5e6")
+    expect(page.locator(f'.row[data-right="{len(texts.of(0).ids)}"]')).to_be_visible()
+    watched.close()
+
+
+def _changes(texts: Texts) -> int:
+    return len(Steps(texts).diff(0).hunks)
+
+
+def test_nodes_that_take_long_to_count_and_lines_are_counted_in_pieces(trace: Trace) -> None:
+    steps = Steps(Texts(trace))
+    assert [row.before for row in steps.rows(seconds=0.0)] == [None, None]
+    first = steps.lines_changed("f", seconds=0.0)
+    assert (len(first.counts), first.more) == (1, True)
+    second = steps.lines_changed("f", seconds=0.0)
+    assert (len(second.counts), second.more) == (2, False)
+    assert (steps.counted(0).before or 0) > LINES
