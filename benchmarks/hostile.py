@@ -6,6 +6,7 @@ with 1 if something is wrong. Traces are also looked at in every view of the ins
 
 import sys
 import time
+from contextlib import suppress
 
 from benchmarks.hostile_traces import look_at_trace
 from irkit.fuzz.hostile import HOSTILE_KINDS, HostileKind, Sweep
@@ -16,7 +17,12 @@ _SAID = 30.0
 def main(kind: HostileKind, count: int, first: int = 0) -> int:
     """Try files of a kind, and print what became of them."""
     begin = said = time.monotonic()
-    with Sweep(kind, attempt=look_at_trace if kind == "trace" else None) as sweep:
+    done = 0
+    # Stopped early, it still says what there is.
+    with (
+        suppress(KeyboardInterrupt),
+        Sweep(kind, attempt=look_at_trace if kind == "trace" else None) as sweep,
+    ):
         for done, (number, verdict) in enumerate(sweep.run(range(first, first + count)), 1):
             if verdict.status == "wrong":
                 print(f"WRONG {kind} {number}: {verdict.what}: {verdict.message}", flush=True)
@@ -24,9 +30,9 @@ def main(kind: HostileKind, count: int, first: int = 0) -> int:
                 said = time.monotonic()
                 print(f"{done} in {said - begin:.0f} s, {sweep.wrong} wrong", flush=True)
     took = time.monotonic() - begin
-    print(f"{kind}: {count} in {took:.0f} s, peak {sweep.peak / (1 << 20):.0f} MiB")
+    print(f"{kind}: {done} in {took:.0f} s, peak {sweep.peak / (1 << 20):.0f} MiB")
     for (status, what), found in sweep.counts.most_common():
-        print(f"  {found:7} {100 * found / count:6.2f} %  {status}: {what}")
+        print(f"  {found:7} {100 * found / max(done, 1):6.2f} %  {status}: {what}")
         if status in ("excluded", "wrong"):
             for number, verdict in sweep.examples[status, what]:
                 print(f"          {number}: {verdict.message[:300]!r}")

@@ -27,6 +27,9 @@ from irkit.ir import Var, as_int
 
 BoxKind = Literal["input", "operator", "group", "call", "other", "several"]
 MOST_BOXES = 500
+MOST_INSIDE, DEEPEST = 20 * MOST_BOXES, 40
+"""Bindings of fused functions that are drawn one by one, and how deep inside each other: a function
+that calls twice one that calls twice another soon is more than there is room for."""
 WIDTH, HEIGHT = 160, 40
 APART, BELOW = 24, 48
 
@@ -87,6 +90,7 @@ class _Drawing:
         self.made: dict[int, str] = {}
         self.constants: set[int] = set()
         self.lambdas: dict[int, tuple[Bind, Lambda]] = {}
+        self.inside = self.depth = 0
         self.outside: dict[int, str] = {}  # What the result of a group is called around it.
 
     def box(self, value: Value, kind: BoxKind, label: str, bind: Bind | None, group: str) -> Box:
@@ -127,18 +131,22 @@ class _Drawing:
         """Draw a call of a fused function: as one box, or as what is inside it."""
         binder, function = self.lambdas[id(step.callee)]
         inner = sum(not isinstance(each.step, Constant) for each in function.body.bindings)
-        if self.grouped:
+        self.inside += 1 + inner
+        if self.grouped or self.depth >= DEEPEST or self.inside > MOST_INSIDE:
             box = self.box(bind.var, "group", binder.var.name, bind, "")
             box.count = max(1, inner)
             self.uses(box, step.args)
             return
-        for param, given in zip(function.params, step.args, strict=True):
+        # What a pass left broken, or a stranger sent, may give more arguments or fewer.
+        for param, given in zip(function.params, step.args, strict=False):
             if id(given) in self.constants:
                 self.constants.add(id(param))
             elif id(given) in self.made:
                 self.made[id(param)] = self.made[id(given)]
         self.outside[id(function.body.result)] = bind.var.name
+        self.depth += 1
         self.bindings(function.body.bindings, bind.var.name)
+        self.depth -= 1
         result = self.made.get(id(function.body.result))
         if result is not None:
             self.made[id(bind.var)] = result

@@ -30,6 +30,7 @@ from irkit.transform.trace_file import (
     StepRow,
     Vocabulary,
 )
+from irkit.transform.trace_sharing import too_large
 
 _T = TypeVar("_T")
 _MAX_HEX = 1 << 12
@@ -74,6 +75,11 @@ def decode_trace(
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise FormatError(f"{name} is damaged: {error}") from error
     reader = Reader(body, Vocabulary(levels), name)
+    large = too_large(body.nodes, reader.nodes)
+    if large is not None:
+        at, size = large
+        reader.place = "node", at
+        reader.fail(f"written out, this function has {size} nodes or more: too many to be shown")
     return reader.steps(), body.title, body.versions
 
 

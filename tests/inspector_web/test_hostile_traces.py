@@ -2,14 +2,29 @@
 
 from pathlib import Path
 
-from irkit.core import IRKitError
+import pytest
+
+from irkit.core import FormatError, IRKitError
 from irkit.fuzz.hostile import hostile_case, trace_seeds
-from irkit.graph import GRAPH_LEVEL
+from irkit.graph import (
+    GRAPH_LEVEL,
+    Apply,
+    Bind,
+    Body,
+    FuncType,
+    GraphFunc,
+    Lambda,
+    Op,
+    TensorType,
+    TupleType,
+    Type,
+    Value,
+)
 from irkit.inspector_web import LineTable, diff_up_to_names
 from irkit.inspector_web.every_view import every_view
 from irkit.inspector_web.opening import Inspection
-from irkit.ir import LOOP_LEVEL
-from irkit.transform import Trace
+from irkit.ir import F32, LOOP_LEVEL, Add, PrimFunc, Seq, Store, parse
+from irkit.transform import Step, Trace
 from tests.inspector_web.pages import client_of
 
 LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
@@ -76,3 +91,65 @@ def test_a_line_that_gives_names_and_is_not_indented_can_be_compared_up_to_names
     before = table.number(["@names(a='x')", "def f(a: f32[8]):", "    a[0] = f32(1.0)"])
     after = table.number(["@names(b='y')", "def f(b: f32[8]):", "    b[0] = f32(1.0)"])
     assert diff_up_to_names(before, after, table).added == 0
+
+
+def shown_in(tmp_path: Path, func: PrimFunc | GraphFunc) -> tuple[int, int]:
+    path = tmp_path / "shared.trace"
+    level = LOOP_LEVEL if isinstance(func, PrimFunc) else GRAPH_LEVEL
+    step = Step(
+        index=0, level=level, phase=0, phase_name="", name="x", pass_text="x", options={},
+        function=func.name, before=func, after=func, seconds=0.0,
+    )  # fmt: skip
+    Trace((step,)).save(path)
+    assert path.stat().st_size < 20_000
+    return every_view(Trace.load(path, LEVELS))
+
+
+def test_a_small_file_of_a_function_that_is_immense_written_out_is_refused(tmp_path: Path) -> None:
+    func = parse("def f(A: f32[8]):\n    A[0] = f32(1.0)\n")
+    body = func.body
+    for _ in range(40):
+        body = Seq((body, body))
+    with pytest.raises(FormatError, match=r"at node \d+: written out, this function has \d+ nodes"):
+        shown_in(tmp_path, func.replace(body=body))
+    kind: Type = TensorType((), F32)
+    for _ in range(40):
+        kind = TupleType((kind, kind))
+    value = Value("x", kind)
+    with pytest.raises(FormatError, match="too many to be shown"):
+        shown_in(tmp_path, GraphFunc("main", (value,), Body((), value)))
+
+
+def test_expressions_may_share_as_much_as_they_like(tmp_path: Path) -> None:
+    func = parse("def f(A: f32[8], x: f32):\n    A[0] = x\n")
+    assert isinstance(func.body, Store)
+    value = func.body.value
+    for _ in range(60):
+        value = Add(value, value, value.dtype)
+    shown_in(tmp_path, func.replace(body=func.body.replace(value=value)))
+
+
+def test_functions_that_call_each_other_twice_are_drawn_only_so_far(tmp_path: Path) -> None:
+    kind = TensorType((), F32)
+    x, bindings = Value("x", kind), list[Bind]()
+    before: Value | None = None
+    for _ in range(40):
+        p, q, r = (Value(name, kind) for name in "pqr")
+        first = Op("relu", (p,)) if before is None else Apply(before, (p,))
+        second = Op("relu", (q,)) if before is None else Apply(before, (q,))
+        before = Value("f", FuncType((kind,), kind))
+        inner = Body((Bind(q, first), Bind(r, second)), r)
+        bindings.append(Bind(before, Lambda((p,), inner)))
+    assert before is not None
+    y = Value("y", kind)
+    body = Body((*bindings, Bind(y, Apply(before, (x,)))), y)
+    answered, _ = shown_in(tmp_path, GraphFunc("main", (x,), body))
+    assert answered
+
+
+def test_a_call_with_too_many_arguments_can_be_drawn(tmp_path: Path) -> None:
+    kind = TensorType((), F32)
+    x, p, f, y = (Value(name, kind) for name in "xpfy")
+    called = Bind(f, Lambda((p,), Body((), p)))
+    body = Body((called, Bind(y, Apply(f, (x, x)))), y)
+    shown_in(tmp_path, GraphFunc("main", (x,), body))

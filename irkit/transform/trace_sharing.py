@@ -1,0 +1,48 @@
+"""Hold that a function in a trace file is about as large as it looks.
+
+A row may stand below many others, and so a file of forty rows can hold a function of 2**40
+statements, which nobody can print. Expressions may share: whatever walks them sees each once.
+"""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from irkit.core import Function, Node, fields
+
+_ALWAYS = 1 << 20
+_BEYOND_ROWS = 4
+_MANY = 1 << 62
+
+
+def too_large(rows: list[list[Any]], nodes: list[Node]) -> tuple[int, int] | None:
+    """Find a function that is much larger, written out, than all of its file; give the number of
+    its row, and how many nodes it has (as far as they were counted).
+
+    ``rows`` are what ``nodes`` were read from, so each refers to earlier ones only.
+    """
+    most = _ALWAYS + _BEYOND_ROWS * len(rows)
+    held: dict[type[Node], list[int]] = {}
+    sizes: list[int] = []
+    for at, (row, node) in enumerate(zip(rows, nodes, strict=True)):
+        cls = type(node)
+        if cls not in held:
+            held[cls] = _places(cls)
+        size = 1 + sum(sizes[other] for place in held[cls] for other in _numbers(row[place]))
+        sizes.append(min(size, _MANY))
+        if size > most and isinstance(node, Function):
+            return at, size
+    return None
+
+
+def _places(cls: type[Node]) -> list[int]:
+    """List which items of a row hold nodes; for an expression none count."""
+    # Only expressions are left out of garbage collection.
+    if not cls.__struct_config__.gc:
+        return []
+    return [at for at, field in enumerate(fields(cls), 1) if field.kind != "data"]
+
+
+def _numbers(item: object) -> Iterable[int]:
+    if isinstance(item, list):
+        return cast(list[int], item)
+    return () if item is None else (cast(int, item),)
