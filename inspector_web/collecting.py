@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from irkit.core import Function, IRKitError
-from irkit.debug import failure_traceback, write_crash
+from irkit.debug import failure_traceback, read_crash, write_crash
 from irkit.inspector_web.planning import PassInfo, Placed, describe, left_of, registry
 from irkit.inspector_web.progress import tell
 from irkit.transform import IR, AnyPass, PassFailed, Pipeline, Step, Trace
@@ -63,10 +63,11 @@ class Group(msgspec.Struct):
 
 
 class Collector:
-    """Keep steps as they happen, in groups that become runs."""
+    """Keep steps as they happen, in groups that become runs. ``again`` is the command that makes
+    all of them once more."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, again: str = "") -> None:
+        self.folder, self.again = folder, again
         self.groups: list[Group] = []
         self.own: dict[str, AnyPass] = {}
         self.count = 0
@@ -120,7 +121,8 @@ class Collector:
         assert attempt is not None
         replay = ""
         with suppress(OSError, IRKitError):
-            replay = f"irkit replay {write_crash(error)}"
+            # Nothing if it cannot be run alone, such as a pass that stands in the script itself.
+            replay = read_crash(write_crash(error)).command
         group.failure = Failure(
             error.message if not error.what else error.what,
             error.kind,
@@ -129,7 +131,7 @@ class Collector:
             error.phase,
             error.function,
             failure_traceback(error),
-            replay,
+            replay or self.again,
             left_of(attempt),
         )
         group.steps.append(_idle(error))

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -16,15 +17,16 @@ from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
 from irkit.inspector_web.planning import Source
 from irkit.inspector_web.progress import Progress, told
-from irkit.inspector_web.recording import KINDS, Kind, record
+from irkit.inspector_web.recording import KINDS, Kind, ready, record
 from irkit.inspector_web.restoring import load_trace, restored
 from irkit.inspector_web.runs import Opened, Workspace
 from irkit.inspector_web.tasks import Tasks
+from irkit.inspector_web.uploads import Uploads
 from irkit.inspector_web.views import NativeViews
 
 LIMITS = Limits(seconds=600.0, memory=16 << 30)
 MOST_ADDED = 100
-LOOKS = 0.4
+LOOKS = 0.2
 """Seconds between two looks at the files that are watched."""
 
 
@@ -60,9 +62,12 @@ class Inspection:
         self._ended = threading.Event()
         self._folder = tempfile.mkdtemp(prefix="irkit-inspect-")
         self._child: Child | None = None
+        self._next: Child | None = None
         self.native = NativeViews()
         self.tasks = Tasks(self)
         self._added: list[Opened] = []
+        self._notes: list[str] = []
+        self.uploads = Uploads(Path(tempfile.mkdtemp(prefix="uploads-", dir=self._folder)))
 
     def start(self) -> None:
         """Begin to open the files, and to watch them if asked to."""
@@ -82,10 +87,11 @@ class Inspection:
     def open(self) -> None:
         """Open the files; a mistake in them becomes the message."""
         added = tuple(self._added)
+        self._notes.clear()
         try:
             opened = [each for file in self.files for each in self._opened(file)]
             made: Workspace | None = Workspace([*opened, *added])
-            message = ""
+            message = "\n".join(self._notes)
         except (IRKitError, OSError, MemoryError) as error:
             made, message = None, _said(error)
         except Exception as error:
@@ -100,6 +106,18 @@ class Inspection:
         if made is not None:
             self.tasks.forget()
 
+    def _make_ready(self) -> None:
+        """Start the child of the next time, which takes longer than most programs do in it."""
+        if not any(os.path.splitext(file)[1].lower() in KINDS for file in self.files):
+            return
+        child = Child(self.limits)
+        with self.lock:
+            if self._next is not None or self._ended.is_set():
+                return
+            self._next = child
+        with suppress(Exception):  # It is started again, or the mistake told, when it is needed.
+            child.call(ready)
+
     def _open_and_prepare(self) -> None:
         self.open()
         # While the browser fetches the page; what goes wrong there it says when it asks.
@@ -107,6 +125,8 @@ class Inspection:
         if workspace is not None:
             with suppress(Exception):
                 workspace.prepare()
+        if self.watch:
+            self._make_ready()
 
     def add(self, opened: Opened) -> int:
         """Add a run beside those there are, and return its number; it stays when files are opened
@@ -146,8 +166,11 @@ class Inspection:
         self.native.close()
         self.tasks.close()
         self._ended.set()
-        if self._child is not None:
-            self._child.close()
+        with self.lock:
+            children = self._child, self._next
+        for child in children:
+            if child is not None:
+                child.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _opened(self, file: str) -> list[Opened]:
@@ -159,7 +182,8 @@ class Inspection:
 
     def _recorded(self, kind: Kind, file: str) -> list[Opened]:
         # A new process each time: modules of the user's must be read again.
-        self._child = Child(self.limits)
+        with self.lock:
+            self._child, self._next = self._next or Child(self.limits), None
         try:
             made = self._child.call(record, kind, os.path.abspath(file), self._folder)
         except ChildDied as error:
@@ -168,7 +192,7 @@ class Inspection:
             self._child.close()
             self._child = None
         self._watched = tuple({*self._watched, *made.files})
-        self.note = made.message
+        self._notes += [made.message] * bool(made.message)
         return [restored(each, Source(kind, os.path.abspath(file))) for each in made.runs]
 
     def _look(self) -> None:

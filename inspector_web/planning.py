@@ -23,11 +23,12 @@ MOST_PASSES = 500
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The file that a run was made from, if it was no trace: one named on the command line, or one
-    that was uploaded, and then it is a model or text."""
+    """The file that a run was made from, if it was no trace: one that the user named (``own``), or
+    one that was sent to the page, and then it is a model or text."""
 
     kind: Literal["model", "text", "script"]
     path: str
+    own: bool = True
 
 
 class OptionInfo(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ leaves trace files in a folder and says on the way how far it is.
 
 import os
 import runpy
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -18,6 +19,7 @@ from irkit.frontend.onnx import import_onnx
 from irkit.graph import GraphFunc, parse_module
 from irkit.inspector_web.collecting import Collector, Recording, kept, saved, watched
 from irkit.inspector_web.planning import Source
+from irkit.inspector_web.strangers import import_stranger
 from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE, for_target
 from irkit.transform import AnyPass, PassFailed, Pipeline
@@ -26,17 +28,22 @@ Kind = Literal["model", "text", "script"]
 KINDS: dict[str, Kind] = {".onnx": "model", ".irs": "text", ".py": "script"}
 
 
-def record(kind: Kind, file: str, folder: str) -> Recording:
-    """Make the traces of a file in a folder.
+def ready() -> None:
+    """Do nothing: by then the child has loaded what it needs."""
+
+
+def record(kind: Kind, file: str, folder: str, *, own: bool = True) -> Recording:
+    """Make the traces of a file in a folder; one that is not the user's ``own`` is no script.
 
     Raises: IRKitError if there is nothing to show; a pass that fails is part of the recording.
     """
-    collector = Collector(Path(folder))
-    source = Source(kind, file)
+    again = f"irkit inspect {shlex.quote(os.path.relpath(file))}" if own else ""
+    collector = Collector(Path(folder), again)
+    source = Source(kind, file, own)
     message = ""
     try:
         with kept(collector):
-            if kind == "script":
+            if kind == "script" and own:
                 _run_script(file)
             else:
                 lower_all(collector, read_module(source, collector))
@@ -59,7 +66,7 @@ def read_module(source: Source, collector: Collector) -> IRModule:
     file = source.path
     collector.tell("reading the file")
     if source.kind == "model":
-        return import_onnx(file)
+        return import_onnx(file) if source.own else import_stranger(file)
     data = Path(file).read_bytes()
     try:
         text = data.decode()
@@ -115,6 +122,8 @@ def passes_of_script(file: str, names: Iterable[str]) -> Mapping[str, AnyPass]:
 
 def _run_script(file: str) -> None:
     sys.argv = [file]
+    # A module that is saved twice within a second would be taken for what it was before.
+    sys.dont_write_bytecode = True
     sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
     try:
         runpy.run_path(file, run_name="__main__")

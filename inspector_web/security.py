@@ -15,6 +15,8 @@ from http import HTTPStatus
 import msgspec
 from flask import Flask, Response, abort, request
 
+from irkit.inspector_web.uploads import MOST_UPLOADED
+
 CSP = "; ".join(
     (
         "default-src 'none'",
@@ -30,6 +32,8 @@ CSP = "; ".join(
 )
 MOST_POSTED = 1 << 16
 """Bytes of the body of a request."""
+UPLOAD = "/api/upload"
+"""Where files are sent to, which may have MOST_UPLOADED bytes."""
 
 _ON = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>irkit</title>'
@@ -73,8 +77,10 @@ def guard(app: Flask, door: Door) -> None:
     def check() -> Response | None:
         if request.host not in door.hosts():
             abort(HTTPStatus.BAD_REQUEST, "This server answers under its own address only.")
-        if (request.content_length or 0) > MOST_POSTED:
-            abort(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        most = MOST_UPLOADED if request.path == UPLOAD else MOST_POSTED
+        request.max_content_length = most
+        if (request.content_length or 0) > most:
+            abort(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {most} bytes may be sent here.")
         if request.method not in ("GET", "HEAD", "POST"):
             abort(HTTPStatus.METHOD_NOT_ALLOWED)
         given = request.args.get("token")

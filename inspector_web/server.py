@@ -9,7 +9,8 @@ from flask import Flask
 from waitress.server import create_server
 
 from irkit.core import IRKitError
-from irkit.inspector_web.security import MOST_POSTED, Door
+from irkit.inspector_web.security import Door
+from irkit.inspector_web.uploads import MOST_UPLOADED
 
 LOOPBACK = "127.0.0.1"
 THREADS = 8
@@ -25,7 +26,7 @@ class Server:
             app,
             sockets=[_listening(host, port)],
             threads=THREADS,
-            max_request_body_size=MOST_POSTED,
+            max_request_body_size=MOST_UPLOADED,
             ident=None,
             clear_untrusted_proxy_headers=True,
         )

@@ -10,7 +10,9 @@ from flask import Flask, Response, request
 from irkit.core import InputError, IRKitError
 from irkit.inspector_web.kinds import WORK
 from irkit.inspector_web.opening import Inspection
+from irkit.inspector_web.security import UPLOAD as UPLOAD_PATH
 from irkit.inspector_web.tasks import Busy, Kind
+from irkit.inspector_web.uploads import UPLOAD, Named
 
 
 class Asked(msgspec.Struct, forbid_unknown_fields=True):
@@ -39,6 +41,16 @@ def add_task_routes(app: Flask, inspection: Inspection, kinds: Mapping[str, Kind
             return _refused(error)
         return as_json({"id": id}, HTTPStatus.ACCEPTED)
 
+    def upload() -> Response:
+        if inspection.workspace is None:
+            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+        try:
+            kept = inspection.uploads.keep(request.args.get("name", ""), request.get_data())
+            named = msgspec.json.encode(Named(kept.number, kept.name))
+            return as_json({"id": tasks.begin("upload", UPLOAD, named, kept)}, HTTPStatus.ACCEPTED)
+        except IRKitError as error:
+            return _refused(error)
+
     def listed() -> Response:
         return as_json(tasks.infos())
 
@@ -51,6 +63,7 @@ def add_task_routes(app: Flask, inspection: Inspection, kinds: Mapping[str, Kind
     routes: list[tuple[str, str, Any, str]] = [
         ("/api/tasks", "task_ask", ask, "POST"),
         ("/api/tasks", "task_list", listed, "GET"),
+        (UPLOAD_PATH, "upload", upload, "POST"),
         ("/api/tasks/<int:id>", "task_info", told, "GET"),
         ("/api/tasks/<int:id>/cancel", "task_cancel", cancel, "POST"),
     ]

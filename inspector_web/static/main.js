@@ -6,6 +6,7 @@ import { connect } from "./controls.js";
 import { Details } from "./details.js";
 import { DiffView } from "./diffview.js";
 import { byId, el, fill, plural } from "./dom.js";
+import { placeIn } from "./keeping.js";
 import { Moves } from "./moves.js";
 import { PassList } from "./passes.js";
 import { readPlace, showPlace } from "./place.js";
@@ -14,6 +15,7 @@ import { Search } from "./search.js";
 import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./stages.js";
 import { startTheme } from "./theme.js";
 import { showOther } from "./views.js";
+import { takeFiles } from "./upload.js";
 import { Waiting } from "./waiting.js";
 
 class Page {
@@ -51,12 +53,15 @@ class Page {
   async begin() {
     startTheme();
     connect(this);
+    if (this.source.canWork) takeFiles(this);
     await this.waiting.poll();
     this.waiting.watch();
   }
 
   async load(message) {
+    const old = this.overview;
     this.overview = await this.source.overview();
+    if (old) Object.assign(this.place, placeIn(old, this.overview, this.place));
     const problem = message ? el("p", { class: "note problem", role: "alert" }, message) : null;
     byId("problem")?.remove();
     if (problem) { problem.id = "problem"; byId("diff-bar").before(problem); }

@@ -40,6 +40,7 @@ export class ServerSource {
   tasks() { return this.ask("tasks"); }
   task(id) { return this.ask(`tasks/${id}`); }
   beginTask(kind, args) { return this.post("tasks", { kind, arguments: args }); }
+  upload(file) { return this.ask("upload", { name: file.name }, { method: "POST", body: file }); }
   cancelTask(id) { return this.post(`tasks/${id}/cancel`, {}); }
   beside(run, other, fn) { return this.ask("beside", { run, other, function: fn }); }
   chromeTrace(run) { return `/api/chrome?run=${run}`; }

@@ -72,11 +72,16 @@ export class TaskProgress {
 }
 
 // Run work with its progress in a place of the page, and put there what went wrong, if it did.
-export async function runShown(place, source, kind, args, title) {
+export function runShown(place, source, kind, args, title) {
+  return shownIn(place, title, (watch) => runTask(source, kind, args, watch));
+}
+
+// The same of any work; `work` gets what to tell and what stops it.
+export async function shownIn(place, title, work) {
   const progress = new TaskProgress(title);
   fill(place, progress.element);
   try {
-    const made = await runTask(source, kind, args, { onProgress: progress.show, signal: progress.signal });
+    const made = await work({ onProgress: progress.show, signal: progress.signal });
     fill(place);
     return made;
   } catch (error) {

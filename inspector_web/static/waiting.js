@@ -52,7 +52,7 @@ export class Waiting {
   // Show new runs when there are some.
   async watch() {
     while (this.watching) {
-      await new Promise((done) => setTimeout(done, 1000));
+      await new Promise((done) => setTimeout(done, 200));
       const status = await this.source.status().catch(() => null);
       if (!status) continue;
       if (status.revision === this.revision || status.state === "working") continue;

@@ -15,12 +15,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import irkit as irkit_package
 from irkit.cli import irkit
 from irkit.debug import Limits
 from irkit.inspector_web.opening import Inspection
 from irkit.inspector_web.recording import record
 from tests.inspector_web.pages import FAILING, MATMUL, client_of, matmul_trace, opened, relu_model
 
+irkit_folder = irkit_package.__path__[0]
 BOOM = "ValueError: boom <b>"
 
 
@@ -62,12 +64,31 @@ def test_a_script_shows_each_program_that_it_lowers_and_the_pass_that_failed(
     client = client_of(inspection)
     info = client.get(f"/api/step?run=1&step={failed.index}").get_json()
     assert "ValueError: boom" in info["failure"]
-    assert info["replay"].startswith("irkit replay irkit-crash-")
-    assert (tmp_path / info["replay"].split()[-1]).is_dir()
+    assert info["replay"] == "irkit inspect s.py"  # A pass of the script itself is not found alone.
     assert str(tmp_path) not in info["traceback"]
     stage = f"1.{failed.index}.b"
     assert client.get(f"/api/diff?left={stage}&right={stage}").get_json()["left"] > 1
     inspection.close()
+
+
+def test_the_command_that_a_failed_pass_shows_fails_the_same_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    head, _, tail = FAILING.partition("func = ")
+    (tmp_path / "own_passes.py").write_text(head)
+    (tmp_path / "s.py").write_text(
+        f"{head.partition('@')[0]}from own_passes import *\nfunc = {tail}"
+    )
+    inspection = opened("s.py")
+    info = client_of(inspection).get("/api/step?run=1&step=21").get_json()
+    inspection.close()
+    assert info["replay"].startswith("irkit replay irkit-crash-")
+    command = [sys.executable, "-m", *info["replay"].split()]
+    environment = {**os.environ, "PYTHONPATH": str(Path(irkit_folder).parent)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "it fails the same way" in done.stdout
 
 
 @pytest.mark.parametrize(

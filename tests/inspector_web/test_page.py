@@ -322,7 +322,7 @@ def test_a_failed_pass_is_chosen_first_and_says_what_happened(
         page = visit("run=1", at=at)
         expect(page.locator(CHOSEN)).to_contain_text("failed: ")
         expect(page.locator("#pass-details")).to_contain_text("ValueError: boom <b>")
-        expect(page.locator("#pass-details")).to_contain_text("irkit replay irkit-crash-")
+        expect(page.locator("#pass-details")).to_contain_text("irkit inspect s.py")
         expect(page.locator("#no-change")).to_contain_text("the IR that it was given")
         expect(page.locator(".row", has_text="def f")).to_be_visible()
         assert page.locator("#run option").count() == 2

@@ -1,0 +1,61 @@
+// Open a file in the page, by the button or by dropping it there: it becomes a run of its own.
+
+import { byId, el, fill } from "./dom.js";
+import { followTask, shownIn } from "./tasks.js";
+
+const MOST_SENT = 64 * 1024 * 1024;
+const SUFFIXES = [".onnx", ".irs", ".trace"];
+
+export function takeFiles(page) {
+  const input = byId("upload-file");
+  byId("upload").hidden = false;
+  byId("upload").addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    const [file] = input.files;
+    if (file) take(page, file);
+    input.value = "";
+  });
+  for (const name of ["dragenter", "dragover"]) addEventListener(name, over);
+  addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dropping"); });
+  addEventListener("drop", (event) => {
+    document.body.classList.remove("dropping");
+    const file = event.dataTransfer?.files[0];
+    if (!file) return;
+    event.preventDefault();
+    take(page, file);
+  });
+}
+
+function over(event) {
+  if (!event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  document.body.classList.add("dropping");
+}
+
+async function take(page, file) {
+  const place = byId("work");
+  place.hidden = false;
+  const made = await shownIn(place, `Opening ${file.name}`, async (watch) => {
+    check(file);
+    const { id } = await page.source.upload(file);
+    return followTask(page.source, id, watch);
+  });
+  if (made) {
+    place.hidden = true;
+    await page.refresh();
+    page.keep({ run: made.run, beside: null, fn: null, step: null, from: null, line: null, show: null }, true);
+    page.settle();
+    await page.showAll();
+    byId("diff").focus();
+    return;
+  }
+  place.append(el("button", { type: "button", onclick: () => { fill(place); place.hidden = true; } }, "Close"));
+  place.lastChild.focus();
+}
+
+// Said before anything is sent.
+function check(file) {
+  if (!SUFFIXES.some((suffix) => file.name.toLowerCase().endsWith(suffix))) throw new Error(`${file.name} is no file that is taken; there are: ${SUFFIXES.join(", ")}`);
+  if (file.size > MOST_SENT) throw new Error(`${file.name} is larger than ${MOST_SENT >> 20} MiB.`);
+  if (!file.size) throw new Error(`${file.name} is empty.`);
+}
