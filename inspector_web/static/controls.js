@@ -25,11 +25,13 @@ export function connect(page) {
   addEventListener("hashchange", () => page.arrive());
   addEventListener("popstate", () => page.arrive());
   listen(keysOf(page));
+  // Until now nothing would have followed from a click.
+  byId("body").inert = false;
 }
 
 function keysOf(page) {
   const { moves } = page;
-  const ready = (action) => () => { if (page.overview?.runs[page.place.run]?.steps.length) action(); };
+  const ready = (action) => () => { if (page.ready) action(); };
   const move = (ahead) => ready(() => moves.goStep(page.passes.after(page.place.step, ahead)));
   return {
     j: move(1), k: move(-1),

@@ -217,8 +217,8 @@ export class DiffView {
     const rows = [...this.view.querySelectorAll(".row[data-left]")];
     const top = this.view.getBoundingClientRect().top;
     const at = rows.findIndex((row) => row.matches(".chosen"));
-    const first = rows.findIndex((row) => row.matches(".current") || row.getBoundingClientRect().top >= top);
-    const row = at < 0 ? rows[first] : rows[Math.max(0, Math.min(rows.length - 1, at + ahead))];
+    const first = rows.find((row) => row.matches(".current")) ?? rows.find((row) => row.getBoundingClientRect().top >= top);
+    const row = at < 0 ? first : rows[Math.max(0, Math.min(rows.length - 1, at + ahead))];
     if (!row) return "";
     return row.dataset.right === "0" ? `L${row.dataset.left}` : `R${row.dataset.right}`;
   }

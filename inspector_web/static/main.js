@@ -38,6 +38,8 @@ class Page {
     });
   }
 
+  // Controls can be used before there is anything to show: then only the place changes.
+  get ready() { return Boolean(this.overview?.runs[this.place.run]?.steps.length); }
   get run() { return this.overview.runs[this.place.run]; }
   get steps() { return this.run.steps.filter((row) => row.function === this.place.fn); }
   get step() { return this.run.steps[this.place.step]; }
@@ -127,6 +129,7 @@ class Page {
   }
 
   async showPasses() {
+    if (!this.ready) return;
     const { run, fn, touches } = this.place;
     let touching = null;
     if (touches) touching = new Set(await this.source.touching(run, fn, touches).catch(() => []));
@@ -176,6 +179,7 @@ class Page {
   }
 
   async showStep(scroll = false) {
+    if (!this.ready) return;
     const { run, step } = this.place;
     this.passes.choose(step);
     fillStages(this.overview, this.place, this.source.canCompare, this.besideState && stageName(this.overview, this.besideState));

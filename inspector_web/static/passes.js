@@ -25,9 +25,9 @@ export class PassList {
   show(all, { hide, filter, touching, step, marks = null, others = new Map(), tail = null }) {
     this.others = filter || touching ? new Map() : others;
     this.list.classList.toggle("paired", Boolean(marks));
-    const wanted = (filter ?? "").toLowerCase();
+    const fits = named(filter ?? "");
     this.rows = all.filter((row) =>
-      (!hide || row.status !== "same" || row.index === step) && row.pass_text.toLowerCase().includes(wanted) && (!touching || touching.has(row.index)));
+      (!hide || row.status !== "same" || row.index === step) && fits(row) && (!touching || touching.has(row.index)));
     const most = Math.max(...all.map((row) => row.ms), 0.001);
     this.items = new Map(this.rows.map((row) => [row.index, passItem(row, most, marks)]));
     fill(this.list, ...this.grouped(), tail);
@@ -90,6 +90,13 @@ export class PassList {
     if (at < 0) return (this.rows.find((row) => row.index > step) ?? this.rows[0]).index;
     return this.rows[Math.max(0, Math.min(this.rows.length - 1, at + ahead))].index;
   }
+}
+
+// Say which rows a filter lets through: a part of the name, or such as "phase 2 unroll".
+function named(filter) {
+  const [, phase, rest] = /^\s*phase\s*(\d+)\s*(.*)$/i.exec(filter) ?? [null, "", filter];
+  const wanted = rest.trim().toLowerCase();
+  return (row) => (!phase || row.phase === Number(phase)) && row.pass_text.toLowerCase().includes(wanted);
 }
 
 function passItem(row, most, marks) {

@@ -15,11 +15,14 @@ from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import FAILING, matmul_trace, opened, relu_model
 
 THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
+MOSTLY_LIGHT = pytest.mark.parametrize(
+    "theme", ["light", pytest.param("dark", marks=pytest.mark.long)]
+)
 # The structure is the same in both sets of colours, so in the dark only colours are looked at.
 RUN = """async () => {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const runOnly = dark ? { runOnly: ["color-contrast", "link-in-text-block"] } : {};
-  const { violations } = await axe.run({ resultTypes: ["violations"], ...runOnly });
+  const { violations } = await axe.run({ resultTypes: ["violations"], preload: false, ...runOnly });
   return violations.filter((each) => ["serious", "critical"].includes(each.impact))
     .flatMap((each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)}`));
 }"""
@@ -64,14 +67,14 @@ def going(page: Page, server: Server, place: str) -> None:
 def test_every_view_of_a_kernel(watch: Watch, server: Server, theme: str) -> None:
     page = entered(watch, server, theme)
     places = {
-        "side by side": "step=4&line=R3&blame=1",
-        "inline": "step=4&view=inline&whole=1",
+        "side by side": "step=4&line=R3&blame=1&hide=1",
+        "inline": "step=4&view=inline&whole=1&hide=1",
         "nothing changed": "step=0&filter=canon",
-        "two stages": "step=24&from=0.0.b&names=1",
-        "nest": "step=4&show=nest",
-        "native": "step=24&show=llvm",
+        "two stages": "step=24&from=0.0.b&names=1&hide=1",
+        "nest": "step=4&show=nest&hide=1",
+        "native": "step=24&show=llvm&hide=1",
         "two runs": "step=24&beside=1",
-        "time": "step=4&show=time",
+        "time": "step=4&show=time&hide=1",
     }
     found: dict[str, list[str]] = {}
     for name, place in places.items():
@@ -93,7 +96,7 @@ def test_every_view_of_a_kernel(watch: Watch, server: Server, theme: str) -> Non
     assert {name: each for name, each in found.items() if each} == {}
 
 
-@THEMES
+@MOSTLY_LIGHT
 def test_a_graph(watch: Watch, theme: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     with served(opened(relu_model(tmp_path_factory.mktemp("model")))) as at:
         page = entered(watch, at, theme)
@@ -102,7 +105,7 @@ def test_a_graph(watch: Watch, theme: str, tmp_path_factory: pytest.TempPathFact
         assert serious(page) == []
 
 
-@THEMES
+@MOSTLY_LIGHT
 def test_a_failed_pass(
     watch: Watch,
     theme: str,
@@ -119,7 +122,7 @@ def test_a_failed_pass(
         assert serious(page) == []
 
 
-@THEMES
+@MOSTLY_LIGHT
 def test_waiting_and_an_error(watch: Watch, server: Server, theme: str) -> None:
     page = watch(theme=theme).page
     told = {"title": "a.onnx", "what": "passes", "done": 3, "total": 9, "seconds": 2.0}
@@ -133,7 +136,7 @@ def test_waiting_and_an_error(watch: Watch, server: Server, theme: str) -> None:
     assert [*found, *serious(page)] == []
 
 
-@THEMES
+@MOSTLY_LIGHT
 def test_a_report(watch: Watch, theme: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("report")
     file = folder / "report.html"
