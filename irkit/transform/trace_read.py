@@ -30,7 +30,7 @@ from irkit.transform.trace_file import (
     StepRow,
     Vocabulary,
 )
-from irkit.transform.trace_sharing import too_large
+from irkit.transform.trace_sharing import too_large, unwieldy
 
 _T = TypeVar("_T")
 _MAX_HEX = 1 << 12
@@ -75,6 +75,10 @@ def decode_trace(
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise FormatError(f"{name} is damaged: {error}") from error
     reader = Reader(body, Vocabulary(levels), name)
+    odd = unwieldy(body.values)
+    if odd is not None:
+        reader.place = "value", odd[0]
+        reader.fail(odd[1])
     large = too_large(body.nodes, reader.nodes)
     if large is not None:
         at, size = large

@@ -1,4 +1,4 @@
-"""Hold that a function in a trace file is about as large as it looks.
+"""Hold that functions and values in a trace file are about as large as they look.
 
 A row may stand below many others, and so a file of forty rows can hold a function of 2**40
 statements, which nobody can print. Expressions may share: whatever walks them sees each once.
@@ -8,10 +8,13 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from irkit.core import Function, Node, fields
+from irkit.transform.trace_file import Form
 
 _ALWAYS = 1 << 20
 _BEYOND_ROWS = 4
 _MANY = 1 << 62
+_DEEPEST = 64
+"""Tuples inside each other; Python's own ``repr`` and ``==`` recurse."""
 
 
 def too_large(rows: list[list[Any]], nodes: list[Node]) -> tuple[int, int] | None:
@@ -31,6 +34,25 @@ def too_large(rows: list[list[Any]], nodes: list[Node]) -> tuple[int, int] | Non
         sizes.append(min(size, _MANY))
         if size > most and isinstance(node, Function):
             return at, size
+    return None
+
+
+def unwieldy(rows: list[list[Any]]) -> tuple[int, str] | None:
+    """Find a value that is immense written out, or nested beyond use; say which row, and why."""
+    most = _ALWAYS + _BEYOND_ROWS * len(rows)
+    sizes: list[int] = []
+    depths: list[int] = []
+    for at, row in enumerate(rows):
+        inside = [cast(list[int], item)[0] for item in row if isinstance(item, list)]
+        if row[:1] == [Form.CODED]:
+            inside = []
+        sizes.append(min(_MANY, len(row) + sum(sizes[other] for other in inside)))
+        deeper = row[:1] == [Form.TUPLE]
+        depths.append(1 + max((depths[other] for other in inside), default=0) if deeper else 0)
+        if sizes[at] > most:
+            return at, f"written out, this value has {sizes[at]} parts or more"
+        if depths[at] > _DEEPEST:
+            return at, f"tuples are nested more than {_DEEPEST} deep"
     return None
 
 

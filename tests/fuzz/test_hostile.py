@@ -1,5 +1,6 @@
 """Hostile files are refused with an error that says where, or are what they claim to be."""
 
+import os
 from collections import Counter
 from collections.abc import Callable
 
@@ -9,11 +10,23 @@ from irkit.fuzz.hostile import (
     HOSTILE_KINDS,
     MONSTERS,
     HostileKind,
+    Sweep,
+    Verdict,
     hostile_case,
     try_hostile,
     try_text,
 )
 from irkit.fuzz.picks import Picks
+
+LOOP = b"serial(0, 6)"
+
+
+def dies_of_loops(data: bytes) -> Verdict:
+    """End the process at some texts, as a crash would."""
+    if LOOP in data:
+        os._exit(3)
+    return Verdict("refused", "ParseError")
+
 
 COUNTS: dict[HostileKind, int] = {"text": 250, "onnx": 120, "trace": 250}
 
@@ -43,3 +56,21 @@ def test_large_text_is_refused_in_time_or_read(make: Callable[[Picks], str]) -> 
         return 0
 
     assert try_text(make(Picks(first)).encode()).status in ("refused", "accepted")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kind", "count"), [("text", 20_000), ("onnx", 4_000), ("trace", 10_000)])
+def test_thousands_of_hostile_files_do_no_harm(kind: HostileKind, count: int) -> None:
+    with Sweep(kind) as sweep:
+        for number, verdict in sweep.run(range(count)):
+            assert verdict.status != "wrong", (kind, number, verdict)
+        assert sweep.peak < 2 << 30
+
+
+def test_what_takes_its_process_with_it_is_found_and_the_rest_is_tried() -> None:
+    with Sweep("text", attempt=dies_of_loops) as sweep:
+        verdicts = dict(sweep.run(range(3)))
+    dead = {number for number, verdict in verdicts.items() if verdict.what == "crash"}
+    assert dead == {number for number in range(3) if LOOP in hostile_case("text", number)}
+    assert len(dead) == 1
+    assert sweep.wrong == len(dead)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from irkit.core import FormatError, IRKitError
@@ -153,3 +154,23 @@ def test_a_call_with_too_many_arguments_can_be_drawn(tmp_path: Path) -> None:
     called = Bind(f, Lambda((p,), Body((), p)))
     body = Body((called, Bind(y, Apply(f, (x, x)))), y)
     shown_in(tmp_path, GraphFunc("main", (x,), body))
+
+
+@pytest.mark.parametrize(
+    ("twice", "claim"),
+    [(2, r"at value \d+: written out, this value has"), (1, r"tuples are nested more than 64")],
+)
+def test_an_option_that_is_immense_or_deep_is_refused(
+    twice: int, claim: str, tmp_path: Path
+) -> None:
+    head, _, rest = trace_seeds()[0].partition(b"\n")
+    body = msgspec.msgpack.decode(rest)
+    values, step = body[3], body[6][0]
+    first = len(values)
+    values.append(["t", 1, 2])
+    values += [["t", *[[first + at]] * twice] for at in range(40 * 2 // twice)]
+    step[6] = [["option", [len(values) - 1]]]
+    path = tmp_path / "option.trace"
+    path.write_bytes(head + b"\n" + msgspec.msgpack.encode(body))
+    with pytest.raises(FormatError, match=claim):
+        Trace.load(path, LEVELS)
