@@ -2,6 +2,7 @@
 
 from benchmarks import (
     compiler,
+    fuzzing,
     inspector,
     models,
     parallel,
@@ -13,6 +14,7 @@ from benchmarks import (
 
 models.main()
 compiler.main()
+fuzzing.main()
 inspector.main()
 parallel.main()
 rewriting.main()

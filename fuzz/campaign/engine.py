@@ -163,6 +163,17 @@ class Campaign:
             self.tally.workers_lost += 1
 
 
+def asked_of(number: int, kinds: int, tier_file: str = "") -> Asked:
+    """Say how a case of a number is judged, where so many kinds take turns.
+
+    What is asked for turns once the kinds have, or some kinds would never be asked for it.
+    """
+    turn, names = number // kinds, tuple(PROMISES)
+    promises = (names[turn // 2 % len(names)],) if turn % 2 else ()
+    thorough = turn % THOROUGH_EVERY == 0
+    return Asked(thorough=thorough, promises=promises, tier_file=tier_file)
+
+
 class _Worker:
     """A process that runs cases, another of it with other hashes, and the thread that asks."""
 
@@ -207,20 +218,10 @@ class _Worker:
             # On disk before it runs: whatever happens to this process, the case can be had again.
             self.case_file.write_text(written(draw), "utf-8")
         self._renew()
-        # The turns of kinds and of promises must not go in step.
-        turn, names = draw.number // len(self.campaign.plan.kinds), tuple(PROMISES)
-        promises = (names[turn // 2 % len(names)],) if turn % 2 else ()
-        asked = Asked(
-            thorough=draw.number % THOROUGH_EVERY == 0,
-            promises=promises,
-            tier_file=str(self.tier_file or ""),
-        )
+        asked = asked_of(draw.number, len(self.campaign.plan.kinds), str(self.tier_file or ""))
         ran = self._ran(draw, asked)
-        if (
-            ran is not None
-            and not ran.outcome.is_finding
-            and draw.number % ELSEWHERE_EVERY == ELSEWHERE_EVERY // 2
-        ):
+        elsewhere = draw.number % ELSEWHERE_EVERY == ELSEWHERE_EVERY // 2
+        if elsewhere and ran is not None and not ran.outcome.is_finding:
             ran = self._same_elsewhere(draw, ran)
         if ran is None or not ran.outcome.is_finding:
             return None if ran is None else Done(draw, ran)
