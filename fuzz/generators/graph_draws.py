@@ -178,6 +178,7 @@ def pool(g: GraphValues, name: str) -> object:
         return g.op(name, x, bound=x.bound, **options)
     if not x.sure:
         return None
+    options.pop("dilations", None)  # A window in the pads alone has no place of its largest.
     value = g.builder.op(name, x.value, **options)
     g.ops[name] = None
     g.held += [Held(g.builder.item(value, 0), x.bound), Held(g.builder.item(value, 1), 1000)]

@@ -124,6 +124,8 @@ def called(name: str, args: Sequence[Near], dtype: DType) -> Near:
     """Apply a function of floats: at the ends of what its arguments may be, too."""
     if name == "fma":
         value, error = product(args[0], args[1])
+        # NumPy rounds the product; where the sum cancels, that is all there is.
+        error = error + _UNIT["f64"] * np.abs(value)
         return rounded(value + args[2].value, error + off(args[2]), dtype)
     if name == "abs":
         return Near(np.abs(args[0].value), args[0].error, dtype)

@@ -92,11 +92,14 @@ class ModelDraws:
         self.held.append(made)
         return made
 
-    def window(self, x: Tensor, kernel: Sequence[int]) -> tuple[dict[str, Any], list[int]]:
-        """Pick how a window moves, and count where it stops."""
+    def window(
+        self, x: Tensor, kernel: Sequence[int], *, even: bool = False
+    ) -> tuple[dict[str, Any], list[int]]:
+        """Pick how a window moves, and count where it stops; ``even`` pads all sides alike."""
         spatial = len(kernel)
         strides = [1 + self.picks.below(2) for _ in range(spatial)]
         pads = [self.picks.below(2) if k > 1 else 0 for k in (*kernel, *kernel)]
+        pads = [min(pads)] * len(pads) if even else pads
         attrs: dict[str, Any] = {"kernel_shape": list(kernel), "strides": strides, "pads": pads}
         if self.picks.one_in(5):
             attrs["auto_pad"] = self.picks.pick(("SAME_UPPER", "SAME_LOWER", "VALID"))
@@ -191,11 +194,12 @@ def conv(m: ModelDraws, op: str) -> Tensor | None:
 
 
 def pool(m: ModelDraws, op: str) -> Tensor | None:
-    """Pool. Of one axis onnx.reference reads beside the end, and it puts all that SAME_LOWER pads
-    for MaxPool at the wrong side, so neither is drawn."""
+    """Pool. Of one axis onnx.reference reads beside the end; for MaxPool it puts all that
+    SAME_LOWER pads at the wrong side, and takes the pads of one axis for those of another. None is
+    drawn."""
     x = m.any(4 if op == "MaxPool" else 3 + m.picks.below(2))
     kernel = [min(n, 2) for n in x.shape[2:]]
-    attrs, counts = m.window(x, kernel)
+    attrs, counts = m.window(x, kernel, even=op == "MaxPool")
     if op == "MaxPool" and attrs.get("auto_pad") == "SAME_LOWER":
         attrs["auto_pad"] = "SAME_UPPER"
     if op == "AveragePool" and m.picks.below(2):
@@ -293,6 +297,8 @@ def total(m: ModelDraws, op: str) -> Tensor | None:
 
 def transpose(m: ModelDraws, op: str) -> Tensor | None:
     x = m.any()
+    if not x.rank:
+        return None  # The type of an empty list of numbers cannot be told.
     left = list(range(x.rank))
     perm = [left.pop(-1 - m.picks.below(len(left))) for _ in range(x.rank)]
     return m.node(op, [x], [x.shape[at] for at in perm], x.bound, perm=perm)

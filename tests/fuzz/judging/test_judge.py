@@ -9,8 +9,10 @@ from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging import PROMISES, judge
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.sample import draw_sample
+from irkit.graph import Bind, GraphFunc, Op
+from irkit.graph import parse as parse_graph
 from irkit.ir import Add, For, PrimFunc, Sub, parse
-from irkit.phases import DEFAULT
+from irkit.phases import DEFAULT, GRAPH
 from irkit.transform import Pipeline, define_pass
 
 ADD = parse("""
@@ -105,6 +107,54 @@ def test_a_crash_has_a_tier_because_it_is_told_before() -> None:
     heard: list[str] = []
     judge(sample_of(DEFAULT), told=heard.append)
     assert tuple(heard) == TIERS
+
+
+GRAPH_TEXT = """
+def main(x: f32[2, 3]):
+    y: f32[2, 3] = relu(x)
+    z: f32[2, 3] = add(y, x)
+    return z
+"""
+
+
+@define_pass()
+def read_before_relu(func: GraphFunc) -> GraphFunc:
+    """Let what is added be what relu was given."""
+
+    def leave_out(bind: Bind) -> Bind | None:
+        match bind.step:
+            case Op("relu"):
+                return bind.replace(step=bind.step.replace(name="negative"))
+            case _:
+                return None
+
+    return rewrite(func, leave_out, on=Bind)
+
+
+def graph_sample(pipeline: Pipeline) -> Sample:
+    given = np.array([[-2.0, 0.0, 1.0], [3.0, -4.0, 5.0]], np.float32)
+    return Sample(
+        "graphs",
+        parse_graph(GRAPH_TEXT),
+        pipeline,
+        inputs=(InputSet("given", "given", (given,)),),
+        expected=((np.maximum(given, 0) + given,),),
+        allowed=((None,),),
+    )
+
+
+def test_a_graph_runs_through_all_tiers_and_a_wrong_pass_on_it_is_named() -> None:
+    found = judge(graph_sample(GRAPH), thorough=True)
+    assert found.ok, found.message
+    assert {"interpreter", "lowered", "O0", "O3", "each pass"} <= set(found.tiers)
+    wrong = judge(graph_sample(GRAPH.insert(read_before_relu, before="fold-constants")))
+    assert (wrong.status, wrong.tier, wrong.named) == ("mismatch", "lowered", "read-before-relu")
+
+
+@pytest.mark.parametrize("text", [ADD.script(), GRAPH_TEXT, "def f(A: f32[", "", "\x00", "x = 1\n"])
+def test_text_reads_back_or_is_refused_with_its_place(text: str) -> None:
+    found = judge(Sample("text", text, DEFAULT))
+    assert found.ok, found.message
 
 
 @pytest.mark.parametrize("name", PROMISES)
