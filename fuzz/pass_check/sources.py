@@ -1,23 +1,34 @@
 """Where the programs come from that a pass is tried on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 import onnx
 from hypothesis import strategies as st
 
-from irkit.core import Function, IRKitError, IRModule
+from irkit.core import Function, IRKitError, IRModule, ScheduleError, walk
 from irkit.debug import schedule_steps
 from irkit.frontend.onnx import import_onnx
-from irkit.fuzz.picks import picks
+from irkit.fuzz.picks import Picks, picks
 from irkit.fuzz.programs import prim_funcs
 from irkit.fuzz.sample import KINDS, Kind, Sample, Unusable, draw_sample
 from irkit.graph import GraphFunc, parse_module
-from irkit.ir import PrimFunc
+from irkit.ir import For, PrimFunc
+from irkit.schedule import LoopRef, Schedule
 from irkit.transform import IR, Pipeline
 
 LOOP_KINDS: tuple[Kind, ...] = ("programs", "schedules", "pipelines")
 GRAPH_KINDS: tuple[Kind, ...] = ("graphs",)
+
+_MARKS: tuple[Callable[[Schedule, LoopRef], None] | None, ...] = (
+    None,
+    Schedule.unroll,
+    Schedule.vectorize,
+    None,
+    Schedule.parallel,
+    lambda sch, loop: sch.bind(loop, "threadIdx.x"),
+)
 
 
 class Drawn(msgspec.Struct, frozen=True, eq=False):
@@ -47,10 +58,14 @@ def programs_of(draw: st.DrawFn, kinds: tuple[Kind, ...]) -> Drawn:
     kind = draw(st.sampled_from(kinds))
     if kind == "programs" and draw(st.booleans()):
         return Drawn(draw(prim_funcs()))
+    chosen = draw(picks())
     try:
-        return drawn(draw_sample(kind, draw(picks())))
+        found = drawn(draw_sample(kind, chosen))
     except Unusable as error:
         return Drawn(None, why_not=error.message)
+    if isinstance(found.ir, PrimFunc) and kind in LOOP_KINDS:
+        return Drawn(_marked(found.ir, chosen), found.pipeline)
+    return found
 
 
 def drawn(value: object) -> Drawn:
@@ -82,6 +97,17 @@ def _of_sample(sample: Sample) -> Drawn:
         assert isinstance(step.after, PrimFunc)
         func = step.after
     return Drawn(func, sample.pipeline)
+
+
+def _marked(func: PrimFunc, choices: Picks) -> PrimFunc:
+    """Mark some loops, where that is legal: few schedules do, and passes over loops look for it."""
+    sch = Schedule(func, check="off")
+    for loop in list(walk(func, on=For))[-3:]:  # Inner loops come last.
+        mark = choices.pick(_MARKS)
+        if mark:
+            with suppress(ScheduleError):
+                mark(sch, LoopRef(loop.var))
+    return sch.func
 
 
 def _only(module: IRModule) -> IR:
