@@ -1,6 +1,7 @@
 """One grammar with two drivers: what is drawn from a number is drawn by Hypothesis too. Reading
 order: drawn (what a sample is), features, arguments, near, bounded (what floats may be off),
-programs, schedules, pipelines; graph_values, graph_draws, graphs; onnx_draws, onnx_models."""
+programs, schedules, pipelines; graph_values, graph_draws, graphs; onnx_draws, onnx_models;
+texts."""
 
 from irkit.fuzz.generators.drawn import (
     KINDS,
@@ -18,6 +19,7 @@ from irkit.fuzz.generators.onnx_models import draw_model
 from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
 from irkit.fuzz.generators.programs import draw_program
 from irkit.fuzz.generators.schedules import draw_scheduled
+from irkit.fuzz.generators.texts import draw_text
 
 __all__ = [
     "KINDS",
@@ -32,6 +34,7 @@ __all__ = [
     "draw_pipeline",
     "draw_program",
     "draw_scheduled",
+    "draw_text",
     "features_of",
     "keep_as_it_is",
     "outputs_of",

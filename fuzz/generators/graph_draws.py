@@ -280,7 +280,7 @@ def broadcast_to(g: GraphValues, name: str) -> object:
 
 def concat(g: GraphValues, name: str) -> object:
     x = g.any(lambda each: each.rank > 0)
-    alike = [each for each in g.held if each.shape == x.shape and each.dtype == x.dtype]
+    alike = [x, *(e for e in g.held if e.shape == x.shape and e.dtype == x.dtype)]
     xs = [x, *(g.picks.pick(alike) for _ in range(1 + g.picks.below(2)))]
     axis, bound = g.picks.below(x.rank), max(each.bound for each in xs)
     return g.op(name, *xs, bound=bound, axis=axis) if g.fits(*x.sizes, len(xs)) else None
