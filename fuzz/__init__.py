@@ -1,19 +1,49 @@
 """Random programs and planted bugs for finding faults. Reading order: expressions, nests, programs;
-picks, stage_draws, schedule_draws (random schedules); kernels, threads, schedules, graphs (fixed
-programs), cases; trial, nursery (a changed pass in a child process); planted, mutants, score,
-command_teeth; campaign and command_fuzz (many cases in worker processes); pass_check (a decorator
-for users' tests)."""
+picks, stages, stage_values, stage_draws, schedule_draws (random schedules); generators, sample,
+strategies, coverage (samples of each kind); kernels, threads, fixed_schedules, fixed_graphs, cases;
+trial, nursery (a changed pass in a child process); planted, mutants, score, command_teeth; campaign
+and command_fuzz (many cases in worker processes); pass_check (a decorator for users' tests)."""
 
+from irkit.debug import InputSet
+from irkit.fuzz.coverage import never_drawn
+from irkit.fuzz.generators import KINDS, Kind, Sample, Unusable
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.pass_check import PassCase, PassCheck, PassRefuted, check_pass
+from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.programs import arguments, prim_funcs
+from irkit.fuzz.sample import draw_sample
+from irkit.fuzz.strategies import (
+    graphs,
+    onnx_models,
+    pipelines,
+    programs,
+    schedules,
+    tensors_for,
+    texts,
+)
 
 __all__ = [
     "KERNELS",
+    "KINDS",
+    "InputSet",
+    "Kind",
     "PassCase",
     "PassCheck",
     "PassRefuted",
+    "Picks",
+    "Sample",
+    "Unusable",
     "arguments",
     "check_pass",
+    "draw_sample",
+    "graphs",
+    "never_drawn",
+    "onnx_models",
+    "picks_of",
+    "pipelines",
     "prim_funcs",
+    "programs",
+    "schedules",
+    "tensors_for",
+    "texts",
 ]

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from irkit.core import IRModule
 from irkit.fuzz.edges import EDGES
-from irkit.fuzz.graphs import GRAPHS
+from irkit.fuzz.fixed_graphs import GRAPHS
+from irkit.fuzz.fixed_schedules import SCHEDULES, scheduled
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.programs import prim_funcs
-from irkit.fuzz.schedules import SCHEDULES, scheduled
 from irkit.graph import parse as parse_graph
 from irkit.ir import PrimFunc, parse, script
 from irkit.phases import DEFAULT, GRAPH

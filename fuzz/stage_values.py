@@ -213,12 +213,12 @@ class Values:
     def _fraction(self, dtype: str, depth: int) -> Number:
         """Make a float by what has a bound on its error."""
         a = self.value(dtype, depth)
-        form = self.picks.below(12)
+        form = self.picks.below(13)
         if form == 0:
             return Number(-a.expr, a.bound)
         if form == 1:
             return Number(call("abs", a.expr), a.bound)
-        if form in (2, 3):
+        if form in (2, 3, 11):
             return self._function(a, dtype)
         b = self.value(dtype, depth)
         if form == 4:

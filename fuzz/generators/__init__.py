@@ -3,6 +3,7 @@ order: drawn (what a sample is), features, arguments, near, bounded (what floats
 programs, schedules, pipelines; graph_values, graph_draws, graphs; onnx_draws, onnx_models;
 texts."""
 
+from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.drawn import (
     KINDS,
     Allowed,
@@ -29,6 +30,7 @@ __all__ = [
     "Program",
     "Sample",
     "Unusable",
+    "draw_arguments",
     "draw_graph",
     "draw_model",
     "draw_pipeline",

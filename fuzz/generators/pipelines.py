@@ -105,7 +105,10 @@ def _repeat(pipeline: Pipeline, picks: Picks) -> Pipeline:
 
 
 def _extra(pipeline: Pipeline, picks: Picks) -> Pipeline:
-    return _place(pipeline, picks.pick(_EXTRA), picks)
+    p = picks.pick(_EXTRA)
+    if p is instrument_bounds and "lower-blocks" in pipeline.names:
+        return pipeline.insert(p, after="lower-blocks")  # It fits hardly anywhere else.
+    return _place(pipeline, p, picks)
 
 
 def _leave_out(pipeline: Pipeline, picks: Picks) -> Pipeline:

@@ -2,25 +2,45 @@
 as nobody would write them."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from irkit import te
-from irkit.core import IRKitError, any_node
+from irkit.core import IRKitError, any_node, rewrite
 from irkit.debug import InputSet
+from irkit.fuzz.edges import EDGES
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.bounded import evaluate_bounded
 from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.picks import Picks
+from irkit.fuzz.kernels import KERNELS
+from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.programs import loop_function
 from irkit.fuzz.stage_draws import stage_tensors
 from irkit.fuzz.stages import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Theme
-from irkit.ir import Binary, Max, Min, PrimFunc, Var, shape_vars
+from irkit.fuzz.threads import THREADS
+from irkit.ir import (
+    Binary,
+    Block,
+    Call,
+    Const,
+    Max,
+    Min,
+    PrimFunc,
+    Var,
+    block_reads,
+    block_writes,
+    interpret,
+    parse,
+    shape_vars,
+)
 from irkit.phases import DEFAULT
 
 _MOST_STAGES = 4
+_MOST_STEPS = 100_000
+_EXACT_CALLS = {"abs", "floor", "ceil", "trunc", "round", "sign"}
 # Of the programs on floats half are of whole numbers, which are compared bit for bit.
 _THEMES = (
     *(WHOLE, INTEGERS, WHOLE, FRACTIONS, WHOLE),
@@ -59,8 +79,14 @@ def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
 
 
 def draw_loops(picks: Picks) -> Sample:
-    """Draw a loop function, of which the interpreter says what must come out."""
-    func = loop_function(picks, wide=True)
+    """Draw a loop function, or take one of the fixed ones; the interpreter says what must come
+    out."""
+    if picks.one_in(6):
+        func = picks.pick(fixed_functions())
+    else:
+        func = loop_function(picks, wide=True)
+    if picks.one_in(4):
+        func = _with_regions(func)
     inputs = draw_arguments(func, picks, empty=False)  # They read the first element.
     exact: tuple[Allowed, ...] = (None,) * len(outputs_of(func))
     features = (*features_of(func), "rung:whole loops")
@@ -73,6 +99,43 @@ def draw_loops(picks: Picks) -> Sample:
         allowed=(exact,),
         features=features,
     )
+
+
+@cache
+def fixed_functions() -> tuple[PrimFunc, ...]:
+    """List the kernels and edge cases whose results do not depend on how functions round."""
+    texts = [*KERNELS.values(), *EDGES.values(), *THREADS.values()]
+    found = [parse(text.strip() + "\n") for text in texts]
+    return tuple(func for func in found if _is_usable(func))
+
+
+def _is_usable(func: PrimFunc) -> bool:
+    if any_node(func, Call, _rounds) or any_node(func, Const, _is_fraction):
+        return False
+    try:  # Some read where their arguments say, which are any here.
+        for number in range(4):
+            args = draw_arguments(func, picks_of(number), empty=False).copied()
+            interpret(func, *args, max_steps=_MOST_STEPS)
+    except IRKitError:
+        return False
+    return True
+
+
+def _rounds(node: Call) -> bool:
+    return node.dtype.is_float and node.name not in _EXACT_CALLS
+
+
+def _is_fraction(node: Const) -> bool:
+    return isinstance(node.value, float) and not node.value.is_integer()
+
+
+def _with_regions(func: PrimFunc) -> PrimFunc:
+    """Say of each block what it reads and writes, which is otherwise found out."""
+
+    def told(block: Block) -> Block:
+        return block.replace(reads=block_reads(block), writes=block_writes(block))
+
+    return rewrite(func, told, on=Block)
 
 
 def numpy_says(

@@ -12,8 +12,7 @@ from irkit.fuzz.schedule_programs import BLUR, CHAIN, HALO, MATMUL_RELU
 from irkit.fuzz.threads import THREADS
 from irkit.graph import script as graph_script
 from irkit.ir import PrimFunc, script
-from irkit.phases import DEFAULT, GRAPH
-from irkit.transform import Pipeline
+from irkit.phases import GRAPH
 
 _MOST_CHANGES = 3
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\"[^\"]*\"|[-+*/%<>=!]+|\S")
@@ -29,24 +28,25 @@ _FIXED = tuple(text.strip() + "\n" for text in (MATMUL_RELU, CHAIN, HALO, BLUR, 
 
 def draw_text(picks: Picks) -> Sample:
     """Draw text: as it is printed one time in four, else with up to 3 mutations."""
-    text, pipeline = _text(picks)
+    text = _text(picks)
     features = dict[str, None]()
     for _ in range(picks.below(_MOST_CHANGES + 1)):
         name, change = picks.pick(_CHANGES)
         text = change(text, picks)
         features[f"mutation:{name}"] = None
-    return Sample("text", text, pipeline, features=tuple(features) or ("mutation:none",))
+    # What is read is not lowered, so no pass of these runs.
+    return Sample("text", text, GRAPH, features=tuple(features) or ("mutation:none",))
 
 
-def _text(picks: Picks) -> tuple[str, Pipeline]:
+def _text(picks: Picks) -> str:
     form = picks.below(8)
     if form == 7:
-        return graph_script(graph_function(picks, whole=True)[0]), GRAPH
+        return graph_script(graph_function(picks, whole=True)[0])
     if form == 6:
-        return picks.pick(_FIXED), DEFAULT
+        return picks.pick(_FIXED)
     func = draw_program(picks).ir
     assert isinstance(func, PrimFunc)
-    return script(func), DEFAULT
+    return script(func)
 
 
 def _replaced(text: str, picks: Picks, new: Callable[[re.Match[str]], str]) -> str:
@@ -107,7 +107,11 @@ def _lines(text: str, picks: Picks, edit: Callable[[list[str], int], None]) -> s
 
 def drop_line(text: str, picks: Picks) -> str:
     """Leave a line out."""
-    return _lines(text, picks, lambda lines, at: lines.pop(at) and None)
+
+    def drop(lines: list[str], at: int) -> None:
+        del lines[at]
+
+    return _lines(text, picks, drop)
 
 
 def double_line(text: str, picks: Picks) -> str:

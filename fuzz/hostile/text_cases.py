@@ -5,11 +5,11 @@ from collections.abc import Callable
 from functools import cache
 
 from irkit.fuzz.edges import EDGES
-from irkit.fuzz.graphs import GRAPHS
+from irkit.fuzz.fixed_graphs import GRAPHS
+from irkit.fuzz.fixed_schedules import SCHEDULES
 from irkit.fuzz.hostile.damage import damaged
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.schedules import SCHEDULES
 
 _TOKEN = re.compile(r"\w+|[ \t]+|\n|.", re.S)
 _ONE_IN = 400

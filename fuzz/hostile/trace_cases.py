@@ -10,7 +10,7 @@ import msgspec
 
 import irkit
 from irkit.core import IRModule
-from irkit.fuzz.graphs import GRAPHS
+from irkit.fuzz.fixed_graphs import GRAPHS
 from irkit.fuzz.hostile.damage import damaged
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.picks import Picks

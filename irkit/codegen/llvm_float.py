@@ -41,6 +41,17 @@ def rounded(text: FunctionText, dtype: DType, value: str) -> str:
     return widen(text, dtype, narrow(text, dtype, value)) if is_small_float(dtype) else value
 
 
+def settled(text: FunctionText, dtype: DType, value: str) -> str:
+    """Let a ``float`` that may come from a ``double`` be rounded once more as it is.
+
+    LLVM makes one rounding of two where a function of 16-bit floats follows them, which gives other
+    bits, and asks for a runtime library that is not there.
+    """
+    if dtype.kind != "f" or dtype.bits != 16 or not _has_half(text):
+        return value
+    return text.intrinsic("arithmetic.fence", as_vector("float", dtype.lanes), value)
+
+
 def convert(text: FunctionText, source: DType, target: DType, value: str) -> str:
     """Convert between any two types; floats out of range saturate, NaN gives 0."""
     if source == target:
@@ -72,7 +83,8 @@ def _float_to_float(text: FunctionText, source: DType, target: DType, value: str
     old, new = value_type(source), value_type(target)
     if source.bits == 64:
         # To 16 bits by way of f32, as all arithmetic on them goes.
-        return rounded(text, target, text.op(f"fptrunc {old} {value} to {new}"))
+        made = text.op(f"fptrunc {old} {value} to {new}")
+        return rounded(text, target, settled(text, target, made))
     if target.bits == 64:
         return text.op(f"fpext {old} {value} to {new}")
     return rounded(text, target, value)

@@ -1,7 +1,7 @@
 """Intrinsic functions: which become instructions, which are polynomials of our own, and which call
 the C math library."""
 
-from irkit.codegen.llvm_float import rounded
+from irkit.codegen.llvm_float import rounded, settled
 from irkit.codegen.llvm_int import choose, constant, divide, power_helper
 from irkit.codegen.llvm_polynomial import OWN, Emit
 from irkit.codegen.llvm_text import FunctionText
@@ -33,6 +33,8 @@ def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flag
         emit = own.emit if own is not None else _FLOAT.get(name)
         if emit is not None:
             result = emit(text, working, args, flags if dtype.bits > 16 else "")
+            if own is not None:
+                result = settled(text, dtype, result)
             return result if name in _TESTS else rounded(text, dtype, result)
     emit = _INTEGER.get(name)
     if emit is None:

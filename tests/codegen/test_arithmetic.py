@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from irkit import phases
 from irkit.ir import (
     EQ,
     GE,
@@ -38,7 +39,9 @@ from irkit.ir import (
     const,
     dtype,
     if_then_else,
+    interpret,
     lt,
+    parse,
     select,
 )
 from tests.codegen.cases import both, compiled, crossed, elementwise, same_bits, special
@@ -169,3 +172,20 @@ def test_a_conditional_chooses_by_each_lane(lanes: int) -> None:
     )
     native, expected = both(func, inputs, compiled([func])["choose"])
     assert same_bits(native, expected).all()
+
+
+@pytest.mark.parametrize(
+    "value", ["abs(atan(A[i]))", "-asinh(A[i])", "abs(pow(A[i], f16(0.5)))", "abs(cast(B[i], f16))"]
+)
+def test_what_comes_from_f64_is_rounded_to_f32_before_it_is_rounded_to_f16(value: str) -> None:
+    """LLVM would make one rounding of the two, by a function that no library here has."""
+    func = parse(
+        "def f(A: f16[40], B: f64[40], C: f16[40]):\n"
+        f"    for i in serial(0, 40):\n        C[i] = {value}\n"
+    )
+    rng = np.random.default_rng(3)
+    given = rng.uniform(0.1, 3, 40).astype(np.float16), rng.uniform(-3, 3, 40)
+    found, wanted = np.zeros(40, np.float16), np.zeros(40, np.float16)
+    phases.build(func)(*given, found)
+    interpret(func, *given, wanted)
+    assert found.tobytes() == wanted.tobytes()

@@ -10,8 +10,8 @@ from onnx import TensorProto, helper
 import irkit
 from irkit.codegen import emit, host_target
 from irkit.core import Span, rewrite
+from irkit.fuzz.fixed_schedules import SCHEDULES, scheduled
 from irkit.fuzz.kernels import KERNELS
-from irkit.fuzz.schedules import SCHEDULES, scheduled
 from irkit.inspector_web import Texts, native, origins
 from irkit.ir import PrimFunc, Stmt, parse
 from irkit.phases import DEFAULT, trace
