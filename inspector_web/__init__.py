@@ -4,12 +4,13 @@ and nothing else.
 Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing, sliding, rows,
 renaming (what changed); highlight; search (search_child), blame, steps, align (which pass did it);
 origin, native (where a line came from, what becomes of it); nest, graph_view; printed_diff,
-command_diff. The page: runs, answers, details, views (what it asks for), recording, progress,
-opening (how a file becomes runs); tasks, kinds, task_routes (work that takes a while): verdicts,
-bisecting, costs, llvm_passes; security,
-app, server, command_inspect; report, summaries, command_report (files that need no server).
-static/ runs in the browser: main.js puts the parts together, waiting.js waits for runs, moves.js
-is where one can go, controls.js what clicks and keys do.
+command_diff. The page: runs, answers, details, views (what it asks for), planning (the passes of a
+run); collecting, recording, strangers, progress (in a child), restoring, opening (how a file
+becomes runs); tasks, kinds, task_routes (work that takes a while): verdicts, bisecting, costs,
+llvm_passes, rerun, uploads; security, app, server, command_inspect; report, summaries,
+command_report (files that need no server). static/ runs in the browser: main.js puts the parts
+together, waiting.js waits for runs, moves.js is where one can go, controls.js what clicks and keys
+do.
 """
 
 from irkit.inspector_web.align import Pair, align

@@ -36,7 +36,7 @@ export class Rerun {
     this.reset = el("button", { type: "button", onclick: () => this.clear() }, "Reset");
     const what = this.plan.whole ? "All functions of this run, from the start" : `Function ${this.fn}, from the start`;
     this.box = el("div", { class: "view-box rerun" },
-      el("div", { class: "plan-top" }, el("h2", {}, what), this.said, this.adder(), this.reset, this.go), this.status, this.list);
+      el("div", { class: "plan-top" }, el("h2", {}, what), this.said, this.adder(), this.reset, this.go, this.status), this.list);
     this.draw();
   }
 

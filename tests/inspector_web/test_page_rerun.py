@@ -106,6 +106,11 @@ def test_an_order_that_cannot_be_is_said_and_nothing_is_lost(visit: Open) -> Non
     page.click(".rerun >> text=Run again")
     said = page.locator(".plan-status [role=alert]")
     expect(said).to_contain_text("must come after 'flatten-buffers'", timeout=SLOW)
+    expect(said).to_be_in_viewport(ratio=1)  # However far the list was scrolled.
+    place, box = page.locator("#view").bounding_box(), said.bounding_box()
+    assert place is not None
+    assert box is not None
+    assert place["y"] <= box["y"] < place["y"] + 150
     expect(row(page, "flatten-buffers")).to_contain_text("edited")
     page.get_by_label("simplify", exact=True).first.uncheck()
     option = row(page, "vectorize-loops").get_by_role("spinbutton", name="lanes", exact=True)

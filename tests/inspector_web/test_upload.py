@@ -93,6 +93,7 @@ def test_a_file_that_is_damaged_is_a_mistake_that_names_it(
     assert len(client.get("/api/overview").get_json()["runs"]) == runs
 
 
+@pytest.mark.long
 def test_models_and_traces_that_were_changed_at_random_do_no_harm(
     client: Client, model: bytes, tmp_path: Path
 ) -> None:
