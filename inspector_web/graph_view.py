@@ -265,17 +265,30 @@ def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView | None) -> N
 
 
 def _frames(boxes: list[Box]) -> list[Frame]:
-    """Enclose the boxes of each group."""
+    """Enclose the boxes of each group; one by one where something else lies between them."""
     groups: dict[str, list[Box]] = {}
     for box in boxes:
         if box.group:
             groups.setdefault(box.group, []).append(box)
-    edge = APART // 3
     frames: list[Frame] = []
     for key, inside in groups.items():
-        left, top = min(box.x for box in inside), min(box.y for box in inside)
-        right, bottom = max(box.x for box in inside), max(box.y for box in inside)
         label = " ".join(box.label for box in inside)
-        width, height = right - left + WIDTH + 2 * edge, bottom - top + HEIGHT + 2 * edge
-        frames.append(Frame(key, label, left - edge, top - edge, width, height))
+        whole = _around(key, label, inside)
+        if any(box.group != key and _overlap(whole, box) for box in boxes):
+            frames += [_around(key, label, [box]) for box in inside]
+        else:
+            frames.append(whole)
     return frames
+
+
+def _around(key: str, label: str, inside: list[Box]) -> Frame:
+    edge = APART // 3
+    left, top = min(box.x for box in inside), min(box.y for box in inside)
+    right, bottom = max(box.x for box in inside), max(box.y for box in inside)
+    width, height = right - left + WIDTH + 2 * edge, bottom - top + HEIGHT + 2 * edge
+    return Frame(key, label, left - edge, top - edge, width, height)
+
+
+def _overlap(frame: Frame, box: Box) -> bool:
+    beside = box.x + WIDTH <= frame.x or frame.x + frame.width <= box.x
+    return not beside and box.y + HEIGHT > frame.y and frame.y + frame.height > box.y

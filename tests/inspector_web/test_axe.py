@@ -60,7 +60,7 @@ def entered(watch: Watch, server: Server, theme: str) -> Page:
 def going(page: Page, server: Server, place: str) -> None:
     page.goto("about:blank")
     page.goto(f"http://127.0.0.1:{server.port}/#{place}")
-    page.wait_for_selector(".lines, .view-box, .error")
+    page.wait_for_selector(".lines, .view-box, .plan, .error")
 
 
 @THEMES
@@ -76,6 +76,8 @@ def test_every_view_of_a_kernel(watch: Watch, server: Server, theme: str) -> Non
         "two runs": "step=24&beside=1",
         "time": "step=4&show=time&hide=1",
     }
+    if theme == "light":
+        places["re-run"] = "step=4&show=rerun&hide=1"
     found: dict[str, list[str]] = {}
     for name, place in places.items():
         going(page, server, place)

@@ -12,6 +12,7 @@ from irkit.graph import GRAPH_LEVEL, Builder, GraphFunc
 from irkit.inspector_web import Texts, graph_view, nest, nest_changes
 from irkit.inspector_web.texts import FunctionText
 from irkit.ir import LOOP_LEVEL, PrimFunc, parse
+from irkit.passes.graph import fuse_ops
 from irkit.phases import trace
 from irkit.transform import Step, Trace
 from tests.passes.loop.kernels import kernel
@@ -164,3 +165,18 @@ def test_a_graph_of_thousands_of_operators_is_collapsed_and_quick() -> None:
     assert not whole.collapsed
     assert len(whole.boxes) > 3_000
     assert np.unique([(box.x, box.y) for box in whole.boxes], axis=0).shape[0] == len(whole.boxes)
+
+
+def test_no_frame_encloses_what_is_outside_of_its_group() -> None:
+    b = Builder()
+    x, w, v = (b.param(name, (4, 4)) for name in "xwv")
+    left, right = b.op("matmul", x, w), b.op("matmul", x, v)
+    before = b.finish(b.op("add", b.op("relu", left), right))
+    after = fuse_ops(before)
+    view = graph_view(part_of(after), graph_view(part_of(before)))
+    assert len(view.frames) > 1
+    for frame in view.frames:
+        for box in view.boxes:
+            beside = box.x >= frame.x + frame.width or box.x + 160 <= frame.x
+            below = box.y >= frame.y + frame.height or box.y + 40 <= frame.y
+            assert box.group == frame.key or beside or below
