@@ -29,6 +29,8 @@ _ULPS = {
     "acosh": 0.6, "atanh": 0.6, "sin": 0.6, "cos": 0.6, "tan": 0.6, "asin": 2.4, "acos": 1.5,
     "atan": 0.6, "atan2": 0.6, "rsqrt": 1.5,
 }  # fmt: skip
+FUNCTIONS = tuple(_ULPS)
+"""The functions that are near the true value, by units in the last place."""
 _ULPS_OF = {"f64": 10.0, "f16": 1.0, "bf16": 1.0}
 _ROUNDED = {"sqrt", "fmod", "floor", "ceil", "trunc", "round", "sign", "abs"}
 
@@ -51,6 +53,12 @@ def ulps_of(name: str, dtype: DType) -> float:
     if name in _ROUNDED:
         return 0.5
     return _ULPS_OF.get(str(dtype), _ULPS.get(name, 1.0)) + 0.5
+
+
+def ulp_of(value: Array, dtype: DType) -> Array:
+    """Bound a unit in the last place of values from above; denormal ones have that of denormals."""
+    name = str(dtype)
+    return 2 * _UNIT[name] * np.abs(value) + _TINIEST[name]
 
 
 def unit_of(dtype: DType) -> float:

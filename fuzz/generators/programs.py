@@ -15,6 +15,7 @@ from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.bounded import evaluate_bounded
 from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.functions import draw_functions
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.programs import loop_function
@@ -49,9 +50,12 @@ _THEMES = (
 
 
 def draw_program(picks: Picks) -> Sample:
-    """Draw a program with arguments: mostly stages, one in six a bare loop function."""
+    """Draw a program with arguments: mostly stages, one in six a bare loop function, and few that
+    apply functions to special values."""
     if picks.one_in(6):
         return draw_loops(picks)
+    if picks.one_in(30):
+        return draw_functions(picks)
     return draw_stages(picks, picks.pick(_THEMES))
 
 

@@ -8,11 +8,12 @@ from irkit.core import rewrite
 from irkit.debug.compare import compare
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.generators.bounded import evaluate_bounded
+from irkit.fuzz.generators.functions import draw_functions
 from irkit.fuzz.generators.programs import draw_stages
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.sample import draw_sample
 from irkit.fuzz.stages import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Theme
-from irkit.ir import Add, Expr, PrimFunc, Sub, interpret, script, verify
+from irkit.ir import Add, Call, Expr, PrimFunc, Sub, interpret, script, verify
 
 COUNT = 120
 
@@ -55,6 +56,27 @@ def test_a_sum_that_became_a_difference_is_found() -> None:
         found += bool(_wrong(sample, func))
     assert changed > COUNT // 4
     assert found > 0.7 * changed  # Some add up nothing, or what a later stage leaves aside.
+
+
+def test_functions_of_special_values_are_as_near_as_they_say() -> None:
+    for number in range(COUNT // 2):
+        sample = draw_functions(picks_of(number))
+        assert isinstance(sample.ir, PrimFunc)
+        assert _wrong(sample, sample.ir) == "", number
+
+
+def test_a_function_that_is_another_is_found() -> None:
+    def wrong(node: Call) -> Expr:
+        return node.replace(name={"exp": "exp2", "asin": "atan"}.get(node.name, node.name))
+
+    changed = found = 0
+    for number in range(COUNT):
+        sample = draw_functions(picks_of(number))
+        assert isinstance(sample.ir, PrimFunc)
+        func = rewrite(sample.ir, wrong, on=Call)
+        changed += script(func) != script(sample.ir)
+        found += bool(_wrong(sample, func))
+    assert changed == found > COUNT // 8
 
 
 def test_programs_and_loops_are_valid() -> None:
