@@ -1,5 +1,6 @@
 """Where the encoding of a model breaks."""
 
+import numpy as np
 import onnx
 import pytest
 from onnx.helper import make_node
@@ -76,3 +77,11 @@ def test_an_error_does_not_quote_a_name_without_end() -> None:
     with pytest.raises(ImportFailed, match="characters left out") as caught:
         import_onnx(model)
     assert len(str(caught.value)) < 20_000
+
+
+def test_a_bound_that_is_no_single_number_is_refused() -> None:
+    bound = np.ones((1, 1), np.float32)
+    node = make_node("Clip", ["x", "low"], ["y"])
+    model = model_of([node], {"x": (2, 3)}, ["y"], opset=13, constants={"low": bound})
+    with pytest.raises(ImportFailed, match="bound 'low' has rank 2; expected one number"):
+        import_onnx(model)

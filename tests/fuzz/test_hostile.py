@@ -12,8 +12,11 @@ from irkit.fuzz.hostile import (
     HostileKind,
     Sweep,
     Verdict,
+    compare,
     hostile_case,
+    onnx_seeds,
     try_hostile,
+    try_model,
     try_text,
 )
 from irkit.fuzz.picks import Picks
@@ -74,3 +77,18 @@ def test_what_takes_its_process_with_it_is_found_and_the_rest_is_tried() -> None
     assert dead == {number for number in range(3) if LOOP in hostile_case("text", number)}
     assert len(dead) == 1
     assert sweep.wrong == len(dead)
+
+
+def test_a_wrong_number_of_any_model_is_noticed() -> None:
+    compared = 0
+    for data in onnx_seeds():
+        ran = try_model(data)
+        if not ran.outputs:
+            continue
+        compared += 1
+        assert compare(data, ran.inputs, ran.outputs).status == "agrees"
+        off = {name: array + array.dtype.type(1) for name, array in ran.outputs.items()}
+        assert compare(data, ran.inputs, off).status == "wrong"
+        narrow = {name: array[..., :0] for name, array in ran.outputs.items()}
+        assert compare(data, ran.inputs, narrow).status == "wrong"
+    assert compared >= 18

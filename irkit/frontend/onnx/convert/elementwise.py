@@ -116,4 +116,6 @@ def clip(node: OnnxNode) -> Value:
 
 
 def _scalar(node: OnnxNode, bound: Value) -> Value:
+    if node.rank(bound) > 1:
+        raise node.fail(f"bound {bound.name!r} has rank {node.rank(bound)}; expected one number")
     return bound if node.rank(bound) == 0 else node.op("reshape", bound, shape=())
