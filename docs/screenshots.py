@@ -58,7 +58,51 @@ def main() -> None:
         take(browser, (traces[0],), "step=7&line=R5", "light", "inspector-difference")
         take(browser, traces, "beside=1&step=24", "dark", "inspector-two-runs")
         take(browser, (model,), "show=graph&step=4", "light", "inspector-graph")
+        take_guilty(browser, wrong_script(Path(folder)))
         browser.close()
+
+
+WRONG = """
+import irkit
+from irkit.core import Node, rewrite
+from irkit.ir import For, PrimFunc, parse
+from irkit.phases import DEFAULT
+from irkit.transform import define_pass
+
+@define_pass
+def peel_last_iterations(func: PrimFunc) -> PrimFunc:
+    \"\"\"Take the last iteration out of inner loops, and forget to do it.\"\"\"
+
+    def peeled(loop: Node) -> Node | None:
+        if isinstance(loop, For) and loop.kind == "serial" and not isinstance(loop.body, For):
+            return loop.replace(end=loop.end - 1)
+        return None
+
+    return rewrite(func, peeled, on=For)
+
+irkit.lower(parse(MATMUL, file="matmul.irs"), pipeline=DEFAULT.insert(peel_last_iterations, phase=2))
+"""
+
+
+def wrong_script(folder: Path) -> str:
+    """Write a script with a pass that has a mistake."""
+    path = folder / "kernel.py"
+    path.write_text(f"MATMUL = {MATMUL!r}\n{WRONG}")
+    return str(path)
+
+
+def take_guilty(browser: Browser, script: str) -> None:
+    """Look for the guilty pass, go there, and take a picture."""
+    with served(opened(script)) as server:
+        page = browser.new_page(viewport=SIZE, bypass_csp=True)
+        page.goto(server.address)
+        page.wait_for_selector(".lines")
+        page.select_option("#theme", "light")
+        page.click("#find-guilty")
+        page.click("#go-guilty")
+        page.wait_for_selector(".row .come")
+        (HERE / "inspector-verdict.png").write_bytes(with_palette(page, page.screenshot()))
+        page.close()
 
 
 def take(browser: Browser, files: tuple[str, ...], place: str, theme: str, name: str) -> None:

@@ -4,6 +4,7 @@ Each is a kind of work: what is asked, what that means in the workspace, what go
 the function that answers there.
 """
 
+import math
 import tempfile
 from collections.abc import Sequence
 from functools import partial
@@ -16,6 +17,7 @@ from irkit.core import InputError
 from irkit.debug import Child, Limits, carrying_step
 from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.bisecting import Guilty, find_guilty
+from irkit.inspector_web.constants import fill_constants
 from irkit.inspector_web.costs import Compared, Costs, compare_costs, function_costs
 from irkit.inspector_web.llvm_passes import LlvmPasses, llvm_passes
 from irkit.inspector_web.planning import Source, registry
@@ -30,6 +32,8 @@ from irkit.transform import AnyPass, Step, Trace
 LIMITS = Limits(seconds=300.0, memory=8 << 30)
 LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 TRACE = "asked.trace"
+QUICK_BYTES = 1 << 18
+"""Of constants, with which a model is run without being asked twice."""
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -85,12 +89,22 @@ def _find_verdicts(workspace: Workspace, asked: AskVerdicts) -> Chosen:
 
 
 def _send_verdicts(chosen: Chosen, folder: Path) -> tuple[Any, ...]:
-    return chosen.save(folder), chosen.numbers, chosen.careful, str(folder)
+    source = chosen.run.opened.source
+    return chosen.save(folder), chosen.numbers, chosen.careful, source, str(folder)
 
 
-def answer_verdicts(path: str, numbers: Sequence[int], careful: bool, folder: str) -> Checked:
-    """Check the steps of a file; what the child runs."""
-    checked = check_steps(Trace.load(path, LEVELS), careful=careful, tell=_told(folder))
+def answer_verdicts(
+    path: str, numbers: Sequence[int], careful: bool, source: Source | None, folder: str
+) -> Checked:
+    """Check the steps of a file; what the child runs.
+
+    Constants that the trace left out come from the model again; of a large one only with care,
+    because NumPy takes a minute for a step.
+    """
+    trace = Trace.load(path, LEVELS)
+    if source is not None:
+        fill_constants(trace, source, math.inf if careful else QUICK_BYTES)
+    checked = check_steps(trace, careful=careful, tell=_told(folder))
     named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in checked.verdicts)
     return msgspec.structs.replace(checked, verdicts=tuple(named))
 
@@ -128,7 +142,10 @@ def pass_of(source: Source | None, step: Step) -> AnyPass:
 
 def answer_guilty(path: str, numbers: Sequence[int], source: Source | None, folder: str) -> Guilty:
     """Look for the guilty pass in a file; what the child runs."""
-    found = find_guilty(Trace.load(path, LEVELS), partial(pass_of, source), tell=_told(folder))
+    trace = Trace.load(path, LEVELS)
+    if source is not None:
+        fill_constants(trace, source, QUICK_BYTES)
+    found = find_guilty(trace, partial(pass_of, source), tell=_told(folder))
     named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in found.checked)
     found = msgspec.structs.replace(found, checked=tuple(named))
     if found.step is None:

@@ -202,6 +202,11 @@ def _text(verdict: Verdict, status: Held, samples: int) -> str:
         return f"{place} is {error.found} after the pass and was {error.expected} before it{more}."
     if status == "failed":
         return f"What the pass made does not run: {verdict.message}"
+    if "was not kept" in verdict.message:
+        return (
+            "It could not be tried: large constants are not in the trace. Where the model itself "
+            "was opened, a careful check of this pass reads them again, and may take minutes."
+        )
     return f"It could not be tried: {verdict.message}"
 
 

@@ -50,6 +50,11 @@ class ArrayData:
     def is_absent(self) -> bool:
         return self._array is None
 
+    def fill(self, known: "ArrayData") -> None:
+        """Take the data that was not kept from an equal array that has it."""
+        assert self == known
+        self._array = known.array
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 over type, shape and bytes, in hexadecimal."""

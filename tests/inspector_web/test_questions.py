@@ -2,11 +2,16 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx
 import pytest
+from onnx import helper, numpy_helper
 
 from irkit.inspector_web.opening import Inspection
+from irkit.inspector_web.verdicts import check_steps
 from irkit.transform import Trace
 from tests.inspector_web.pages import Client, client_of, opened
 from tests.inspector_web.test_verdicts import wrong_trace
@@ -82,6 +87,29 @@ def test_llvms_passes_are_those_of_the_stage(client: Client, wrong: Trace) -> No
     found = asked(client, "llvm-passes", state=f"0.{len(wrong) - 1}.a")
     assert found["function"] == "f"
     assert len(found["texts"]) == len(found["passes"]) + 1
+
+
+def test_constants_that_a_trace_leaves_out_come_from_the_model_again(tmp_path: Path) -> None:
+    weights = numpy_helper.from_array(np.ones((32, 32), np.float32), "w")
+    nodes = [
+        helper.make_node("Add", ["w", "w"], ["twice"]),
+        helper.make_node("MatMul", ["x", "twice"], ["y"]),
+    ]
+    ends = [helper.make_tensor_value_info(name, 1, [4, 32]) for name in "xy"]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], [weights])
+    onnx.save(helper.make_model(graph), str(tmp_path / "m.onnx"))
+    inspection = opened(str(tmp_path / "m.onnx"))
+    try:
+        run = inspection.workspace.runs[0] if inspection.workspace is not None else None
+        assert run is not None
+        fold = at(run.trace, "fold-constants")
+        (found,) = asked(client_of(inspection), "verdicts", run=0, step=fold)["verdicts"]
+        assert (found["status"], found["how"]) == ("exact", "NumPy")
+        (alone,) = check_steps(run.trace, [fold]).verdicts
+        assert alone.status == "unknown"
+        assert "large constants are not in the trace" in alone.text
+    finally:
+        inspection.close()
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,13 @@ def test_a_function_that_fails_as_given_cannot_be_told_and_says_why() -> None:
     assert "the function as it is given fails" in found.text
 
 
+def test_a_division_by_zero_ends_nothing() -> None:
+    """It is defined, in native code too."""
+    text = "def f(A: i32[8], C: i32[8]):\n    for i in serial(0, 8):\n        C[i] = {} // (A[i] * 0)\n"
+    found = check_steps(Trace([step(text.format(7), text.format(8))]), careful=True)
+    assert [each.status for each in found.verdicts] == ["exact"]
+
+
 def test_native_code_that_crashes_is_told_and_the_other_steps_are_still_checked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
