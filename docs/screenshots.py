@@ -80,7 +80,8 @@ def peel_last_iterations(func: PrimFunc) -> PrimFunc:
 
     return rewrite(func, peeled, on=For)
 
-irkit.lower(parse(MATMUL, file="matmul.irs"), pipeline=DEFAULT.insert(peel_last_iterations, phase=2))
+pipeline = DEFAULT.insert(peel_last_iterations, phase=2)
+irkit.lower(parse(MATMUL, file="matmul.irs"), pipeline=pipeline)
 """
 
 

@@ -116,7 +116,7 @@ def _with_rewrites(told: Guilty, step: Step, resolve: Callable[[Step], AnyPass])
         rewrites=tuple(
             GuiltyRewrite(
                 each.number + 1,
-                each.rule,
+                each.rule.replace("<locals>.", ""),
                 "" if each.span is None else f"{os.path.basename(each.span.file)}:{each.span.line}",
             )
             for each in found.rewrites[:MOST_REWRITES]

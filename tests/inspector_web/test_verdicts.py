@@ -104,7 +104,8 @@ def test_a_function_that_fails_as_given_cannot_be_told_and_says_why() -> None:
 
 def test_a_division_by_zero_ends_nothing() -> None:
     """It is defined, in native code too."""
-    text = "def f(A: i32[8], C: i32[8]):\n    for i in serial(0, 8):\n        C[i] = {} // (A[i] * 0)\n"
+    head = "def f(A: i32[8], C: i32[8]):\n    for i in serial(0, 8):\n"
+    text = head + "        C[i] = {} // (A[i] * 0)\n"
     found = check_steps(Trace([step(text.format(7), text.format(8))]), careful=True)
     assert [each.status for each in found.verdicts] == ["exact"]
 
