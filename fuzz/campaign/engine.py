@@ -19,14 +19,14 @@ from irkit.debug import Child, ChildDied, Limits
 from irkit.fuzz.campaign.draws import Draw, draw_of, written
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
 from irkit.fuzz.campaign.tally import Tally
-from irkit.fuzz.campaign.worker import TIER_BYTES, Asked, Ran, digest_of, run_case
+from irkit.fuzz.campaign.worker import TIER_BYTES, Asked, Ran, digest_of, drawn_text, run_case
 from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.judging import PROMISES, Outcome, Status
 
 THOROUGH_EVERY = 10
 ELSEWHERE_EVERY = 50
 RETRIES = 3
-CASE_SECONDS = 20.0
+CASE_SECONDS = 30.0
 _CASES_OF_A_WORKER = 2000
 _DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
@@ -251,6 +251,12 @@ class _Worker:
                 return None
             raise IRKitError(f"a worker cannot be run: {error}") from error
 
+    def _text(self, draw: Draw) -> str:
+        try:
+            return self.child.call(drawn_text, draw)
+        except (ChildDied, IRKitError, OSError, ValueError):
+            return ""
+
     def _tier(self) -> str:
         """Read where a worker was when it died."""
         try:
@@ -275,7 +281,8 @@ class _Worker:
     def _tried_again(self, finding: Finding, asked: Asked) -> Finding:
         """Run a case again, to know whether it is always wrong, and which pass is guilty."""
         died = finding.outcome.status in _DEATHS.values()
-        for _ in range(RETRIES):
+        hangs = finding.outcome.status == "hang"
+        for _ in range(min(RETRIES, 1) if hangs else RETRIES):
             ran = self._ran(finding.draw, asked)
             if ran is None:
                 break
@@ -289,7 +296,8 @@ class _Worker:
                 by_code = finding.outcome.tier in ("O0", "O3") and ran.outcome.ok
                 named = "code" if by_code else ran.outcome.named
                 outcome = finding.outcome.replace(named=named)
+                text = ran.text or self._text(finding.draw)
                 finding = msgspec.structs.replace(
-                    finding, outcome=outcome, text=ran.text, digest=ran.digest
+                    finding, outcome=outcome, text=text, digest=ran.digest
                 )
         return finding

@@ -108,6 +108,11 @@ def digest_of(draw: Draw) -> str:
         return _digest(str(error))
 
 
+def drawn_text(draw: Draw) -> str:
+    """Print what a case draws."""
+    return text_of(draw.sample())
+
+
 def text_of(sample: Sample) -> str:
     """Print the program, the schedule and the passes of a sample."""
     if isinstance(sample.ir, str):

@@ -9,7 +9,7 @@ from functools import cache
 import msgspec
 
 from irkit.codegen import compile_object, emit, runnable
-from irkit.core import IRKitError, Target
+from irkit.core import IRKitError, Target, count_nodes
 from irkit.debug import schedule_steps, scheduled_steps
 from irkit.debug.check import PATIENCE
 from irkit.debug.primitives import SCHEDULE
@@ -22,6 +22,8 @@ from irkit.fuzz.judging.outcome import Wrong
 from irkit.ir import Interpreted, PrimFunc, StepLimit, verify
 from irkit.transform import Step
 
+# Loops marked unrolled inside each other may become so much that LLVM takes minutes.
+_MOST_NODES = 30_000
 _FLUSH: tuple[Flush, Flush] = ("end", "start")
 
 
@@ -74,6 +76,8 @@ class LoopCase:
         self.steps = list(self.sample.pipeline.steps(self.scheduled, verify=False))
         self.course.fired = [step.name for step in self.steps if step.changed]
         self.lowered = _last(self.steps, self.scheduled)
+        if count_nodes(self.lowered) > _MOST_NODES:
+            raise Wrong("invalid", "it became too large to be run in time")
         problems = verify(self.lowered)
         if problems:
             raise Wrong("failed", f"what was lowered does not verify: {problems[0]}")

@@ -103,6 +103,11 @@ def test_a_pass_that_lies_about_a_change_breaks_a_promise() -> None:
     assert judge(sample, thorough=True).named == "copy-everything"
 
 
+def test_what_became_too_large_for_llvm_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irkit.fuzz.judging.loops._MOST_NODES", 5)
+    assert judge(sample_of(DEFAULT)).status == "invalid"
+
+
 def test_a_crash_has_a_tier_because_it_is_told_before() -> None:
     heard: list[str] = []
     judge(sample_of(DEFAULT), told=heard.append)
