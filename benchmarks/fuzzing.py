@@ -28,7 +28,7 @@ def cases_of(kind: Kind) -> None:
     tally = Tally()
     for number in range(-10, CASES):
         draw = Draw(kind, 5, abs(number))
-        ran = run_case(draw, asked_of(abs(number), 1))
+        ran = run_case(draw, asked_of(draw, 1))
         if number >= 0:  # The first few load what all need.
             tally.add(kind, ran, is_loop=True)
     rate = tally.cases / tally.processor

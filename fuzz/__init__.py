@@ -1,17 +1,20 @@
 """Random programs and planted bugs for finding faults. Reading order: expressions, nests, programs;
 picks, stages, stage_values, stage_draws, schedule_draws (random schedules); generators, sample,
-strategies, coverage (samples of each kind); kernels, threads, fixed_schedules, fixed_graphs, cases;
-trial, nursery (a changed pass in a child process); planted, mutants, score, command_teeth; campaign
-and command_fuzz (many cases in worker processes); pass_check (a decorator for users' tests)."""
+strategies, coverage (samples of each kind); judging, shrinking, campaign, command_fuzz (many
+samples in worker processes); kernels, threads, fixed_schedules, fixed_graphs, cases; trial, nursery
+(a changed pass in a child process); planted, mutants, score, command_teeth; hunting (are planted
+bugs found by drawn samples); hostile; pass_check (a decorator for users' tests)."""
 
 from irkit.debug import InputSet
 from irkit.fuzz.coverage import never_drawn
 from irkit.fuzz.generators import KINDS, Kind, Sample, Unusable
+from irkit.fuzz.judging import Outcome, judge
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.pass_check import PassCase, PassCheck, PassRefuted, check_pass
 from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.programs import arguments, prim_funcs
 from irkit.fuzz.sample import draw_sample
+from irkit.fuzz.shrinking import parse_sample, read_sample
 from irkit.fuzz.strategies import (
     graphs,
     onnx_models,
@@ -27,6 +30,7 @@ __all__ = [
     "KINDS",
     "InputSet",
     "Kind",
+    "Outcome",
     "PassCase",
     "PassCheck",
     "PassRefuted",
@@ -37,12 +41,15 @@ __all__ = [
     "check_pass",
     "draw_sample",
     "graphs",
+    "judge",
     "never_drawn",
     "onnx_models",
+    "parse_sample",
     "picks_of",
     "pipelines",
     "prim_funcs",
     "programs",
+    "read_sample",
     "schedules",
     "tensors_for",
     "texts",

@@ -81,6 +81,13 @@ class Duration(click.ParamType[float]):
     help="Where findings go, a file each, and what is running now.",
 )
 @click.option(
+    "--corpus",
+    default="tests/corpus",
+    show_default=True,
+    type=NEW_FOLDER,
+    help="Samples kept as text, which run first: copy a finding's .toml there to keep it.",
+)
+@click.option(
     "--replay",
     "again",
     type=click.Path(exists=True, dir_okay=False),
@@ -97,6 +104,7 @@ def fuzz(
     report: str | None,
     junit: str | None,
     folder: str,
+    corpus: str,
     again: str | None,
 ) -> None:
     """Draw programs, schedules, pipelines and models at random, and say whether all that runs them
@@ -106,6 +114,9 @@ def fuzz(
     (LLVM's O0 and O3, amid guard pages); all must give what NumPy gives. One case in ten, and each
     that is wrong, also runs after each pass, which names the guilty one. Every second case asks for
     one of the promises that hold whatever is computed, such as that text reads back.
+
+    What is wrong is made small, and kept as text that needs no generator, as a test, and as a trace
+    for `irkit inspect`.
 
     Cases run in worker processes with limits on time and memory; what crashes one is a finding.
     The exit code is 0 if all is well; 1 if something was found; 2 if nothing was tested: fewer than
@@ -118,10 +129,10 @@ def fuzz(
       irkit fuzz --time 1m --pass '1:my_package.passes:my_pass{lanes=8}'
       irkit fuzz --replay fuzz-findings/mismatch-at-lowered-simplify-programs-7-12.toml
     """
-    if passes:
-        find_users_modules()
+    find_users_modules()
     if again is not None:
         sys.exit(_replayed(Path(again)))
+    kept = tuple(read_draw(path) for path in sorted(Path(corpus).glob("*.toml")))
     if seconds is None and cases is None:
         seconds = _UNITS["m"]
     plan = Plan(
@@ -133,6 +144,7 @@ def fuzz(
         passes=passes,
         under_test=checked_names(passes),
         folder=Path(folder),
+        kept=kept,
     )
     campaign = Campaign(plan)
     try:
@@ -173,8 +185,6 @@ class _Progress:
 def _replayed(path: Path) -> int:
     """Run the case of a file, and say what comes of it; 1 if it is still wrong."""
     draw = read_draw(path)
-    if draw.passes:
-        find_users_modules()
     asked = Asked(thorough=True, promises=tuple(PROMISES))
     try:
         outcome = isolate(run_case, draw, asked, seconds=CASE_SECONDS).outcome

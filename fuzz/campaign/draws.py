@@ -11,6 +11,7 @@ from irkit.fuzz.generators import KINDS, Kind, Sample
 from irkit.fuzz.judging import is_model
 from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.sample import draw_sample
+from irkit.fuzz.shrinking import read_sample
 from irkit.ir import PrimFunc
 from irkit.phases.command_options import registry
 from irkit.phases.placing import Flow
@@ -19,17 +20,19 @@ from irkit.transform import parse_placed
 
 class Draw(msgspec.Struct, frozen=True):
     """A case: its kind, the seed of the campaign, and its number in it. ``passes`` are those under
-    test, each with its place, as ``--pass`` has it."""
+    test, each with its place, as ``--pass`` has it. With a ``file`` nothing is drawn: that is the
+    file of a sample, which holds all."""
 
     kind: Kind
     seed: int
     number: int
     passes: tuple[str, ...] = ()
+    file: str = ""
 
     @property
     def name(self) -> str:
         """Name it, such as for a file."""
-        return f"{self.kind}-{self.seed}-{self.number}"
+        return Path(self.file).stem if self.file else f"{self.kind}-{self.seed}-{self.number}"
 
     @property
     def picks(self) -> Picks:
@@ -38,7 +41,13 @@ class Draw(msgspec.Struct, frozen=True):
         return picks_of(int.from_bytes(digest[:8], "little"))
 
     def sample(self) -> Sample:
-        """Draw it. Raises: Unusable; IRKitError if a pass under test cannot stand in its place."""
+        """Draw it, or read its file.
+
+        Raises: Unusable; IRKitError if a pass under test cannot stand in its place, or the file is
+        none of a sample; OSError.
+        """
+        if self.file:
+            return read_sample(Path(self.file))
         return with_passes(draw_sample(self.kind, self.picks), self.passes)
 
 
@@ -70,7 +79,7 @@ def written(draw: Draw) -> str:
     return (
         f"kind = {_quoted(draw.kind)}\nseed = {draw.seed}\nnumber = {draw.number}\n"
         f"passes = [{passes}]\n"
-    )
+    ) + (f"file = {_quoted(draw.file)}\n" if draw.file else "")
 
 
 def _quoted(text: str) -> str:
@@ -79,10 +88,13 @@ def _quoted(text: str) -> str:
 
 
 def read_draw(path: Path) -> Draw:
-    """Read the file of a case. Raises: FormatError if it is none."""
+    """Read the file of a case, or of a sample. Raises: FormatError if it is none; OSError."""
     try:
         data = tomllib.loads(path.read_text("utf-8"))
+        if "irkit_sample" in data:
+            return Draw(read_sample(path).kind, 0, 0, file=str(path))
         fields = {name: data[name] for name in ("kind", "seed", "number", "passes")}
+        fields["file"] = data.get("file", "")
         draw = msgspec.convert(fields, Draw)
     except (ValueError, KeyError) as error:
         raise FormatError(

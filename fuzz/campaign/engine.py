@@ -18,6 +18,7 @@ from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
 from irkit.fuzz.campaign.draws import Draw, draw_of, written
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
+from irkit.fuzz.campaign.small import SECONDS, SmallCase, small_case
 from irkit.fuzz.campaign.tally import Tally
 from irkit.fuzz.campaign.worker import TIER_BYTES, Asked, Ran, digest_of, drawn_text, run_case
 from irkit.fuzz.generators import KINDS, Kind
@@ -28,6 +29,8 @@ ELSEWHERE_EVERY = 50
 RETRIES = 3
 CASE_SECONDS = 30.0
 _CASES_OF_A_WORKER = 2000
+_SHRINKING = 5.0  # There are three searches, and what comes before and after them.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # It will fork.
 _DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 
@@ -45,8 +48,9 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What a campaign is to do. Units: ``seconds`` of the whole, ``case_seconds`` of a case,
-    ``memory`` bytes of a worker."""
+    """What a campaign is to do. ``kept`` are cases from files, which run first. Units: ``seconds``
+    of the whole, ``case_seconds`` of a case, ``shrink_seconds`` of each search for a smaller one (0
+    for none), ``memory`` bytes of a worker."""
 
     seed: int = 0
     kinds: tuple[Kind, ...] = KINDS
@@ -58,6 +62,8 @@ class Plan(msgspec.Struct, frozen=True):
     folder: Path | None = None
     case_seconds: float = CASE_SECONDS
     memory: int | None = 2 << 30
+    kept: tuple[Draw, ...] = ()
+    shrink_seconds: float = SECONDS
 
 
 class Campaign:
@@ -70,6 +76,7 @@ class Campaign:
         self.seconds = 0.0
         self.interrupted = False
         self._next = 0
+        self._kept = list(plan.kept)
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._done: queue.SimpleQueue[Done | BaseException | None] = queue.SimpleQueue()
@@ -137,6 +144,8 @@ class Campaign:
         """Give the next case; None when the campaign is over."""
         plan = self.plan
         with self._lock:
+            if self._kept and not self._stop.is_set():
+                return self._kept.pop(0)
             over = plan.cases is not None and self._next >= plan.cases
             if over or self._stop.is_set() or time.monotonic() >= self._ends:
                 return None
@@ -157,19 +166,26 @@ class Campaign:
         with self._lock:
             return self.findings.wants_look(finding.group, finding.digest)
 
+    def wants_small(self, finding: Finding) -> bool:
+        """Say whether a finding is worth making small."""
+        with self._lock:
+            return not self.is_stopping and self.findings.wants_small(finding.group)
+
     def lost_worker(self) -> None:
         """Count a worker that died of a case."""
         with self._lock:
             self.tally.workers_lost += 1
 
 
-def asked_of(number: int, kinds: int, tier_file: str = "") -> Asked:
-    """Say how a case of a number is judged, where so many kinds take turns.
+def asked_of(draw: Draw, kinds: int, tier_file: str = "") -> Asked:
+    """Say how a case is judged, where so many kinds take turns: one from a file in every way.
 
     What is asked for turns once the kinds have, or some kinds would never be asked for it.
     """
-    turn, names = number // kinds, tuple(PROMISES)
+    turn, names = draw.number // kinds, tuple(PROMISES)
     promises = (names[turn // 2 % len(names)],) if turn % 2 else ()
+    if draw.file:
+        promises = names
     thorough = turn % THOROUGH_EVERY == 0
     return Asked(thorough=thorough, promises=promises, tier_file=tier_file)
 
@@ -183,6 +199,8 @@ class _Worker:
         limits = Limits(plan.case_seconds, plan.memory)
         self.child = Child(limits)
         self.elsewhere = Child(limits, env={"PYTHONHASHSEED": str(number + 1)})
+        # It judges in forks, each with limits of its own.
+        self.shrinker = Child(Limits(_SHRINKING * max(plan.shrink_seconds, 1.0)), env=ONE_THREAD)
         self.case_file = None if plan.folder is None else plan.folder / f"running-{number}.toml"
         self.tier_file = None if plan.folder is None else plan.folder / f"running-{number}.tier"
         self.left = _CASES_OF_A_WORKER
@@ -204,6 +222,7 @@ class _Worker:
         """End the processes."""
         self.child.close()
         self.elsewhere.close()
+        self.shrinker.close()
 
     def forget(self) -> None:
         """Remove the files that say what is running."""
@@ -218,7 +237,8 @@ class _Worker:
             # On disk before it runs: whatever happens to this process, the case can be had again.
             self.case_file.write_text(written(draw), "utf-8")
         self._renew()
-        asked = asked_of(draw.number, len(self.campaign.plan.kinds), str(self.tier_file or ""))
+        plan = self.campaign.plan
+        asked = asked_of(draw, len(plan.kinds), str(self.tier_file or ""))
         ran = self._ran(draw, asked)
         elsewhere = draw.number % ELSEWHERE_EVERY == ELSEWHERE_EVERY // 2
         if elsewhere and ran is not None and not ran.outcome.is_finding:
@@ -228,7 +248,24 @@ class _Worker:
         finding = Finding(draw, ran.outcome, ran.text, ran.digest)
         if not self.campaign.wants_look(finding):
             return Done(draw, ran, finding.group)
-        return Done(draw, ran, finding.group, self._tried_again(finding, asked))
+        first = finding.group
+        finding = self._tried_again(finding, asked)
+        new = bool(finding.again and plan.shrink_seconds and not draw.file)
+        if new and self.campaign.wants_small(finding):
+            finding.small = self._made_small(finding, asked)
+        return Done(draw, ran, first, finding)
+
+    def _made_small(self, finding: Finding, asked: Asked) -> SmallCase | None:
+        folder = self.campaign.plan.folder
+        trace = "" if folder is None else str(folder / f"{finding.stem}.trace")
+        name = finding.stem.replace("-", "_")
+        seconds = self.campaign.plan.shrink_seconds
+        try:
+            return self.shrinker.call(
+                small_case, finding.draw, asked.promises, name, trace, seconds
+            )
+        except (ChildDied, IRKitError, OSError, EOFError, ValueError):
+            return None  # The case as it was drawn is there in any way.
 
     def _renew(self) -> None:
         """Take another process after many cases: what they leave behind adds up."""

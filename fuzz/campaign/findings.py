@@ -9,6 +9,7 @@ import msgspec
 
 from irkit.core import replacing
 from irkit.fuzz.campaign.draws import Draw, written
+from irkit.fuzz.campaign.small import SmallCase
 from irkit.fuzz.judging import Outcome
 
 Group: TypeAlias = tuple[str, str]
@@ -18,7 +19,8 @@ MOST_OF_A_KIND = 3
 
 class Finding(msgspec.Struct):
     """A case that is wrong. ``again`` says how often it was so in ``tries`` more; ``digest`` is
-    that of its program; ``file`` is where it lies."""
+    that of its program; ``file`` is where it lies; ``small`` is what is left of it, if anybody
+    made it small."""
 
     draw: Draw
     outcome: Outcome
@@ -27,6 +29,7 @@ class Finding(msgspec.Struct):
     again: int = 0
     tries: int = 0
     file: str = ""
+    small: SmallCase | None = None
 
     @property
     def group(self) -> Group:
@@ -41,7 +44,14 @@ class Finding(msgspec.Struct):
 
     def __str__(self) -> str:
         sure = f"came again {self.again} of {self.tries} times" if self.tries else "not tried again"
-        return f"{self.title}; {sure}\n{self.outcome.message}".rstrip()
+        small = f"\n{self.small}" if self.small is not None else ""
+        return f"{self.title}; {sure}\n{self.outcome.message}{small}".rstrip()
+
+    @property
+    def stem(self) -> str:
+        """Name its files."""
+        what = _UNUSUAL.sub("-", f"{self.outcome.symptom} {self.outcome.named}".lower()).strip("-")
+        return f"{what}-{self.draw.name}"
 
 
 class Findings:
@@ -54,6 +64,7 @@ class Findings:
         self.counted: Counter[Group] = Counter()
         self._looks: Counter[Group] = Counter()
         self._programs: set[tuple[Group, str]] = set()
+        self._made_small: set[Group] = set()
         self._known_as: dict[Group, Group] = {}
 
     def wants_look(self, group: Group, digest: str) -> bool:
@@ -65,6 +76,13 @@ class Findings:
         self._looks[group] += 1
         self._programs.add((group, digest))
         return True
+
+    def wants_small(self, group: Group) -> bool:
+        """Say whether the first of a group is there to be made small, and take it that somebody
+        does: the others mostly become the same."""
+        wanted = group not in self._made_small
+        self._made_small.add(group)
+        return wanted
 
     def add(self, finding: Finding, first_group: Group) -> None:
         """Keep a finding that was looked at; before that it was one of ``first_group``."""
@@ -80,13 +98,17 @@ class Findings:
 
 
 def write_finding(finding: Finding, folder: Path) -> Path:
-    """Write a finding as a file that ``irkit fuzz --replay`` runs again."""
-    name = _UNUSUAL.sub("-", f"{finding.outcome.symptom} {finding.outcome.named}".lower())
-    path = folder / f"{name.strip('-')}-{finding.draw.name}.toml"
+    """Write a finding as a file that ``irkit fuzz --replay`` runs again; what was made small also
+    as a test."""
+    path = folder / f"{finding.stem}.toml"
     said = f"{finding}\n\nRun it again with: irkit fuzz --replay {path}"
+    small = finding.small
+    rest = f"{written(finding.draw)}\n{_commented(finding.text)}" if small is None else small.text
     with replacing(path) as made:
-        text = f"{_commented(said)}\n{written(finding.draw)}\n{_commented(finding.text)}"
-        made.write_text(text, "utf-8")
+        made.write_text(f"{_commented(said)}\n{rest}", "utf-8")
+    if small is not None:
+        with replacing(folder / f"test_{_UNUSUAL.sub('_', finding.stem)}.py") as made:
+            made.write_text(small.test, "utf-8")
     return path
 
 

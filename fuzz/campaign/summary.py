@@ -1,5 +1,6 @@
 """Say what a campaign did and found: as text, as a page, and for CI."""
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from html import escape
 from xml.etree import ElementTree as Xml
@@ -130,7 +131,12 @@ def _found(campaign: Campaign) -> Iterator[str]:
         yield ""
         yield str(finding)
         if finding.file:
-            yield f"  again: irkit fuzz --replay {finding.file}"
+            yield f"  again:      irkit fuzz --replay {finding.file}"
+        small = finding.small
+        if small is not None:
+            if small.trace:
+                yield f"  each pass:  irkit inspect {small.trace}"
+            yield from ("  as a test:", "", *textwrap.indent(small.test, "    ").splitlines())
     why = tested_nothing(campaign)
     if why:
         yield ("" if campaign.interrupted else "error: nothing was tested: ") + why
@@ -150,7 +156,8 @@ def as_junit(campaign: Campaign) -> str:
         name = _printable(finding.title)
         case = Xml.SubElement(suite, "testcase", classname="irkit.fuzz.findings", name=name)
         failure = Xml.SubElement(case, "failure", message=name)
-        failure.text = _printable(f"{finding}\n\n{finding.text}")
+        text = finding.text if finding.small is None else finding.small.test
+        failure.text = _printable(f"{finding}\n\n{text}")
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     Xml.indent(suite)
@@ -170,7 +177,8 @@ def as_page(campaign: Campaign) -> str:
 
 
 def _section(finding: Finding) -> str:
-    body = escape(f"{finding}\n\n{finding.text}")
+    text = finding.text if finding.small is None else finding.small.test
+    body = escape(f"{finding}\n\n{text}")
     return f"<h2>{escape(finding.title)}</h2><pre>{body}</pre>"
 
 

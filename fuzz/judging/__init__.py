@@ -2,8 +2,8 @@
 course, agreement, guarded, loops, models, texts, promises, judge."""
 
 from irkit.fuzz.judging.judge import explained, judge
-from irkit.fuzz.judging.models import is_model
+from irkit.fuzz.judging.models import is_model, module_of
 from irkit.fuzz.judging.outcome import Outcome, Status
 from irkit.fuzz.judging.promises import PROMISES
 
-__all__ = ["PROMISES", "Outcome", "Status", "explained", "is_model", "judge"]
+__all__ = ["PROMISES", "Outcome", "Status", "explained", "is_model", "judge", "module_of"]

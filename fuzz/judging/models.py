@@ -34,21 +34,10 @@ class ModelCase:
         self.steps: list[Step] = []
         self.wanted: list[list[Any]] = []
         with course.running("draw"):
-            self.module = self._module(sample)
-
-    def _module(self, sample: Sample) -> IRModule:
-        match sample.ir:
-            case IRModule():
-                return sample.ir
-            case GraphFunc():
-                return IRModule({"main": sample.ir})
-            case bytes():
-                try:
-                    return import_onnx(sample.ir)
-                except IRKitError as error:
-                    raise Wrong("failed", f"the importer refuses it: {error}") from None
-            case _:
-                raise AssertionError(f"a {type(sample.ir).__name__} is no model")
+            try:
+                self.module = module_of(sample)
+            except IRKitError as error:
+                raise Wrong("failed", f"the importer refuses it: {error}") from None
 
     def run(self, *, native: bool = True) -> None:
         """Run all tiers, or all but native code. Raises: Wrong."""
@@ -152,6 +141,19 @@ def _unoptimised(model: Model) -> Model:
     texts.append(emit_executor(model.plan))
     objects = tuple(compile_object(text, target) for text in texts)
     return Model(msgspec.structs.replace(model.contents, objects=objects, target=target))
+
+
+def module_of(sample: Sample) -> IRModule:
+    """Give a graph as a module, importing what is ONNX. Raises: IRKitError for a bad model."""
+    match sample.ir:
+        case IRModule():
+            return sample.ir
+        case GraphFunc():
+            return IRModule({"main": sample.ir})
+        case bytes():
+            return import_onnx(sample.ir)
+        case _:
+            raise AssertionError(f"a {type(sample.ir).__name__} is no model")
 
 
 def is_model(program: object) -> bool:

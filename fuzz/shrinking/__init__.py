@@ -3,13 +3,14 @@ choices, forked, smaller, sample_file."""
 
 from irkit.fuzz.shrinking.choices import recorded, replayed, shrunk
 from irkit.fuzz.shrinking.forked import judged_apart
-from irkit.fuzz.shrinking.sample_file import read_sample, sample_text, write_sample
+from irkit.fuzz.shrinking.sample_file import parse_sample, read_sample, sample_text, write_sample
 from irkit.fuzz.shrinking.smaller import Small, make_small
 
 __all__ = [
     "Small",
     "judged_apart",
     "make_small",
+    "parse_sample",
     "read_sample",
     "recorded",
     "replayed",

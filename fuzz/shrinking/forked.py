@@ -18,7 +18,7 @@ import msgspec
 
 from irkit.debug import Limits
 from irkit.fuzz.generators import Sample
-from irkit.fuzz.judging import Outcome, judge
+from irkit.fuzz.judging import Outcome, explained, judge
 
 LIMITS = Limits(seconds=10.0, memory=6 << 30)
 Judged = Callable[[Sample], Outcome]
@@ -55,9 +55,17 @@ def _in_fork(sample: Sample, pipe: int, limits: Limits, options: Mapping[str, An
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if limits.memory is not None:
-            resource.setrlimit(resource.RLIMIT_AS, (limits.memory, resource.RLIM_INFINITY))
+            soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+            known = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
+            resource.setrlimit(resource.RLIMIT_AS, (min([limits.memory, *known]), hard))
         told = partial(_say, pipe)
         outcome = judge(sample, told=told, **options)
+        os.write(pipe, b"\n" + msgspec.json.encode(outcome))
+        status = 0
+    except MemoryError:
+        pass
+    except Exception as error:
+        outcome = Outcome("failed", message=explained(error))
         os.write(pipe, b"\n" + msgspec.json.encode(outcome))
         status = 0
     finally:

@@ -72,7 +72,8 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
 
 
 def read_sample(path: Path) -> Sample:
-    """Read what :func:`write_sample` wrote.
+    """Read what :func:`write_sample` wrote. A pass whose name has a colon imports its module, so
+    read nothing that you would not run.
 
     Raises: FormatError if it is no such file; ParseError and others of irkit's if what stands in it
     is not well formed; OSError.
@@ -82,16 +83,25 @@ def read_sample(path: Path) -> Sample:
     if len(data) > LARGEST:
         raise FormatError(f"{path} is larger than {LARGEST >> 20} MB")
     try:
-        table = tomllib.loads(data.decode())
+        return parse_sample(data.decode())
+    except FormatError as error:
+        raise FormatError(f"{path}: {error.message}") from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def parse_sample(text: str) -> Sample:
+    """Read the text of a sample; see :func:`read_sample`."""
+    try:
+        table = tomllib.loads(text)
         if table.get("irkit_sample") != VERSION:
-            raise FormatError(
-                f"irkit_sample is {table.get('irkit_sample')!r}, expected {VERSION}",
-            )
+            found = table.get("irkit_sample")
+            raise FormatError(f"irkit_sample is {found!r}, expected {VERSION}")
         return _sample(table)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         if isinstance(error, IRKitError):
             raise
-        raise FormatError(f"{path} is no sample: {type(error).__name__}: {error}") from None
+        raise FormatError(f"this is no sample: {type(error).__name__}: {error}") from None
 
 
 def _sample(table: dict[str, Any]) -> Sample:

@@ -1,12 +1,15 @@
 """The verb fuzz."""
 
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
 from click.testing import CliRunner, Result
 
 from irkit.fuzz.command_fuzz import fuzz
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import Trace
 
 FAULTS = "tests.fuzz.campaign.faults"
 
@@ -35,15 +38,48 @@ def test_programs_agree_and_the_summary_says_what_ran(tmp_path: Path) -> None:
     assert not (tmp_path / "findings").exists()
 
 
-def test_a_wrong_pass_of_the_users_is_found_named_and_replayed(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    """A campaign with a wrong pass of the user's, and its findings."""
+    folder = tmp_path_factory.mktemp("wrong")
     given = f"0:{FAULTS}:drop_the_last_iteration"
-    result = run(tmp_path, "--cases", "4", "--kind", "programs", "--pass", given)
+    result = run(folder, "--cases", "1", "--kind", "programs", "--pass", given)
+    return result, folder / "findings"
+
+
+def test_a_wrong_pass_of_the_users_is_found_named_and_replayed(wrong: tuple[Result, Path]) -> None:
+    result, folder = wrong
     assert result.exit_code == 1
     assert "mismatch at lowered after drop-the-last-iteration" in result.output
-    found = sorted((tmp_path / "findings").iterdir())
-    again = CliRunner().invoke(fuzz, ["--replay", str(found[0])])
+    (found,) = folder.glob("*.toml")
+    again = CliRunner().invoke(fuzz, ["--replay", str(found)])
     assert again.exit_code == 1
     assert "after drop-the-last-iteration" in again.output
+
+
+def test_what_is_found_becomes_small_and_a_test_and_a_trace(wrong: tuple[Result, Path]) -> None:
+    result, folder = wrong
+    assert "smallest: 1 stages, 0 schedule steps, 1 passes" in result.output
+    assert "irkit inspect" in result.output
+    (trace,) = folder.glob("*.trace")
+    assert [step.name for step in Trace.load(trace, (LOOP_LEVEL,))] == ["drop-the-last-iteration"]
+    (test,) = folder.glob("test_*.py")
+    names: dict[str, Any] = {}
+    exec(compile(test.read_text(), str(test), "exec"), names)
+    (run_test,) = (names[name] for name in names if name.startswith("test_"))
+    with pytest.raises(AssertionError, match="expected"):
+        run_test()
+
+
+def test_what_is_kept_runs_first(wrong: tuple[Result, Path], tmp_path: Path) -> None:
+    (found,) = wrong[1].glob("*.toml")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "kept.toml").write_text(found.read_text())
+    result = run(tmp_path, "--cases", "1", "--kind", "text", "--corpus", str(corpus))
+    assert result.exit_code == 1
+    assert "kinds: programs 1, text 1" in result.output
+    assert "mismatch at lowered after drop-the-last-iteration (kept)" in result.output
 
 
 def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:

@@ -1,0 +1,124 @@
+"""Make the case of a finding small, in a worker of its own: as text, as a test, and as a trace."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from irkit.core import IRKitError
+from irkit.debug import scheduled_steps
+from irkit.fuzz.campaign.draws import Draw, with_passes
+from irkit.fuzz.campaign.worker import settle
+from irkit.fuzz.generators import Sample
+from irkit.fuzz.judging import Outcome, is_model, module_of
+from irkit.fuzz.sample import draw_sample
+from irkit.fuzz.shrinking import judged_apart, make_small, recorded, replayed, sample_text
+from irkit.ir import PrimFunc
+from irkit.transform import Step, Trace
+
+SECONDS = 20.0
+"""Time for each of the three searches for a smaller case."""
+NATIVE = ("O0", "O3", "promises")
+"""Tiers that are only reached when native code is run."""
+_TEST = '''\
+"""{title}
+
+Made by `irkit fuzz`. It fails while that is so; run it with `python -m pytest`.
+"""
+
+from irkit.fuzz import judge, parse_sample
+
+SAMPLE = r"""
+{text}"""
+
+
+def test_{name}() -> None:
+    outcome = judge(parse_sample(SAMPLE), thorough=True{options})
+    assert outcome.ok, outcome.message
+'''
+
+
+class SmallCase(msgspec.Struct, frozen=True):
+    """What is left of a case: ``text`` is a sample of TOML, ``test`` a test of it for pytest.
+    ``stages``, ``steps`` of the schedule and ``passes`` are its size, ``tried`` counts candidates;
+    ``trace`` is the file with its lowering, for the inspector, if there is one."""
+
+    text: str
+    test: str
+    outcome: Outcome
+    stages: int
+    steps: int
+    passes: int
+    tried: int
+    trace: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"smallest: {self.stages} stages, {self.steps} schedule steps, {self.passes} passes "
+            f"(after {self.tried} candidates); {self.outcome.message}"
+        )
+
+
+def small_case(
+    draw: Draw, promises: tuple[str, ...], name: str, trace: str, seconds: float = SECONDS
+) -> SmallCase | None:
+    """Make a case small while it is wrong in the same way; None if it is not wrong here.
+
+    The lowering of what is left goes into the file ``trace``, if that is possible.
+    """
+    settle()
+    choices: tuple[int, ...] = ()
+    if draw.file:
+        sample = draw.sample()
+    else:
+        picks, kept = recorded(draw.picks)
+        sample = with_passes(draw_sample(draw.kind, picks), draw.passes)
+        choices = tuple(kept)
+    look = partial(judged_apart, promises=promises, number=draw.number)
+    outcome = look(sample)
+    if not outcome.is_finding:
+        return None
+
+    def redraw(made: tuple[int, ...]) -> Sample:
+        return with_passes(draw_sample(draw.kind, replayed(made)), draw.passes)
+
+    look = partial(look, native=outcome.tier in NATIVE)
+    small = make_small(sample, outcome, look, choices=choices, redraw=redraw, seconds=seconds)
+    title = " ".join(small.outcome.symptom.split())
+    if small.outcome.named:
+        title += f" after {small.outcome.named}"
+    by_promise = small.outcome.tier == "promises"
+    text = sample_text(small.sample, {"why": small.outcome.message})
+    asked = f", promises={promises!r}, number={draw.number}"
+    return SmallCase(
+        text,
+        _TEST.format(title=title, text=text, name=name, options=asked if by_promise else ""),
+        small.outcome,
+        small.stages,
+        small.steps,
+        small.passes,
+        small.tried,
+        _traced(small.sample, small.outcome, Path(trace)) if trace else "",
+    )
+
+
+def _traced(sample: Sample, outcome: Outcome, path: Path) -> str:
+    """Write what the passes made of a sample, as far as they come."""
+    if outcome.status in ("crash", "hang", "memory") or isinstance(sample.ir, str):
+        return ""
+    kept = list[Step]()
+    with suppress(IRKitError):  # A pass that fails is the end of it, and stands in the finding.
+        kept.extend(_steps(sample))
+    if not kept:
+        return ""
+    Trace.of(kept, title=path.stem).save(path)
+    return str(path)
+
+
+def _steps(sample: Sample) -> Iterator[Step]:
+    if isinstance(sample.ir, PrimFunc):
+        return scheduled_steps(sample.ir, sample.schedule, sample.pipeline)
+    assert is_model(sample.ir)
+    return sample.pipeline.steps(module_of(sample))
