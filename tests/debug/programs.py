@@ -35,6 +35,8 @@ def selects(A: f32[8], B: f32[9], C: f32[8]):
     for i in parallel(0, 2):
         for j in parallel(0, 4):
             C[i * 4 + j] = select(A[i * 4 + j] > f32(0.0), C[i * 4 + j], B[8 - j])
+    for i in serial(0, 4):
+        C[i] = select(A[i] > f32(0.0), B[i * 7 // (i + 1)], C[i])
 """
 GATHER = """
 def gather(A: f32[n], P: i64[4], C: f32[4]):
