@@ -16,6 +16,7 @@ from irkit.fuzz.campaign.draws import checked_names
 from irkit.fuzz.campaign.engine import CASE_SECONDS
 from irkit.fuzz.campaign.summary import as_junit, as_page, exit_code, summary
 from irkit.fuzz.generators import KINDS, Kind
+from irkit.fuzz.hunting import Hunt, hunt_changes
 from irkit.fuzz.judging import PROMISES
 from irkit.phases.command_options import NEW_FILE, NEW_FOLDER, WithPasses, find_users_modules
 
@@ -70,6 +71,12 @@ class Duration(click.ParamType[float]):
     help="Test this pass: it runs at PLACE (0-3, graph, before=OTHER, after=OTHER) in every case. "
     "NAME is module:function, or one that `irkit passes` lists. Quote it. Repeatable.",
 )
+@click.option(
+    "--mutants",
+    is_flag=True,
+    help="Test the fuzzer: break irkit's own source in a child process, one change at a time, and "
+    "say after how many cases each is found (at most --cases each, or 10,000).",
+)
 @click.option("--report", type=NEW_FILE, metavar="FILE.html", help="Write a page about it.")
 @click.option("--junit", type=NEW_FILE, metavar="FILE.xml", help="Write what CI reads.")
 @click.option(
@@ -101,6 +108,7 @@ def fuzz(
     seed: int,
     kinds: tuple[str, ...],
     passes: tuple[str, ...],
+    mutants: bool,
     report: str | None,
     junit: str | None,
     folder: str,
@@ -127,17 +135,24 @@ def fuzz(
       irkit fuzz --time 5m --jobs 2 --seed 7
       irkit fuzz --cases 1000 --kind programs --kind schedules
       irkit fuzz --time 1m --pass '1:my_package.passes:my_pass{lanes=8}'
+      irkit fuzz --mutants --time 10m --jobs 2
       irkit fuzz --replay fuzz-findings/mismatch-at-lowered-simplify-programs-7-12.toml
     """
     find_users_modules()
     if again is not None:
         sys.exit(_replayed(Path(again)))
+    drawn = cast("tuple[Kind, ...]", tuple(dict.fromkeys(kinds)) or KINDS)
+    if mutants:
+        if passes or report or junit:
+            raise click.UsageError("--mutants goes with --time, --cases, --jobs, --seed and --kind")
+        hunt = Hunt(seed=seed, count=cases or Hunt().count, kinds=drawn)
+        sys.exit(hunt_changes(hunt, jobs=jobs, seconds=seconds))
     kept = tuple(read_draw(path) for path in sorted(Path(corpus).glob("*.toml")))
     if seconds is None and cases is None:
         seconds = _UNITS["m"]
     plan = Plan(
         seed=seed,
-        kinds=cast("tuple[Kind, ...]", tuple(dict.fromkeys(kinds)) or KINDS),
+        kinds=drawn,
         seconds=seconds,
         cases=cases,
         jobs=jobs,

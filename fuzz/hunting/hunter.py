@@ -23,6 +23,17 @@ class Result(msgspec.Struct, frozen=True):
     caught: Caught
 
     @property
+    def name(self) -> str:
+        """Name the change."""
+        game = self.game
+        return game.name if isinstance(game, Planted) else f"line {game.line}: {game.what}"
+
+    @property
+    def is_planted(self) -> bool:
+        """Say whether it is of the catalogue, and not made at random."""
+        return isinstance(self.game, Planted)
+
+    @property
     def right(self) -> bool:
         """Say whether the pass that was named is one of the guilty ones, as far as they are
         known."""
@@ -57,7 +68,7 @@ def hunting_table(results: Sequence[Result]) -> Table:
         mark = "" if caught.is_small else " !"
         size = f"{caught.stages} {caught.steps} {caught.passes}{mark}"
         table.add_row(
-            _name(result.game),
+            result.name,
             result.game.module.removeprefix("irkit."),
             str(caught.number + 1) if caught.found else "-",
             f"{caught.seconds:.1f}",
@@ -70,21 +81,17 @@ def hunting_table(results: Sequence[Result]) -> Table:
     return table
 
 
-def _name(game: Game) -> str:
-    return game.name if isinstance(game, Planted) else f"line {game.line}: {game.what}"
-
-
 def hunting_score(results: Sequence[Result]) -> str:
     """Say how many were found, how soon, and how many became small with the right pass named."""
     found = [result for result in results if result.caught.found]
     if not found:
-        return f"hunted: 0 of {len(results)} found"
+        return f"0 of {len(results)} found"
     cases = sorted(result.caught.number + 1 for result in found)
     soon = sum(count <= 10_000 for count in cases)
     small = sum(result.caught.is_small for result in found)
     right = sum(result.right for result in found)
     return (
-        f"hunted: {len(found)} of {len(results)} found, {soon} within 10,000 cases; median "
+        f"{len(found)} of {len(results)} found, {soon} within 10,000 cases; median "
         f"{median(cases):.0f} cases and {median(r.caught.seconds for r in found):.1f} s; "
         f"{right} with the right pass named; {small} made as small as {SMALL[0]} stages, "
         f"{SMALL[1]} schedule steps and {SMALL[2]} passes"

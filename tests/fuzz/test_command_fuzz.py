@@ -92,6 +92,7 @@ def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("--mutants", "--pass", "1:simplify"), "--mutants goes with"),
         (("--time", "soon"), "no time"),
         (("--time", "0"), "no time"),
         (("--cases", "0"), "0 is not in the range"),

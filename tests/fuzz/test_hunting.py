@@ -21,7 +21,7 @@ def test_planted_bugs_are_found_named_and_made_small() -> None:
     assert all(result.caught.is_small for result in results)
     assert all("unroll-loops" in result.caught.text for result in results)
     assert hunting_table(results).row_count == 1
-    assert hunting_score(results).startswith("hunted: 1 of 1 found, 1 within 10,000 cases")
+    assert hunting_score(results).startswith("1 of 1 found, 1 within 10,000 cases")
 
 
 @pytest.mark.parametrize(
