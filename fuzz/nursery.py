@@ -29,7 +29,7 @@ from irkit.core import IRKitError
 from irkit.fuzz import cases as cases_file
 from irkit.fuzz import trial
 from irkit.fuzz.dependants import dependants
-from irkit.fuzz.hunting.quarry import Caught, Hunt
+from irkit.fuzz.quarry import Caught, Hunt
 from irkit.fuzz.trial import Finding
 
 MEMORY = 8 << 30

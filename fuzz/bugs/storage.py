@@ -104,8 +104,8 @@ STORAGE = (
     Planted(
         "memory that ends before its last row",
         _LOOP + "flatten_buffers",
-        "index(known + 1)",
-        "index(known)",
+        "index(1 + sum((dim - 1) * stride for dim, stride in known))",
+        "index(sum((dim - 1) * stride for dim, stride in known))",
         ("flatten-buffers",),
         "STRIDED",
     ),

@@ -1,9 +1,9 @@
 """Find planted bugs by drawing samples, as a campaign does: how soon, and how small what is found
-becomes. Reading order: quarry, hunt (in the child), hunter, changes."""
+becomes. Reading order: hunt (in the child), hunter, changes."""
 
 from irkit.fuzz.hunting.changes import hunt_changes
 from irkit.fuzz.hunting.hunter import Result, hunting_score, hunting_table, hunts
-from irkit.fuzz.hunting.quarry import Caught, Hunt
+from irkit.fuzz.quarry import Caught, Hunt
 
 __all__ = [
     "Caught",

@@ -7,8 +7,8 @@ import click
 from irkit.debug import console
 from irkit.fuzz.bugs import CATALOGUE
 from irkit.fuzz.hunting.hunter import Game, Result, hunting_score, hunting_table, hunts
-from irkit.fuzz.hunting.quarry import Hunt
 from irkit.fuzz.mutants import mutants
+from irkit.fuzz.quarry import Hunt
 
 AT_RANDOM = 60
 """Changes made at random besides the catalogue."""

@@ -11,8 +11,8 @@ from irkit.core import IRKitError
 from irkit.fuzz.campaign.draws import Draw, draw_of
 from irkit.fuzz.campaign.worker import settle
 from irkit.fuzz.generators import Sample, Unusable
-from irkit.fuzz.hunting.quarry import Caught, Hunt
 from irkit.fuzz.judging import PROMISES, Outcome, explained, judge
+from irkit.fuzz.quarry import Caught, Hunt
 from irkit.fuzz.sample import draw_sample
 from irkit.fuzz.shrinking import judged_apart, make_small, recorded, replayed, sample_text
 

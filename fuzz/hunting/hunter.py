@@ -8,9 +8,9 @@ import msgspec
 from rich.table import Table
 
 from irkit.fuzz.bugs import Planted
-from irkit.fuzz.hunting.quarry import SMALL, Caught, Hunt
 from irkit.fuzz.mutants import Mutant
 from irkit.fuzz.nursery import Nursery, Order, source_of
+from irkit.fuzz.quarry import SMALL, Caught, Hunt
 from irkit.fuzz.score import shared
 
 Game: TypeAlias = "Planted | Mutant"

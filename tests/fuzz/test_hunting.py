@@ -4,8 +4,8 @@ import pytest
 
 from irkit.fuzz.bugs import CATALOGUE, Planted
 from irkit.fuzz.hunting.hunter import hunting_score, hunting_table, hunts
-from irkit.fuzz.hunting.quarry import Hunt
 from irkit.fuzz.nursery import Nursery, Order, source_of
+from irkit.fuzz.quarry import Hunt
 
 FOUND_SOON = ("a lost last copy",)
 
