@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING
 from irkit.core import Node
 from irkit.ir.params import dimension_vars
 from irkit.ir.script_memo import LONGEST, Memo
-from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, View
+from irkit.ir.stmt import (
+    Allocate,
+    Assert,
+    Block,
+    Evaluate,
+    For,
+    If,
+    Let,
+    Seq,
+    Stmt,
+    Store,
+    View,
+)
 
 if TYPE_CHECKING:
     from irkit.ir.function import PrimFunc
@@ -20,23 +32,31 @@ def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
     """List what the statements bind, in text order; ``memo`` remembers it for parts."""
     found = list[Node]()
     stack: list[Node | tuple[int, int]] = [stmt]
+    known = {} if memo is None else memo.symbols
     while stack:
         node = stack.pop()
-        if isinstance(node, tuple):
-            if memo is not None and len(found) - node[1] <= LONGEST:
-                memo.symbols[node[0]] = tuple(found[node[1] :])
+        cls = node.__class__
+        if cls in _NAMELESS:
             continue
-        if memo is not None and isinstance(node, _BINDING):
-            known = memo.symbols.get(id(node))
-            if known is not None:
-                found += known
+        if isinstance(node, tuple):
+            if len(found) - node[1] <= LONGEST:
+                known[node[0]] = tuple(found[node[1] :])
+            continue
+        if memo is not None and cls in _KEPT:
+            if id(node) in known:
+                found += known[id(node)]
                 continue
             stack.append((id(node), len(found)))
-        _push_bound(node, found, stack)
+        if isinstance(node, For):
+            found.append(node.var)
+            stack.append(node.body)
+        else:
+            _push_bound(node, found, stack)
     return found
 
 
-_BINDING = (For, If, Block)  # What is worth remembering: all others are a step further.
+_KEPT = (For, If, Block)  # What is worth remembering: all others are a step further.
+_NAMELESS = (Store, Evaluate, Assert)
 
 
 def _push_bound(node: Node, found: list[Node], stack: list[Node | tuple[int, int]]) -> None:
@@ -44,7 +64,7 @@ def _push_bound(node: Node, found: list[Node], stack: list[Node | tuple[int, int
     match node:
         case Seq():
             stack.extend(reversed(node.stmts))
-        case For() | Let():
+        case Let():
             found.append(node.var)
             stack.append(node.body)
         case Allocate() | View():

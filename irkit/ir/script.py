@@ -5,10 +5,9 @@ Statements are printed from an explicit stack, so nesting may be of any depth. A
 is a ``with`` statement, so that its scope shows. Spans are not printed.
 """
 
+from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
-
-import msgspec
 
 from irkit.core import ALIAS, Attrs, Listing, Names, Node, Printed, is_printable, mangled
 from irkit.ir.buffer import Buffer
@@ -17,7 +16,7 @@ from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.naming import bound_symbols, symbols_in_order
 from irkit.ir.params import dimension_vars
 from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed
-from irkit.ir.script_memo import LONGEST, MANY, End, Kept, Memo
+from irkit.ir.script_memo import MANY, Elif, End, Memo
 from irkit.ir.script_values import options_text, quoted
 from irkit.ir.stmt import (
     Allocate,
@@ -67,86 +66,85 @@ def script(node: "PrimFunc | Node", *, names: Names | None = None) -> str:
 
 def listing(func: "PrimFunc", *, names: Names | None = None) -> Listing:
     """Print a function as lines, and say on which each statement begins."""
-    printer = _printed_function(func, names if names is not None else Names(), {})
-    assert printer.starts is not None
-    return Listing(printer.lines, printer.starts)
-
-
-class Elif(msgspec.Struct, frozen=True):
-    """Mark a conditional that stands alone in an else branch."""
-
-    stmt: If
+    table = names if names is not None else Names()
+    printer = _printed_function(func, table, marking=True)
+    return Listing(printer.lines, printer.starts())
 
 
 class Printer:
     """Collect the lines of one function."""
 
     def __init__(
-        self, printed: Printed, starts: dict[int, int] | None = None, memo: Memo | None = None
+        self, printed: Printed, memo: Memo | None = None, *, marking: bool = False
     ) -> None:
         self.exprs = ExprPrinter(printed)
         self.lines: list[str] = []
-        self.starts = starts
-        self.marks: list[tuple[int, int]] = []
+        self.marking = marking
+        # The ids of nodes, and beside them their lines, from 1.
+        self.keys, self.places = array("q"), array("i")
         self.memo = memo if memo is not None and memo.holds(printed) else None
         self.indent = ""
-        self._stack: list[tuple[Stmt | str | Elif | End, str, bool]] = []
+        # Statements, lines as they are, and the marks Elif and End.
+        self._stack: list[tuple[Any, str, bool]] = []
 
     def suite(self, stmt: Stmt, indent: str) -> None:
         """Print a statement and all below it."""
-        stack = self._stack
+        stack, memo, lines = self._stack, self.memo, self.lines
+        keys, places, marking = self.keys, self.places, self.marking
         stack.append((stmt, indent, True))
         while stack:
             node, self.indent, tail = stack.pop()
-            if isinstance(node, End):
-                self._keep(node, tail)
+            cls = node.__class__
+            if cls is End:
+                if memo is not None and marking and not self.exprs.aliases:
+                    memo.keep(node, self.indent, tail, len(lines), len(keys))
                 continue
-            if self.memo is not None and (node.__class__ in _KEPT or id(node) in self.memo.lone):
-                assert isinstance(node, Stmt)
-                if self._again(node, tail):
+            if memo is not None and (cls in _KEPT or id(node) in memo.lone):
+                if self._again(memo, node, tail):
                     continue
-                end = End(node, len(self.lines), len(self.marks))
-                stack.append((end, self.indent, tail))
-            if self.starts is not None:
-                self._mark(node)
-            if isinstance(node, str):
-                self.lines.append(self.indent + node)
-            elif isinstance(node, Elif):
-                _branch(self, node.stmt, f"elif {self.expr(node.stmt.cond)}:")
-            else:
-                form = _FORMS.get(node.__class__)
-                assert form is not None, f"no printed form for {type(node).__name__}"
-                form(self, node, tail)
+                stack.append((End(node, len(lines), len(keys)), self.indent, tail))
+            form = _FORMS.get(cls)
+            if form is None:
+                self._other(node, tail)
+                continue
+            if marking:
+                keys.append(id(node))
+                places.append(len(lines) + 1)
+            form(self, node, tail)
 
-    def _mark(self, node: "Stmt | str | Elif") -> None:
-        stmt = node.stmt if isinstance(node, Elif) else node
-        if self.starts is not None and not isinstance(stmt, str):
-            self.starts.setdefault(id(stmt), len(self.lines) + 1)
-            if self.memo is not None:
-                self.marks.append((id(stmt), len(self.lines)))
+    def _other(self, node: "Stmt | str | Elif", tail: bool) -> None:
+        """Print what is no statement by itself."""
+        if isinstance(node, str):
+            self.lines.append(self.indent + node)
+            return
+        assert isinstance(node, Elif), f"no printed form for {type(node).__name__}"
+        self.mark(node.stmt)
+        _branch(self, node.stmt, f"elif {self.expr(node.stmt.cond)}:")
 
-    def _again(self, node: Stmt, tail: bool) -> bool:
-        """Print a statement as before, if it was and nothing around it matters."""
-        if self.memo is None or self.exprs.aliases:
-            return False
-        kept = self.memo.get((id(node), self.indent, tail))
+    def mark(self, node: Node) -> None:
+        """Say that a node begins on the next line."""
+        if self.marking:
+            self.keys.append(id(node))
+            self.places.append(len(self.lines) + 1)
+
+    def starts(self) -> dict[int, int]:
+        """Say by ``id`` on which line, from 1, each node stands first; in order."""
+        found = dict.fromkeys(self.keys, 0)
+        found.update(zip(reversed(self.keys), reversed(self.places), strict=True))
+        return found
+
+    def _again(self, memo: Memo, node: object, tail: bool) -> bool:
+        """Print a statement as before, if it was and nothing around it matters; those after it that
+        stood after it then come along."""
+        kept = None if self.exprs.aliases else memo.find(node, self.indent, tail, self._stack)
         if kept is None:
             return False
-        at = len(self.lines)
-        self.lines += kept.lines
-        for key, line in kept.marks:
-            self.marks.append((key, at + line))
-            if self.starts is not None:
-                self.starts.setdefault(key, at + line + 1)
+        number, line, end, mark, last = kept
+        made, by = memo.printed[number], len(self.lines) - line
+        self.lines += made.lines[line:end]
+        self.keys += made.keys[mark:last]
+        self.places += array("i", [place + by for place in made.places[mark:last]])
         return True
-
-    def _keep(self, end: "End", tail: bool) -> None:
-        """Keep what a statement printed as, unless it is long or depends on what is around it."""
-        lines = self.lines[end.line :]
-        settled = self.starts is not None and not self.exprs.aliases
-        if self.memo is not None and settled and len(lines) <= LONGEST:
-            marks = tuple((key, line - end.line) for key, line in self.marks[end.mark :])
-            self.memo[id(end.stmt), self.indent, tail] = Kept(tuple(lines), marks)
 
     def then(self, node: "Stmt | str | Elif", *, inner: bool = True, tail: bool = True) -> None:
         """Print ``node`` next, before what waits already."""
@@ -157,7 +155,10 @@ class Printer:
 
     def expr(self, expr: Expr) -> str:
         """Print an expression; its lines, if it has any, go before the line at hand."""
-        lines, text = self.exprs.with_lines(expr)
+        try:
+            return self.exprs.part(expr, 1)
+        except TooDeep:
+            lines, text = self.exprs.with_lines(expr)
         for line in lines:
             self.line(line)
         return text
@@ -171,7 +172,8 @@ class Printer:
         return True
 
     def listed(self, exprs: tuple[Expr, ...]) -> str:
-        return ", ".join([self.expr(expr) for expr in exprs])
+        names = self.exprs.printed
+        return ", ".join([names.get(id(expr)) or self.expr(expr) for expr in exprs])
 
     def tupled(self, exprs: tuple[Expr, ...]) -> str:
         return f"({self.listed(exprs)},)" if len(exprs) == 1 else f"({self.listed(exprs)})"
@@ -335,7 +337,7 @@ def _assert(printer: Printer, stmt: Assert, tail: bool) -> None:
 
 
 _KEPT = (For, If, Block)
-_FORMS: dict[type[Node], Callable[[Printer, Any, bool], None]] = {
+_FORMS: dict[type[Any], Callable[[Printer, Any, bool], None]] = {
     Seq: _seq,
     Store: _store,
     For: _for,
@@ -358,12 +360,10 @@ def _function(func: "PrimFunc", table: Names) -> str:
     return "\n".join(_printed_function(func, table).lines) + "\n"
 
 
-def _printed_function(
-    func: "PrimFunc", table: Names, starts: dict[int, int] | None = None
-) -> Printer:
+def _printed_function(func: "PrimFunc", table: Names, *, marking: bool = False) -> Printer:
     dims = dimension_vars(func.params)
     memo = table.memo if isinstance(table.memo, Memo) else None
-    printer = Printer(table.choose(symbols_in_order(func, memo)), starts, memo)
+    printer = Printer(table.choose(symbols_in_order(func, memo)), memo, marking=marking)
     name = func.name if is_printable(func.name) else mangled(func.name)
     if func.attrs:
         printer.line(f"@attrs({options_text(func.attrs)})")
@@ -376,9 +376,10 @@ def _printed_function(
     for dim in dims:
         if dim.dtype != I64:
             printer.line(f"@types({printer.exprs.name(dim)}={dim.dtype})")
-    if starts is not None:
-        starts[id(func)] = len(printer.lines) + 1
+    printer.mark(func)
     _header(printer, name, func.params)
+    if printer.memo is not None:
+        printer.memo.begin(printer.lines, printer.keys, printer.places)
     printer.suite(func.body, STEP)
     return printer
 

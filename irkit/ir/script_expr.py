@@ -14,7 +14,7 @@ from typing import Any
 from irkit.core import ALIAS, Node, Printed, children
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.choice import IfThenElse, Select
-from irkit.ir.dtype import I64
+from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8
 from irkit.ir.expr import (
     EQ,
     GE,
@@ -72,6 +72,9 @@ _SIGNS: dict[type[Binary], tuple[str, int, int]] = {
 }
 
 
+_TYPES = {each: str(each) for each in (BOOL, I8, I16, I32, I64, U8, F16, BF16, F32, F64)}
+
+
 class TooDeep(Exception):
     """Stop the fast printer: the expression needs lines of its own."""
 
@@ -100,17 +103,58 @@ class ExprPrinter:
     def text(self, expr: Expr) -> str:
         if self._done is not None:
             return self._done[id(expr)]
-        form = _FORMS.get(expr.__class__)
-        assert form is not None, f"no printed form for {type(expr).__name__}"
+        return self.part(expr, self._depth + 1)
+
+    def part(self, expr: Expr, depth: int) -> str:
+        """Print what stands so deep. Nearly all the time of printing is spent here, so the usual
+        classes are met here, not in a form each."""
         if self.aliases and id(expr) in self.aliases:
             return self.aliases[id(expr)]
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
+        if depth > MAX_DEPTH:
             raise TooDeep
-        text = form(self, expr)
+        cls: type[Any] = expr.__class__
+        node: Any = expr
+        if cls is Var:
+            return self.printed.get(id(expr)) or self.printed.add(expr)
+        if cls is Const:
+            text = _const(self, node)
+        elif cls is Load and node.mask is None:
+            text = f"{self.name(node.buffer)}[{self._parts(node.indices, depth + 1) or '()'}]"
+        elif cls in _SIGNS:
+            sign, left, right = _SIGNS[cls]
+            text = f"{self._side(node.a, left, depth)}{sign}{self._side(node.b, right, depth)}"
+        else:
+            text = self._formed(expr, depth)
         if len(text) > MAX_TEXT:
             raise TooDeep
-        self._depth -= 1
+        return text
+
+    def _side(self, expr: Expr, least: int, depth: int) -> str:
+        """Print an operand of what stands so deep."""
+        cls = expr.__class__
+        if cls is Var:
+            return self.printed.get(id(expr)) or self.printed.add(expr)
+        text = self.part(expr, depth + 1)
+        return enclosed(expr, text, least) if cls in _LEVEL or cls is Not else text
+
+    def _parts(self, exprs: tuple[Expr, ...], depth: int) -> str:
+        """Print what stands so deep, with commas between."""
+        names, part = self.printed, self.part
+        return ", ".join(
+            [
+                (names.get(id(expr)) or names.add(expr)) if expr.__class__ is Var
+                else part(expr, depth)
+                for expr in exprs
+            ]
+        )  # fmt: skip
+
+    def _formed(self, expr: Expr, depth: int) -> str:
+        """Print by the form of the class, whose parts come back to this printer."""
+        form = _FORMS.get(expr.__class__)
+        assert form is not None, f"no printed form for {type(expr).__name__}"
+        outer, self._depth = self._depth, depth
+        text = form(self, expr)
+        self._depth = outer
         return text
 
     def operand(self, expr: Expr, least: int) -> str:
@@ -124,14 +168,9 @@ class ExprPrinter:
 
     def listed(self, exprs: tuple[Expr, ...]) -> str:
         """Print with commas between."""
-        names = self.printed
-        return ", ".join(
-            [
-                (names.get(id(expr)) or names.add(expr)) if expr.__class__ is Var
-                else self.text(expr)
-                for expr in exprs
-            ]
-        )  # fmt: skip
+        if self._done is None:
+            return self._parts(exprs, self._depth + 1)
+        return ", ".join([self.operand(expr, 0) for expr in exprs])
 
     def tupled(self, exprs: tuple[Expr, ...]) -> str:
         """Print as a Python tuple."""
@@ -205,12 +244,12 @@ def literal(value: float) -> str:
 
 
 def _const(printer: ExprPrinter, expr: Const) -> str:
-    value = expr.value
-    if isinstance(value, bool):
-        return str(value) if expr.dtype.is_bool else f"{expr.dtype}({value})"
+    value, dtype = expr.value, expr.dtype
+    name = _TYPES.get(dtype) or str(dtype)
     if isinstance(value, float):
-        return f"{expr.dtype}({literal(value)})"
-    return str(value) if expr.dtype == I64 else f"{expr.dtype}({value})"
+        return f"{name}({literal(value)})"
+    plain = dtype.is_bool if isinstance(value, bool) else name == "i64"
+    return str(value) if plain else f"{name}({value})"
 
 
 def _binary(printer: ExprPrinter, expr: Binary) -> str:

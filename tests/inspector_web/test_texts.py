@@ -154,6 +154,27 @@ def test_text_is_remembered_wherever_statements_are_moved(moves: list[tuple[int,
         holds_what_is_printed(texts, step)
 
 
+def test_text_is_the_same_where_what_was_printed_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("irkit.ir.script_memo.MOST", 30)
+    steps = of("SOFTMAX")
+    texts = Texts(steps)
+    for step in steps:
+        holds_what_is_printed(texts, step)
+
+
+def test_statements_that_stood_together_are_taken_together() -> None:
+    nests = [f"    for i in serial(0, {at}):\n        A[i] = f32({at}.0)\n" for at in range(200)]
+    before = parse("def f(A: f32[300]):\n" + "".join(nests))
+    assert isinstance(before.body, Seq)
+    stmts = before.body.stmts
+    places = [*range(5, 90), 3, *range(100, 150), *range(90, 100), 7, 7, *range(150, 200)]
+    after = before.replace(body=Seq(tuple(stmts[at] for at in places)))
+    step = Step(0, LOOP_LEVEL, 0, "", "p", "p", {}, "f", before, after, 0.0)
+    holds_what_is_printed(Texts(Trace([step])), step)
+
+
 def test_names_that_cannot_stay_are_not_remembered() -> None:
     two = parse("def f(A: f32[4]):\n" + LOOP + LOOP)
     assert isinstance(two.body, Seq)
