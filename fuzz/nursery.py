@@ -96,7 +96,8 @@ class Nursery:
         again = replace(order.hunt, first=caught.number, count=1, apart=True)
         apart = msgspec.json.decode(self._asked(replace(order, hunt=again)), type=Caught)
         if not apart.found or not apart.tier:  # It takes several cases, or cannot be had again.
-            return caught
+            over = Caught(number=caught.number, seconds=caught.seconds)
+            return over if caught.status == "hang" else caught
         return replace(apart, seconds=caught.seconds)
 
     def _asked(self, order: Order) -> bytes:

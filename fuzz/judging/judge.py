@@ -83,6 +83,8 @@ def _named(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
     def each() -> None:
         with course.running(_EACH):
             case.after_each_pass()
+            if found is not None and isinstance(case, ModelCase):
+                case.kernels_after_each_pass()
 
     again = _guarded(course, each)
     if found is None or again is None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from irkit.codegen import compile_object, emit, emit_executor
 from irkit.core import IRKitError, IRModule
+from irkit.debug import check
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging.agreement import apart
@@ -33,6 +34,7 @@ class ModelCase:
         self.sample, self.course = sample, course
         self.steps: list[Step] = []
         self.wanted: list[list[Any]] = []
+        self.model: Model | None = None
         with course.running("draw"):
             try:
                 self.module = module_of(sample)
@@ -53,7 +55,7 @@ class ModelCase:
             self.interpret(after)
         if native and _LAST in self.sample.pipeline.names:
             with self.course.running("O3"):
-                model = self._compiled()
+                model = self.model = self._compiled()
                 self._compare_native(model)
             with self.course.running("O0"):
                 self._compare_native(_unoptimised(model))
@@ -130,6 +132,17 @@ class ModelCase:
             whole = step.applied_to(whole)
             if step.changed:
                 self.interpret(whole, step.name)
+
+    def kernels_after_each_pass(self) -> None:
+        """Interpret the kernels of the compiled model after each pass on them, with arguments of
+        their own. Raises: Wrong, with the name."""
+        steps = self.model.trace.steps if self.model is not None else ()
+        kernels = [step for step in steps if isinstance(step.before, PrimFunc)]
+        for kernel in dict.fromkeys(step.function for step in kernels):
+            own = [step for step in kernels if step.function == kernel]
+            for verdict in check(own, native=False):
+                if verdict.status in ("differs", "failed"):
+                    raise Wrong("mismatch", f"{kernel}: {verdict}", verdict.name)
 
 
 def _unoptimised(model: Model) -> Model:

@@ -5,18 +5,20 @@ passes are left out, and what is a loop function is taken apart by :func:`irkit.
 """
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from irkit.core import IRKitError, walk
+from irkit.core import IRKitError, IRModule, walk
 from irkit.debug import Case, InputSet, reduce
 from irkit.fuzz.generators import Sample, Unusable
 from irkit.fuzz.judging import Outcome
 from irkit.fuzz.shrinking.choices import Choices, shrunk
 from irkit.fuzz.shrinking.forked import Judged
-from irkit.graph import GraphFunc
+from irkit.fuzz.shrinking.graphs import smaller_graphs
+from irkit.graph import Constant, GraphFunc
 from irkit.ir import Block, PrimFunc
 from irkit.transform import Pipeline
 
@@ -66,6 +68,8 @@ def make_small(
     search.leave_out_passes()
     if isinstance(search.best.ir, PrimFunc) and search.best.inputs:
         search.take_apart(seconds)
+    else:
+        search.cut_graph(seconds)
     best = search.best
     return Small(
         best,
@@ -98,6 +102,15 @@ class _Search:
             pipeline = _without(self.best.pipeline, name)
             if pipeline is not None:
                 self.takes(msgspec.structs.replace(self.best, pipeline=pipeline))
+
+    def cut_graph(self, seconds: float) -> None:
+        """Take the first smaller graph that is wrong in the same way, as often as there is one."""
+        end, before = monotonic() + seconds, None
+        while self.best is not before and monotonic() < end:
+            before = self.best
+            for made in smaller_graphs(before):
+                if monotonic() >= end or self.takes(made):
+                    break
 
     def take_apart(self, seconds: float) -> None:
         """Take statements, loops and numbers out of a loop function, and steps out of its
@@ -154,6 +167,9 @@ def _stages(sample: Sample) -> int:
     if isinstance(sample.ir, PrimFunc):
         blocks = sum(1 for _ in walk(sample.ir, on=Block))
         return blocks or 1
-    if isinstance(sample.ir, GraphFunc):
-        return len(sample.ir.body.bindings)
+    graphs = sample.ir.functions.values() if isinstance(sample.ir, IRModule) else (sample.ir,)
+    found = [each for each in graphs if isinstance(each, GraphFunc)]
+    if found:
+        steps = (bind.step for each in found for bind in each.body.bindings)
+        return sum(not isinstance(step, Constant) for step in steps)
     return 1

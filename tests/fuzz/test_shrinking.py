@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irkit.core import FormatError, IRKitError, rewrite
-from irkit.debug import Limits
+from irkit.debug import NO_SCHEDULE, InputSet, Limits
 from irkit.fuzz.judging import Outcome, judge
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.sample import KINDS, Kind, Sample, Unusable, draw_sample
@@ -27,8 +27,10 @@ from irkit.fuzz.shrinking import (
     shrunk,
     write_sample,
 )
+from irkit.graph import GraphFunc, Op
+from irkit.graph import parse as parse_graph
 from irkit.ir import Max, PrimFunc
-from irkit.phases import DEFAULT
+from irkit.phases import DEFAULT, GRAPH
 from irkit.transform import define_pass
 
 
@@ -171,6 +173,42 @@ def test_a_wrong_sample_becomes_one_stage_one_pass_and_a_number() -> None:
     assert isinstance(small.sample.ir, PrimFunc)
     assert len(small.sample.ir.script().splitlines()) <= 4
     assert judge(small.sample).status == outcome.status
+
+
+@define_pass
+def forget_the_second_operand(func: GraphFunc) -> GraphFunc:
+    """Add a value to itself, which is wrong."""
+
+    def double(call: Op) -> Op | None:
+        if call.name != "add" or call.args[0] is call.args[1]:
+            return None
+        return call.replace(args=(call.args[0], call.args[0]))
+
+    return rewrite(func, double, on=Op)
+
+
+def test_a_wrong_graph_becomes_the_one_operator_that_is_wrong() -> None:
+    text = """
+def main(x: f32[4], y: f32[4]):
+    a = exp(x)
+    b = negative(y)
+    c = add(a, b)
+    d = multiply(c, c)
+    e = relu(d)
+    return e
+"""
+    func = parse_graph(text)
+    args = (np.arange(4, dtype=np.float32), np.arange(4, dtype=np.float32))
+    pipeline = GRAPH.with_passes([(0, forget_the_second_operand)])
+    inputs = (InputSet("given", "given", args),)
+    limits = ((np.array(1e-3),),)
+    sample = Sample("graphs", func, pipeline, NO_SCHEDULE, inputs, (None,), limits)
+    small = make_small(sample, judge(sample), judge)
+    assert small.outcome.named == "forget-the-second-operand"
+    assert (small.stages, small.passes) == (1, 1)
+    assert isinstance(small.sample.ir, GraphFunc)
+    assert "add(" in small.sample.ir.script()
+    assert not judge(small.sample).ok
 
 
 def test_a_sample_judged_apart_may_crash_or_hang() -> None:
