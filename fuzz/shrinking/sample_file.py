@@ -23,7 +23,7 @@ from irkit.graph import GraphFunc, constants_of
 from irkit.graph import parse_module as parse_graphs
 from irkit.ir import PrimFunc, parse
 from irkit.passes import BUILTIN
-from irkit.phases import GRAPH, pipeline_for
+from irkit.phases import DEFAULT, GRAPH, pipeline_for
 from irkit.schedule import ScheduleTrace
 from irkit.transform import Pipeline, Registry, parse_pipeline
 
@@ -54,7 +54,8 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
             lines.append("is_module = true")
     phases = sample.pipeline.text(_known()).split(";")
     passes = ";".join(phase for phase in phases if not phase.endswith(":"))
-    lines.append(f"passes = {_quoted(passes)}")
+    if not isinstance(sample.ir, str):  # Nothing runs on text.
+        lines.append(f"passes = {_quoted(passes)}")
     if sample.schedule.steps:
         lines.append(f"schedule = {_text(_schedule_text(sample.schedule))}")
     if sample.zeros_have_signs:
@@ -122,7 +123,7 @@ def _sample(table: dict[str, Any]) -> Sample:
     return Sample(
         kind,
         program,
-        _pipeline(table["passes"], program),
+        DEFAULT if isinstance(program, str) else _pipeline(table["passes"], program),
         NO_SCHEDULE if schedule is None else ScheduleTrace.from_json(schedule),
         tuple(inputs),
         tuple(expected),

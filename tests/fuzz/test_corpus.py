@@ -1,0 +1,21 @@
+"""Samples that were once wrong, kept as text, are right."""
+
+from pathlib import Path
+
+import pytest
+
+from irkit.fuzz import read_sample
+from irkit.fuzz.judging import PROMISES
+from irkit.fuzz.shrinking import judged_apart
+
+CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_a_sample_that_is_kept_is_right(path: Path) -> None:
+    outcome = judged_apart(read_sample(path), thorough=True, promises=tuple(PROMISES))
+    assert outcome.ok, outcome.message
+
+
+def test_there_is_a_corpus() -> None:
+    assert len(CORPUS) >= 5
