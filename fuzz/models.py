@@ -7,7 +7,7 @@ training. So a model is converted to opset 15 first, with ``ir_version`` 8. And 
 channels but the first few alone (it counts them by the batch), so another takes its place.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -72,9 +72,12 @@ def with_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
 
 
 def reference_outputs(
-    model: onnx.ModelProto, inputs: Mapping[str, NDArray[Any]]
+    model: onnx.ModelProto,
+    inputs: Mapping[str, NDArray[Any]],
+    operators: Sequence[type[OpRun]] = (),
 ) -> dict[str, NDArray[Any]]:
-    """Run a model with onnx.reference, every float in float64."""
+    """Run a model with onnx.reference, every float in float64; ``operators`` take the place of
+    its own."""
     names = [each.name for each in model.graph.output]
     newer = onnx.ModelProto()
     newer.CopyFrom(model)
@@ -84,7 +87,7 @@ def reference_outputs(
         newer.graph.output.remove(each)
     if _opset_of(newer) != _REFERENCE_OPSET:
         newer = version_converter.convert_version(newer, _REFERENCE_OPSET)
-    evaluator = ReferenceEvaluator(_in_float64(newer), new_ops=[LRN])
+    evaluator = ReferenceEvaluator(_in_float64(newer), new_ops=[LRN, *operators])
     feeds = {name: _wide(array) for name, array in inputs.items()}
     run = cast(Callable[..., list[Any]], evaluator.run)
     found = run(names, feeds)
@@ -123,8 +126,21 @@ def _in_float64(model: onnx.ModelProto) -> onnx.ModelProto:
         if info.type.tensor_type.elem_type == TensorProto.FLOAT:
             info.type.tensor_type.elem_type = TensorProto.DOUBLE
     for node in model.graph.node:
+        _with_tensor(node)
         for attr in node.attribute:
             if attr.type == onnx.AttributeProto.TENSOR and attr.t.data_type == TensorProto.FLOAT:
                 wide = numpy_helper.to_array(attr.t).astype(np.float64)
                 attr.t.CopyFrom(numpy_helper.from_array(wide, attr.t.name))
     return model
+
+
+def _with_tensor(node: onnx.NodeProto) -> None:
+    """Write floats that a node makes, in a list or unless told otherwise, as a tensor."""
+    for attr in list(node.attribute):
+        if node.op_type == "Constant" and attr.name == "value_floats":
+            value = numpy_helper.from_array(np.asarray(attr.floats, np.float64))
+            node.attribute.remove(attr)
+            node.attribute.append(helper.make_attribute("value", value))
+    if node.op_type == "ConstantOfShape" and not node.attribute:
+        value = numpy_helper.from_array(np.zeros(1, np.float64))
+        node.attribute.append(helper.make_attribute("value", value))

@@ -3,6 +3,8 @@
 from irkit.fuzz.bugs.arithmetic import ARITHMETIC
 from irkit.fuzz.bugs.buffers import BUFFERS
 from irkit.fuzz.bugs.conduct import CONDUCT
+from irkit.fuzz.bugs.converters import CONVERTERS
+from irkit.fuzz.bugs.emitters import EMITTERS
 from irkit.fuzz.bugs.graphs import GRAPH_PASSES
 from irkit.fuzz.bugs.loops import LOOPS
 from irkit.fuzz.bugs.moves import MOVES
@@ -25,4 +27,8 @@ CATALOGUE: tuple[Planted, ...] = (
     *CONDUCT,
 )
 
-__all__ = ["CATALOGUE", "CONDUCT", "Planted"]
+HUNTED_ONLY: tuple[Planted, ...] = (*EMITTERS, *CONVERTERS)
+"""Bugs that no fixed program shows, since those run in the interpreter: only where native code or a
+model runs are they found, as a hunt runs both."""
+
+__all__ = ["CATALOGUE", "CONDUCT", "HUNTED_ONLY", "Planted"]

@@ -9,8 +9,9 @@ class Planted(msgspec.Struct, frozen=True):
     """A small change to a module that ships, and what should become of it.
 
     ``anchor`` is a part of the source of ``module`` that occurs there once. ``guilty`` are the
-    passes that may be named: the one that is changed, or those that use what is changed. ``case``
-    is the program that shows it.
+    passes that may be named: the one that is changed, or those that use what is changed; where it
+    is in none, the tiers that may see it first. ``case`` is the program that shows it, or empty
+    where no fixed one does.
     """
 
     name: str

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+from irkit.fuzz.generators.onnx_windows import axes_of
 from irkit.fuzz.picks import Picks
 
 _SIZES = (3, 2, 4, 1, 5, 7)
@@ -93,34 +94,36 @@ class ModelDraws:
         return made
 
     def window(
-        self, x: Tensor, kernel: Sequence[int], *, even: bool = False
+        self, x: Tensor, kernel: Sequence[int], *, dilated: bool = True, may_ceil: bool = False
     ) -> tuple[dict[str, Any], list[int]]:
-        """Pick how a window moves, and count where it stops; ``even`` pads all sides alike."""
-        spatial = len(kernel)
-        strides = [1 + self.picks.below(2) for _ in range(spatial)]
-        pads = [self.picks.below(2) if k > 1 else 0 for k in (*kernel, *kernel)]
-        pads = [min(pads)] * len(pads) if even else pads
+        """Pick how a window moves, and count where it stops."""
+        spatial, picks = x.shape[2:], self.picks
+        strides = [1 + picks.below(2) for _ in kernel]
+        pads = [picks.below(2) if k > 1 else 0 for k in (*kernel, *kernel)]
         attrs: dict[str, Any] = {"kernel_shape": list(kernel), "strides": strides, "pads": pads}
-        if self.picks.one_in(5):
-            attrs["auto_pad"] = self.picks.pick(("SAME_UPPER", "SAME_LOWER", "VALID"))
+        if dilated and picks.one_in(4):
+            attrs["dilations"] = [
+                1 + (2 * k - 1 <= n and picks.below(2))
+                for n, k in zip(spatial, kernel, strict=True)
+            ]
+        if may_ceil and picks.one_in(4):
+            attrs["ceil_mode"] = 1
+        if picks.one_in(5):
+            attrs["auto_pad"] = picks.pick(("SAME_UPPER", "SAME_LOWER", "VALID"))
             del attrs["pads"]
-            if attrs["auto_pad"] == "VALID":
-                pads = [0] * (2 * spatial)
-            else:
-                return attrs, [-(-n // s) for n, s in zip(x.shape[2:], strides, strict=True)]
-        counts = [
-            (n + pads[at] + pads[at + spatial] - k) // s + 1
-            for at, (n, k, s) in enumerate(zip(x.shape[2:], kernel, strides, strict=True))
-        ]
-        return attrs, counts
+        ceil = "ceil_mode" in attrs
+        return attrs, [axis.windows(ceil_mode=ceil) for axis in axes_of(spatial, attrs)]
 
 
 def arithmetic(m: ModelDraws, op: str) -> Tensor | None:
     """Join two tensors that broadcast; divide by what is not small."""
-    x = m.any(floats=op == "Div")
+    x = m.any(floats=False)
     shape = [1 if m.picks.one_in(4) else n for n in x.shape][m.picks.below(2) if x.rank else 0 :]
     alike = [e for e in m.held if e.shape == x.shape and e.integers == x.integers]
     if x.integers:
+        if op == "Div":
+            divisors = m.known(m.rng.choice((3, 2, -2, -3), x.shape).astype(np.int32))
+            return m.node(op, [x, divisors], x.shape, x.bound, integers=True)
         y = m.picks.pick(alike)
         other: Tensor | str = y
         bound = x.bound + y.bound if op != "Mul" else x.bound * y.bound
@@ -149,11 +152,16 @@ def batch_norm(m: ModelDraws, op: str) -> Tensor | None:
 
 
 def clip(m: ModelDraws, op: str) -> Tensor | None:
-    x, low, high = m.any(), -float(m.picks.below(3)), 1.0 + m.picks.below(4)
+    """Clip by two bounds, or by one."""
+    x, low, high = m.any(), 1.0 - m.picks.below(4), 1.0 + m.picks.below(4)
+    left_out = m.picks.pick(("", "", "min", "max"))
+    bound = max(high, abs(low), x.bound if left_out else 0)
+    limits: dict[str, Any] = {"min": low, "max": high}
+    limits.pop(left_out, None)
     if m.opset < 11:
-        return m.node(op, [x], x.shape, max(high, -low), min=low, max=high)
-    limits = [m.known(np.float32(low)), m.known(np.float32(high))]
-    return m.node(op, [x, *limits], x.shape, max(high, -low))
+        return m.node(op, [x], x.shape, bound, **limits)
+    names = [m.known(np.float32(limits[end])) if end in limits else "" for end in ("min", "max")]
+    return m.node(op, [x, *names], x.shape, bound)
 
 
 def concat(m: ModelDraws, op: str) -> Tensor | None:
@@ -171,18 +179,23 @@ def concat(m: ModelDraws, op: str) -> Tensor | None:
 def constant(m: ModelDraws, op: str) -> Tensor | None:
     shape = tuple(m.picks.pick(_SIZES) for _ in range(1 + m.picks.below(2)))
     array = m.rng.integers(-2, 3, shape).astype(np.float32)
+    if m.opset >= 12 and len(shape) == 1 and m.picks.below(2):
+        return m.node(op, [], shape, 3, value_floats=array.tolist())
     return m.node(op, [], shape, 3, value=numpy_helper.from_array(array))
 
 
 def filled(m: ModelDraws, op: str) -> Tensor | None:
+    """Fill a shape, by default with 0.0."""
     shape = tuple(m.picks.pick(_SIZES) for _ in range(1 + m.picks.below(2)))
     value = numpy_helper.from_array(np.asarray([2.0], np.float32))
-    return m.node(op, [m.integers(*shape)], shape, 3, value=value)
+    given: dict[str, Any] = {} if m.picks.one_in(3) else {"value": value}
+    return m.node(op, [m.integers(*shape)], shape, 3, **given)
 
 
 def conv(m: ModelDraws, op: str) -> Tensor | None:
     x = m.any(3 + m.picks.below(2))
-    groups = x.shape[1] if m.picks.one_in(4) else 1
+    fitting = [n for n in (1, 1, 2, 3, x.shape[1]) if x.shape[1] % n == 0]
+    groups = m.picks.pick(fitting)
     kernel = [min(n, 1 + m.picks.below(3)) for n in x.shape[2:]]
     filters = groups * (1 + m.picks.below(3))
     weights = (filters, x.shape[1] // groups, *kernel)
@@ -194,22 +207,18 @@ def conv(m: ModelDraws, op: str) -> Tensor | None:
 
 
 def pool(m: ModelDraws, op: str) -> Tensor | None:
-    """Pool. Of one axis onnx.reference reads beside the end; for MaxPool it puts all that
-    SAME_LOWER pads at the wrong side, and takes the pads of one axis for those of another. None is
-    drawn."""
-    x = m.any(4 if op == "MaxPool" else 3 + m.picks.below(2))
+    x = m.any(3 + m.picks.below(2))
     kernel = [min(n, 2) for n in x.shape[2:]]
-    attrs, counts = m.window(x, kernel, even=op == "MaxPool")
-    if op == "MaxPool" and attrs.get("auto_pad") == "SAME_LOWER":
-        attrs["auto_pad"] = "SAME_UPPER"
+    newer = m.opset >= 10
+    attrs, counts = m.window(x, kernel, dilated=newer and op == "MaxPool", may_ceil=newer)
     if op == "AveragePool" and m.picks.below(2):
         attrs["count_include_pad"] = 1
     return m.node(op, [x], (*x.shape[:2], *counts), x.bound, **attrs)
 
 
 def mean(m: ModelDraws, op: str) -> Tensor | None:
-    x = m.any(4)
-    return m.node(op, [x], (*x.shape[:2], 1, 1), x.bound)
+    x = m.any(3 + m.picks.below(2))
+    return m.node(op, [x], (*x.shape[:2], *(1,) * (x.rank - 2)), x.bound)
 
 
 def dropout(m: ModelDraws, op: str) -> Tensor | None:
@@ -222,8 +231,9 @@ def flatten(m: ModelDraws, op: str) -> Tensor | None:
     if not x.rank:
         return None
     axis = m.picks.below(x.rank + 1)
+    given: dict[str, Any] = {} if axis == 1 else {"axis": axis}
     shape = (int(np.prod(x.shape[:axis])), int(np.prod(x.shape[axis:])))
-    return m.node(op, [x], shape, x.bound, axis=axis)
+    return m.node(op, [x], shape, x.bound, **given)
 
 
 def gemm(m: ModelDraws, op: str) -> Tensor | None:
@@ -238,9 +248,13 @@ def gemm(m: ModelDraws, op: str) -> Tensor | None:
 
 
 def matmul(m: ModelDraws, op: str) -> Tensor | None:
-    x, n = m.any(2 + m.picks.below(2)), m.picks.pick(_SIZES)
-    bound = x.bound * 3 * x.shape[-1]
-    return m.node(op, [x, m.weight((x.shape[-1], n))], (*x.shape[:-1], n), bound)
+    """Multiply by one matrix, or by one for each matrix of a batch that broadcasts."""
+    x, n = m.any(2 + m.picks.below(3)), m.picks.pick(_SIZES)
+    bound, lead, own = x.bound * 3 * x.shape[-1], x.shape[:-2], tuple[int, ...]()
+    if m.picks.one_in(3):
+        own = tuple(m.picks.pick((size, 1)) for size in lead) or (2,)
+    shape = (*np.broadcast_shapes(lead, own), x.shape[-2], n)
+    return m.node(op, [x, m.weight((*own, x.shape[-1], n))], shape, bound)
 
 
 def lrn(m: ModelDraws, op: str) -> Tensor | None:
@@ -252,8 +266,14 @@ def reshape(m: ModelDraws, op: str) -> Tensor | None:
     x = m.any()
     total = int(np.prod(x.shape))
     factor = m.picks.pick([n for n in (1, 2, 3, 4) if total % n == 0])
+    kept = m.picks.below(max(x.rank, 1))
     asked, shape = m.picks.pick(
-        (((total,), (total,)), ((factor, -1), (factor, total // factor)), ((-1,), (total,)))
+        (
+            ((total,), (total,)),
+            ((factor, -1), (factor, total // factor)),
+            ((-1,), (total,)),
+            ((*(0,) * kept, -1), (*x.shape[:kept], int(np.prod(x.shape[kept:])))),
+        )
     )
     return m.node(op, [x, m.integers(*asked)], shape, x.bound)
 
@@ -264,7 +284,10 @@ def softmax(m: ModelDraws, op: str) -> Tensor | None:
         return None
     axis = m.picks.below(x.rank)
     axis = axis - x.rank if m.picks.one_in(4) and m.opset >= 11 else axis
-    return m.node(op, [x], x.shape, 1, axis=axis)
+    given: dict[str, Any] = {"axis": axis}
+    if m.picks.one_in(4) and (x.rank > 1 or m.opset >= 13):
+        del given["axis"]
+    return m.node(op, [x], x.shape, 1, **given)
 
 
 def squeeze(m: ModelDraws, op: str) -> Tensor | None:
@@ -272,6 +295,8 @@ def squeeze(m: ModelDraws, op: str) -> Tensor | None:
     if not ones:
         return None
     x, at = m.picks.pick(ones)
+    if m.picks.one_in(4):
+        return m.node(op, [x], [n for n in x.shape if n != 1], x.bound)
     return axes_node(m, op, x, at, (*x.shape[:at], *x.shape[at + 1 :]))
 
 
@@ -283,6 +308,8 @@ def unsqueeze(m: ModelDraws, op: str) -> Tensor | None:
 
 def axes_node(m: ModelDraws, op: str, x: Tensor, at: int, shape: Sequence[int]) -> Tensor | None:
     """Give axes as an attribute, or as an input since opset 13."""
+    if m.opset >= 11 and m.picks.one_in(3):
+        at -= max(x.rank, len(shape))
     if m.opset < 13:
         return m.node(op, [x], shape, x.bound, axes=[at])
     return m.node(op, [x, m.integers(at)], shape, x.bound)
@@ -301,6 +328,8 @@ def transpose(m: ModelDraws, op: str) -> Tensor | None:
         return None  # The type of an empty list of numbers cannot be told.
     left = list(range(x.rank))
     perm = [left.pop(-1 - m.picks.below(len(left))) for _ in range(x.rank)]
+    if m.picks.one_in(4):
+        return m.node(op, [x], x.shape[::-1], x.bound)
     return m.node(op, [x], [x.shape[at] for at in perm], x.bound, perm=perm)
 
 

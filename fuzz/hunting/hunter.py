@@ -35,9 +35,11 @@ class Result(msgspec.Struct, frozen=True):
 
     @property
     def right(self) -> bool:
-        """Say whether the pass that was named is one of the guilty ones, as far as they are
-        known."""
-        named = self.caught.named.removeprefix("sch.").replace("_", "-")
+        """Say whether the pass that was named is one of the guilty ones, as far as they are known.
+
+        Where no pass is to blame, that is the tier that saw it first.
+        """
+        named = self.caught.named.removeprefix("sch.").replace("_", "-") or self.caught.tier
         return not isinstance(self.game, Planted) or named in self.game.guilty
 
 

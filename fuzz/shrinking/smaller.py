@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
 
 from irkit.core import IRKitError, IRModule, walk
 from irkit.debug import Case, InputSet, reduce
@@ -29,7 +31,7 @@ Redraw = Callable[[Choices], Sample]
 
 class Small(msgspec.Struct, frozen=True, eq=False):
     """The smallest sample that was found, what is wrong with it, and its size: ``stages`` are
-    blocks, or operators of a graph. ``tried`` counts candidates."""
+    blocks, or operators of a graph or a model. ``tried`` counts candidates."""
 
     sample: Sample
     outcome: Outcome
@@ -172,4 +174,13 @@ def _stages(sample: Sample) -> int:
     if found:
         steps = (bind.step for each in found for bind in each.body.bindings)
         return sum(not isinstance(step, Constant) for step in steps)
+    if isinstance(sample.ir, bytes):
+        return _nodes(sample.ir)
     return 1
+
+
+def _nodes(data: bytes) -> int:
+    try:
+        return len(onnx.load_model_from_string(data).graph.node) or 1
+    except DecodeError:
+        return 1

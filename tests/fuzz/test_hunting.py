@@ -2,7 +2,7 @@
 
 import pytest
 
-from irkit.fuzz.bugs import CATALOGUE, Planted
+from irkit.fuzz.bugs import CATALOGUE, HUNTED_ONLY, Planted
 from irkit.fuzz.hunting.hunter import hunting_score, hunting_table, hunts
 from irkit.fuzz.nursery import Nursery, Order, source_of
 from irkit.fuzz.quarry import Hunt
@@ -11,7 +11,7 @@ FOUND_SOON = ("a lost last copy",)
 
 
 def bug(name: str) -> Planted:
-    return next(each for each in CATALOGUE if each.name == name)
+    return next(each for each in (*CATALOGUE, *HUNTED_ONLY) if each.name == name)
 
 
 def test_planted_bugs_are_found_named_and_made_small() -> None:
@@ -22,6 +22,31 @@ def test_planted_bugs_are_found_named_and_made_small() -> None:
     assert all("unroll-loops" in result.caught.text for result in results)
     assert hunting_table(results).row_count == 1
     assert hunting_score(results).startswith("1 of 1 found, 1 within 10,000 cases")
+
+
+def test_a_bug_in_code_generation_is_found_where_native_code_runs() -> None:
+    hunt = Hunt(first=20, count=1, kinds=("pipelines",), seconds=1)
+    (result,) = hunts([bug("a comparison that is false for NaN in place of true")], hunt)
+    assert result.right
+    assert (result.caught.status, result.caught.tier) == ("mismatch", "O0")
+
+
+def test_bugs_in_what_reads_and_lowers_models_are_found() -> None:
+    games = [bug("bounds that are exchanged"), bug("padding that may be the largest")]
+    hunt = Hunt(first=4, count=25, kinds=("onnx",), seconds=1)
+    results = list(hunts(games, hunt))
+    assert all(result.right for result in results)
+    assert [result.caught.tier for result in results] == ["interpreter", "lowered"]
+    assert all(1 <= result.caught.stages <= 6 for result in results)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("planted", HUNTED_ONLY, ids=lambda planted: planted.name)
+def test_every_bug_that_no_fixed_program_shows_is_found_and_made_small(planted: Planted) -> None:
+    (result,) = hunts([planted], Hunt(count=20_000))
+    assert result.caught.found
+    assert result.right, (result.caught.named, result.caught.tier)
+    assert result.caught.is_small
 
 
 @pytest.mark.parametrize(

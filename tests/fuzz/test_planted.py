@@ -7,7 +7,7 @@ import pytest
 
 from irkit.core import IRKitError
 from irkit.fuzz import KERNELS
-from irkit.fuzz.bugs import CATALOGUE, CONDUCT
+from irkit.fuzz.bugs import CATALOGUE, CONDUCT, HUNTED_ONLY
 from irkit.fuzz.cases import fixed_cases, steps_of
 from irkit.fuzz.mutants import MODULES, mutants, sites
 from irkit.fuzz.nursery import Nursery, Order, source_of
@@ -36,13 +36,16 @@ FEW = (
 
 
 def test_every_anchor_of_the_catalogue_is_in_the_source_once() -> None:
-    for bug in CATALOGUE:
+    for bug in (*CATALOGUE, *HUNTED_ONLY):
         assert order_of(bug).source != source_of(bug.module)
 
 
 def test_the_catalogue_has_no_two_bugs_of_one_name_and_only_known_programs() -> None:
-    names = [bug.name for bug in CATALOGUE]
-    assert len(set(names)) == len(names) >= 40
+    names = [bug.name for bug in (*CATALOGUE, *HUNTED_ONLY)]
+    assert len(set(names)) == len(names)
+    assert len(CATALOGUE) >= 40
+    assert len(HUNTED_ONLY) >= 90
+    assert not any(bug.case for bug in HUNTED_ONLY)
     assert {bug.case for bug in CATALOGUE} <= {case.name for case in fixed_cases()}
 
 

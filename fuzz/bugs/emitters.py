@@ -1,0 +1,305 @@
+"""Bugs in code generation: the interpreter is right, and native code says something else.
+
+They have no program of their own, as the fixed ones run in the interpreter only. What is named is
+the tier that first saw it; a model runs optimised first, a loop function as it is.
+"""
+
+from irkit.fuzz.bugs.planted import Planted
+
+_CODE = "irkit.codegen.llvm_"
+_NATIVE = ("O0", "O3")
+_THREADED = (*_NATIVE, "promises")
+
+
+def _bug(
+    name: str,
+    module: str,
+    anchor: str,
+    replacement: str,
+    guilty: tuple[str, ...] = _NATIVE,
+) -> Planted:
+    return Planted(name, _CODE + module, anchor, replacement, guilty, "")
+
+
+_INTEGERS = (
+    _bug(
+        "truncated for floored division in native code",
+        "int",
+        "return text.op(f\"add {kind} {quotient}, {text.op(f'sext {test} {down} to {kind}')}\")",
+        "return quotient",
+    ),
+    _bug(
+        "a native remainder with the sign of the dividend",
+        "int",
+        "return choose(text, dtype, down, moved, rest)",
+        "return rest",
+    ),
+    _bug(
+        "a division by a power of two that rounds towards zero",
+        "int",
+        'f"ashr {kind} {a}, {constant(known.bit_length() - 1, dtype)}"',
+        'f"sdiv {kind} {a}, {constant(known, dtype)}"',
+    ),
+    _bug(
+        "a remainder by a power of two that may be negative",
+        "int",
+        'f"and {kind} {a}, {constant(known - 1, dtype)}"',
+        "f\"{'s' if dtype.kind == 'i' else 'u'}rem {kind} {a}, {constant(known, dtype)}\"",
+    ),
+    _bug(
+        "a division by zero that traps",
+        "int",
+        "safe = choose(text, dtype, unsafe, one, b)",
+        "safe = b",
+    ),
+    _bug(
+        "a division by minus one that does not negate",
+        "int",
+        "result = choose(text, dtype, is_minus, negated, result)",
+        "assert negated",
+    ),
+    _bug(
+        "a shift to the left that is not bounded",
+        "int",
+        "return _where_short(text, dtype, b, shifted)",
+        "return shifted",
+    ),
+    _bug(
+        "a shift to the right bounded one bit too low",
+        "int",
+        "constant(dtype.bits - 1, dtype)",
+        "constant(dtype.bits - 2, dtype)",
+    ),
+    _bug(
+        "a shift of negative numbers that fills with zeros",
+        "int",
+        'f"ashr {kind} {a}, {most}"',
+        'f"lshr {kind} {a}, {most}"',
+    ),
+    _bug(
+        "a shift by the width taken for one that is short",
+        "int",
+        'f"icmp ult {kind} {b}, {constant(dtype.bits, dtype)}"',
+        'f"icmp ule {kind} {b}, {constant(dtype.bits, dtype)}"',
+    ),
+    _bug(
+        "a negative power of minus one with the wrong sign",
+        "int",
+        "select i1 %isodd, {kind} -1, {kind} 1",
+        "select i1 %isodd, {kind} 1, {kind} -1",
+    ),
+    _bug(
+        "unsigned numbers compared as signed ones",
+        "expr",
+        'sign = "" if cls in (EQ, NE) else "s" if operands.kind == "i" else "u"',
+        'sign = "" if cls in (EQ, NE) else "s"',
+    ),
+    _bug(
+        "the smaller of unsigned numbers by their sign",
+        "expr",
+        '("u" if dtype.kind == "u" else "s") + name',
+        '"s" + name',
+    ),
+    _bug(
+        "integer arithmetic that promises not to overflow",
+        "expr",
+        'return scope.text.op(f"{integer} {kind} {a}, {b}")',
+        'return scope.text.op(f"{integer} nsw {kind} {a}, {b}")',
+    ),
+)
+
+_FLOATS = (
+    _bug("a comparison that is false for NaN in place of true", "expr", 'NE: "une"', 'NE: "one"'),
+    _bug("a comparison that is true for NaN", "expr", 'LE: "ole"', 'LE: "ule"'),
+    _bug("a minimum that leaves NaN out", "expr", 'f"{name}imum"', 'f"{name}num"'),
+    _bug(
+        "a 16-bit result that is not rounded",
+        "expr",
+        'return rounded(scope.text, dtype, scope.text.op(f"{floating} {kind} {a}, {b}"))',
+        'return scope.text.op(f"{floating} {kind} {a}, {b}")',
+    ),
+    _bug("fast-math flags on all arithmetic", "scope", '"contract"', '"fast"'),
+    _bug(
+        "floats out of range converted to anything",
+        "float",
+        "return text.call(name, new, (old, value))",
+        "return text.op(f\"fpto{'s' if target.kind == 'i' else 'u'}i {old} {value} to {new}\")",
+    ),
+    _bug(
+        "unsigned numbers converted to floats by their sign",
+        "float",
+        'sign = "s" if source.kind == "i" else "u"',
+        'sign = "s"',
+    ),
+    _bug(
+        "negative numbers widened with zeros",
+        "float",
+        "{'s' if source.kind == 'i' else 'z'}ext",
+        "zext",
+    ),
+    _bug("NaN converted to false", "float", 'f"fcmp une {old}', 'f"fcmp one {old}'),
+    _bug(
+        "bf16 cut off in place of rounded",
+        "float",
+        'f"add {whole} {near}, {odd}"',
+        'f"add {whole} {bits}, {_int(0, dtype)}"',
+    ),
+    _bug(
+        "bf16 with ties rounded up",
+        "float",
+        'f"add {whole} {near}, {odd}"',
+        'f"add {whole} {near}, {_int(1, dtype)}"',
+    ),
+    _bug(
+        "a floored quotient of floats that is not moved down",
+        "math",
+        "near = choose(text, working, differ, lower, quotient)",
+        "near = quotient if lower else lower",
+    ),
+    _bug("halves rounded away from zero", "math", '"round": "roundeven"', '"round": "round"'),
+    _bug(
+        "a sign of NaN that is 0",
+        "math",
+        "rest = choose(text, dtype, equal, zero, x)",
+        "rest = zero if equal else x",
+    ),
+    _bug("a polynomial with a wrong coefficient", "exp", "0.166665211", "0.166765211"),
+    _bug(
+        "an exponential that ends too early",
+        "exp",
+        "f.at_most(f.at_least(args[0], -104.0), 89.0)",
+        "f.at_most(f.at_least(args[0], -104.0), 80.0)",
+    ),
+    _bug(
+        "a hyperbolic tangent that is 1 too early",
+        "exp",
+        "f.at_most(f.abs(args[0]), 9.125)",
+        "f.at_most(f.abs(args[0]), 4.0)",
+    ),
+    _bug(
+        "a sine in the wrong quarter",
+        "trig",
+        'd.integer("lshr", turned, 1)',
+        "turned",
+    ),
+)
+
+_LANES = (
+    _bug(
+        "native lanes in the wrong order",
+        "expr",
+        "[lane * stride for lane in range(dtype.lanes)]",
+        "[lane * stride for lane in reversed(range(dtype.lanes))]",
+    ),
+    _bug(
+        "a native store without its mask",
+        "memory",
+        '        if mask is None:\n            text.line(f"store',
+        '        if mask is None or lanes > 1:\n            text.line(f"store',
+    ),
+    _bug(
+        "a masked load that reads all lanes",
+        "memory",
+        "    if mask is None:\n        raw = _read(",
+        "    if mask is None or lanes > 1:\n        raw = _read(",
+    ),
+    _bug("a scatter without its mask", "memory", "{mask or _all(lanes)}", "{_all(lanes)}"),
+    _bug(
+        "a side of a conditional that reads all lanes",
+        "memory",
+        "around = _around(scope, lanes)",
+        "around = None",
+    ),
+    _bug("both sides of a conditional in the lanes of one", "lazy", "if negated:", "if False:"),
+    _bug(
+        "lanes apart taken for neighbours",
+        "memory",
+        " and as_int(index.stride) == 1 and stride == 1",
+        " and stride == 1",
+    ),
+    _bug(
+        "lanes of another row taken for neighbours",
+        "memory",
+        " and as_int(index.stride) == 1 and stride == 1",
+        " and as_int(index.stride) == 1",
+    ),
+    _bug(
+        "a function of the first lane in all lanes",
+        "math",
+        "extractelement {vector} {arg}, i32 {lane}",
+        "extractelement {vector} {arg}, i32 0",
+    ),
+    _bug(
+        "vectors said to be aligned",
+        "memory",
+        "kind, align = memory_type(node.dtype), node.dtype.bytes",
+        "kind, align = memory_type(node.dtype), node.dtype.bytes * (lanes & -lanes)",
+    ),
+)
+
+_MEMORY = (
+    _bug(
+        "native strides in the wrong order",
+        "layout",
+        "for dim in buffer.shape[:0:-1]:",
+        "for dim in buffer.shape[1:]:",
+    ),
+    _bug(
+        "the strides that a buffer has left aside",
+        "layout",
+        "if buffer.strides is not None:\n        return",
+        "if buffer.strides is not None and not buffer.shape:\n        return",
+    ),
+    _bug(
+        "a view whose offset is counted in bytes",
+        "stmt",
+        'f"getelementptr {element}, ptr {pointer}, i64 {offset}"',
+        'f"getelementptr i8, ptr {pointer}, i64 {offset}"',
+    ),
+    _bug(
+        "a load kept over the store that changes it",
+        "stmt",
+        "def _store(scope: Scope, node: Store) -> Steps:\n    scope.begin_statement()\n",
+        "def _store(scope: Scope, node: Store) -> Steps:\n",
+    ),
+    _bug(
+        "a value of one side used on the other",
+        "lazy",
+        "    scope.forget_since(fork.mark)\n    _, otherwise, end = fork.labels",
+        "    _, otherwise, end = fork.labels",
+    ),
+    _bug(
+        "a loop without iterations that runs once",
+        "stmt",
+        "may_be_empty = first is None or last is None",
+        "may_be_empty = False",
+    ),
+    _bug(
+        "a native block without its predicate",
+        "stmt",
+        "if node.predicate is not None:",
+        "if node.predicate is not None and not node.axes:",
+    ),
+    _bug(
+        "a native init that asks for any reduce axis",
+        "stmt",
+        'f"and i1 {found}, {zero}"',
+        'f"or i1 {found}, {zero}"',
+    ),
+    _bug(
+        "a parallel loop that runs as often as its end says",
+        "parallel",
+        'f"sub {kind} {end}, {begin}"',
+        'f"sub {kind} {end}, 0"',
+        _THREADED,
+    ),
+    _bug(
+        "a chunk of a parallel loop with the begin of the whole",
+        "parallel",
+        'low, high = (_narrowed(inner, dtype, name) for name in ("%begin", "%end"))',
+        'low, high = begin, _narrowed(inner, dtype, "%end")',
+        _THREADED,
+    ),
+)
+
+EMITTERS = (*_INTEGERS, *_FLOATS, *_LANES, *_MEMORY)
