@@ -77,7 +77,7 @@ def others_wait(address: str, page: Page) -> None:
     thread = threading.Thread(target=client)
     thread.start()
     _next(page)
-    page.wait_for_function("document.querySelectorAll('.delta .plus').length > 2")
+    page.locator(".delta .plus").nth(2).wait_for(state="attached")
     ended.set()
     thread.join()
     longest = max(spent) * 1e3

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from functools import partial
 
 import msgspec
+import numpy as np
 
-from irkit.inspector_web.blame import Blame
+from irkit.inspector_web.blame import Blame, Blamed
 from irkit.inspector_web.highlight import Marks
 from irkit.inspector_web.rows import Row, side_by_side
 from irkit.inspector_web.runs import Run, Stage, Workspace
-from irkit.inspector_web.steps import LinesChanged, StepRow
+from irkit.inspector_web.steps import COMPARING, LinesChanged, StepRow
 
 AROUND = 3
 """Equal lines around a change that come with a difference."""
@@ -182,12 +183,26 @@ def counts(run: Run, function: str) -> LinesChanged:
     return run.steps.lines_changed(function)
 
 
+class BlamePage(msgspec.Struct):
+    """Which step last changed each line, as runs of (step, how many lines); ``more`` if earlier
+    states have to be compared before that can be said."""
+
+    runs: list[tuple[int, int]]
+    more: bool = False
+
+
+def blame_page(blame: Blame, stage: Stage, *, seconds: float = COMPARING) -> BlamePage:
+    """Say which step last changed each line, if ``seconds`` are enough to find out."""
+    found = blame.within(stage.ir, seconds)
+    return BlamePage([], more=True) if found is None else BlamePage(_runs(found))
+
+
 def blamed(blame: Blame, stage: Stage) -> list[tuple[int, int]]:
     """List which step last changed each line, as runs of (step, how many lines)."""
-    made: list[tuple[int, int]] = []
-    for step in blame.of(stage.ir).tolist():
-        if made and made[-1][0] == step:
-            made[-1] = step, made[-1][1] + 1
-        else:
-            made.append((step, 1))
-    return made
+    return _runs(blame.of(stage.ir))
+
+
+def _runs(found: Blamed) -> list[tuple[int, int]]:
+    begins = np.flatnonzero(np.diff(found, prepend=-2))  # No step has that number.
+    lengths = np.diff(begins, append=len(found))
+    return list(zip(found[begins].tolist(), lengths.tolist(), strict=True))

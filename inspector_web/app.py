@@ -14,7 +14,7 @@ from irkit.core import InputError, IRKitError
 from irkit.debug import chrome_trace
 from irkit.inspector_web.align import beside
 from irkit.inspector_web.answers import (
-    blamed,
+    blame_page,
     coloured_lines,
     counts,
     diff_page,
@@ -27,7 +27,6 @@ from irkit.inspector_web.rerun import plan
 from irkit.inspector_web.runs import Workspace
 from irkit.inspector_web.search import search
 from irkit.inspector_web.security import Door, guard
-from irkit.inspector_web.steps import Filter
 from irkit.inspector_web.task_routes import add_task_routes, as_json
 from irkit.inspector_web.tasks import Kind
 from irkit.inspector_web.views import graph_page, nest_page
@@ -83,12 +82,12 @@ def create_app(inspection: Inspection, door: Door, kinds: Mapping[str, Kind] = W
     )
     answer("/api/overview", overview)
     answer("/api/counts", lambda w: counts(w.run(_number("run")), _text("function")))
-    answer("/api/touching", _touching, kept=True)
+    answer("/api/touching", _touching)
     answer("/api/diff", _diff, kept=True)
     answer("/api/lines", _lines)
     answer("/api/step", lambda w: _step(w, registry))
     answer("/api/line", lambda w: line_info(w.stage(_text("state")), _line(w)))
-    answer("/api/blame", _blame, kept=True)
+    answer("/api/blame", _blame)
     answer("/api/search", _search)
     answer("/api/beside", _beside)
     answer("/api/chrome", lambda w: msgspec.Raw(chrome_trace(w.run(_number("run")).trace)))
@@ -135,10 +134,9 @@ def _line(workspace: Workspace) -> int:
     return line
 
 
-def _touching(workspace: Workspace) -> list[int]:
+def _touching(workspace: Workspace) -> object:
     run = workspace.run(_number("run"))
-    chosen = Filter(function=_text("function"), touches=_text("text")[:1_000])
-    return [row.index for row in run.steps.rows(chosen)]
+    return run.steps.touching(_text("function"), _text("text")[:1_000])
 
 
 def _diff(workspace: Workspace) -> object:
@@ -164,7 +162,7 @@ def _step(workspace: Workspace, registry: Registry) -> object:
 
 def _blame(workspace: Workspace) -> object:
     stage = workspace.stage(_text("state"))
-    return blamed(stage.run.blame, stage)
+    return blame_page(stage.run.blame, stage)
 
 
 def _beside(workspace: Workspace) -> object:

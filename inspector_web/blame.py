@@ -1,6 +1,8 @@
 """Blame: for every line of every step, the pass that last changed it."""
 
+import math
 import threading
+import time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,23 +31,36 @@ class Blame:
 
         ``GIVEN`` stands for what was there before the first pass.
         """
+        found = self.within(ir, math.inf)
+        assert found is not None
+        return found
+
+    def within(self, ir: IR, seconds: float) -> Blamed | None:
+        """Do the same as far as ``seconds`` are enough, at least for one more state each time; None
+        if it has to be asked again."""
+        until = time.perf_counter() + seconds
         text = self.texts.of_ir(ir)
         found = np.full(len(text.ids), GIVEN, dtype=np.int32)
         for before, part in text.parts:
-            found[before : before + len(part.ids)] = self._of_function(part.func)
+            with self._lock:
+                self._follow(part.func, until)
+            blamed = self._known.get(id(part.func))
+            if blamed is None:
+                return None
+            found[before : before + len(part.ids)] = blamed
         return found
 
-    def _of_function(self, func: Function) -> Blamed:
-        if id(func) not in self._known:
-            with self._lock:
-                self._follow(func)
-        return self._known[id(func)]
-
-    def _follow(self, func: Function) -> None:
-        """Work through the states of a function up to one of them."""
+    def _follow(self, func: Function, until: float) -> None:
+        """Work through the states of a function up to one of them, or until time is up."""
+        if id(func) in self._known:
+            return
         previous: Function | None = None
+        fresh = False
         for state in self._histories.get(id(func), ()):
             if id(state.func) not in self._known:
+                if fresh and time.perf_counter() > until:
+                    return
+                fresh = True
                 self._known[id(state.func)] = self._after(previous, state.func, state.step)
             if state.func is func:
                 return

@@ -9,6 +9,7 @@ import msgspec
 from irkit.debug import remarks
 from irkit.inspector_web.origin import Link
 from irkit.inspector_web.runs import Run, Stage
+from irkit.inspector_web.steps import COMPARING
 from irkit.inspector_web.texts import GIVEN
 from irkit.passes import BUILTIN
 from irkit.transform import AnyPass, Registry, Step, Trace
@@ -56,7 +57,8 @@ class StepInfo(msgspec.Struct):
 
 
 class LineInfo(msgspec.Struct):
-    """Where a line comes from: which pass last changed it, and its origin, nearest first."""
+    """Where a line comes from: which pass last changed it, and its origin, nearest first; ``more``
+    if earlier states have to be compared before the pass is known."""
 
     line: int
     function: str
@@ -64,6 +66,7 @@ class LineInfo(msgspec.Struct):
     step: int
     step_name: str
     origins: list[tuple[str, str, str]]
+    more: bool = False
 
 
 def step_info(run: Run, number: int, known: Registry | None = None) -> StepInfo:
@@ -154,7 +157,8 @@ def without_paths(text: str) -> str:
 def line_info(stage: Stage, line: int) -> LineInfo:
     """Tell where a line of a stage, counted from 1, comes from."""
     run = stage.run
-    step = int(run.blame.of(stage.ir)[line - 1])
+    blamed = run.blame.within(stage.ir, COMPARING)
+    step = GIVEN if blamed is None else int(blamed[line - 1])
     function, own = _part(stage, line)
     return LineInfo(
         line=own,
@@ -163,6 +167,7 @@ def line_info(stage: Stage, line: int) -> LineInfo:
         step=step,
         step_name=_step_name(run.trace, step),
         origins=[shown_link(link) for link in run.origins(stage.ir).of(line)],
+        more=blamed is None,
     )
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from irkit.core import Function, walk
 from irkit.inspector_web.diff import Diff, diff
+from irkit.inspector_web.lines import Places
 from irkit.inspector_web.once import Once
 from irkit.inspector_web.renaming import diff_up_to_names
 from irkit.inspector_web.search import lines_with
@@ -22,6 +23,7 @@ from irkit.transform import IR, PassFailed, Step, Trace
 
 Status = Literal["changed", "same", "failed"]
 COUNTING = 0.05
+COMPARING = 1.0
 LOOK_AT_THE_CLOCK = 2_000
 """Nodes that are counted between two looks."""
 MOST_COMPARED = 10_000_000
@@ -78,6 +80,14 @@ class LinesChanged(msgspec.Struct):
     more: bool = False
 
 
+class Touching(msgspec.Struct):
+    """The steps that changed lines with a text in them, as far as they were compared; ``more`` if
+    there are others to compare."""
+
+    steps: list[int]
+    more: bool = False
+
+
 class Steps:
     """The steps of a run as rows, with their differences. ``failure`` is the pass that ended it."""
 
@@ -86,6 +96,7 @@ class Steps:
         self.trace: Trace = texts.trace
         self.failure = failure
         self._diffs = Once[tuple[int, int, bool], Diff](MOST_COMPARED, lambda d: len(d.before))
+        self._touched: dict[int, Places] = {}
         self._sizes: dict[int, int] = {}
         self._lock = threading.Lock()
         self._rows = [_row(step) for step in self.trace]
@@ -113,7 +124,16 @@ class Steps:
             self._count(seconds)
             return list(self._rows)
         kept = [row for row in self._rows if _passes(row, chosen)]
-        return self._touching(kept, chosen.touches) if chosen.touches else kept
+        if not chosen.touches:
+            return kept
+        touching = set(self._touching(kept, chosen.touches, math.inf).steps)
+        return [row for row in kept if row.index in touching]
+
+    def touching(self, function: str, text: str, *, seconds: float = COMPARING) -> Touching:
+        """Find the steps of a function that changed lines with a text in them, among as many as
+        ``seconds`` are enough to compare; at least one more each time."""
+        rows = [row for row in list(self._rows) if row.function == function]
+        return self._touching(rows, text, seconds)
 
     def lines_changed(self, function: str, *, seconds: float = COUNTING) -> LinesChanged:
         """Count lines added and removed for the steps of a function that changed something, for as
@@ -164,10 +184,20 @@ class Steps:
                 row = self._change(index, before=before, after=after)
         return row
 
-    def _touching(self, rows: Sequence[StepRow], text: str) -> list[StepRow]:
-        touched = [(row, self.diff(row.index).touched) for row in rows if row.status == "changed"]
+    def _touching(self, rows: Sequence[StepRow], text: str, seconds: float) -> Touching:
+        until, fresh, more = time.perf_counter() + seconds, False, False
+        # What they touched stays when differences are forgotten, or this might never end.
+        touched = self._touched
+        changed = [row.index for row in rows if row.status == "changed"]
+        for index in changed:
+            if index not in touched:
+                more = fresh and time.perf_counter() > until
+                if more:
+                    break
+                touched[index], fresh = self.diff(index).touched, True
         hits = lines_with(self.texts.table, text)
-        return [row for row, numbers in touched if hits[numbers].any()]
+        known = [index for index in changed if index in touched]
+        return Touching([index for index in known if hits[touched[index]].any()], more)
 
 
 def _passes(row: StepRow, chosen: Filter) -> bool:

@@ -41,7 +41,7 @@ export class DiffView {
     }, 200);
     try {
       const answer = await this.source.diff(left, right, options.names);
-      const blame = options.blame ? await this.source.blame(right) : null;
+      const blame = options.blame ? await this.source.blame(right, () => mine === this.shown) : null;
       if (mine !== this.shown) return;
       this.load(answer, left, right, options, blame);
       await this.draw(mine);

@@ -132,8 +132,9 @@ class Page {
     if (!this.ready) return;
     const { run, fn, touches } = this.place;
     let touching = null;
-    if (touches) touching = new Set(await this.source.touching(run, fn, touches).catch(() => []));
-    if (touches !== this.place.touches || fn !== this.place.fn) return;
+    const wanted = () => touches === this.place.touches && fn === this.place.fn;
+    if (touches) touching = new Set(await this.source.touching(run, fn, touches, wanted).catch(() => []));
+    if (!wanted()) return;
     this.passes.show(this.steps, { ...this.place, touching, ...this.pairing(), tail: this.asking.tail() });
     this.asking.verdicts.refresh();
     if (this.counts?.run === run && this.counts.fn === fn) this.passes.setCounts(this.counts.counts);
@@ -247,7 +248,7 @@ class Page {
     const { line } = this.place;
     if (!line || !/^[LR]\d{1,8}$/.test(line)) { this.details.showLine("", null); return; }
     const state = this.states()[line[0] === "L" ? 0 : 1];
-    const info = await this.source.line(state, Number(line.slice(1))).catch(() => null);
+    const info = await this.source.line(state, Number(line.slice(1)), () => line === this.place.line).catch(() => null);
     if (line === this.place.line) this.details.showLine(line, info);
   }
 

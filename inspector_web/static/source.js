@@ -18,6 +18,14 @@ export class ServerSource {
     return answer;
   }
 
+  // Ask again until the answer is whole, or nobody wants it any more.
+  async whole(path, given, wanted = () => true) {
+    for (;;) {
+      const answer = await this.ask(path, given);
+      if (!answer.more || !wanted()) return answer;
+    }
+  }
+
   post(path, body) {
     const headers = { "Content-Type": "application/json" };
     return this.ask(path, {}, { method: "POST", headers, body: JSON.stringify(body) });
@@ -27,16 +35,16 @@ export class ServerSource {
   reload() { return this.ask("reload", {}, { method: "POST" }); }
   overview() { return this.ask("overview"); }
   counts(run, fn) { return this.ask("counts", { run, function: fn }); }
-  touching(run, fn, text) { return this.ask("touching", { run, function: fn, text }); }
+  async touching(run, fn, text, wanted) { return (await this.whole("touching", { run, function: fn, text }, wanted)).steps; }
   diff(left, right, names) { return this.ask("diff", { left, right, names: names ? 1 : 0 }); }
   lines(state, from, to) { return this.ask("lines", { state, from, to }); }
   step(run, step) { return this.ask("step", { run, step }); }
-  line(state, line) { return this.ask("line", { state, line }); }
+  line(state, line, wanted) { return this.whole("line", { state, line }, wanted); }
   plan(run, fn) { return this.ask("plan", { run, function: fn }); }
   nest(left, right) { return this.ask("nest", { left, right }); }
   graph(state) { return this.ask("graph", { state }); }
   native(state) { return this.ask("native", { state }); }
-  blame(state) { return this.ask("blame", { state }); }
+  async blame(state, wanted) { return (await this.whole("blame", { state }, wanted)).runs; }
   tasks() { return this.ask("tasks"); }
   task(id) { return this.ask(`tasks/${id}`); }
   beginTask(kind, args) { return this.post("tasks", { kind, arguments: args }); }

@@ -16,7 +16,7 @@ from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.naming import bound_symbols, symbols_in_order
 from irkit.ir.params import dimension_vars
 from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed
-from irkit.ir.script_memo import MANY, Elif, End, Memo
+from irkit.ir.script_memo import MANY, Elif, End, Lines, Memo
 from irkit.ir.script_values import options_text, quoted
 from irkit.ir.stmt import (
     Allocate,
@@ -379,7 +379,7 @@ def _printed_function(func: "PrimFunc", table: Names, *, marking: bool = False) 
     printer.mark(func)
     _header(printer, name, func.params)
     if printer.memo is not None:
-        printer.memo.begin(printer.lines, printer.keys, printer.places)
+        printer.memo.begin(Lines(printer.lines, printer.keys, printer.places))
     printer.suite(func.body, STEP)
     return printer
 

@@ -15,8 +15,10 @@ LONGEST = 256
 """Lines of a statement that are kept whole; of longer ones, the parts are."""
 LEAST = 8
 """Lines from which on it pays to keep a statement that stands in no long sequence."""
-MOST = 2_000_000
-"""Lines of functions that are kept; when there are more, it begins anew."""
+MOST = 8_000_000
+"""Lines of functions that are kept, of some 20 bytes each; when there are more, it begins anew."""
+MOST_STATEMENTS = 1_000_000
+"""Statements that are kept, of some 400 bytes each; as above."""
 
 
 class Lines(msgspec.Struct, frozen=True, eq=False):
@@ -61,12 +63,13 @@ class Memo(dict[tuple[int, str, bool], Place]):
         self.lone: set[int] = set()
         self.printed: list[Lines] = []
 
-    def begin(self, lines: list[str], keys: "array[int]", places: "array[int]") -> None:
+    def begin(self, made: Lines) -> None:
         """Keep a function that is being printed, and forget the others if they are too many."""
-        if sum(len(made.lines) for made in self.printed) > MOST:
+        lines = sum(len(each.lines) for each in self.printed)
+        if lines > MOST or len(self) > MOST_STATEMENTS:
             self.clear()
             self.printed.clear()
-        self.printed.append(Lines(lines, keys, places))
+        self.printed.append(made)
 
     def keep(self, end: End, indent: str, tail: bool, line: int, mark: int) -> None:
         """Keep what a statement printed as, up to a line and a mark, unless it is long, or so short

@@ -7,7 +7,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmarks.inspector import large_trace
-from irkit.inspector_web import Steps, Texts
+from irkit.inspector_web import Blame, Filter, Steps, Texts
+from irkit.inspector_web.answers import blame_page, blamed
+from irkit.inspector_web.details import line_info
+from irkit.inspector_web.runs import Opened, Workspace
 from irkit.transform import Trace
 from tests.inspector_web.browser import Watched, served
 from tests.inspector_web.pages import opened
@@ -71,3 +74,35 @@ def test_nodes_that_take_long_to_count_and_lines_are_counted_in_pieces(trace: Tr
     second = steps.lines_changed("f", seconds=0.0)
     assert (len(second.counts), second.more) == (2, False)
     assert (steps.counted(0).before or 0) > LINES
+
+
+def test_what_needs_many_differences_is_found_in_pieces(trace: Trace) -> None:
+    steps = Steps(Texts(trace))
+    whole = [row.index for row in steps.rows(Filter(touches="for"))]
+    steps = Steps(Texts(trace))
+    first = steps.touching("f", "for", seconds=0.0)
+    assert (first.steps, first.more) == ([0], True)
+    second = steps.touching("f", "for", seconds=0.0)
+    assert (second.steps, second.more) == (whole, False)
+
+
+def test_blame_is_found_in_pieces(trace: Trace) -> None:
+    last = trace[1].after
+    blame = Blame(Texts(trace))
+    assert blame.within(last, 0.0) is None
+    assert blame.within(last, 0.0) is None
+    found = blame.within(last, 0.0)
+    assert found is not None
+    assert (found == Blame(Texts(trace)).of(last)).all()
+
+
+def test_a_line_is_asked_for_until_its_pass_is_known(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("irkit.inspector_web.details.COMPARING", 0.0)
+    stage = Workspace([Opened(trace, "large")]).stage("0.1.a")
+    told = [line_info(stage, 2).more for _ in range(4)]
+    assert told == [True, True, False, False]
+    page = blame_page(stage.run.blame, stage, seconds=0.0)
+    assert page.runs == blamed(stage.run.blame, stage)
+    assert sum(count for _, count in page.runs) == len(stage.text.ids)
