@@ -120,7 +120,7 @@ def test_what_depends_on_hashes_is_found_in_another_process(tmp_path: Path) -> N
 def test_a_message_shows_the_smallest_program_and_the_first_wrong_element(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(PROFILES, "dev", Profile("dev", reducing=60.0))
+    monkeypatch.setitem(PROFILES, "dev", Profile("dev", reducing=900.0))
     more = SCALE + SCALE.partition("\n")[2].replace("for i", "for j").replace("[i]", "[j]")
     text = refuted(planted.lose_tail, tmp_path, strategy=st.just(more))
     first, _, rest = text.partition("\n\n")

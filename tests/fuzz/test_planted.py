@@ -1,6 +1,7 @@
 """The checks find bugs planted into the passes, and name the pass."""
 
 import os
+from collections.abc import Iterator
 
 import msgspec
 import pytest
@@ -11,7 +12,7 @@ from irkit.fuzz.bugs import CATALOGUE, CONDUCT, HUNTED_ONLY
 from irkit.fuzz.cases import fixed_cases, steps_of
 from irkit.fuzz.mutants import MODULES, mutants, sites
 from irkit.fuzz.nursery import Nursery, Order, source_of
-from irkit.fuzz.planted import order_of
+from irkit.fuzz.planted import order_of, try_planted
 from irkit.fuzz.score import mutant_score, mutant_verdicts, planted_results, planted_score
 from irkit.fuzz.trial import prints_of, try_cases
 from irkit.transform.run import apply_here
@@ -33,6 +34,13 @@ FEW = (
     "a parameter dropped",
     "a crash in native code",
 )
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    """Prepare one nursery for all: it takes longer than trying a bug."""
+    with Nursery(0, 0) as made:
+        yield made
 
 
 def test_every_anchor_of_the_catalogue_is_in_the_source_once() -> None:
@@ -75,9 +83,9 @@ def test_every_loop_pass_changes_one_of_the_fixed_programs() -> None:
     assert named <= fired
 
 
-def test_planted_bugs_of_every_kind_are_found_and_the_right_pass_is_named() -> None:
+def test_planted_bugs_of_every_kind_are_found_and_the_right_pass_is_named(nursery: Nursery) -> None:
     bugs = [bug for bug in CATALOGUE if bug.name in FEW]
-    results = list(planted_results(bugs, programs=0))
+    results = list(try_planted(nursery, bugs))
     wrong = [f"{r.bug.name}: {r.finding}" for r in results if not r.right]
     assert len(results) == len(FEW)
     assert wrong == []
@@ -87,12 +95,12 @@ def test_planted_bugs_of_every_kind_are_found_and_the_right_pass_is_named() -> N
 
 
 # The whole catalogue takes half a minute: `make test-long`.
-BISECTED = [bug for bug in CATALOGUE if ".loop." in bug.module and bug not in CONDUCT][::2]
+BISECTED = [bug for bug in CATALOGUE if ".loop." in bug.module and bug not in CONDUCT][::4]
 
 
-def test_a_planted_bug_is_bisected_to_a_rewrite_in_its_pass() -> None:
-    results = list(planted_results(BISECTED, programs=0, bisected=True))
-    assert len(results) >= 40
+def test_a_planted_bug_is_bisected_to_a_rewrite_in_its_pass(nursery: Nursery) -> None:
+    results = list(try_planted(nursery, BISECTED, bisected=True))
+    assert len(results) >= 20
     assert len({name for bug in BISECTED for name in bug.guilty}) >= 12
     divided = 0
     for result in results:
@@ -108,13 +116,12 @@ def test_a_planted_bug_is_bisected_to_a_rewrite_in_its_pass() -> None:
     assert divided >= len(results) // 2
 
 
-def test_a_changed_module_leaves_this_process_and_the_files_alone() -> None:
+def test_a_changed_module_leaves_this_process_and_the_files_alone(nursery: Nursery) -> None:
     bug = CATALOGUE[0]
     before = source_of(bug.module)
-    with Nursery() as nursery:
-        assert nursery.try_out(order_of(bug)).found
-        # The next child starts from the passes as they are.
-        assert not nursery.try_out(Order(bug.module, before)).found
+    assert nursery.try_out(order_of(bug)).found
+    # The next child starts from the passes as they are.
+    assert not nursery.try_out(Order(bug.module, before)).found
     assert source_of(bug.module) == before
     assert not try_cases(
         [case for case in fixed_cases() if case.name == bug.case], {}, judge=False

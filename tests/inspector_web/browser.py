@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import ClassVar, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, ViewportSize, sync_playwright
@@ -36,6 +36,9 @@ def served(inspection: Inspection) -> Generator[Server]:
     try:
         yield server
     finally:
+        # A page that outlives its server asks it for news, and complains that it is gone.
+        for watched in Watched.open:
+            watched.leave(f"http://127.0.0.1:{server.port}/")
         server.close()
         thread.join(10)
         inspection.close()
@@ -43,6 +46,8 @@ def served(inspection: Inspection) -> Generator[Server]:
 
 class Watched:
     """A page, and all that must not happen on it."""
+
+    open: ClassVar[list["Watched"]] = []
 
     def __init__(
         self,
@@ -60,6 +65,7 @@ class Watched:
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("dialog", lambda dialog: self.problems.append(f"dialog {dialog.message}"))
         self.context.route("**/*", self._seen)
+        Watched.open.append(self)
 
     def _seen(self, route: Route) -> None:
         if not route.request.url.startswith(("http://127.0.0.1:", "data:", "file:")):
@@ -68,8 +74,15 @@ class Watched:
             return
         route.continue_()
 
+    def leave(self, address: str) -> None:
+        """Close the pages that a server has given."""
+        for page in self.context.pages:
+            if page.url.startswith(address):
+                page.close()
+
     def close(self) -> None:
-        """Leave, and complain about what was seen."""
+        """Close all, and complain about what was seen."""
+        Watched.open.remove(self)
         self.context.close()
         assert self.problems == [], self.problems
         assert self.outside == [], self.outside
