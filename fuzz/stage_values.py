@@ -46,6 +46,7 @@ _COMPARISONS = (lt, ge, eq, ne, le)
 _INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
 _INTEGER_CALLS = ("truncdiv", "truncmod", "pow")
 _WHOLE_CALLS = ("abs", "floor", "ceil", "trunc", "round", "sign")
+_DIVISORS = (2, 3, 4, -2, 8, 5, -1)
 _TESTS = ("isnan", "isinf", "isfinite")
 
 
@@ -94,7 +95,8 @@ class Values:
         read = self.picks.pick(sure) if sure else self._constant("i32")
         kind = str(read.expr.dtype)
         if form == 5 and is_float(kind) and self.s.theme.numbers != "fractions":
-            return call(self.picks.pick(_TESTS), read.expr)
+            tested = read if self.picks.below(2) else self.value(kind, min(depth - 1, 1))
+            return call(self.picks.pick(_TESTS), tested.expr)
         if kind == "bool" and self.picks.below(2):
             return read.expr
         dtype = "i32" if kind == "bool" or (is_float(kind) and self.picks.one_in(3)) else kind
@@ -122,6 +124,9 @@ class Values:
         if self.s.theme.numbers == "integers" and self.picks.one_in(3) and not kind.is_float:
             edges = (kind.low, kind.high, kind.low + 1, kind.high - 1, kind.bits, -1)
             return Number(constant(self.picks.pick(edges), dtype), 0)
+        if self.s.theme.numbers == "special" and kind.is_float and self.picks.one_in(3):
+            # Added to 1 they lie halfway between two numbers of 16 bits.
+            return Number(te.const(self.picks.pick((2.0**-8, 2.0**-11)), kind), 1)
         if self.s.theme.numbers in ("fractions", "special") and kind.is_float:
             return Number(te.const(self.picks.pick((0.5, 1.0, -1.5, 0.75, 3.0, 0.1)), kind), 3)
         number = self.picks.between(-4, 8)
@@ -152,13 +157,16 @@ class Values:
     def _integer(self, dtype: str, depth: int) -> Number:
         a = self.value(dtype, depth)
         high = as_dtype(dtype).high
-        form = self.picks.below(10)
+        form = self.picks.below(11)
         if form == 0:
             return Number(-a.expr, self.s.held(as_dtype(dtype), a.bound))
         if form == 1:
             return Number(logical_not(a.expr), high)
         if form == 2:
             return Number(call(self.picks.pick(("abs", "sign", "popcount")), a.expr), high)
+        if form == 10:
+            by = constant(self.picks.pick(_DIVISORS), dtype)
+            return Number(binary(self.picks.pick((FloorDiv, FloorMod)), a.expr, by), high)
         b = self.value(dtype, depth)
         if form == 3:
             return Number(call(self.picks.pick(_INTEGER_CALLS), a.expr, b.expr), high)
@@ -191,10 +199,10 @@ class Values:
     def _special(self, dtype: str, depth: int) -> Number:
         """Make a float of any value, each operation with one right result."""
         a = self.value(dtype, depth)
-        form = self.picks.below(10)
+        form = self.picks.below(12)
         if form == 0:
             return Number(-a.expr, 0)
-        if form == 1:
+        if form in (1, 10, 11):
             return Number(call(self.picks.pick((*_WHOLE_CALLS, "sqrt")), a.expr), 0)
         b = self.value(dtype, depth)
         if form == 2:

@@ -1,7 +1,8 @@
 """Bugs in code generation: the interpreter is right, and native code says something else.
 
 They have no program of their own, as the fixed ones run in the interpreter only. What is named is
-the tier that first saw it; a model runs optimised first, a loop function as it is.
+the tier that first saw it; a model runs optimised first, a loop function as it is. What only
+vectors of a conditional reach is not here: the vectorizer makes masks of those, so none is drawn.
 """
 
 from irkit.fuzz.bugs.planted import Planted
@@ -205,23 +206,10 @@ _LANES = (
     ),
     _bug("a scatter without its mask", "memory", "{mask or _all(lanes)}", "{_all(lanes)}"),
     _bug(
-        "a side of a conditional that reads all lanes",
-        "memory",
-        "around = _around(scope, lanes)",
-        "around = None",
-    ),
-    _bug("both sides of a conditional in the lanes of one", "lazy", "if negated:", "if False:"),
-    _bug(
         "lanes apart taken for neighbours",
         "memory",
         " and as_int(index.stride) == 1 and stride == 1",
         " and stride == 1",
-    ),
-    _bug(
-        "lanes of another row taken for neighbours",
-        "memory",
-        " and as_int(index.stride) == 1 and stride == 1",
-        " and as_int(index.stride) == 1",
     ),
     _bug(
         "a function of the first lane in all lanes",
@@ -293,12 +281,13 @@ _MEMORY = (
         'f"sub {kind} {end}, 0"',
         _THREADED,
     ),
-    _bug(
-        "a chunk of a parallel loop with the begin of the whole",
-        "parallel",
-        'low, high = (_narrowed(inner, dtype, name) for name in ("%begin", "%end"))',
-        'low, high = begin, _narrowed(inner, dtype, "%end")',
+    Planted(
+        "chunks of a parallel loop that leave out its rest",
+        "irkit.codegen.pool_text",
+        "%own = add i64 %size, %one",
+        "%own = add i64 %size, 0",
         _THREADED,
+        "",
     ),
 )
 
