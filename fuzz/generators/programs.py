@@ -50,9 +50,9 @@ _THEMES = (
 
 
 def draw_program(picks: Picks) -> Sample:
-    """Draw a program with arguments: mostly stages, one in six a bare loop function, and few that
+    """Draw a program with arguments: mostly stages, one in three a bare loop function, and few that
     apply functions to special values."""
-    if picks.one_in(6):
+    if picks.one_in(3):
         return draw_loops(picks)
     if picks.one_in(30):
         return draw_functions(picks)
@@ -85,7 +85,7 @@ def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
 def draw_loops(picks: Picks) -> Sample:
     """Draw a loop function, or take one of the fixed ones; the interpreter says what must come
     out."""
-    if picks.one_in(6):
+    if picks.one_in(2):
         func = picks.pick(fixed_functions())
     else:
         func = loop_function(picks, wide=True)

@@ -21,6 +21,16 @@ _MOST_BLOCKS = 16
 _MOST_ITERATIONS = 30_000
 _SYMBOLIC = 8
 _THEMES = (SMALL, WHOLE, SMALL, INTEGERS)
+# Marks and storage that work together are seldom met among all there are.
+_THREADS = (
+    *("bind", "bind", "split", "bind", "cache_write", "bind", "fuse", "compute_at", "set_scope"),
+    *("cache_read", "rfactor", "reorder"),
+)
+_STORAGE = (
+    *("compute_at", "double_buffer", "cache_read", "split", "cache_write", "rolling_buffer"),
+    *("set_scope", "storage_align", "reverse_compute_at", "vectorize", "unroll"),
+)
+_POOLS: tuple[Sequence[str], ...] = (OFTEN, _THREADS, OFTEN, _STORAGE)
 
 
 def draw_scheduled(picks: Picks) -> Sample:
@@ -30,7 +40,7 @@ def draw_scheduled(picks: Picks) -> Sample:
     """
     sample = draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
     assert isinstance(sample.ir, PrimFunc)
-    trace, features = draw_trace(sample.ir, picks, OFTEN)
+    trace, features = draw_trace(sample.ir, picks, picks.pick(_POOLS))
     if not trace.steps:
         raise Unusable("no primitive was accepted")
     return msgspec.structs.replace(
