@@ -15,8 +15,8 @@ FAULTS = "tests.fuzz.campaign.faults"
 
 
 def run(tmp_path: Path, *words: str) -> Result:
-    folder = str(tmp_path / "findings")
-    return CliRunner().invoke(fuzz, [*words, "--findings", folder], catch_exceptions=False)
+    own = ["--findings", str(tmp_path / "findings"), "--corpus", str(tmp_path / "corpus")]
+    return CliRunner().invoke(fuzz, [*words, *own], catch_exceptions=False)
 
 
 def test_programs_agree_and_the_summary_says_what_ran(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_what_is_kept_runs_first(wrong: tuple[Result, Path], tmp_path: Path) -> 
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     (corpus / "kept.toml").write_text(found.read_text())
-    result = run(tmp_path, "--cases", "1", "--kind", "text", "--corpus", str(corpus))
+    result = run(tmp_path, "--cases", "1", "--kind", "text")
     assert result.exit_code == 1
     assert "kinds: programs 1, text 1" in result.output
     assert "mismatch at lowered after drop-the-last-iteration (kept)" in result.output
