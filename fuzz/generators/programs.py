@@ -39,8 +39,8 @@ from irkit.ir import (
 )
 from irkit.phases import DEFAULT
 
-_MOST_STAGES = 4
-_MOST_STEPS = 100_000
+_MOST_STAGES = 3
+_MOST_STEPS = 20_000
 _EXACT_CALLS = {"abs", "floor", "ceil", "trunc", "round", "sign"}
 # Of the programs on floats half are of whole numbers, which are compared bit for bit.
 _THEMES = (
@@ -50,9 +50,9 @@ _THEMES = (
 
 
 def draw_program(picks: Picks) -> Sample:
-    """Draw a program with arguments: mostly stages, one in three a bare loop function, and few that
+    """Draw a program with arguments: mostly stages, one in four a bare loop function, and few that
     apply functions to special values."""
-    if picks.one_in(3):
+    if picks.one_in(4):
         return draw_loops(picks)
     if picks.one_in(30):
         return draw_functions(picks)
@@ -85,7 +85,7 @@ def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
 def draw_loops(picks: Picks) -> Sample:
     """Draw a loop function, or take one of the fixed ones; the interpreter says what must come
     out."""
-    if picks.one_in(2):
+    if picks.one_in(3):
         func = picks.pick(fixed_functions())
     else:
         func = loop_function(picks, wide=True)
