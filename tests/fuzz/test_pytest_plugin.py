@@ -50,9 +50,16 @@ def do_nothing(func: PrimFunc) -> PrimFunc:
     """Leave everything alone."""
     return func
 '''
-TESTS = """
+TESTS = '''
 import my_passes
+from hypothesis import strategies as st
 from irkit.fuzz import check_pass
+
+SUM = """
+def total(A: f32[3], C: f32[3]):
+    for i in serial(0, 3):
+        C[i] = A[i] + f32(1.0)
+"""
 
 
 @check_pass(my_passes.mark_short_loops.using(most=5), phase=1, examples=20)
@@ -60,7 +67,7 @@ def test_right(case, tmp_path, irkit_profile):
     assert tmp_path.exists() and irkit_profile == "ci"
 
 
-@check_pass(my_passes.lose_tail, phase=2)
+@check_pass(my_passes.lose_tail, phase=2, strategy=st.just(SUM))
 def test_wrong(case): ...
 
 
@@ -70,7 +77,7 @@ def test_idle(case): ...
 
 def test_of_another_kind(irkit_corpus):
     assert irkit_corpus.name == "found"
-"""
+'''
 LIGHT = """
 import sys
 
