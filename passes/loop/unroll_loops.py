@@ -13,7 +13,17 @@ After::
         C[1] = A[1]
 """
 
-from irkit.core import Node, children, count_nodes, fresh, postorder, remark, rewrite, substitute
+from irkit.core import (
+    Node,
+    children,
+    count_nodes,
+    fresh,
+    postorder,
+    remark,
+    rewrite,
+    same,
+    substitute,
+)
 from irkit.ir import Const, For, PrimFunc, Stmt, no_unrolled_loops, seq
 from irkit.passes.loop.unroll_marks import Limits, marked
 from irkit.transform import define_pass
@@ -43,7 +53,7 @@ def unroll_loops(
     options for it and all in it.
     """
     limits = Limits(auto_max_step, auto_max_depth, auto_max_extent, explicit)
-    func = marked(func, limits)
+    given, func = func, marked(func, limits)
 
     def unroll(node: Node) -> Node | None:
         match node:
@@ -67,7 +77,9 @@ def unroll_loops(
             case _:
                 return None
 
-    return rewrite(func, unroll, on=For)
+    made = rewrite(func, unroll, on=For)
+    # Loops that were marked here, and are too long after all, are as they were.
+    return given if func is not given and same(made, given) else made
 
 
 def _fits(body: Stmt, copies: int) -> bool:

@@ -25,15 +25,15 @@ def test_planted_bugs_are_found_named_and_made_small() -> None:
 
 
 def test_a_bug_in_code_generation_is_found_where_native_code_runs() -> None:
-    hunt = Hunt(first=20, count=1, kinds=("pipelines",), seconds=1)
-    (result,) = hunts([bug("a comparison that is false for NaN in place of true")], hunt)
+    hunt = Hunt(count=400, kinds=("programs",), seconds=1)
+    (result,) = hunts([bug("lanes apart taken for neighbours")], hunt)
     assert result.right
-    assert (result.caught.status, result.caught.tier) == ("mismatch", "O0")
+    assert result.caught.tier in ("O0", "O3")
 
 
 def test_bugs_in_what_reads_and_lowers_models_are_found() -> None:
     games = [bug("bounds that are exchanged"), bug("padding that may be the largest")]
-    hunt = Hunt(first=4, count=25, kinds=("onnx",), seconds=1)
+    hunt = Hunt(count=300, kinds=("onnx",), seconds=1)
     results = list(hunts(games, hunt))
     assert all(result.right for result in results)
     assert [result.caught.tier for result in results] == ["interpreter", "lowered"]

@@ -145,3 +145,9 @@ def test_split_patterns_have_one_form(given: str, becomes: str) -> None:
         script(simplify(func(*loops, f"        C[{index}] = A[j]"))) for index in (given, becomes)
     ]
     assert forms[0] == forms[1]
+
+
+def test_a_loop_that_is_too_long_to_be_unrolled_after_all_is_left_as_it_was() -> None:
+    text = "def f(A: f32[65]):\n    for i in serial(0, 65):\n        pass\n"
+    func = parse(text)
+    assert unroll_loops.using(auto_max_step=16)(func) is func
