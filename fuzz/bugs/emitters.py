@@ -233,12 +233,6 @@ _MEMORY = (
         "for dim in buffer.shape[1:]:",
     ),
     _bug(
-        "the strides that a buffer has left aside",
-        "layout",
-        "if buffer.strides is not None:\n        return",
-        "if buffer.strides is not None and not buffer.shape:\n        return",
-    ),
-    _bug(
         "a view whose offset is counted in bytes",
         "stmt",
         'f"getelementptr {element}, ptr {pointer}, i64 {offset}"',

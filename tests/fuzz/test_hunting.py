@@ -43,7 +43,7 @@ def test_bugs_in_what_reads_and_lowers_models_are_found() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("planted", HUNTED_ONLY, ids=lambda planted: planted.name)
 def test_every_bug_that_no_fixed_program_shows_is_found_and_made_small(planted: Planted) -> None:
-    (result,) = hunts([planted], Hunt(count=20_000))
+    (result,) = hunts([planted], Hunt(count=50_000))
     assert result.caught.found
     assert result.right, (result.caught.named, result.caught.tier)
     assert result.caught.is_small
