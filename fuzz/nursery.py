@@ -13,7 +13,6 @@ import importlib.machinery
 import importlib.util
 import os
 import resource
-import select
 import signal
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from irkit.core import IRKitError
 from irkit.fuzz import cases as cases_file
 from irkit.fuzz import trial
 from irkit.fuzz.dependants import dependants
+from irkit.fuzz.forking import end_some_time, listen
 from irkit.fuzz.quarry import Caught, Hunt
 from irkit.fuzz.trial import Finding
 
@@ -153,7 +153,7 @@ def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints) ->
         os.close(reading)
         _in_child(order, known, before, writing)
     os.close(writing)
-    heard, ended = _listen(reading, order.seconds)
+    heard, ended = listen(reading, order.seconds)
     if not ended:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -174,24 +174,12 @@ def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints) ->
     return msgspec.json.encode(Finding(by, last, message=message, seconds=seconds))
 
 
-def _listen(pipe: int, seconds: float) -> tuple[bytes, bool]:
-    """Read until the child closes the pipe; False if it does not in time."""
-    heard = bytearray()
-    until = time.monotonic() + seconds
-    with os.fdopen(pipe, "rb", buffering=0) as stream:
-        while select.select([stream], [], [], max(0.0, until - time.monotonic()))[0]:
-            part = stream.read(1 << 16)
-            if not part:
-                return bytes(heard), True
-            heard += part
-    return bytes(heard), False
-
-
 def _in_child(order: Order, known: list[cases_file.Case], before: trial.Prints, pipe: int) -> None:
     def told(name: str) -> None:
         os.write(pipe, f"{name}\n".encode())
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    end_some_time(order.seconds)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
     try:
         chosen = [case for name in order.cases for case in known if case.name == name]

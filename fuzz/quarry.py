@@ -47,7 +47,7 @@ class Caught(msgspec.Struct, frozen=True):
 
     @property
     def is_small(self) -> bool:
-        """Say whether it is as small as it should be."""
-        return all(
+        """Say whether it was made as small as it should be."""
+        return self.stages > 0 and all(
             a <= b for a, b in zip((self.stages, self.steps, self.passes), SMALL, strict=True)
         )

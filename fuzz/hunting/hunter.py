@@ -35,12 +35,14 @@ class Result(msgspec.Struct, frozen=True):
 
     @property
     def right(self) -> bool:
-        """Say whether the pass that was named is one of the guilty ones, as far as they are known.
+        """Say whether a planted bug was found, with one of the guilty passes named; of a change at
+        random nobody knows them.
 
         Where no pass is to blame, that is the tier that saw it first.
         """
         named = self.caught.named.removeprefix("sch.").replace("_", "-") or self.caught.tier
-        return not isinstance(self.game, Planted) or named in self.game.guilty
+        guilty = self.game.guilty if isinstance(self.game, Planted) else ()
+        return self.caught.found and named in guilty
 
 
 def hunts(
@@ -77,7 +79,7 @@ def hunting_table(results: Sequence[Result]) -> Table:
             f"{caught.status} {caught.tier}" if caught.found else "NOTHING",
             caught.kind,
             caught.named,
-            "yes" if result.right else "NO",
+            ("yes" if result.right else "NO") if result.is_planted else "",
             size if caught.found else "",
         )
     return table
@@ -91,10 +93,11 @@ def hunting_score(results: Sequence[Result]) -> str:
     cases = sorted(result.caught.number + 1 for result in found)
     soon = sum(count <= 10_000 for count in cases)
     small = sum(result.caught.is_small for result in found)
-    right = sum(result.right for result in found)
+    right = f"{sum(result.right for result in found)} with the right pass named; "
+    known = right if any(result.is_planted for result in found) else ""
     return (
         f"{len(found)} of {len(results)} found, {soon} within 10,000 cases; median "
         f"{median(cases):.0f} cases and {median(r.caught.seconds for r in found):.1f} s; "
-        f"{right} with the right pass named; {small} made as small as {SMALL[0]} stages, "
+        f"{known}{small} made as small as {SMALL[0]} stages, "
         f"{SMALL[1]} schedule steps and {SMALL[2]} passes"
     )

@@ -7,9 +7,7 @@ process are changed there too. The process that forks should have one thread.
 import faulthandler
 import os
 import resource
-import select
 import signal
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -17,9 +15,11 @@ from typing import Any
 import msgspec
 
 from irkit.debug import Limits
+from irkit.fuzz.forking import end_some_time, listen
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging import Outcome, explained, judge
 
+_FOREVER = 1e6
 LIMITS = Limits(seconds=10.0, memory=6 << 30)
 Judged = Callable[[Sample], Outcome]
 
@@ -33,7 +33,7 @@ def judged_apart(sample: Sample, limits: Limits = LIMITS, **options: Any) -> Out
         os.close(reading)
         _in_fork(sample, writing, limits, options)
     os.close(writing)
-    heard, ended = _listen(reading, limits.seconds)
+    heard, ended = listen(reading, limits.seconds or _FOREVER)
     if not ended:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -54,6 +54,7 @@ def _in_fork(sample: Sample, pipe: int, limits: Limits, options: Mapping[str, An
     faulthandler.disable()  # A crash here is what is looked for.
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        end_some_time(limits.seconds or _FOREVER)
         if limits.memory is not None:
             soft, hard = resource.getrlimit(resource.RLIMIT_AS)
             known = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
@@ -74,15 +75,3 @@ def _in_fork(sample: Sample, pipe: int, limits: Limits, options: Mapping[str, An
 
 def _say(pipe: int, tier: str) -> None:
     os.write(pipe, f",{tier}".encode())
-
-
-def _listen(pipe: int, seconds: float | None) -> tuple[bytes, bool]:
-    """Read until the fork closes the pipe; False if it does not in time."""
-    heard, until = bytearray(), time.monotonic() + (seconds or 1e9)
-    with os.fdopen(pipe, "rb", buffering=0) as stream:
-        while select.select([stream], [], [], max(0.0, until - time.monotonic()))[0]:
-            part = stream.read(1 << 16)
-            if not part:
-                return bytes(heard), True
-            heard += part
-    return bytes(heard), False
