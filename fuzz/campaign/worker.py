@@ -58,7 +58,7 @@ def _run(draw: Draw, asked: Asked) -> Ran:
         sample = draw.sample()
     except Unusable as error:
         return Ran(Outcome("invalid", "draw", message=str(error)))
-    except Exception as error:
+    except Exception as error:  # Primitives run while drawing, and may raise anything if wrong.
         unplaced = isinstance(error, IRKitError) and bool(draw.passes) and _draws_without(draw)
         text = str(error) if isinstance(error, IRKitError) else explained(error)
         status = "invalid" if unplaced else "failed"

@@ -34,7 +34,7 @@ def hunted(hunt: Hunt, told: Told) -> Caught:
             sample = draw_sample(draw.kind, picks)
         except Unusable:
             continue
-        except Exception as error:
+        except Exception as error:  # Whatever a changed primitive raises, it is found.
             text = str(error) if isinstance(error, IRKitError) else explained(error)
             found = Outcome("failed", "draw", message=text)
             return _caught(draw, found, perf_counter() - started)

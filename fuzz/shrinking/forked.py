@@ -65,7 +65,7 @@ def _in_fork(sample: Sample, pipe: int, limits: Limits, options: Mapping[str, An
         status = 0
     except MemoryError:
         pass
-    except Exception as error:
+    except Exception as error:  # Of the samples `judge` says what they raise; this is our own.
         outcome = Outcome("failed", message=explained(error))
         os.write(pipe, b"\n" + msgspec.json.encode(outcome))
         status = 0
