@@ -16,7 +16,7 @@ from irkit.fuzz.generators.drawn import (
 )
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.graphs import draw_graph
-from irkit.fuzz.generators.onnx_models import draw_model
+from irkit.fuzz.generators.onnx_models import draw_model, model_results, model_values
 from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
 from irkit.fuzz.generators.programs import draw_program
 from irkit.fuzz.generators.schedules import draw_scheduled
@@ -39,5 +39,7 @@ __all__ = [
     "draw_text",
     "features_of",
     "keep_as_it_is",
+    "model_results",
+    "model_values",
     "outputs_of",
 ]

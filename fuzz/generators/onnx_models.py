@@ -99,16 +99,21 @@ def model_results(
     model: onnx.ModelProto, arrays: dict[str, Array], *, whole: bool
 ) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
     """Run a model with onnx.reference, and say how far off each result may be."""
-    with np.errstate(all="ignore"):
-        try:
-            wide = reference_outputs(model, arrays, PLAIN_OPERATORS)
-        except Exception as error:  # Its own errors are of every kind.
-            raise Unusable(f"onnx.reference cannot tell: {type(error).__name__}") from error
+    wide = model_values(model, arrays)
     expected: list[Array] = []
     allowed: list[Allowed] = []
     for info in model.graph.output:
         true = np.asarray(wide[info.name])
-        kind = np.int32 if info.type.tensor_type.elem_type == INT32 else np.float32
+        kind = helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
         expected.append(true.astype(kind))
         allowed.append(None if whole else allowed_of(expected[-1], true))
     return tuple(expected), tuple(allowed)
+
+
+def model_values(model: onnx.ModelProto, arrays: dict[str, Array]) -> dict[str, Array]:
+    """Run a model with onnx.reference, floats in f64. Raises: Unusable if it cannot."""
+    with np.errstate(all="ignore"):
+        try:
+            return reference_outputs(model, arrays, PLAIN_OPERATORS)
+        except Exception as error:  # Its own errors are of every kind.
+            raise Unusable(f"onnx.reference cannot tell: {type(error).__name__}") from error

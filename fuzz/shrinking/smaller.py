@@ -20,6 +20,7 @@ from irkit.fuzz.judging import Outcome
 from irkit.fuzz.shrinking.choices import Choices, shrunk
 from irkit.fuzz.shrinking.forked import Judged
 from irkit.fuzz.shrinking.graphs import smaller_graphs
+from irkit.fuzz.shrinking.models import smaller_models
 from irkit.graph import Constant, GraphFunc
 from irkit.ir import Block, PrimFunc
 from irkit.transform import Pipeline
@@ -106,11 +107,13 @@ class _Search:
                 self.takes(msgspec.structs.replace(self.best, pipeline=pipeline))
 
     def cut_graph(self, seconds: float) -> None:
-        """Take the first smaller graph that is wrong in the same way, as often as there is one."""
+        """Take the first smaller graph or model that is wrong in the same way, as often as there is
+        one."""
         end, before = monotonic() + seconds, None
+        smaller = smaller_models if isinstance(self.best.ir, bytes) else smaller_graphs
         while self.best is not before and monotonic() < end:
             before = self.best
-            for made in smaller_graphs(before):
+            for made in smaller(before):
                 if monotonic() >= end or self.takes(made):
                     break
 
