@@ -3,7 +3,7 @@ survive its passes and end as ``.loc`` in assembly."""
 
 from collections.abc import Mapping
 
-FIRST = 2  # !0 and !1 are weights of branches.
+FIRST = 4  # Those below are weights of branches, and of loops.
 FILE = "loops.irs"
 
 
@@ -13,11 +13,11 @@ class DebugInfo:
     def __init__(self, lines: Mapping[int, int]) -> None:
         self.lines = lines
         self._entries = [
-            "distinct !DICompileUnit(language: DW_LANG_C99, file: !4, producer: "
+            "distinct !DICompileUnit(language: DW_LANG_C99, file: !6, producer: "
             '"irkit", isOptimized: true, emissionKind: LineTablesOnly)',
             '!{i32 2, !"Debug Info Version", i32 3}',
             f'!DIFile(filename: "{FILE}", directory: "")',
-            "!DISubroutineType(types: !6)",
+            "!DISubroutineType(types: !8)",
             "!{}",
         ]
         self._locations: dict[tuple[int, int], int] = {}
@@ -25,8 +25,8 @@ class DebugInfo:
     def subprogram(self) -> int:
         """Announce a function; returns its number."""
         return self._add(
-            'distinct !DISubprogram(name: "kernel", scope: !4, file: !4, line: 1, type: !5, '
-            "unit: !2, spFlags: DISPFlagDefinition | DISPFlagOptimized)"
+            'distinct !DISubprogram(name: "kernel", scope: !6, file: !6, line: 1, type: !7, '
+            "unit: !4, spFlags: DISPFlagDefinition | DISPFlagOptimized)"
         )
 
     def location(self, subprogram: int, line: int) -> str:
@@ -44,4 +44,4 @@ class DebugInfo:
     def render(self) -> str:
         """Write all of it."""
         entries = [f"!{FIRST + at} = {text}" for at, text in enumerate(self._entries)]
-        return "\n".join(["!llvm.dbg.cu = !{!2}", "!llvm.module.flags = !{!3}", *entries, ""])
+        return "\n".join(["!llvm.dbg.cu = !{!4}", "!llvm.module.flags = !{!5}", *entries, ""])

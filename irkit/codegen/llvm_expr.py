@@ -137,8 +137,9 @@ def _divide(how: str) -> Callable[[Scope, Binary], str]:
         a, b, dtype = scope.of(node.a), scope.of(node.b), node.dtype
         if dtype.is_float:
             return floor_divide(scope.text, dtype, a, b, how)
-        divisor = node.b.value if isinstance(node.b, Broadcast) else node.b
-        return llvm_int.divide(scope.text, dtype, a, b, as_int(divisor), how)
+        known = as_int(node.b.value if isinstance(node.b, Broadcast) else node.b)
+        scope.divides |= known is None
+        return llvm_int.divide(scope.text, dtype, a, b, known, how)
 
     return emit
 

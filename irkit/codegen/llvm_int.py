@@ -13,10 +13,7 @@ def constant(number: int, dtype: DType) -> str:
 
 def shift_left(text: FunctionText, dtype: DType, a: str, b: str) -> str:
     """Shift left; by the width or more, or by less than 0, gives 0."""
-    kind = value_type(dtype)
-    # A shift too far is poison, but only in the arm that is not chosen. A negative one is huge.
-    shifted = text.op(f"shl {kind} {a}, {b}")
-    return _where_short(text, dtype, b, shifted)
+    return _where_short(text, dtype, "shl", a, b)
 
 
 def shift_right(text: FunctionText, dtype: DType, a: str, b: str) -> str:
@@ -25,11 +22,15 @@ def shift_right(text: FunctionText, dtype: DType, a: str, b: str) -> str:
     if dtype.kind == "i":
         most = text.intrinsic("umin", kind, b, constant(dtype.bits - 1, dtype))
         return text.op(f"ashr {kind} {a}, {most}")
-    return _where_short(text, dtype, b, text.op(f"lshr {kind} {a}, {b}"))
+    return _where_short(text, dtype, "lshr", a, b)
 
 
-def _where_short(text: FunctionText, dtype: DType, b: str, shifted: str) -> str:
+def _where_short(text: FunctionText, dtype: DType, name: str, a: str, b: str) -> str:
     kind = value_type(dtype)
+    # A shift too far is poison, and LLVM 22 divides by it although it is not chosen, since it takes
+    # -1 shifted left for never 0. A negative one is huge.
+    within = text.op(f"and {kind} {b}, {constant(dtype.bits - 1, dtype)}")
+    shifted = text.op(f"{name} {kind} {a}, {within}")
     short = text.op(f"icmp ult {kind} {b}, {constant(dtype.bits, dtype)}")
     return choose(text, dtype, short, shifted, constant(0, dtype))
 

@@ -78,6 +78,8 @@ attributes #3 = {{ nounwind willreturn }}
 attributes #4 = {{ nounwind nobuiltin noinline optnone }}
 !0 = !{{!"branch_weights", i32 1, i32 1000000}}
 !1 = !{{!"branch_weights", i32 1000000, i32 1}}
+!2 = distinct !{{!2, !3}}
+!3 = !{{!"llvm.loop.vectorize.enable", i1 false}}
 """
 
 

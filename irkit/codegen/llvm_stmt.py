@@ -37,6 +37,8 @@ from irkit.ir import (
 Steps = list[Any]
 # LLVM's time grows with the cube of the depth: 1 s at 256 optimised loops, minutes at 1,000.
 DEEPEST_NEST = 512
+SERIAL = ", !llvm.loop !2"
+"""Metadata of a loop that LLVM is not to vectorize."""
 
 
 def write(scope: Scope, root: Stmt) -> None:
@@ -121,6 +123,7 @@ def _loop(scope: Scope, node: For, begin: str, end: str, may_be_empty: bool) -> 
     text.start(body)
     var = text.op(f"phi {kind} [ {begin}, %{before} ], [ {following}, %{latch} ]")
     scope.values[id(node.var)] = var
+    divides_outside, scope.divides = scope.divides, False
     if dict(node.attrs).get("reassoc") is True:
         scope.flags = f"reassoc {flags}"
 
@@ -131,8 +134,11 @@ def _loop(scope: Scope, node: For, begin: str, end: str, may_be_empty: bool) -> 
         text.start(latch)
         # The last value is below the end, so one more cannot wrap around.
         text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
-        text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done)
+        # No processor divides integers in lanes, and LLVM 22 may abort where it weighs doing so.
+        note = SERIAL if scope.divides else ""
+        text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
         text.start(done)
+        scope.divides |= divides_outside
 
     return [node.body, (close,)]
 

@@ -97,8 +97,9 @@ class FunctionText:
     def jump(self, label: str) -> None:
         self.line(f"br label %{label}")
 
-    def branch(self, cond: str, then: str, otherwise: str) -> None:
-        self.line(f"br i1 {cond}, label %{then}, label %{otherwise}")
+    def branch(self, cond: str, then: str, otherwise: str, note: str = "") -> None:
+        """Go on in one of two blocks; ``note`` is metadata of the branch."""
+        self.line(f"br i1 {cond}, label %{then}, label %{otherwise}{note}")
 
     def alloca(self, text: str) -> str:
         """Reserve stack memory in the entry block, where LLVM can turn it into registers."""

@@ -252,7 +252,14 @@ def _told(
     found: dict[Var, Reach] = {}
     for index, reach, dim in zip(indices, maker.box, maker.buffer.shape, strict=True):
         assert reach is not None
+        within = prove(ge(index, 0), inside, extents) and prove(lt(index, dim), inside, extents)
         if prove(le(reach.low, 0), ranges, facts) and prove(ge(reach.high, dim - 1), ranges, facts):
+            if not (within or prove(ge(dim, 1), ranges)):
+                raise ScheduleError(
+                    f"cannot {what}: {maker.buffer.name!r} may have no elements, and where none "
+                    "are made it would not run",
+                    at=consumer,
+                )
             continue
         pair = _turned_around(index, reach)
         axis = own.get(pair[0]) if pair is not None else None
@@ -262,7 +269,7 @@ def _told(
                 "one for one or a multiple",
                 at=consumer,
             )
-        if not (prove(ge(index, 0), inside, extents) and prove(lt(index, dim), inside, extents)):
+        if not within:
             raise ScheduleError(
                 f"cannot {what}: it may read outside of {maker.buffer.name!r}, where nothing is "
                 "made",

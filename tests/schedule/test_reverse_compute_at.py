@@ -210,3 +210,27 @@ def test_a_block_that_reads_what_was_there_before_keeps_reading_it() -> None:
     (i,) = sch.get_loops(sch.get_block("B"))
     with pytest.raises(ScheduleError, match="reads 'C' in the loop it would move to"):
         sch.reverse_compute_at(sch.get_block("C"), i)
+
+
+@pytest.mark.parametrize(("extent", "may"), [(0, False), (1, True), (3, True)])
+def test_a_consumer_does_not_move_where_nothing_is_made(extent: int, may: bool) -> None:
+    text = f"""def f(C: f32[1]):
+    B = alloc(f32[2, {extent}])
+    for i in serial(0, 2):
+        for j in serial(0, {extent}):
+            with block("B"):
+                v = axis.spatial(2, i)
+                w = axis.spatial({extent}, j)
+                B[v, w] = 1.0
+    with block("C"):
+        v = axis.spatial(1, 0)
+        C[v] = B[v, 0] if {extent} > 0 else f32(0.0)
+"""
+    sch = Schedule(parse(text), check="each")
+    i, *_ = sch.get_loops(sch.get_block("B"))
+    with (
+        contextlib.nullcontext()
+        if may
+        else pytest.raises(ScheduleError, match="may have no elements")
+    ):
+        sch.reverse_compute_at(sch.get_block("C"), i)
