@@ -30,7 +30,7 @@ def cases_of(kind: Kind) -> None:
         draw = Draw(kind, 5, abs(number))
         ran = run_case(draw, asked_of(draw, 1))
         if number >= 0:  # The first few load what all need.
-            tally.add(kind, ran, is_loop=True)
+            tally.add(draw, ran, is_loop=True)
     rate = tally.cases / tally.processor
     tiers = ", ".join(f"{tier} {1e3 * tally.median(tier):.2f}" for tier in tally.tiers)
     wrong = tally.cases - tally.statuses["ok"] - tally.statuses["invalid"]

@@ -14,7 +14,8 @@ from irkit.debug import ChildDied, isolate
 from irkit.fuzz.campaign import Asked, Campaign, Plan, read_draw, run_case
 from irkit.fuzz.campaign.draws import checked_names
 from irkit.fuzz.campaign.engine import CASE_SECONDS
-from irkit.fuzz.campaign.summary import as_junit, as_page, exit_code, summary
+from irkit.fuzz.campaign.page import as_page
+from irkit.fuzz.campaign.summary import as_junit, exit_code, summary
 from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.hunting import Hunt, hunt_changes
 from irkit.fuzz.judging import PROMISES

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -73,6 +74,7 @@ class Campaign:
         self.plan, self.runner = plan, runner
         self.tally = Tally(plan.under_test)
         self.findings = Findings(plan.folder)
+        self.begun = datetime.now(UTC)
         self.seconds = 0.0
         self.interrupted = False
         self._next = 0
@@ -87,6 +89,7 @@ class Campaign:
         """Run to the end, or until interrupted; ``tell`` is called now and then."""
         if self.plan.folder is not None:
             self.plan.folder.mkdir(parents=True, exist_ok=True)
+        self.begun = datetime.now(UTC)
         started = time.monotonic()
         self._ends = started + (self.plan.seconds or float("inf"))
         self._workers = [_Worker(self, number) for number in range(self.plan.jobs)]
@@ -120,8 +123,7 @@ class Campaign:
             yield
 
     def _count(self, done: Done) -> None:
-        kind = done.draw.kind
-        self.tally.add(kind, done.ran, is_loop=kind not in _MODELS)
+        self.tally.add(done.draw, done.ran, is_loop=done.draw.kind not in _MODELS)
         with self._lock:
             if done.finding is not None and done.group is not None:
                 self.findings.add(done.finding, done.group)

@@ -19,8 +19,8 @@ MOST_OF_A_KIND = 3
 
 class Finding(msgspec.Struct):
     """A case that is wrong. ``again`` says how often it was so in ``tries`` more; ``digest`` is
-    that of its program; ``file`` is where it lies; ``small`` is what is left of it, if anybody
-    made it small."""
+    that of its program; ``file`` is where it lies, ``test_file`` a test of it; ``small`` is what is
+    left of it, if anybody made it small."""
 
     draw: Draw
     outcome: Outcome
@@ -29,6 +29,7 @@ class Finding(msgspec.Struct):
     again: int = 0
     tries: int = 0
     file: str = ""
+    test_file: str = ""
     small: SmallCase | None = None
 
     @property
@@ -42,10 +43,14 @@ class Finding(msgspec.Struct):
         after = f" after {self.outcome.named}" if self.outcome.named else ""
         return f"{self.outcome.symptom}{after} ({self.draw.name})"
 
+    @property
+    def sure(self) -> str:
+        """Say how sure it is."""
+        return f"came again {self.again} of {self.tries} times" if self.tries else "not tried again"
+
     def __str__(self) -> str:
-        sure = f"came again {self.again} of {self.tries} times" if self.tries else "not tried again"
         small = f"\n{self.small}" if self.small is not None else ""
-        return f"{self.title}; {sure}\n{self.outcome.message}{small}".rstrip()
+        return f"{self.title}; {self.sure}\n{self.outcome.message}{small}".rstrip()
 
     @property
     def stem(self) -> str:
@@ -90,14 +95,14 @@ class Findings:
         self.counted[finding.group] += 1
         self.kept.append(finding)
         if self.folder is not None:
-            finding.file = str(write_finding(finding, self.folder))
+            write_finding(finding, self.folder)
 
     def count(self, group: Group) -> None:
         """Count a finding that is like others."""
         self.counted[self._known_as.get(group, group)] += 1
 
 
-def write_finding(finding: Finding, folder: Path) -> Path:
+def write_finding(finding: Finding, folder: Path) -> None:
     """Write a finding as a file that ``irkit fuzz --replay`` runs again; what was made small also
     as a test."""
     path = folder / f"{finding.stem}.toml"
@@ -106,10 +111,12 @@ def write_finding(finding: Finding, folder: Path) -> Path:
     rest = f"{written(finding.draw)}\n{_commented(finding.text)}" if small is None else small.text
     with replacing(path) as made:
         made.write_text(f"{_commented(said)}\n{rest}", "utf-8")
+    finding.file = str(path)
     if small is not None:
-        with replacing(folder / f"test_{_UNUSUAL.sub('_', finding.stem)}.py") as made:
+        test = folder / f"test_{_UNUSUAL.sub('_', finding.stem)}.py"
+        with replacing(test) as made:
             made.write_text(small.test, "utf-8")
-    return path
+        finding.test_file = str(test)
 
 
 def _commented(text: str) -> str:

@@ -54,11 +54,16 @@ class SmallCase(msgspec.Struct, frozen=True):
     tried: int
     trace: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def size(self) -> str:
+        """Say how small it is."""
         return (
-            f"smallest: {self.stages} stages, {self.steps} schedule steps, {self.passes} passes "
-            f"(after {self.tried} candidates); {self.outcome.message}"
+            f"{self.stages} stages, {self.steps} schedule steps, {self.passes} passes "
+            f"(after {self.tried} candidates)"
         )
+
+    def __str__(self) -> str:
+        return f"smallest: {self.size}; {self.outcome.message}"
 
 
 def small_case(

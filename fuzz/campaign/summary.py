@@ -1,20 +1,17 @@
-"""Say what a campaign did and found: as text, as a page, and for CI."""
+"""Say what a campaign did and found: as text, and for CI."""
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from html import escape
 from xml.etree import ElementTree as Xml
 
+from irkit.fuzz.campaign.covered import covered
 from irkit.fuzz.campaign.engine import Campaign
-from irkit.fuzz.campaign.findings import Finding
-from irkit.fuzz.campaign.tally import Tally
-from irkit.fuzz.schedule_draws.drawers import DRAWERS
-from irkit.phases import DEFAULT, GRAPH
 
 LEAST_VALID = 0.9
 LEAST_FIRED = 0.1
 LEAST_CASES = 100
-_LOOPS = ("programs", "schedules", "pipelines")
+MOST_MISSING = 16
+"""Names of a sort that no sample had; the page has them all."""
 
 
 def tested_nothing(campaign: Campaign) -> str:
@@ -84,34 +81,12 @@ def _told(campaign: Campaign) -> Iterator[str]:
             f"pass '{name}' changed something in {tally.passes[name]} of {tally.placed} cases "
             f"({tally.fired_share(name):.1%})"
         )
-    yield _line("passes that changed something", tally.passes)
-    yield from covered(tally)
-
-
-def covered(tally: Tally) -> Iterator[str]:
-    """Say what was in the samples, group by group, and what never was."""
-    groups: dict[str, dict[str, int]] = {}
-    for feature, count in tally.features.items():
-        group, _, name = feature.partition(":")
-        groups.setdefault(group, {})[name] = count
-    for group, counts in sorted(groups.items()):
-        yield _line(group, counts)
-    ran = {kind for kind, count in tally.kinds.items() if count}
-    wanted: dict[str, tuple[Mapping[str, int], set[str]]] = {
-        "passes": (tally.passes, _possible(ran))
-    }
-    if "schedules" in ran:
-        wanted["primitives"] = (groups.get("primitive", {}), set(DRAWERS))
-    for what, (seen, known) in wanted.items():
-        missing = sorted(known - set(seen))
-        if missing:
-            yield f"{what} that never did anything: {', '.join(missing)}"
-
-
-def _possible(kinds: set[str]) -> set[str]:
-    loops = set(DEFAULT.names) if kinds & set(_LOOPS) else set[str]()
-    graphs = set(GRAPH.names) if kinds & {"graphs", "onnx"} else set[str]()
-    return loops | graphs
+    for sort in covered(tally):
+        yield _line(sort.title, sort.counts)
+        if sort.missing:
+            left = len(sort.missing) - MOST_MISSING
+            more = f" and {left} more" if left > 0 else ""
+            yield f"  never: {', '.join(sort.missing[:MOST_MISSING])}{more}"
 
 
 def _line(what: str, counts: Mapping[str, int]) -> str:
@@ -162,24 +137,6 @@ def as_junit(campaign: Campaign) -> str:
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     Xml.indent(suite)
     return Xml.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def as_page(campaign: Campaign) -> str:
-    """Write a page with the summary and each finding kept."""
-    parts = "".join(map(_section, campaign.findings.kept))
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>irkit fuzz</title>'
-        "<style>body{font:15px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "pre{background:#f4f4f4;padding:1rem;overflow:auto;white-space:pre-wrap}"
-        "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}pre{background:#222}}"
-        f"</style><h1>irkit fuzz</h1><pre>{escape(summary(campaign))}</pre>{parts}</html>\n"
-    )
-
-
-def _section(finding: Finding) -> str:
-    text = finding.text if finding.small is None else finding.small.test
-    body = escape(f"{finding}\n\n{text}")
-    return f"<h2>{escape(finding.title)}</h2><pre>{body}</pre>"
 
 
 def _printable(text: str) -> str:

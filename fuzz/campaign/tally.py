@@ -4,13 +4,24 @@ from collections import Counter
 
 import msgspec
 
+from irkit.fuzz.campaign.draws import Draw
 from irkit.fuzz.campaign.worker import Ran
-from irkit.fuzz.generators import Kind
+
+MOST_SLOW = 10
+
+
+class Slow(msgspec.Struct, frozen=True):
+    """A case that took long, and what each tier of it took. Units: seconds."""
+
+    draw: Draw
+    seconds: float
+    tiers: dict[str, float]
 
 
 class Tally(msgspec.Struct):
     """Counts of cases, and how long their tiers took. ``under_test`` are names of passes;
-    ``placed`` counts the cases they stood in, ``fired`` those in which they changed something."""
+    ``placed`` counts the cases they stood in, ``passes`` those in which one changed something;
+    ``slowest`` are the slowest cases, the worst first."""
 
     under_test: tuple[str, ...] = ()
     kinds: Counter[str] = msgspec.field(default_factory=Counter[str])
@@ -25,10 +36,11 @@ class Tally(msgspec.Struct):
     workers_lost: int = 0
     processor: float = 0.0
     times: dict[str, list[float]] = {}
+    slowest: list[Slow] = []
 
-    def add(self, kind: Kind, ran: Ran, *, is_loop: bool) -> None:
+    def add(self, draw: Draw, ran: Ran, *, is_loop: bool) -> None:
         """Count a case."""
-        outcome = ran.outcome
+        outcome, kind = ran.outcome, draw.kind
         self.kinds[kind] += 1
         self.statuses[outcome.status] += 1
         if outcome.status == "invalid":
@@ -40,8 +52,13 @@ class Tally(msgspec.Struct):
         self.features.update(ran.features)
         self.passes.update(set(outcome.fired))
         self.placed += is_loop and outcome.status != "invalid"
-        for tier, seconds in (*outcome.seconds.items(), ("whole", sum(outcome.seconds.values()))):
+        whole = sum(outcome.seconds.values())
+        for tier, seconds in (*outcome.seconds.items(), ("whole", whole)):
             self.times.setdefault(tier, []).append(seconds)
+        if len(self.slowest) < MOST_SLOW or whole > self.slowest[-1].seconds:
+            self.slowest.append(Slow(draw, whole, outcome.seconds))
+            self.slowest.sort(key=lambda slow: -slow.seconds)
+            del self.slowest[MOST_SLOW:]
 
     @property
     def cases(self) -> int:
@@ -66,5 +83,9 @@ class Tally(msgspec.Struct):
 
     def median(self, tier: str) -> float:
         """Return the median of what a tier took. Units: seconds."""
+        return self.quantile(tier, 0.5)
+
+    def quantile(self, tier: str, share: float) -> float:
+        """Return what a tier took at most in a share of the cases. Units: seconds."""
         times = sorted(self.times.get(tier, ()))
-        return times[len(times) // 2] if times else 0.0
+        return times[min(int(len(times) * share), len(times) - 1)] if times else 0.0

@@ -14,7 +14,7 @@ from irkit.debug.check import Options, Verdict, check, is_trusted, verdicts
 from irkit.debug.child import Child, ChildDied, Limits
 from irkit.debug.compare import Difference
 from irkit.debug.contracts import Breach, assert_contracts, contracts, differing_elsewhere
-from irkit.debug.crash import failure_traceback, write_crash
+from irkit.debug.crash import failure_traceback, versions, write_crash
 from irkit.debug.crash_file import Crash, read_crash
 from irkit.debug.explain import explain
 from irkit.debug.golden import golden_diff, phase_texts, write_golden
@@ -106,6 +106,7 @@ __all__ = [
     "time_table",
     "verdict_table",
     "verdicts",
+    "versions",
     "with_guard",
     "write_case",
     "write_crash",

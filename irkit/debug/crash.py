@@ -153,7 +153,7 @@ def _of_pass(error: PassFailed) -> _Material:
         facts=[_fact_row(fact) for fact in attempt.facts],
         verify=attempt.verify,
         disabled=sorted(attempt.disabled),
-        versions=_versions(),
+        versions=versions(),
         not_replayable=why_not_isolated(attempt),
     )
     after = error.after
@@ -185,7 +185,7 @@ def _of_kernel(error: KernelHalted) -> _Material:
         function=error.func.name,
         limits=Limit(error.limits.seconds, error.limits.memory),
         target=error.target,
-        versions=_versions(),
+        versions=versions(),
     )
     texts = {BEFORE_NAME: before, TRACEBACK_NAME: error.traceback}
 
@@ -277,7 +277,8 @@ def _search(attempt: Attempt) -> list[str]:
     return list(found)
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """List the versions of irkit, of what it stands on, and of the machine."""
     # By its module: the face of irkit stands above this folder, and may not be imported here.
     own = str(getattr(sys.modules["irkit"], "__version__", ""))
     found = {"irkit": own, "python": platform.python_version()}

@@ -262,6 +262,18 @@ def test_many_large_constants_are_refused_together(monkeypatch: pytest.MonkeyPat
         import_onnx(model)
 
 
+def test_a_constant_that_takes_seconds_to_fill_is_refused() -> None:
+    model = model_of(
+        [make_node("ConstantOfShape", ["s"], ["c"]), make_node("Sum", ["c", "x"], ["y"])],
+        {"x": (2, 5)},
+        ["y"],
+        opset=13,
+        constants={"s": np.array([134217730, 3])},
+    )
+    with pytest.raises(ImportFailed, match="constants made by nodes take more than"):
+        import_onnx(model)
+
+
 def test_the_reach_of_lrn_does_not_allocate() -> None:
     node = make_node("LRN", ["x"], ["y"], size=HUGE, alpha=1.0, beta=1.0)
     x = floats(1, 4, 2)

@@ -1,5 +1,7 @@
 """The verb fuzz."""
 
+import html
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -29,11 +31,11 @@ def test_programs_agree_and_the_summary_says_what_ran(tmp_path: Path) -> None:
         "valid: 26 (100.00%)",
         "O3",
         "other hash seed 1",
-        "rung: ",
+        "rungs of inputs: ",
         "findings: none",
     ):
         assert said in result.output
-    assert "26 cases of seed 3" in page.read_text()
+    assert "Passed: 26 cases agree" in page.read_text()
     assert Xml.parse(xml).getroot().get("failures") == "0"
     assert not (tmp_path / "findings").exists()
 
@@ -43,7 +45,8 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     """A campaign with a wrong pass of the user's, and its findings."""
     folder = tmp_path_factory.mktemp("wrong")
     given = f"0:{FAULTS}:drop_the_last_iteration"
-    result = run(folder, "--cases", "1", "--kind", "programs", "--pass", given)
+    page = ("--report", str(folder / "report.html"))
+    result = run(folder, "--cases", "1", "--kind", "programs", "--pass", given, *page)
     return result, folder / "findings"
 
 
@@ -69,6 +72,21 @@ def test_what_is_found_becomes_small_and_a_test_and_a_trace(wrong: tuple[Result,
     (run_test,) = (names[name] for name in names if name.startswith("test_"))
     with pytest.raises(AssertionError, match="expected"):
         run_test()
+
+
+def test_the_page_about_it_has_all_that_was_found(wrong: tuple[Result, Path]) -> None:
+    page = html.unescape(re.sub("<[^>]*>", "", (wrong[1].parent / "report.html").read_text()))
+    (found,), (test,), (trace,) = (wrong[1].glob(each) for each in ("*.toml", "test_*", "*.trace"))
+    for said in (
+        "Failed: 1 finding",
+        "drop-the-last-iteration",
+        f"irkit fuzz --replay {found}",
+        f"python -m pytest {test}",
+        f"irkit inspect {trace}",
+        'kind = "programs"',
+        "outcome = judge(parse_sample(SAMPLE), thorough=True)",
+    ):
+        assert said in page, said
 
 
 def test_what_is_kept_runs_first(wrong: tuple[Result, Path], tmp_path: Path) -> None:

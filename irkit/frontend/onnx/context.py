@@ -16,7 +16,7 @@ from irkit.ir import DType, as_int
 
 # Shapes come from untrusted files, and must not make anything allocate without bound.
 MAX_ELEMENTS = 1 << 32
-MAX_CONSTANT_BYTES = 1 << 31
+MAX_CONSTANT_BYTES = 1 << 29  # To fill more takes longer than an error further on may take.
 MAX_RANK = 32  # What every NumPy can hold.
 MAX_INPUTS = 512  # Passes take more than linear time over what thousands of operands become.
 

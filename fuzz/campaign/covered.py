@@ -1,0 +1,75 @@
+"""What the samples of a campaign had, sort by sort, and what none of them had."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from irkit.fuzz.campaign.tally import Tally
+from irkit.fuzz.coverage import expected_features
+from irkit.phases import DEFAULT, GRAPH
+
+LOOPS = frozenset({"programs", "schedules", "pipelines"})
+_MODELS = frozenset({"graphs", "onnx"})
+# What only some kinds of samples can have is missing only if they were drawn.
+_KINDS = {"primitive": frozenset({"schedules"}), "op": _MODELS - {"onnx"}, "onnx": {"onnx"}}
+_TITLES = {
+    "node": "node classes",
+    "call": "functions",
+    "loop": "kinds of loops",
+    "dtype": "types",
+    "extent": "extents",
+    "primitive": "schedule primitives",
+    "refused": "schedule primitives that were refused",
+    "op": "operators of graphs",
+    "onnx": "operators of ONNX",
+    "opset": "operator sets of ONNX",
+    "rung": "rungs of inputs",
+    "mutation": "changes to text",
+    "pass": "passes that changed something",
+}
+
+
+class Sort(msgspec.Struct, frozen=True):
+    """One sort of thing: how many samples had each, the most frequent first, and what none had."""
+
+    name: str
+    title: str
+    counts: dict[str, int]
+    missing: list[str]
+
+    @property
+    def known(self) -> int:
+        """Count what there is."""
+        return len(self.counts) + len(self.missing)
+
+
+def covered(tally: Tally) -> list[Sort]:
+    """List what was drawn, sort by sort, and the passes that changed something."""
+    found: dict[str, dict[str, int]] = {}
+    for feature, count in tally.features.items():
+        sort, _, name = feature.partition(":")
+        found.setdefault(sort, {})[name] = count
+    ran = {kind for kind, count in tally.kinds.items() if count}
+    known: dict[str, set[str]] = {
+        sort: {feature.partition(":")[2] for feature in features}
+        for sort, features in expected_features().items()
+        if ran & set(_KINDS.get(sort, LOOPS))
+    }
+    known["pass"] = _possible(ran)
+    found["pass"] = dict(tally.passes)
+    return [
+        _sort(name, found.get(name, {}), known.get(name, set()))
+        for name in sorted({*found, *known})
+        if found.get(name) or known.get(name)
+    ]
+
+
+def _sort(name: str, counts: Mapping[str, int], known: set[str]) -> Sort:
+    ordered = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return Sort(name, _TITLES.get(name, name), ordered, sorted(known - set(counts)))
+
+
+def _possible(kinds: set[str]) -> set[str]:
+    loops = set(DEFAULT.names) if kinds & LOOPS else set[str]()
+    graphs = set(GRAPH.names) if kinds & _MODELS else set[str]()
+    return loops | graphs

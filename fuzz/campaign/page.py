@@ -1,0 +1,241 @@
+"""Write a campaign as one page, which asks for nothing else: what CI keeps as an artefact.
+
+Programs, names and messages are hostile text: the template escapes all that it is given, and the
+page may run no script.
+"""
+
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import msgspec
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from irkit.core import Coloured
+from irkit.debug import versions
+from irkit.fuzz.campaign.covered import covered
+from irkit.fuzz.campaign.draws import written
+from irkit.fuzz.campaign.engine import Campaign
+from irkit.fuzz.campaign.findings import Finding
+from irkit.fuzz.campaign.summary import tested_nothing
+from irkit.fuzz.campaign.tally import Slow, Tally
+from irkit.fuzz.generators import KINDS
+
+MOST_CHARACTERS = 40_000
+"""Of a program or a message on the page; the file of the finding has all of it."""
+_TIERS = {
+    "draw": "draws the sample, and what NumPy makes of it",
+    "interpreter": "interprets it as drawn, against NumPy",
+    "lower": "runs the schedule and the passes, and verifies what is left",
+    "lowered": "interprets what was lowered",
+    "O0": "native code, not optimised, amid guard pages",
+    "O3": "native code, optimised, amid guard pages",
+    "each pass": "verifies and interprets after each pass: one case in ten, and all that is wrong",
+    "promises": "asks for what holds whatever is computed: every second case",
+}
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What is said first."""
+
+    name: Literal["passed", "failed", "little", "interrupted"]
+    title: str
+    lines: tuple[str, ...]
+
+
+def as_page(campaign: Campaign) -> str:
+    """Write a page about a campaign."""
+    tally = campaign.tally
+    made = _template().render(
+        css=Markup(_file("page.css")),
+        verdict=verdict_of(campaign),
+        groups=[
+            {"symptom": symptom, "named": named, "count": count}
+            for (symptom, named), count in campaign.findings.counted.most_common()
+        ],
+        findings=[_finding(each) for each in campaign.findings.kept],
+        facts=list(_facts(campaign)),
+        command=command_of(campaign),
+        under_test=[_under_test(tally, name) for name in tally.under_test],
+        kinds=[_kind(tally, name, count) for name, count in tally.kinds.most_common()],
+        reasons=tally.reasons.most_common(20),
+        tiers=list(_tiers(tally)),
+        promises=tally.promises.most_common(),
+        sorts=covered(tally),
+        slowest=[_slow(each) for each in tally.slowest],
+        versions=", ".join(f"{name} {version}" for name, version in versions().items()),
+    )
+    return made.encode("utf-8", "backslashreplace").decode()  # Half a character is no UTF-8.
+
+
+def verdict_of(campaign: Campaign) -> Verdict:
+    """Say whether a campaign passed, and if not, why."""
+    found, tally = campaign.findings.counted, campaign.tally
+    done = (
+        f"{_many(tally.cases, 'case')} in {campaign.seconds:.1f} s, {tally.valid_share:.2%} valid"
+    )
+    why = tested_nothing(campaign)
+    if found:
+        groups = ", ".join(
+            f"{count} x {symptom}{f' after {named}' if named else ''}"
+            for (symptom, named), count in found.most_common(3)
+        )
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        return Verdict(
+            "failed",
+            f"Failed: {_many(found.total(), 'finding')}",
+            (groups + more, done, *filter(None, (why,))),
+        )
+    if campaign.interrupted:
+        lines = (done, "Nothing was wrong so far.", *filter(None, (why,)))
+        return Verdict("interrupted", "Interrupted", lines)
+    if why:
+        return Verdict("little", "Tested too little", (why, done))
+    return Verdict("passed", f"Passed: {_many(tally.cases, 'case')} agree", (done,))
+
+
+def command_of(campaign: Campaign) -> str:
+    """Write the command that runs the same cases again."""
+    plan = campaign.plan
+    words = [
+        "irkit",
+        "fuzz",
+        "--seed",
+        str(plan.seed),
+        "--cases",
+        str(plan.cases or _drawn(campaign)),
+    ]
+    words += ["--jobs", str(plan.jobs)] if plan.jobs != 1 else []
+    if plan.kinds != KINDS:
+        words += [word for kind in plan.kinds for word in ("--kind", kind)]
+    words += [word for text in plan.passes for word in ("--pass", text)]
+    return shlex.join(words)
+
+
+def _drawn(campaign: Campaign) -> int:
+    return max(1, campaign.tally.cases - len(campaign.plan.kept))
+
+
+def _facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    tally, plan = campaign.tally, campaign.plan
+    rate = tally.cases / campaign.seconds if campaign.seconds else 0.0
+    yield "seed", str(plan.seed)
+    yield "begun", f"{campaign.begun:%Y-%m-%d %H:%M:%S} UTC"
+    asked = "" if plan.seconds is None else f", of {plan.seconds:g} s asked for"
+    yield "time", f"{campaign.seconds:.1f} s{asked}"
+    yield "jobs", f"{plan.jobs}; workers lost: {tally.workers_lost}"
+    yield "kinds", ", ".join(plan.kinds)
+    yield "cases", f"{tally.cases}, {tally.valid} of them valid ({tally.valid_share:.2%})"
+    speed = f"{rate:.1f} a second, {rate / plan.jobs:.1f} a second and worker"
+    if tally.processor:
+        speed += f", {tally.cases / tally.processor:.1f} a second of processor time"
+    yield "speed", f"{speed}; median case {1e3 * tally.median('whole'):.1f} ms"
+    if plan.kept:
+        yield "corpus", f"{_many(len(plan.kept), 'kept sample')}, run first"
+    if tally.unplaced:
+        yield "no place", f"{_many(tally.unplaced, 'case')} where a pass under test had none"
+
+
+def _under_test(tally: Tally, name: str) -> dict[str, Any]:
+    share = tally.fired_share(name)
+    return {
+        "name": name,
+        "fired": tally.passes[name],
+        "placed": tally.placed,
+        "percent": f"{share:.1%}",
+        "share": round(100 * share, 1),
+    }
+
+
+def _kind(tally: Tally, name: str, count: int) -> dict[str, Any]:
+    share = count / tally.cases
+    return {
+        "name": name,
+        "count": count,
+        "percent": f"{share:.1%}",
+        "share": round(100 * share, 1),
+    }
+
+
+def _tiers(tally: Tally) -> Iterator[dict[str, Any]]:
+    totals = {tier: sum(tally.times.get(tier, ())) for tier in tally.tiers}
+    everything = sum(totals.values())
+    for tier, count in tally.tiers.items():
+        yield {
+            "name": tier,
+            "what": _TIERS.get(tier, ""),
+            "count": count,
+            "median": f"{1e3 * tally.median(tier):.2f}",
+            "high": f"{1e3 * tally.quantile(tier, 0.95):.2f}",
+            "most": f"{1e3 * tally.quantile(tier, 1.0):.1f}",
+            "total": f"{totals[tier]:.1f}",
+            "share": round(100 * totals[tier] / everything, 1) if everything else 0,
+        }
+
+
+def _slow(slow: Slow) -> dict[str, str]:
+    tiers = sorted(slow.tiers.items(), key=lambda item: -item[1])
+    told = [f"{tier} {seconds:.3f} s" for tier, seconds in tiers]
+    return {
+        "name": slow.draw.name,
+        "seconds": f"{slow.seconds:.2f}",
+        "worst": f"most of it in {tiers[0][0]}" if tiers else "",
+        "tiers": ", ".join(told),
+        "file": written(slow.draw),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    small = finding.small
+    commands = list[str]()
+    if finding.file:
+        commands.append(shlex.join(["irkit", "fuzz", "--replay", finding.file]))
+    if finding.test_file:
+        commands.append(shlex.join(["python", "-m", "pytest", finding.test_file]))
+    if small is not None and small.trace:
+        commands.append(shlex.join(["irkit", "inspect", small.trace]))
+    outcome = finding.outcome if small is None else small.outcome
+    return {
+        "title": finding.title,
+        "named": finding.outcome.named,
+        "again": finding.sure,
+        "size": "" if small is None else small.size,
+        "file": finding.file,
+        "message": clipped(outcome.message),
+        "commands": commands,
+        "what": "The case as it was drawn"
+        if small is None
+        else "The smallest sample that shows it",
+        "sample": coloured(finding.text if small is None else small.text),
+        "test": "" if small is None else coloured(small.test),
+    }
+
+
+def clipped(text: str) -> str:
+    """Leave out the end of a text that is too long for a page."""
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]}\n… and {len(text) - MOST_CHARACTERS} more characters"
+
+
+def coloured(text: str) -> Markup:
+    """Colour the lines of a text, escaped."""
+    colours = Coloured()
+    return Markup("\n".join(colours.line(line) for line in clipped(text).splitlines()))
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+@cache
+def _template() -> Template:
+    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return made.from_string(_file("page.html.jinja"))
+
+
+def _file(name: str) -> str:
+    return (files("irkit.fuzz.campaign") / name).read_text(encoding="utf-8")
