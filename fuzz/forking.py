@@ -1,23 +1,44 @@
-"""What forked children share: the parent listens until they end, or until their time does."""
+"""What forked children share: the parent listens until they end, or until their time does; and when
+the parent is gone, so are they."""
 
+import ctypes
 import os
 import resource
 import select
+import signal
+import sys
 import time
 
 _MOST_THREADS = 4
+_LOOK_EVERY = 1.0
+_PR_SET_PDEATHSIG = 1
 
 
-def listen(pipe: int, seconds: float) -> tuple[bytes, bool]:
-    """Read until the child closes the pipe; False if it does not in time."""
+def listen(pipe: int, seconds: float, parent: int) -> tuple[bytes, bool]:
+    """Read until the child closes the pipe; False if it does not in time, or if the ``parent`` of
+    this process is gone, for whom all this is."""
     heard, until = bytearray(), time.monotonic() + seconds
     with os.fdopen(pipe, "rb", buffering=0) as stream:
-        while select.select([stream], [], [], max(0.0, until - time.monotonic()))[0]:
+        while (left := until - time.monotonic()) > 0 and os.getppid() == parent:
+            if not select.select([stream], [], [], min(left, _LOOK_EVERY))[0]:
+                continue
             part = stream.read(1 << 16)
             if not part:
                 return bytes(heard), True
             heard += part
     return bytes(heard), False
+
+
+def end_with(parent: int) -> None:
+    """Let this fork end when the process that it was forked from does, or the thread, which waits
+    for it; whatever it is doing.
+
+    Only Linux can; elsewhere a fork that is left over runs until its time is over.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # It was gone before.
+            os._exit(1)
 
 
 def end_some_time(seconds: float) -> None:

@@ -52,7 +52,7 @@ def _wrong(whole: IR, expected: list[Array], seed: int) -> str:
         return str(error)
     if len(expected) != len(found) or not all(map(_close, expected, found)):
         return "the results differ"
-    lost = _overwritten(whole, seed)
+    lost = overwritten(whole, _inputs(_main(whole)[1], seed))
     return f"{lost!r} is not in its place when it is needed" if lost else ""
 
 
@@ -84,7 +84,7 @@ def _results(whole: IR, seed: int) -> list[Array]:
         return list(arrays_of(interpret(module, _inputs(func, seed))))
 
 
-def _overwritten(whole: IR, seed: int) -> str:
+def overwritten(whole: IR, inputs: list[Any]) -> str:
     """Fill an arena as the plan says, binding by binding; name a value that is not in its place
     when it is used."""
     module, func = _main(whole)
@@ -93,7 +93,7 @@ def _overwritten(whole: IR, seed: int) -> str:
         return ""
     names = [bind.var.name for bind in func.body.bindings]
     with np.errstate(all="ignore"):
-        known = intermediates(module, _inputs(func, seed), names)
+        known = intermediates(module, inputs, names)
     arena = np.zeros(plan.size, np.uint8)
     parts: dict[Value, list[Value]] = {}
     for bind in func.body.bindings:

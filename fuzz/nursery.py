@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, TracebackType
 
@@ -28,7 +29,7 @@ from irkit.core import IRKitError
 from irkit.fuzz import cases as cases_file
 from irkit.fuzz import trial
 from irkit.fuzz.dependants import dependants
-from irkit.fuzz.forking import end_some_time, listen
+from irkit.fuzz.forking import end_some_time, end_with, listen
 from irkit.fuzz.quarry import Caught, Hunt
 from irkit.fuzz.trial import Finding
 
@@ -72,11 +73,17 @@ class Nursery:
     ) -> None:
         self.close()
 
+    @property
+    def process(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
     def close(self) -> None:
         """End the process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
 
@@ -131,6 +138,7 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def serve(number: int, count: int) -> None:
     """Try what orders on standard input say; one line each, and one finding a line back."""
+    asks = os.getppid()
     known = list[cases_file.Case]()
     if count >= 0:
         known += [*cases_file.fixed_cases(), *cases_file.random_cases(number, count)]
@@ -139,21 +147,23 @@ def serve(number: int, count: int) -> None:
     gc.freeze()
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    for line in sys.stdin.buffer:
-        order = msgspec.json.decode(line, type=Order)
-        out.write(_forked(order, known, before) + b"\n")
-        out.flush()
+    with suppress(BrokenPipeError):  # Who asked is gone.
+        for line in sys.stdin.buffer:
+            order = msgspec.json.decode(line, type=Order)
+            out.write(_forked(order, known, before, asks) + b"\n")
+            out.flush()
 
 
-def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints) -> bytes:
+def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints, asks: int) -> bytes:
     started = time.perf_counter()
     reading, writing = os.pipe()
-    child = os.fork()
+    nursery, child = os.getpid(), os.fork()
     if child == 0:
+        end_with(nursery)
         os.close(reading)
         _in_child(order, known, before, writing)
     os.close(writing)
-    heard, ended = listen(reading, order.seconds)
+    heard, ended = listen(reading, order.seconds, asks)
     if not ended:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)

@@ -9,9 +9,9 @@ class Planted(msgspec.Struct, frozen=True):
     """A small change to a module that ships, and what should become of it.
 
     ``anchor`` is a part of the source of ``module`` that occurs there once. ``guilty`` are the
-    passes that may be named: the one that is changed, or those that use what is changed; where it
-    is in none, the tiers that may see it first. ``case`` is the program that shows it, or empty
-    where no fixed one does.
+    passes that may be named: the one that is changed, or those of the fixed programs that use what
+    is changed; where it is in none, the tiers that may see it first. ``case`` is the program that
+    shows it, or empty where no fixed one does.
     """
 
     name: str
@@ -30,3 +30,9 @@ class Planted(msgspec.Struct, frozen=True):
                 f"expected once: {self.anchor!r}"
             )
         return source.replace(self.anchor, self.replacement)
+
+    def line_in(self, source: str) -> int:
+        """Find the first line that the bug changes."""
+        pairs = zip(self.anchor, self.replacement, strict=False)
+        alike = next((at for at, (a, b) in enumerate(pairs) if a != b), len(self.replacement))
+        return source[: source.index(self.anchor) + alike].count("\n") + 1

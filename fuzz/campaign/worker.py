@@ -15,7 +15,7 @@ from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draws import Draw
 from irkit.fuzz.generators import Sample, Unusable
-from irkit.fuzz.judging import Outcome, explained, judge
+from irkit.fuzz.judging import Outcome, explained, judge, primitive_in
 from irkit.ir import PrimFunc
 
 TIER_BYTES = 32
@@ -61,8 +61,8 @@ def _run(draw: Draw, asked: Asked) -> Ran:
     except Exception as error:  # Primitives run while drawing, and may raise anything if wrong.
         unplaced = isinstance(error, IRKitError) and bool(draw.passes) and _draws_without(draw)
         text = str(error) if isinstance(error, IRKitError) else explained(error)
-        status = "invalid" if unplaced else "failed"
-        return Ran(Outcome(status, "draw", message=text), unplaced=unplaced)
+        status, named = ("invalid", "") if unplaced else ("failed", primitive_in(error))
+        return Ran(Outcome(status, "draw", named, text), unplaced=unplaced)
     drawn = time.perf_counter() - started
     outcome = judge(
         sample,

@@ -11,7 +11,7 @@ from irkit.core import IRKitError
 from irkit.fuzz.campaign.draws import Draw, draw_of
 from irkit.fuzz.campaign.worker import settle
 from irkit.fuzz.generators import Sample, Unusable
-from irkit.fuzz.judging import PROMISES, Outcome, explained, judge
+from irkit.fuzz.judging import PROMISES, Outcome, explained, judge, primitive_in
 from irkit.fuzz.quarry import Caught, Hunt
 from irkit.fuzz.sample import draw_sample
 from irkit.fuzz.shrinking import judged_apart, make_small, recorded, replayed, sample_text
@@ -36,7 +36,7 @@ def hunted(hunt: Hunt, told: Told) -> Caught:
             continue
         except Exception as error:  # Whatever a changed primitive raises, it is found.
             text = str(error) if isinstance(error, IRKitError) else explained(error)
-            found = Outcome("failed", "draw", message=text)
+            found = Outcome("failed", "draw", primitive_in(error), text)
             return _caught(draw, found, perf_counter() - started)
         asked: dict[str, Any] = {
             "promises": (_PROMISES[number // len(hunt.kinds) % len(_PROMISES)],),

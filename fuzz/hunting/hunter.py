@@ -12,6 +12,7 @@ from irkit.fuzz.mutants import Mutant
 from irkit.fuzz.nursery import Nursery, Order, source_of
 from irkit.fuzz.quarry import SMALL, Caught, Hunt
 from irkit.fuzz.score import shared
+from irkit.fuzz.users import users
 
 Game: TypeAlias = "Planted | Mutant"
 
@@ -35,14 +36,19 @@ class Result(msgspec.Struct, frozen=True):
 
     @property
     def right(self) -> bool:
-        """Say whether a planted bug was found, with one of the guilty passes named; of a change at
-        random nobody knows them.
+        """Say whether it was found with a pass named that uses what was changed, or one that the
+        catalogue says besides.
 
-        Where no pass is to blame, that is the tier that saw it first.
+        Where no pass is named, that is the tier that saw it first.
         """
-        named = self.caught.named.removeprefix("sch.").replace("_", "-") or self.caught.tier
-        guilty = self.game.guilty if isinstance(self.game, Planted) else ()
-        return self.caught.found and named in guilty
+        game, named = self.game, self.caught.named or self.caught.tier
+        if isinstance(game, Planted):
+            if named.removeprefix("sch.").replace("_", "-") in game.guilty:
+                return self.caught.found
+            line = game.line_in(source_of(game.module))
+        else:
+            line = game.line
+        return self.caught.found and named in users(game.module, line)
 
 
 def hunts(

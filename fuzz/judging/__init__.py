@@ -1,9 +1,18 @@
 """Say whether a sample is right: run it in several ways, which must agree. Reading order: outcome,
 course, agreement, guarded, loops, models, texts, promises, judge."""
 
-from irkit.fuzz.judging.judge import explained, judge
+from irkit.fuzz.judging.judge import explained, judge, primitive_in
 from irkit.fuzz.judging.models import is_model, module_of
 from irkit.fuzz.judging.outcome import Outcome, Status
 from irkit.fuzz.judging.promises import PROMISES
 
-__all__ = ["PROMISES", "Outcome", "Status", "explained", "is_model", "judge", "module_of"]
+__all__ = [
+    "PROMISES",
+    "Outcome",
+    "Status",
+    "explained",
+    "is_model",
+    "judge",
+    "module_of",
+    "primitive_in",
+]

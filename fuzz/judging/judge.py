@@ -3,6 +3,7 @@ cases ask."""
 
 import traceback
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from irkit.core import IRKitError
 from irkit.fuzz.generators import Sample
@@ -13,6 +14,7 @@ from irkit.fuzz.judging.outcome import Outcome, Status, Wrong
 from irkit.fuzz.judging.promises import PROMISES
 from irkit.fuzz.judging.texts import judge_text
 from irkit.ir import PrimFunc
+from irkit.schedule import PRIMITIVES
 from irkit.transform import PassFailed
 
 _EACH = "each pass"
@@ -115,6 +117,16 @@ def explained(error: Exception) -> str:
     """Say what an exception is that nobody meant to raise, and where it comes from."""
     text = "".join(traceback.format_exception(error))[-_TRACEBACK:]
     return f"{type(error).__name__}: {error}\n{text}"
+
+
+def primitive_in(error: BaseException) -> str:
+    """Name the primitive that an exception went through first, as a step of a schedule is named;
+    nothing if it went through none."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        method: Any = PRIMITIVES.get(frame.f_code.co_name)
+        if method is not None and method.__wrapped__.__code__ is frame.f_code:
+            return f"sch.{frame.f_code.co_name}"
+    return ""
 
 
 def _outcome(course: Course, status: Status, message: str, named: str = "") -> Outcome:

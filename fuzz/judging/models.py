@@ -14,17 +14,18 @@ from irkit.core import IRKitError, IRModule
 from irkit.debug import check
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators import Sample
+from irkit.fuzz.graph_check import overwritten
 from irkit.fuzz.judging.agreement import apart
 from irkit.fuzz.judging.course import Course
 from irkit.fuzz.judging.loops import target_of
 from irkit.fuzz.judging.outcome import Wrong
 from irkit.graph import GraphFunc, arrays_of, interpret
 from irkit.ir import PrimFunc
-from irkit.phases import compile
+from irkit.phases import DEFAULT, LEGALIZE, compile, for_target
 from irkit.runtime import Model
 from irkit.transform import IR, PassFailed, Step
 
-_LAST = "plan-memory"
+_LOWER, _PLAN = "lower-to-loops", "plan-memory"
 
 
 class ModelCase:
@@ -53,7 +54,8 @@ class ModelCase:
             self.course.fired = [step.name for step in self.steps if step.changed]
         with self.course.running("lowered"):
             self.interpret(after)
-        if native and _LAST in self.sample.pipeline.names:
+            self._look_at_plan(after)
+        if native and {_LOWER, _PLAN} <= set(self.sample.pipeline.names):
             with self.course.running("O3"):
                 model = self.model = self._compiled()
                 self._compare_native(model)
@@ -101,6 +103,14 @@ class ModelCase:
             if why:
                 raise Wrong("mismatch", why, named)
 
+    def _look_at_plan(self, program: IR) -> None:
+        """Ask whether each value is in its place when it is needed: native code that writes into
+        another, or beyond the arena, may do so unseen."""
+        if _PLAN in self.sample.pipeline.names:
+            lost = overwritten(program, self.sample.inputs[0].copied())
+            if lost:
+                raise Wrong("failed", f"{lost!r} is not in its place when it is needed", _PLAN)
+
     def _compiled(self) -> Model:
         try:
             return compile(
@@ -134,15 +144,31 @@ class ModelCase:
                 self.interpret(whole, step.name)
 
     def kernels_after_each_pass(self) -> None:
-        """Interpret the kernels of the compiled model after each pass on them, with arguments of
-        their own. Raises: Wrong, with the name."""
-        steps = self.model.trace.steps if self.model is not None else ()
-        kernels = [step for step in steps if isinstance(step.before, PrimFunc)]
-        for kernel in dict.fromkeys(step.function for step in kernels):
-            own = [step for step in kernels if step.function == kernel]
-            for verdict in check(own, native=False):
-                if verdict.status in ("differs", "failed"):
-                    raise Wrong("mismatch", f"{kernel}: {verdict}", verdict.name)
+        """Lower as for native code; interpret the model after each pass, and its kernels after each
+        of theirs, with arguments of their own. Raises: Wrong, with the name; PassFailed."""
+        whole: IR = self.module
+        for step in for_target(self.sample.pipeline, target_of(3)).steps(self.module):
+            whole = step.applied_to(whole)
+            if step.changed:
+                self.interpret(whole, step.name)
+        assert isinstance(whole, IRModule)
+        for name, func in whole.functions.items():
+            if isinstance(func, PrimFunc):
+                _look_at_kernel(func.replace(name=name))
+
+
+def _look_at_kernel(func: PrimFunc) -> None:
+    steps, failure = list[Step](), None
+    try:
+        for step in DEFAULT.then(LEGALIZE).steps(func):
+            steps.append(step)
+    except PassFailed as error:
+        failure = error
+    for verdict in check(steps, native=False):
+        if verdict.status in ("differs", "failed"):
+            raise Wrong("mismatch", f"{func.name}: {verdict}", verdict.name)
+    if failure is not None:
+        raise failure
 
 
 def _unoptimised(model: Model) -> Model:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from irkit.debug import Limits
-from irkit.fuzz.forking import end_some_time, listen
+from irkit.fuzz.forking import end_some_time, end_with, listen
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging import Outcome, explained, judge
 
@@ -28,12 +28,13 @@ def judged_apart(sample: Sample, limits: Limits = LIMITS, **options: Any) -> Out
     """Judge a sample in a fork of this process; what ends the fork is the outcome. ``options`` are
     those of :func:`judge`."""
     reading, writing = os.pipe()
-    child = os.fork()
+    asks, parent, child = os.getppid(), os.getpid(), os.fork()
     if child == 0:
+        end_with(parent)
         os.close(reading)
         _in_fork(sample, writing, limits, options)
     os.close(writing)
-    heard, ended = listen(reading, limits.seconds or _FOREVER)
+    heard, ended = listen(reading, limits.seconds or _FOREVER, asks)
     if not ended:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
