@@ -62,7 +62,7 @@ _INTEGERS = (
     _bug(
         "a shift to the left that is not bounded",
         "int",
-        "return _where_short(text, dtype, b, shifted)",
+        "return choose(text, dtype, short, shifted, constant(0, dtype))",
         "return shifted",
     ),
     _bug(
