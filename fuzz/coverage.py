@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from irkit.frontend.onnx import CONVERTERS
 from irkit.fuzz.schedule_draws import WITHOUT
-from irkit.graph import OPS
+from irkit.graph import GRAPH_LEVEL, OPS, Invoke, Step
 from irkit.ir import INTRINSICS, LOOP_KINDS, LOOP_LEVEL
 from irkit.passes import BUILTIN
 from irkit.schedule import PRIMITIVES
@@ -14,6 +14,10 @@ _DTYPES = (
     *("f16", "bf16", "f32", "f64"),
 )
 _EXTENTS = (0, 1, 2, 3, 5, 7, 8, 16, 17, 31, 33, 64, 65, "symbolic")
+# An Invoke is of a function of a module, and a graph is drawn alone.
+_STEPS = tuple(
+    cls.__name__ for cls in GRAPH_LEVEL.nodes if issubclass(cls, Step) and cls is not Invoke
+)
 _ALL: dict[str, tuple[object, ...]] = {
     "node": tuple(cls.__name__ for cls in LOOP_LEVEL.nodes),
     "call": tuple(INTRINSICS),
@@ -23,6 +27,7 @@ _ALL: dict[str, tuple[object, ...]] = {
     "primitive": tuple(name for name in PRIMITIVES if name not in WITHOUT),
     "pass": tuple(p.name for p in BUILTIN),
     "op": tuple(OPS),
+    "step": _STEPS,
     "onnx": tuple(CONVERTERS),
 }
 

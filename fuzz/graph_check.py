@@ -2,7 +2,7 @@
 is still there when it is used."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from irkit.transform import IR, Step
 
 TOLERANCE = 1e-4
 Array = NDArray[Any]
+_Parts: TypeAlias = "Value | tuple[_Parts, ...]"
+"""What a value stands for: itself, or what it was put together from."""
 
 
 def check_graph_steps(steps: Iterable[Step], seed: int = 0) -> tuple[str, str]:
@@ -95,18 +97,20 @@ def overwritten(whole: IR, inputs: list[Any]) -> str:
     with np.errstate(all="ignore"):
         known = intermediates(module, inputs, names)
     arena = np.zeros(plan.size, np.uint8)
-    parts: dict[Value, list[Value]] = {}
+    parts: dict[Value, _Parts] = {}
     for bind in func.body.bindings:
         needed = [
             (part, *place)
             for value in used_inside(bind.step)
-            for part in parts.get(value, [value])
+            for part in _leaves(parts.get(value, value))
             for place in _places(part, known, plan)
         ]
         if isinstance(bind.step, Tuple):
-            parts[bind.var] = [one for item in bind.step.items for one in parts.get(item, [item])]
-        elif isinstance(bind.step, TupleGet) and bind.step.value in parts:
-            parts[bind.var] = [parts[bind.step.value][bind.step.index]]
+            parts[bind.var] = tuple(parts.get(item, item) for item in bind.step.items)
+        elif isinstance(bind.step, TupleGet) and isinstance(
+            kept := parts.get(bind.step.value), tuple
+        ):
+            parts[bind.var] = kept[bind.step.index]
         else:
             for begin, data in _places(bind.var, known, plan):
                 if begin + len(data) > len(arena):
@@ -116,11 +120,22 @@ def overwritten(whole: IR, inputs: list[Any]) -> str:
         for part, begin, data in needed:
             if not np.array_equal(arena[begin : begin + len(data)], data):
                 return part.name
-    for part in parts.get(func.body.result, ()):
+    for part in _leaves(parts.get(func.body.result, ())):
         for begin, data in _places(part, known, plan):
             if not np.array_equal(arena[begin : begin + len(data)], data):
                 return part.name
     return ""
+
+
+def _leaves(parts: _Parts) -> Iterator[Value]:
+    """List what tuples, also inside of each other, are made of."""
+    waiting = [parts]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += part[::-1]
+        else:
+            yield part
 
 
 def _places(

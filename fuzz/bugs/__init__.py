@@ -5,7 +5,7 @@ from irkit.fuzz.bugs.buffers import BUFFERS
 from irkit.fuzz.bugs.conduct import CONDUCT
 from irkit.fuzz.bugs.converters import CONVERTERS
 from irkit.fuzz.bugs.emitters import EMITTERS
-from irkit.fuzz.bugs.graphs import GRAPH_PASSES
+from irkit.fuzz.bugs.graphs import GRAPH_MEANING, GRAPH_PASSES
 from irkit.fuzz.bugs.loops import LOOPS
 from irkit.fuzz.bugs.moves import MOVES
 from irkit.fuzz.bugs.planted import Planted
@@ -27,8 +27,8 @@ CATALOGUE: tuple[Planted, ...] = (
     *CONDUCT,
 )
 
-HUNTED_ONLY: tuple[Planted, ...] = (*EMITTERS, *CONVERTERS)
-"""Bugs that no fixed program shows, since those run in the interpreter: only where native code or a
-model runs are they found, as a hunt runs both."""
+HUNTED_ONLY: tuple[Planted, ...] = (*EMITTERS, *CONVERTERS, *GRAPH_MEANING)
+"""Bugs that no fixed program shows, since those run in the interpreter and are simple graphs: only
+where native code, a model or bodies inside of a graph run are they found, as in a hunt."""
 
 __all__ = ["CATALOGUE", "CONDUCT", "HUNTED_ONLY", "Planted"]

@@ -1,4 +1,4 @@
-"""Bugs in graph passes and in the memory of a model."""
+"""Bugs in graph passes, in what graphs mean, and in the memory of a model."""
 
 from irkit.fuzz.bugs.planted import Planted
 
@@ -86,11 +86,11 @@ GRAPH_PASSES = (
         "BRANCHING",
     ),
     Planted(
-        "a constant of several elements taken for one",
-        _GRAPH + "fuse_ops",
-        "return all(extent == 1 for extent in data.shape)",
-        "return True",
-        ("fuse-ops", "lower-to-loops"),
+        "a constant inside of a kernel taken for 1",
+        _GRAPH + "lower_to_loops",
+        "full(step.data.shape, array.reshape(()).item(), from_numpy",
+        "full(step.data.shape, 1, from_numpy",
+        ("lower-to-loops",),
         "BRANCHING",
     ),
     Planted(
@@ -126,3 +126,23 @@ GRAPH_PASSES = (
         "LONG_LIVED",
     ),
 )
+
+GRAPH_MEANING = (
+    Planted(
+        "the other side of a branch",
+        "irkit.graph.interp",
+        "then if bool(scope[cond]) else otherwise",
+        "otherwise if bool(scope[cond]) else then",
+        ("interpreter",),
+        "",
+    ),
+    Planted(
+        "a nested let named after what it computes from",
+        "irkit.graph.flow",
+        "renamed[inner.result] = bind.var",
+        "renamed[bind.var] = inner.bindings[0].var",
+        ("simplify-graph", "fold-batch-norm"),
+        "",
+    ),
+)
+"""Bugs that only graphs with branches, functions and nested lets show, which are drawn."""

@@ -1,7 +1,7 @@
 """One grammar with two drivers: what is drawn from a number is drawn by Hypothesis too. Reading
 order: drawn (what a sample is), features, arguments, near, bounded (what floats may be off),
-functions, programs, schedules, pipelines; graph_values, graph_draws, graphs; onnx_windows,
-onnx_draws, onnx_models; texts."""
+functions, programs, schedules, pipelines; graph_values, graph_draws, graph_forms, graph_meaning,
+graphs; onnx_windows, onnx_draws, onnx_models; texts."""
 
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.drawn import (
@@ -15,7 +15,7 @@ from irkit.fuzz.generators.drawn import (
     outputs_of,
 )
 from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.generators.graphs import draw_graph
+from irkit.fuzz.generators.graphs import draw_graph, graph_results
 from irkit.fuzz.generators.onnx_models import draw_model, model_results, model_values
 from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
 from irkit.fuzz.generators.programs import draw_program
@@ -38,6 +38,7 @@ __all__ = [
     "draw_scheduled",
     "draw_text",
     "features_of",
+    "graph_results",
     "keep_as_it_is",
     "model_results",
     "model_values",

@@ -220,14 +220,17 @@ def arg(g: GraphValues, name: str) -> object:
 
 
 def batch_norm(g: GraphValues, name: str) -> object:
-    x = g.floats(2 + g.picks.below(3))
+    return normalised(g, g.floats(2 + g.picks.below(3)))
+
+
+def normalised(g: GraphValues, x: Held) -> Held | None:
     kind, channels = str(x.dtype), x.sizes[1]
     if as_int(x.shape[1]) is None:
         return None
     parts = [g.constant(g.numbers([channels], kind), 3) for _ in range(3)]
     spread = np.abs(g.numbers([channels], kind))
     variance = g.constant(spread + spread.dtype.type(1), 4)
-    return g.op(name, x, *parts, variance, bound=(x.bound + 3) * 3 + 3, sure=False)
+    return g.op("batch_norm", x, *parts, variance, bound=(x.bound + 3) * 3 + 3, sure=False)
 
 
 def lrn(g: GraphValues, name: str) -> object:

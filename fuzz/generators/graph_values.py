@@ -1,14 +1,16 @@
 """The values of a random graph so far, and where those that an operator wants come from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from irkit.core import IRKitError
 from irkit.fuzz.picks import Picks
 from irkit.graph import Builder, TensorType, Value, tensor_type
-from irkit.ir import DType, Expr, as_dtype, as_int, numpy_dtype
+from irkit.ir import DType, Expr, Var, as_dtype, as_int, numpy_dtype
 
 _MOST = {"f16": 1 << 11, "bf16": 1 << 8}
 _LIMIT = 1 << 22
@@ -16,6 +18,7 @@ _SIZES = (3, 2, 4, 1, 5, 8, 7)
 _FLOATS = ("f32", "f32", "f32", "f64", "f16", "bf16")
 _INTEGERS = ("i32", "i64", "i8", "u8", "bool", "i16", "u32", "u64", "u16")
 _MOST_ELEMENTS = 600
+SYMBOLIC_SIZES = (4, 1, 3, 7)
 
 
 class Held(msgspec.Struct, frozen=True, eq=False):
@@ -45,17 +48,35 @@ class Held(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The extents, symbolic ones as 4."""
-        return tuple(4 if (size := as_int(dim)) is None else size for dim in self.shape)
+        """The extents, symbolic ones as the most they may be."""
+        most = max(SYMBOLIC_SIZES)
+        return tuple(most if size is None else size for size in self.known_sizes)
+
+    @property
+    def known_sizes(self) -> tuple[int | None, ...]:
+        """The extents, None for symbolic ones."""
+        return tuple(as_int(dim) for dim in self.shape)
 
 
 class GraphValues:
-    """Collect bindings; ``whole`` says that all numbers are to stay whole and small."""
+    """Collect bindings; ``whole`` says that all numbers are to stay whole and small. ``names`` are
+    the operators to draw from, ``symbols`` the extents that are not known."""
 
-    def __init__(self, picks: Picks, *, whole: bool) -> None:
+    def __init__(
+        self,
+        picks: Picks,
+        *,
+        whole: bool,
+        names: Sequence[str] = (),
+        symbols: Sequence[Var] = (),
+    ) -> None:
         self.picks = picks
         self.whole = whole
-        self.builder = Builder("main")
+        self.names = names
+        self.symbols = symbols
+        self.depth = 0
+        self.tuples: list[Value] = []
+        self.builder: Builder = Builder("main")
         self.held: list[Held] = []
         self.params: list[Held] = []
         self.ops: dict[str, None] = {}
@@ -65,7 +86,10 @@ class GraphValues:
         """Make a parameter, or a constant where the shape is known."""
         bound = 3 if as_dtype(dtype).bits <= 16 else 8
         known = [size for size in shape if isinstance(size, int)]
-        if self.params and len(known) == len(shape) and self.picks.below(2):
+        fixed = len(known) == len(shape)
+        if self.depth and not fixed:
+            raise IRKitError("a body inside has no parameters, and the shape is not known")
+        if fixed and (self.depth or (self.params and self.picks.below(2))):
             return self.constant(self.numbers(known, dtype), bound)
         name = "xyzuvwpqrst"[len(self.params) % 11]
         param = Held(self.builder.param(name, tensor_type(shape, dtype)), bound)
@@ -99,7 +123,24 @@ class GraphValues:
         """Pick small extents."""
         most = 5 if rank > 2 else 8
         sizes = [size for size in _SIZES if size <= most]
-        return [self.picks.pick(sizes) for _ in range(rank)]
+        if not self.symbols:
+            return [self.picks.pick(sizes) for _ in range(rank)]
+        return [
+            self.picks.pick(self.symbols) if self.picks.one_in(3) else self.picks.pick(sizes)
+            for _ in range(rank)
+        ]
+
+    @contextmanager
+    def inside(self) -> Generator[Builder]:
+        """Open a body: what is made there is known there only."""
+        outer, held, tuples = self.builder, list(self.held), list(self.tuples)
+        self.builder = inner = outer.inner()
+        self.depth += 1
+        try:
+            yield inner
+        finally:
+            self.builder, self.held, self.tuples = outer, held, tuples
+            self.depth -= 1
 
     def any(self, fits: Callable[[Held], bool] = lambda each: True, rank: int = -1) -> Held:
         """Pick a value that fits, mostly one of the last; or make one, of floats."""

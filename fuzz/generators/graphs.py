@@ -1,23 +1,36 @@
 """Samples that are graphs: random operators of the whole table, and what NumPy computes.
 
-The reference is ``irkit.graph.interpret``: each operator's own rule over NumPy arrays. It shares
-the rules for types and attributes with the compiler, and nothing of passes, tensor expressions,
-loops or code. What floats may be off is told by a second run in f64.
+The reference is each operator's own rule over NumPy arrays (``graph_meaning``). It shares the rules
+for types and attributes with the compiler, and nothing of passes, tensor expressions, loops or
+code. What floats may be off is told by ``irkit.graph.interpret`` in f64.
 """
 
 from typing import Any
 
 import numpy as np
 
-from irkit.core import IRKitError
+from irkit.core import IRKitError, walk
 from irkit.debug import InputSet
 from irkit.debug.inputs import drawn, size_of
 from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable
 from irkit.fuzz.generators.graph_draws import DRAWS, ROUNDING
-from irkit.fuzz.generators.graph_values import GraphValues
+from irkit.fuzz.generators.graph_forms import FORMS, apply_form
+from irkit.fuzz.generators.graph_meaning import meaning
+from irkit.fuzz.generators.graph_values import SYMBOLIC_SIZES, GraphValues
 from irkit.fuzz.picks import Picks
-from irkit.graph import GraphFunc, TensorType, arrays_of, interpret
-from irkit.ir import Var
+from irkit.graph import (
+    Apply,
+    Bind,
+    Body,
+    GraphFunc,
+    If,
+    Lambda,
+    TensorType,
+    arrays_of,
+    bindings_of,
+    interpret,
+)
+from irkit.ir import Const, Var
 from irkit.passes.graph import fuse_ops, lower_to_loops
 from irkit.phases import GRAPH
 from irkit.transform import Pipeline
@@ -39,9 +52,11 @@ def draw_graph(picks: Picks) -> Sample:
     features = (
         *(f"op:{name}" for name in ops),
         *(f"dtype:{name}" for name in sorted(dtypes)),
+        *sorted({f"step:{type(bind.step).__name__}" for bind in walk(func.body, Bind)}),
+        *(("extent:symbolic",) if "=" in inputs.name else ()),
         f"rung:{'whole' if whole else 'fractions'} graph",
     )
-    pipeline = graph_pipeline(picks)
+    pipeline = graph_pipeline(picks, func)
     return Sample(
         "graphs",
         func,
@@ -55,23 +70,21 @@ def draw_graph(picks: Picks) -> Sample:
 
 def graph_function(picks: Picks, *, whole: bool) -> tuple[GraphFunc, tuple[str, ...]]:
     """Make a graph function, and list its operators."""
-    g = GraphValues(picks, whole=whole)
+    symbols = [Var(name) for name in ("n", "m")] if picks.one_in(8) else []
+    names = _EXACT if whole else (*_EXACT, *ROUNDING)
+    g = GraphValues(picks, whole=whole, names=names, symbols=symbols)
     g.fresh(g.shape(1 + picks.below(4)), g.dtype())
     left, tries = 1 + picks.below(_MOST_OPS), 0
-    names = _EXACT if whole else (*_EXACT, *ROUNDING)
+    forms = tuple(FORMS)
     while left > 0 and tries < 5 * _MOST_OPS:
         tries += 1
-        name = picks.pick(names)
-        try:
-            if DRAWS[name](g, name) is not None:
-                left -= 1
-        except IRKitError:  # The shapes or types did not go together.
-            continue
+        name = picks.pick(forms) if picks.one_in(5) else picks.pick(g.names)
+        left -= apply_form(g, name)
     results = [each.value for each in g.held if each not in g.params]
     if not results:
         raise Unusable("no operator fitted")
     last = results[-1]
-    others = [value for value in results[:-1] if picks.one_in(5)]
+    others = [value for value in (*g.tuples, *results[:-1]) if picks.one_in(5)]
     return g.builder.finish(*others, last), tuple(g.ops)
 
 
@@ -84,7 +97,7 @@ def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
         assert isinstance(param.type, TensorType)
         for dim in param.type.shape:
             if isinstance(dim, Var) and dim not in sizes:
-                sizes[dim] = picks.pick((4, 1, 3, 7))
+                sizes[dim] = picks.pick(SYMBOLIC_SIZES)
         shape = tuple(size_of(dim, sizes) for dim in param.type.shape)
         rung = "whole numbers" if whole else "fractions"
         args.append(drawn(param.type.dtype, shape, rung, rng, (-3, 4)))
@@ -103,7 +116,7 @@ def graph_results(
     """Compute the results in NumPy, and how far off each may be."""
     with np.errstate(all="ignore"):
         try:
-            own = [np.asarray(each) for each in arrays_of(interpret(func, list(inputs.args)))]
+            own = [np.asarray(each) for each in meaning(func, list(inputs.args))]
             if whole:
                 return tuple(own), (None,) * len(own)
             wide = interpret(func, list(inputs.args), precision="f64")
@@ -124,8 +137,31 @@ def allowed_of(own: Array, true: Array) -> Allowed:
     return np.full(own.shape, most + _OWN_ERRORS * (errors.max() if errors.size else 0.0))
 
 
-def graph_pipeline(picks: Picks) -> Pipeline:
-    """Pick passes over graphs: the usual ones, or some left out or with other options."""
+def graph_pipeline(picks: Picks, func: GraphFunc) -> Pipeline:
+    """Pick passes over graphs: the usual ones, or some left out or with other options; of those
+    that make loops only what a graph of this kind may go through."""
+    steps = [bind.step for bind in walk(func.body, Bind)]
+    made = _usual(picks, nested=any(isinstance(step, Body) for step in steps))
+    inside = [
+        bind.step for step in steps if isinstance(step, Lambda) for bind in walk(step.body, Bind)
+    ]
+    extents = [
+        dim
+        for value in (*func.params, *bindings_of(func))
+        if isinstance(value.type, TensorType)
+        for dim in value.type.shape
+    ]
+    if (
+        any(isinstance(step, If) for step in steps)
+        or any(isinstance(step, (Lambda, Apply)) for step in inside)
+        # No parameter of a kernel would bind what such an extent is computed from.
+        or not all(isinstance(dim, (Var, Const)) for dim in extents)
+    ):
+        return made.without("lower-to-loops").without("plan-memory")
+    return made
+
+
+def _usual(picks: Picks, *, nested: bool) -> Pipeline:
     form = picks.below(6)
     if form == 1:
         return GRAPH.replace("fuse-ops", fuse_ops.using(max_ops=picks.pick((1, 2, 3))))
@@ -134,5 +170,5 @@ def graph_pipeline(picks: Picks) -> Pipeline:
         return GRAPH.replace("lower-to-loops", vectors)
     if form in (3, 4):
         idle = ("simplify-graph", "fold-batch-norm", "fold-constants", "eliminate-dead-nodes")
-        return GRAPH.without(picks.pick(idle))
+        return GRAPH.without(picks.pick(idle[nested:]))  # Only it makes nested lets flat.
     return GRAPH.without("fuse-ops") if form == 5 else GRAPH

@@ -145,7 +145,10 @@ def unary(m: ModelDraws, op: str) -> Tensor | None:
 
 
 def batch_norm(m: ModelDraws, op: str) -> Tensor | None:
-    x = m.any(2 + m.picks.below(3))
+    x = conv(m, "Conv") if m.picks.one_in(2) else None
+    if x is not None and m.picks.below(4):
+        m.held.remove(x)  # Only what nothing else needs can be folded into the convolution.
+    x = x or m.any(2 + m.picks.below(3))
     n = x.shape[1]
     parts = [m.weight((n,)), m.weight((n,)), m.weight((n,)), m.weight((n,), low=0.5)]
     return m.node(op, [x, *parts], x.shape, 4 * x.bound + 20, epsilon=1e-3)

@@ -50,11 +50,19 @@ def judge(
     found = _guarded(course, lambda: case.run(native=native))
     if found is None and isinstance(case, LoopCase):
         found = _kept(case, promises, number)
-    if found is not None and (found.named or not found.is_finding or found.tier in _BEFORE_PASSES):
+    if found is not None and (_is_named(found, case) or not found.is_finding):
         return found
     if thorough or found is not None:
         found = _named(case, found)
     return found or _right(course)
+
+
+def _is_named(found: Outcome, case: LoopCase | ModelCase) -> bool:
+    """Say whether nothing is left to be found out. Where a pass over graphs fails, one before it
+    may have left what it cannot read."""
+    if found.tier in _BEFORE_PASSES:
+        return True
+    return bool(found.named) and not (found.tier == "lower" and isinstance(case, ModelCase))
 
 
 def _case_of(sample: Sample, course: Course) -> tuple[Outcome | None, LoopCase | ModelCase | None]:
@@ -92,7 +100,7 @@ def _named(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
     if found is None or again is None:
         return found or again
     # What was seen first is the symptom; what is seen after each pass says whose it is.
-    return found.replace(named=again.named, tiers=again.tiers, seconds=again.seconds)
+    return found.replace(named=again.named or found.named, tiers=again.tiers, seconds=again.seconds)
 
 
 def _guarded(course: Course, run: Callable[[], object]) -> Outcome | None:

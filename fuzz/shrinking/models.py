@@ -167,7 +167,7 @@ def _widened(limit: Allowed) -> Allowed:
 
 def _value(whole: _Whole, number: int, name: str) -> Array:
     dtype = helper.tensor_dtype_to_np_dtype(whole.types[name][0])
-    return np.ascontiguousarray(whole.values[number][name]).astype(dtype)
+    return np.array(whole.values[number][name], dtype, order="C")
 
 
 def _size(model: onnx.ModelProto) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from irkit.fuzz.shrinking.choices import Choices, shrunk
 from irkit.fuzz.shrinking.forked import Judged
 from irkit.fuzz.shrinking.graphs import smaller_graphs
 from irkit.fuzz.shrinking.models import smaller_models
-from irkit.graph import Constant, GraphFunc
+from irkit.graph import Bind, GraphFunc, If, Invoke, Op
 from irkit.ir import Block, PrimFunc
 from irkit.transform import Pipeline
 
@@ -181,8 +181,8 @@ def _stages(sample: Sample) -> int:
     graphs = sample.ir.functions.values() if isinstance(sample.ir, IRModule) else (sample.ir,)
     found = [each for each in graphs if isinstance(each, GraphFunc)]
     if found:
-        steps = (bind.step for each in found for bind in each.body.bindings)
-        return sum(not isinstance(step, Constant) for step in steps)
+        steps = (bind.step for each in found for bind in walk(each.body, on=Bind))
+        return sum(isinstance(step, (Op, Invoke, If)) for step in steps) or 1
     if isinstance(sample.ir, bytes):
         return _nodes(sample.ir)
     return 1

@@ -40,6 +40,10 @@ def mean(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
     total = _reduced(x, axis, keepdims, te.sum, "sum", lambda v: ir.cast(v, wide))
     dims = extents(x)
     number = count([dims[each] for each in axes_of(axis, x.ndim, "mean")])
+    known = ir.as_int(ir.index(number))
+    if not wide.is_float and wide.bits < 64 and (known is None or known > wide.high):
+        wide = I64  # What is counted may be more than a narrow integer holds.
+        total = cast(total, wide)
     average = divide(total, ir.cast(ir.index(number), wide))
     return average if wide == x.dtype else cast(average, x.dtype)
 

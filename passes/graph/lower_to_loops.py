@@ -16,6 +16,7 @@ and beside it the loop function ``relu``. Groups whose loops are the same share 
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from irkit.core import Function, IRKitError, IRModule, Span, same, structural_hash
 from irkit.graph import (
@@ -30,12 +31,16 @@ from irkit.graph import (
     TensorType,
     Tuple,
     TupleGet,
+    TupleType,
     Value,
+    used_inside,
 )
 from irkit.ir import PrimFunc, from_numpy
 from irkit.te import Tensor, create_prim_func, placeholder
-from irkit.topi import compute_of, default_schedule, full
+from irkit.topi import compute_of, default_schedule, full, identity
 from irkit.transform import define_pass
+
+_Computed: TypeAlias = "Tensor | tuple[_Computed, ...]"
 
 
 # Atomic: the rewrites inside are those of schedules, which are legal only as a whole.
@@ -87,20 +92,15 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
         if isinstance(step, Lambda):
             lambdas[bind.var] = step
         elif isinstance(step, Op):
-            invoke = _kernel(kernels, step.args, _single(bind), bind.var, bind.span)
+            invoke = _kernel(kernels, step.args, _single(bind), bind.span)
             bindings.append(bind.replace(step=invoke))
         elif isinstance(step, Apply) and step.callee in lambdas:
             group = lambdas[step.callee]
-            body = group.body
-            named = dict(zip(group.params, step.args, strict=True))
-            invoke = _kernel(
-                kernels,
-                [named[param] for param in group.params],
-                body,
-                bind.var,
-                bind.span,
-                group.params,
-            )
+            arrays = [inside for inside in group.body.bindings if _is_array(inside)]
+            bindings += [array for array in arrays if array not in bindings]
+            body, outer = _opened(group, arrays)
+            params, args = (*group.params, *outer), (*step.args, *outer)
+            invoke = _kernel(kernels, args, body, bind.span, params)
             bindings.append(bind.replace(step=invoke))
         elif isinstance(step, (Constant, Invoke, Tuple, TupleGet)):
             bindings.append(bind)
@@ -115,11 +115,23 @@ def _single(bind: Bind) -> Body:
     return Body((bind,), bind.var)
 
 
+def _is_array(bind: Bind) -> bool:
+    """Say whether a constant is too large to be written into a kernel."""
+    return isinstance(bind.step, Constant) and not _is_one_element(bind.step)
+
+
+def _opened(group: Lambda, arrays: Sequence[Bind]) -> tuple[Body, list[Value]]:
+    """Give the body of a group without its large constants, and what it takes from around it."""
+    kept = tuple(bind for bind in group.body.bindings if bind not in arrays)
+    own = {*group.params, *(bind.var for bind in kept)}
+    body = Body(kept, group.body.result)
+    return body, list(dict.fromkeys(value for value in used_inside(body) if value not in own))
+
+
 def _kernel(
     kernels: _Kernels,
     args: Sequence[Value],
     body: Body,
-    var: Value,
     span: Span | None,
     params: Sequence[Value] | None = None,
 ) -> Invoke:
@@ -136,7 +148,9 @@ def _kernel(
         else {param: tensors[arg] for param, arg in zip(params, args, strict=True)}
     )
     outputs, names = _computed(body, inner)
-    func = create_prim_func([*tensors.values(), *outputs], name="_".join(names), span=span)
+    func = create_prim_func(
+        [*tensors.values(), *outputs], name="_".join(names) or "copy", span=span
+    )
     return Invoke(kernels.name_of(func), tuple(unique))
 
 
@@ -148,25 +162,43 @@ def _tensor(value: Value) -> TensorType:
 
 def _computed(body: Body, given: dict[Value, Tensor]) -> tuple[list[Tensor], list[str]]:
     """Build the tensor expressions of a body; return its results and the names of its operators."""
-    scope: dict[Value, tuple[Tensor, ...]] = {value: (tensor,) for value, tensor in given.items()}
+    scope: dict[Value, _Computed] = dict(given)
     names: list[str] = []
     for bind in body.bindings:
         step = bind.step
         if isinstance(step, Op):
-            args = [scope[arg][0] for arg in step.args]
-            scope[bind.var] = compute_of(step, args)
+            made = compute_of(step, [_one(scope[arg]) for arg in step.args])
+            scope[bind.var] = made if isinstance(bind.var.type, TupleType) else made[0]
             names.append(step.name)
         elif isinstance(step, Constant) and _is_one_element(step):
-            scope[bind.var] = (_filled(step),)
+            scope[bind.var] = _filled(step)
         elif isinstance(step, Tuple):
-            scope[bind.var] = tuple(scope[item][0] for item in step.items)
+            scope[bind.var] = tuple(scope[item] for item in step.items)
         elif isinstance(step, TupleGet):
-            scope[bind.var] = (scope[step.value][step.index],)
+            whole = scope[step.value]
+            assert isinstance(whole, tuple)
+            scope[bind.var] = whole[step.index]
         else:
             raise IRKitError(
                 f"cannot lower {type(step).__name__} {bind.var.name!r} to loops", span=bind.span
             )
-    return list(scope[body.result]), names
+    return _results(scope[body.result], given), names
+
+
+def _one(found: _Computed) -> Tensor:
+    assert isinstance(found, Tensor)
+    return found
+
+
+def _results(found: _Computed, given: dict[Value, Tensor]) -> list[Tensor]:
+    """List results; a kernel copies one that it was given, or that is there twice."""
+    seen, results = list(given.values()), list[Tensor]()
+    for each in found if isinstance(found, tuple) else (found,):
+        if not isinstance(each, Tensor):
+            raise IRKitError("cannot lower a function to loops that returns a tuple in a tuple")
+        results.append(identity(each) if any(each is one for one in seen) else each)
+        seen.append(each)
+    return results
 
 
 def _is_one_element(step: Constant) -> bool:

@@ -1,6 +1,7 @@
 """Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import onnx
@@ -122,3 +123,20 @@ def test_the_same_number_draws_the_same(kind: Kind) -> None:
         assert first.features == again.features
         assert str(first.pipeline) == str(again.pipeline)
         assert first.schedule == again.schedule
+
+
+def test_graphs_have_branches_functions_nested_lets_and_unknown_extents() -> None:
+    samples = _drawn("graphs", 150)
+    features = {feature for sample in samples for feature in sample.features}
+    assert {f"step:{name}" for name in ("If", "Lambda", "Apply", "Body", "Tuple")} <= features
+    assert "extent:symbolic" in features
+    for sample in samples:
+        assert isinstance(sample.ir, GraphFunc)
+        results = [np.asarray(each) for each in arrays_of(interpret(sample.ir, _args(sample)))]
+        assert sample.expected[0] is not None
+        for found, wanted in zip(results, sample.expected[0], strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def _args(sample: Sample) -> list[np.ndarray[Any, Any]]:
+    return [np.asarray(each) for each in sample.inputs[0].args]

@@ -208,6 +208,46 @@ def main(x: f32[4], y: f32[4]):
     assert not judge(small.sample).ok
 
 
+BODIES = """
+def main(x: f32[4], c: bool[()]):
+    @function()
+    def f(p: f32[4], q: f32[4]):
+        if c:
+            a: f32[4] = exp(q)
+            b: f32[4] = add(p, a)
+            d: f32[4] = b
+        else:
+            i: f32[4] = negative(p)
+            d: f32[4] = i
+        return d
+    e = relu(x)
+    with let():
+        h = f(x, e)
+        r = relu(h)
+        g: f32[4] = r
+    t = (g, e)
+    return t
+"""
+
+
+def test_what_is_wrong_inside_of_bodies_becomes_one_operator() -> None:
+    func = parse_graph(BODIES)
+    x = np.arange(4, dtype=np.float32)
+    expected = (x + np.exp(x), x)
+    pipeline = GRAPH.without("plan-memory").without("lower-to-loops")
+    pipeline = pipeline.with_passes([(0, forget_the_second_operand)])
+    inputs = (InputSet("fractions", "fractions", (x, np.array(True))),)
+    limits = ((np.array(1e-3), np.array(1e-3)),)
+    sample = Sample("graphs", func, pipeline, NO_SCHEDULE, inputs, (expected,), limits)
+    small = make_small(sample, judge(sample), judge)
+    assert small.outcome.named == "forget-the-second-operand"
+    assert (small.stages, small.passes) == (1, 1)
+    assert isinstance(small.sample.ir, GraphFunc)
+    assert "if" not in small.sample.ir.script()
+    assert "add(" in small.sample.ir.script()
+    assert not judge(small.sample).ok
+
+
 def test_numbers_that_may_be_off_are_never_compared_bit_for_bit() -> None:
     kept, sample, outcome = _first_wrong(forget_maxima, "mismatch")
     assert kept

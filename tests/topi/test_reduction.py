@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from irkit import te, topi
 from irkit.core import ShapeError
+from irkit.graph import op_spec
 from tests.te.agree import agree
 
 RNG = np.random.default_rng(4)
@@ -152,3 +153,16 @@ def test_matrices_that_do_not_fit_are_named() -> None:
     a, b = te.placeholder((2, 3), name="a"), te.placeholder((4, 5), name="b")
     with pytest.raises(ShapeError, match="axis 1 of 'a' and axis 0 of 'b' must agree: 3 against 4"):
         topi.matmul(a, b)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
+def test_a_mean_of_more_integers_than_their_type_can_count(dtype: str) -> None:
+    value = np.array([[-128 if dtype != "uint8" else 200] + [0] * 299], dtype)
+    x = te.placeholder(value.shape, dtype, "x")
+    expected = np.array([0], dtype)
+    agree([topi.mean(x, axis=1)], {x: value}, expected)
+    op = op_spec("mean")
+    assert op.evaluate([value], (("axes", (1,)),)) == expected
+    few = value[:, :3]
+    quotient = int(few[0, 0]) / 3
+    assert op.evaluate([few], (("axes", (1,)),)) == np.array([quotient]).astype(dtype)

@@ -34,13 +34,15 @@ def _types(tensors: Tensors, options: Options) -> Type:
 
 
 def _mean(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
-    """Average; integers truncate."""
+    """Average; integers truncate. The sum may wrap around, the count never does."""
     total = np.asarray(np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype))
     count = int(np.prod([x.shape[at] for at in axis], dtype=np.int64))
     if x.dtype.kind not in "iu":
         return total / total.dtype.type(count)
-    sign = np.sign(total)
-    return sign * (np.abs(total) // max(count, 1))
+    wide = np.dtype(np.uint64 if x.dtype.kind == "u" else np.int64)
+    parts, number = total.astype(wide), wide.type(max(count, 1))
+    down = parts // number
+    return down + ((down < 0) & (down * number != parts)).astype(wide)
 
 
 def _sum(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:

@@ -1,0 +1,104 @@
+"""Functions inside of a graph become kernels, whatever they hold, see or return."""
+
+import numpy as np
+import pytest
+
+from irkit.core import IRKitError, IRModule
+from irkit.graph import GraphFunc, Invoke, arrays_of, interpret, parse
+from irkit.passes.graph import lower_to_loops
+from irkit.phases import GRAPH, compile
+
+X = np.arange(-2, 2, dtype=np.float32)
+SEES = """
+def main(x: f32[4], y: f32[4]):
+    @function()
+    def f(p: f32[4]):
+        a = add(p, y)
+        return a
+    b = f(x)
+    return b
+"""
+HOLDS = """
+def main(x: f32[4], y: f32[4]):
+    @function()
+    def f(p: f32[4], q: f32[4]):
+        w: f32[4] = constant([1.0, -2.0, 3.0, 0.5])
+        a = multiply(p, w)
+        b = subtract(a, q)
+        return b
+    c = f(x, y)
+    d = f(c, x)
+    return d
+"""
+RETURNS_WHAT_IT_IS_GIVEN = """
+def main(x: f32[4], y: f32[4]):
+    @function()
+    def f(p: f32[4], q: f32[4]):
+        a = identity(q)
+        return a
+    b = f(x, y)
+    return b
+"""
+RETURNS_TWICE = """
+def main(x: f32[4], y: f32[4]):
+    @function()
+    def f(p: f32[4], q: f32[4]):
+        a = add(p, q)
+        t = (a, q, a)
+        return t
+    b = f(x, y)
+    return b
+"""
+TAKES_OUT_OF_A_TUPLE_INSIDE = """
+def main(x: f32[4], y: f32[4]):
+    @function()
+    def f(p: f32[4], q: f32[4]):
+        t = (p, q)
+        u = (p, t)
+        v = u[1]
+        a = v[1]
+        b = subtract(a, p)
+        return b
+    c = f(x, y)
+    return c
+"""
+RETURNS_A_TUPLE_IN_A_TUPLE = """
+def main(x: f32[4], y: f32[4]):
+    @function()
+    def f(p: f32[4], q: f32[4]):
+        t = (p, q)
+        u = (p, t)
+        return u
+    c = f(x, y)
+    return c
+"""
+
+
+def graph(text: str) -> GraphFunc:
+    found = parse(text)
+    assert isinstance(found, GraphFunc)
+    return found
+
+
+@pytest.mark.parametrize(
+    "text", [SEES, HOLDS, RETURNS_WHAT_IT_IS_GIVEN, RETURNS_TWICE, TAKES_OUT_OF_A_TUPLE_INSIDE]
+)
+@pytest.mark.parametrize("pipeline", [GRAPH, GRAPH.without("simplify-graph")])
+def test_functions_become_kernels_that_compute_the_same(text: str, pipeline: object) -> None:
+    func = graph(text)
+    expected = list(arrays_of(interpret(func, [X, X[::-1].copy()])))
+    module = lower_to_loops(IRModule({"main": func}))
+    main = module["main"]
+    assert isinstance(main, GraphFunc)
+    assert any(isinstance(bind.step, Invoke) for bind in main.body.bindings)
+    found = list(arrays_of(interpret(module, [X, X[::-1].copy()])))
+    model = compile(IRModule({"main": func}), graph_pipeline=pipeline)  # pyright: ignore[reportArgumentType]
+    native = model.run({"x": X, "y": X[::-1].copy()})
+    for want, one, other in zip(expected, found, native.values(), strict=True):
+        np.testing.assert_array_equal(one, want)
+        np.testing.assert_array_equal(other, want)
+
+
+def test_a_function_that_returns_a_tuple_in_a_tuple_is_refused() -> None:
+    with pytest.raises(IRKitError, match="tuple in a tuple"):
+        lower_to_loops(IRModule({"main": graph(RETURNS_A_TUPLE_IN_A_TUPLE)}))
