@@ -45,15 +45,23 @@ from irkit.ir import (
 _INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
 _FLOAT_OPS = (Add, Sub, Min, Max)
 _MOST_INSIDE = 2
+_DIGITS = (2, 3, 4, 8, 6, 5)
 _COMPARISONS = (eq, ne, lt, le, ge)
 
 
 class Readable:
-    """A buffer that may be read: anywhere, or only at the place that is being written."""
+    """A buffer that may be read: anywhere, or only at a place, such as the one that is being
+    written, and only where a ``guard`` holds."""
 
-    def __init__(self, buffer: Buffer, place: tuple[Expr, ...] | None = None) -> None:
+    def __init__(
+        self,
+        buffer: Buffer,
+        place: tuple[Expr, ...] | None = None,
+        guard: Expr | None = None,
+    ) -> None:
         self.buffer = buffer
         self.place = place
+        self.guard = guard
 
 
 class ExprMaker:
@@ -79,7 +87,9 @@ class ExprMaker:
         """Make an integer; all operations on integers are defined everywhere."""
         if depth == 0:
             return self._integer_leaf(dtype)
-        form = self.picks.below(8)
+        form = self.picks.below(9)
+        if form == 8:
+            return digits(self.picks, self._between(dtype))
         if form < 5:
             cls = self.picks.pick(_INTEGER_OPS)
             return binary(cls, self.integer(dtype, depth - 1), self.integer(dtype, depth - 1))
@@ -88,6 +98,13 @@ class ExprMaker:
         if form == 6:
             return -self.integer(dtype, depth - 1)
         return self._choice_of(dtype, depth)
+
+    def _between(self, dtype: DType) -> Expr:
+        """Make a sum as indices are: of one or two integers, moved by some."""
+        made = self._integer_leaf(dtype) + const(self.picks.between(max(dtype.low, -8), 8), dtype)
+        if self.picks.below(3):
+            return made
+        return made + self._integer_leaf(dtype) * const(self.picks.pick(_DIGITS), dtype)
 
     def _integer_leaf(self, dtype: DType) -> Expr:
         form = self.picks.below(3)
@@ -151,7 +168,8 @@ class ExprMaker:
             return None
         held = self.picks.pick(fitting)
         if held.place is not None:
-            return held.buffer[held.place]
+            read = held.buffer[held.place]
+            return read if held.guard is None else if_then_else(held.guard, read, const(0, dtype))
         if held.buffer.rank == 1 and self.picks.below(4) == 0:
             return self._guarded(held.buffer)
         return held.buffer[tuple(self.index(dim) for dim in held.buffer.shape)]
@@ -174,6 +192,20 @@ class ExprMaker:
         at = self.integer(I64, 0) + self.picks.between(-1, 1)
         inside = logical_and(ge(at, 0), lt(at, buffer.shape[0]))
         return if_then_else(inside, buffer[at], const(0, buffer.dtype))
+
+
+def digits(picks: Picks, number: Expr) -> Expr:
+    """Take a number apart by division, as index arithmetic does, and put parts of it together."""
+    a, b = (const(picks.pick(_DIGITS), number.dtype) for _ in range(2))
+    b = a if picks.below(2) else b
+    return (
+        lambda: number // a * b + number % b,
+        lambda: number // a % b,
+        lambda: number % a // b,
+        lambda: number % (a * b) // a,
+        lambda: number // a * b + number % a,
+        lambda: (number * a + number % b) // b,
+    )[picks.below(6)]()
 
 
 def bounded(value: Expr) -> Expr:

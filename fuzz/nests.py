@@ -1,11 +1,16 @@
 """Random loop nests over one buffer: plain, split or begun late, guarded, with or without a block.
 
 No two iterations write the same element, and each reads of the written buffer only that element,
-so loops of every kind may stand there. Loops of a reduction run in order.
+so loops of every kind may stand there. Loops of a reduction run in order, and so do those of a
+recurrence, which reads neighbours of the element too. Elements may be taken from the last one to
+the first, or begun with another one than the first.
 """
+
+from collections.abc import Sequence
 
 from irkit.fuzz.expressions import ExprMaker, Readable, bounded
 from irkit.fuzz.picks import Picks
+from irkit.fuzz.stages import count_of
 from irkit.ir import (
     I64,
     Add,
@@ -23,8 +28,10 @@ from irkit.ir import (
     Stmt,
     Store,
     Var,
+    as_int,
     binary,
     const,
+    ge,
     logical_and,
     lt,
     seq,
@@ -32,19 +39,43 @@ from irkit.ir import (
 
 _FREE: tuple[LoopKind, ...] = ("serial", "parallel", "vectorized", "unrolled")
 _ORDERED: tuple[LoopKind, ...] = ("serial", "unrolled")
+# What reads what other lanes write is no vector, which the vectorizer finds out.
+_RECURRENT: tuple[LoopKind, ...] = ("vectorized", "serial", "vectorized", "unrolled")
 _ZERO = Const(0, I64)
+_MOST_COPIES = 17
+_MOST_STEPS = 400
+_MOST_THREADS = 33
+_MOST_VIRTUAL = 4  # There are as many copies.
 
 
 class Nest:
     """Make one nest. ``whole`` says that the target holds nothing yet: it is written everywhere,
-    before it is read."""
+    before it is read. ``wide`` allows recurrences and other orders of elements. ``axes`` are those
+    of threads that its loops may be bound to, with their extents once they are known: all loops of
+    an axis have the same."""
 
-    def __init__(self, picks: Picks, target: Buffer, *, whole: bool, block: bool) -> None:
+    def __init__(
+        self,
+        picks: Picks,
+        target: Buffer,
+        *,
+        whole: bool,
+        block: bool,
+        wide: bool = False,
+        axes: dict[str, int] | None = None,
+    ) -> None:
         self.picks = picks
         self.target = target
         self.whole = whole
         self.block = block
-        self.loops: list[tuple[Var, Expr, Expr, LoopKind]] = []
+        self.wide = wide
+        self.axes = axes or {}
+        self.copies = 1
+        self.kinds: tuple[LoopKind, ...] = _ORDERED if axes else _FREE
+        self.recurs = wide and not (whole or block or axes) and picks.one_in(5)
+        if self.recurs:
+            self.kinds = _RECURRENT
+        self.loops: list[tuple[Var, Expr, Expr, LoopKind, str]] = []
         self.guards: list[Expr] = []
         self.places: list[tuple[Expr, Expr, AxisKind]] = []
         """The value of each axis, its extent, and its kind."""
@@ -52,36 +83,75 @@ class Nest:
     def make(self, integers: list[Expr], others: list[Buffer], reducible: list[Expr]) -> Stmt:
         """Make the nest; it may use some integers and read other buffers."""
         for number, dim in enumerate(self.target.shape):
-            self._dimension("ijk"[number % 3], dim)
+            self._dimension("ijk"[number % 3], dim, integers)
         reduces = bool(reducible) and not self.whole and self.picks.below(3) == 0
         if reduces:
-            self._reduction(self.picks.pick(reducible))
+            extent = self.picks.pick(reducible)
+            small = count_of([*self.target.shape, extent]) <= _MOST_STEPS
+            self._reduction(extent if small else Const(2, I64))
         maker = ExprMaker(self.picks, integers, [Readable(buffer) for buffer in others])
         body = self._in_block(maker, reduces) if self.block else self._bare(maker, reduces)
-        for var, begin, end, kind in reversed(self.loops):
-            body = For(var, begin, end, body, kind)
+        for var, begin, end, kind, thread in reversed(self.loops):
+            body = For(var, begin, end, body, kind, thread)
         return body
 
-    def _dimension(self, name: str, dim: Expr) -> None:
+    def _dimension(self, name: str, dim: Expr, integers: Sequence[Expr]) -> None:
         """Run through one dimension, in one loop or in two."""
-        kind = self.picks.pick(_FREE)
         if self.picks.below(3):
             begin = _ZERO if self.whole or self.picks.below(4) else Const(1, I64)
             var = Var(name)
-            self.loops.append((var, begin, dim, kind))
-            self.places.append((var, dim, "spatial"))
+            self._loop(var, begin, dim)
+            self.places.append((self._moved(var, dim, integers), dim, "spatial"))
             return
         factor = self.picks.pick((2, 3, 4))
         outer, inner = Var(f"{name}_outer"), Var(f"{name}_inner")
         index = outer * factor + inner
-        self.loops.append((outer, _ZERO, (dim + (factor - 1)) // factor, kind))
-        self.loops.append((inner, _ZERO, Const(factor, I64), self.picks.pick(_FREE)))
+        self._loop(outer, _ZERO, (dim + (factor - 1)) // factor)
+        self._loop(inner, _ZERO, Const(factor, I64))
         self.guards.append(lt(index, dim))
         self.places.append((index, dim, "spatial"))
 
+    def _loop(self, var: Var, begin: Expr, end: Expr) -> None:
+        """Add a loop of any kind that is allowed here."""
+        count = as_int(end)
+        thread = self._axis(count) if as_int(begin) == 0 and count else ""
+        kind: LoopKind = "thread" if thread else self.picks.pick(self.kinds)
+        self.loops.append((var, begin, end, self._copied(kind, end), thread))
+
+    def _copied(self, kind: LoopKind, end: Expr) -> LoopKind:
+        """Say of what kind a loop is: unrolled ones inside each other would become long."""
+        if kind == "unrolled":
+            copies = self.copies * (as_int(end) or 1)
+            if copies > _MOST_COPIES:
+                return "serial"
+            self.copies = copies
+        return kind
+
+    def _axis(self, count: int) -> str:
+        """Find an axis of threads that is free, or none."""
+        bound = {thread for *_, thread in self.loops}
+        fits = [
+            axis
+            for axis, extent in self.axes.items()
+            if axis not in bound and (extent == count or (not extent and count <= _most(axis)))
+        ]
+        if not fits or not self.picks.below(5):
+            return ""
+        self.axes[fits[0]] = count
+        return fits[0]
+
+    def _moved(self, var: Var, dim: Expr, integers: Sequence[Expr]) -> Expr:
+        """Say which element an iteration writes: each another one."""
+        form = self.picks.below(8) if self.wide else 0
+        if form == 6:
+            return dim - 1 - var
+        if form == 7 and integers:
+            return (var + self.picks.pick(integers) % dim) % dim
+        return var
+
     def _reduction(self, extent: Expr) -> None:
         var = Var("r")
-        self.loops.append((var, _ZERO, extent, self.picks.pick(_ORDERED)))
+        self.loops.append((var, _ZERO, extent, self._copied(self.picks.pick(_ORDERED), extent), ""))
         self.places.append((var, extent, "reduce"))
 
     def _bare(self, maker: ExprMaker, reduces: bool) -> Stmt:
@@ -112,6 +182,8 @@ class Nest:
     def _stores(self, maker: ExprMaker, place: tuple[Expr, ...], reduces: bool) -> Stmt:
         target, dtype = self.target, self.target.dtype
         here = Readable(target, place)
+        if self.recurs and place:
+            maker.buffers.append(self._neighbour(place))
         if reduces:
             value = bounded(maker.value(dtype, 2))
             join = BitXor if dtype.is_bool else Add
@@ -126,6 +198,14 @@ class Nest:
         cond = maker.condition(1)
         return seq(first, If(cond, self._store(maker, place), self._store(maker, place)))
 
+    def _neighbour(self, place: tuple[Expr, ...]) -> Readable:
+        """Read an element near the one that is written, if there is one."""
+        at = self.picks.below(len(place))
+        there = place[at] + self.picks.pick((-1, 1, -2, 2, -4))
+        beside = (*place[:at], there, *place[at + 1 :])
+        inside = logical_and(ge(there, 0), lt(there, self.target.shape[at]))
+        return Readable(self.target, beside, inside)
+
     def _store(self, maker: ExprMaker, place: tuple[Expr, ...]) -> Stmt:
         maker.products = 2
         if self.picks.below(4):
@@ -138,3 +218,7 @@ class Nest:
         store = Store(self.target, place, bounded(maker.value(self.target.dtype, 1)))
         maker.integers.remove(var)
         return Let(var, value, store)
+
+
+def _most(axis: str) -> int:
+    return _MOST_VIRTUAL if axis.startswith("vthread") else _MOST_THREADS

@@ -5,15 +5,17 @@ is written before it is read, and the iterations of a parallel or vectorized loo
 :func:`arguments` makes arrays to call it with.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
+from irkit.core import Attrs
 from irkit.fuzz.expressions import ExprMaker, Readable
 from irkit.fuzz.nests import Nest
 from irkit.fuzz.picks import Picks, picks
+from irkit.fuzz.stages import count_of
 from irkit.ir import (
     BF16,
     BOOL,
@@ -35,8 +37,10 @@ from irkit.ir import (
     DType,
     Evaluate,
     Expr,
+    For,
     If,
     Let,
+    LoopKind,
     PrimFunc,
     Seq,
     Stmt,
@@ -63,6 +67,8 @@ _EXTENTS = (1, 3, 4, 8)
 _ANY_EXTENTS = (4, 3, 5, 2, 1, 7, 8, 16, 17, 31, 33)
 _MOST_ELEMENTS = 100
 _SCOPES = ("global", "local")
+_AXES = ("threadIdx.y", "vthread")
+_AGAIN = 3
 _ZERO = Const(0, I64)
 
 
@@ -106,7 +112,12 @@ class _ProgramMaker:
         self.blocks = blocks
         self.dtypes = _ANY_DTYPES if wide else _DTYPES
         self.extents = _ANY_EXTENTS if wide else _EXTENTS
-        self.left = 0
+        self.wide = wide
+        self.axes: dict[str, int] = {}
+        """The thread axes of the launch that is being made, with extents, 0 if not known yet."""
+        self.again = 1
+        """How often what is being made runs."""
+        self.left: int = 0
         self.dims: list[Expr] = []
         self.integers: list[Expr] = []
         self.buffers: list[Buffer] = []
@@ -132,7 +143,7 @@ class _ProgramMaker:
         return self.picks.pick(self.dtypes)
 
     def shape(self) -> tuple[Expr, ...]:
-        return tuple(self.picks.pick(self.dims) for _ in range(self.picks.below(3)))
+        return tuple(_few(self.picks.pick(self.dims) for _ in range(self.picks.below(3))))
 
     def exprs(self) -> ExprMaker:
         return ExprMaker(self.picks, self.integers, [Readable(buffer) for buffer in self.buffers])
@@ -142,15 +153,19 @@ class _ProgramMaker:
         made = list[Stmt]()
         while self.left > 0:
             self.left -= 1
-            form = self.picks.below(10)
+            form = self.picks.below(14 if self.wide else 10)
             if form < 5:
                 made.append(self.nest(self.picks.pick(self.buffers)))
             elif form == 5:
                 made.append(self.conditional())
             elif form == 6:
                 made.append(self.small())
+            elif form in (10, 11):
+                made.append(self.repeated())
+            elif form == 12:
+                made.append(self.launch())
             else:
-                scope = (self.let, self.allocation, self.view)[form - 7]
+                scope = {7: self.let, 9: self.view}.get(form, self.allocation)
                 # Sometimes the scope ends before the function does.
                 after, self.left = (self.left, 1) if self.picks.below(3) == 0 else (0, self.left)
                 known = (list(self.integers), list(self.buffers))
@@ -158,6 +173,37 @@ class _ProgramMaker:
                 self.integers, self.buffers = known
                 self.left = after
         return seq(*made)
+
+    def repeated(self) -> Stmt:
+        """Run statements several times: each time they find what the last one has left."""
+        if self.again > 1:
+            return self.nest(self.picks.pick(self.buffers))
+        count = 2 + self.picks.below(_AGAIN - 1)
+        var, self.again = Var("s"), count
+        kind: LoopKind = "unrolled" if self.picks.one_in(6) else "serial"
+        body = self._inside((*self.integers, var), self.buffers)
+        self.again = 1
+        return For(var, _ZERO, Const(count, I64), body, kind)
+
+    def launch(self) -> Stmt:
+        """Let threads run some nests, one after the other: there are no barriers yet."""
+        if self.axes:
+            return self.nest(self.picks.pick(self.buffers))
+        self.axes = dict.fromkeys(("threadIdx.x", *self.picks.some(_AXES, 2)), 0)
+        body = self._inside(self.integers, self.buffers)
+        self.axes = {}
+        return For(Var("b"), _ZERO, Const(1, I64), body, "thread", "blockIdx.x")
+
+    def _inside(self, integers: Sequence[Expr], buffers: Sequence[Buffer]) -> Stmt:
+        """Make one to three statements that use what is known, as one."""
+        known, left = (self.integers, self.buffers), self.left
+        self.integers, self.buffers = list(integers), list(buffers)
+        self.left = 1 + self.picks.below(max(2, min(3, left)))
+        left -= self.left - 1
+        made = self.statements()
+        self.integers, self.buffers = known
+        self.left = left
+        return made
 
     def conditional(self) -> Stmt:
         cond = self.exprs().condition(1)
@@ -195,11 +241,15 @@ class _ProgramMaker:
         return Let(var, value, self.statements())
 
     def allocation(self) -> Stmt:
-        buffer = Buffer("T", self.shape(), self.dtype(), self.picks.pick(_SCOPES))
+        scope = "shared" if self.axes else self.picks.pick(_SCOPES)
+        buffer = Buffer("T", self.shape(), self.dtype(), scope)
         first = self.nest(buffer, whole=True)
         self.buffers.append(buffer)
         self.root[buffer] = buffer
-        return Allocate(buffer, seq(first, self.statements()))
+        attrs: Attrs = ()
+        if self.again > 1 and self.picks.below(2):
+            attrs = (("double_buffer", True),)
+        return Allocate(buffer, seq(first, self.statements()), attrs)
 
     def view(self) -> Stmt:
         source = self.picks.pick(self.buffers)
@@ -219,7 +269,7 @@ class _ProgramMaker:
         root = self.root.get(target, target)
         others = [buffer for buffer in self.buffers if self.root[buffer] is not root]
         reducible = [*self.dims, Const(2, I64)]
-        nest = Nest(self.picks, target, whole=whole, block=block)
+        nest = Nest(self.picks, target, whole=whole, block=block, wide=self.wide, axes=self.axes)
         return nest.make(self.integers, others, reducible)
 
 
@@ -227,8 +277,8 @@ def _few(dims: Iterable[Expr]) -> list[Expr]:
     """Keep dimensions as long as a buffer with all of them is small."""
     kept, count = list[Expr](), 1
     for dim in dims:
-        count *= as_int(dim) or 5
-        if count <= _MOST_ELEMENTS:
+        if count * count_of([dim]) <= _MOST_ELEMENTS:
+            count *= count_of([dim])
             kept.append(dim)
     return kept
 

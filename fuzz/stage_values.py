@@ -6,10 +6,12 @@ small, fractions stay where functions are smooth, integers and special values ma
 """
 
 from collections.abc import Callable
+from math import inf, nan
 
 import msgspec
 
 from irkit import te
+from irkit.fuzz.expressions import digits
 from irkit.fuzz.stages import Made, Stages, constant, is_float
 from irkit.ir import (
     Add,
@@ -47,6 +49,8 @@ _INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, S
 _INTEGER_CALLS = ("truncdiv", "truncmod", "pow")
 _WHOLE_CALLS = ("abs", "floor", "ceil", "trunc", "round", "sign")
 _DIVISORS = (2, 3, 4, -2, 8, 5, -1)
+# Added to 1 the last two lie halfway between two numbers of 16 bits.
+_EDGES = (0.0, -0.0, 1.0, inf, -inf, nan, -1.0, 2.0**-8, 2.0**-11)
 _TESTS = ("isnan", "isinf", "isfinite")
 
 
@@ -124,9 +128,8 @@ class Values:
         if self.s.theme.numbers == "integers" and self.picks.one_in(3) and not kind.is_float:
             edges = (kind.low, kind.high, kind.low + 1, kind.high - 1, kind.bits, -1)
             return Number(constant(self.picks.pick(edges), dtype), 0)
-        if self.s.theme.numbers == "special" and kind.is_float and self.picks.one_in(3):
-            # Added to 1 they lie halfway between two numbers of 16 bits.
-            return Number(te.const(self.picks.pick((2.0**-8, 2.0**-11)), kind), 1)
+        if self.s.theme.numbers == "special" and kind.is_float and self.picks.below(2):
+            return Number(te.const(self.picks.pick(_EDGES), kind), 1)
         if self.s.theme.numbers in ("fractions", "special") and kind.is_float:
             return Number(te.const(self.picks.pick((0.5, 1.0, -1.5, 0.75, 3.0, 0.1)), kind), 3)
         number = self.picks.between(-4, 8)
@@ -157,7 +160,9 @@ class Values:
     def _integer(self, dtype: str, depth: int) -> Number:
         a = self.value(dtype, depth)
         high = as_dtype(dtype).high
-        form = self.picks.below(11)
+        form = self.picks.below(12)
+        if form == 11:
+            return Number(digits(self.picks, a.expr), high)
         if form == 0:
             return Number(-a.expr, self.s.held(as_dtype(dtype), a.bound))
         if form == 1:

@@ -7,7 +7,7 @@ import numpy as np
 
 from irkit.core import walk
 from irkit.debug import InputSet
-from irkit.debug.inputs import Rung, drawn, size_of
+from irkit.debug.inputs import Rung, drawn, laid_out, size_of
 from irkit.fuzz.generators.drawn import Array
 from irkit.fuzz.picks import Picks
 from irkit.fuzz.stages import Numbers
@@ -16,6 +16,7 @@ from irkit.ir import Allocate, Buffer, DType, PrimFunc, Var, numpy_dtype, shape_
 _SIZES = (3, 5, 1, 8, 2, 4, 7, 6, 0)
 _FALLBACK = 3
 _SEEDS = 1 << 16
+INTEGERS = (-4, 9)
 _RUNGS: dict[Numbers, Rung] = {
     "whole": "whole numbers",
     "integers": "whole numbers",
@@ -25,11 +26,17 @@ _RUNGS: dict[Numbers, Rung] = {
 
 
 def draw_arguments(
-    func: PrimFunc, picks: Picks, numbers: Numbers = "whole", *, empty: bool = True
+    func: PrimFunc,
+    picks: Picks,
+    numbers: Numbers = "whole",
+    *,
+    empty: bool = True,
+    integers: tuple[int, int] = INTEGERS,
 ) -> InputSet:
     """Draw a set of arguments; outputs hold numbers too, which must not matter.
 
-    ``empty`` says whether symbolic extents may be 0.
+    ``empty`` says whether symbolic extents may be 0. ``integers`` is the range of those that are
+    small.
     """
     known = draw_sizes(func, picks, empty=empty)
     rng = np.random.default_rng(picks.below(_SEEDS))
@@ -37,11 +44,12 @@ def draw_arguments(
     for param in func.params:
         if isinstance(param, Buffer):
             shape = tuple(size_of(dim, known) for dim in param.shape)
-            args.append(draw_array(param.dtype, shape, numbers, rng))
+            values = draw_array(param.dtype, shape, numbers, rng, integers)
+            args.append(laid_out(param, values, known))
         elif param in known:
             args.append(known[param])
         else:
-            args.append(draw_array(param.dtype, (), numbers, rng).item())
+            args.append(draw_array(param.dtype, (), numbers, rng, integers).item())
     told = ", ".join(f"{var.name}={size}" for var, size in known.items())
     return InputSet(numbers + (f" ({told})" if told else ""), _RUNGS[numbers], tuple(args))
 
@@ -65,12 +73,16 @@ def _is_sound(func: PrimFunc, known: Mapping[Var, int]) -> bool:
 
 
 def draw_array(
-    dtype: DType, shape: Sequence[int], numbers: Numbers, rng: np.random.Generator
+    dtype: DType,
+    shape: Sequence[int],
+    numbers: Numbers,
+    rng: np.random.Generator,
+    integers: tuple[int, int] = INTEGERS,
 ) -> Array:
     """Draw an array; integers of ``integers`` may be any, with many at the ends of their type."""
     if numbers == "integers" and not dtype.is_float and not dtype.is_bool:
         return _integers(dtype, tuple(shape), rng)
-    return drawn(dtype, tuple(shape), _RUNGS[numbers], rng, (-4, 9))
+    return drawn(dtype, tuple(shape), _RUNGS[numbers], rng, integers)
 
 
 def _integers(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator) -> Array:

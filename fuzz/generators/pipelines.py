@@ -12,7 +12,6 @@ from irkit.fuzz.generators.schedules import draw_trace
 from irkit.fuzz.picks import Picks
 from irkit.ir import PrimFunc
 from irkit.passes.loop import convert_for_loops_to_serial, convert_ssa, instrument_bounds
-from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Option, Phase, Pipeline, define_pass
 
 _MOST_EDITS = 6
@@ -52,7 +51,7 @@ def draw_pipeline(picks: Picks) -> Sample:
         if "rung:special of floats" not in sample.features:
             features = (*sample.features, *features)
             sample = msgspec.structs.replace(sample, schedule=trace, features=features)
-    pipeline, features = edited(DEFAULT, picks)
+    pipeline, features = edited(sample.pipeline, picks)
     return msgspec.structs.replace(
         sample, kind="pipelines", pipeline=pipeline, features=(*sample.features, *features)
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from irkit import te
@@ -20,7 +21,7 @@ from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.programs import loop_function
 from irkit.fuzz.stage_draws import stage_tensors
-from irkit.fuzz.stages import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Theme
+from irkit.fuzz.stages import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Numbers, Theme
 from irkit.fuzz.threads import THREADS
 from irkit.ir import (
     Binary,
@@ -37,16 +38,23 @@ from irkit.ir import (
     parse,
     shape_vars,
 )
+from irkit.passes.loop import storage_rewrite
 from irkit.phases import DEFAULT
+from irkit.transform import Pipeline
 
 _MOST_STAGES = 3
-_MOST_STEPS = 20_000
+_MOST_STEPS = 60_000
+_RANGES = ((-4, 9), (0, 4), (5, 9))
+_SEEDS = range(6)
+_PARTS = 4
 _EXACT_CALLS = {"abs", "floor", "ceil", "trunc", "round", "sign"}
 # Of the programs on floats half are of whole numbers, which are compared bit for bit.
 _THEMES = (
     *(WHOLE, INTEGERS, WHOLE, FRACTIONS, WHOLE),
-    *(INTEGERS, WHOLE, SPECIAL, FRACTIONS, WHOLE),
+    *(INTEGERS, WHOLE, SPECIAL, FRACTIONS, WHOLE, SPECIAL),
 )
+_LOOP_NUMBERS: tuple[Numbers, ...] = ("whole", "whole", "special", "whole", "whole", "integers")
+_FOR_SMALL = DEFAULT.replace("storage-rewrite", storage_rewrite.using(smallest=1))
 
 
 def draw_program(picks: Picks) -> Sample:
@@ -73,7 +81,7 @@ def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
     return Sample(
         "programs",
         func,
-        DEFAULT,
+        draw_limits(picks),
         inputs=(inputs,),
         expected=(expected,),
         allowed=(allowed,),
@@ -85,19 +93,23 @@ def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
 def draw_loops(picks: Picks) -> Sample:
     """Draw a loop function, or take one of the fixed ones; the interpreter says what must come
     out."""
+    numbers: Numbers = "whole"
     if picks.one_in(3):
-        func = picks.pick(fixed_functions())
+        fixed = picks.pick(fixed_functions())
+        func, inputs = fixed.func, fixed.arguments(picks)
     else:
-        func = loop_function(picks, wide=True)
+        func, numbers = loop_function(picks, max_statements=3, wide=True), picks.pick(_LOOP_NUMBERS)
+        inputs = draw_arguments(func, picks, numbers, empty=False)  # They read the first element.
     if picks.one_in(4):
         func = _with_regions(func)
-    inputs = draw_arguments(func, picks, empty=False)  # They read the first element.
+    if numbers == "special":
+        func = func.replace(attrs=(*func.attrs, ("contract", False)))
     exact: tuple[Allowed, ...] = (None,) * len(outputs_of(func))
-    features = (*features_of(func), "rung:whole loops")
+    features = (*features_of(func), f"rung:{numbers} loops")
     return Sample(
         "programs",
         func,
-        DEFAULT,
+        draw_limits(picks),
         inputs=(inputs,),
         expected=(None,),
         allowed=(exact,),
@@ -105,21 +117,53 @@ def draw_loops(picks: Picks) -> Sample:
     )
 
 
+def draw_limits(picks: Picks) -> Pipeline:
+    """Pick the default passes, or as often those that leave nothing alone because it is small:
+    all that is drawn is."""
+    return DEFAULT if picks.below(2) else _FOR_SMALL
+
+
+class Fixed(msgspec.Struct, frozen=True):
+    """A function that was written, and whole numbers that it can be called with. Not all may be
+    where it reads as its arguments say: then ``seed`` draws some that are right."""
+
+    func: PrimFunc
+    integers: tuple[int, int]
+    seed: int | None
+
+    def arguments(self, picks: Picks) -> InputSet:
+        """Draw arguments that it can be called with."""
+        found = self._drawn(picks)
+        sure = self.seed is None or _runs(self.func, found)
+        return found if sure else self._drawn(picks_of(self.seed or 0))
+
+    def _drawn(self, picks: Picks) -> InputSet:
+        return draw_arguments(self.func, picks, empty=False, integers=self.integers)
+
+
 @cache
-def fixed_functions() -> tuple[PrimFunc, ...]:
+def fixed_functions() -> tuple[Fixed, ...]:
     """List the kernels and edge cases whose results do not depend on how functions round."""
     texts = [*KERNELS.values(), *EDGES.values(), *THREADS.values()]
-    found = [parse(text.strip() + "\n") for text in texts]
-    return tuple(func for func in found if _is_usable(func))
+    found = (_usable(parse(text.strip() + "\n")) for text in texts)
+    return tuple(each for each in found if each is not None)
 
 
-def _is_usable(func: PrimFunc) -> bool:
-    if any_node(func, Call, _rounds) or any_node(func, Const, _is_fraction):
-        return False
-    try:  # Some read where their arguments say, which are any here.
-        for number in range(4):
-            args = draw_arguments(func, picks_of(number), empty=False).copied()
-            interpret(func, *args, max_steps=_MOST_STEPS)
+def _usable(func: PrimFunc) -> Fixed | None:
+    """Find numbers to call a function with."""
+    if any_node(func, Call, _rounds) or any_node(func, Const, _is_fine):
+        return None
+    for integers in _RANGES:
+        tries = [draw_arguments(func, picks_of(n), empty=False, integers=integers) for n in _SEEDS]
+        good = [n for n, inputs in zip(_SEEDS, tries, strict=True) if _runs(func, inputs)]
+        if good:
+            return Fixed(func, integers, None if len(good) == len(_SEEDS) else good[0])
+    return None
+
+
+def _runs(func: PrimFunc, inputs: InputSet) -> bool:
+    try:
+        interpret(func, *inputs.copied(), max_steps=_MOST_STEPS)
     except IRKitError:
         return False
     return True
@@ -129,8 +173,9 @@ def _rounds(node: Call) -> bool:
     return node.dtype.is_float and node.name not in _EXACT_CALLS
 
 
-def _is_fraction(node: Const) -> bool:
-    return isinstance(node.value, float) and not node.value.is_integer()
+def _is_fine(node: Const) -> bool:
+    """Say whether sums and products of a number may have to be rounded."""
+    return isinstance(node.value, float) and not (node.value * _PARTS).is_integer()
 
 
 def _with_regions(func: PrimFunc) -> PrimFunc:

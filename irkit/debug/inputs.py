@@ -152,7 +152,7 @@ def _arguments(
             continue
         values = drawn(param.dtype, shape, rung, rng, integers)
         if isinstance(param, Buffer):
-            made.append(_laid_out(param, values, sizes))
+            made.append(laid_out(param, values, sizes))
         else:
             made.append(values.item())
     return tuple(made)
@@ -167,10 +167,11 @@ def _as_given(
             f"input {param.name!r} must be {wanted}{list(shape)}, found "
             f"{value.dtype}{list(value.shape)}"
         )
-    return _laid_out(param, value, sizes) if isinstance(param, Buffer) else value.item()
+    return laid_out(param, value, sizes) if isinstance(param, Buffer) else value.item()
 
 
-def _laid_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
+def laid_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
+    """Give an array the strides that its buffer says."""
     if buffer.strides is None or 0 in values.shape:
         return values
     steps = tuple(size_of(stride, sizes) * values.itemsize for stride in buffer.strides)
@@ -218,4 +219,5 @@ def _special(dtype: DType) -> Array:
     below_one = (cast(Any, one.view(bits)) - 1).astype(bits).view(kind)
     parts = [0.0, one, infinity, largest, tiniest, below_one, 0.5, 3.0]
     positive = np.array([np.asarray(part).astype(kind) for part in parts], kind)
-    return np.concatenate([positive, -positive, np.array([np.nan], kind)])
+    # NaN as often as infinities of both signs.
+    return np.concatenate([positive, -positive, np.array([np.nan, np.nan], kind)])
