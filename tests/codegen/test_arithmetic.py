@@ -189,3 +189,16 @@ def test_what_comes_from_f64_is_rounded_to_f32_before_it_is_rounded_to_f16(value
     phases.build(func)(*given, found)
     interpret(func, *given, wanted)
     assert found.tobytes() == wanted.tobytes()
+
+
+def test_the_remainder_of_a_finite_number_is_nan_where_the_divisor_is() -> None:
+    func = parse("""
+def f(B: f64[4], C: f64[4], D: f64[4]):
+    for i in serial(0, 4):
+        C[i] = fmod(cast(i, f64), f64("nan"))
+        D[i] = cast(i, f64) % (abs(B[i]) + f64(1.0))
+""")
+    divisors, found = np.array([np.nan, 1.0, np.nan, -0.5]), [np.zeros(4), np.zeros(4)]
+    phases.build(func)(divisors, *found)
+    assert np.isnan(found[0]).all()
+    assert np.isnan(found[1]).tolist() == [True, False, True, False]
