@@ -92,7 +92,8 @@ class ExprMaker:
             return digits(self.picks, self._between(dtype))
         if form < 5:
             cls = self.picks.pick(_INTEGER_OPS)
-            return binary(cls, self.integer(dtype, depth - 1), self.integer(dtype, depth - 1))
+            a = self.integer(dtype, depth - 1)
+            return binary(cls, a, a if self.picks.one_in(10) else self.integer(dtype, depth - 1))
         if form == 5:
             return logical_not(self.integer(dtype, depth - 1))
         if form == 6:

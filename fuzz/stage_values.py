@@ -51,6 +51,7 @@ _WHOLE_CALLS = ("abs", "floor", "ceil", "trunc", "round", "sign")
 _DIVISORS = (2, 3, 4, -2, 8, 5, -1)
 # Added to 1 the last two lie halfway between two numbers of 16 bits.
 _EDGES = (0.0, -0.0, 1.0, inf, -inf, nan, -1.0, 2.0**-8, 2.0**-11)
+_NEUTRAL = (0.0, 1.0, -1.0)
 _TESTS = ("isnan", "isinf", "isfinite")
 
 
@@ -63,10 +64,19 @@ class Number(msgspec.Struct, frozen=True):
 
 
 class Values:
-    """Make values over the axes of a stage, of elements of some tensors."""
+    """Make values over the axes of a stage, of elements of some tensors. ``keeps_signs`` says that
+    no special value goes through min or max, which of two zeros may take any."""
 
-    def __init__(self, s: Stages, axes: tuple[Expr, ...], reads: list[Number]) -> None:
+    def __init__(
+        self,
+        s: Stages,
+        axes: tuple[Expr, ...],
+        reads: list[Number],
+        *,
+        keeps_signs: bool = False,
+    ) -> None:
         self.s = s
+        self.keeps_signs = keeps_signs
         self.picks = s.picks
         self.axes = axes
         self.reads = reads
@@ -157,6 +167,21 @@ class Values:
         make = select if self.picks.below(2) else if_then_else
         return Number(make(self.condition(depth), a.expr, b.expr), max(a.bound, b.bound))
 
+    def _beside(self, a: Number, dtype: str, depth: int) -> tuple[Number, Number]:
+        """Make another value to go with one; sometimes the same, or one that changes nothing."""
+        form = self.picks.below(8)
+        if form == 7:
+            return a, a
+        if form < 6:
+            return a, self.value(dtype, depth)
+        if is_float(dtype):
+            special = self.s.theme.numbers == "special"
+            neutral = te.const(self.picks.pick(_EDGES if special else _NEUTRAL), dtype)
+        else:
+            neutral = constant(self.picks.pick((0, 1, -1, 2)), dtype)
+        b = Number(neutral, 1 if is_float(dtype) else as_dtype(dtype).high)
+        return (a, b) if self.picks.below(3) else (b, a)
+
     def _integer(self, dtype: str, depth: int) -> Number:
         a = self.value(dtype, depth)
         high = as_dtype(dtype).high
@@ -172,7 +197,7 @@ class Values:
         if form == 10:
             by = constant(self.picks.pick(_DIVISORS), dtype)
             return Number(binary(self.picks.pick((FloorDiv, FloorMod)), a.expr, by), high)
-        b = self.value(dtype, depth)
+        a, b = self._beside(a, dtype, depth)
         if form == 3:
             return Number(call(self.picks.pick(_INTEGER_CALLS), a.expr, b.expr), high)
         return Number(binary(self.picks.pick(_INTEGER_OPS), a.expr, b.expr), high)
@@ -189,7 +214,7 @@ class Values:
             by = te.const(self.picks.pick((2, 3, -4, 1)), dtype)
             divided = self.picks.pick((a.expr // by, a.expr % by, call("fmod", a.expr, by)))
             return Number(divided, max(a.bound, 4))
-        b = self.value(dtype, depth)
+        a, b = self._beside(a, dtype, depth)
         both, product = a.bound + b.bound, a.bound * b.bound
         if form in (3, 4) and not self.s.over(dtype, product):
             if form == 4 and not self.s.over(dtype, product + 8):
@@ -204,12 +229,14 @@ class Values:
     def _special(self, dtype: str, depth: int) -> Number:
         """Make a float of any value, each operation with one right result."""
         a = self.value(dtype, depth)
-        form = self.picks.below(12)
+        form = self.picks.below(14)
+        if form > 11:
+            return Number(self._hardly(a.expr), 0)
         if form == 0:
             return Number(-a.expr, 0)
         if form in (1, 10, 11):
             return Number(call(self.picks.pick((*_WHOLE_CALLS, "sqrt")), a.expr), 0)
-        b = self.value(dtype, depth)
+        a, b = self._beside(a, dtype, depth)
         if form == 2:
             return Number(call("fmod", a.expr, b.expr), 0)
         makes: tuple[Callable[[Expr, Expr], Expr], ...] = (
@@ -217,11 +244,23 @@ class Values:
             lambda x, y: x - y,
             lambda x, y: x * y,
             lambda x, y: x / y,
+            lambda x, y: x % y,
             te.minimum,
             te.maximum,
-            lambda x, y: x % y,
         )
+        if self.keeps_signs and form > 7:
+            form -= 5
         return Number(makes[form - 3](a.expr, b.expr), 0)
+
+    def _hardly(self, x: Expr) -> Expr:
+        """Do to a float what would change no other number than a zero, a NaN or an infinity."""
+        zero, one, most = (te.const(each, x.dtype) for each in (0.0, 1.0, inf))
+        forms = (
+            *(x + zero, x - zero, x + -zero, x - -zero, zero + x, zero - x, -zero - x),
+            *(x * one, x * -one, x / one, x / -one, x - x, x * zero, x / x),
+            *(te.minimum(x, most), te.maximum(x, -most)),
+        )
+        return self.picks.pick(forms[:-2] if self.keeps_signs else forms)
 
     def _fraction(self, dtype: str, depth: int) -> Number:
         """Make a float by what has a bound on its error."""
@@ -233,7 +272,7 @@ class Values:
             return Number(call("abs", a.expr), a.bound)
         if form in (2, 3, 11):
             return self._function(a, dtype)
-        b = self.value(dtype, depth)
+        a, b = self._beside(a, dtype, depth)
         if form == 4:
             positive = call("abs", b.expr) + te.const(1.5, dtype)
             return Number(a.expr / positive, a.bound)

@@ -23,6 +23,7 @@ from irkit.fuzz.programs import loop_function
 from irkit.fuzz.stage_draws import stage_tensors
 from irkit.fuzz.stages import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Numbers, Theme
 from irkit.fuzz.threads import THREADS
+from irkit.fuzz.value_draws import value_tensors
 from irkit.ir import (
     Binary,
     Block,
@@ -51,25 +52,32 @@ _EXACT_CALLS = {"abs", "floor", "ceil", "trunc", "round", "sign"}
 # Of the programs on floats half are of whole numbers, which are compared bit for bit.
 _THEMES = (
     *(WHOLE, INTEGERS, WHOLE, FRACTIONS, WHOLE),
-    *(INTEGERS, WHOLE, SPECIAL, FRACTIONS, WHOLE, SPECIAL),
+    *(INTEGERS, WHOLE, SPECIAL, FRACTIONS, WHOLE),
 )
+_VALUE_THEMES = (SPECIAL, INTEGERS, SPECIAL, WHOLE)
 _LOOP_NUMBERS: tuple[Numbers, ...] = ("whole", "whole", "special", "whole", "whole", "integers")
 _FOR_SMALL = DEFAULT.replace("storage-rewrite", storage_rewrite.using(smallest=1))
 
 
 def draw_program(picks: Picks) -> Sample:
-    """Draw a program with arguments: mostly stages, one in four a bare loop function, and few that
-    apply functions to special values."""
+    """Draw a program with arguments: mostly stages, one in four a bare loop function, and some that
+    apply operations or functions to special values."""
     if picks.one_in(4):
         return draw_loops(picks)
     if picks.one_in(30):
         return draw_functions(picks)
+    if picks.one_in(7):
+        theme = picks.pick(_VALUE_THEMES)
+        return _sample_of(value_tensors(picks, theme), picks, theme)
     return draw_stages(picks, picks.pick(_THEMES))
 
 
 def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
     """Draw a program of stages, and what NumPy makes of its arguments."""
-    tensors = stage_tensors(picks, most, theme)
+    return _sample_of(stage_tensors(picks, most, theme), picks, theme)
+
+
+def _sample_of(tensors: Sequence[te.Tensor], picks: Picks, theme: Theme) -> Sample:
     func = te.create_prim_func(tensors)
     if theme.numbers == "special":
         # A product that is not rounded before it is added may be infinite or not.
