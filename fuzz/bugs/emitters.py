@@ -68,8 +68,8 @@ _INTEGERS = (
     _bug(
         "a shift to the right bounded one bit too low",
         "int",
-        "constant(dtype.bits - 1, dtype)",
-        "constant(dtype.bits - 2, dtype)",
+        '"umin", kind, b, constant(dtype.bits - 1, dtype)',
+        '"umin", kind, b, constant(dtype.bits - 2, dtype)',
     ),
     _bug(
         "a shift of negative numbers that fills with zeros",
