@@ -1,7 +1,8 @@
-"""Hostile files by the thousand: ``python -m benchmarks.hostile text 100000 [first number]``.
+"""Hostile files of one kind by the thousand: ``python -m benchmarks.hostile text 100000 [first]``.
 
-Prints what became of them, examples of what is wrong, the slowest, and the peak of memory; ends
-with 1 if something is wrong. Traces are also looked at in every view of the inspector.
+`irkit fuzz` draws such text and models among others. This prints what became of them,
+examples of what is wrong, the slowest, and the peak of memory; it ends with 1 if something is
+wrong. Traces are also looked at in every view of the inspector.
 """
 
 import sys

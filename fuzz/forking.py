@@ -2,12 +2,14 @@
 the parent is gone, so are they."""
 
 import ctypes
+import faulthandler
 import os
 import resource
 import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 
 _MOST_THREADS = 4
 _LOOK_EVERY = 1.0
@@ -48,3 +50,34 @@ def end_some_time(seconds: float) -> None:
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+
+
+def forked(work: Callable[[], bytes], seconds: float) -> tuple[bytes, str]:
+    """Do some work in a fork of this process; return what it made, and how the fork ended if it
+    made nothing."""
+    reading, writing = os.pipe()
+    here, parent = os.getpid(), os.getppid()
+    child = os.fork()
+    if child == 0:
+        try:
+            end_with(here)
+            os.close(reading)
+            faulthandler.disable()
+            resource.setrlimit(
+                resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1])
+            )
+            end_some_time(seconds)
+            with os.fdopen(writing, "wb") as pipe:
+                pipe.write(work())
+        finally:
+            os._exit(0)  # Nothing of the process it was forked from may run here.
+    os.close(writing)
+    heard, ended = listen(reading, seconds, parent)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if heard and ended:
+        return heard, ""
+    if not ended:
+        return b"", "timeout"
+    return b"", "crash" if os.WIFSIGNALED(status) else "memory"

@@ -13,10 +13,16 @@ from irkit.fuzz.generators import (
     draw_program,
     draw_scheduled,
     draw_text,
+    onnx_model,
 )
+from irkit.fuzz.hostile import hostile_model
 from irkit.fuzz.picks import Picks
+from irkit.phases import GRAPH
 
-__all__ = ["KINDS", "Kind", "Sample", "Unusable", "draw_sample"]
+__all__ = ["KINDS", "Kind", "Sample", "Unusable", "draw_case", "draw_sample"]
+
+DAMAGED_MODELS = 6
+"""Of so many models one is damaged; they take a third of the time of others."""
 
 _DRAWN: dict[Kind, Callable[[Picks], Sample]] = {
     "programs": draw_program,
@@ -36,3 +42,19 @@ def draw_sample(kind: Kind, picks: Picks) -> Sample:
     finding.
     """
     return _DRAWN[kind](picks)
+
+
+def draw_case(kind: Kind, picks: Picks) -> Sample:
+    """Draw what a campaign tries: a sample, or, among models, a damaged one now and then.
+
+    Raises: what :func:`draw_sample` raises.
+    """
+    if kind == "onnx" and picks.one_in(DAMAGED_MODELS):
+        data, names = hostile_model(picks, lambda: _whole_model(picks))
+        features = tuple(f"damage:{name}" for name in names)
+        return Sample(kind, data, GRAPH, features=features, damaged=True)
+    return draw_sample(kind, picks)
+
+
+def _whole_model(picks: Picks) -> bytes:
+    return onnx_model(picks, whole=True)[0].SerializeToString()

@@ -1,17 +1,22 @@
 """What the samples of a campaign had, sort by sort, and what none of them had."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from irkit.fuzz.campaign.tally import Tally
 from irkit.fuzz.coverage import expected_features
+from irkit.fuzz.generators import Kind
 from irkit.phases import DEFAULT, GRAPH
 
-LOOPS = frozenset({"programs", "schedules", "pipelines"})
-_MODELS = frozenset({"graphs", "onnx"})
+LOOPS: frozenset[Kind] = frozenset({"programs", "schedules", "pipelines"})
+_MODELS: frozenset[Kind] = frozenset({"graphs", "onnx"})
 # What only some kinds of samples can have is missing only if they were drawn.
-_KINDS = {"primitive": frozenset({"schedules"}), "op": _MODELS - {"onnx"}, "onnx": {"onnx"}}
+_KINDS: dict[str, frozenset[Kind]] = {
+    "primitive": frozenset({"schedules"}),
+    "op": frozenset({"graphs"}),
+    "onnx": frozenset({"onnx"}),
+}
 _TITLES = {
     "node": "node classes",
     "call": "functions",
@@ -25,6 +30,7 @@ _TITLES = {
     "opset": "operator sets of ONNX",
     "rung": "rungs of inputs",
     "mutation": "changes to text",
+    "damage": "changes to models",
     "pass": "passes that changed something",
 }
 
@@ -43,13 +49,14 @@ class Sort(msgspec.Struct, frozen=True):
         return len(self.counts) + len(self.missing)
 
 
-def covered(tally: Tally) -> list[Sort]:
-    """List what was drawn, sort by sort, and the passes that changed something."""
+def covered(tally: Tally, kinds: Iterable[Kind]) -> list[Sort]:
+    """List what was drawn, sort by sort, and the passes that changed something; ``kinds`` are those
+    that were drawn, which decide what there is to be had."""
     found: dict[str, dict[str, int]] = {}
     for feature, count in tally.features.items():
         sort, _, name = feature.partition(":")
         found.setdefault(sort, {})[name] = count
-    ran = {kind for kind, count in tally.kinds.items() if count}
+    ran = set(kinds)
     known: dict[str, set[str]] = {
         sort: {feature.partition(":")[2] for feature in features}
         for sort, features in expected_features().items()
@@ -69,7 +76,7 @@ def _sort(name: str, counts: Mapping[str, int], known: set[str]) -> Sort:
     return Sort(name, _TITLES.get(name, name), ordered, sorted(known - set(counts)))
 
 
-def _possible(kinds: set[str]) -> set[str]:
+def _possible(kinds: set[Kind]) -> set[str]:
     loops = set(DEFAULT.names) if kinds & LOOPS else set[str]()
     graphs = set(GRAPH.names) if kinds & _MODELS else set[str]()
     return loops | graphs

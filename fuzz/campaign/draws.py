@@ -10,7 +10,7 @@ from irkit.core import FormatError, IRKitError
 from irkit.fuzz.generators import KINDS, Kind, Sample
 from irkit.fuzz.judging import is_model
 from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.sample import draw_sample
+from irkit.fuzz.sample import draw_case
 from irkit.fuzz.shrinking import read_sample
 from irkit.ir import PrimFunc
 from irkit.phases.command_options import registry
@@ -48,7 +48,7 @@ class Draw(msgspec.Struct, frozen=True):
         """
         if self.file:
             return read_sample(Path(self.file))
-        return with_passes(draw_sample(self.kind, self.picks), self.passes)
+        return with_passes(draw_case(self.kind, self.picks), self.passes)
 
 
 def draw_of(seed: int, number: int, kinds: tuple[Kind, ...], passes: tuple[str, ...]) -> Draw:
@@ -61,7 +61,7 @@ def with_passes(sample: Sample, passes: tuple[str, ...]) -> Sample:
 
     Raises: IRKitError, such as where the pipeline lacks what a pass needs.
     """
-    if not passes or isinstance(sample.ir, str):
+    if not passes or sample.damaged or isinstance(sample.ir, str):
         return sample
     loops = isinstance(sample.ir, PrimFunc)
     assert loops or is_model(sample.ir)

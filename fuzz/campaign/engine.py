@@ -21,7 +21,15 @@ from irkit.fuzz.campaign.draws import Draw, draw_of, written
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
 from irkit.fuzz.campaign.small import SECONDS, SmallCase, small_case
 from irkit.fuzz.campaign.tally import Tally
-from irkit.fuzz.campaign.worker import TIER_BYTES, Asked, Ran, digest_of, drawn_text, run_case
+from irkit.fuzz.campaign.worker import (
+    TIER_BYTES,
+    Asked,
+    Ran,
+    digest_of,
+    drawn_data,
+    drawn_text,
+    run_case,
+)
 from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.judging import PROMISES, Outcome, Status
 
@@ -31,7 +39,8 @@ RETRIES = 3
 CASE_SECONDS = 30.0
 _CASES_OF_A_WORKER = 2000
 _SHRINKING = 5.0  # There are three searches, and what comes before and after them.
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # It will fork.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""For processes that will fork."""
 _DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 
@@ -199,8 +208,9 @@ class _Worker:
         plan = campaign.plan
         self.campaign = campaign
         limits = Limits(plan.case_seconds, plan.memory)
-        self.child = Child(limits)
-        self.elsewhere = Child(limits, env={"PYTHONHASHSEED": str(number + 1)})
+        self.child = Child(limits, env=ONE_THREAD)
+        elsewhere = {**ONE_THREAD, "PYTHONHASHSEED": str(number + 1)}
+        self.elsewhere = Child(limits, env=elsewhere)
         # It judges in forks, each with limits of its own.
         self.shrinker = Child(Limits(_SHRINKING * max(plan.shrink_seconds, 1.0)), env=ONE_THREAD)
         self.case_file = None if plan.folder is None else plan.folder / f"running-{number}.toml"
@@ -252,6 +262,7 @@ class _Worker:
             return Done(draw, ran, finding.group)
         first = finding.group
         finding = self._tried_again(finding, asked)
+        finding.data = self._data(draw)
         new = bool(finding.again and plan.shrink_seconds and not draw.file)
         if new and self.campaign.wants_small(finding):
             finding.small = self._made_small(finding, asked)
@@ -289,6 +300,15 @@ class _Worker:
             if self.campaign.is_stopping:
                 return None
             raise IRKitError(f"a worker cannot be run: {error}") from error
+
+    def _data(self, draw: Draw) -> bytes:
+        """Have the file of a case that is one drawn again, to be kept as it is."""
+        if draw.kind not in ("text", "onnx") or self.campaign.is_stopping:
+            return b""
+        try:
+            return self.child.call(drawn_data, draw)
+        except (ChildDied, IRKitError, OSError, EOFError, ValueError):
+            return b""
 
     def _text(self, draw: Draw) -> str:
         try:

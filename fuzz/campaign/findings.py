@@ -15,12 +15,15 @@ from irkit.fuzz.judging import Outcome
 Group: TypeAlias = tuple[str, str]
 _UNUSUAL = re.compile(r"[^a-z0-9]+")
 MOST_OF_A_KIND = 3
+_SUFFIXES = {"text": ".irs", "onnx": ".onnx"}
+_MOST_COMMENTED = 100_000
 
 
 class Finding(msgspec.Struct):
     """A case that is wrong. ``again`` says how often it was so in ``tries`` more; ``digest`` is
     that of its program; ``file`` is where it lies, ``test_file`` a test of it; ``small`` is what is
-    left of it, if anybody made it small."""
+    left of it, if anybody made it small. ``data`` is the text or model of a case that is one, and
+    lies in ``data_file``."""
 
     draw: Draw
     outcome: Outcome
@@ -31,6 +34,8 @@ class Finding(msgspec.Struct):
     file: str = ""
     test_file: str = ""
     small: SmallCase | None = None
+    data: bytes = b""
+    data_file: str = ""
 
     @property
     def group(self) -> Group:
@@ -104,7 +109,7 @@ class Findings:
 
 def write_finding(finding: Finding, folder: Path) -> None:
     """Write a finding as a file that ``irkit fuzz --replay`` runs again; what was made small also
-    as a test."""
+    as a test, and text and models as what they are."""
     path = folder / f"{finding.stem}.toml"
     said = f"{finding}\n\nRun it again with: irkit fuzz --replay {path}"
     small = finding.small
@@ -112,6 +117,11 @@ def write_finding(finding: Finding, folder: Path) -> None:
     with replacing(path) as made:
         made.write_text(f"{_commented(said)}\n{rest}", "utf-8")
     finding.file = str(path)
+    if data := finding.data if small is None else small.data:
+        whole = path.with_suffix(_SUFFIXES.get(finding.draw.kind, ".data"))
+        with replacing(whole) as made:
+            made.write_bytes(data)
+        finding.data_file = str(whole)
     if small is not None:
         test = folder / f"test_{_UNUSUAL.sub('_', finding.stem)}.py"
         with replacing(test) as made:
@@ -120,5 +130,7 @@ def write_finding(finding: Finding, folder: Path) -> None:
 
 
 def _commented(text: str) -> str:
+    if len(text) > _MOST_COMMENTED:
+        text = f"{text[:_MOST_COMMENTED]}\n... and {len(text) - _MOST_COMMENTED} more characters"
     lines = (line if line.isprintable() else ascii(line) for line in text.splitlines())
     return "".join(f"# {line}".rstrip() + "\n" for line in lines)

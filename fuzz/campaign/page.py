@@ -34,6 +34,7 @@ _TIERS = {
     "O0": "native code, not optimised, amid guard pages",
     "O3": "native code, optimised, amid guard pages",
     "each pass": "verifies and interprets after each pass: one case in ten, and all that is wrong",
+    "damaged file": "reads text or a model that is damaged, and runs what loads",
     "promises": "asks for what holds whatever is computed: every second case",
 }
 
@@ -64,7 +65,7 @@ def as_page(campaign: Campaign) -> str:
         reasons=tally.reasons.most_common(20),
         tiers=list(_tiers(tally)),
         promises=tally.promises.most_common(),
-        sorts=covered(tally),
+        sorts=covered(tally, campaign.plan.kinds),
         slowest=[_slow(each) for each in tally.slowest],
         versions=", ".join(f"{name} {version}" for name, version in versions().items()),
     )
@@ -135,6 +136,9 @@ def _facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
     yield "speed", f"{speed}; median case {1e3 * tally.median('whole'):.1f} ms"
     if plan.kept:
         yield "corpus", f"{_many(len(plan.kept), 'kept sample')}, run first"
+    if tally.fates:
+        told = ", ".join(f"{fate} {count}" for fate, count in tally.fates.most_common())
+        yield "damaged files", told
     if tally.unplaced:
         yield "no place", f"{_many(tally.unplaced, 'case')} where a pass under test had none"
 
@@ -203,7 +207,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "named": finding.outcome.named,
         "again": finding.sure,
         "size": "" if small is None else small.size,
-        "file": finding.file,
+        "files": [each for each in (finding.file, finding.data_file) if each],
         "message": clipped(outcome.message),
         "commands": commands,
         "what": "The case as it was drawn"

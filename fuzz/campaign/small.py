@@ -10,10 +10,10 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draws import Draw, with_passes
-from irkit.fuzz.campaign.worker import settle
+from irkit.fuzz.campaign.worker import data_of, settle
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging import Outcome, is_model, module_of
-from irkit.fuzz.sample import draw_sample
+from irkit.fuzz.sample import draw_case
 from irkit.fuzz.shrinking import judged_apart, make_small, recorded, replayed, sample_text
 from irkit.ir import PrimFunc
 from irkit.transform import Step, Trace
@@ -43,7 +43,8 @@ def test_{name}() -> None:
 class SmallCase(msgspec.Struct, frozen=True):
     """What is left of a case: ``text`` is a sample of TOML, ``test`` a test of it for pytest.
     ``stages``, ``steps`` of the schedule and ``passes`` are its size, ``tried`` counts candidates;
-    ``trace`` is the file with its lowering, for the inspector, if there is one."""
+    ``trace`` is the file with its lowering, for the inspector, if there is one; ``data`` is the
+    text or the model itself, of samples that are files."""
 
     text: str
     test: str
@@ -53,6 +54,7 @@ class SmallCase(msgspec.Struct, frozen=True):
     passes: int
     tried: int
     trace: str = ""
+    data: bytes = b""
 
     @property
     def size(self) -> str:
@@ -79,7 +81,7 @@ def small_case(
         sample = draw.sample()
     else:
         picks, kept = recorded(draw.picks)
-        sample = with_passes(draw_sample(draw.kind, picks), draw.passes)
+        sample = with_passes(draw_case(draw.kind, picks), draw.passes)
         choices = tuple(kept)
     look = partial(judged_apart, promises=promises, number=draw.number)
     outcome = look(sample)
@@ -87,7 +89,7 @@ def small_case(
         return None
 
     def redraw(made: tuple[int, ...]) -> Sample:
-        return with_passes(draw_sample(draw.kind, replayed(made)), draw.passes)
+        return with_passes(draw_case(draw.kind, replayed(made)), draw.passes)
 
     look = partial(look, native=outcome.tier in NATIVE)
     small = make_small(sample, outcome, look, choices=choices, redraw=redraw, seconds=seconds)
@@ -106,12 +108,14 @@ def small_case(
         small.passes,
         small.tried,
         _traced(small.sample, small.outcome, Path(trace)) if trace else "",
+        data_of(small.sample),
     )
 
 
 def _traced(sample: Sample, outcome: Outcome, path: Path) -> str:
     """Write what the passes made of a sample, as far as they come."""
-    if outcome.status in ("crash", "hang", "memory") or isinstance(sample.ir, str):
+    dead = outcome.status in ("crash", "hang", "memory")
+    if dead or sample.damaged or isinstance(sample.ir, str):
         return ""
     kept = list[Step]()
     with suppress(IRKitError):  # A pass that fails is the end of it, and stands in the finding.

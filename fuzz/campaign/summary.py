@@ -72,6 +72,8 @@ def _told(campaign: Campaign) -> Iterator[str]:
         yield f"  in {tally.unplaced} of these a pass under test had no place"
     yield f"workers lost: {tally.workers_lost}"
     yield _line("kinds", tally.kinds)
+    if tally.fates:
+        yield _line("damaged files", tally.fates)
     yield "what ran:"
     for tier, count in tally.tiers.items():
         yield f"  {tier:12} {count:7} times, median {1e3 * tally.median(tier):6.2f} ms"
@@ -81,7 +83,7 @@ def _told(campaign: Campaign) -> Iterator[str]:
             f"pass '{name}' changed something in {tally.passes[name]} of {tally.placed} cases "
             f"({tally.fired_share(name):.1%})"
         )
-    for sort in covered(tally):
+    for sort in covered(tally, plan.kinds):
         yield _line(sort.title, sort.counts)
         if sort.missing:
             left = len(sort.missing) - MOST_MISSING

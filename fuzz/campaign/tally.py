@@ -21,7 +21,8 @@ class Slow(msgspec.Struct, frozen=True):
 class Tally(msgspec.Struct):
     """Counts of cases, and how long their tiers took. ``under_test`` are names of passes;
     ``placed`` counts the cases they stood in, ``passes`` those in which one changed something;
-    ``slowest`` are the slowest cases, the worst first."""
+    ``fates`` say what became of damaged files, by kind; ``slowest`` are the slowest cases, the
+    worst first."""
 
     under_test: tuple[str, ...] = ()
     kinds: Counter[str] = msgspec.field(default_factory=Counter[str])
@@ -30,6 +31,7 @@ class Tally(msgspec.Struct):
     tiers: Counter[str] = msgspec.field(default_factory=Counter[str])
     promises: Counter[str] = msgspec.field(default_factory=Counter[str])
     features: Counter[str] = msgspec.field(default_factory=Counter[str])
+    fates: Counter[str] = msgspec.field(default_factory=Counter[str])
     passes: Counter[str] = msgspec.field(default_factory=Counter[str])
     placed: int = 0
     unplaced: int = 0
@@ -45,6 +47,8 @@ class Tally(msgspec.Struct):
         self.statuses[outcome.status] += 1
         if outcome.status == "invalid":
             self.reasons[f"{kind}: {outcome.message.splitlines()[0][:100]}"] += 1
+        if outcome.fate:
+            self.fates[f"{kind} {outcome.fate}"] += 1
         self.unplaced += ran.unplaced
         self.processor += ran.processor
         self.tiers.update(outcome.tiers)

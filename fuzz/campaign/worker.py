@@ -113,6 +113,18 @@ def drawn_text(draw: Draw) -> str:
     return text_of(draw.sample())
 
 
+def drawn_data(draw: Draw) -> bytes:
+    """Make the file that a case draws; nothing for what is no file."""
+    return data_of(draw.sample())
+
+
+def data_of(sample: Sample) -> bytes:
+    """Return the file that a sample is, if it is one: text or a model."""
+    if isinstance(sample.ir, str):
+        return sample.ir.encode("utf-8", "surrogatepass")
+    return sample.ir if isinstance(sample.ir, bytes) else b""
+
+
 def text_of(sample: Sample) -> str:
     """Print the program, the schedule and the passes of a sample."""
     if isinstance(sample.ir, str):

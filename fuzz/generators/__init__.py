@@ -16,7 +16,8 @@ from irkit.fuzz.generators.drawn import (
 )
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.graphs import draw_graph, graph_results
-from irkit.fuzz.generators.onnx_models import draw_model, model_results, model_values
+from irkit.fuzz.generators.onnx_models import draw_model, model_results, model_values, onnx_model
+from irkit.fuzz.generators.onnx_windows import PLAIN_OPERATORS
 from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
 from irkit.fuzz.generators.programs import draw_program
 from irkit.fuzz.generators.schedules import draw_scheduled
@@ -24,6 +25,7 @@ from irkit.fuzz.generators.texts import draw_text
 
 __all__ = [
     "KINDS",
+    "PLAIN_OPERATORS",
     "Allowed",
     "Array",
     "Kind",
@@ -42,5 +44,6 @@ __all__ = [
     "keep_as_it_is",
     "model_results",
     "model_values",
+    "onnx_model",
     "outputs_of",
 ]

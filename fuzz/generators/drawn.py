@@ -36,6 +36,9 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
 
     ``features`` count what it has: ``node:Select``, ``op:softmax``, ``dtype:f16``, ``extent:0``,
     ``primitive:split``, ``refused:split``, ``pass:unroll-loops``, ``rung:fractions``.
+
+    One that is ``damaged`` is text, or the bytes of a model, which may be refused, by an error that
+    says where; what is accepted must be what it claims to be.
     """
 
     kind: Kind
@@ -47,6 +50,7 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     allowed: tuple[tuple[Allowed, ...], ...] = ()
     features: tuple[str, ...] = ()
     zeros_have_signs: bool = False
+    damaged: bool = False
 
     @property
     def outputs(self) -> tuple[int, ...]:

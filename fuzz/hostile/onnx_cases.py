@@ -28,16 +28,27 @@ PATHS = (
 
 def onnx_case(picks: Picks) -> bytes:
     """Make a hostile model: a seed with some fields, or some bytes, changed."""
+    return hostile_model(picks)[0]
+
+
+def hostile_model(
+    picks: Picks, draw: Callable[[], bytes] | None = None
+) -> tuple[bytes, tuple[str, ...]]:
+    """Make a hostile model, and list what was done to it; ``draw`` gives models to change besides
+    those of the list."""
     seeds = onnx_seeds()
-    data = picks.pick(seeds)
+    data = picks.pick(seeds) if draw is None or picks.one_in(3) else draw()
     if picks.one_in(500):
-        return data + nested(picks.pick((100_000, 1_000, 40)))
+        return data + nested(picks.pick((100_000, 1_000, 40))), ("very deep",)
     if picks.one_in(3):
-        return damaged(data, picks, picks.some(seeds, 2))
+        return damaged(data, picks, picks.some(seeds, 2)), ("bytes",)
     model = onnx.ModelProto.FromString(data)
+    names = dict[str, None]()
     for _ in range(picks.pick((1, 1, 2))):
-        picks.pick(_CHANGES)(model, picks)
-    return model.SerializeToString()
+        change = picks.pick(_CHANGES)
+        change(model, picks)
+        names[change.__name__.strip("_").replace("_", " ")] = None
+    return model.SerializeToString(), tuple(names)
 
 
 def nested(depth: int) -> bytes:

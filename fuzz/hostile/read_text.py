@@ -23,7 +23,7 @@ def try_text(data: bytes) -> Verdict:
 def _read(text: str) -> Verdict:
     module = parse_module(text)
     for func in module.functions.values():
-        wrong = _round_trip(func)
+        wrong = round_trip(func)
         if wrong:
             return Verdict("wrong", wrong, func.name)
     problems = sum(len(_level(func).verify(func)) for func in module.functions.values())
@@ -34,7 +34,8 @@ def _level(func: Function) -> Level:
     return GRAPH_LEVEL if isinstance(func, GraphFunc) else LOOP_LEVEL
 
 
-def _round_trip(func: Function) -> str:
+def round_trip(func: Function) -> str:
+    """Print a function and read it back; say what is wrong, if anything is."""
     level = _level(func)
     text = level.script(func)
     constants = (
@@ -45,7 +46,7 @@ def _round_trip(func: Function) -> str:
     try:
         (again,) = parse_module(text, constants=constants).functions.values()
     except IRKitError as error:
-        return f"its text cannot be read back: {error}"[:300]
+        return f"what was printed does not read: {error}"[:300]
     if not level.same(func, again):
-        return "prints as another program"
-    return "" if level.script(again) == text else "prints otherwise the second time"
+        return "what was printed reads as something else"
+    return "" if level.script(again) == text else "what was read prints as something else"

@@ -1,30 +1,38 @@
 """Hold what a hostile model computed against onnx.reference, around what is known of that."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import onnx
 from numpy.typing import NDArray
+from onnx.reference.op_run import OpRun
 
+from irkit.fuzz.forking import forked
 from irkit.fuzz.hostile.try_onnx import Arrays, written
 from irkit.fuzz.hostile.verdict import Verdict
 from irkit.fuzz.models import reference_outputs
 
+_SECONDS = 10.0
 _CLOSE = 1e-4
 """Error of f32 allowed, as a share of the largest number of the output."""
 
 
-def compare(data: bytes, inputs: Arrays, outputs: Arrays) -> Verdict:
+def compare(
+    data: bytes, inputs: Arrays, outputs: Arrays, operators: Sequence[type[OpRun]] = ()
+) -> Verdict:
     """Run a model with onnx.reference and compare. Where that fails, or gives another answer for a
-    model that the checker of onnx refuses, nothing can be said."""
+    model that the checker of onnx refuses, nothing can be said. ``operators`` take the place of
+    some that the reference has."""
     with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
         path = str(written(data, Path(folder)))
         try:
             model = onnx.load(path, format="protobuf")  # pyright: ignore[reportUnknownMemberType]
             with np.errstate(all="ignore"):
-                expected = reference_outputs(model, inputs)
+                expected = reference_outputs(model, inputs, operators)
         except Exception as error:  # It raises what it likes.
             return Verdict("excluded", f"the reference fails: {type(error).__name__}", str(error))
     wrong = _difference(outputs, expected)
@@ -41,6 +49,21 @@ def compare(data: bytes, inputs: Arrays, outputs: Arrays) -> Verdict:
     except Exception as error:
         return Verdict("excluded", "the checker refuses it", f"{wrong}; {error}"[:500])
     return Verdict("wrong", "differs from onnx.reference", wrong)
+
+
+def compare_apart(
+    data: bytes, inputs: Arrays, outputs: Arrays, operators: Sequence[type[OpRun]] = ()
+) -> Verdict:
+    """Compare in a fork of this process: the reference is not made for such models, and may crash
+    or not end, which says nothing of ours."""
+
+    def work() -> bytes:
+        return msgspec.msgpack.encode(compare(data, inputs, outputs, operators))
+
+    made, ended = forked(work, _SECONDS)
+    if not made:
+        return Verdict("excluded", f"the reference does not come back: {ended}")
+    return msgspec.msgpack.decode(made, type=Verdict)
 
 
 def _difference(outputs: Arrays, expected: Arrays) -> str:

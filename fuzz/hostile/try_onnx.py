@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import irkit
+from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.hostile.verdict import Verdict, judged
 from irkit.ir import as_dtype, numpy_dtype
 
@@ -56,6 +57,17 @@ def try_model(data: bytes) -> Ran:
     verdict = judged(work, _PLACES)
     inputs, outputs = found[0] if found else ({}, {})
     return Ran(verdict, inputs, outputs)
+
+
+def try_loading(data: bytes) -> Verdict:
+    """Read a model, and run no code of it."""
+
+    def work() -> Verdict:
+        with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+            import_onnx(written(data, Path(folder)))
+        return Verdict("excluded", "not run")
+
+    return judged(work, _PLACES)
 
 
 def whole_numbers(shape: tuple[int, ...], dtype: "np.dtype[Any]", seed: int) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from irkit.fuzz.campaign.worker import settle
 from irkit.fuzz.generators import Sample, Unusable
 from irkit.fuzz.judging import PROMISES, Outcome, explained, judge, primitive_in
 from irkit.fuzz.quarry import Caught, Hunt
-from irkit.fuzz.sample import draw_sample
+from irkit.fuzz.sample import draw_case
 from irkit.fuzz.shrinking import judged_apart, make_small, recorded, replayed, sample_text
 
 _PROMISES = tuple(PROMISES)
@@ -31,7 +31,7 @@ def hunted(hunt: Hunt, told: Told) -> Caught:
         draw = draw_of(hunt.seed, number, hunt.kinds, ())
         picks, kept = recorded(draw.picks)
         try:
-            sample = draw_sample(draw.kind, picks)
+            sample = draw_case(draw.kind, picks)
         except Unusable:
             continue
         except Exception as error:  # Whatever a changed primitive raises, it is found.
@@ -65,7 +65,7 @@ def _smaller(
         outcome,
         partial(judged_apart, **asked),
         choices=choices,
-        redraw=lambda made: draw_sample(draw.kind, replayed(made)),
+        redraw=lambda made: draw_case(draw.kind, replayed(made)),
         seconds=hunt.seconds,
     )
     caught = _caught(draw, small.outcome, seconds)

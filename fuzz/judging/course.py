@@ -17,6 +17,7 @@ class Course:
         self.seconds: dict[str, float] = {}
         self.fired: list[str] = []
         self.checks: list[str] = []
+        self.fate = ""
 
     @contextmanager
     def running(self, tier: str) -> Generator[None]:

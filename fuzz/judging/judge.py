@@ -8,11 +8,11 @@ from typing import Any
 from irkit.core import IRKitError
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging.course import Course, Told
+from irkit.fuzz.judging.files import judge_file
 from irkit.fuzz.judging.loops import LoopCase
 from irkit.fuzz.judging.models import ModelCase
 from irkit.fuzz.judging.outcome import Outcome, Status, Wrong
 from irkit.fuzz.judging.promises import PROMISES
-from irkit.fuzz.judging.texts import judge_text
 from irkit.ir import PrimFunc
 from irkit.schedule import PRIMITIVES
 from irkit.transform import PassFailed
@@ -34,15 +34,15 @@ def judge(
     """Run a sample through the tiers, and say what is wrong with it.
 
     A loop function runs in the interpreter, as drawn and as lowered, and twice as native code; all
-    must agree with NumPy. ``thorough`` runs what is there after each pass too, which is also done
+    must agree with NumPy. Text and damaged models are read, and must be refused in words or be what
+    they say. ``thorough`` runs what is there after each pass too, which is also done
     where anything is wrong, to name the guilty pass. ``promises`` are names of ``PROMISES``, and
     ``number`` chooses among what they could look at. ``told`` hears of each tier before it runs:
     native code that is wrong may take this process with it, and without ``native`` none is run.
     """
     course = Course(told)
-    if isinstance(sample.ir, str):
-        text = sample.ir
-        return _guarded(course, lambda: judge_text(text, course)) or _right(course)
+    if isinstance(sample.ir, str) or sample.damaged:
+        return _guarded(course, lambda: judge_file(sample, course, native)) or _right(course)
     found, case = _case_of(sample, course)
     if case is None:
         assert found is not None
@@ -146,6 +146,7 @@ def _outcome(course: Course, status: Status, message: str, named: str = "") -> O
         tuple(course.seconds),
         tuple(course.checks),
         tuple(course.fired),
+        fate=course.fate,
         seconds=dict(course.seconds),
     )
 

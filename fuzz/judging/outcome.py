@@ -6,7 +6,9 @@ from typing import Any, Literal
 import msgspec
 
 Status = Literal["ok", "invalid", "mismatch", "failed", "broken", "crash", "hang", "memory"]
-Tier = Literal["draw", "interpreter", "lower", "lowered", "O0", "O3", "each pass", "promises"]
+Tier = Literal[
+    "draw", "interpreter", "lower", "lowered", "O0", "O3", "each pass", "promises", "damaged file"
+]
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -17,7 +19,8 @@ class Outcome(msgspec.Struct, frozen=True):
     (a promise, such as that text reads back as what was printed); ``crash``, ``hang`` and
     ``memory`` are of the process. ``tier`` says where it was seen, ``named`` which pass or
     primitive is guilty, ``tiers`` what was run, ``checks`` which promises were asked for, ``fired``
-    the passes that changed something. ``digest`` is that of the lowered text, where it was asked
+    the passes that changed something, ``fate`` what became of a damaged file: refused, read, right,
+    or why nothing can be said. ``digest`` is that of the lowered text, where it was asked
     for. Units: ``seconds`` by tier.
     """
 
@@ -29,6 +32,7 @@ class Outcome(msgspec.Struct, frozen=True):
     checks: tuple[str, ...] = ()
     fired: tuple[str, ...] = ()
     digest: str = ""
+    fate: str = ""
     seconds: dict[str, float] = {}
 
     @property

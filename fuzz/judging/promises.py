@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from irkit.codegen import ENTER, compile_object, emit
-from irkit.core import IRModule, same
+from irkit.core import same
 from irkit.debug import contracts, schedule_steps
+from irkit.fuzz.hostile import round_trip
 from irkit.fuzz.judging.loops import LoopCase, target_of
 from irkit.fuzz.judging.outcome import Wrong
-from irkit.fuzz.judging.texts import reads_back
 from irkit.ir import PrimFunc, parse, script
 from irkit.runtime import object_for, set_num_threads
 from irkit.schedule import ScheduleTrace
@@ -32,7 +32,9 @@ def change_nothing(func: PrimFunc) -> PrimFunc:
 def prints_and_parses(case: LoopCase, number: int) -> None:
     """Text of the function, as drawn and as lowered, reads back as the same."""
     for func in (case.func, case.lowered):
-        reads_back(IRModule({func.name: func}))
+        wrong = round_trip(func)
+        if wrong:
+            raise Wrong("broken", wrong)
 
 
 def passes_keep_their_word(case: LoopCase, number: int) -> None:

@@ -1,5 +1,5 @@
 """What becomes of a sample that is wrong: it is made small, and kept as text. Reading order:
-choices, forked, graphs, models, smaller, sample_file."""
+choices, forked, graphs, models, files, smaller, sample_file."""
 
 from irkit.fuzz.shrinking.choices import recorded, replayed, shrunk
 from irkit.fuzz.shrinking.forked import judged_apart

@@ -23,7 +23,7 @@ from irkit.graph import GraphFunc, constants_of
 from irkit.graph import parse_module as parse_graphs
 from irkit.ir import PrimFunc, parse
 from irkit.passes import BUILTIN
-from irkit.phases import DEFAULT, GRAPH, pipeline_for
+from irkit.phases import GRAPH, pipeline_for
 from irkit.schedule import ScheduleTrace
 from irkit.transform import Pipeline, Registry, parse_pipeline
 
@@ -54,12 +54,14 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
             lines.append("is_module = true")
     phases = sample.pipeline.text(_known()).split(";")
     passes = ";".join(phase for phase in phases if not phase.endswith(":"))
-    if not isinstance(sample.ir, str):  # Nothing runs on text.
+    if not (sample.damaged or isinstance(sample.ir, str)):  # Nothing runs on these.
         lines.append(f"passes = {_quoted(passes)}")
     if sample.schedule.steps:
         lines.append(f"schedule = {_text(_schedule_text(sample.schedule))}")
     if sample.zeros_have_signs:
         lines.append("zeros_have_signs = true")
+    if sample.damaged or isinstance(sample.ir, str):
+        lines.append(f"damaged = {_number(sample.damaged)}")
     for name, array in _constants(sample.ir).items():
         lines.append(f"\n[constants.{_quoted(name)}]\n{_array(array)}")
     for at, inputs in enumerate(sample.inputs):
@@ -110,6 +112,7 @@ def _sample(table: dict[str, Any]) -> Sample:
     if kind not in KINDS:
         raise FormatError(f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
     program = _program(table)
+    damaged = table.get("damaged", "text" in table) is True
     inputs, expected, allowed = list[InputSet](), list[Any](), list[tuple[Allowed, ...]]()
     for each in table.get("inputs", ()):
         if each["rung"] not in get_args(Rung):
@@ -123,12 +126,13 @@ def _sample(table: dict[str, Any]) -> Sample:
     return Sample(
         kind,
         program,
-        DEFAULT if isinstance(program, str) else _pipeline(table["passes"], program),
+        GRAPH if damaged or "text" in table else _pipeline(table["passes"], program),
         NO_SCHEDULE if schedule is None else ScheduleTrace.from_json(schedule),
         tuple(inputs),
         tuple(expected),
         tuple(allowed),
         zeros_have_signs=table.get("zeros_have_signs") is True,
+        damaged=damaged,
     )
 
 

@@ -4,7 +4,7 @@ First the choices that it was drawn by are made fewer and lower, which works for
 passes are left out, and what is a loop function is taken apart by :func:`irkit.debug.reduce`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
@@ -18,6 +18,7 @@ from irkit.debug import Case, InputSet, reduce
 from irkit.fuzz.generators import Sample, Unusable
 from irkit.fuzz.judging import Outcome
 from irkit.fuzz.shrinking.choices import Choices, shrunk
+from irkit.fuzz.shrinking.files import shorter_texts
 from irkit.fuzz.shrinking.forked import Judged
 from irkit.fuzz.shrinking.graphs import smaller_graphs
 from irkit.fuzz.shrinking.models import smaller_models
@@ -68,18 +69,23 @@ def make_small(
                 return False
 
         shrunk(choices, holds, seconds=seconds, candidates=CANDIDATES)
-    search.leave_out_passes()
+    is_file = sample.damaged or isinstance(sample.ir, str)
+    if sample.damaged:
+        search.cut(shorter_texts, seconds)
+    elif not is_file:
+        search.leave_out_passes()
     if isinstance(search.best.ir, PrimFunc) and search.best.inputs:
         search.take_apart(seconds)
-    else:
-        search.cut_graph(seconds)
+    elif not is_file:
+        is_model = isinstance(search.best.ir, bytes)
+        search.cut(smaller_models if is_model else smaller_graphs, seconds)
     best = search.best
     return Small(
         best,
         search.outcome,
         _stages(best),
         sum(not each.primitive.startswith("get_") for each in best.schedule.steps),
-        len(best.pipeline.placed),
+        0 if is_file else len(best.pipeline.placed),
         search.tried,
     )
 
@@ -106,11 +112,10 @@ class _Search:
             if pipeline is not None:
                 self.takes(msgspec.structs.replace(self.best, pipeline=pipeline))
 
-    def cut_graph(self, seconds: float) -> None:
-        """Take the first smaller graph or model that is wrong in the same way, as often as there is
-        one."""
+    def cut(self, smaller: Callable[[Sample], Iterator[Sample]], seconds: float) -> None:
+        """Take the first smaller graph, model or text that is wrong in the same way, as often as
+        there is one."""
         end, before = monotonic() + seconds, None
-        smaller = smaller_models if isinstance(self.best.ir, bytes) else smaller_graphs
         while self.best is not before and monotonic() < end:
             before = self.best
             for made in smaller(before):

@@ -55,6 +55,11 @@ def wrong_now_and_then(draw: Draw, asked: Asked) -> Ran:
     return Ran(outcome, text=f"program {draw.number}", digest=str(draw.number))
 
 
+def fail_at_files(draw: Draw, asked: Asked) -> Ran:
+    """Take each file for one that is read wrongly."""
+    return Ran(Outcome("failed", "damaged file", message="RecursionError: too deep"))
+
+
 def not_valid(draw: Draw, asked: Asked) -> Ran:
     """Find nothing to run in every fifth case."""
     if draw.number % 5 == 0:

@@ -13,6 +13,7 @@ from irkit.fuzz.campaign.draws import draw_of
 from irkit.fuzz.campaign.engine import Runner
 from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
 from irkit.fuzz.campaign.summary import exit_code, summary
+from irkit.fuzz.campaign.worker import data_of
 from tests.fuzz.campaign import faults
 
 
@@ -90,6 +91,17 @@ def test_a_crash_is_a_finding_with_its_place_and_the_next_worker_goes_on(tmp_pat
     assert "SIGSEGV" in finding.outcome.message
     assert read_draw(Path(finding.file)) == Draw("programs", 0, 0)
     assert "# the program" in Path(finding.file).read_text()
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(("kind", "suffix"), [("text", ".irs"), ("onnx", ".onnx")])
+def test_a_file_that_is_a_finding_is_kept_as_it_is(kind: str, suffix: str, tmp_path: Path) -> None:
+    how = {"kinds": (kind,), "cases": 1, "shrink_seconds": 0}
+    campaign = campaign_of(faults.fail_at_files, tmp_path, **how)
+    (finding,) = campaign.findings.kept
+    assert Path(finding.data_file).suffix == suffix
+    assert Path(finding.data_file).read_bytes() == data_of(finding.draw.sample())
+    assert read_draw(Path(finding.file)) == finding.draw
 
 
 @pytest.mark.usefixtures("not_tried_again")

@@ -158,8 +158,16 @@ def test_a_graph_runs_through_all_tiers_and_a_wrong_pass_on_it_is_named() -> Non
 
 @pytest.mark.parametrize("text", [ADD.script(), GRAPH_TEXT, "def f(A: f32[", "", "\x00", "x = 1\n"])
 def test_text_reads_back_or_is_refused_with_its_place(text: str) -> None:
-    found = judge(Sample("text", text, DEFAULT))
+    found = judge(Sample("text", text, DEFAULT, damaged=True))
     assert found.ok, found.message
+    assert found.fate in ("read back", "refused")
+
+
+def test_text_that_is_not_damaged_reads() -> None:
+    assert judge(Sample("text", GRAPH_TEXT, DEFAULT)).ok
+    found = judge(Sample("text", GRAPH_TEXT.replace("return", "retrun"), DEFAULT))
+    assert (found.status, found.tier) == ("failed", "interpreter")
+    assert "what was printed does not read" in found.message
 
 
 @pytest.mark.parametrize("name", PROMISES)
