@@ -16,18 +16,25 @@ _LOOK_EVERY = 1.0
 _PR_SET_PDEATHSIG = 1
 
 
-def listen(pipe: int, seconds: float, parent: int) -> tuple[bytes, bool]:
-    """Read until the child closes the pipe; False if it does not in time, or if the ``parent`` of
-    this process is gone, for whom all this is."""
-    heard, until = bytearray(), time.monotonic() + seconds
+def listen(
+    pipe: int, seconds: float, parent: int, quiet: float = float("inf")
+) -> tuple[bytes, bool]:
+    """Read until the child closes the pipe; False if it does not in time, if it says nothing for
+    ``quiet`` seconds, or if the ``parent`` of this process is gone, for whom all this is."""
+    heard, last = bytearray(), time.monotonic()
+    until = last + seconds
     with os.fdopen(pipe, "rb", buffering=0) as stream:
-        while (left := until - time.monotonic()) > 0 and os.getppid() == parent:
+        while os.getppid() == parent:
+            left = min(until, last + quiet) - time.monotonic()
+            if left <= 0:
+                break
             if not select.select([stream], [], [], min(left, _LOOK_EVERY))[0]:
                 continue
             part = stream.read(1 << 16)
             if not part:
                 return bytes(heard), True
             heard += part
+            last = time.monotonic()
     return bytes(heard), False
 
 

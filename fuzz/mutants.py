@@ -5,11 +5,13 @@ import ast
 import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import islice, zip_longest
 from typing import TypeVar
 
 import msgspec
 
 from irkit.fuzz.nursery import Nursery, Order, source_of
+from irkit.fuzz.probe import NAME
 from irkit.fuzz.trial import Finding
 
 _LOOP = (
@@ -63,6 +65,8 @@ MODULES = (
     *(f"irkit.schedule.{name}" for name in _SCHEDULE),
     "irkit.graph.memory",
 )
+_WRITES = "irkit.codegen."
+"""Where a text that is put together is no message, but what is made."""
 _SAYS = frozenset({"remark", "ScheduleError", "CannotVectorize", "IRKitError", "Span"})
 _OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Add: (ast.Sub,),
@@ -89,17 +93,19 @@ _OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.USub: (ast.UAdd,),
 }
 _T = TypeVar("_T")
+_Node = ast.expr | ast.stmt
 Site = tuple[int, str]
 """The number of a node in a walk over its module, and how it is changed."""
 
 
 class Mutant(msgspec.Struct, frozen=True):
-    """A module with one changed node; ``what`` shows the change."""
+    """A module with one changed node; ``what`` shows the change, and ``source`` has it."""
 
     module: str
     line: int
     what: str
     source: str
+    site: Site
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -123,12 +129,20 @@ class Verdict(msgspec.Struct, frozen=True):
         return "other" if self.finding.differs else "unseen"
 
 
-def mutants(seed: int, count: int, modules: Sequence[str] = MODULES) -> Iterator[Mutant]:
+def mutants(seed: int | str, count: int, modules: Sequence[str] = MODULES) -> Iterator[Mutant]:
     """Draw mutants, no two alike; the same ones for the same ``seed``."""
     rng = random.Random(seed)
     known = [(module, site) for module in modules for site in sites(module)]
     for module, site in rng.sample(known, min(count, len(known))):
         yield _mutant(module, site)
+
+
+def mutants_by_turns(seed: int, count: int, families: Sequence[Sequence[str]]) -> Iterator[Mutant]:
+    """Draw mutants from each of several lists of modules in turn, so that a list of large ones has
+    no more than another."""
+    each = [mutants(f"{seed} {at}", count, modules) for at, modules in enumerate(families)]
+    turns = (found for turn in zip_longest(*each) for found in turn if found is not None)
+    yield from islice(turns, count)
 
 
 def try_mutants(nursery: Nursery, chosen: Sequence[Mutant]) -> Iterator[Verdict]:
@@ -141,7 +155,7 @@ def try_mutants(nursery: Nursery, chosen: Sequence[Mutant]) -> Iterator[Verdict]
 def sites(module: str) -> tuple[Site, ...]:
     """List what can be changed in a module: no words, no types, no names, no messages."""
     tree = ast.parse(source_of(module))
-    left = _left_alone(tree)
+    left = _left_alone(tree, texts=not module.startswith(_WRITES))
     found: list[Site] = []
     for number, node in enumerate(ast.walk(tree)):
         if id(node) not in left:
@@ -149,12 +163,15 @@ def sites(module: str) -> tuple[Site, ...]:
     return tuple(found)
 
 
-def _left_alone(tree: ast.Module) -> set[int]:
-    """List nodes that are types, messages, decorators, or run before anything is lowered."""
+def _left_alone(tree: ast.Module, *, texts: bool) -> set[int]:
+    """List nodes that are types, messages, decorators, or run before anything is lowered; and
+    ``texts`` that are put together."""
     skipped: list[ast.AST] = []
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Assert, ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)):
+        if isinstance(node, (ast.Assert, ast.Raise, ast.Import, ast.ImportFrom)):
             skipped.append(node)
+        elif isinstance(node, ast.JoinedStr):
+            skipped += [node] if texts else []
         elif isinstance(node, ast.FunctionDef):
             every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             notes = [arg.annotation for arg in every] + [node.returns]
@@ -193,16 +210,51 @@ def _ways(node: ast.AST) -> list[str]:
 
 
 def _mutant(module: str, site: Site) -> Mutant:
+    tree, node, changed = _found(module, site)
+    before, after = (ast.unparse(_shown(each)) for each in (node, changed))
+    tree = ast.fix_missing_locations(_Exchange(node, changed).visit(tree))
+    return Mutant(module, node.lineno, f"{before}  ->  {after}", ast.unparse(tree), site)
+
+
+def probed(mutant: Mutant) -> str:
+    """Give the source as it is, but with the place asked what it would give if it were changed;
+    empty if it cannot be asked. A call is not made twice, since it may change something."""
+    tree, node, changed = _found(mutant.module, mutant.site)
+    kept, other = _shown(node), _shown(changed)
+    if any(isinstance(inner, (ast.NamedExpr, ast.Yield, ast.Await)) for inner in ast.walk(kept)):
+        return ""
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    asked = [kept] if isinstance(kept, ast.Call) else [kept, other]
+    lambdas: list[ast.expr] = [ast.Lambda(nothing, each) for each in asked]
+    probe = ast.Call(ast.Name(NAME, ast.Load()), lambdas, [])
+    made = ast.fix_missing_locations(_Exchange(kept, probe).visit(tree))
+    try:
+        source = ast.unparse(made)
+        compile(source, mutant.module, "exec")
+    except (SyntaxError, ValueError):  # Such as in a pattern of match.
+        return ""
+    return source
+
+
+def as_it_is(module: str) -> str:
+    """Give the source of a module with its lines as those of its mutants are."""
+    return ast.unparse(ast.parse(source_of(module)))
+
+
+def _found(module: str, site: Site) -> tuple[ast.Module, _Node, _Node]:
+    """Find a node in a tree of its own, and make what takes its place."""
     number, how = site
     tree = ast.parse(source_of(module))
     node = next(node for at, node in enumerate(ast.walk(tree)) if at == number)
     assert isinstance(node, (ast.expr, ast.stmt))
-    shown = node.test if isinstance(node, (ast.If, ast.While)) else node
-    before = ast.unparse(shown)
-    changed = _changed(node, how)
-    tree = ast.fix_missing_locations(_Exchange(node, changed).visit(tree))
-    after = ast.unparse(changed.test if isinstance(changed, (ast.If, ast.While)) else changed)
-    return Mutant(module, node.lineno, f"{before}  ->  {after}", ast.unparse(tree))
+    return tree, node, _changed(node, how)
+
+
+def _shown(node: _Node) -> ast.expr:
+    """Give the expression that is changed."""
+    found = node.test if isinstance(node, (ast.If, ast.While)) else node
+    assert isinstance(found, ast.expr)
+    return found
 
 
 class _Exchange(ast.NodeTransformer):
@@ -213,7 +265,7 @@ class _Exchange(ast.NodeTransformer):
         return self.new if node is self.old else self.generic_visit(node)
 
 
-def _changed(node: ast.expr | ast.stmt, how: str) -> ast.expr | ast.stmt:
+def _changed(node: _Node, how: str) -> _Node:
     made = _copy(node)
     match made:
         case ast.BinOp() if how == "exchange":

@@ -6,6 +6,7 @@ changed source, and tries the programs. No file is written. A child that crashes
 takes nothing with it, and the pass it was in is known.
 """
 
+import builtins
 import gc
 import importlib
 import importlib.abc
@@ -30,15 +31,19 @@ from irkit.fuzz import cases as cases_file
 from irkit.fuzz import trial
 from irkit.fuzz.dependants import dependants
 from irkit.fuzz.forking import end_some_time, end_with, listen
-from irkit.fuzz.quarry import Caught, Hunt
+from irkit.fuzz.probe import NAME, PROBE
+from irkit.fuzz.quarry import Caught, Hunt, Survey, Surveyed
 from irkit.fuzz.trial import Finding
 
 MEMORY = 8 << 30
+_QUIET = 30.0
+"""Seconds that one case of a hunt may take."""
 
 
 class Order(msgspec.Struct, frozen=True):
     """What to try: a module with other source, on programs by name, in this order; and whether to
-    bisect what is found. With ``hunt``, samples are drawn and judged in place of the programs."""
+    bisect what is found. With ``hunt``, samples are drawn and judged in place of the programs; with
+    ``survey``, drawn and lowered."""
 
     module: str
     source: str
@@ -46,24 +51,19 @@ class Order(msgspec.Struct, frozen=True):
     seconds: float = 60.0
     bisected: bool = False
     hunt: Hunt | None = None
+    survey: Survey | None = None
 
 
 class Nursery:
-    """A process that tries changed modules, one after the other.
+    """A process that tries changed modules, one after the other; it starts when first needed.
 
     ``number`` and ``count`` say which random programs are added to the fixed ones; a count of -1
     means that there are no programs at all, as a hunt needs none.
     """
 
     def __init__(self, number: int = 0, count: int = 0) -> None:
-        # One thread: it will fork.
-        env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "irkit.fuzz.nursery", str(number), str(count)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=env,
-        )
+        self._numbers = (str(number), str(count))
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Nursery":
         return self
@@ -74,18 +74,30 @@ class Nursery:
         self.close()
 
     @property
-    def process(self) -> int:
-        """The number of the process."""
-        return self._process.pid
+    def process(self) -> "subprocess.Popen[bytes]":
+        """The process, which is started if there is none."""
+        if self._process is None:
+            # One thread: it will fork.
+            env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "irkit.fuzz.nursery", *self._numbers],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=env,
+            )
+        return self._process
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, if there is one."""
+        if self._process is None:
+            return
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with suppress(BrokenPipeError):
             self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
+        self._process = None
 
     def try_out(self, order: Order) -> Finding:
         """Try one changed module. Raises: IRKitError if the nursery itself is gone."""
@@ -101,18 +113,32 @@ class Nursery:
         if caught.tier or not caught.found:
             return caught
         again = replace(order.hunt, first=caught.number, count=1, apart=True)
-        apart = msgspec.json.decode(self._asked(replace(order, hunt=again)), type=Caught)
+        left = max(order.seconds - caught.seconds, _QUIET)
+        apart = msgspec.json.decode(
+            self._asked(replace(order, hunt=again, seconds=left)), type=Caught
+        )
         if not apart.found or not apart.tier:  # It takes several cases, or cannot be had again.
             over = Caught(number=caught.number, seconds=caught.seconds)
             return over if caught.status == "hang" else caught
         return replace(apart, seconds=caught.seconds)
 
+    def survey(self, order: Order) -> Surveyed:
+        """Draw and lower samples with one changed module; nothing if it does not end.
+
+        Raises: IRKitError if the nursery itself is gone.
+        """
+        return msgspec.json.decode(self._asked(order), type=Surveyed)
+
     def _asked(self, order: Order) -> bytes:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        process = self.process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(msgspec.json.encode(order) + b"\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = b""
         if not line:
             raise IRKitError("the process that tries changed passes has ended")
         return line
@@ -163,19 +189,23 @@ def _forked(order: Order, known: list[cases_file.Case], before: trial.Prints, as
         os.close(reading)
         _in_child(order, known, before, writing)
     os.close(writing)
-    heard, ended = listen(reading, order.seconds, asks)
+    quiet = _QUIET if order.hunt is not None or order.survey is not None else float("inf")
+    heard, ended = listen(reading, order.seconds, asks, quiet)
     if not ended:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     lines = heard.split(b"\n")
     seconds = time.perf_counter() - started
-    if lines[-1].startswith(b"{"):
-        if order.hunt is not None:
-            return lines[-1]
-        found = msgspec.json.decode(lines[-1], type=Finding)
+    answers = [line for line in lines if line.startswith(b"{")]  # A hunt gives a first one soon.
+    if answers:
+        if order.hunt is not None or order.survey is not None:
+            return answers[-1]
+        found = msgspec.json.decode(answers[-1], type=Finding)
         return msgspec.json.encode(replace(found, seconds=seconds))
     last = lines[-2].decode() if len(lines) > 1 else ""
     message = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
+    if order.survey is not None:
+        return msgspec.json.encode(Surveyed())
     if order.hunt is not None:
         number = int(last or order.hunt.first)
         by = "crash" if ended else "hang"
@@ -194,20 +224,26 @@ def _in_child(order: Order, known: list[cases_file.Case], before: trial.Prints, 
     try:
         chosen = [case for name in order.cases for case in known if case.name == name]
         chosen += [case for case in known if case.name not in order.cases]
+        setattr(builtins, NAME, PROBE)
         sys.meta_path.insert(0, _Changed(order.module, order.source))
         for name in dependants(order.module, sys.modules):
             del sys.modules[name]
         if order.hunt is not None:
             fresh = importlib.import_module("irkit.fuzz.hunting.hunt")
             found = fresh.hunted(order.hunt, told)
+        elif order.survey is not None:
+            fresh = importlib.import_module("irkit.fuzz.hunting.survey")
+            found = fresh.surveyed(order.survey, told)
         else:
             fresh = importlib.import_module("irkit.fuzz.trial")
             found = fresh.try_cases(chosen, before, told, bisected=order.bisected)
     except BaseException as error:  # Whatever the change made of it.
         said = f"{type(error).__name__}: {error}"
-        found: Finding | Caught = Finding("exception", message=said)
+        found: Finding | Caught | Surveyed = Finding("exception", message=said)
         if order.hunt is not None:
             found = Caught("failed", tier="import", message=said)
+        elif order.survey is not None:
+            found = Surveyed()
     os.write(pipe, msgspec.json.encode(found))
     os._exit(0)
 

@@ -11,7 +11,11 @@ SMALL = (3, 2, 3)
 class Hunt(msgspec.Struct, frozen=True):
     """Draw the cases ``first`` to ``first + count - 1`` of a campaign and judge them until one is
     wrong. ``apart`` judges each in a process of its own, since the first one is known to end
-    its process. Units: ``seconds`` to make small what is found."""
+    its process.
+
+    Units: ``within`` are seconds in which cases are drawn, ``whole`` those of all, ``seconds`` of
+    each search that makes small what is found.
+    """
 
     seed: int = 0
     first: int = 0
@@ -19,11 +23,64 @@ class Hunt(msgspec.Struct, frozen=True):
     kinds: tuple[Kind, ...] = KINDS
     apart: bool = False
     seconds: float = 20.0
+    within: float = 1800.0
+    whole: float = 1860.0
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """Draw the first ``count`` cases of a campaign and keep what each was lowered to. Units:
+    ``seconds``."""
+
+    seed: int = 0
+    count: int = 2_000
+    kinds: tuple[Kind, ...] = KINDS
+    seconds: float = 20.0
+
+
+class Surveyed(msgspec.Struct, frozen=True):
+    """What a survey gave: a digest for each case, and how often a probed place was reached and
+    would have given something else."""
+
+    digests: tuple[str, ...] = ()
+    reached: int = 0
+    other: int = 0
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """Whether a change that no case showed does anything: of ``of`` cases, ``differ`` are drawn or
+    lowered differently. Where none is, the changed place was ``reached`` so often, and gave
+    something ``other`` so often."""
+
+    of: int = 0
+    differ: int = 0
+    reached: int = 0
+    other: int = 0
+
+    @property
+    def status(self) -> str:
+        """Say in a word or two what is to be thought of it."""
+        if self.differ:
+            return "means the same"
+        if self.other:
+            return "changes nothing"
+        return "same value" if self.reached else "never reached"
+
+    def __str__(self) -> str:
+        if not self.of:
+            return "not weighed"
+        if self.differ:
+            return f"{self.differ} of {self.of} lowered differently, and mean the same"
+        return f"none of {self.of} lowered differently; " + (
+            f"reached {self.reached} times, with another value {self.other} times"
+            if self.reached
+            else "never reached"
+        )
 
 
 class Caught(msgspec.Struct, frozen=True):
     """What a hunt caught: the case by its number and kind, what is wrong, the pass that is named,
-    and the size of what is left of it, which ``text`` is. An empty ``status`` is nothing.
+    and the size of what is left of it, which ``text`` is. An empty ``status`` is nothing; the
+    ``number`` is then that of the next case, and ``cut`` says that there was no time for more.
 
     Units: ``seconds`` until it was found, ``shrinking`` until it was small.
     """
@@ -40,6 +97,7 @@ class Caught(msgspec.Struct, frozen=True):
     text: str = ""
     seconds: float = 0.0
     shrinking: float = 0.0
+    cut: bool = False
 
     @property
     def found(self) -> bool:

@@ -28,7 +28,7 @@ _TIERS: dict[str, tuple[str, ...]] = {
     "O0": _NATIVE,
     "O3": _NATIVE,
     "promises": _NATIVE,
-    "interpreter": _READ,
+    "interpreter": (*_READ, "irkit.graph:interpret", "irkit.ir:Interpreted"),
     "draw": _READ,
 }
 _DEFINES = (ast.FunctionDef, ast.ClassDef)

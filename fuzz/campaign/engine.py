@@ -31,7 +31,7 @@ from irkit.fuzz.campaign.worker import (
     run_case,
 )
 from irkit.fuzz.generators import KINDS, Kind
-from irkit.fuzz.judging import PROMISES, Outcome, Status
+from irkit.fuzz.judging import PROMISES, Outcome, Status, place_told
 
 THOROUGH_EVERY = 10
 ELSEWHERE_EVERY = 50
@@ -295,7 +295,7 @@ class _Worker:
                 return None
             self.campaign.lost_worker()
             said = "\n".join(filter(None, (died.message, died.traceback)))
-            return Ran(Outcome(_DEATHS[died.kind], self._tier(), message=said))
+            return Ran(Outcome(_DEATHS[died.kind], *self._place(), message=said))
         except (EOFError, OSError, ValueError) as error:
             if self.campaign.is_stopping:
                 return None
@@ -316,13 +316,13 @@ class _Worker:
         except (ChildDied, IRKitError, OSError, ValueError):
             return ""
 
-    def _tier(self) -> str:
-        """Read where a worker was when it died."""
+    def _place(self) -> tuple[str, str]:
+        """Read where a worker was when it died: the tier and the pass."""
         try:
             data = b"" if self.tier_file is None else self.tier_file.read_bytes()
         except OSError:
-            return ""
-        return data[:TIER_BYTES].decode(errors="replace").strip()
+            return "", ""
+        return place_told(data[:TIER_BYTES].decode(errors="replace").strip())
 
     def _same_elsewhere(self, draw: Draw, ran: Ran) -> Ran | None:
         """Compare what is drawn and lowered with that of a process with another hash seed."""

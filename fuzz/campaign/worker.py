@@ -18,7 +18,7 @@ from irkit.fuzz.generators import Sample, Unusable
 from irkit.fuzz.judging import Outcome, explained, judge, primitive_in
 from irkit.ir import PrimFunc
 
-TIER_BYTES = 32
+TIER_BYTES = 64
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -1,5 +1,5 @@
 """Find planted bugs by drawing samples, as a campaign does: how soon, and how small what is found
-becomes. Reading order: hunt (in the child), hunter, changes."""
+becomes. Reading order: hunt and survey (in the child), hunter, places, changes."""
 
 from irkit.fuzz.hunting.changes import hunt_changes
 from irkit.fuzz.hunting.hunter import Result, hunting_score, hunting_table, hunts

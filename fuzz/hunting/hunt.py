@@ -8,15 +8,26 @@ from typing import Any
 import msgspec
 
 from irkit.core import IRKitError
+from irkit.debug import Limits
 from irkit.fuzz.campaign.draws import Draw, draw_of
 from irkit.fuzz.campaign.worker import settle
 from irkit.fuzz.generators import Sample, Unusable
 from irkit.fuzz.judging import PROMISES, Outcome, explained, judge, primitive_in
 from irkit.fuzz.quarry import Caught, Hunt
 from irkit.fuzz.sample import draw_case
-from irkit.fuzz.shrinking import judged_apart, make_small, recorded, replayed, sample_text
+from irkit.fuzz.shrinking import (
+    LIMITS,
+    Judged,
+    judged_apart,
+    make_small,
+    recorded,
+    replayed,
+    sample_text,
+)
 
 _PROMISES = tuple(PROMISES)
+_SEARCHES, _LEAST = 4, 0.2
+_HANGS = Limits(3.0, LIMITS.memory)
 _NATIVE = ("O0", "O3", "promises")
 Told = Callable[[str], object]
 
@@ -27,6 +38,8 @@ def hunted(hunt: Hunt, told: Told) -> Caught:
     settle()
     started = perf_counter()
     for number in range(hunt.first, hunt.first + hunt.count):
+        if perf_counter() - started > hunt.within:
+            return Caught(number=number, seconds=perf_counter() - started, cut=True)
         told(str(number))
         draw = draw_of(hunt.seed, number, hunt.kinds, ())
         picks, kept = recorded(draw.picks)
@@ -46,8 +59,20 @@ def hunted(hunt: Hunt, told: Told) -> Caught:
         if outcome.is_finding:
             asked["native"] = outcome.tier in _NATIVE
             seconds = perf_counter() - started
-            return _smaller(hunt, draw, sample, outcome, tuple(kept), asked, seconds)
-    return Caught(seconds=perf_counter() - started)
+            look = _looking(asked, outcome, partial(told, str(number)))
+            return _smaller(hunt, draw, sample, outcome, tuple(kept), look, told, seconds)
+    return Caught(number=hunt.first + hunt.count, seconds=perf_counter() - started)
+
+
+def _looking(asked: dict[str, Any], outcome: Outcome, told: Callable[[], object]) -> Judged:
+    """Judge candidates apart; each is ``told`` of, since it is not one that takes long."""
+    limits = _HANGS if outcome.status == "hang" else LIMITS
+
+    def look(made: Sample) -> Outcome:
+        told()
+        return judged_apart(made, limits, **asked)
+
+    return look
 
 
 def _smaller(
@@ -56,17 +81,19 @@ def _smaller(
     sample: Sample,
     outcome: Outcome,
     choices: tuple[int, ...],
-    asked: dict[str, Any],
+    look: Judged,
+    told: Told,
     seconds: float,
 ) -> Caught:
     started = perf_counter()
+    told(msgspec.json.encode(_caught(draw, outcome, seconds)).decode())  # Kept whatever comes.
     small = make_small(
         sample,
         outcome,
-        partial(judged_apart, **asked),
+        look,
         choices=choices,
         redraw=lambda made: draw_case(draw.kind, replayed(made)),
-        seconds=hunt.seconds,
+        seconds=max(_LEAST, min(hunt.seconds, (hunt.whole - seconds) / _SEARCHES)),
     )
     caught = _caught(draw, small.outcome, seconds)
     return msgspec.structs.replace(

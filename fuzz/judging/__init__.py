@@ -1,7 +1,9 @@
 """Say whether a sample is right: run it in several ways, which must agree. Reading order: outcome,
 course, agreement, guarded, loops, models, files, promises, judge."""
 
+from irkit.fuzz.judging.course import place_told
 from irkit.fuzz.judging.judge import explained, judge, primitive_in
+from irkit.fuzz.judging.loops import target_of
 from irkit.fuzz.judging.models import is_model, module_of
 from irkit.fuzz.judging.outcome import Outcome, Status
 from irkit.fuzz.judging.promises import PROMISES
@@ -14,5 +16,7 @@ __all__ = [
     "is_model",
     "judge",
     "module_of",
+    "place_told",
     "primitive_in",
+    "target_of",
 ]

@@ -4,7 +4,16 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from irkit.core import Recorder
+from irkit.transform import Attempt, apply_here
+
 Told = Callable[[str], object]
+
+
+def place_told(text: str) -> tuple[str, str]:
+    """Take what was told last apart: the tier, and the pass if one was running."""
+    tier, _, named = text.partition(":")
+    return tier, named
 
 
 class Course:
@@ -18,6 +27,11 @@ class Course:
         self.fired: list[str] = []
         self.checks: list[str] = []
         self.fate = ""
+
+    def apply(self, attempt: Attempt, recorder: Recorder) -> object:
+        """Run a pass, and tell its name before, after that of the tier."""
+        self.told(f"{self.tier}:{attempt.p.name}")
+        return apply_here(attempt, recorder)
 
     @contextmanager
     def running(self, tier: str) -> Generator[None]:

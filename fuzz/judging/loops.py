@@ -73,7 +73,8 @@ class LoopCase:
         schedule = self.sample.schedule
         made = list(schedule_steps(self.func, schedule)) if schedule.steps else []
         self.scheduled = _last(made, self.func)
-        self.steps = list(self.sample.pipeline.steps(self.scheduled, verify=False))
+        apply = self.course.apply
+        self.steps = list(self.sample.pipeline.steps(self.scheduled, verify=False, apply=apply))
         self.course.fired = [step.name for step in self.steps if step.changed]
         self.lowered = _last(self.steps, self.scheduled)
         if count_nodes(self.lowered) > _MOST_NODES:

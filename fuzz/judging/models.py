@@ -48,7 +48,8 @@ class ModelCase:
             self._interpret_as_drawn()
         with self.course.running("lower"):
             after: IR = self.module
-            self.steps = list(self.sample.pipeline.steps(self.module, verify=False))
+            apply = self.course.apply
+            self.steps = list(self.sample.pipeline.steps(self.module, verify=False, apply=apply))
             for step in self.steps:
                 after = step.applied_to(after)
             self.course.fired = [step.name for step in self.steps if step.changed]

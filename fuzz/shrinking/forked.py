@@ -17,7 +17,7 @@ import msgspec
 from irkit.debug import Limits
 from irkit.fuzz.forking import end_some_time, end_with, listen
 from irkit.fuzz.generators import Sample
-from irkit.fuzz.judging import Outcome, explained, judge
+from irkit.fuzz.judging import Outcome, explained, judge, place_told
 
 _FOREVER = 1e6
 LIMITS = Limits(seconds=10.0, memory=6 << 30)
@@ -41,13 +41,13 @@ def judged_apart(sample: Sample, limits: Limits = LIMITS, **options: Any) -> Out
     tiers, _, found = heard.partition(b"\n")
     if found:
         return msgspec.json.decode(found, type=Outcome)
-    tier = tiers.decode().split(",")[-1]
+    place = place_told(tiers.decode().split(",")[-1])
     if not ended:
-        return Outcome("hang", tier, message=f"did not end within {limits.seconds:g} s")
+        return Outcome("hang", *place, message=f"did not end within {limits.seconds:g} s")
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
-        return Outcome("crash", tier, message=f"the process ended by {name}")
-    return Outcome("memory", tier, message="the process ran out of memory")
+        return Outcome("crash", *place, message=f"the process ended by {name}")
+    return Outcome("memory", *place, message="the process ran out of memory")
 
 
 def _in_fork(sample: Sample, pipe: int, limits: Limits, options: Mapping[str, Any]) -> None:

@@ -4,7 +4,8 @@ First the choices that it was drawn by are made fewer and lower, which works for
 passes are left out, and what is a loop function is taken apart by :func:`irkit.debug.reduce`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -55,7 +56,7 @@ def make_small(
     """Make a sample small, while what is wrong with it stays the same, as far as can be seen.
 
     ``judged`` says what is wrong with a candidate; it must come back from all that they do. With
-    ``redraw`` samples are drawn anew, of fewer ``choices``. Each of the three searches takes at
+    ``redraw`` samples are drawn anew, of fewer ``choices``. Each of the four searches takes at
     most ``seconds``.
     """
     search = _Search(sample, outcome, judged)
@@ -73,7 +74,7 @@ def make_small(
     if sample.damaged:
         search.cut(shorter_texts, seconds)
     elif not is_file:
-        search.leave_out_passes()
+        search.leave_out_passes(seconds)
     if isinstance(search.best.ir, PrimFunc) and search.best.inputs:
         search.take_apart(seconds)
     elif not is_file:
@@ -104,13 +105,18 @@ class _Search:
         self.best, self.outcome = sample, found
         return True
 
-    def leave_out_passes(self) -> None:
-        """Leave out each pass that is not needed, the last ones first."""
-        names = [p.name for _, p in self.best.pipeline.placed]
-        for name in reversed(names):
-            pipeline = _without(self.best.pipeline, name)
-            if pipeline is not None:
-                self.takes(msgspec.structs.replace(self.best, pipeline=pipeline))
+    def leave_out_passes(self, seconds: float) -> None:
+        """Leave out passes that are not needed: all at once, then fewer, the last ones first."""
+        end = monotonic() + seconds
+        size = len(self.best.pipeline.placed)
+        while size:
+            names = [p.name for _, p in self.best.pipeline.placed]
+            for at in range(len(names), 0, -size):
+                chunk = names[max(0, at - size) : at]
+                pipeline = _without(self.best.pipeline, chunk)
+                if pipeline is not None and monotonic() < end:
+                    self.takes(msgspec.structs.replace(self.best, pipeline=pipeline))
+            size //= 2
 
     def cut(self, smaller: Callable[[Sample], Iterator[Sample]], seconds: float) -> None:
         """Take the first smaller graph, model or text that is wrong in the same way, as often as
@@ -172,11 +178,14 @@ def _is_like(wanted: Outcome, found: Outcome) -> bool:
     return wanted.tier == found.tier
 
 
-def _without(pipeline: Pipeline, name: str) -> Pipeline | None:
-    try:
-        return pipeline.without(name)
-    except IRKitError:
-        return None  # Another pass needs what it gives.
+def _without(pipeline: Pipeline, names: Sequence[str]) -> Pipeline | None:
+    """Leave out what can be left out; None if that is nothing, since another pass needs what it
+    gives."""
+    left = pipeline
+    for name in reversed(names):
+        with suppress(IRKitError):
+            left = left.without(name)
+    return None if left is pipeline else left
 
 
 def _stages(sample: Sample) -> int:

@@ -80,11 +80,12 @@ def test_a_change_that_never_ends_is_gone_with_its_nursery() -> None:
         except IRKitError as error:
             said.append(str(error))
 
+    process = nursery.process.pid
     thread = threading.Thread(target=ask)
     thread.start()
     try:
-        forks = forks_of(nursery.process)
-        os.kill(nursery.process, signal.SIGKILL)
+        forks = forks_of(process)
+        os.kill(process, signal.SIGKILL)
         assert gone(forks)
     finally:
         thread.join()

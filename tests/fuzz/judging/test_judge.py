@@ -6,7 +6,7 @@ import pytest
 from irkit.core import rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.generators import Sample
-from irkit.fuzz.judging import PROMISES, judge
+from irkit.fuzz.judging import PROMISES, judge, place_told
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.sample import draw_sample
 from irkit.graph import Bind, GraphFunc, Op
@@ -108,10 +108,13 @@ def test_what_became_too_large_for_llvm_is_not_tried(monkeypatch: pytest.MonkeyP
     assert judge(sample_of(DEFAULT)).status == "invalid"
 
 
-def test_a_crash_has_a_tier_because_it_is_told_before() -> None:
+def test_a_crash_has_a_tier_and_a_pass_because_they_are_told_before() -> None:
     heard: list[str] = []
     judge(sample_of(DEFAULT), told=heard.append)
-    assert tuple(heard) == TIERS
+    places = [place_told(each) for each in heard]
+    assert tuple(tier for tier, named in places if not named) == TIERS
+    told = [named for tier, named in places if named and tier == "lower"]
+    assert told == list(DEFAULT.names)
 
 
 GRAPH_TEXT = """
