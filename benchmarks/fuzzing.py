@@ -9,14 +9,13 @@ import time
 
 import numpy as np
 
-from irkit.debug import input_sets
+from irkit.debug import Yard, input_sets
 from irkit.fuzz.campaign import Draw
 from irkit.fuzz.campaign.engine import asked_of
 from irkit.fuzz.campaign.tally import Tally
 from irkit.fuzz.campaign.worker import run_case
 from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.judging import PROMISES
-from irkit.fuzz.judging.guarded import Yard
 from irkit.ir import parse
 
 CASES = int(os.environ.get("IRKIT_FUZZ_CASES", "300"))

@@ -5,7 +5,8 @@ Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing, sl
 renaming (what changed); highlight; search (search_child), blame, steps, align (which pass did it);
 origin, native (where a line came from, what becomes of it); nest, graph_view; printed_diff,
 command_diff. The page: runs, answers, details, views (what it asks for), planning (the passes of a
-run); collecting, recording, strangers, progress (in a child), restoring, opening (how a file
+run); collecting, recording, strangers, progress (in a child), restoring, scratch, opening (how a
+file
 becomes runs); tasks, kinds, task_routes (work that takes a while): verdicts, bisecting, costs,
 llvm_passes, constants, questions, rerun, uploads; security, app, server, command_inspect; report,
 summaries, command_report (files that need no server). static/ runs in the browser: main.js puts the

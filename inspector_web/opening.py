@@ -3,7 +3,6 @@ with limits of time and memory."""
 
 import os
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from irkit.inspector_web.progress import Progress, told
 from irkit.inspector_web.recording import KINDS, Kind, ready, record
 from irkit.inspector_web.restoring import load_trace, restored
 from irkit.inspector_web.runs import Opened, Workspace
+from irkit.inspector_web.scratch import scratch
 from irkit.inspector_web.tasks import Tasks
 from irkit.inspector_web.uploads import Uploads
 from irkit.inspector_web.views import NativeViews
@@ -60,14 +60,15 @@ class Inspection:
         self._begun = 0.0
         self._watched: tuple[str, ...] = tuple(os.path.abspath(file) for file in files)
         self._ended = threading.Event()
-        self._folder = tempfile.mkdtemp(prefix="irkit-inspect-")
+        self._folder = str(scratch(self, "opened"))
         self._child: Child | None = None
         self._next: Child | None = None
         self.native = NativeViews()
         self.tasks = Tasks(self)
         self._added: list[Opened] = []
         self._notes: list[str] = []
-        self.uploads = Uploads(Path(tempfile.mkdtemp(prefix="uploads-", dir=self._folder)))
+        self.uploads = Uploads(Path(self._folder) / "uploads")
+        self.uploads.folder.mkdir()
 
     def start(self) -> None:
         """Begin to open the files, and to watch them if asked to."""

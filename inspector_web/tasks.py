@@ -7,7 +7,6 @@ not fit is refused before anything runs.
 """
 
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from irkit.core import InputError, IRKitError
 from irkit.debug import Child, ChildDied, Limits
 from irkit.inspector_web.progress import Progress, told
 from irkit.inspector_web.runs import Opened, Workspace
+from irkit.inspector_web.scratch import scratch
 
 TaskState = Literal["queued", "working", "done", "failed", "cancelled"]
 LIMITS = Limits(seconds=120.0, memory=8 << 30)
@@ -224,7 +224,7 @@ class Tasks:
                 return
             task.state = "working"
             child = task.child = self._taken(task.how.limits)
-        folder = task.folder = tempfile.mkdtemp(prefix="irkit-task-")
+        folder = task.folder = str(scratch(task, "task"))
         try:
             made = child.call(task.how.run, *task.how.send(task.found, Path(folder)))
             if not task.is_over:

@@ -10,14 +10,13 @@ import msgspec
 
 from irkit.codegen import compile_object, emit, runnable
 from irkit.core import IRKitError, Target, count_nodes
-from irkit.debug import schedule_steps, scheduled_steps
+from irkit.debug import Flush, GuardedKernel, Yard, schedule_steps, scheduled_steps
 from irkit.debug.check import PATIENCE
 from irkit.debug.primitives import SCHEDULE
 from irkit.debug.running import MAX_STEPS
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging.agreement import Reference
 from irkit.fuzz.judging.course import Course
-from irkit.fuzz.judging.guarded import Flush, GuardedKernel, Yard
 from irkit.fuzz.judging.outcome import Wrong
 from irkit.ir import Interpreted, PrimFunc, StepLimit, verify
 from irkit.transform import Step

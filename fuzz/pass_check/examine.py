@@ -2,13 +2,15 @@
 its promises where it stands."""
 
 from collections import defaultdict
+from functools import cache
 
 import msgspec
 
 from irkit.core import IRKitError, IRModule, Recorder
-from irkit.debug import Child, ChildDied, contracts
+from irkit.debug import Child, ChildDied, NativeWorker, contracts
 from irkit.debug.alarm import TimeUp, alarm, can_interrupt
 from irkit.debug.check import Options, Verdict, verdicts
+from irkit.debug.running import MAX_SECONDS
 from irkit.fuzz.pass_check.place import Place
 from irkit.fuzz.pass_check.sources import Drawn
 from irkit.graph import parse_module
@@ -202,11 +204,12 @@ class _Examination:
         if so. The pass alone was compared before it ran."""
         if not any(step.changed for step in self.own):
             return ""
+        native = self.demands.native
         options = Options(
-            samples=self.demands.samples, kernels=True, native=self.demands.native or None
+            samples=self.demands.samples, kernels=True, native=native or None, guarded=native
         )
         before = self.program if isinstance(self.program, IRModule) else self.own[0].before
-        for verdict in verdicts([self._stretch(before, lowered)], options):
+        for verdict in verdicts([self._stretch(before, lowered)], options, _worker()):
             if verdict.status == "unchecked":
                 return verdict.message
             if not verdict.ok:
@@ -228,6 +231,12 @@ class _Examination:
         name = "what follows"
         first = self.own[0]
         return msgspec.structs.replace(first, before=before, after=after, name=name, pass_text=name)
+
+
+@cache
+def _worker() -> NativeWorker:
+    """Hold the process in which native code runs: to start one takes longer than most cases."""
+    return NativeWorker(MAX_SECONDS)
 
 
 def _shown(verdict: Verdict) -> str:

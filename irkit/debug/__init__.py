@@ -1,6 +1,7 @@
 """Functions over a trace. Reading order: lines (where a node is printed), summary (numbers), idle,
 remarks, printing, timing, golden, table (how numbers print); inputs, compare, precision, running
-(native, native_child), primitives (the steps of a schedule), check (does each step keep the
+(native, native_child, guarded), primitives (the steps of a schedule), check (does each step keep
+the
 meaning), graph_check; bisect (which rewrite does not; watching), contracts (what every pass
 promises; contract_child); carrying, child (child_main), isolate (alarm, isolated_pass),
 isolated_kernel; explain (where), crash_file, crash, replay (a failed pass explains itself), guard;
@@ -19,6 +20,7 @@ from irkit.debug.crash_file import Crash, read_crash
 from irkit.debug.explain import explain
 from irkit.debug.golden import golden_diff, phase_texts, write_golden
 from irkit.debug.guard import Guard, with_guard
+from irkit.debug.guarded import Flush, GuardedKernel, Yard
 from irkit.debug.idle import Idle, idle_passes
 from irkit.debug.inputs import InputSet, input_sets
 from irkit.debug.isolate import Isolation, isolate, time_limit
@@ -50,7 +52,9 @@ __all__ = [
     "Culprit",
     "Difference",
     "Failure",
+    "Flush",
     "Guard",
+    "GuardedKernel",
     "Idle",
     "InputSet",
     "Isolation",
@@ -68,6 +72,7 @@ __all__ = [
     "Said",
     "Size",
     "Verdict",
+    "Yard",
     "assert_contracts",
     "bisect",
     "carrying_step",

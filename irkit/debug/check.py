@@ -68,13 +68,16 @@ class Verdict(msgspec.Struct, frozen=True):
 
 class Options(msgspec.Struct, frozen=True):
     """How to check. ``native`` None means: only where the interpreter would take too long, which
-    is more than ``max_steps``."""
+    is more than ``max_steps``. ``guarded`` runs native code amid pages that nobody may touch, in a
+    process of its own, also where the interpreter vouches for the program: it finds what code
+    generation does wrong."""
 
     inputs: Mapping[str, ArrayLike] = {}
     dims: Mapping[str, int] = {}
     seed: int = 0
     samples: int = 4
     native: bool | None = None
+    guarded: bool = False
     kernels: bool = False  # Run a graph with its kernels too.
     max_steps: int = MAX_STEPS
     seconds: float = MAX_SECONDS  # For each call of native code that nobody vouches for.
@@ -213,7 +216,8 @@ class Subject:
         engine.max_steps *= PATIENCE  # What a pass makes may take longer, but not without end.
         self.runs = [Runs(engine, self.inputs)]
         if self.options.native:
-            self.runs.append(Runs(Native(trusted=True), self.inputs))
+            native = Native(trusted=not self.options.guarded, worker=self.worker)
+            self.runs.append(Runs(native, self.inputs))
 
     def _prepare_native(self) -> None:
         if self.options.native is False:

@@ -8,7 +8,7 @@ import numpy as np
 from irkit.core import IRKitError
 from irkit.debug.child import Child, ChildDied, Limits
 from irkit.debug.inputs import Array
-from irkit.debug.native_child import run_fenced
+from irkit.debug.native_child import run_guarded
 from irkit.ir import PrimFunc
 
 
@@ -28,7 +28,7 @@ class NativeWorker:
         too long.
         """
         try:
-            return self._child.call(run_fenced, func.script(), [_packed(arg) for arg in args])
+            return self._child.call(run_guarded, func.script(), [_packed(arg) for arg in args])
         except ChildDied as error:
             raise IRKitError(f"the native code {error.message}") from None
 

@@ -2,63 +2,63 @@
 
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from irkit.core import IRKitError, Target
+from irkit.codegen import emit, runnable
+from irkit.core import Target
+from irkit.debug.guarded import Flush, GuardedKernel, Yard
 from irkit.debug.inputs import Array
 from irkit.ir import PrimFunc, parse
-from irkit.runtime import Kernel, build_kernels
+from irkit.runtime import object_for
 
-MARGIN = 4096
-
-
-class Fenced:
-    """An array amid memory that nobody may write: what lies beside it is filled with a byte of its
-    own, so that a copy of what lies beside another array shows."""
-
-    def __init__(self, number: int, given: Array, strides: tuple[int, ...]) -> None:
-        self.fill = 0xFF - number % 64  # As floats, NaN or enormous.
-        spans = [(n - 1) * step for n, step in zip(given.shape, strides, strict=True)]
-        self.size = 0 if given.size == 0 else sum(spans) + given.itemsize
-        self.memory = np.full(self.size + 2 * MARGIN, self.fill, np.uint8)
-        inner = self.memory[MARGIN : MARGIN + self.size].view(given.dtype)
-        self.array: Array = (
-            np.lib.stride_tricks.as_strided(inner, given.shape, strides) if given.size else given
-        )
-        self.array[...] = given
-
-    def untouched(self) -> bool:
-        """Say whether the memory beside the array is as it was."""
-        beside = (self.memory[:MARGIN], self.memory[-MARGIN:])
-        return all(bool((part == self.fill).all()) for part in beside)
+_SMALL = 4 << 20
+"""Bytes of the arrays of a call whose pages are kept for the next one."""
+_TWICE = 64 << 20
+"""Bytes of the arrays of a call that is made twice: at either end of the guard pages."""
 
 
 class _Known:
-    """What this process has compiled, by its text."""
+    """What this process has compiled, by its text, and the pages that it has guarded."""
 
     def __init__(self) -> None:
-        self.kernels: dict[str, tuple[PrimFunc, Kernel]] = {}
+        self.kernels: dict[str, tuple[PrimFunc, GuardedKernel]] = {}
+        self.yard = Yard()
 
 
 _KNOWN = _Known()
 
 
-def run_fenced(text: str, args: list[tuple[Any, tuple[int, ...] | None]]) -> tuple[Array, ...]:
-    """Compile a function and call it amid fences; return the arrays as it leaves them."""
+def run_guarded(text: str, args: list[tuple[Any, tuple[int, ...] | None]]) -> tuple[Array, ...]:
+    """Compile a function and call it amid pages that nobody may touch; return the arrays as it
+    leaves them.
+
+    Raises: IRKitError if it writes beside an array where it is allowed to; elsewhere, and where it
+    reads there, this process ends.
+    """
     known = _KNOWN.kernels
     if text not in known:
         func = parse(text)
-        known[text] = func, build_kernels([func], Target(opt_level=1))[0]
+        target = msgspec.structs.replace(runnable(Target()), opt_level=1)
+        known[text] = func, GuardedKernel(func, object_for(emit([func], target), target))
     func, kernel = known[text]
-    fences = {
-        number: Fenced(number, arg, strides)
-        for number, (arg, strides) in enumerate(args)
-        if strides is not None
-    }
-    kernel(
-        *(fences[number].array if number in fences else arg for number, (arg, _) in enumerate(args))
+    given = [arg if strides is None else _strided(arg, strides) for arg, strides in args]
+    size = sum(each.nbytes for each in given if isinstance(each, np.ndarray))
+    yard = _KNOWN.yard if size < _SMALL else Yard()
+    # At the start of a page first: what is written a little too far can be told by its name.
+    ends: tuple[Flush, ...] = ("start", "end") if size < _TWICE else ("end",)
+    found = [kernel(yard, given, flush) for flush in ends][-1]
+    return tuple(
+        np.asarray(found[at]) for at, (_, strides) in enumerate(args) if strides is not None
     )
-    for number, fence in fences.items():
-        if not fence.untouched():
-            raise IRKitError(f"the native code writes outside of {func.params[number].name!r}")
-    return tuple(fence.array for fence in fences.values())
+
+
+def _strided(given: Array, strides: tuple[int, ...]) -> Array:
+    """Lay an array out as it was: strides get lost on the way here."""
+    if given.strides == strides or not given.size:
+        return given
+    size = sum((n - 1) * step for n, step in zip(given.shape, strides, strict=True))
+    memory = np.zeros(size + given.itemsize, np.uint8)
+    made: Array = np.lib.stride_tricks.as_strided(memory.view(given.dtype), given.shape, strides)
+    made[...] = given
+    return made

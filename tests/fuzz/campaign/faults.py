@@ -8,10 +8,10 @@ import numpy as np
 
 from irkit.codegen import compile_object, emit
 from irkit.core import rewrite
+from irkit.debug import Flush, GuardedKernel, Yard
 from irkit.fuzz.campaign import Asked, Draw, Ran
 from irkit.fuzz.campaign.worker import tell
 from irkit.fuzz.judging import Outcome
-from irkit.fuzz.judging.guarded import Flush, GuardedKernel, Yard
 from irkit.fuzz.judging.loops import target_of
 from irkit.ir import For, PrimFunc, parse
 from irkit.transform import define_pass

@@ -24,6 +24,7 @@ from irkit.runtime import Library, link
 Flush = Literal["end", "start"]
 PAGE = mmap.PAGESIZE
 _FILL = 0xFE  # Floats of it are enormous, integers large and negative.
+_FILLS = 64  # Each array has its own, so that a copy of what lies beside another one shows.
 _NO_ACCESS = 0
 
 
@@ -39,9 +40,9 @@ class Slot:
         for at in (self.base - PAGE, self.base + self.size):
             _forbid(at)
 
-    def untouched(self, begin: int, end: int) -> bool:
+    def untouched(self, begin: int, end: int, fill: int) -> bool:
         """Say whether all bytes but those of a range are as they were."""
-        return bool((self.bytes[:begin] == _FILL).all() and (self.bytes[end:] == _FILL).all())
+        return bool((self.bytes[:begin] == fill).all() and (self.bytes[end:] == fill).all())
 
 
 def _forbid(address: int) -> None:
@@ -57,13 +58,15 @@ def _libc() -> Any:
 
 
 class Placed:
-    """An array in a slot, flush with one end of it."""
+    """An array in a slot, flush with one end of it; ``number`` is that of the parameter."""
 
-    def __init__(self, slot: Slot, given: NDArray[Any], align: int, flush: Flush) -> None:
+    def __init__(
+        self, slot: Slot, given: NDArray[Any], align: int, flush: Flush, number: int = 0
+    ) -> None:
         spans = sum((n - 1) * s for n, s in zip(given.shape, given.strides, strict=True))
         size = spans + given.itemsize if given.size else 0
-        slot.bytes.fill(_FILL)
-        self.slot = slot
+        self.slot, self.fill = slot, _FILL - number % _FILLS
+        slot.bytes.fill(self.fill)
         self.begin = 0 if flush == "start" else (slot.size - size) // align * align
         self.end = self.begin + size
         inner = slot.bytes[self.begin : self.end]
@@ -86,7 +89,7 @@ class Placed:
     @property
     def untouched(self) -> bool:
         """Say whether the bytes beside the array are as they were."""
-        return self.slot.untouched(self.begin, self.end)
+        return self.slot.untouched(self.begin, self.end, self.fill)
 
 
 class Yard:
@@ -107,7 +110,7 @@ class Yard:
                     array = np.asarray(args[at])
                     align = max(array.itemsize, param.align)
                     slot = self._slot(1 + (_reach(array) - 1) // PAGE)
-                    placed[at] = Placed(slot, array, align, flush)
+                    placed[at] = Placed(slot, array, align, flush, at)
             yield placed
         finally:
             for each in placed.values():

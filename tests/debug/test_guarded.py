@@ -7,8 +7,7 @@ import pytest
 
 from irkit.codegen import compile_object, emit
 from irkit.core import IRKitError
-from irkit.debug import Child, ChildDied, Limits
-from irkit.fuzz.judging.guarded import Flush, GuardedKernel, Yard
+from irkit.debug import Child, ChildDied, Flush, GuardedKernel, Limits, Yard
 from irkit.fuzz.judging.loops import target_of
 from irkit.ir import parse
 from tests.fuzz.campaign.faults import call_amid_guards
@@ -50,6 +49,12 @@ def test_an_access_off_by_one_is_a_crash(child: Child, text: str, flush: Flush, 
 def test_a_write_away_from_the_guard_page_is_told_after_the_call() -> None:
     with pytest.raises(IRKitError, match="writes outside of 'C'"):
         call_amid_guards(copy(write=" + 1"), "start", 0)
+
+
+def test_a_copy_of_what_lies_beside_another_array_is_told() -> None:
+    beyond = copy(read=" + 1", write=" + 1")
+    with pytest.raises(IRKitError, match="writes outside of 'C'"):
+        call_amid_guards(beyond, "start", 0)
 
 
 def test_scalars_symbolic_shapes_strides_and_arrays_of_nothing_arrive() -> None:
