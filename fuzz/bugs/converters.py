@@ -210,8 +210,8 @@ OPERATORS = (
     _op(
         "the place of the largest in other rows",
         "nn.pool",
-        "for index, dim in spatial[::-1] if column_major else spatial:",
-        "for index, dim in spatial[::-1]:",
+        "_by_columns(where, dims[2:]) if column_major else where",
+        "_by_columns(where, dims[2:])",
     ),
     _op(
         "filters of one group spread over all",

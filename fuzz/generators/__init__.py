@@ -1,7 +1,8 @@
 """One grammar with two drivers: what is drawn from a number is drawn by Hypothesis too. Reading
 order: drawn (what a sample is), features, arguments, near, bounded (what floats may be off),
 functions, programs, schedules, pipelines; graph_values, graph_draws, graph_forms, graph_meaning,
-graphs; onnx_windows, onnx_draws, onnx_models; texts."""
+graphs; onnx_windows, onnx_draws, onnx_forms, onnx_models;
+texts."""
 
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.drawn import (

@@ -179,6 +179,7 @@ def pool(g: GraphValues, name: str) -> object:
     if not x.sure:
         return None
     options.pop("dilations", None)  # A window in the pads alone has no place of its largest.
+    options["storage_order"] = g.picks.below(2)
     value = g.builder.op(name, x.value, **options)
     g.ops[name] = None
     g.held += [Held(g.builder.item(value, 0), x.bound), Held(g.builder.item(value, 1), 1000)]

@@ -9,7 +9,7 @@ import numpy as np
 from irkit.core import IRKitError, equal
 from irkit.fuzz.generators.graph_draws import DRAWS, conv, normalised
 from irkit.fuzz.generators.graph_values import GraphValues, Held
-from irkit.graph import Body, Value
+from irkit.graph import Body, TensorType, TupleType, Value
 from irkit.ir import numpy_dtype
 
 _DEEPEST = 2
@@ -17,16 +17,27 @@ _ALIKE = ("relu", "negative", "abs", "identity")
 
 
 def pair(g: GraphValues, name: str) -> object:
-    """Put values together, perhaps with a tuple, and take some out again."""
+    """Put values together, perhaps with a tuple, and take some out again; or take out of what was
+    put together before."""
+    before = [each for each in g.tuples if each in g.told]
+    if before and g.picks.below(2):
+        inner = g.picks.pick(before)
+        assert isinstance(inner.type, TupleType)
+        at = g.picks.below(len(inner.type.items))
+        taken = g.builder.item(inner, at)
+        if isinstance(taken.type, TensorType):
+            g.held.append(Held(taken, *g.told[inner][at]))
+            return taken
     items = [g.any() for _ in range(2 + g.picks.below(2))]
     inner = g.builder.tuple(*(each.value for each in items[1:]))
     whole = g.builder.tuple(items[0].value, inner) if g.picks.one_in(4) else None
     if whole is not None:
         g.held.append(_same(g.builder.item(whole, 0), items[0]))
         inner = g.builder.item(whole, 1)
-    for at, each in list(enumerate(items[1:]))[g.picks.below(2) :]:
+    for at, each in list(enumerate(items[1:]))[g.picks.below(4) :]:
         g.held.append(_same(g.builder.item(inner, at), each))
-    g.tuples.append(inner if whole is None else whole)
+    g.told[inner] = [(each.bound, each.sure) for each in items[1:]]
+    g.tuples += [inner] if whole is None else [inner, whole]
     return inner
 
 

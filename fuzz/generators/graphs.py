@@ -29,6 +29,7 @@ from irkit.graph import (
     arrays_of,
     bindings_of,
     interpret,
+    used_inside,
 )
 from irkit.ir import Const, Var
 from irkit.passes.graph import fuse_ops, lower_to_loops
@@ -84,7 +85,12 @@ def graph_function(picks: Picks, *, whole: bool) -> tuple[GraphFunc, tuple[str, 
     if not results:
         raise Unusable("no operator fitted")
     last = results[-1]
-    others = [value for value in (*g.tuples, *results[:-1]) if picks.one_in(5)]
+    read = set(used_inside(g.builder.body(last)))
+    others = [
+        value
+        for value in (*g.tuples, *results[:-1])
+        if picks.one_in(5) or (value not in read and picks.below(4))
+    ]
     return g.builder.finish(*others, last), tuple(g.ops)
 
 
@@ -170,5 +176,8 @@ def _usual(picks: Picks, *, nested: bool) -> Pipeline:
         return GRAPH.replace("lower-to-loops", vectors)
     if form in (3, 4):
         idle = ("simplify-graph", "fold-batch-norm", "fold-constants", "eliminate-dead-nodes")
-        return GRAPH.without(picks.pick(idle[nested:]))  # Only it makes nested lets flat.
+        made = GRAPH
+        for name in picks.some(idle[nested:], 4):  # Only the first makes nested lets flat.
+            made = made.without(name)
+        return made
     return GRAPH.without("fuse-ops") if form == 5 else GRAPH

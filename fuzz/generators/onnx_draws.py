@@ -40,6 +40,7 @@ class ModelDraws:
         self.weights: list[Any] = []
         self.inputs: list[Tensor] = []
         self.held: list[Tensor] = []
+        self.others: list[tuple[str, int, tuple[int, ...]]] = []
 
     def input(self, rank: int, *, integers: bool = False) -> Tensor:
         shape = tuple(self.picks.pick(_SIZES) for _ in range(rank))
@@ -63,7 +64,12 @@ class ModelDraws:
         return name
 
     def integers(self, *numbers: int) -> str:
-        return self.known(np.asarray(numbers, np.int64))
+        """Make an initializer, or a constant, of whole numbers that decide a shape."""
+        if self.opset < 12 or not self.picks.one_in(4):
+            return self.known(np.asarray(numbers, np.int64))
+        name = f"c{len(self.nodes)}"
+        self.nodes.append(helper.make_node("Constant", [], [name], value_ints=numbers))
+        return name
 
     def any(self, rank: int = -1, *, floats: bool = True) -> Tensor:
         """Pick one of the last tensors of a rank, or make an input."""
@@ -117,6 +123,8 @@ class ModelDraws:
 
 def arithmetic(m: ModelDraws, op: str) -> Tensor | None:
     """Join two tensors that broadcast; divide by what is not small."""
+    if m.opset < 7:
+        return placed(m, op)
     x = m.any(floats=False)
     shape = [1 if m.picks.one_in(4) else n for n in x.shape][m.picks.below(2) if x.rank else 0 :]
     alike = [e for e in m.held if e.shape == x.shape and e.integers == x.integers]
@@ -138,6 +146,21 @@ def arithmetic(m: ModelDraws, op: str) -> Tensor | None:
     return m.node(op, [x, m.weight(shape)], x.shape, bound)
 
 
+def placed(m: ModelDraws, op: str) -> Tensor | None:
+    """Join tensors as operator sets before 7 do: of one shape, or with ``broadcast`` from an axis
+    on, by default that which makes the second end where the first does."""
+    x = m.any()
+    begin, end = sorted((m.picks.below(x.rank + 1), m.picks.below(x.rank + 1)))
+    low, bound = (1.0, x.bound) if op == "Div" else (-2.0, x.bound + 3)
+    bound = x.bound * 3 if op == "Mul" else bound
+    if m.picks.below(2) or begin == end:
+        return m.node(op, [x, m.weight(x.shape, low=low)], x.shape, bound)
+    given: dict[str, Any] = {"broadcast": 1, "axis": begin}
+    if end == x.rank and m.picks.below(2):
+        del given["axis"]
+    return m.node(op, [x, m.weight(x.shape[begin:end], low=low)], x.shape, bound, **given)
+
+
 def unary(m: ModelDraws, op: str) -> Tensor | None:
     x = m.any()
     bound = max(1.0, x.bound) if op in ("Sigmoid", "Tanh") else x.bound
@@ -151,7 +174,8 @@ def batch_norm(m: ModelDraws, op: str) -> Tensor | None:
     x = x or m.any(2 + m.picks.below(3))
     n = x.shape[1]
     parts = [m.weight((n,)), m.weight((n,)), m.weight((n,)), m.weight((n,), low=0.5)]
-    return m.node(op, [x, *parts], x.shape, 4 * x.bound + 20, epsilon=1e-3)
+    given: dict[str, Any] = {} if m.opset >= 7 else {"is_test": 1}
+    return m.node(op, [x, *parts], x.shape, 4 * x.bound + 20, epsilon=1e-3, **given)
 
 
 def clip(m: ModelDraws, op: str) -> Tensor | None:
@@ -189,6 +213,8 @@ def constant(m: ModelDraws, op: str) -> Tensor | None:
 
 def filled(m: ModelDraws, op: str) -> Tensor | None:
     """Fill a shape, by default with 0.0."""
+    if m.opset < 9:
+        return None
     shape = tuple(m.picks.pick(_SIZES) for _ in range(1 + m.picks.below(2)))
     value = numpy_helper.from_array(np.asarray([2.0], np.float32))
     given: dict[str, Any] = {} if m.picks.one_in(3) else {"value": value}
@@ -214,7 +240,7 @@ def pool(m: ModelDraws, op: str) -> Tensor | None:
     kernel = [min(n, 2) for n in x.shape[2:]]
     newer = m.opset >= 10
     attrs, counts = m.window(x, kernel, dilated=newer and op == "MaxPool", may_ceil=newer)
-    if op == "AveragePool" and m.picks.below(2):
+    if op == "AveragePool" and m.opset >= 7 and m.picks.below(2):
         attrs["count_include_pad"] = 1
     return m.node(op, [x], (*x.shape[:2], *counts), x.bound, **attrs)
 
@@ -226,7 +252,8 @@ def mean(m: ModelDraws, op: str) -> Tensor | None:
 
 def dropout(m: ModelDraws, op: str) -> Tensor | None:
     x = m.any()
-    return m.node(op, [x], x.shape, x.bound)
+    given: dict[str, Any] = {} if m.opset >= 7 else {"is_test": 1}
+    return m.node(op, [x], x.shape, x.bound, **given)
 
 
 def flatten(m: ModelDraws, op: str) -> Tensor | None:
@@ -246,6 +273,8 @@ def gemm(m: ModelDraws, op: str) -> Tensor | None:
     w = m.weight((n, inner) if tb else (inner, n))
     bias = [m.weight((n,))] if m.opset < 11 or m.picks.below(2) else []
     scales: dict[str, Any] = {"alpha": 2.0, "beta": 3.0} if m.picks.one_in(3) else {}
+    if m.opset < 7:
+        scales["broadcast"] = 1
     bound = 6 * x.bound * inner + 9
     return m.node(op, [x, w, *bias], (rows, n), bound, transA=ta, transB=tb, **scales)
 
@@ -288,7 +317,7 @@ def softmax(m: ModelDraws, op: str) -> Tensor | None:
     axis = m.picks.below(x.rank)
     axis = axis - x.rank if m.picks.one_in(4) and m.opset >= 11 else axis
     given: dict[str, Any] = {"axis": axis}
-    if m.picks.one_in(4) and (x.rank > 1 or m.opset >= 13):
+    if m.picks.one_in(2) and (x.rank > 1 or m.opset >= 13):
         del given["axis"]
     return m.node(op, [x], x.shape, 1, **given)
 

@@ -14,20 +14,21 @@ from irkit.debug import InputSet
 from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable
 from irkit.fuzz.generators.graphs import allowed_of, rung_of
 from irkit.fuzz.generators.onnx_draws import FLOAT, INT32, ONNX_DRAWS, ROUNDING, ModelDraws, Tensor
+from irkit.fuzz.generators.onnx_forms import ONNX_FORMS
 from irkit.fuzz.generators.onnx_windows import PLAIN_OPERATORS
 from irkit.fuzz.models import reference_outputs
 from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
 
-_MOST_NODES = 6
+_MOST_NODES = 4
 # To convert a model to another operator set takes longer than everything else together.
-_OPSETS = (15, 15, 13, 15, 11, 15, 9, 15, 12, 15, 14)
+_OPSETS = (15, 15, 13, 15, 11, 15, 9, 15, 12, 15, 14, 6, 8)
 _IR_VERSION = 8
 _EXACT = tuple(name for name in ONNX_DRAWS if name not in ROUNDING)
 
 
 def draw_model(picks: Picks) -> Sample:
-    """Draw a model of up to 6 nodes, as bytes, its inputs, and what comes out."""
+    """Draw a model of up to 4 nodes, as bytes, its inputs, and what comes out."""
     whole = bool(picks.below(2))
     model, ops = onnx_model(picks, whole=whole)
     arrays = {info.name: _array(info, picks, whole=whole) for info in model.graph.input}
@@ -57,16 +58,17 @@ def onnx_model(picks: Picks, *, whole: bool) -> tuple[onnx.ModelProto, tuple[str
     while left > 0 and tries < 5 * _MOST_NODES:
         tries += 1
         name = picks.pick(names)
-        if ONNX_DRAWS[name](m, name) is not None:
+        name, draw = picks.pick(ONNX_FORMS) if picks.one_in(12) else (name, ONNX_DRAWS[name])
+        if draw(m, name) is not None:
             ops[name], left = None, left - 1
-    if not m.nodes:
+    if len(m.held) == len(m.inputs):
         raise Unusable("no operator fitted")
     outputs = _outputs(m, picks)
     graph = helper.make_graph(
         m.nodes,
         "main",
         [_info(each) for each in m.inputs],
-        [_info(each) for each in outputs],
+        [*(helper.make_tensor_value_info(*each) for each in m.others), *map(_info, outputs)],
         m.weights,
     )
     imports = [helper.make_opsetid("", m.opset)]
@@ -75,8 +77,11 @@ def onnx_model(picks: Picks, *, whole: bool) -> tuple[onnx.ModelProto, tuple[str
 
 
 def _outputs(m: ModelDraws, picks: Picks) -> list[Tensor]:
+    """Pick the last value, most of those that nothing reads, and some others."""
     made = [each for each in m.held if each not in m.inputs]
-    return [*(each for each in made[:-1] if picks.one_in(5)), made[-1]]
+    read = {name for node in m.nodes for name in node.input}
+    others = [e for e in made[:-1] if picks.one_in(5) or (e.name not in read and picks.below(4))]
+    return [*others, made[-1]]
 
 
 def _info(tensor: Tensor) -> Any:

@@ -4,7 +4,7 @@ Its own reads beside the end of one axis, takes the pads of one axis for those o
 that SAME_LOWER pads at the wrong side, and is at odds with ONNX Runtime about ``ceil_mode``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -64,33 +64,50 @@ def axes_of(spatial: Sequence[int], attrs: dict[str, Any]) -> list[Axis]:
     return [msgspec.structs.replace(axis, begin=b, end=e) for axis, b, e in around]
 
 
-def _pooled(
-    x: NDArray[Any], attrs: dict[str, Any], value: Callable[[NDArray[Any], int], NDArray[Any]]
-) -> NDArray[Any]:
-    """Compute each window; ``value`` gets its elements, and how many with those of the padding."""
-    axes = axes_of(x.shape[2:], attrs)
+def _windows(
+    shape: tuple[int, ...], attrs: dict[str, Any]
+) -> Iterator[tuple[Any, tuple[Any, ...], int]]:
+    """List the place of each window in the result, what it takes of the input, and how many
+    elements it has with those of the padding."""
+    axes = axes_of(shape[2:], attrs)
     ceil = bool(attrs.get("ceil_mode"))
-    made = np.zeros((*x.shape[:2], *(axis.windows(ceil_mode=ceil) for axis in axes)), x.dtype)
-    for window in np.ndindex(*made.shape[2:]):
+    for window in np.ndindex(*(axis.windows(ceil_mode=ceil) for axis in axes)):
         pairs = [(axis, axis.places(at)) for axis, at in zip(axes, window, strict=True)]
         inside = [[at for at in places if 0 <= at < axis.extent] for axis, places in pairs]
         padded = [
             sum(-axis.begin <= at < axis.extent + axis.end for at in places)
             for axis, places in pairs
         ]
-        found = x[np.ix_(range(x.shape[0]), range(x.shape[1]), *inside)]
-        flat = found.reshape(*x.shape[:2], -1)
-        made[(slice(None), slice(None), *window)] = value(flat, int(np.prod(padded)))
-    return made
+        taken = np.ix_(range(shape[0]), range(shape[1]), *inside)
+        yield (slice(None), slice(None), *window), taken, int(np.prod(padded))
+
+
+def _room(x: NDArray[Any], attrs: dict[str, Any], dtype: Any) -> NDArray[Any]:
+    ceil = bool(attrs.get("ceil_mode"))
+    counts = (axis.windows(ceil_mode=ceil) for axis in axes_of(x.shape[2:], attrs))
+    return np.zeros((*x.shape[:2], *counts), dtype)
 
 
 class MaxPool(OpRun):
-    """Take the largest of each window. Source: ONNX MaxPool-12, one output."""
+    """Take the largest of each window, and say where the first of these stands, counted along rows
+    or along columns. Source: ONNX MaxPool-12."""
 
     op_domain = ""
 
-    def _run(self, *args: Any, **attrs: Any) -> tuple[NDArray[Any]]:
-        return (_pooled(args[0], attrs, lambda found, _: found.max(axis=2)),)
+    def _run(self, *args: Any, **attrs: Any) -> tuple[NDArray[Any], ...]:
+        x = np.asarray(args[0])
+        largest, places = _room(x, attrs, x.dtype), _room(x, attrs, np.int64)
+        numbers = np.arange(x.size).reshape(x.shape)
+        if attrs.get("storage_order"):
+            numbers = np.arange(x.size).reshape(*x.shape[:2], *x.shape[:1:-1])
+            numbers = numbers.transpose(0, 1, *range(x.ndim - 1, 1, -1))
+        for window, taken, _ in _windows(x.shape, attrs):
+            found = x[taken].reshape(*x.shape[:2], -1)
+            first = found.argmax(axis=2)[..., None]
+            largest[window] = np.take_along_axis(found, first, 2)[..., 0]
+            where = numbers[taken].reshape(*x.shape[:2], -1)
+            places[window] = np.take_along_axis(where, first, 2)[..., 0]
+        return (largest, places)[: len(self.onnx_node.output)]
 
 
 class AveragePool(OpRun):
@@ -99,11 +116,13 @@ class AveragePool(OpRun):
     op_domain = ""
 
     def _run(self, *args: Any, **attrs: Any) -> tuple[NDArray[Any]]:
-        def mean(found: NDArray[Any], padded: int) -> NDArray[Any]:
+        x = np.asarray(args[0])
+        made = _room(x, attrs, x.dtype)
+        for window, taken, padded in _windows(x.shape, attrs):
+            found = x[taken].reshape(*x.shape[:2], -1)
             count = padded if attrs.get("count_include_pad") else found.shape[2]
-            return found.sum(axis=2) / max(count, 1)
-
-        return (_pooled(args[0], attrs, mean),)
+            made[window] = found.sum(axis=2) / max(count, 1)
+        return (made,)
 
 
 PLAIN_OPERATORS: tuple[type[OpRun], ...] = (MaxPool, AveragePool)

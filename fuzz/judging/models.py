@@ -19,13 +19,14 @@ from irkit.fuzz.judging.agreement import apart
 from irkit.fuzz.judging.course import Course
 from irkit.fuzz.judging.loops import target_of
 from irkit.fuzz.judging.outcome import Wrong
-from irkit.graph import GraphFunc, arrays_of, interpret
+from irkit.graph import GRAPH_LEVEL, GraphFunc, arrays_of, interpret
 from irkit.ir import PrimFunc, Var
 from irkit.phases import DEFAULT, LEGALIZE, compile, for_target
 from irkit.runtime import Model
-from irkit.transform import IR, PassFailed, Step
+from irkit.transform import IR, PassFailed, Pipeline, Step
 
 _LOWER, _PLAN = "lower-to-loops", "plan-memory"
+_NO_PASSES = Pipeline(GRAPH_LEVEL, ())
 
 
 class ModelCase:
@@ -48,8 +49,9 @@ class ModelCase:
             self._interpret_as_drawn()
         with self.course.running("lower"):
             after: IR = self.module
-            apply = self.course.apply
-            self.steps = list(self.sample.pipeline.steps(self.module, verify=False, apply=apply))
+            # As for native code, which is made of what comes out here.
+            pipeline, apply = for_target(self.sample.pipeline, target_of(3)), self.course.apply
+            self.steps = list(pipeline.steps(self.module, verify=False, apply=apply))
             for step in self.steps:
                 after = step.applied_to(after)
             self.course.fired = [step.name for step in self.steps if step.changed]
@@ -59,7 +61,7 @@ class ModelCase:
         planned = {_LOWER, _PLAN} <= set(self.sample.pipeline.names)
         if native and planned and _is_fixed(self.module):
             with self.course.running("O3"):
-                model = self.model = self._compiled()
+                model = self.model = _compiled(after)
                 self._compare_native(model)
             with self.course.running("O0"):
                 self._compare_native(_unoptimised(model))
@@ -113,19 +115,6 @@ class ModelCase:
             if lost:
                 raise Wrong("failed", f"{lost!r} is not in its place when it is needed", _PLAN)
 
-    def _compiled(self) -> Model:
-        try:
-            return compile(
-                self.module,
-                target=target_of(3),
-                graph_pipeline=self.sample.pipeline,
-                verify=False,
-            )
-        except IRKitError as error:
-            if isinstance(error, PassFailed):
-                raise
-            raise Wrong("failed", str(error)) from None
-
     def _compare_native(self, model: Model) -> None:
         for number, inputs in enumerate(self.sample.inputs):
             names = [spec.name for spec in model.plan.inputs]
@@ -171,6 +160,16 @@ def _look_at_kernel(func: PrimFunc) -> None:
             raise Wrong("mismatch", f"{func.name}: {verdict}", verdict.name)
     if failure is not None:
         raise failure
+
+
+def _compiled(lowered: IR) -> Model:
+    assert isinstance(lowered, IRModule)
+    try:
+        return compile(lowered, target=target_of(3), graph_pipeline=_NO_PASSES, verify=False)
+    except IRKitError as error:
+        if isinstance(error, PassFailed):
+            raise
+        raise Wrong("failed", str(error)) from None
 
 
 def _is_fixed(module: IRModule) -> bool:

@@ -140,3 +140,16 @@ def test_graphs_have_branches_functions_nested_lets_and_unknown_extents() -> Non
 
 def _args(sample: Sample) -> list[np.ndarray[Any, Any]]:
     return [np.asarray(each) for each in sample.inputs[0].args]
+
+
+def test_models_have_nodes_of_several_results_and_old_operator_sets() -> None:
+    samples = _drawn("onnx", 120)
+    models = [onnx.load_from_string(s.ir) for s in samples if isinstance(s.ir, bytes)]
+    several = {node.op_type for m in models for node in m.graph.node if len(node.output) > 1}
+    assert {"MaxPool", "Dropout", "BatchNormalization"} <= several
+    assert {m.opset_import[0].version for m in models} >= {6, 8, 9, 11, 12, 13, 14, 15}
+    made_by = [{name for node in m.graph.node for name in node.output} for m in models]
+    assert any(
+        len({each.name for each in m.graph.output} & made) > 2
+        for m, made in zip(models, made_by, strict=True)
+    )

@@ -61,3 +61,20 @@ def test_a_last_window_must_begin_before_the_padding() -> None:
 def test_all_that_same_lower_pads_beyond_the_half_is_before() -> None:
     (axis,) = axes_of([4], {"kernel_shape": [2], "auto_pad": "SAME_LOWER"})
     assert (axis.begin, axis.end, axis.windows()) == (1, 0, 4)
+
+
+def test_of_equals_the_first_along_rows_is_given_however_places_are_counted() -> None:
+    x = np.array([[[[0, 5, 1], [5, 2, 5]]]], np.float64)
+    node_attrs: dict[str, Any] = {"kernel_shape": [2, 2]}
+    assert places(x, **node_attrs) == [1, 1]
+    assert places(x, storage_order=1, **node_attrs) == [2, 2]
+
+
+def places(x: Any, **attrs: Any) -> Any:
+    node = helper.make_node("MaxPool", ["x"], ["y", "i"], **attrs)
+    given = [helper.make_tensor_value_info("x", TensorProto.DOUBLE, list(x.shape))]
+    made = [helper.make_tensor_value_info("i", TensorProto.INT64, None)]
+    graph = helper.make_graph([node], "main", given, made)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    evaluator: Any = ReferenceEvaluator(model, new_ops=list(PLAIN_OPERATORS))
+    return evaluator.run(None, {"x": x})[0].ravel().tolist()

@@ -175,6 +175,14 @@ def test_the_place_of_the_largest_counts_over_the_whole_input() -> None:
     np.testing.assert_array_equal(straight[flat], topi_max(value))
 
 
+def test_of_equals_the_first_along_rows_is_given_however_places_are_counted() -> None:
+    x = te.placeholder((1, 2, 2, 3), name="x")
+    value = np.array([[[[0, 5, 1], [5, 2, 5]], [[1, 1, 1], [1, 1, 1]]]], np.float32)
+    for by_columns, wanted in ((False, [[1, 1], [6, 7]]), (True, [[2, 2], [6, 8]])):
+        _, where = topi.max_pool_with_indices(x, (2, 2), column_major=by_columns)
+        agree([where], {x: value}, np.array([[[each] for each in wanted]], np.int64))
+
+
 def topi_max(value: Any) -> Any:
     n, c, h, w = value.shape
     return value.reshape(n, c, h // 2, 2, w // 2, 2).max((3, 5))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from irkit import ir, te
 from irkit.ir import Expr
-from irkit.te import IterVar, Tensor, compute
+from irkit.te import IterVar, Tensor, compute, elementwise
 from irkit.topi.broadcast import divide
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import (
@@ -60,8 +60,8 @@ def max_pool_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Take the largest element of each window, and where it stands in the flattened input.
 
-    Shapes: x [N, C, D...] -> two of [N, C, P...], the second i64; the first of equals is given.
-    With ``column_major`` the spatial axes are flattened from the first to the last.
+    Shapes: x [N, C, D...] -> two of [N, C, P...], the second i64; of equals the first along rows is
+    given. With ``column_major`` the spatial axes are flattened from the first to the last.
     Source: ONNX MaxPool-12, with Indices.
     """
     slide, sizes = _slide(x, kernel, strides, pads, dilations, ceil_mode, "max_pool")
@@ -76,14 +76,30 @@ def max_pool_with_indices(
         place: Dim = plus(times(i[0], dims[1]), i[1])
         place = times(place, count(dims[2:]))
         flat: Dim = 0
-        for index, dim in spatial[::-1] if column_major else spatial:
+        for index, dim in spatial:
             flat = plus(times(flat, dim), index)
         pair = (plus(place, flat), x(*i[:2], *point))
         found = largest(pair, axis=inside, where=_within(slide, spatial, ceil_mode))
         return found[0], found[1]
 
     where, values = compute((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
-    return values, where
+    # Which of equals is the first does not depend on how places are counted.
+    return values, _by_columns(where, dims[2:]) if column_major else where
+
+
+def _by_columns(where: Tensor, dims: Sequence[Dim]) -> Tensor:
+    """Count places from the first spatial axis to the last, in place of the other way round."""
+
+    def turned(place: Expr) -> Expr:
+        size = ir.index(count(dims))
+        left, flat = place % size, ir.index(0)
+        base = place - left
+        for dim in dims[::-1]:
+            flat = flat * ir.index(dim) + left % ir.index(dim)
+            left = left // ir.index(dim)
+        return base + flat
+
+    return elementwise(turned, where, name="by_columns")
 
 
 def _within(slide: Window, spatial: list[tuple[Expr, Dim]], ceil_mode: bool) -> Expr | None:
