@@ -1,7 +1,9 @@
 """The verb fuzz of the ``irkit`` command."""
 
+import os
 import re
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -9,11 +11,11 @@ from typing import cast
 
 import click
 
-from irkit.core import replacing
+from irkit.core import FormatError, IRKitError, replacing
 from irkit.debug import ChildDied, isolate
-from irkit.fuzz.campaign import Asked, Campaign, Plan, read_draw, run_case
+from irkit.fuzz.campaign import Asked, Campaign, Draw, Plan, read_draw, run_case
 from irkit.fuzz.campaign.draws import checked_names
-from irkit.fuzz.campaign.engine import CASE_SECONDS
+from irkit.fuzz.campaign.engine import CASE_SECONDS, undisturbed
 from irkit.fuzz.campaign.page import as_page
 from irkit.fuzz.campaign.summary import as_junit, exit_code, summary
 from irkit.fuzz.generators import KINDS, Kind
@@ -148,7 +150,11 @@ def fuzz(
             raise click.UsageError("--mutants goes with --time, --cases, --jobs, --seed and --kind")
         hunt = Hunt(seed=seed, count=cases or Hunt().count, kinds=drawn)
         sys.exit(hunt_changes(hunt, jobs=jobs, seconds=seconds))
-    kept = tuple(read_draw(path) for path in sorted(Path(corpus).glob("*.toml")))
+    if report is not None and report == junit:
+        raise click.UsageError(f"--report and --junit cannot both be {report}")
+    for path in filter(None, (report, junit)):
+        _writable(path)  # Or an hour of fuzzing would be for nothing.
+    kept = _kept(Path(corpus))
     if seconds is None and cases is None:
         seconds = _UNITS["m"]
     plan = Plan(
@@ -168,12 +174,45 @@ def fuzz(
     finally:
         with suppress(OSError):  # It stays where there is something in it.
             Path(folder).rmdir()
-    click.echo(summary(campaign))
-    for path, write in ((report, as_page), (junit, as_junit)):
-        if path is not None:
-            with replacing(path) as made:
-                made.write_text(write(campaign), "utf-8")
-    sys.exit(exit_code(campaign))
+    with undisturbed():
+        problems = [
+            problem
+            for path, write in ((report, as_page), (junit, as_junit))
+            if path is not None and (problem := _write(path, write(campaign)))
+        ]
+    click.echo("\n".join((summary(campaign), *problems)))
+    sys.exit(exit_code(campaign) or 2 * bool(problems))
+
+
+def _writable(path: str) -> None:
+    """See whether a file can be made. Raises: IRKitError."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return  # A device, or a pipe, which has no folder of ours.
+    folder = os.path.dirname(path) or "."
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise IRKitError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _write(path: str, text: str) -> str:
+    """Write a file; say why not, if so."""
+    try:
+        with replacing(path) as made:
+            made.write_text(text, "utf-8")
+    except OSError as error:
+        return f"error: {path} cannot be written: {error.strerror}"
+    return ""
+
+
+def _kept(corpus: Path) -> tuple[Draw, ...]:
+    """Read the cases of a folder. Raises: IRKitError if one is none."""
+    try:
+        return tuple(read_draw(path) for path in sorted(corpus.glob("*.toml")) if path.is_file())
+    except IRKitError as error:
+        hint = "Mend or remove it, or name another folder with --corpus."
+        raise FormatError(error.message, hint=f"{error.hint}\n  {hint}".strip()) from None
 
 
 class _Progress:

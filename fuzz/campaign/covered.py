@@ -15,6 +15,7 @@ _MODELS: frozenset[Kind] = frozenset({"graphs", "onnx"})
 _KINDS: dict[str, frozenset[Kind]] = {
     "primitive": frozenset({"schedules"}),
     "op": frozenset({"graphs"}),
+    "step": frozenset({"graphs"}),
     "onnx": frozenset({"onnx"}),
 }
 _TITLES = {
@@ -26,6 +27,7 @@ _TITLES = {
     "primitive": "schedule primitives",
     "refused": "schedule primitives that were refused",
     "op": "operators of graphs",
+    "step": "steps of graphs",
     "onnx": "operators of ONNX",
     "opset": "operator sets of ONNX",
     "rung": "rungs of inputs",

@@ -97,8 +97,9 @@ def read_draw(path: Path) -> Draw:
         fields["file"] = data.get("file", "")
         draw = msgspec.convert(fields, Draw)
     except (ValueError, KeyError) as error:
+        missing = isinstance(error, KeyError)
         raise FormatError(
-            f"{path} is no case of irkit fuzz: {error}",
+            f"{path} is no case of irkit fuzz: {f'it has no {error}' if missing else error}",
             hint=f"It needs kind (one of {', '.join(KINDS)}), seed, number and passes.",
         ) from None
     return draw

@@ -6,10 +6,11 @@ too much memory is a finding with its case, and the next one takes its place.
 """
 
 import queue
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,6 +46,19 @@ _DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "c
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 
 Runner = Callable[[Draw, Asked], Ran]
+
+
+@contextmanager
+def undisturbed() -> Generator[None]:
+    """Let no interrupt into a block that ends soon, and that leaves things half done otherwise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -112,7 +126,8 @@ class Campaign:
         except KeyboardInterrupt:
             self.interrupted = True
         finally:
-            self._end(threads)
+            with undisturbed():
+                self._end(threads)
             self.seconds = time.monotonic() - started
 
     def _collected(self) -> Iterator[None]:
@@ -247,7 +262,10 @@ class _Worker:
         """Run a case; None if the campaign ends meanwhile."""
         if self.case_file is not None:
             # On disk before it runs: whatever happens to this process, the case can be had again.
-            self.case_file.write_text(written(draw), "utf-8")
+            try:
+                self.case_file.write_text(written(draw), "utf-8")
+            except OSError as error:  # A disk that is full is no reason to stop.
+                self.campaign.findings.unwritten = str(error)
         self._renew()
         plan = self.campaign.plan
         asked = asked_of(draw, len(plan.kinds), str(self.tier_file or ""))

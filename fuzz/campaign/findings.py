@@ -72,6 +72,8 @@ class Findings:
         self.folder = folder
         self.kept: list[Finding] = []
         self.counted: Counter[Group] = Counter()
+        self.unwritten = ""
+        """Why something could not be written, if that is so."""
         self._looks: Counter[Group] = Counter()
         self._programs: set[tuple[Group, str]] = set()
         self._made_small: set[Group] = set()
@@ -100,7 +102,10 @@ class Findings:
         self.counted[finding.group] += 1
         self.kept.append(finding)
         if self.folder is not None:
-            write_finding(finding, self.folder)
+            try:
+                write_finding(finding, self.folder)
+            except OSError as error:  # It can be told all the same.
+                self.unwritten = str(error)
 
     def count(self, group: Group) -> None:
         """Count a finding that is like others."""

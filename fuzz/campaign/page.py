@@ -79,6 +79,9 @@ def verdict_of(campaign: Campaign) -> Verdict:
         f"{_many(tally.cases, 'case')} in {campaign.seconds:.1f} s, {tally.valid_share:.2%} valid"
     )
     why = tested_nothing(campaign)
+    unwritten = campaign.findings.unwritten
+    if unwritten:
+        done = f"{done}; not all files could be written: {unwritten}"
     if found:
         groups = ", ".join(
             f"{count} x {symptom}{f' after {named}' if named else ''}"

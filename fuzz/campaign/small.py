@@ -122,7 +122,10 @@ def _traced(sample: Sample, outcome: Outcome, path: Path) -> str:
         kept.extend(_steps(sample))
     if not kept:
         return ""
-    Trace.of(kept, title=path.stem).save(path)
+    try:
+        Trace.of(kept, title=path.stem).save(path)
+    except OSError:  # A disk that is full. The case is worth more than its trace.
+        return ""
     return str(path)
 
 

@@ -114,6 +114,8 @@ def _found(campaign: Campaign) -> Iterator[str]:
             if small.trace:
                 yield f"  each pass:  irkit inspect {small.trace}"
             yield from ("  as a test:", "", *textwrap.indent(small.test, "    ").splitlines())
+    if findings.unwritten:
+        yield f"error: not all files could be written: {findings.unwritten}"
     why = tested_nothing(campaign)
     if why:
         yield ("" if campaign.interrupted else "error: nothing was tested: ") + why

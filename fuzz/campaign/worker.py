@@ -7,6 +7,7 @@ live to tell.
 import hashlib
 import os
 import time
+from contextlib import suppress
 from functools import cache
 
 import msgspec
@@ -158,5 +159,6 @@ def _opened(path: str) -> int:
 
 def tell(path: str, tier: str) -> None:
     """Write down what runs next: the file outlives this process."""
-    if path:
-        os.pwrite(_opened(path), tier.encode().ljust(TIER_BYTES)[:TIER_BYTES], 0)
+    with suppress(OSError):  # Where the disk is full, a crash has no place, and that is all.
+        if path:
+            os.pwrite(_opened(path), tier.encode().ljust(TIER_BYTES)[:TIER_BYTES], 0)

@@ -87,8 +87,9 @@ def read_sample(path: Path) -> Sample:
         raise FormatError(f"{path} is larger than {LARGEST >> 20} MB")
     try:
         return parse_sample(data.decode())
-    except FormatError as error:
-        raise FormatError(f"{path}: {error.message}") from error
+    except IRKitError as error:
+        where = f"{error.span}: " if error.span is not None else ""
+        raise FormatError(f"{path}: {where}{error.message}", hint=error.hint) from error
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: {error}") from None
 

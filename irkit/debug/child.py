@@ -25,7 +25,8 @@ from irkit.debug.where import dumped_traceback
 _T = TypeVar("_T")
 _LENGTH = 8
 _GRACE = 10.0  # seconds beyond the limit: the child stops itself, unless it cannot.
-_START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); \
+_START = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); \
+import sys, json; sys.path[:] = json.loads(sys.argv[1]); \
 from irkit.debug.child_main import serve; serve(sys.argv[2])"
 
 Death = Literal["timeout", "memory", "crash"]

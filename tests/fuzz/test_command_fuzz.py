@@ -9,6 +9,8 @@ from xml.etree import ElementTree as Xml
 import pytest
 from click.testing import CliRunner, Result
 
+from irkit.core import IRKitError
+from irkit.fuzz.campaign import Campaign
 from irkit.fuzz.command_fuzz import fuzz
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Trace
@@ -115,14 +117,75 @@ def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
         (("--time", "0"), "no time"),
         (("--cases", "0"), "0 is not in the range"),
         (("--kind", "poems"), "poems"),
+        (("--jobs", "1000"), "1000 is not in the range"),
+        (("--pass", "1:no.such.module:fn"), "cannot load pass 'no.such.module:fn'"),
+        (("--report", "no/such/folder/x.html"), "no/such/folder/x.html cannot be written"),
+        (("--report", "x", "--junit", "x"), "cannot both be x"),
     ],
 )
 def test_a_mistake_is_said_and_nothing_runs(
     tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
-    result = run(tmp_path, *words)
+    own = ["--findings", str(tmp_path / "findings"), "--corpus", str(tmp_path / "corpus")]
+    result = CliRunner().invoke(fuzz, [*words, *own])
+    assert result.exit_code == 2 or isinstance(result.exception, IRKitError)
+    assert said in f"{result.output}{result.exception}"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = [", "Invalid value"),
+        ("x = 1\n", "it has no 'kind'"),
+        ("irkit_sample = 99\n", "irkit_sample is 99, expected 1"),
+        (
+            'irkit_sample = 1\nkind = "programs"\nprogram = "def f("\npasses = ""\n',
+            "<text>:1:1: expected '):' at the end of the signature",
+        ),
+        ("\udcff", "can't decode byte"),
+    ],
+)
+def test_a_corpus_that_cannot_be_read_is_told_with_its_file(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    corpus = tmp_path / "corpus"
+    (corpus / "a-folder.toml").mkdir(parents=True)
+    (corpus / "broken.toml").write_text(text, errors="surrogateescape")
+    result = CliRunner().invoke(fuzz, ["--cases", "1", "--corpus", str(corpus)])
+    assert isinstance(result.exception, IRKitError)
+    for each in (str(corpus / "broken.toml"), said, "another folder with --corpus"):
+        assert each in str(result.exception)
+
+
+def test_an_interrupt_leaves_the_reports_of_what_was_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(told: object, campaign: Campaign) -> None:
+        if campaign.tally.cases:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("irkit.fuzz.command_fuzz._Progress.__call__", interrupt)
+    page, xml = tmp_path / "report.html", tmp_path / "junit.xml"
+    files = ("--report", str(page), "--junit", str(xml))
+    result = run(tmp_path, "--time", "5m", "--kind", "text", *files)
+    assert result.exit_code == 130
+    assert "interrupted" in result.output
+    assert "Interrupted" in page.read_text()
+    assert Xml.parse(xml).getroot().get("name") == "irkit fuzz"
+
+
+def test_a_report_that_cannot_be_written_in_the_end_is_an_error_after_the_summary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str) -> object:
+        raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr("irkit.fuzz.command_fuzz.replacing", full)
+    page = tmp_path / "report.html"
+    result = run(tmp_path, "--cases", "2", "--kind", "text", "--report", str(page))
     assert result.exit_code == 2
-    assert said in result.output
+    assert result.output.endswith(f"error: {page} cannot be written: No space left on device\n")
 
 
 def test_what_is_no_case_cannot_be_replayed(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """A campaign: cases by number in worker processes that may crash, hang or eat all memory."""
 
 import os
+import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +12,9 @@ from irkit.debug import Child
 from irkit.fuzz.campaign import Campaign, Draw, Plan, read_draw
 from irkit.fuzz.campaign import summary as told
 from irkit.fuzz.campaign.draws import draw_of
-from irkit.fuzz.campaign.engine import Runner
+from irkit.fuzz.campaign.engine import Runner, undisturbed
 from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
+from irkit.fuzz.campaign.page import as_page
 from irkit.fuzz.campaign.summary import exit_code, summary
 from irkit.fuzz.campaign.worker import data_of
 from tests.fuzz.campaign import faults
@@ -124,6 +127,30 @@ def test_an_interrupt_ends_it_with_what_was_counted(tmp_path: Path) -> None:
     assert 5 <= campaign.tally.cases < 1000
     assert "interrupted" in summary(campaign)
     assert not list(tmp_path.glob("running*"))
+
+
+def test_what_must_not_be_left_half_done_hears_no_interrupt() -> None:
+    with undisturbed():
+        os.kill(os.getpid(), signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_disk_that_is_full_is_told_and_the_campaign_goes_on(tmp_path: Path) -> None:
+    plan = Plan(cases=12, seconds=None, kinds=("programs",), folder=tmp_path / "findings")
+    campaign = Campaign(plan, faults.wrong_now_and_then)
+
+    def lose_the_folder(running: Campaign) -> None:
+        shutil.rmtree(tmp_path / "findings", ignore_errors=True)
+
+    campaign.run(lose_the_folder)
+    assert campaign.tally.cases == 12
+    assert len(campaign.findings.kept) == 2
+    assert campaign.findings.kept[-1].file == ""
+    assert "error: not all files could be written" in summary(campaign)
+    assert "not all files could be written" in as_page(campaign)
+    assert exit_code(campaign) == 1
 
 
 def test_a_case_is_on_disk_before_it_runs(tmp_path: Path) -> None:
