@@ -177,6 +177,8 @@ def _left_alone(tree: ast.Module, *, texts: bool) -> set[int]:
             notes = [arg.annotation for arg in every] + [node.returns]
             skipped += [note for note in notes if note is not None] + node.decorator_list
             skipped += [] if node.name not in {"__repr__", "__str__"} else [node]
+        elif isinstance(node, ast.ClassDef):
+            skipped += [*node.keywords, *node.decorator_list]
         elif isinstance(node, ast.AnnAssign):
             skipped.append(node.annotation)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -211,21 +213,26 @@ def _ways(node: ast.AST) -> list[str]:
 
 def _mutant(module: str, site: Site) -> Mutant:
     tree, node, changed = _found(module, site)
-    before, after = (ast.unparse(_shown(each)) for each in (node, changed))
+    around = _around(tree, node)
+    before = ast.unparse(around)
     tree = ast.fix_missing_locations(_Exchange(node, changed).visit(tree))
+    after = ast.unparse(_shown(changed) if around is _shown(node) else around)
     return Mutant(module, node.lineno, f"{before}  ->  {after}", ast.unparse(tree), site)
 
 
 def probed(mutant: Mutant) -> str:
     """Give the source as it is, but with the place asked what it would give if it were changed;
     empty if it cannot be asked. A call is not made twice, since it may change something."""
-    tree, node, changed = _found(mutant.module, mutant.site)
-    kept, other = _shown(node), _shown(changed)
+    tree, node, _ = _found(mutant.module, mutant.site)
+    other_tree, other, changed = _found(mutant.module, mutant.site)
+    kept, asked = _around(tree, node), _around(other_tree, other)
+    asked = _shown(changed) if asked is _shown(other) else asked
     if any(isinstance(inner, (ast.NamedExpr, ast.Yield, ast.Await)) for inner in ast.walk(kept)):
         return ""
+    _Exchange(other, changed).visit(other_tree)
     nothing = ast.arguments([], [], None, [], [], None, [])
-    asked = [kept] if isinstance(kept, ast.Call) else [kept, other]
-    lambdas: list[ast.expr] = [ast.Lambda(nothing, each) for each in asked]
+    both = [kept] if isinstance(kept, ast.Call) else [kept, asked]
+    lambdas: list[ast.expr] = [ast.Lambda(nothing, each) for each in both]
     probe = ast.Call(ast.Name(NAME, ast.Load()), lambdas, [])
     made = ast.fix_missing_locations(_Exchange(kept, probe).visit(tree))
     try:
@@ -254,6 +261,21 @@ def _shown(node: _Node) -> ast.expr:
     """Give the expression that is changed."""
     found = node.test if isinstance(node, (ast.If, ast.While)) else node
     assert isinstance(found, ast.expr)
+    return found
+
+
+def _around(tree: ast.Module, node: _Node) -> ast.expr:
+    """Give the expression that is changed; of a constant what it stands in, since it says nothing
+    by itself."""
+    above = {id(below): each for each in ast.walk(tree) for below in ast.iter_child_nodes(each)}
+    found = _shown(node)
+    while isinstance(found, (ast.Constant, ast.UnaryOp, ast.Slice, ast.Tuple)) and (
+        isinstance(node, ast.Constant)
+    ):
+        upper = above[id(found)]
+        if not isinstance(upper, ast.expr):
+            break
+        found = upper
     return found
 
 

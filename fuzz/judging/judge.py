@@ -130,10 +130,13 @@ def explained(error: Exception) -> str:
 def primitive_in(error: BaseException) -> str:
     """Name the primitive that an exception went through first, as a step of a schedule is named;
     nothing if it went through none."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        method: Any = PRIMITIVES.get(frame.f_code.co_name)
-        if method is not None and method.__wrapped__.__code__ is frame.f_code:
-            return f"sch.{frame.f_code.co_name}"
+    found: BaseException | None = error
+    while found is not None:
+        for frame, _ in traceback.walk_tb(found.__traceback__):
+            method: Any = PRIMITIVES.get(frame.f_code.co_name)
+            if method is not None and method.__wrapped__.__code__ is frame.f_code:
+                return f"sch.{frame.f_code.co_name}"
+        found = found.__cause__
     return ""
 
 

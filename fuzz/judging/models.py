@@ -36,7 +36,6 @@ class ModelCase:
         self.sample, self.course = sample, course
         self.steps: list[Step] = []
         self.wanted: list[list[Any]] = []
-        self.model: Model | None = None
         with course.running("draw"):
             try:
                 self.module = module_of(sample)
@@ -61,7 +60,10 @@ class ModelCase:
         planned = {_LOWER, _PLAN} <= set(self.sample.pipeline.names)
         if native and planned and _is_fixed(self.module):
             with self.course.running("O3"):
-                model = self.model = _compiled(after)
+                model = _compiled(after)
+            with self.course.running("lowered"):  # Native code may write anywhere, unseen.
+                self.interpret(_with_kernels(after, model))
+            with self.course.running("O3"):
                 self._compare_native(model)
             with self.course.running("O0"):
                 self._compare_native(_unoptimised(model))
@@ -181,6 +183,14 @@ def _is_fixed(module: IRModule) -> bool:
         for param in func.params
         for node in walk(param.type)
     )
+
+
+def _with_kernels(lowered: IR, model: Model) -> IR:
+    """Put the kernels of a model, as they were lowered for it, into the module it was made of."""
+    whole = lowered
+    for step in model.trace.steps:
+        whole = step.applied_to(whole)
+    return whole
 
 
 def _unoptimised(model: Model) -> Model:

@@ -90,4 +90,7 @@ def test_an_exception_of_a_primitive_names_it(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(TypeError) as caught:
         sch.split(loop, [None, 2])
     assert primitive_in(caught.value) == "sch.split"
+    said = ValueError("what the one who drew it says")
+    said.__cause__ = caught.value
+    assert primitive_in(said) == "sch.split"
     assert primitive_in(ValueError("of nobody")) == ""

@@ -55,6 +55,13 @@ def test_probed_source_is_that_of_the_module_with_one_question() -> None:
         assert as_it_is(mutant.module) != mutant.source
 
 
+def test_a_constant_is_shown_and_asked_with_what_it_stands_in() -> None:
+    mutant = mutant_of("remove_no_ops", "self._counts[symbol] > 1")
+    assert mutant.what == "self._counts[symbol] > 0  ->  self._counts[symbol] > 1"
+    asked = "lambda: self._counts[symbol] > 0, lambda: self._counts[symbol] > 1"
+    assert f"{NAME}({asked})" in probed(mutant)
+
+
 def test_each_kind_of_work_is_changed_as_often_as_another() -> None:
     assert set(FAMILIES) > FAMILIES_OF_THE_ISSUE
     families = [modules_of(family) for family in FAMILIES]
