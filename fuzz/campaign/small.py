@@ -91,14 +91,15 @@ def small_case(
     def redraw(made: tuple[int, ...]) -> Sample:
         return with_passes(draw_case(draw.kind, replayed(made)), draw.passes)
 
-    look = partial(look, native=outcome.tier in NATIVE)
+    by_promise = outcome.tier == "promises"
+    about = outcome.named if by_promise else ""
+    look = partial(look, native=outcome.tier in NATIVE, about=about)
     small = make_small(sample, outcome, look, choices=choices, redraw=redraw, seconds=seconds)
     title = " ".join(small.outcome.symptom.split())
     if small.outcome.named:
         title += f" after {small.outcome.named}"
-    by_promise = small.outcome.tier == "promises"
     text = sample_text(small.sample, {"why": small.outcome.message})
-    asked = f", promises={promises!r}, number={draw.number}"
+    asked = f", promises={promises!r}, number={draw.number}, about={about!r}"
     return SmallCase(
         text,
         _TEST.format(title=title, text=text, name=name, options=asked if by_promise else ""),

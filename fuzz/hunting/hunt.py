@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from irkit.core import IRKitError
 from irkit.debug import Limits
@@ -15,7 +16,9 @@ from irkit.fuzz.generators import Sample, Unusable
 from irkit.fuzz.judging import PROMISES, Outcome, explained, judge, primitive_in
 from irkit.fuzz.quarry import Caught, Hunt
 from irkit.fuzz.sample import draw_case
+from irkit.fuzz.schedule_draws import size_of
 from irkit.fuzz.shrinking import (
+    CANDIDATES,
     LIMITS,
     Judged,
     judged_apart,
@@ -23,6 +26,7 @@ from irkit.fuzz.shrinking import (
     recorded,
     replayed,
     sample_text,
+    shrunk,
 )
 
 _PROMISES = tuple(PROMISES)
@@ -48,9 +52,8 @@ def hunted(hunt: Hunt, told: Told) -> Caught:
         except Unusable:
             continue
         except Exception as error:  # Whatever a changed primitive raises, it is found.
-            text = str(error) if isinstance(error, IRKitError) else explained(error)
-            found = Outcome("failed", "draw", primitive_in(error), text)
-            return _caught(draw, found, perf_counter() - started)
+            found = _caught(draw, _failed(error), perf_counter() - started)
+            return _smaller_draw(hunt, draw, tuple(kept), found, told)
         asked: dict[str, Any] = {
             "promises": (_PROMISES[number // len(hunt.kinds) % len(_PROMISES)],),
             "number": number,
@@ -58,10 +61,44 @@ def hunted(hunt: Hunt, told: Told) -> Caught:
         outcome = (judged_apart if hunt.apart else judge)(sample, **asked)
         if outcome.is_finding:
             asked["native"] = outcome.tier in _NATIVE
+            asked["about"] = outcome.named if outcome.tier == "promises" else ""
             seconds = perf_counter() - started
             look = _looking(asked, outcome, partial(told, str(number)))
             return _smaller(hunt, draw, sample, outcome, tuple(kept), look, told, seconds)
     return Caught(number=hunt.first + hunt.count, seconds=perf_counter() - started)
+
+
+def _failed(error: Exception) -> Outcome:
+    text = str(error) if isinstance(error, IRKitError) else explained(error)
+    return Outcome("failed", "draw", primitive_in(error), text)
+
+
+def _smaller_draw(
+    hunt: Hunt, draw: Draw, choices: tuple[int, ...], found: Caught, told: Told
+) -> Caught:
+    """Make choices fewer while drawing fails in the same primitive."""
+    started = perf_counter()
+    told(msgspec.json.encode(found).decode())  # Kept whatever comes.
+
+    def holds(made: tuple[int, ...]) -> bool:
+        nonlocal found
+        told(str(draw.number))
+        try:
+            draw_case(draw.kind, replayed(made))
+        except Unusable:
+            return False
+        except Exception as error:
+            outcome = _failed(error)
+            if outcome.named != found.named:
+                return False
+            size = size_of(error)
+            found = replace(found, message=outcome.message, stages=size[0], steps=size[1])
+            return True
+        return False
+
+    holds(choices)
+    shrunk(choices, holds, seconds=hunt.seconds, candidates=CANDIDATES)
+    return replace(found, shrinking=perf_counter() - started)
 
 
 def _looking(asked: dict[str, Any], outcome: Outcome, told: Callable[[], object]) -> Judged:
@@ -96,7 +133,7 @@ def _smaller(
         seconds=max(_LEAST, min(hunt.seconds, (hunt.whole - seconds) / _SEARCHES)),
     )
     caught = _caught(draw, small.outcome, seconds)
-    return msgspec.structs.replace(
+    return replace(
         caught,
         stages=small.stages,
         steps=small.steps,

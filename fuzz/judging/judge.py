@@ -29,6 +29,7 @@ def judge(
     native: bool = True,
     promises: Sequence[str] = (),
     number: int = 0,
+    about: str = "",
     told: Told = lambda tier: None,
 ) -> Outcome:
     """Run a sample through the tiers, and say what is wrong with it.
@@ -37,7 +38,8 @@ def judge(
     must agree with NumPy. Text and damaged models are read, and must be refused in words or be what
     they say. ``thorough`` runs what is there after each pass too, which is also done
     where anything is wrong, to name the guilty pass. ``promises`` are names of ``PROMISES``, and
-    ``number`` chooses among what they could look at. ``told`` hears of each tier before it runs:
+    ``number`` chooses among what they could look at, unless it is ``about`` a pass. ``told`` hears
+    of each tier before it runs:
     native code that is wrong may take this process with it, and without ``native`` none is run.
     """
     course = Course(told)
@@ -49,6 +51,7 @@ def judge(
         return found
     found = _guarded(course, lambda: case.run(native=native))
     if found is None and isinstance(case, LoopCase):
+        case.about = about
         found = _kept(case, promises, number)
     if found is not None and (_is_named(found, case) or not found.is_finding):
         return found

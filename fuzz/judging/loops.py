@@ -27,7 +27,8 @@ _FLUSH: tuple[Flush, Flush] = ("end", "start")
 
 
 class LoopCase:
-    """A loop function on its way through the tiers."""
+    """A loop function on its way through the tiers; ``about`` is a pass whose promises are looked
+    at, if it is to be one."""
 
     def __init__(self, sample: Sample, course: Course) -> None:
         assert isinstance(sample.ir, PrimFunc)
@@ -36,6 +37,7 @@ class LoopCase:
         self.scheduled: PrimFunc = sample.ir
         self.lowered: PrimFunc = sample.ir
         self.steps: list[Step] = []
+        self.about = ""
         self.reference = Reference(sample, sample.ir)
 
     def run(self, *, native: bool = True) -> None:

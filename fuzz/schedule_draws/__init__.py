@@ -2,7 +2,7 @@
 primitive is tried), loop_draws, mark_draws, block_draws, buffer_draws, other_draws (one function a
 primitive), drawers (the table), attempt (one call), trials (what is checked)."""
 
-from irkit.fuzz.schedule_draws.attempt import OFTEN, Wrong, try_primitive
+from irkit.fuzz.schedule_draws.attempt import OFTEN, Wrong, size_of, try_primitive
 from irkit.fuzz.schedule_draws.drawers import DRAWERS, WITHOUT
 from irkit.fuzz.schedule_draws.trials import Tally, try_schedule, try_schedules
 
@@ -12,6 +12,7 @@ __all__ = [
     "WITHOUT",
     "Tally",
     "Wrong",
+    "size_of",
     "try_primitive",
     "try_schedule",
     "try_schedules",

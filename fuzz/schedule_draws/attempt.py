@@ -1,11 +1,11 @@
 """Try one primitive on a schedule: it is refused and changes nothing, or does what it says."""
 
-from irkit.core import ScheduleError
+from irkit.core import ScheduleError, walk
 from irkit.fuzz.picks import Picks
 from irkit.fuzz.schedule_draws import mark_draws, other_draws
 from irkit.fuzz.schedule_draws.drawers import DRAWERS
 from irkit.fuzz.schedule_draws.site import Site
-from irkit.ir import PrimFunc, script
+from irkit.ir import Block, PrimFunc, script
 from irkit.schedule import Schedule
 
 # What is drawn more than once in the list is drawn more often.
@@ -19,7 +19,10 @@ OFTEN = [
 
 
 class Wrong(AssertionError):
-    """A schedule that changed what a function computes, or failed other than by ScheduleError."""
+    """A schedule that changed what a function computes, or failed other than by ScheduleError;
+    ``size`` counts the stages and the steps up to there, if that is known."""
+
+    size: tuple[int, int] = (0, 0)
 
 
 def try_primitive(sch: Schedule, picks: Picks, name: str, func: PrimFunc) -> bool:
@@ -41,7 +44,15 @@ def try_primitive(sch: Schedule, picks: Picks, name: str, func: PrimFunc) -> boo
 
 def wrong(reason: str, sch: Schedule, name: str, func: PrimFunc) -> Wrong:
     """Say what a primitive did wrong, with the program and the schedule."""
-    return Wrong(
+    made = Wrong(
         f"{name}: {reason}\n\n{sch.trace.as_python()}\nof\n\n{script(func)}\n"
         f"became\n\n{script(sch.func)}"
     )
+    done = sum(not step.primitive.startswith("get_") for step in sch.trace.steps)
+    made.size = sum(1 for _ in walk(func, on=Block)) or 1, done + 1  # And the one that failed.
+    return made
+
+
+def size_of(error: Exception) -> tuple[int, int]:
+    """Count the stages and the steps of a schedule that went wrong, if it is one."""
+    return error.size if isinstance(error, Wrong) else (0, 0)

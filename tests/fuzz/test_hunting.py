@@ -40,6 +40,16 @@ def test_bugs_in_what_reads_and_lowers_models_are_found() -> None:
     assert all(result.caught.stages == 1 for result in results)
 
 
+def test_a_primitive_that_raises_while_it_is_drawn_is_named_and_made_small() -> None:
+    anchor = "rest = rest // found[at].end"
+    raises = Planted("one", "irkit.schedule.loops", anchor, "rest = rest // None", ("fuse",), "")
+    (result,) = hunts([raises], Hunt(count=400, kinds=("schedules",), seconds=1))
+    assert result.right, result.caught
+    assert (result.caught.tier, result.caught.named) == ("draw", "sch.fuse")
+    assert result.caught.is_small
+    assert "TypeError" in result.caught.message
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("planted", HUNTED_ONLY, ids=lambda planted: planted.name)
 def test_every_bug_that_no_fixed_program_shows_is_found_and_made_small(planted: Planted) -> None:

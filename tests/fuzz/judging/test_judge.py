@@ -53,6 +53,12 @@ def copy_everything(func: PrimFunc) -> PrimFunc:
     return func.copied()
 
 
+@define_pass(idempotent=True)
+def exchange_operands(func: PrimFunc) -> PrimFunc:
+    """Exchange what is added, each time anew."""
+    return rewrite(func, lambda node: Add(node.b, node.a, node.dtype), on=Add)
+
+
 @define_pass()
 def raise_an_error(func: PrimFunc) -> PrimFunc:
     """Fail."""
@@ -106,6 +112,15 @@ def test_a_pass_that_lies_about_a_change_breaks_a_promise() -> None:
 def test_what_became_too_large_for_llvm_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("irkit.fuzz.judging.loops._MOST_NODES", 5)
     assert judge(sample_of(DEFAULT)).status == "invalid"
+
+
+def test_a_promise_may_be_asked_of_one_pass_whatever_the_number() -> None:
+    sample = sample_of(DEFAULT.insert(exchange_operands, phase=1))
+    asked = ("passes keep their word",)
+    for number in range(4):
+        found = judge(sample, promises=asked, number=number, about="exchange-operands")
+        assert (found.status, found.named) == ("broken", "exchange-operands")
+        assert judge(sample, promises=asked, number=number, about="lower-blocks").ok
 
 
 def test_a_crash_has_a_tier_and_a_pass_because_they_are_told_before() -> None:
