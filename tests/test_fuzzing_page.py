@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from irkit.fuzz.command_fuzz import fuzz
 from irkit.fuzz.pass_check import PROFILES, PassCase
 from irkit.fuzz.pass_check.examine import SAYS
 
@@ -54,8 +55,12 @@ def test_the_snippets_for_ci_are_yaml_and_keep_corpus_and_report() -> None:
     read = {name: yaml.safe_load(text) for kind, name, text in BLOCKS if kind == "yaml"}
     steps = read[".github/workflows/passes.yml"]["jobs"]["passes"]["steps"]
     assert steps[3]["with"]["path"] == ".irkit/corpus"
-    assert "report" in steps[5]["with"]["path"].split()
+    assert "report" in steps[6]["with"]["path"].split()
     job = read[".gitlab-ci.yml"]["passes"]
+    known = {word for option in fuzz.params for word in option.opts}
+    for command in (steps[5]["run"], job["script"][2]):
+        assert "irkit fuzz" in command
+        assert set(re.findall(r"--[a-z]+", command)) <= known
     assert job["cache"]["paths"] == [".irkit/corpus"]
     assert "report" in job["artifacts"]["paths"]
 
