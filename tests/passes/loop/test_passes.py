@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 
 from irkit.core import Recorder, recording, same, walk
-from irkit.ir import LOOP_LEVEL, PrimFunc, Seq, Stmt, interpret, parse, script, verify
+from irkit.ir import (
+    LOOP_LEVEL,
+    Allocate,
+    Evaluate,
+    If,
+    PrimFunc,
+    Seq,
+    Stmt,
+    interpret,
+    parse,
+    script,
+    verify,
+)
+from irkit.ir.threads import BARRIER
 from irkit.passes import BUILTIN, loop
 from irkit.phases import DEFAULT
 from irkit.transform import apply_pass
@@ -212,6 +225,21 @@ def test_a_buffer_that_nobody_uses_is_dropped() -> None:
     assert [remark.text for remark in recorder.remarks] == [
         "'T' is never used: its allocation is dropped"
     ]
+
+
+def test_a_buffer_is_placed_though_a_statement_stands_in_two_places() -> None:
+    given = func("T = alloc(f32[4])", "T[0] = A[0]", "if A[1] > f32(0.0):", "    C[0] = T[0]")
+    outer = given.body
+    assert isinstance(outer, Allocate)
+    assert isinstance(outer.body, Seq)
+    first, branch = outer.body.stmts
+    assert isinstance(branch, If)
+    waits = Evaluate(BARRIER)
+    inside = branch.replace(then=Seq((waits, branch.then)))
+    made = loop.plan_allocations(
+        given.replace(body=outer.replace(body=Seq((first, waits, inside))))
+    )
+    assert verify(made) == []
 
 
 def test_a_buffer_is_not_moved_into_a_loop_that_reads_what_it_wrote_before() -> None:
