@@ -138,20 +138,28 @@ class Nest:
         if not fits or not self.picks.below(5):
             return ""
         self.axes[fits[0]] = count
+        self.copies *= count if fits[0].startswith("vthread") else 1
         return fits[0]
 
     def _moved(self, var: Var, dim: Expr, integers: Sequence[Expr]) -> Expr:
         """Say which element an iteration writes: each another one."""
         form = self.picks.below(8) if self.wide else 0
-        if form == 6:
+        if self.axes and self.picks.below(2):  # What threads do for each other is done so.
+            form = 6
+        if form == 5:
             return dim - 1 - var
-        if form == 7 and integers:
-            return (var + self.picks.pick(integers) % dim) % dim
+        if form > 5 and integers:  # The last one is that of a loop around, if there is one.
+            by = integers[-1] if form == 6 else self.picks.pick(integers)
+            return (var + by % dim) % dim
         return var
 
     def _reduction(self, extent: Expr) -> None:
         var = Var("r")
-        self.loops.append((var, _ZERO, extent, self._copied(self.picks.pick(_ORDERED), extent), ""))
+        count = as_int(extent)
+        joins = self.block and count and self.picks.below(2)  # Each thread then makes a part of it.
+        thread = self._axis(count) if joins and count else ""
+        kind = "thread" if thread else self._copied(self.picks.pick(_ORDERED), extent)
+        self.loops.append((var, _ZERO, extent, kind, thread))
         self.places.append((var, extent, "reduce"))
 
     def _bare(self, maker: ExprMaker, reduces: bool) -> Stmt:

@@ -5,13 +5,14 @@ is written before it is read, and the iterations of a parallel or vectorized loo
 :func:`arguments` makes arrays to call it with.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from irkit.core import Attrs
+from irkit.fuzz.exchanges import exchange
 from irkit.fuzz.expressions import ExprMaker, Readable
 from irkit.fuzz.nests import Nest
 from irkit.fuzz.picks import Picks, picks
@@ -89,6 +90,14 @@ def loop_function(
     return PrimFunc("f", params, maker.statements())
 
 
+def thread_function(picks: Picks) -> PrimFunc:
+    """Make a small function of threads, once or twice over."""
+    maker = _ProgramMaker(picks, blocks=True, wide=True)
+    params = maker.params()
+    made = maker.repeated(maker.launch) if picks.one_in(3) else maker.launch()
+    return PrimFunc("f", params, made)
+
+
 def arguments(func: PrimFunc, *, seed: int = 0, largest: int = 5) -> list[Any]:
     """Make NumPy arguments: symbolic dimensions are 1 to ``largest``, floats are whole numbers."""
     random = np.random.default_rng(seed)
@@ -133,7 +142,8 @@ class _ProgramMaker:
         for number in range(2 + self.picks.below(2)):
             # The first one has every dimension in it, alone, so that the symbols are bound.
             shape = tuple(self.dims) if number == 0 else self.shape()
-            self.buffers.append(Buffer("ABC"[number], shape, self.dtype()))
+            strides = self.strides(shape) if self.wide and self.picks.one_in(8) else None
+            self.buffers.append(Buffer("ABC"[number], shape, self.dtype(), strides=strides))
         self.root = {buffer: buffer for buffer in self.buffers}
         scalar = Var("x", I64)
         self.integers = [scalar, *(dim for dim in self.dims if isinstance(dim, Var))]
@@ -145,6 +155,15 @@ class _ProgramMaker:
     def shape(self) -> tuple[Expr, ...]:
         return tuple(_few(self.picks.pick(self.dims) for _ in range(self.picks.below(3))))
 
+    def strides(self, shape: Sequence[Expr]) -> tuple[Expr, ...] | None:
+        """Leave gaps between elements or rows, where the extents are known."""
+        found: list[Expr] = []
+        step = 1 + self.picks.below(2)
+        for dim in reversed(shape):
+            found.append(Const(step, I64))
+            step = step * (as_int(dim) or 0) + self.picks.below(3)
+        return tuple(reversed(found)) if step and shape else None
+
     def exprs(self) -> ExprMaker:
         return ExprMaker(self.picks, self.integers, [Readable(buffer) for buffer in self.buffers])
 
@@ -153,7 +172,9 @@ class _ProgramMaker:
         made = list[Stmt]()
         while self.left > 0:
             self.left -= 1
-            form = self.picks.below(14 if self.wide else 10)
+            form = self.picks.below(15 if self.wide else 10)
+            if self.axes and self.again == 1 and self.picks.one_in(3):
+                form = 10
             if form < 5:
                 made.append(self.nest(self.picks.pick(self.buffers)))
             elif form == 5:
@@ -162,7 +183,7 @@ class _ProgramMaker:
                 made.append(self.small())
             elif form in (10, 11):
                 made.append(self.repeated())
-            elif form == 12:
+            elif form in (12, 13):
                 made.append(self.launch())
             else:
                 scope = {7: self.let, 9: self.view}.get(form, self.allocation)
@@ -174,14 +195,14 @@ class _ProgramMaker:
                 self.left = after
         return seq(*made)
 
-    def repeated(self) -> Stmt:
+    def repeated(self, inside: Callable[[], Stmt] | None = None) -> Stmt:
         """Run statements several times: each time they find what the last one has left."""
         if self.again > 1:
             return self.nest(self.picks.pick(self.buffers))
         count = 2 + self.picks.below(_AGAIN - 1)
         var, self.again = Var("s"), count
         kind: LoopKind = "unrolled" if self.picks.one_in(6) else "serial"
-        body = self._inside((*self.integers, var), self.buffers)
+        body = self._inside((*self.integers, var), self.buffers, inside or self.statements)
         self.again = 1
         return For(var, _ZERO, Const(count, I64), body, kind)
 
@@ -189,18 +210,25 @@ class _ProgramMaker:
         """Let threads run some nests, one after the other: there are no barriers yet."""
         if self.axes:
             return self.nest(self.picks.pick(self.buffers))
+        if self.picks.one_in(3):
+            root = {buffer: self.root[buffer] for buffer in self.buffers}
+            made = exchange(self.picks, self.integers, root)
+            if made is not None:
+                return made
         self.axes = dict.fromkeys(("threadIdx.x", *self.picks.some(_AXES, 2)), 0)
-        body = self._inside(self.integers, self.buffers)
+        body = self._inside(self.integers, self.buffers, self.statements)
         self.axes = {}
         return For(Var("b"), _ZERO, Const(1, I64), body, "thread", "blockIdx.x")
 
-    def _inside(self, integers: Sequence[Expr], buffers: Sequence[Buffer]) -> Stmt:
-        """Make one to three statements that use what is known, as one."""
+    def _inside(
+        self, integers: Sequence[Expr], buffers: Sequence[Buffer], make: Callable[[], Stmt]
+    ) -> Stmt:
+        """Make up to three statements that use what is known, as one."""
         known, left = (self.integers, self.buffers), self.left
         self.integers, self.buffers = list(integers), list(buffers)
         self.left = 1 + self.picks.below(max(2, min(3, left)))
         left -= self.left - 1
-        made = self.statements()
+        made = make()
         self.integers, self.buffers = known
         self.left = left
         return made
@@ -252,7 +280,9 @@ class _ProgramMaker:
         return Allocate(buffer, seq(first, self.statements()), attrs)
 
     def view(self) -> Stmt:
-        source = self.picks.pick(self.buffers)
+        source = self.picks.pick([each for each in self.buffers if each.strides is None] or [None])
+        if source is None:
+            return self.statements()
         size, offset = product(source.shape), _ZERO
         whole = as_int(size)
         if whole is not None and whole > 1 and self.picks.below(2):

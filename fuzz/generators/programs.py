@@ -19,7 +19,7 @@ from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.functions import draw_functions
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.programs import loop_function
+from irkit.fuzz.programs import loop_function, thread_function
 from irkit.fuzz.stage_draws import stage_tensors
 from irkit.fuzz.stages import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Numbers, Theme
 from irkit.fuzz.threads import THREADS
@@ -102,11 +102,13 @@ def draw_loops(picks: Picks) -> Sample:
     """Draw a loop function, or take one of the fixed ones; the interpreter says what must come
     out."""
     numbers: Numbers = "whole"
-    if picks.one_in(3):
+    form = picks.below(10)
+    if form > 6:
         fixed = picks.pick(fixed_functions())
         func, inputs = fixed.func, fixed.arguments(picks)
     else:
-        func, numbers = loop_function(picks, max_statements=3, wide=True), picks.pick(_LOOP_NUMBERS)
+        wide = loop_function(picks, max_statements=3, wide=True) if form < 5 else None
+        func, numbers = wide or thread_function(picks), picks.pick(_LOOP_NUMBERS)
         inputs = draw_arguments(func, picks, numbers, empty=False)  # They read the first element.
     if picks.one_in(4):
         func = _with_regions(func)

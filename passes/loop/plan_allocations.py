@@ -26,7 +26,7 @@ entered: their lanes would need a buffer each.
 
 from typing import NamedTuple
 
-from irkit.core import Node, Visit, allowed, carried, children, descend, remark, same, uses, walk
+from irkit.core import Node, Visit, allowed, carried, children, descend, postorder, remark, same, uses, walk
 from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq, visit_below
 from irkit.passes.loop.carried_values import CarriedValues
 from irkit.transform import define_pass
@@ -134,7 +134,9 @@ class _Planner:
         self.own: dict[int, set[Node]] = {}
         self.below: dict[int, set[Node]] = {}
         allocated = {allocate.buffer for allocate in walk(func.body, Allocate)}
-        for stmt in reversed(list(walk(func.body, Stmt))):
+        for stmt in postorder(func.body):
+            if not isinstance(stmt, Stmt):
+                continue
             own = {buffer for buffer in _own_buffers(stmt) if buffer in allocated}
             self.own[id(stmt)] = own
             nested = [c for c in children(stmt) if isinstance(c, Stmt)]
