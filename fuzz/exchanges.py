@@ -77,7 +77,7 @@ class _Thread:
         if repeats:
             rest = For(again, _ZERO, Const(2, I64), rest)
         fill = Store(self.own, (_ZERO,), self.result[self.number])
-        inner = Allocate(self.own, seq(fill, rest))
+        inner = Allocate(self.own, seq(fill, Evaluate(BARRIER), rest))
         return seq(first, Let(self.kept, kept, seq(Evaluate(BARRIER), inner)))
 
     def _step(self, target: Buffer) -> Stmt:

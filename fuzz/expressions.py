@@ -45,6 +45,7 @@ from irkit.ir import (
 _INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
 _FLOAT_OPS = (Add, Sub, Min, Max)
 _MOST_INSIDE = 2
+_INNER = 2
 _DIGITS = (2, 3, 4, 8, 6, 5)
 _COMPARISONS = (eq, ne, lt, le, ge)
 
@@ -110,7 +111,9 @@ class ExprMaker:
     def _integer_leaf(self, dtype: DType) -> Expr:
         form = self.picks.below(3)
         if form == 0 and self.integers:
-            return cast(self.picks.pick(self.integers), dtype)
+            # The last ones are variables of loops.
+            among = self.integers[-_INNER:] if self.picks.below(2) else self.integers
+            return cast(self.picks.pick(among), dtype)
         if form == 1:
             loaded = self.load(dtype)
             if loaded is not None:

@@ -72,7 +72,7 @@ class Nest:
         self.axes = axes or {}
         self.copies = 1
         self.kinds: tuple[LoopKind, ...] = _ORDERED if axes else _FREE
-        self.recurs = wide and not (whole or block or axes) and picks.one_in(5)
+        self.recurs = wide and not (whole or block or axes) and picks.one_in(3)
         if self.recurs:
             self.kinds = _RECURRENT
         self.loops: list[tuple[Var, Expr, Expr, LoopKind, str]] = []
@@ -191,7 +191,7 @@ class Nest:
         target, dtype = self.target, self.target.dtype
         here = Readable(target, place)
         if self.recurs and place:
-            maker.buffers.append(self._neighbour(place))
+            maker.buffers += [self._neighbour(place), self._neighbour(place)]
         if reduces:
             value = bounded(maker.value(dtype, 2))
             join = BitXor if dtype.is_bool else Add

@@ -162,7 +162,8 @@ class _ProgramMaker:
         for dim in reversed(shape):
             found.append(Const(step, I64))
             step = step * (as_int(dim) or 0) + self.picks.below(3)
-        return tuple(reversed(found)) if step and shape else None
+        known = all(as_int(dim) is not None for dim in shape)
+        return tuple(reversed(found)) if shape and known else None
 
     def exprs(self) -> ExprMaker:
         return ExprMaker(self.picks, self.integers, [Readable(buffer) for buffer in self.buffers])

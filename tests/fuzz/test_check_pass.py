@@ -273,7 +273,7 @@ def test_graph_passes_are_tried_on_graphs(tmp_path: Path) -> None:
 
 def test_a_pass_that_ships_is_tried_in_its_place(tmp_path: Path) -> None:
     # Loops must be marked for this one, which few random schedules do.
-    made(unroll_loops, tmp_path, phase=None, examples=25)()
+    made(unroll_loops, tmp_path, phase=None, examples=50)()
 
 
 @pytest.mark.parametrize(
