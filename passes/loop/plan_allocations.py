@@ -26,7 +26,19 @@ entered: their lanes would need a buffer each.
 
 from typing import NamedTuple
 
-from irkit.core import Node, Visit, allowed, carried, children, descend, postorder, remark, same, uses, walk
+from irkit.core import (
+    Node,
+    Visit,
+    allowed,
+    carried,
+    children,
+    descend,
+    postorder,
+    remark,
+    same,
+    uses,
+    walk,
+)
 from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq, visit_below
 from irkit.passes.loop.carried_values import CarriedValues
 from irkit.transform import define_pass
