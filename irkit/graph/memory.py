@@ -140,7 +140,7 @@ class _Taken:
 
 def _lives(func: GraphFunc) -> list[_Life]:
     """Find from which binding to which each planned tensor is needed."""
-    owned: dict[Value, tuple[_Life, ...]] = {}
+    owned: dict[Value, tuple[_Life, ...]] = {param: _elsewhere(param) for param in func.params}
     names: set[str] = set()
     for at, bind in enumerate(func.body.bindings):
         for value in used_inside(bind.step):
@@ -149,7 +149,8 @@ def _lives(func: GraphFunc) -> list[_Life]:
                 last = len(func.body.bindings) if isinstance(bind.step, Lambda) else at
                 life.last = max(life.last, last)
         made = _storage(bind, at, owned)
-        if made and made[0].value == bind.var.name and bind.var.name in names:
+        computes = not isinstance(bind.step, (Constant, Lambda, Tuple, TupleGet))
+        if computes and bind.var.name in names:
             raise IRKitError(f"two values are named {bind.var.name!r}: a plan goes by names")
         names.add(bind.var.name)
         owned[bind.var] = made
@@ -162,22 +163,26 @@ def _storage(bind: Bind, at: int, owned: dict[Value, tuple[_Life, ...]]) -> tupl
     """List the tensors that a value consists of; tuples share those of their items."""
     step = bind.step
     if isinstance(step, (Constant, Lambda)):
-        return ()
+        return _elsewhere(bind.var)
     if isinstance(step, Tuple):
-        return tuple(life for item in step.items for life in owned.get(item, ()))
+        return tuple(life for item in step.items for life in owned[item])
     if isinstance(step, TupleGet):
         return _part(step, owned)
     sizes = [_bytes(leaf) for leaf in _leaves(bind.var.type)]
     return tuple(_Life(bind.var.name, item, size, at, at) for item, size in enumerate(sizes))
 
 
+def _elsewhere(value: Value) -> tuple[_Life, ...]:
+    """List the tensors of an input or a constant, which no plan has to place."""
+    return tuple(_Life(value.name, item, None, 0, 0) for item, _ in enumerate(_leaves(value.type)))
+
+
 def _part(step: TupleGet, owned: dict[Value, tuple[_Life, ...]]) -> tuple[_Life, ...]:
-    """Find the tensors of one item; where that is unclear, all of them are kept alive."""
-    lives, kind = owned.get(step.value, ()), step.value.type
+    """Find the tensors of one item."""
+    lives, kind = owned[step.value], step.value.type
     assert isinstance(kind, TupleType)
     counts = [sum(1 for _ in _leaves(item)) for item in kind.items]
-    if sum(counts) != len(lives):
-        return lives
+    assert sum(counts) == len(lives), step
     begin = sum(counts[: step.index])
     return lives[begin : begin + counts[step.index]]
 

@@ -98,6 +98,22 @@ def main(x: f32[1, 1, 4, 4]):
     assert lives[("p", 1)] == (0, 4)
 
 
+def test_an_item_of_a_tuple_with_an_input_in_it_is_that_input_alone() -> None:
+    func = parse("""\
+def main(x: f32[4]):
+    a = exp(x)
+    k: f32[1] = constant([1.0])
+    q = (a, k)
+    p = (x, q)
+    y = p[0]
+    z = exp(y)
+    return z
+""")
+    assert [(slot.value, slot.first, slot.last) for slot in memory_plan(func).slots] == [
+        ("a", 0, 4)
+    ]
+
+
 def test_what_a_function_value_refers_to_stays_alive() -> None:
     func = parse("""\
 def main(x: f32[4]):
