@@ -1,7 +1,7 @@
 """Check steps on graphs: the same results before and after, and a memory plan in which every value
 is still there when it is used."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,7 +54,7 @@ def _wrong(whole: IR, expected: list[Array], seed: int) -> str:
         return str(error)
     if len(expected) != len(found) or not all(map(_close, expected, found)):
         return "the results differ"
-    lost = overwritten(whole, _inputs(_main(whole)[1], seed))
+    lost = overwritten(whole, values_of(whole, _inputs(_main(whole)[1], seed)))
     return f"{lost!r} is not in its place when it is needed" if lost else ""
 
 
@@ -86,16 +86,22 @@ def _results(whole: IR, seed: int) -> list[Array]:
         return list(arrays_of(interpret(module, _inputs(func, seed))))
 
 
-def overwritten(whole: IR, inputs: list[Any]) -> str:
-    """Fill an arena as the plan says, binding by binding; name a value that is not in its place
-    when it is used."""
+def values_of(whole: IR, inputs: list[Any]) -> dict[str, Any]:
+    """Interpret a module, and give back all values of its graph by name, those of tuples as
+    tuples."""
     module, func = _main(whole)
+    names = [value.name for value in (*func.params, *(b.var for b in func.body.bindings))]
+    with np.errstate(all="ignore"):
+        return dict(intermediates(module, inputs, names))
+
+
+def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
+    """Fill an arena as the plan says, binding by binding, with values that are known; name one that
+    is not in its place when it is used."""
+    func = _main(whole)[1]
     plan = recorded_plan(func)
     if plan is None:
         return ""
-    names = [bind.var.name for bind in func.body.bindings]
-    with np.errstate(all="ignore"):
-        known = intermediates(module, inputs, names)
     arena = np.zeros(plan.size, np.uint8)
     parts: dict[Value, _Parts] = {}
     for bind in func.body.bindings:
@@ -139,7 +145,7 @@ def _leaves(parts: _Parts) -> Iterator[Value]:
 
 
 def _places(
-    value: Value, known: dict[str, Any], plan: MemoryPlan
+    value: Value, known: Mapping[str, Any], plan: MemoryPlan
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     if value.name not in known:
         return

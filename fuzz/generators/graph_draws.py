@@ -94,7 +94,12 @@ def larger(g: GraphValues, name: str) -> object:
 
 
 def divide(g: GraphValues, name: str) -> object:
-    """Divide by what is at least 1.5."""
+    """Divide by what is at least 1.5, or integers by one."""
+    if g.picks.one_in(3):
+        x = g.any(lambda each: each.sure and each.dtype.kind in "iu")
+        if x.dtype.kind in "iu":
+            by = g.picks.pick((2, 3, 5) if x.dtype.kind == "u" else (-2, 3, 2, -3))
+            return g.op(name, x, g.scalar(by, x.dtype), bound=x.bound)
     x = g.floats()
     size = g.op("abs", g.like(x), bound=8)
     shifted = g.op("add", size, g.scalar(1.5, x.dtype), bound=10)
@@ -236,7 +241,7 @@ def normalised(g: GraphValues, x: Held) -> Held | None:
 
 def lrn(g: GraphValues, name: str) -> object:
     x = g.floats(4)
-    return g.op(name, x, bound=x.bound, sure=False, size=g.picks.pick((3, 1, 2)))
+    return g.op(name, x, bound=x.bound, sure=False, size=g.picks.pick((3, 1, 2)), alpha=0.5)
 
 
 def softmax(g: GraphValues, name: str) -> object:

@@ -36,7 +36,7 @@ from irkit.passes.graph import fuse_ops, lower_to_loops
 from irkit.phases import GRAPH
 from irkit.transform import Pipeline
 
-_MOST_OPS = 7
+_MOST_OPS = 6
 _UNITS = 64
 _OWN_ERRORS = 16
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
@@ -44,7 +44,7 @@ _EXACT = tuple(name for name in DRAWS if name not in ROUNDING)
 
 
 def draw_graph(picks: Picks) -> Sample:
-    """Draw a graph of up to 7 operators, its arguments, and passes over it."""
+    """Draw a graph of up to 6 operators, its arguments, and passes over it."""
     whole = bool(picks.below(2))
     func, ops = graph_function(picks, whole=whole)
     inputs = graph_arguments(func, picks, whole=whole)

@@ -80,6 +80,11 @@ class ModelDraws:
             return found[-1 - self.picks.below(min(3, len(found)))]
         return self.input(rank if rank >= 0 else 1 + self.picks.below(4))
 
+    def whole_numbers(self) -> Tensor:
+        """Pick integers, or make an input of them."""
+        found = [each for each in self.held if each.integers]
+        return self.picks.pick(found) if found else self.input(2, integers=True)
+
     def node(
         self,
         op: str,
@@ -107,15 +112,17 @@ class ModelDraws:
         strides = [1 + picks.below(2) for _ in kernel]
         pads = [picks.below(2) if k > 1 else 0 for k in (*kernel, *kernel)]
         attrs: dict[str, Any] = {"kernel_shape": list(kernel), "strides": strides, "pads": pads}
-        if dilated and picks.one_in(4):
+        auto = picks.pick(("SAME_UPPER", "SAME_LOWER", "VALID")) if picks.one_in(4) else ""
+        padded = auto.startswith("SAME")
+        if dilated and picks.one_in(2 if padded else 4):
             attrs["dilations"] = [
-                1 + (2 * k - 1 <= n and picks.below(2))
+                1 + ((padded or 2 * k - 1 <= n) and picks.below(2))
                 for n, k in zip(spatial, kernel, strict=True)
             ]
         if may_ceil and picks.one_in(4):
             attrs["ceil_mode"] = 1
-        if picks.one_in(5):
-            attrs["auto_pad"] = picks.pick(("SAME_UPPER", "SAME_LOWER", "VALID"))
+        if auto:
+            attrs["auto_pad"] = auto
             del attrs["pads"]
         ceil = "ceil_mode" in attrs
         return attrs, [axis.windows(ceil_mode=ceil) for axis in axes_of(spatial, attrs)]
@@ -125,7 +132,7 @@ def arithmetic(m: ModelDraws, op: str) -> Tensor | None:
     """Join two tensors that broadcast; divide by what is not small."""
     if m.opset < 7:
         return placed(m, op)
-    x = m.any(floats=False)
+    x = m.whole_numbers() if m.picks.one_in(4) else m.any(floats=False)
     shape = [1 if m.picks.one_in(4) else n for n in x.shape][m.picks.below(2) if x.rank else 0 :]
     alike = [e for e in m.held if e.shape == x.shape and e.integers == x.integers]
     if x.integers:
@@ -290,8 +297,11 @@ def matmul(m: ModelDraws, op: str) -> Tensor | None:
 
 
 def lrn(m: ModelDraws, op: str) -> Tensor | None:
-    x = m.any(4)
-    return m.node(op, [x], x.shape, x.bound, size=m.picks.pick((3, 1, 2)), alpha=0.01)
+    x, pick = m.any(4), m.picks.pick
+    given: dict[str, Any] = {"size": pick((3, 1, 2, 4)), "alpha": pick((0.5, 0.01))}
+    if m.picks.below(2):
+        given |= {"beta": 0.5, "bias": 2.0}
+    return m.node(op, [x], x.shape, x.bound, **given)
 
 
 def reshape(m: ModelDraws, op: str) -> Tensor | None:

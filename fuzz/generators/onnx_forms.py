@@ -14,7 +14,7 @@ def places(m: ModelDraws, op: str) -> Tensor | None:
     x = m.any(3 + m.picks.below(2))
     if m.opset < 8:
         return None
-    attrs, counts = m.window(x, [min(n, 2) for n in x.shape[2:]], dilated=False)
+    attrs, counts = m.window(x, [min(n, 2) for n in x.shape[2:]], dilated=m.opset >= 10)
     attrs["storage_order"] = m.picks.below(2)
     shape = (*x.shape[:2], *counts)
     return _with(m, m.node(op, [x], shape, x.bound, **attrs), _INT64, shape)

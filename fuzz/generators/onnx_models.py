@@ -53,7 +53,7 @@ def onnx_model(picks: Picks, *, whole: bool) -> tuple[onnx.ModelProto, tuple[str
     m = ModelDraws(picks, picks.pick(_OPSETS), whole=whole)
     m.input(picks.pick((4, 2, 3, 1)), integers=picks.one_in(10))
     left, tries = 1 + picks.below(_MOST_NODES), 0
-    names = _EXACT if whole else tuple(ONNX_DRAWS)
+    names = _EXACT if whole else (*ROUNDING, *ONNX_DRAWS)
     ops = dict[str, None]()
     while left > 0 and tries < 5 * _MOST_NODES:
         tries += 1

@@ -14,7 +14,7 @@ from irkit.core import IRKitError, IRModule, walk
 from irkit.debug import check
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators import Sample
-from irkit.fuzz.graph_check import overwritten
+from irkit.fuzz.graph_check import overwritten, values_of
 from irkit.fuzz.judging.agreement import apart
 from irkit.fuzz.judging.course import Course
 from irkit.fuzz.judging.loops import target_of
@@ -55,8 +55,7 @@ class ModelCase:
                 after = step.applied_to(after)
             self.course.fired = [step.name for step in self.steps if step.changed]
         with self.course.running("lowered"):
-            self.interpret(after)
-            self._look_at_plan(after)
+            self._look_at_lowered(after)
         planned = {_LOWER, _PLAN} <= set(self.sample.pipeline.names)
         if native and planned and _is_fixed(self.module):
             with self.course.running("O3"):
@@ -109,13 +108,27 @@ class ModelCase:
             if why:
                 raise Wrong("mismatch", why, named)
 
-    def _look_at_plan(self, program: IR) -> None:
-        """Ask whether each value is in its place when it is needed: native code that writes into
-        another, or beyond the arena, may do so unseen."""
-        if _PLAN in self.sample.pipeline.names:
-            lost = overwritten(program, self.sample.inputs[0].copied())
+    def _look_at_lowered(self, program: IR) -> None:
+        """Interpret what was made of the model, and ask whether each value is in its place when it
+        is needed: native code that writes into another, or beyond the arena, may do so unseen."""
+        if _PLAN not in self.sample.pipeline.names:
+            return self.interpret(program)
+        assert isinstance(program, IRModule)
+        main = program["main"]
+        assert isinstance(main, GraphFunc)
+        for number, inputs in enumerate(self.sample.inputs):
+            try:
+                known = values_of(program, inputs.copied())
+            except IRKitError as error:
+                raise Wrong("failed", str(error)) from None
+            found = [np.asarray(array) for array in arrays_of(known[main.body.result.name])]
+            why = self._disagreement(number, found)
+            if why:
+                raise Wrong("mismatch", why)
+            lost = overwritten(program, known)
             if lost:
                 raise Wrong("failed", f"{lost!r} is not in its place when it is needed", _PLAN)
+        return None
 
     def _compare_native(self, model: Model) -> None:
         for number, inputs in enumerate(self.sample.inputs):
