@@ -119,7 +119,7 @@ def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
             parts[bind.var] = kept[bind.step.index]
         else:
             for begin, data in _places(bind.var, known, plan):
-                if begin + len(data) > len(arena):
+                if begin < 0 or begin + len(data) > len(arena):
                     return bind.var.name
                 arena[begin : begin + len(data)] = data
         # A kernel reads while it writes, so operands must outlive the result's first byte.

@@ -50,10 +50,11 @@ class LoopCase:
             self.interpret(self.lowered)
         if not native:
             return
-        text = emit([self.lowered], target_of(3))
-        for level in (0, 3):
-            with self.course.running(f"O{level}"):
-                self.run_native(text, level)
+        with self.course.running("O0"):
+            text = emit([self.lowered], target_of(3))
+            self.run_native(text, 0)
+        with self.course.running("O3"):
+            self.run_native(text, 3)
 
     def _interpret_as_drawn(self) -> None:
         engine = Interpreted(self.func)
