@@ -14,8 +14,8 @@ from irkit.fuzz.quarry import Hunt
 
 AT_RANDOM = 120
 """Changes made at random besides the catalogue: as many of each kind of work."""
-MOST_SECONDS = 900.0
-"""Time to draw cases for one change."""
+MOST_SECONDS, LEAST_SECONDS = 900.0, 60.0
+"""Time to draw cases for one change: less where there is a time for all."""
 
 
 def games_of(seed: int) -> list[Game]:
@@ -38,7 +38,9 @@ def hunt_changes(hunt: Hunt, *, jobs: int = 1, seconds: float | None = None) -> 
     started = time.monotonic()
     end = started + seconds if seconds is not None else float("inf")
     games, results = games_of(hunt.seed), list[Result]()
-    for result in hunts(games, hunt, jobs=jobs, seconds=MOST_SECONDS, end=end):
+    share = (end - started) * jobs / len(games)
+    each = min(MOST_SECONDS, max(LEAST_SECONDS, share))
+    for result in hunts(games, hunt, jobs=jobs, seconds=each, end=end):
         if result.caught.cut and time.monotonic() >= end - 1:
             continue
         results.append(result)
