@@ -3,6 +3,7 @@ the parent is gone, so are they."""
 
 import ctypes
 import faulthandler
+import gc
 import os
 import resource
 import select
@@ -68,6 +69,7 @@ def forked(work: Callable[[], bytes], seconds: float) -> tuple[bytes, str]:
     if child == 0:
         try:
             end_with(here)
+            gc.disable()  # It would copy every page that it looks at.
             os.close(reading)
             faulthandler.disable()
             resource.setrlimit(
