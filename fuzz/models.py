@@ -2,9 +2,10 @@
 them in float64.
 
 The reference has traps: at opset 9 it gives Softmax the newest meaning of ``axis``, and
-BatchNormalization the statistics of
-training. So a model is converted to opset 15 first, with ``ir_version`` 8. And its LRN leaves all
-channels but the first few alone (it counts them by the batch), so another takes its place.
+BatchNormalization the statistics of training. So a model is converted to opset 15 first, with
+``ir_version`` 8; and before that operands are placed where opsets before 7 have them, since the
+converter puts each at the first axis. And its LRN leaves all channels but the first few alone (it
+counts them by the batch), so another takes its place.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,9 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 _REFERENCE_OPSET = 15
+_BROADCASTS = 7
+"""The operator set since which operands broadcast as those of NumPy do."""
+_PLACED = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Greater", "Less", "Equal")
 
 
 def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProto:
@@ -85,6 +89,8 @@ def reference_outputs(
     extra = [each for each in newer.graph.output if not each.HasField("type")]
     for each in extra:  # The converter wants types; the evaluator can be asked for any name.
         newer.graph.output.remove(each)
+    if _opset_of(newer) < _BROADCASTS:
+        _say_where_operands_stand(newer)
     if _opset_of(newer) != _REFERENCE_OPSET:
         newer = version_converter.convert_version(newer, _REFERENCE_OPSET)
     evaluator = ReferenceEvaluator(_in_float64(newer), new_ops=[LRN, *operators])
@@ -92,6 +98,33 @@ def reference_outputs(
     run = cast(Callable[..., list[Any]], evaluator.run)
     found = run(names, feeds)
     return dict(zip(names, found, strict=True))
+
+
+def _say_where_operands_stand(model: onnx.ModelProto) -> None:
+    """Give second operands that stand at an axis of the first the dimensions that say so: the
+    converter takes every axis for the first."""
+    ranks = _ranks(model)
+    nodes = list(model.graph.node)
+    del model.graph.node[:]
+    for node in nodes:
+        axis = next((attr for attr in node.attribute if attr.name == "axis"), None)
+        if node.op_type in _PLACED and axis is not None:
+            a, b = node.input
+            after = list(range(ranks[b], ranks[a] - axis.i % ranks[a]))
+            if after:
+                node.input[1] = f"{b}, placed for {node.output[0]}"
+                model.graph.node.add(op_type="Unsqueeze", input=[b], output=[node.input[1]])
+                model.graph.node[-1].attribute.append(helper.make_attribute("axes", after))
+            node.attribute.remove(axis)
+        model.graph.node.append(node)
+
+
+def _ranks(model: onnx.ModelProto) -> dict[str, int]:
+    """Count the dimensions of all values whose shapes are known."""
+    graph = onnx.shape_inference.infer_shapes(model).graph
+    infos = (*graph.value_info, *graph.input, *graph.output)
+    ranks = {each.name: len(each.type.tensor_type.shape.dim) for each in infos}
+    return ranks | {each.name: len(each.dims) for each in graph.initializer}
 
 
 def _opset_of(model: onnx.ModelProto) -> int:

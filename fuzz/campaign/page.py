@@ -26,6 +26,8 @@ from irkit.fuzz.generators import KINDS
 
 MOST_CHARACTERS = 40_000
 """Of a program or a message on the page; the file of the finding has all of it."""
+MOST_IN_FULL = 40
+"""Findings that are shown with their samples and tests; of others there is what is wrong."""
 _TIERS = {
     "draw": "draws the sample, and what NumPy makes of it",
     "interpreter": "interprets it as drawn, against NumPy",
@@ -57,7 +59,10 @@ def as_page(campaign: Campaign) -> str:
             {"symptom": symptom, "named": named, "count": count}
             for (symptom, named), count in campaign.findings.counted.most_common()
         ],
-        findings=[_finding(each) for each in campaign.findings.kept],
+        findings=[
+            _finding(each, in_full=at < MOST_IN_FULL)
+            for at, each in enumerate(campaign.findings.kept)
+        ],
         facts=list(_facts(campaign)),
         command=command_of(campaign),
         under_test=[_under_test(tally, name) for name in tally.under_test],
@@ -195,8 +200,8 @@ def _slow(slow: Slow) -> dict[str, str]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    small = finding.small
+def _finding(finding: Finding, *, in_full: bool) -> dict[str, Any]:
+    small = finding.small if in_full else None
     commands = list[str]()
     if finding.file:
         commands.append(shlex.join(["irkit", "fuzz", "--replay", finding.file]))
@@ -216,7 +221,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "what": "The case as it was drawn"
         if small is None
         else "The smallest sample that shows it",
-        "sample": coloured(finding.text if small is None else small.text),
+        "sample": coloured(finding.text if small is None else small.text) if in_full else "",
         "test": "" if small is None else coloured(small.test),
     }
 

@@ -69,3 +69,21 @@ def test_an_inner_tensor_becomes_an_output_if_there_is_one_of_that_name() -> Non
     assert len(model.graph.output) == 1
     with pytest.raises(KeyError, match="no node of the model makes 'lost'"):
         with_output(model, "lost")
+
+
+@pytest.mark.parametrize(
+    ("axis", "extents"), [(0, (2,)), (1, (5,)), (1, (5, 2)), (2, (2,)), (-1, (5,)), (-2, (2, 5))]
+)
+def test_the_reference_places_operands_where_old_models_have_them(
+    axis: int, extents: tuple[int, ...]
+) -> None:
+    x, y = floats(2, 5, 2, 5), floats(*extents, seed=2)
+    nodes = [
+        make_node("Dropout", ["x"], ["kept"], is_test=1),
+        make_node("Sub", ["kept", "y"], ["z"], axis=axis, broadcast=1),
+    ]
+    model = model_of(nodes, {"x": x.shape}, ["z"], opset=6, constants={"y": y})
+    before = axis % 4
+    placed = y.reshape(*(1,) * before, *extents, *(1,) * (4 - before - len(extents)))
+    got = reference_outputs(model, {"x": x})["z"]
+    np.testing.assert_array_equal(got, x.astype(np.float64) - placed)

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from irkit.fuzz.campaign import Campaign
+from irkit.fuzz.campaign import Campaign, page
 from irkit.fuzz.campaign.page import MOST_CHARACTERS, as_page, clipped, command_of, verdict_of
 from tests.fuzz.campaign.campaigns import HOSTILE, campaign_with
 
@@ -31,12 +31,12 @@ class Read(HTMLParser):
 
 
 def test_what_is_hostile_in_a_finding_is_shown_and_never_markup() -> None:
-    page = Read(as_page(campaign_with(findings=2)))
-    assert not page.elements["script"] + page.elements["img"]
-    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    read = Read(as_page(campaign_with(findings=2)))
+    assert not read.elements["script"] + read.elements["img"]
+    assert not [name for name, _ in read.attributes if name.startswith("on")]
     # In two messages, two files and their commands, two samples, a test, and among the operators.
     shown = HOSTILE.replace("\ud800", "\\ud800")
-    assert page.text.count(shown) >= 9
+    assert read.text.count(shown) >= 9
 
 
 def test_a_page_asks_for_nothing_else() -> None:
@@ -93,6 +93,14 @@ def test_a_campaign_without_a_case_has_a_page() -> None:
     campaign = campaign_with(0, fired=0)
     assert verdict_of(campaign).name == "little"
     assert "What each tier ran" in as_page(campaign)
+
+
+def test_of_very_many_findings_the_first_are_shown_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "MOST_IN_FULL", 2)
+    text = as_page(campaign_with(findings=5))
+    assert text.count('<article class="finding"') == 5
+    # The first is shown as it was made small, the second as it was drawn.
+    assert text.count("def") - text.count("default") == 1
 
 
 def test_what_is_long_is_cut() -> None:
