@@ -10,7 +10,7 @@ import msgspec
 from irkit.core import replacing
 from irkit.fuzz.campaign.draws import Draw, written
 from irkit.fuzz.campaign.small import SmallCase
-from irkit.fuzz.judging import Outcome
+from irkit.fuzz.judging import DAMAGED, Outcome
 
 Group: TypeAlias = tuple[str, str]
 _UNUSUAL = re.compile(r"[^a-z0-9]+")
@@ -47,6 +47,20 @@ class Finding(msgspec.Struct):
         """Say in a line what is wrong."""
         after = f" after {self.outcome.named}" if self.outcome.named else ""
         return f"{self.outcome.symptom}{after} ({self.draw.name})"
+
+    @property
+    def commands(self) -> dict[str, list[str]]:
+        """List the commands that look closer, by what they do."""
+        trace = self.small.trace if self.small is not None else ""
+        # The inspector lowers a model itself; one that is damaged it refuses.
+        sound = self.outcome.tier != DAMAGED and Path(self.data_file).suffix == _SUFFIXES["onnx"]
+        shown = trace or (self.data_file if sound else "")
+        made = {
+            "again": ["irkit", "fuzz", "--replay", self.file],
+            "as a test": ["python", "-m", "pytest", self.test_file],
+            "each pass": ["irkit", "inspect", shown],
+        }
+        return {what: words for what, words in made.items() if words[-1]}
 
     @property
     def sure(self) -> str:

@@ -202,13 +202,6 @@ def _slow(slow: Slow) -> dict[str, str]:
 
 def _finding(finding: Finding, *, in_full: bool) -> dict[str, Any]:
     small = finding.small if in_full else None
-    commands = list[str]()
-    if finding.file:
-        commands.append(shlex.join(["irkit", "fuzz", "--replay", finding.file]))
-    if finding.test_file:
-        commands.append(shlex.join(["python", "-m", "pytest", finding.test_file]))
-    if small is not None and small.trace:
-        commands.append(shlex.join(["irkit", "inspect", small.trace]))
     outcome = finding.outcome if small is None else small.outcome
     return {
         "title": finding.title,
@@ -217,7 +210,7 @@ def _finding(finding: Finding, *, in_full: bool) -> dict[str, Any]:
         "size": "" if small is None else small.size,
         "files": [each for each in (finding.file, finding.data_file) if each],
         "message": clipped(outcome.message),
-        "commands": commands,
+        "commands": [shlex.join(words) for words in finding.commands.values()],
         "what": "The case as it was drawn"
         if small is None
         else "The smallest sample that shows it",

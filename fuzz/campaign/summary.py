@@ -1,5 +1,6 @@
 """Say what a campaign did and found: as text, and for CI."""
 
+import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree as Xml
@@ -107,13 +108,12 @@ def _found(campaign: Campaign) -> Iterator[str]:
     for finding in findings.kept:
         yield ""
         yield str(finding)
-        if finding.file:
-            yield f"  again:      irkit fuzz --replay {finding.file}"
-        small = finding.small
-        if small is not None:
-            if small.trace:
-                yield f"  each pass:  irkit inspect {small.trace}"
-            yield from ("  as a test:", "", *textwrap.indent(small.test, "    ").splitlines())
+        if finding.data_file:
+            yield f"  the file:   {finding.data_file}"
+        for what, words in finding.commands.items():
+            yield f"  {what + ':':11} {shlex.join(words)}"
+        if finding.small is not None:
+            yield from ("", *textwrap.indent(finding.small.test, "    ").splitlines())
     if findings.unwritten:
         yield f"error: not all files could be written: {findings.unwritten}"
     why = tested_nothing(campaign)

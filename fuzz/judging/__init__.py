@@ -2,6 +2,7 @@
 course, agreement, loops, models, files, promises, judge."""
 
 from irkit.fuzz.judging.course import place_told
+from irkit.fuzz.judging.files import DAMAGED
 from irkit.fuzz.judging.judge import explained, judge, primitive_in
 from irkit.fuzz.judging.loops import target_of
 from irkit.fuzz.judging.models import is_model, module_of
@@ -9,6 +10,7 @@ from irkit.fuzz.judging.outcome import Outcome, Status
 from irkit.fuzz.judging.promises import PROMISES
 
 __all__ = [
+    "DAMAGED",
     "PROMISES",
     "Outcome",
     "Status",

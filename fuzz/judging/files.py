@@ -6,7 +6,7 @@ from irkit.fuzz.hostile import Verdict, judged_model, try_loading, try_text
 from irkit.fuzz.judging.course import Course
 from irkit.fuzz.judging.outcome import Status, Wrong
 
-TIER = "damaged file"
+DAMAGED = "damaged file"
 _FATES = {
     "refused": "refused",
     "accepted": "read back",
@@ -20,12 +20,12 @@ _DIFFERS = "differs from onnx.reference"
 def judge_file(sample: Sample, course: Course, native: bool) -> None:
     """Read text, or a damaged model, which then runs if that is ``native``. Raises: Wrong."""
     if isinstance(sample.ir, str):
-        with course.running(TIER if sample.damaged else "interpreter"):
+        with course.running(DAMAGED if sample.damaged else "interpreter"):
             verdict = try_text(sample.ir.encode(errors="replace"))
             course.checks.append("print and parse")
     else:
         assert isinstance(sample.ir, bytes)
-        with course.running(TIER):
+        with course.running(DAMAGED):
             verdict = judged_model(sample.ir, PLAIN_OPERATORS) if native else try_loading(sample.ir)
     if verdict.status == "wrong":
         raise Wrong(_status(verdict), f"{verdict.what}: {verdict.message}")

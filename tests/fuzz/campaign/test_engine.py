@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from irkit.debug import Child
-from irkit.fuzz.campaign import Campaign, Draw, Plan, read_draw
+from irkit.fuzz.campaign import Campaign, Draw, Finding, Plan, read_draw
 from irkit.fuzz.campaign import summary as told
 from irkit.fuzz.campaign.draws import draw_of
 from irkit.fuzz.campaign.engine import Runner, undisturbed
@@ -17,6 +17,7 @@ from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
 from irkit.fuzz.campaign.page import as_page
 from irkit.fuzz.campaign.summary import exit_code, summary
 from irkit.fuzz.campaign.worker import data_of
+from irkit.fuzz.judging import Outcome
 from tests.fuzz.campaign import faults
 
 
@@ -105,6 +106,12 @@ def test_a_file_that_is_a_finding_is_kept_as_it_is(kind: str, suffix: str, tmp_p
     assert Path(finding.data_file).suffix == suffix
     assert Path(finding.data_file).read_bytes() == data_of(finding.draw.sample())
     assert read_draw(Path(finding.file)) == finding.draw
+
+
+def test_a_model_that_is_sound_opens_in_the_inspector_and_a_damaged_one_does_not() -> None:
+    for tier, opens in (("O3", True), ("damaged file", False)):
+        finding = Finding(Draw("onnx", 0, 0), Outcome("mismatch", tier), data_file="found.onnx")
+        assert ("each pass" in finding.commands) == opens
 
 
 @pytest.mark.usefixtures("not_tried_again")
