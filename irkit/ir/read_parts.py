@@ -94,6 +94,8 @@ class PartReader(ExprReader):
     def _slice(self, node: ast.expr) -> tuple[Expr, Expr]:
         if not isinstance(node, ast.Slice):
             begin = self.expr(node)
+            if not begin.dtype.is_integer or begin.dtype.lanes != 1:
+                raise self.error(f"expected a scalar integer, found {begin.dtype}", node)
             return begin, Const(1, begin.dtype)
         low, high = node.lower, node.upper
         if low is None or high is None or node.step is not None:
