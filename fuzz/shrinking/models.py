@@ -32,7 +32,7 @@ def smaller_models(sample: Sample) -> Iterator[Sample]:
         return
     results = [info.name for info in whole.model.graph.output]
     size = _size(whole.model)
-    for made in _candidates(whole.model, results, whole.constant):
+    for made in _candidates(whole, results):
         small = _completed(made, whole)
         if small is not None and _size(small) < size:
             found = _sample_of(sample, small, whole)
@@ -72,11 +72,17 @@ class _Whole(msgspec.Struct, frozen=True, eq=False):
                 return None
         return cls(model, values, types, _constant(model))
 
+    def alike(self, a: str, b: str) -> bool:
+        """Say whether two values are known to be of one type and shape."""
+        known = self.values[0]
+        if a not in known or b not in known or self.types[a] != self.types[b]:
+            return False
+        return known[a].shape == known[b].shape
 
-def _candidates(
-    model: onnx.ModelProto, results: Names, constant: frozenset[str]
-) -> Iterator[tuple[onnx.ModelProto, Names, Names]]:
+
+def _candidates(whole: _Whole, results: Names) -> Iterator[tuple[onnx.ModelProto, Names, Names]]:
     """List models, the names of their results, and those of values to be given to them."""
+    model, constant = whole.model, whole.constant
     made = _made_by(model)
     for name in made:
         yield model, (name,), ()
@@ -91,7 +97,7 @@ def _candidates(
             yield model, results, (name,)
     for at, node in enumerate(model.graph.node):
         for name in dict.fromkeys(node.input):
-            if name and not set(node.output) & set(results):
+            if whole.alike(name, node.output[0]) and not set(node.output) & set(results):
                 yield _bypassed(model, at, name), results, ()
     for at, node in enumerate(model.graph.node):
         for attribute in node.attribute:
