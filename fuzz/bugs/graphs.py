@@ -112,7 +112,7 @@ GRAPH_PASSES = (
     Planted(
         "a tuple that does not keep its items alive",
         "irkit.graph.memory",
-        "return tuple(life for item in step.items for life in owned.get(item, ()))",
+        "return tuple(life for item in step.items for life in owned[item])",
         "return ()",
         ("plan-memory",),
         "TUPLE_KEEPS",

@@ -372,7 +372,7 @@ def check_pass(
         check = PassCheck(
             place,
             body,
-            programs_of(chosen) if strategy is None else strategy,
+            programs_of(chosen, place.fits) if strategy is None else strategy,
             demands,
             examples=examples,
             fires=fires,

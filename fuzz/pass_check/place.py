@@ -49,6 +49,14 @@ class Place:
             return pipeline.replace(self.p.name, self.p)
         return pipeline.insert(self.p, **self.where)
 
+    def fits(self, pipeline: Pipeline) -> bool:
+        """Say whether the pass can stand in a pipeline."""
+        try:
+            self.within(pipeline)
+        except IRKitError:
+            return False
+        return True
+
     @cached_property
     def told(self) -> str:
         """Say where it stands."""

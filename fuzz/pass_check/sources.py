@@ -21,6 +21,7 @@ from irkit.transform import IR, Pipeline
 LOOP_KINDS: tuple[Kind, ...] = ("programs", "schedules", "pipelines")
 GRAPH_KINDS: tuple[Kind, ...] = ("graphs",)
 
+_TRIES = 4
 _MARKS: tuple[Callable[[Schedule, LoopRef], None] | None, ...] = (
     None,
     Schedule.unroll,
@@ -53,12 +54,22 @@ def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
 
 
 @st.composite
-def programs_of(draw: st.DrawFn, kinds: tuple[Kind, ...]) -> Drawn:
-    """Draw a program of one of some kinds; of loop programs half are written as raw loops."""
+def programs_of(
+    draw: st.DrawFn, kinds: tuple[Kind, ...], fits: Callable[[Pipeline], bool]
+) -> Drawn:
+    """Draw a program of one of some kinds; of loop programs half are written as raw loops. Graphs
+    that cannot become loops are drawn where what is to be tested ``fits`` into fewer passes."""
     kind = draw(st.sampled_from(kinds))
     if kind == "programs" and draw(st.booleans()):
         return Drawn(draw(prim_funcs()))
-    chosen = draw(picks())
+    for _ in range(_TRIES):
+        found = _chosen(kind, draw(picks()))
+        if kind in LOOP_KINDS or found.pipeline is None or fits(found.pipeline):
+            return found
+    return Drawn(None, why_not="no graph fitted")
+
+
+def _chosen(kind: Kind, chosen: Picks) -> Drawn:
     try:
         found = drawn(draw_sample(kind, chosen))
     except Unusable as error:
@@ -91,7 +102,8 @@ def drawn(value: object) -> Drawn:
 def _of_sample(sample: Sample) -> Drawn:
     made = drawn(sample.ir)
     if not isinstance(made.ir, PrimFunc):
-        return made
+        becomes_loops = "lower-to-loops" in sample.pipeline.names
+        return made if becomes_loops else Drawn(made.ir, sample.pipeline)
     func = made.ir
     for step in schedule_steps(func, sample.schedule) if sample.schedule.steps else ():
         assert isinstance(step.after, PrimFunc)

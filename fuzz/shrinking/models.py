@@ -56,7 +56,8 @@ class _Whole(msgspec.Struct, frozen=True, eq=False):
             model = onnx.load_model_from_string(sample.ir)
         except DecodeError:
             return None
-        if not _is_valid(model):
+        # Where windows go beyond the end, ONNX's own shapes are not what ONNX Runtime makes.
+        if not _is_valid(model, shapes=False):
             return None
         known = onnx.shape_inference.infer_shapes(model).graph
         infos = (*known.input, *known.output, *known.value_info)
@@ -136,9 +137,9 @@ def _completed(
     return made if _is_valid(made) else None
 
 
-def _is_valid(model: onnx.ModelProto) -> bool:
+def _is_valid(model: onnx.ModelProto, *, shapes: bool = True) -> bool:
     try:
-        onnx.checker.check_model(model, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+        onnx.checker.check_model(model, full_check=shapes)  # pyright: ignore[reportUnknownMemberType]
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
         return False
     return True

@@ -157,11 +157,12 @@ def abort_at_blocks(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def swap_operands(func: GraphFunc) -> GraphFunc:
-    """Subtract the other way round."""
+    """Subtract and compare the other way round."""
+    names = ("subtract", "less", "greater", "less_equal", "greater_equal", "atan2")
 
     def swap(bind: Bind) -> Bind | None:
         step = bind.step
-        if not isinstance(step, Op) or step.name != "subtract" or step.attrs:
+        if not isinstance(step, Op) or step.name not in names:
             return None
         return bind.replace(step=step.replace(args=step.args[::-1]))
 
