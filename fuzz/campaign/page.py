@@ -67,6 +67,7 @@ def as_page(campaign: Campaign) -> str:
         command=command_of(campaign),
         under_test=[_under_test(tally, name) for name in tally.under_test],
         kinds=[_kind(tally, name, count) for name, count in tally.kinds.most_common()],
+        fates=[(*name.split(" ", 1), count) for name, count in sorted(tally.fates.items())],
         reasons=tally.reasons.most_common(20),
         tiers=list(_tiers(tally)),
         promises=tally.promises.most_common(),
@@ -144,9 +145,6 @@ def _facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
     yield "speed", f"{speed}; median case {1e3 * tally.median('whole'):.1f} ms"
     if plan.kept:
         yield "corpus", f"{_many(len(plan.kept), 'kept sample')}, run first"
-    if tally.fates:
-        told = ", ".join(f"{fate} {count}" for fate, count in tally.fates.most_common())
-        yield "damaged files", told
     if tally.unplaced:
         yield "no place", f"{_many(tally.unplaced, 'case')} where a pass under test had none"
 

@@ -22,6 +22,7 @@ def ran(status: str = "ok", *, fired: tuple[str, ...] = (), message: str = "") -
         _TIERS,
         ("print and parse",),
         fired,
+        fate="refused" if status == "ok" else "",
         seconds={tier: 0.001 * (1 + at) for at, tier in enumerate(_TIERS)},
     )
     return Ran(outcome, _FEATURES, processor=0.02)

@@ -65,6 +65,7 @@ def test_a_page_says_what_was_run_and_found() -> None:
     ):
         assert said in text, said
     assert re.search(r"my-pass\s*100\s*200\s*50\.0%", text)
+    assert re.search(r"programs\s*refused\s*200\b", text)
 
 
 @pytest.mark.parametrize(
