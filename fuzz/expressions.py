@@ -90,7 +90,9 @@ class ExprMaker:
             return self._integer_leaf(dtype)
         form = self.picks.below(9)
         if form == 8:
-            return digits(self.picks, self._between(dtype))
+            if not self.integers or self.picks.one_in(3):
+                return digits(self.picks, self._integer_leaf(dtype), self.picks.pick(_DIGITS))
+            return digits(self.picks, *index_sum(self.picks, self.integers[-_INNER:], dtype))
         if form < 5:
             cls = self.picks.pick(_INTEGER_OPS)
             a = self.integer(dtype, depth - 1)
@@ -100,13 +102,6 @@ class ExprMaker:
         if form == 6:
             return -self.integer(dtype, depth - 1)
         return self._choice_of(dtype, depth)
-
-    def _between(self, dtype: DType) -> Expr:
-        """Make a sum as indices are: of one or two integers, moved by some."""
-        made = self._integer_leaf(dtype) + const(self.picks.between(max(dtype.low, -8), 8), dtype)
-        if self.picks.below(3):
-            return made
-        return made + self._integer_leaf(dtype) * const(self.picks.pick(_DIGITS), dtype)
 
     def _integer_leaf(self, dtype: DType) -> Expr:
         form = self.picks.below(3)
@@ -198,18 +193,34 @@ class ExprMaker:
         return if_then_else(inside, buffer[at], const(0, buffer.dtype))
 
 
-def digits(picks: Picks, number: Expr) -> Expr:
+def index_sum(picks: Picks, integers: Sequence[Expr], dtype: DType) -> tuple[Expr, int]:
+    """Make a sum as indices are, such as of a split loop, and tell its factor; it may reach a
+    little less or more far than the loop did."""
+    factor = picks.pick(_DIGITS)
+    outer, inner = (cast(picks.pick(integers), dtype) for _ in range(2))
+    outer = outer * const(factor, dtype)
+    made = outer - inner if picks.one_in(3) else outer + inner
+    moved = picks.between(max(dtype.low, -2), 2)
+    return made + const(moved, dtype) if moved else made, factor
+
+
+def digits(picks: Picks, number: Expr, factor: int) -> Expr:
     """Take a number apart by division, as index arithmetic does, and put parts of it together."""
-    a, b = (const(picks.pick(_DIGITS), number.dtype) for _ in range(2))
-    b = a if picks.below(2) else b
+    among = (factor, factor * 2, picks.pick(_DIGITS), factor * 2)
+    a, b = (const(picks.pick(among), number.dtype) for _ in range(2))
+    if number.dtype.kind == "i" and picks.one_in(4):
+        a = const(-picks.pick(among), number.dtype)
     return (
         lambda: number // a * b + number % b,
         lambda: number // a % b,
         lambda: number % a // b,
         lambda: number % (a * b) // a,
-        lambda: number // a * b + number % a,
+        lambda: number // a * a + number % a,
+        lambda: -(number // a * a) - number % a,
+        lambda: number // a,
+        lambda: number % a,
         lambda: (number * a + number % b) // b,
-    )[picks.below(6)]()
+    )[picks.below(9)]()
 
 
 def bounded(value: Expr) -> Expr:

@@ -11,7 +11,7 @@ from math import inf, nan
 import msgspec
 
 from irkit import te
-from irkit.fuzz.expressions import digits
+from irkit.fuzz.expressions import digits, index_sum
 from irkit.fuzz.stages import Made, Stages, constant, is_float
 from irkit.ir import (
     Add,
@@ -187,7 +187,11 @@ class Values:
         high = as_dtype(dtype).high
         form = self.picks.below(12)
         if form == 11:
-            return Number(digits(self.picks, a.expr), high)
+            if self.axes and self.picks.below(3):
+                found, factor = index_sum(self.picks, self.axes, as_dtype(dtype))
+            else:
+                found, factor = a.expr, self.picks.pick(_DIVISORS[:4])
+            return Number(digits(self.picks, found, abs(factor)), high)
         if form == 0:
             return Number(-a.expr, self.s.held(as_dtype(dtype), a.bound))
         if form == 1:

@@ -12,6 +12,9 @@ def floored(A: f32[16], C: f32[64]):
             C[30] = A[i]
         C[(i * 8 - 3) % 8 + 50] = A[i] + f32(1.0)
         C[59 + (0 - i) // 16] = A[i]
+        for j in serial(0, 2):
+            C[31 + (i * 2 + j) // -8] = A[i] * f32(2.0) + f32(j)
+            C[60] = C[60] + f32(20 - (i * 2 + j) // 4 * 4 - (i * 2 + j) % 4)
 """,
     "REMAINDERS": """
 def remainders(A: f32[64], C: f32[64]):

@@ -86,6 +86,22 @@ ARITHMETIC = (
         "REMAINDERS",
     ),
     Planted(
+        "a divisor below 0 taken for one above it",
+        _ARITH + "division",
+        "    if den < 0 or not atoms.fits(num, dtype):\n",
+        "    if not atoms.fits(num, dtype):\n",
+        _USERS,
+        "FLOORED",
+    ),
+    Planted(
+        "a remainder taken away put together as one that is added",
+        _ARITH + "division",
+        "            add_terms(terms, whole.terms, c)\n",
+        "            add_terms(terms, whole.terms, abs(c))\n",
+        _USERS,
+        "FLOORED",
+    ),
+    Planted(
         "a sum of ranges without its upper end",
         _ARITH + "bounds",
         "found = a[0] + b[0], a[1] + b[1]",

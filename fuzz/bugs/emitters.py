@@ -276,6 +276,14 @@ _MEMORY = (
         _THREADED,
     ),
     Planted(
+        "a cache that forgets how much LLVM is to optimise",
+        "irkit.runtime.cache",
+        "str(target.opt_level), llvm_text]",
+        "llvm_text]",
+        ("promises",),
+        "",
+    ),
+    Planted(
         "chunks of a parallel loop that leave out its rest",
         "irkit.codegen.pool_text",
         "%own = add i64 %size, %one",

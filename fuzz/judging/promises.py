@@ -76,10 +76,11 @@ def does_nothing_anywhere(case: LoopCase, number: int) -> None:
 
 
 def cached_is_fresh(case: LoopCase, number: int) -> None:
-    """An object file from the cache is the one that would be made."""
+    """An object file from the cache is the one that would be made, for another target too."""
     target = target_of(0)
     text = emit([case.lowered], target)
     with _cache_folder():
+        object_for(text, target_of(1))
         found = [object_for(text, target) for _ in range(2)]
     if any(image != compile_object(text, target) for image in found):
         raise Wrong("broken", "the object file from the cache is not the one that is made afresh")
