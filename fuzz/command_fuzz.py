@@ -15,7 +15,8 @@ from irkit.core import FormatError, IRKitError, replacing
 from irkit.debug import ChildDied, isolate
 from irkit.fuzz.campaign import Asked, Campaign, Draw, Plan, read_draw, run_case
 from irkit.fuzz.campaign.draws import checked_names
-from irkit.fuzz.campaign.engine import CASE_SECONDS, undisturbed
+from irkit.fuzz.campaign.ending import interruptible, undisturbed
+from irkit.fuzz.campaign.engine import CASE_SECONDS
 from irkit.fuzz.campaign.page import as_page
 from irkit.fuzz.campaign.summary import as_junit, exit_code, summary
 from irkit.fuzz.generators import KINDS, Kind
@@ -169,17 +170,18 @@ def fuzz(
         kept=kept,
     )
     campaign = Campaign(plan)
-    try:
-        campaign.run(_Progress())
-    finally:
-        with suppress(OSError):  # It stays where there is something in it.
-            Path(folder).rmdir()
-    with undisturbed():
-        problems = [
-            problem
-            for path, write in ((report, as_page), (junit, as_junit))
-            if path is not None and (problem := _write(path, write(campaign)))
-        ]
+    with interruptible():
+        try:
+            campaign.run(_Progress())
+        finally:
+            with suppress(OSError):  # It stays where there is something in it.
+                Path(folder).rmdir()
+        with undisturbed():
+            problems = [
+                problem
+                for path, write in ((report, as_page), (junit, as_junit))
+                if path is not None and (problem := _write(path, write(campaign)))
+            ]
     click.echo("\n".join((summary(campaign), *problems)))
     sys.exit(exit_code(campaign) or 2 * bool(problems))
 

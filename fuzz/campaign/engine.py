@@ -6,11 +6,10 @@ too much memory is a finding with its case, and the next one takes its place.
 """
 
 import queue
-import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
 from irkit.fuzz.campaign.draws import Draw, draw_of, written
+from irkit.fuzz.campaign.ending import undisturbed
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
 from irkit.fuzz.campaign.small import SECONDS, SmallCase, small_case
 from irkit.fuzz.campaign.tally import Tally
@@ -46,19 +46,6 @@ _DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "c
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 
 Runner = Callable[[Draw, Asked], Ran]
-
-
-@contextmanager
-def undisturbed() -> Generator[None]:
-    """Let no interrupt into a block that ends soon, and that leaves things half done otherwise."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, old)
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -1,7 +1,9 @@
 """The verb fuzz."""
 
 import html
+import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -158,12 +160,15 @@ def test_a_corpus_that_cannot_be_read_is_told_with_its_file(
         assert each in str(result.exception)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_the_reports_of_what_was_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+
     def interrupt(told: object, campaign: Campaign) -> None:
         if campaign.tally.cases:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), number)
 
     monkeypatch.setattr("irkit.fuzz.command_fuzz._Progress.__call__", interrupt)
     page, xml = tmp_path / "report.html", tmp_path / "junit.xml"
@@ -173,6 +178,7 @@ def test_an_interrupt_leaves_the_reports_of_what_was_done(
     assert "interrupted" in result.output
     assert "Interrupted" in page.read_text()
     assert Xml.parse(xml).getroot().get("name") == "irkit fuzz"
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 def test_a_report_that_cannot_be_written_in_the_end_is_an_error_after_the_summary(

@@ -12,7 +12,8 @@ from irkit.debug import Child
 from irkit.fuzz.campaign import Campaign, Draw, Finding, Plan, read_draw
 from irkit.fuzz.campaign import summary as told
 from irkit.fuzz.campaign.draws import draw_of
-from irkit.fuzz.campaign.engine import Runner, undisturbed
+from irkit.fuzz.campaign.ending import undisturbed
+from irkit.fuzz.campaign.engine import Runner
 from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
 from irkit.fuzz.campaign.page import as_page
 from irkit.fuzz.campaign.summary import exit_code, summary
