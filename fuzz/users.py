@@ -24,11 +24,12 @@ _NATIVE = (
     "irkit.codegen:emit_pool",
 )
 _READ = ("irkit.frontend.onnx:import_onnx", "irkit.te:create_prim_func")
+_TEXT = ("irkit.graph:parse_module", "irkit.ir:parse", "irkit.ir:script")
 _TIERS: dict[str, tuple[str, ...]] = {
     "O0": _NATIVE,
     "O3": _NATIVE,
-    "promises": _NATIVE,
-    "interpreter": (*_READ, "irkit.graph:interpret", "irkit.ir:Interpreted"),
+    "promises": (*_NATIVE, *_TEXT, "irkit.runtime:object_for"),
+    "interpreter": (*_READ, *_TEXT, "irkit.graph:interpret", "irkit.ir:Interpreted"),
     "draw": _READ,
 }
 _DEFINES = (ast.FunctionDef, ast.ClassDef)

@@ -12,6 +12,8 @@ from irkit.fuzz.users import users
 from irkit.passes import BUILTIN
 from irkit.schedule import Schedule
 
+TIERS = {"draw", "interpreter", "lower", "lowered", "O0", "O3", "promises"}
+
 
 def users_of(bug: Planted) -> frozenset[str]:
     return users(bug.module, bug.line_in(source_of(bug.module)))
@@ -27,6 +29,8 @@ def is_right(name: str, named: str, tier: str = "lowered") -> bool:
 
 def test_every_planted_bug_has_users_among_those_that_the_catalogue_accepts() -> None:
     for each in (*CATALOGUE, *HUNTED_ONLY):
+        if set(each.guilty) <= TIERS:
+            continue  # Any part of irkit may be what a tier runs.
         known = {name.removeprefix("sch.").replace("_", "-") for name in users_of(each)}
         assert known & set(each.guilty), each.name
 
