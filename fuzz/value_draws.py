@@ -14,7 +14,7 @@ _EXTENTS = (17, 8, 33)
 
 
 def value_tensors(picks: Picks, theme: Theme) -> list[te.Tensor]:
-    """Make the parameters of a function of 3 to 6 results that only read its two arrays."""
+    """Make the parameters of a function of 2 to 4 results that only read its two arrays."""
     s = Stages(picks, theme)
     shape, dtype = (picks.pick(_EXTENTS),), picks.pick(theme.dtypes)
     given = [s.input(1, shape=shape, dtype=dtype)]
@@ -27,7 +27,7 @@ def value_tensors(picks: Picks, theme: Theme) -> list[te.Tensor]:
         return values.value(dtype if picks.below(4) else "bool", 1 + picks.below(2)).expr
 
     results: list[te.Tensor] = []
-    for at in range(3 + picks.below(4)):
+    for at in range(2 + picks.below(3)):
         made = te.compute(shape, value, name=f"S{at}")
         assert isinstance(made, te.Tensor)
         results.append(made)

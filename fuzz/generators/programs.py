@@ -60,9 +60,9 @@ _FOR_SMALL = DEFAULT.replace("storage-rewrite", storage_rewrite.using(smallest=1
 
 
 def draw_program(picks: Picks) -> Sample:
-    """Draw a program with arguments: mostly stages, one in four a bare loop function, and some that
+    """Draw a program with arguments: mostly stages, one in five a bare loop function, and some that
     apply operations or functions to special values."""
-    if picks.one_in(4):
+    if picks.one_in(5):
         return draw_loops(picks)
     if picks.one_in(30):
         return draw_functions(picks)
