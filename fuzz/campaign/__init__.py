@@ -1,6 +1,5 @@
 """Run many samples and keep what goes wrong. Reading order: draws and worker (a case in a process
-of
-its own), small, findings, tally, ending, engine; covered, summary, page."""
+of its own), small, findings, tally, ending, engine; covered, summary, page."""
 
 from irkit.fuzz.campaign.draws import Draw, draw_of, read_draw, with_passes
 from irkit.fuzz.campaign.engine import Campaign, Plan
