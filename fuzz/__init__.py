@@ -1,10 +1,10 @@
 """Random programs and planted bugs for finding faults. Reading order: expressions, nests,
-exchanges, programs; picks, stages, stage_values, value_draws, stage_draws, schedule_draws (random
-schedules); generators, sample, strategies, coverage (samples of each kind); judging, shrinking,
-campaign, command_fuzz (many samples in worker processes); kernels, threads, fixed_schedules,
-fixed_graphs, cases; trial, quarry, forking, nursery (a changed pass in a child process); planted,
-mutants, score, command_teeth; hunting (are planted bugs found by drawn samples); hostile;
-pass_check (a decorator for users' tests)."""
+exchanges, programs; picks, stages, stage_values, value_draws, stage_steps, stage_draws,
+schedule_draws (random schedules); generators, sample, strategies, coverage (samples of each kind);
+judging, shrinking, campaign, command_fuzz (many samples in worker processes); kernels, threads,
+fixed_schedules, fixed_graphs, cases; trial, quarry, forking, nursery (a changed pass in a child
+process); planted, mutants, users, score, command_teeth; hunting (are planted bugs found by drawn
+samples); hostile; pass_check (a decorator for users' tests)."""
 
 from irkit.debug import InputSet
 from irkit.fuzz.coverage import never_drawn

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from irkit import te
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.stage_values import look_up, multiply, operate, stencil
+from irkit.fuzz.stage_steps import look_up, multiply, operate, stencil
 from irkit.fuzz.stages import SMALL, Made, Stages, Theme, adding, count_of, number
 from irkit.ir import DType, Expr, PrimFunc, Var, as_int, simplify
 

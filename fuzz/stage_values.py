@@ -12,7 +12,7 @@ import msgspec
 
 from irkit import te
 from irkit.fuzz.expressions import digits, index_sum
-from irkit.fuzz.stages import Made, Stages, constant, is_float
+from irkit.fuzz.stages import Stages, constant, is_float
 from irkit.ir import (
     Add,
     BitAnd,
@@ -28,7 +28,6 @@ from irkit.ir import (
     Shr,
     Sub,
     as_dtype,
-    as_int,
     binary,
     call,
     cast,
@@ -159,7 +158,7 @@ class Values:
             bound = self.s.held(as_dtype(dtype), read.bound)
             return Number(cast(read.expr, dtype), bound)
         if held.is_float:
-            return Number(cast(_clamped(read.expr, 4), dtype), 4)
+            return Number(cast(clamped(read.expr, 4), dtype), 4)
         return Number(cast(read.expr % constant(5, str(held)), dtype), 5)
 
     def _chosen(self, dtype: str, depth: int) -> Number:
@@ -283,9 +282,9 @@ class Values:
         if form == 5:
             two = self.picks.pick(("atan2", "pow"))
             other = call("abs", b.expr) + te.const(0.5, dtype)
-            small = _clamped(a.expr, 2)
+            small = clamped(a.expr, 2)
             if two == "pow":
-                return Number(call("pow", _clamped(other, 4), small), 16)
+                return Number(call("pow", clamped(other, 4), small), 16)
             return Number(call("atan2", a.expr, other), 2)
         product, both = a.bound * b.bound, a.bound + b.bound
         if form in (6, 7) and not self.s.over(dtype, product + 8):
@@ -303,7 +302,7 @@ class Values:
         if name in _ANYWHERE:
             return Number(call(name, a.expr), max(a.bound, 2))
         if name in _NEAR:
-            return Number(call(name, _clamped(a.expr, 1 if name == "tan" else 2)), 16)
+            return Number(call(name, clamped(a.expr, 1 if name == "tan" else 2)), 16)
         if name in _POSITIVE:
             least = 1.25 if name == "acosh" else 0.25
             return Number(call(name, call("abs", a.expr) + te.const(least, dtype)), max(a.bound, 4))
@@ -318,85 +317,6 @@ _POSITIVE = ("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "acosh")
 _INSIDE = ("asin", "acos", "atanh")
 
 
-def _clamped(expr: Expr, most: int) -> Expr:
+def clamped(expr: Expr, most: int) -> Expr:
     high = te.const(most, expr.dtype)
     return te.maximum(te.minimum(expr, high), te.const(-most, expr.dtype))
-
-
-def operate(s: Stages, source: Made) -> bool:
-    """Make each element by a random tree of operations on elements at its place."""
-    others = [each for each in s.made if each.shape == source.shape and each is not source]
-    sources = [source, *(s.picks.some(others, 2) if others and s.picks.below(3) else ())]
-    if s.picks.one_in(4):
-        sources.append(s.partner(source, source.shape))
-    dtype = s.picks.pick(s.theme.dtypes) if s.picks.one_in(3) else source.dtype
-    depth, bound = 1 + s.picks.below(3), 0
-
-    def value(*axes: Expr) -> Expr:
-        nonlocal bound
-        reads = [Number(each.tensor[axes], each.bound, s.sure(each)) for each in sources]
-        made = Values(s, axes, reads).value(dtype, depth)
-        bound = made.bound
-        return made.expr
-
-    made = te.compute(source.shape, value, name=s.name())
-    return s.add(made, bound, *sources)
-
-
-def stencil(s: Stages, source: Made) -> bool:
-    """Read neighbours on both sides, and the edge, or nothing, beyond the end."""
-    at = s.picks.below(len(source.shape))
-    dtype, wide = source.dtype, 1 + s.picks.below(2)
-    if s.over(dtype, source.bound * 3) or dtype == "bool":
-        return False
-    guarded = s.picks.below(2)
-    last = source.shape[at] - 1
-
-    def value(*axes: Expr) -> Expr:
-        def near(by: int) -> Expr:
-            index = axes[at] + by
-            inside = logical_and(ge(index, 0), le(index, last))
-            there = index if guarded else te.minimum(te.maximum(index, 0), last)
-            read = source.tensor[(*axes[:at], there, *axes[at + 1 :])]
-            return if_then_else(inside, read, te.const(0, dtype)) if guarded else read
-
-        return near(-wide) - near(0) + near(wide)
-
-    made = te.compute(source.shape, value, name=s.name())
-    return s.add(made, source.bound * 3, source)
-
-
-def multiply(s: Stages, source: Made) -> bool:
-    """Reduce by the product along the last axis, of signs where numbers must stay small."""
-    dtype = "i32" if source.dtype == "bool" else source.dtype
-    integers = s.theme.numbers == "integers" or not is_float(dtype)
-    if not s.theme.adds or (not integers and s.theme.numbers == "fractions"):
-        return False
-    r = te.reduce_axis((0, source.shape[-1]), name="p")
-
-    def value(*axes: Expr) -> Expr:
-        x = cast(source.tensor[(*axes, r)], dtype)
-        return te.prod(x if integers else _clamped(x, 1), axis=r)
-
-    made = te.compute(source.shape[:-1], value, name=s.name())
-    high = as_dtype(dtype).high if not is_float(dtype) else 1
-    return s.add(made, high, source)
-
-
-def look_up(s: Stages, source: Made) -> bool:
-    """Read along an axis where integers of the program say, wrapped around into bounds."""
-    at = s.picks.below(len(source.shape))
-    extent = as_int(source.shape[at])
-    found = [each for each in s.made if not is_float(each.dtype) and len(each.shape) == 1]
-    if not extent or not found:
-        return False
-    where = s.picks.pick(found)
-    shape = (*source.shape[:at], where.shape[0], *source.shape[at + 1 :])
-    if not s.fits(source, shape):
-        return False
-
-    def value(*axes: Expr) -> Expr:
-        place = cast(where.tensor[axes[at]], "i64") % extent
-        return source.tensor[(*axes[:at], place, *axes[at + 1 :])]
-
-    return s.add(te.compute(shape, value, name=s.name()), source.bound, source, where)
