@@ -2,7 +2,7 @@
 llvm_types, llvm_debug, llvm_text, llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory,
 llvm_lazy,
 llvm_expr, llvm_layout, pool, pool_text and llvm_parallel (parallel loops), llvm_record, llvm_stmt,
-llvm_module, llvm_stub; then object, and executor for models."""
+llvm_module, llvm_stub; then masked_stores, object, and executor for models."""
 
 from irkit.codegen.executor import (
     ALIGNMENT,

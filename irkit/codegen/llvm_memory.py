@@ -13,7 +13,6 @@ from irkit.core import IRKitError
 from irkit.ir import I64, Broadcast, DType, Expr, Load, Ramp, Store, as_int
 
 Access = Union[Load, Store]
-_NARROW = ("i8", "i16", "i32")
 
 
 def load(scope: Scope, node: Load) -> str:
@@ -40,7 +39,6 @@ def store(scope: Scope, node: Store) -> None:
         if mask is None:
             text.line(f"store {kind} {value}, ptr {pointer}, align {align}")
             return
-        mask = _not_folded(scope, kind, mask, lanes)
         vector, value = (kind, value) if lanes > 1 else _one(scope, kind, value)
         name = f"llvm.masked.store.{suffix(vector)}.p0"
         text.module.declare(name, f"declare void @{name}({vector}, ptr, {_bools(lanes)})")
@@ -57,20 +55,6 @@ def store(scope: Scope, node: Store) -> None:
         f"call void @{name}({kind} {value}, {table} align {align} {pointers}, "
         f"{_bools(lanes)} {mask or _all(lanes)})"
     )
-
-
-def _not_folded(scope: Scope, kind: str, mask: str, lanes: int) -> str:
-    """Keep the mask of a store of narrow integers from becoming a constant.
-
-    LLVM 22 makes a masked store whose mask is a constant with one lane set into a scalar one, for
-    AVX-512 also where the value was truncated, and then writes all bytes of what it was before.
-    """
-    element = kind.rpartition(" ")[2].rstrip(">")
-    if lanes == 1 or element not in _NARROW or not scope.text.module.has_feature("avx512f"):
-        return mask
-    bools = _bools(lanes)
-    always = broadcast(scope, "i1", scope.text.hidden_true(), lanes)
-    return scope.text.op(f"and {bools} {mask}, {always}")
 
 
 def prefetch(scope: Scope, node: Load) -> None:

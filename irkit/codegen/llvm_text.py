@@ -53,7 +53,6 @@ class FunctionText:
         self._location = ""
         self._subprogram = 0
         self._count = 0
-        self._hidden_true = ""
 
     @property
     def debug(self) -> str:
@@ -106,14 +105,6 @@ class FunctionText:
         name = self.name()
         self.entry.append(f"  {name} = alloca {text}")
         return name
-
-    def hidden_true(self) -> str:
-        """Make a condition that holds, which LLVM cannot know."""
-        if not self._hidden_true:
-            byte, self._hidden_true = self.name(), self.name()
-            self.entry.append(f'  {byte} = call i8 asm "", "=r,0"(i8 1)')
-            self.entry.append(f"  {self._hidden_true} = trunc i8 {byte} to i1")
-        return self._hidden_true
 
     def call(self, name: str, result: str, *args: tuple[str, str]) -> str:
         """Call a function by name; ``args`` are pairs of type and value."""

@@ -5,6 +5,7 @@ from typing import Any
 from llvmlite import binding
 
 from irkit.codegen.host import complete, machine
+from irkit.codegen.masked_stores import has_narrow_masked_stores, hide_masks
 from irkit.core import IRKitError, Target
 
 llvm: Any = binding  # llvmlite comes without types.
@@ -40,4 +41,9 @@ def optimise(llvm_text: str, target: Target) -> Any:
     # A pass manager that runs twice aborts the process, so each module gets its own.
     passes = llvm.create_pass_builder(builder, options)
     passes.getModulePassManager().run(module, passes)
+    if "+avx512f" in complete_target.features and has_narrow_masked_stores(
+        function.name for function in module.functions
+    ):
+        module = llvm.parse_assembly(hide_masks(str(module)), llvm.create_context())
+        module.verify()
     return module

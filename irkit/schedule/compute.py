@@ -8,10 +8,13 @@ from irkit.ir import (
     Buffer,
     Expr,
     For,
+    If,
+    IfThenElse,
     Load,
     Max,
     Min,
     PrimFunc,
+    Select,
     Store,
     Var,
     dependences,
@@ -19,6 +22,7 @@ from irkit.ir import (
     shape_vars,
     uses_of,
 )
+from irkit.schedule.domain import points_of
 from irkit.schedule.state import (
     allocation,
     at_own_axes,
@@ -144,6 +148,7 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     _check_order(func, consumer, producer, loop)
     _check_finished(func, consumer, producer, made)
     bindings = _matching(consumer, producer, made)
+    _check_whole(func, consumer, producer, made)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}
     axes = tuple(
@@ -217,6 +222,23 @@ def _check_finished(func: PrimFunc, consumer: Block, producer: Block, made: Buff
             "elements twice: it would change them twice",
             at=consumer,
         )
+
+
+def _check_whole(func: PrimFunc, consumer: Block, producer: Block, made: Buffer) -> None:
+    """Refuse a consumer or a producer that may run at some points of its axes only: one may not
+    stand for the other then.
+
+    What is allocated and read at every point was made there, or the program has no meaning.
+    """
+    asks = any(True for _ in walk(consumer.body, on=(If, IfThenElse, Select)))
+    known = allocation(func, made) is not None and not asks
+    for block in (consumer,) if known else (consumer, producer):
+        if not points_of(func, block).all_points():
+            raise NotOneForOne(
+                f"cannot move {consumer.name!r} to {producer.name!r}: it is not shown that "
+                f"{block.name!r} runs at every point of its axes",
+                at=block,
+            )
 
 
 def _pointwise(func: PrimFunc, block: Block, verb: str) -> Store:

@@ -92,6 +92,11 @@ def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     written = check_only_writer(func, consumer, what)
     points = points_of(func, consumer)
     guards = check_complete(points, what)
+    wherever = consumer.replace(predicate=None)
+    if not Points(wherever, points.loops, points.ranges).all_points():
+        raise ScheduleError(
+            f"cannot {what}: it is not shown to run at every point of its axes", at=consumer
+        )
     makers = _makers(func, consumer, loop, what)
     spans = _spans(func, consumer, loop, makers, what)
     above = loops_to(func, loop)

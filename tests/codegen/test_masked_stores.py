@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from irkit.codegen.masked_stores import hide_masks
 from irkit.core import Target
 from irkit.ir import numpy_dtype, parse
 from tests.codegen.cases import compiled
@@ -30,3 +31,51 @@ def test_a_tail_of_one_lane_writes_one_element(wide: str, narrow: str, lanes: in
     compiled([func], Target())["tail"](given, room[:extent])
     assert np.array_equal(room[:extent], given.astype(room.dtype))
     assert (room[extent:] == room.dtype.type(77)).all()
+
+
+# LLVM makes lanes of this loop itself: 16 without a mask, and 4 of which one is inside.
+GUARDED = """
+def guarded(A: {wide}[17], C: {narrow}[17]):
+    for i in serial(0, 20):
+        if i < 17:
+            C[i] = cast(A[i] * A[i] + A[i], {narrow})
+"""
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"), [("i32", "i8"), ("i64", "i16"), ("i64", "i32"), ("f32", "bf16")]
+)
+def test_a_loop_that_llvm_vectorizes_writes_no_more_than_its_elements(
+    wide: str, narrow: str
+) -> None:
+    func = parse(GUARDED.format(wide=wide, narrow=narrow))
+    room = np.full(17 + 16, 77).astype(numpy_dtype(func.params[1].dtype))
+    given = (np.arange(17) % 7).astype(numpy_dtype(func.params[0].dtype))
+    compiled([func], Target())["guarded"](given, room[:17])
+    assert np.array_equal(room[:17], (given * given + given).astype(room.dtype))
+    assert (room[17:] == room.dtype.type(77)).all()
+
+
+def test_masks_are_hidden_once_a_function_and_width() -> None:
+    store = "call void @llvm.masked.store.v{0}i8.p0(<{0} x i8> %a, ptr %p, <{0} x i1> {1}), !x !0"
+    text = "\n".join(
+        [
+            "define void @f() {",
+            "first:",
+            f"  {store.format(4, 'splat (i1 true)')}",
+            f"  {store.format(4, '%m')}",
+            f"  {store.format(8, '%n')}",
+            "}",
+            "define void @g() {",
+            f"  {store.format(4, '%m')}",
+            "}",
+        ]
+    )
+    made = hide_masks(text)
+    assert made.count('call i8 asm ""') == 2
+    assert made.count("shufflevector") == 3
+    assert "and <4 x i1> splat (i1 true), %irkit.always4\n" in made
+    assert made.count("<4 x i1> %irkit.mask") == 3
+    assert made.splitlines()[:3] == text.splitlines()[:2] + [
+        '  %irkit.byte = call i8 asm "", "=r,0"(i8 1)'
+    ]

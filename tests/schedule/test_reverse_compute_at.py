@@ -234,3 +234,25 @@ def test_a_consumer_does_not_move_where_nothing_is_made(extent: int, may: bool) 
         else pytest.raises(ScheduleError, match="may have no elements")
     ):
         sch.reverse_compute_at(sch.get_block("C"), i)
+
+
+@pytest.mark.parametrize(
+    ("made", "read", "may"), [("i", "k", True), ("1", "k", False), ("i", "0", False)]
+)
+def test_a_consumer_of_some_points_is_no_stand_in_for_its_producer(
+    made: str, read: str, may: bool
+) -> None:
+    text = f"""def f(A: f32[2], C: f32[2]):
+    for i in serial(0, 2):
+        with block("A"):
+            v = axis.spatial(2, {made})
+            A[v] = 1.0
+    for k in serial(0, 2):
+        with block("C"):
+            w = axis.spatial(2, {read})
+            C[w] = A[w]
+"""
+    sch = Schedule(parse(text), check="each")
+    (i,) = sch.get_loops(sch.get_block("A"))
+    with contextlib.nullcontext() if may else pytest.raises(ScheduleError, match="not shown"):
+        sch.reverse_compute_at(sch.get_block("C"), i)
