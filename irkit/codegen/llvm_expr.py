@@ -138,7 +138,6 @@ def _divide(how: str) -> Callable[[Scope, Binary], str]:
         if dtype.is_float:
             return floor_divide(scope.text, dtype, a, b, how)
         known = as_int(node.b.value if isinstance(node.b, Broadcast) else node.b)
-        scope.divides |= known is None
         return llvm_int.divide(scope.text, dtype, a, b, known, how)
 
     return emit

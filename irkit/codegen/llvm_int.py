@@ -53,6 +53,7 @@ def divide(text: FunctionText, dtype: DType, a: str, b: str, known: int | None, 
         return constant(0, dtype)
     if known is not None and known > 0:
         return _by_positive(text, dtype, a, known, how)
+    text.divides = True
     kind = value_type(dtype)
     one, zero = constant(1, dtype), constant(0, dtype)
     unsafe = is_zero = text.op(f"icmp eq {kind} {b}, {zero}")

@@ -54,7 +54,6 @@ class Scope:
         self.leaves_early = False
         self.depth = 0
         self.deepest = 0
-        self.divides = False
 
     def begin_statement(self) -> None:
         """Forget what the last statement computed."""

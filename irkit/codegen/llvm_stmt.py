@@ -123,7 +123,7 @@ def _loop(scope: Scope, node: For, begin: str, end: str, may_be_empty: bool) -> 
     text.start(body)
     var = text.op(f"phi {kind} [ {begin}, %{before} ], [ {following}, %{latch} ]")
     scope.values[id(node.var)] = var
-    divides_outside, scope.divides = scope.divides, False
+    divides_outside, text.divides = text.divides, False
     if dict(node.attrs).get("reassoc") is True:
         scope.flags = f"reassoc {flags}"
 
@@ -135,10 +135,10 @@ def _loop(scope: Scope, node: For, begin: str, end: str, may_be_empty: bool) -> 
         # The last value is below the end, so one more cannot wrap around.
         text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
         # No processor divides integers in lanes, and LLVM 22 may abort where it weighs doing so.
-        note = SERIAL if scope.divides else ""
+        note = SERIAL if text.divides else ""
         text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
         text.start(done)
-        scope.divides |= divides_outside
+        text.divides |= divides_outside
 
     return [node.body, (close,)]
 

@@ -43,13 +43,15 @@ class ModuleText:
 
 
 class FunctionText:
-    """Write one function, instruction by instruction; ``label`` is the block written to now."""
+    """Write one function, instruction by instruction; ``label`` is the block written to now, and
+    ``divides`` says that there was a division by an unknown integer."""
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
         self.lines: list[str] = []
         self.entry: list[str] = []
         self.label = "entry"
+        self.divides = False
         self._location = ""
         self._subprogram = 0
         self._count = 0

@@ -31,10 +31,11 @@ def has_narrow_masked_stores(functions: Iterable[str]) -> bool:
 def hide_masks(llvm_text: str) -> str:
     """Combine the mask of each masked store of narrow integers with what cannot be folded."""
     made: list[str] = []
-    entry, count, widths = 0, 0, set[str]()
+    entry, count = 0, 0
+    widths = set[str]()
     for line in llvm_text.splitlines():
         if line.startswith("define "):
-            entry, widths = len(made) + 1, set()
+            entry, widths = len(made) + 1, set[str]()
         elif made and len(made) == entry and _LABEL.match(line):
             entry += 1
         found = _CALL.fullmatch(line)

@@ -5,9 +5,9 @@ tails, pieces, merging, launch, wrapping, marks, predicates, compute, reduction,
 reindex, layout, storage, rolling, prefetch, padding (what each primitive does to a function);
 domain, grid, consumed, solve, order, starts, accumulation (what that rests on), move, root,
 reverse, inline, combine, rfactor, blocks, match, intrinsics, tensor, fill, einsum, iterators,
-epilogue; trace, condition, index_map, argument_kinds, encode, listing, meaning, recording (a
-schedule as data); on_loops, on_marks, on_blocks, on_buffers, on_storage, on_sampling (the methods),
-show, and schedule, which is all of them.
+epilogue; trace, condition, index_map, argument_kinds, encode, listing, meaning, sharing, recording
+(a schedule as data); on_loops, on_marks, on_blocks, on_buffers, on_storage, on_sampling (the
+methods), show, and schedule, which is all of them.
 """
 
 from irkit.schedule.cache import buffer_written

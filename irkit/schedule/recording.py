@@ -25,6 +25,7 @@ from irkit.schedule.index_map import CalledMap, as_index_map
 from irkit.schedule.intrinsics import Intrinsics, builtin_intrinsics
 from irkit.schedule.listing import listing
 from irkit.schedule.meaning import Meaning, Reference
+from irkit.schedule.sharing import check_shared
 from irkit.schedule.trace import MapText, ScheduleTrace, TraceStep, Value
 
 Check = Literal["verify", "each", "off"]
@@ -206,6 +207,7 @@ class Recording:
         """Say on each new line which step made it, and check the function."""
         if self._func is before:
             return
+        check_shared(self._func, primitive)
         self._func = _stamped(self._func, f"{primitive}#{len(self._steps) + 1}", origin)
         if self._check != "off":
             problems = verify(self._func)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from irkit import phases
+from irkit.codegen import emit, host_target
 from irkit.ir import (
     EQ,
     GE,
@@ -202,3 +203,21 @@ def f(B: f64[4], C: f64[4], D: f64[4]):
     phases.build(func)(divisors, *found)
     assert np.isnan(found[0]).all()
     assert np.isnan(found[1]).tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("A[i] // B[i]", True),
+        ("truncmod(A[i], B[i])", True),
+        ("A[i] // i32(4)", False),
+        ("A[i] * B[i]", False),
+    ],
+)
+def test_a_loop_that_divides_by_what_is_unknown_is_not_for_lanes(value: str, wanted: bool) -> None:
+    func = parse(f"""
+def f(A: i32[9], B: i32[9], C: i32[9]):
+    for i in serial(0, 9):
+        C[i] = {value}
+""")
+    assert (", !llvm.loop" in emit([func], host_target())) is wanted

@@ -76,6 +76,5 @@ def test_masks_are_hidden_once_a_function_and_width() -> None:
     assert made.count("shufflevector") == 3
     assert "and <4 x i1> splat (i1 true), %irkit.always4\n" in made
     assert made.count("<4 x i1> %irkit.mask") == 3
-    assert made.splitlines()[:3] == text.splitlines()[:2] + [
-        '  %irkit.byte = call i8 asm "", "=r,0"(i8 1)'
-    ]
+    byte = '  %irkit.byte = call i8 asm "", "=r,0"(i8 1)'
+    assert made.splitlines()[:3] == [*text.splitlines()[:2], byte]

@@ -164,6 +164,7 @@ def test_a_corpus_that_cannot_be_read_is_told_with_its_file(
 def test_an_interrupt_leaves_the_reports_of_what_was_done(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # Unheard in the background.
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
 
     def interrupt(told: object, campaign: Campaign) -> None:
@@ -173,12 +174,16 @@ def test_an_interrupt_leaves_the_reports_of_what_was_done(
     monkeypatch.setattr("irkit.fuzz.command_fuzz._Progress.__call__", interrupt)
     page, xml = tmp_path / "report.html", tmp_path / "junit.xml"
     files = ("--report", str(page), "--junit", str(xml))
-    result = run(tmp_path, "--time", "5m", "--kind", "text", *files)
+    try:
+        result = run(tmp_path, "--time", "5m", "--kind", "text", *files)
+        after = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    finally:
+        signal.signal(signal.SIGINT, heard)
     assert result.exit_code == 130
     assert "interrupted" in result.output
     assert "Interrupted" in page.read_text()
     assert Xml.parse(xml).getroot().get("name") == "irkit fuzz"
-    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+    assert after == before
 
 
 def test_a_report_that_cannot_be_written_in_the_end_is_an_error_after_the_summary(

@@ -4,7 +4,7 @@ The answers are conservative: where nothing is said to depend, nothing does; whe
 may.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from irkit.core import analysis, walk
@@ -20,7 +20,7 @@ from irkit.ir.build import as_int
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
 from irkit.ir.intrinsics import Call
-from irkit.ir.stmt import Allocate, Assert, Evaluate, For, Let, Region, Stmt
+from irkit.ir.stmt import Allocate, Assert, Evaluate, For, Let, Region, Stmt, Store
 
 Kind = Literal["flow", "anti", "output"]
 
@@ -63,6 +63,17 @@ class Dependences:
         accesses = accesses_of(loop, self._sums, self._uses.memory)
         shared = [access for access in accesses if access.memory not in own]
         return conflict(loop, _count(loop), self._sums, shared, thorough=True)
+
+    def overwritten(self, loop: For, stores: Sequence[Store]) -> str | None:
+        """Say why different iterations of a loop may write the same element by some of its stores,
+        whoever allocates it; None if they surely do not."""
+        writes = [
+            access
+            for store in stores
+            for access in accesses_in(store, self._sums, self._uses.memory)
+            if access.writes
+        ]
+        return conflict(loop, _count(loop), self._sums, writes, thorough=True)
 
     def crosses(self, loop: For, first: Stmt, second: Stmt) -> str | None:
         """Say why ``first`` must not run for all iterations of a loop before ``second`` runs for
