@@ -27,6 +27,18 @@ def assembly(llvm_text: str, target: Target) -> str:
 def optimise(llvm_text: str, target: Target) -> Any:
     """Parse, verify and optimise; gives llvmlite's module, whose ``str`` is IR text."""
     complete_target = complete(target)
+    module = _optimised(llvm_text, complete_target, complete_target.opt_level > 1)
+    if not _is_sound(module):
+        # LLVM 22 may join scalars of a block in an order in which they are not there yet.
+        module = _optimised(llvm_text, complete_target, join_scalars=False)
+    names = (function.name for function in module.functions)
+    if "+avx512f" in complete_target.features and has_narrow_masked_stores(names):
+        module = llvm.parse_assembly(hide_masks(str(module)), llvm.create_context())
+        module.verify()
+    return module
+
+
+def _optimised(llvm_text: str, complete_target: Target, join_scalars: bool) -> Any:
     builder = machine(complete_target)  # Also makes LLVM ready.
     try:
         module = llvm.parse_assembly(llvm_text, llvm.create_context())
@@ -37,13 +49,16 @@ def optimise(llvm_text: str, target: Target) -> Any:
     module.data_layout = str(builder.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=complete_target.opt_level)
     options.loop_vectorization = complete_target.opt_level > 1
-    options.slp_vectorization = complete_target.opt_level > 1
+    options.slp_vectorization = join_scalars
     # A pass manager that runs twice aborts the process, so each module gets its own.
     passes = llvm.create_pass_builder(builder, options)
     passes.getModulePassManager().run(module, passes)
-    if "+avx512f" in complete_target.features and has_narrow_masked_stores(
-        function.name for function in module.functions
-    ):
-        module = llvm.parse_assembly(hide_masks(str(module)), llvm.create_context())
-        module.verify()
     return module
+
+
+def _is_sound(module: Any) -> bool:
+    try:
+        module.verify()
+    except RuntimeError:
+        return False
+    return True
