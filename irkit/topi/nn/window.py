@@ -26,7 +26,9 @@ class Window(msgspec.Struct, frozen=True):
 
         With ``ceil_mode`` a window may reach beyond the padding, if it begins before it.
         """
-        return tuple(self._size(axis, dim, ceil_mode) for axis, dim in enumerate(dims))
+        sizes = (self._size(axis, dim, ceil_mode) for axis, dim in enumerate(dims))
+        # As sums, so that n + 2 - 3 + 1 is n, which may be the extent of another operand.
+        return tuple(size if isinstance(size, int) else ir.simplify(size) for size in sizes)
 
     def _size(self, axis: int, dim: Dim, ceil_mode: bool) -> Dim:
         stride = self.strides[axis]
