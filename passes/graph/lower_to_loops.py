@@ -96,9 +96,9 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
             bindings.append(bind.replace(step=invoke))
         elif isinstance(step, Apply) and step.callee in lambdas:
             group = lambdas[step.callee]
-            arrays = [inside for inside in group.body.bindings if _is_array(inside)]
-            bindings += [array for array in arrays if array not in bindings]
-            body, outer = _opened(group, arrays)
+            moved = _moved_out(group)
+            bindings += [inside for inside in moved if inside not in bindings]
+            body, outer = _opened(group, moved)
             params, args = (*group.params, *outer), (*step.args, *outer)
             invoke = _kernel(kernels, args, body, bind.span, params)
             bindings.append(bind.replace(step=invoke))
@@ -120,9 +120,21 @@ def _is_array(bind: Bind) -> bool:
     return isinstance(bind.step, Constant) and not _is_one_element(bind.step)
 
 
-def _opened(group: Lambda, arrays: Sequence[Bind]) -> tuple[Body, list[Value]]:
-    """Give the body of a group without its large constants, and what it takes from around it."""
-    kept = tuple(bind for bind in group.body.bindings if bind not in arrays)
+def _moved_out(group: Lambda) -> list[Bind]:
+    """List what need not be inside of a group: large constants, and items of tuples around it,
+    which no kernel takes whole."""
+    own = {*group.params, *(bind.var for bind in group.body.bindings)}
+    found: list[Bind] = []
+    for bind in group.body.bindings:
+        if _is_array(bind) or (isinstance(bind.step, TupleGet) and bind.step.value not in own):
+            found.append(bind)
+            own.discard(bind.var)
+    return found
+
+
+def _opened(group: Lambda, moved: Sequence[Bind]) -> tuple[Body, list[Value]]:
+    """Give the body of a group without what is moved out, and what it takes from around it."""
+    kept = tuple(bind for bind in group.body.bindings if bind not in moved)
     own = {*group.params, *(bind.var for bind in kept)}
     body = Body(kept, group.body.result)
     return body, list(dict.fromkeys(value for value in used_inside(body) if value not in own))

@@ -62,6 +62,20 @@ def main(x: f32[4], y: f32[4]):
     c = f(x, y)
     return c
 """
+TAKES_OUT_OF_TUPLES_AROUND_IT = """
+def main(x: f32[4], y: f32[4]):
+    t = (y, x)
+    u = (x, t)
+    @function()
+    def f(p: f32[4]):
+        v = u[1]
+        a = v[0]
+        b = subtract(a, p)
+        return b
+    c = f(x)
+    d = f(c)
+    return d
+"""
 RETURNS_A_TUPLE_IN_A_TUPLE = """
 def main(x: f32[4], y: f32[4]):
     @function()
@@ -81,7 +95,15 @@ def graph(text: str) -> GraphFunc:
 
 
 @pytest.mark.parametrize(
-    "text", [SEES, HOLDS, RETURNS_WHAT_IT_IS_GIVEN, RETURNS_TWICE, TAKES_OUT_OF_A_TUPLE_INSIDE]
+    "text",
+    [
+        SEES,
+        HOLDS,
+        RETURNS_WHAT_IT_IS_GIVEN,
+        RETURNS_TWICE,
+        TAKES_OUT_OF_A_TUPLE_INSIDE,
+        TAKES_OUT_OF_TUPLES_AROUND_IT,
+    ],
 )
 @pytest.mark.parametrize("pipeline", [GRAPH, GRAPH.without("simplify-graph")])
 def test_functions_become_kernels_that_compute_the_same(text: str, pipeline: object) -> None:
