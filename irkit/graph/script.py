@@ -6,7 +6,7 @@ line that gives their result to the name they are bound to. Spans are not printe
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from irkit.core import Attrs, IRKitError, Listing, Node, symbols_bound
+from irkit.core import Attrs, IRKitError, Listing, Node, Span, symbols_bound
 from irkit.graph.nodes import (
     Apply,
     Bind,
@@ -64,7 +64,7 @@ def symbols_in_order(func: "GraphFunc", memo: object = None) -> list[Node]:
 
 def _printed(func: "GraphFunc", table: Names) -> "_Printer":
     dims = dimension_vars(func)
-    printer = _Printer(table.choose(symbols_in_order(func)))
+    printer = _Printer(table.choose(symbols_in_order(func)), func.span)
     printer.title(func, dims)
     printer.starts[id(func)] = len(printer.lines) + 1
     printer.header("def", func.name, func.params, "")
@@ -107,8 +107,9 @@ class Ending(NamedTuple):
 class _Printer:
     """Collect the lines of one function; bindings and closing lines wait on a stack."""
 
-    def __init__(self, printed: Printed) -> None:
+    def __init__(self, printed: Printed, span: Span | None) -> None:
         self.exprs = ExprPrinter(printed)
+        self.span = span
         self.lines: list[str] = []
         self.starts: dict[int, int] = {}
         self._stack: list[tuple[Bind | Ending | str, str]] = []
@@ -122,7 +123,11 @@ class _Printer:
         def extent(dim: Expr) -> str:
             lines, text = self.exprs.with_lines(dim)
             if lines and indent is None:
-                raise IRKitError(f"a dimension of {value.name!r} is too deep for a signature")
+                raise IRKitError(
+                    f"a dimension of {value.name!r} is too deep for a signature",
+                    span=self.span,
+                    hint="Simplify it: a signature has one line for a parameter.",
+                )
             self.lines += [f"{indent}{line}" for line in lines]
             return text
 
