@@ -20,6 +20,7 @@ from irkit.ir import (
     Var,
     dependences,
     ge,
+    is_const,
     le,
     linear,
     lt,
@@ -116,6 +117,14 @@ def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     check_visible(made, find_block(made, name), what)
     check_inputs_stay(func, made, name, what, frozenset(maker.block.name for maker in makers))
     check_readers_stay(func, made, name, what)
+    shared = {stmt.var for stmt in above if stmt not in newly and not is_const(stmt.end, 1)}
+    for axis in consumer.axes:
+        if axis.var not in spans and variables(axis.binding) & shared:
+            raise ScheduleError(
+                f"cannot {what}: a loop around both decides axis {axis.var.name!r}, and nothing "
+                "that is made there tells it",
+                at=consumer,
+            )
     return made
 
 

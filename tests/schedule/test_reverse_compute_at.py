@@ -256,3 +256,29 @@ def test_a_consumer_of_some_points_is_no_stand_in_for_its_producer(
     (i,) = sch.get_loops(sch.get_block("A"))
     with contextlib.nullcontext() if may else pytest.raises(ScheduleError, match="not shown"):
         sch.reverse_compute_at(sch.get_block("C"), i)
+
+
+def test_a_consumer_does_not_run_for_more_than_the_turn_of_a_loop_around_both() -> None:
+    text = """def f(A: f32[5, 3], Z: f32[3], C: f32[5, 3]):
+    for i in serial(0, 5):
+        S = alloc(f32[5, 3])
+        for j in serial(0, 3):
+            with block("S"):
+                v = axis.spatial(5, i)
+                w = axis.spatial(3, j)
+                S[v, w] = A[v, w]
+        for j in serial(0, 3):
+            T = alloc(f32[3])
+            for k in serial(0, 1):
+                with block("T"):
+                    w = axis.spatial(3, j + k)
+                    T[w] = Z[w]
+            with block("C"):
+                v = axis.spatial(5, i)
+                w = axis.spatial(3, j)
+                C[v, w] = S[v, w] + T[w]
+"""
+    sch = Schedule(parse(text), check="each")
+    k = sch.get_loops(sch.get_block("T"))[-1]
+    with pytest.raises(ScheduleError, match="a loop around both decides axis 'v'"):
+        sch.reverse_compute_at(sch.get_block("C"), k)
