@@ -55,13 +55,23 @@ class _Place(NamedTuple):
 @define_pass(idempotent=True)
 def plan_allocations(func: PrimFunc) -> PrimFunc:
     """Allocate every buffer just around its uses, and drop those without any."""
+    allocates = list(walk(func.body, Allocate))
+    for _ in allocates:  # What moves inwards may let what is around it end sooner.
+        made = _planned(func, allocates)
+        if made is func:
+            break
+        func, allocates = made, list(walk(made.body, Allocate))
+    return func
+
+
+def _planned(func: PrimFunc, allocates: list[Allocate]) -> PrimFunc:
     planner = _Planner(func)
     moving: set[Buffer] = set()
     placed: dict[int, list[tuple[_Place, Allocate]]] = {}
-    allocates = list(walk(func.body, Allocate))
     for allocate, place in _joined([(each, planner.place(each)) for each in allocates]):
         if place is None:
-            moving.add(allocate.buffer)
+            if allowed("drop", allocate, allocate.body):
+                moving.add(allocate.buffer)
         elif _is_elsewhere(place, allocate) and allowed("move", allocate, place.stmt):
             moving.add(allocate.buffer)
             placed.setdefault(id(place.stmt), []).append((place, allocate))
