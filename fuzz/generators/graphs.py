@@ -105,6 +105,8 @@ def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
             if isinstance(dim, Var) and dim not in sizes:
                 sizes[dim] = picks.pick(SYMBOLIC_SIZES)
         shape = tuple(size_of(dim, sizes) for dim in param.type.shape)
+        if any(size < 0 for size in shape):
+            raise Unusable("an extent is below 0")
         rung = "whole numbers" if whole else "fractions"
         args.append(drawn(param.type.dtype, shape, rung, rng, (-3, 4)))
     told = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
