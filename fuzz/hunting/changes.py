@@ -29,8 +29,9 @@ def games_of(seed: int) -> list[Game]:
 
 def hunt_changes(hunt: Hunt, *, jobs: int = 1, seconds: float | None = None) -> int:
     """Hunt for all changes, print what came of each, and return an exit code: 1 if a planted bug
-    was not found or the wrong pass was named. Units: ``seconds`` in which all is done; for what
-    there was no time for does not count.
+    was not found or the wrong pass was named, 2 if there was time for none.
+
+    Units: ``seconds`` in which all is done; what there was no time for does not count.
 
     Nor does a change at random that is not found: it may be equivalent, and what is known of that
     is said.
@@ -49,6 +50,9 @@ def hunt_changes(hunt: Hunt, *, jobs: int = 1, seconds: float | None = None) -> 
         click.echo(f"{len(results)} of {len(games)}: {result.name}: {found}", err=True)
     if len(results) < len(games):
         click.echo("stopped: the time is over", err=True)
+    if not results:
+        click.echo("error: nothing was tested: the time was too short for one change", err=True)
+        return 2
     console().print(hunting_table(results))
     planted = [result for result in results if result.is_planted]
     click.echo(f"planted: {hunting_score(planted)}")
