@@ -134,7 +134,7 @@ def _loop(scope: Scope, node: For, begin: str, end: str, may_be_empty: bool) -> 
         text.start(latch)
         # The last value is below the end, so one more cannot wrap around.
         text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
-        # No processor divides integers in lanes, and LLVM 22 may abort where it weighs doing so.
+        # Lanes make no division faster on x86, and LLVM 22 may abort where it weighs them.
         note = SERIAL if text.divides else ""
         text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
         text.start(done)

@@ -25,12 +25,20 @@ def assembly(llvm_text: str, target: Target) -> str:
 
 
 def optimise(llvm_text: str, target: Target) -> Any:
-    """Parse, verify and optimise; gives llvmlite's module, whose ``str`` is IR text."""
+    """Parse, verify and optimise; gives llvmlite's module, whose ``str`` is IR text.
+
+    Raises: IRKitError if the text is no LLVM IR, or what LLVM makes of it is none.
+    """
     complete_target = complete(target)
     module = _optimised(llvm_text, complete_target, complete_target.opt_level > 1)
     if not _is_sound(module):
         # LLVM 22 may join scalars of a block in an order in which they are not there yet.
         module = _optimised(llvm_text, complete_target, join_scalars=False)
+        if not _is_sound(module):
+            raise IRKitError(
+                "LLVM's passes made IR of this module that does not verify",
+                hint="Compile it with a lower opt_level.",
+            )
     names = (function.name for function in module.functions)
     if "+avx512f" in complete_target.features and has_narrow_masked_stores(names):
         module = llvm.parse_assembly(hide_masks(str(module)), llvm.create_context())

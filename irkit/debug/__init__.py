@@ -1,8 +1,7 @@
 """Functions over a trace. Reading order: lines (where a node is printed), summary (numbers), idle,
 remarks, printing, timing, golden, table (how numbers print); inputs, compare, precision, running
 (native, native_child, guarded), primitives (the steps of a schedule), check (does each step keep
-the
-meaning), graph_check; bisect (which rewrite does not; watching), contracts (what every pass
+the meaning), graph_check; bisect (which rewrite does not; watching), contracts (what every pass
 promises; contract_child); carrying, child (child_main), isolate (alarm, isolated_pass),
 isolated_kernel; explain (where), crash_file, crash, replay (a failed pass explains itself), guard;
 sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
