@@ -3,7 +3,6 @@
 import pytest
 
 from irkit.fuzz.bugs import CATALOGUE, HUNTED_ONLY, Planted
-from irkit.fuzz.hunting import hunt_changes
 from irkit.fuzz.hunting.hunter import hunting_score, hunting_table, hunts
 from irkit.fuzz.nursery import Nursery, Order, source_of
 from irkit.fuzz.quarry import Hunt
@@ -83,8 +82,3 @@ def test_what_ends_the_process_is_caught_with_its_case(line: str, status: str) -
         nursery.close()
     assert (caught.status, caught.number) == (status, 0)
     assert not unchanged.found
-
-
-def test_a_hunt_without_time_has_tested_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert hunt_changes(Hunt(), seconds=0.0) == 2
-    assert "nothing was tested" in capsys.readouterr().err

@@ -106,11 +106,13 @@ def test_what_is_to_be_thought_is_said(weighed: Weighed, status: str, text: str)
     assert (weighed.status, str(weighed)) == (status, text)
 
 
-def test_a_hunt_ends_with_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hunt_that_had_no_time_tested_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     started = time.monotonic()
-    assert hunt_changes(Hunt(), seconds=0.0) == 0
+    assert hunt_changes(Hunt(), seconds=0.0) == 2
     assert time.monotonic() - started < 5.0, "no process is started"
-    assert "stopped: the time is over" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "stopped: the time is over" in told
+    assert "nothing was tested" in told
 
 
 def test_a_hunt_that_is_cut_off_saw_a_sample_of_all() -> None:
