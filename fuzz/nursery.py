@@ -38,6 +38,8 @@ from irkit.fuzz.trial import Finding
 MEMORY = 8 << 30
 _QUIET = 30.0
 """Seconds that one case of a hunt may take."""
+_CASES_OF_A_CHILD = 2000
+"""Then another child goes on: what compiling leaves behind in LLVM adds up."""
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -109,6 +111,25 @@ class Nursery:
         Raises: IRKitError if the nursery itself is gone.
         """
         assert order.hunt is not None
+        hunt, spent = order.hunt, 0.0
+        end = hunt.first + hunt.count
+        while spent < min(hunt.within, order.seconds):
+            part = replace(
+                hunt,
+                count=min(_CASES_OF_A_CHILD, end - hunt.first),
+                within=hunt.within - spent,
+                whole=hunt.whole - spent,
+            )
+            caught = self._hunted(replace(order, hunt=part, seconds=order.seconds - spent))
+            spent += caught.seconds
+            if caught.found or caught.cut or caught.number >= end:
+                return replace(caught, seconds=spent)
+            hunt = replace(hunt, first=caught.number)
+        return Caught(number=hunt.first, seconds=spent, cut=True)
+
+    def _hunted(self, order: Order) -> Caught:
+        """Hunt in one child, and in another one for what ends it."""
+        assert order.hunt is not None
         caught = msgspec.json.decode(self._asked(order), type=Caught)
         if caught.tier or not caught.found:
             return caught
@@ -118,7 +139,7 @@ class Nursery:
             self._asked(replace(order, hunt=again, seconds=left)), type=Caught
         )
         if not apart.found or not apart.tier:  # It takes several cases, or cannot be had again.
-            over = Caught(number=caught.number, seconds=caught.seconds)
+            over = Caught(number=caught.number + 1, seconds=caught.seconds)
             return over if caught.status == "hang" else caught
         return replace(apart, seconds=caught.seconds)
 

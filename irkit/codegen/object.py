@@ -5,6 +5,7 @@ from typing import Any
 from llvmlite import binding
 
 from irkit.codegen.host import complete, machine
+from irkit.codegen.llvm_passes import run_passes
 from irkit.codegen.masked_stores import has_narrow_masked_stores, hide_masks
 from irkit.core import IRKitError, Target
 
@@ -58,9 +59,7 @@ def _optimised(llvm_text: str, complete_target: Target, join_scalars: bool) -> A
     options = llvm.create_pipeline_tuning_options(speed_level=complete_target.opt_level)
     options.loop_vectorization = complete_target.opt_level > 1
     options.slp_vectorization = join_scalars
-    # A pass manager that runs twice aborts the process, so each module gets its own.
-    passes = llvm.create_pass_builder(builder, options)
-    passes.getModulePassManager().run(module, passes)
+    run_passes(module, builder, options)
     return module
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from llvmlite import binding
 
+from irkit.codegen.llvm_passes import run_passes
+
 llvm: Any = binding  # llvmlite comes without types.
 
 # LLVM uses these only where it is told to by an intrinsic, and we never tell it.
@@ -64,8 +66,7 @@ def _present(triple: str, cpu: str, flags: Sequence[str], names: Sequence[str]) 
         ]
     module = llvm.parse_assembly("\n".join(lines), llvm.create_context())
     machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu)
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    passes.getModulePassManager().run(module, passes)
+    run_passes(module, machine, llvm.create_pipeline_tuning_options(speed_level=1))
     return {
         name
         for number, name in enumerate(names)

@@ -1,0 +1,40 @@
+"""Compiling again and again must not take more and more memory: tuning does it thousands of
+times."""
+
+import gc
+import os
+from pathlib import Path
+
+import pytest
+
+from irkit.codegen import compile_object, emit, runnable
+from irkit.core import Target
+from irkit.ir import parse
+
+STATUS = Path("/proc/self/statm")
+TIMES = 150
+MOST_KIB = 10.0
+"""What a compilation may leave behind; what LLVM's passes hold is 30 to 100 KiB."""
+
+STENCIL = """
+def f(A: f32[66], B: f32[64]):
+    for i in serial(0, 64):
+        B[i] = A[i] + A[i + 1] * A[i + 2]
+"""
+
+
+def memory_kib() -> float:
+    gc.collect()
+    return int(STATUS.read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1024
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="only Linux says how much memory is in use")
+def test_compiling_leaves_nothing_behind() -> None:
+    target = runnable(Target())
+    text = emit([parse(STENCIL)], target)
+    for _ in range(20):
+        compile_object(text, target)
+    before = memory_kib()
+    for _ in range(TIMES):
+        compile_object(text, target)
+    assert (memory_kib() - before) / TIMES < MOST_KIB
