@@ -12,6 +12,7 @@ from irkit import te
 from irkit.core import IRKitError, any_node, rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.edges import EDGES
+from irkit.fuzz.fixed_schedules import SCHEDULES
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.bounded import evaluate_bounded
 from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable, outputs_of
@@ -157,6 +158,12 @@ def fixed_functions() -> tuple[Fixed, ...]:
     texts = [*KERNELS.values(), *EDGES.values(), *THREADS.values()]
     found = (_usable(parse(text.strip() + "\n")) for text in texts)
     return tuple(each for each in found if each is not None)
+
+
+@cache
+def written_function(name: str) -> Fixed | None:
+    """Return the function of a schedule that was written, if its results are exact."""
+    return _usable(parse(SCHEDULES[name][0].strip() + "\n"))
 
 
 def _usable(func: PrimFunc) -> Fixed | None:

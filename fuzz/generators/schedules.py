@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 import msgspec
 
-from irkit.core import Node, children, walk
-from irkit.fuzz.generators.drawn import Sample, Unusable
+from irkit.core import IRKitError, Node, children, walk
+from irkit.fuzz.fixed_schedules import SCHEDULES
+from irkit.fuzz.generators.drawn import Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.generators.programs import draw_stages
+from irkit.fuzz.generators.programs import draw_limits, draw_stages, written_function
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.schedule_draws import OFTEN, try_primitive
+from irkit.fuzz.schedule_draws import OFTEN, try_primitive, wrong
 from irkit.fuzz.stages import INTEGERS, SMALL, WHOLE
 from irkit.ir import Block, For, PrimFunc, Stmt, as_int
 from irkit.schedule import Schedule, ScheduleTrace
 
+_WRITTEN = 16
 _MOST_STAGES = 4
 _MOST_STEPS = 8
 _PATIENCE = 40
@@ -38,6 +40,8 @@ def draw_scheduled(picks: Picks) -> Sample:
 
     Raises: Wrong if a primitive is refused and yet changes something, or fails in another way.
     """
+    if picks.one_in(_WRITTEN):
+        return _written(picks)
     sample = draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
     assert isinstance(sample.ir, PrimFunc)
     trace, features = draw_trace(sample.ir, picks, picks.pick(_POOLS))
@@ -45,6 +49,36 @@ def draw_scheduled(picks: Picks) -> Sample:
         raise Unusable("no primitive was accepted")
     return msgspec.structs.replace(
         sample, kind="schedules", schedule=trace, features=(*sample.features, *features)
+    )
+
+
+def _written(picks: Picks) -> Sample:
+    """Take the first steps of a schedule that was written, and is legal: what is drawn cannot show
+    that a primitive refuses too much.
+
+    Raises: Wrong if one is refused.
+    """
+    name = picks.pick([name for name in SCHEDULES if written_function(name) is not None])
+    found, steps = written_function(name), SCHEDULES[name][1]
+    assert found is not None
+    func, inputs = found.func, found.arguments(picks)
+    sch, features = Schedule(func, check="off"), dict[str, None]()
+    for primitive, action in steps[: 1 + picks.below(len(steps))]:
+        try:
+            action(sch)
+        except Exception as error:
+            said = error.message if isinstance(error, IRKitError) else repr(error)
+            raise wrong(f"it is legal, and failed: {said}", sch, primitive, func) from error
+        features[f"primitive:{primitive}"] = None
+    return Sample(
+        "schedules",
+        func,
+        draw_limits(picks),
+        schedule=sch.trace,
+        inputs=(inputs,),
+        expected=(None,),
+        allowed=((None,) * len(outputs_of(func)),),
+        features=(*features_of(func), *features, *features_of(sch.func), "rung:whole loops"),
     )
 
 

@@ -7,16 +7,19 @@ import numpy as np
 import onnx
 import pytest
 
-from irkit.core import IRKitError, IRModule
+from irkit.core import IRKitError, IRModule, ScheduleError
 from irkit.debug.compare import compare
 from irkit.debug.primitives import scheduled_steps
 from irkit.frontend.onnx import CONVERTERS, import_onnx
+from irkit.fuzz.fixed_schedules import SCHEDULES
 from irkit.fuzz.generators import Kind, Sample, keep_as_it_is
 from irkit.fuzz.generators.graph_draws import DRAWS
 from irkit.fuzz.generators.onnx_draws import ONNX_DRAWS
 from irkit.fuzz.generators.pipelines import edited
-from irkit.fuzz.picks import picks_of
+from irkit.fuzz.judging import judge, primitive_in
+from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.sample import KINDS, Unusable, draw_sample
+from irkit.fuzz.schedule_draws import Wrong
 from irkit.graph import OPS, GraphFunc, arrays_of, interpret, verify
 from irkit.ir import PrimFunc
 from irkit.ir import interpret as run_loops
@@ -63,6 +66,35 @@ def test_schedules_hold_what_was_accepted_between_what_was_refused() -> None:
     features = Counter(name for sample in _drawn("schedules", 60) for name in sample.features)
     names = {name.split(":")[0] for name in features}
     assert {"primitive", "refused"} <= names
+
+
+def _written(name: str) -> Sample:
+    """Draw the whole of a schedule that was written."""
+    at = list(SCHEDULES).index(name)
+    seen: list[int] = []
+
+    def below(count: int) -> int:  # Which draw it is, which schedule, ..., and how many steps.
+        seen.append(count)
+        return {1: count - 1, 2: at}.get(len(seen), count - 1 if len(seen) > 2 else 0)
+
+    return draw_sample("schedules", Picks(below))
+
+
+def test_schedules_that_were_written_are_drawn_and_judged() -> None:
+    for name in SCHEDULES:
+        sample = _written(name)
+        assert len(sample.schedule.as_python().splitlines()) >= len(SCHEDULES[name][1])
+        assert judge(sample, native=False).status == "ok"
+
+
+def test_a_primitive_that_refuses_what_is_legal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(func: PrimFunc, *rest: object) -> PrimFunc:
+        raise ScheduleError(f"{func.name} may not be moved {rest}")
+
+    monkeypatch.setattr("irkit.schedule.move.compute_at", refuses)
+    with pytest.raises(Wrong, match="compute_at: it is legal, and failed") as found:
+        _written("MOVE")
+    assert primitive_in(found.value) == "sch.compute_at"
 
 
 def test_pipelines_are_in_other_orders_and_with_other_options() -> None:
