@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from irkit.frontend.onnx import CONVERTERS
+from irkit.fuzz.generators import OPERATORS
 from irkit.fuzz.schedule_draws import WITHOUT
 from irkit.graph import GRAPH_LEVEL, OPS, Invoke, Step
 from irkit.ir import INTRINSICS, LOOP_KINDS, LOOP_LEVEL
@@ -29,6 +30,7 @@ _ALL: dict[str, tuple[object, ...]] = {
     "op": tuple(OPS),
     "step": _STEPS,
     "onnx": tuple(CONVERTERS),
+    "topi": tuple(OPERATORS),
 }
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from irkit import topi
 from irkit.passes import BUILTIN
 from irkit.schedule import PRIMITIVES
 
@@ -23,7 +24,11 @@ _NATIVE = (
     "irkit.codegen:compile_object",
     "irkit.codegen:emit_pool",
 )
-_READ = ("irkit.frontend.onnx:import_onnx", "irkit.te:create_prim_func")
+_READ = (
+    "irkit.frontend.onnx:import_onnx",
+    "irkit.te:create_prim_func",
+    *(f"irkit.topi:{name}" for name in topi.__all__),
+)
 _TEXT = ("irkit.graph:parse_module", "irkit.ir:parse", "irkit.ir:script")
 _TIERS: dict[str, tuple[str, ...]] = {
     "O0": _NATIVE,

@@ -1,6 +1,7 @@
 """One grammar with two drivers: what is drawn from a number is drawn by Hypothesis too. Reading
 order: drawn (what a sample is), features, arguments, near, bounded (what floats may be off),
-functions, programs, schedules, pipelines; graph_values, graph_draws, graph_forms, graph_meaning,
+functions, operator_draws, operator_forms, operators (of topi), programs, schedules, pipelines;
+graph_values, graph_draws, graph_forms, graph_meaning,
 graphs; onnx_windows, onnx_draws, onnx_forms, onnx_models;
 texts."""
 
@@ -19,6 +20,7 @@ from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.graphs import draw_graph, graph_results
 from irkit.fuzz.generators.onnx_models import draw_model, model_results, model_values, onnx_model
 from irkit.fuzz.generators.onnx_windows import PLAIN_OPERATORS
+from irkit.fuzz.generators.operator_forms import OPERATORS
 from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
 from irkit.fuzz.generators.programs import draw_program
 from irkit.fuzz.generators.schedules import draw_scheduled
@@ -26,6 +28,7 @@ from irkit.fuzz.generators.texts import draw_text
 
 __all__ = [
     "KINDS",
+    "OPERATORS",
     "PLAIN_OPERATORS",
     "Allowed",
     "Array",

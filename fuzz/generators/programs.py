@@ -18,6 +18,7 @@ from irkit.fuzz.generators.bounded import evaluate_bounded
 from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.functions import draw_functions
+from irkit.fuzz.generators.operators import draw_operators
 from irkit.fuzz.kernels import KERNELS
 from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.programs import loop_function, thread_function
@@ -62,9 +63,11 @@ _FOR_SMALL = DEFAULT.replace("storage-rewrite", storage_rewrite.using(smallest=1
 
 def draw_program(picks: Picks) -> Sample:
     """Draw a program with arguments: mostly stages, one in five a bare loop function, and some that
-    apply operations or functions to special values."""
+    apply operators of topi, or operations or functions to special values."""
     if picks.one_in(5):
         return draw_loops(picks)
+    if picks.one_in(12):
+        return draw_operators(picks)
     if picks.one_in(30):
         return draw_functions(picks)
     if picks.one_in(7):

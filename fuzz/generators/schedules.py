@@ -8,6 +8,7 @@ from irkit.core import IRKitError, Node, children, walk
 from irkit.fuzz.fixed_schedules import SCHEDULES
 from irkit.fuzz.generators.drawn import Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.operators import draw_operators
 from irkit.fuzz.generators.programs import draw_limits, draw_stages, written_function
 from irkit.fuzz.picks import Picks
 from irkit.fuzz.schedule_draws import OFTEN, try_primitive, wrong
@@ -42,7 +43,10 @@ def draw_scheduled(picks: Picks) -> Sample:
     """
     if picks.one_in(_WRITTEN):
         return _written(picks)
-    sample = draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
+    if picks.one_in(8):
+        sample = draw_operators(picks, scheduled=False)
+    else:
+        sample = draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
     assert isinstance(sample.ir, PrimFunc)
     trace, features = draw_trace(sample.ir, picks, picks.pick(_POOLS))
     if not trace.steps:

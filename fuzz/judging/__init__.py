@@ -1,5 +1,5 @@
 """Say whether a sample is right: run it in several ways, which must agree. Reading order: outcome,
-course, agreement, loops, models, files, promises, judge."""
+course, agreement, loops, models, files, promises, model_promises, judge."""
 
 from irkit.fuzz.judging.course import place_told
 from irkit.fuzz.judging.files import DAMAGED

@@ -10,6 +10,7 @@ from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging.course import Course, Told
 from irkit.fuzz.judging.files import judge_file
 from irkit.fuzz.judging.loops import LoopCase
+from irkit.fuzz.judging.model_promises import MODEL_PROMISES
 from irkit.fuzz.judging.models import ModelCase
 from irkit.fuzz.judging.outcome import Outcome, Status, Wrong
 from irkit.fuzz.judging.promises import PROMISES
@@ -50,7 +51,7 @@ def judge(
         assert found is not None
         return found
     found = _guarded(course, lambda: case.run(native=native))
-    if found is None and isinstance(case, LoopCase):
+    if found is None:
         case.about = about
         found = _kept(case, promises, number)
     if found is not None and (_is_named(found, case) or not found.is_finding):
@@ -76,15 +77,20 @@ def _case_of(sample: Sample, course: Course) -> tuple[Outcome | None, LoopCase |
     return found, made[0] if made else None
 
 
-def _kept(case: LoopCase, promises: Sequence[str], number: int) -> Outcome | None:
-    """Ask whether promises are kept."""
+def _kept(case: LoopCase | ModelCase, promises: Sequence[str], number: int) -> Outcome | None:
+    """Ask whether promises are kept; of models some."""
     course = case.course
 
     def ask() -> None:
         with course.running("promises"):
             for name in promises:
+                if isinstance(case, LoopCase):
+                    PROMISES[name](case, number)
+                elif name in MODEL_PROMISES:
+                    MODEL_PROMISES[name](case, number)
+                else:
+                    continue
                 course.checks.append(name)
-                PROMISES[name](case, number)
 
     return _guarded(course, ask) if promises else None
 

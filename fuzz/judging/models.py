@@ -35,12 +35,16 @@ class ModelCase:
     def __init__(self, sample: Sample, course: Course) -> None:
         self.sample, self.course = sample, course
         self.steps: list[Step] = []
+        self.about = ""
+        # As for native code, which is made of what comes out of it.
+        self.pipeline = for_target(sample.pipeline, target_of(3))
         self.wanted: list[list[Any]] = []
         with course.running("draw"):
             try:
                 self.module = module_of(sample)
             except IRKitError as error:
                 raise Wrong("failed", f"the importer refuses it: {error}") from None
+        self.lowered = self.module
 
     def run(self, *, native: bool = True) -> None:
         """Run all tiers, or all but native code. Raises: Wrong."""
@@ -48,11 +52,12 @@ class ModelCase:
             self._interpret_as_drawn()
         with self.course.running("lower"):
             after: IR = self.module
-            # As for native code, which is made of what comes out here.
-            pipeline, apply = for_target(self.sample.pipeline, target_of(3)), self.course.apply
-            self.steps = list(pipeline.steps(self.module, verify=False, apply=apply))
+            apply = self.course.apply
+            self.steps = list(self.pipeline.steps(self.module, verify=False, apply=apply))
             for step in self.steps:
                 after = step.applied_to(after)
+            assert isinstance(after, IRModule)
+            self.lowered = after
             self.course.fired = [step.name for step in self.steps if step.changed]
         with self.course.running("lowered"):
             self._look_at_lowered(after)
@@ -153,7 +158,7 @@ class ModelCase:
         """Lower as for native code; interpret the model after each pass, and its kernels after each
         of theirs, with arguments of their own. Raises: Wrong, with the name; PassFailed."""
         whole: IR = self.module
-        for step in for_target(self.sample.pipeline, target_of(3)).steps(self.module):
+        for step in self.pipeline.steps(self.module):
             whole = step.applied_to(whole)
             if step.changed:
                 self.interpret(whole, step.name)

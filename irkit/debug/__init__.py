@@ -13,7 +13,13 @@ from irkit.debug.case import Case, Failure, Size, failure_of, find_case, size_of
 from irkit.debug.check import Options, Verdict, check, is_trusted, verdicts
 from irkit.debug.child import Child, ChildDied, Limits
 from irkit.debug.compare import Difference
-from irkit.debug.contracts import Breach, assert_contracts, contracts, differing_elsewhere
+from irkit.debug.contracts import (
+    Breach,
+    assert_contracts,
+    contracts,
+    differing_elsewhere,
+    equal_structure,
+)
 from irkit.debug.crash import failure_traceback, versions, write_crash
 from irkit.debug.crash_file import Crash, read_crash
 from irkit.debug.explain import explain
@@ -81,6 +87,7 @@ __all__ = [
     "contracts",
     "crash_pipeline",
     "differing_elsewhere",
+    "equal_structure",
     "explain",
     "failure_of",
     "failure_traceback",

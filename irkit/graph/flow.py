@@ -1,7 +1,7 @@
 """What flows where in a graph function: constants, uses, definitions; and nested lets made flat."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from irkit.core import Node, children, postorder, substitute, walk, with_fields
 from irkit.graph.arrays import ArrayData
@@ -57,18 +57,22 @@ def constants_of(func: GraphFunc) -> dict[Value, ArrayData]:
     }
 
 
-def flatten_lets(func: GraphFunc) -> GraphFunc:
+def flatten_lets(func: GraphFunc, kept: Collection[Value] = ()) -> GraphFunc:
     """Move the bindings of nested bodies (not those of lambdas and branches) into the body around
-    them; the same function back if there are none.
+    them, but for those bound to ``kept``; the same function back if there are none.
 
     A body without bindings is another name for its result, and vanishes.
     """
+
+    def goes(bind: Bind) -> bool:
+        return isinstance(bind.step, Body) and bind.var not in kept
+
     renamed: dict[Value, Value] = {}
     new: dict[int, Node] = {}
     for old in postorder(func.body):
         node = with_fields(old, new)
-        if isinstance(node, Body) and any(isinstance(bind.step, Body) for bind in node.bindings):
-            node = _flattened(node, renamed)
+        if isinstance(node, Body) and any(map(goes, node.bindings)):
+            node = _flattened(node, renamed, goes)
         if node is not old:
             new[id(old)] = node
     if not new:
@@ -77,13 +81,13 @@ def flatten_lets(func: GraphFunc) -> GraphFunc:
     return substitute(found, {value: _last(value, renamed) for value in renamed})
 
 
-def _flattened(body: Body, renamed: dict[Value, Value]) -> Body:
+def _flattened(body: Body, renamed: dict[Value, Value], goes: Callable[[Bind], bool]) -> Body:
     lifted: list[Bind] = []
     for bind in body.bindings:
-        if not isinstance(bind.step, Body):
+        inner = bind.step
+        if not isinstance(inner, Body) or not goes(bind):
             lifted.append(bind)
             continue
-        inner = bind.step
         lifted += inner.bindings
         # The outer name is the one people know, unless the result comes from further out.
         if any(_last(inside.var, renamed) is inner.result for inside in inner.bindings):

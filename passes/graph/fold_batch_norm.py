@@ -25,7 +25,7 @@ After::
 
 import numpy as np
 
-from irkit.core import remark, rewrite
+from irkit.core import remark, rewrite, walk
 from irkit.graph import (
     ArrayData,
     Bind,
@@ -77,7 +77,8 @@ def _fold_once(func: GraphFunc) -> GraphFunc:
             return None
         return bind.replace(step=_folded(source.var.name, conv, norm, known, names))
 
-    return flatten_lets(rewrite(func, fold, on=Bind))
+    lets = {bind.var for bind in walk(func.body, on=Bind) if isinstance(bind.step, Body)}
+    return flatten_lets(rewrite(func, fold, on=Bind), lets)  # Those of others are left alone.
 
 
 def _folded(

@@ -18,7 +18,7 @@ After::
         return d
 """
 
-from irkit.core import equal, rewrite
+from irkit.core import current_recorder, equal, rewrite, walk
 from irkit.graph import (
     Bind,
     Body,
@@ -42,13 +42,30 @@ _NOTHING_IF_SAME_TYPE = frozenset(
 def simplify_graph(func: GraphFunc) -> GraphFunc:
     """Replace the values of identities, of shape changes that change nothing, of items of known
     tuples, and of nested lets, by what they stand for."""
+    # An item of an item of a tuple is known once the outer one is.
+    while (after := _simplified_once(func)) is not func:
+        func = after
+    return func
+
+
+def _simplified_once(func: GraphFunc) -> GraphFunc:
     bound = bindings_of(func)
 
     def simplify(bind: Bind) -> Bind | None:
         stands_for = _stands_for(bind, bound)
         return None if stands_for is None else bind.replace(step=Body((), stands_for))
 
-    return flatten_lets(rewrite(func, simplify, on=Bind))
+    made = rewrite(func, simplify, on=Bind)
+    return flatten_lets(made, _kept_lets(func))
+
+
+def _kept_lets(func: GraphFunc) -> set[Value]:
+    """List what is bound to the lets that are not to be made flat."""
+    recorder = current_recorder()
+    if recorder is None:
+        return set()
+    lets = [bind for bind in walk(func.body, on=Bind) if isinstance(bind.step, Body)]
+    return {bind.var for bind in lets if not recorder.allows("flatten", bind.step, bind)}
 
 
 def _stands_for(bind: Bind, bound: dict[Value, Bind]) -> Value | None:

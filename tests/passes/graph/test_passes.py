@@ -187,6 +187,43 @@ def main(x: f32[2]):
     )
 
 
+LET = """\
+def main(x: f32[2]):
+    with let():
+        a = relu(x)
+        r: f32[2] = a
+    return r
+"""
+
+
+def test_a_let_that_is_switched_off_stays() -> None:
+    func = parse(LET)
+    with recording(Recorder(frozenset({0}))) as recorder:
+        assert simplify_graph(func) is func
+    assert recorder.count == 1
+
+
+def test_folding_leaves_the_lets_of_others_alone() -> None:
+    func = parse(LET)
+    assert fold_batch_norm(func) is func
+
+
+def test_an_item_of_an_item_of_a_tuple_is_known_at_once() -> None:
+    func = parse("""\
+def main(x: f32[2], y: f32[2]):
+    t: (f32[2], f32[2]) = (x, y)
+    u: (f32[2], (f32[2], f32[2])) = (y, t)
+    v: (f32[2], f32[2]) = u[1]
+    w: f32[2] = v[0]
+    z = relu(w)
+    return z
+""")
+    after = eliminate_dead_nodes(simplify_graph(func))
+    assert (
+        after.script() == "def main(x: f32[2], y: f32[2]):\n    z: f32[2] = relu(x)\n    return z\n"
+    )
+
+
 def fused(*lines: str, max_ops: int = 64) -> list[list[str]]:
     body = "\n    ".join([*lines, "return r"])
     params = "x: f32[1, 4, 8, 8], w: f32[4, 4, 1, 1], s: f32[1, 4, 1, 1]"
