@@ -1,5 +1,5 @@
 """Random thread loops that hand each other numbers: steps with a barrier after each, as they are
-written for a GPU.
+written for a GPU; and threads that part, and do the same.
 
 In a step a thread writes an element of one buffer that no other writes, and reads what any thread
 wrote before the last barrier. From step to step it keeps a value, and memory of its own.
@@ -14,6 +14,7 @@ from irkit.ir import (
     Allocate,
     Buffer,
     Const,
+    DType,
     Evaluate,
     Expr,
     For,
@@ -23,6 +24,7 @@ from irkit.ir import (
     Store,
     Var,
     as_int,
+    gt,
     seq,
 )
 from irkit.ir.threads import BARRIER
@@ -48,6 +50,30 @@ def exchange(picks: Picks, integers: Sequence[Expr], root: Mapping[Buffer, Buffe
     )
 
 
+def parted(picks: Picks, integers: Sequence[Expr], root: Mapping[Buffer, Buffer]) -> Stmt | None:
+    """Let threads run a loop of their own axis, each another number of times, if a buffer has as
+    many elements as there may be threads: all write the same."""
+    targets = [b for b in root if b.shape and 1 < (as_int(b.shape[0]) or 0) <= _MOST_THREADS]
+    if not targets:
+        return None
+    target, number = picks.pick(targets), Var("t")
+    others = [Readable(each) for each in root if root[each] is not root[target]]
+    loops = [Var("ijk"[at % 3]) for at in range(target.rank)]
+    maker = ExprMaker(picks, [*integers, *loops], others)
+    maker.extents.update(zip(loops, target.shape, strict=True))
+    body: Stmt = Store(target, tuple(loops), bounded(maker.value(target.dtype, 2)))
+    for at in range(target.rank - 1, -1, -1):
+        bound = at == 0
+        kind, axis = ("thread", "threadIdx.x") if bound else ("serial", "")
+        body = For(loops[at], _ZERO, target.shape[at], body, kind, axis)
+    times = (number + picks.below(3)) % (2 + picks.below(2))
+    if picks.below(3):
+        body = For(Var("s"), _ZERO, times, body)
+    else:
+        body = If(gt(times, 0), body)
+    return For(number, _ZERO, target.shape[0], body, "thread", "threadIdx.x")
+
+
 class _Thread:
     """What each thread does; the first result is what it keeps an element of."""
 
@@ -61,7 +87,7 @@ class _Thread:
         self.count = result.shape[0]
         self.result = result
         self.kept = Var("x", result.dtype)
-        self.own = Buffer("R", (Const(1, I64),), result.dtype, "local")
+        self.own, self.mine = self._own(result.dtype)
 
     def body(self, shared: Buffer, written: Sequence[Buffer]) -> Stmt:
         """Fill shared memory, then hand on what is in it, some times over or not."""
@@ -76,9 +102,21 @@ class _Thread:
         rest = seq(*(self._step(target) for target in (*targets, self.result)))
         if repeats:
             rest = For(again, _ZERO, Const(2, I64), rest)
-        fill = Store(self.own, (_ZERO,), self.result[self.number])
+        fill = Store(self.own, self.mine, self.result[self.number])
         inner = Allocate(self.own, seq(fill, Evaluate(BARRIER), rest))
         return seq(first, Let(self.kept, kept, seq(Evaluate(BARRIER), inner)))
+
+    def _own(self, dtype: DType) -> tuple[Buffer, tuple[Expr, ...]]:
+        """Make memory that a thread has to itself, and say which element of it is used: the last
+        one, which may be far from the first."""
+        if not self.picks.below(3):
+            return Buffer("R", (Const(1, I64),), dtype, "local"), (_ZERO,)
+        inner, outer = 1 + self.picks.below(3), 1 + self.picks.below(2)
+        step = 1 + self.picks.below(2)
+        shape = tuple(Const(size, I64) for size in (outer, inner))
+        strides = tuple(Const(size, I64) for size in (inner * step + self.picks.below(2), step))
+        last = tuple(Const(size - 1, I64) for size in (outer, inner))
+        return Buffer("R", shape, dtype, "local", strides=strides), last
 
     def _step(self, target: Buffer) -> Stmt:
         """Write an element, and wait; in a condition, all or none."""
@@ -96,7 +134,7 @@ class _Thread:
         ]
         if whole:
             return Store(target, place, bounded(maker.value(target.dtype, 1)))
-        maker.buffers += [Readable(target, place), Readable(self.own, (_ZERO,))]
+        maker.buffers += [Readable(target, place), Readable(self.own, self.mine)]
         value = maker.value(target.dtype, 1 + self.picks.below(2))
         if target.dtype == self.kept.dtype and not target.dtype.is_bool and self.picks.below(2):
             value = value + self.kept

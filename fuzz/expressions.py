@@ -90,6 +90,9 @@ class ExprMaker:
             return self._integer_leaf(dtype)
         form = self.picks.below(9)
         if form == 8:
+            if self.integers and self.picks.one_in(3):
+                index = cast(self.picks.pick(self.integers[-_INNER:]), dtype)
+                return binary(Mul, self.integer(dtype, depth - 1), index)
             if not self.integers or self.picks.one_in(3):
                 return digits(self.picks, self._integer_leaf(dtype), self.picks.pick(_DIGITS))
             return digits(self.picks, *index_sum(self.picks, self.integers[-_INNER:], dtype))

@@ -7,6 +7,7 @@ the first, or begun with another one than the first.
 """
 
 from collections.abc import Sequence
+from math import prod
 
 from irkit.fuzz.expressions import ExprMaker, Readable, bounded
 from irkit.fuzz.picks import Picks
@@ -43,6 +44,8 @@ _ORDERED: tuple[LoopKind, ...] = ("serial", "unrolled")
 _RECURRENT: tuple[LoopKind, ...] = ("vectorized", "serial", "vectorized", "unrolled")
 _ZERO = Const(0, I64)
 _MOST_COPIES = 17
+# Which of the loops of a reduction threads run, as bits; most often others than those between them.
+_BOUND = (0b101, 0b001, 0b010, 0b101, 0b011, 0b100, 0b111, 0b110)
 _MOST_STEPS = 400
 _MOST_THREADS = 33
 _MOST_VIRTUAL = 4  # There are as many copies.
@@ -52,7 +55,7 @@ class Nest:
     """Make one nest. ``whole`` says that the target holds nothing yet: it is written everywhere,
     before it is read. ``wide`` allows recurrences and other orders of elements. ``axes`` are those
     of threads that its loops may be bound to, with their extents once they are known: all loops of
-    an axis have the same."""
+    an axis have the same. ``joins`` says that threads are to make a sum together."""
 
     def __init__(
         self,
@@ -63,11 +66,15 @@ class Nest:
         block: bool,
         wide: bool = False,
         axes: dict[str, int] | None = None,
+        joins: bool = False,
     ) -> None:
         self.picks = picks
         self.target = target
         self.whole = whole
-        self.block = block
+        self.block = block or joins
+        self.joins = joins
+        self.summing = False
+        """Whether its loops are now those of such a sum."""
         self.wide = wide
         self.axes = axes or {}
         self.copies = 1
@@ -84,7 +91,8 @@ class Nest:
         """Make the nest; it may use some integers and read other buffers."""
         for number, dim in enumerate(self.target.shape):
             self._dimension("ijk"[number % 3], dim, integers)
-        reduces = bool(reducible) and not self.whole and self.picks.below(3) == 0
+        reduces = bool(reducible) and not self.whole
+        reduces = reduces and (self.joins or self.picks.below(3) == 0)
         if reduces:
             extent = self.picks.pick(reducible)
             small = count_of([*self.target.shape, extent]) <= _MOST_STEPS
@@ -135,7 +143,7 @@ class Nest:
             for axis, extent in self.axes.items()
             if axis not in bound and (extent == count or (not extent and count <= _most(axis)))
         ]
-        if not fits or not self.picks.below(5):
+        if not fits or (not self.summing and not self.picks.below(2 if self.joins else 5)):
             return ""
         self.axes[fits[0]] = count
         self.copies *= count if fits[0].startswith("vthread") else 1
@@ -156,11 +164,30 @@ class Nest:
     def _reduction(self, extent: Expr) -> None:
         var = Var("r")
         count = as_int(extent)
+        if self.joins and count:
+            self.summing = True
+            self._split_reduction(extent, count)
+            return
         joins = self.block and count and self.picks.below(2)  # Each thread then makes a part of it.
         thread = self._axis(count) if joins and count else ""
         kind = "thread" if thread else self._copied(self.picks.pick(_ORDERED), extent)
         self.loops.append((var, _ZERO, extent, kind, thread))
         self.places.append((var, extent, "reduce"))
+
+    def _split_reduction(self, extent: Expr, count: int) -> None:
+        """Reduce in two loops or three, any of which threads may run."""
+        factors = [self.picks.pick((2, 3)) for _ in range(1 if self.picks.one_in(3) else 2)]
+        sizes = [-(-count // prod(factors)), *factors]
+        bound = self.picks.pick(_BOUND)
+        index: Expr = _ZERO
+        for at, size in enumerate(sizes):
+            var = Var(f"r{at}")
+            index = var if at == 0 else index * size + var
+            thread = self._axis(size) if bound & (1 << at) else ""
+            kind: LoopKind = "thread" if thread else "serial"
+            self.loops.append((var, _ZERO, Const(size, I64), kind, thread))
+        self.guards.append(lt(index, extent))
+        self.places.append((index, extent, "reduce"))
 
     def _bare(self, maker: ExprMaker, reduces: bool) -> Stmt:
         """Write at the loops' own indices, guarded where loops were split."""
@@ -182,7 +209,8 @@ class Nest:
             maker.extents[var] = extent
         place = tuple(axis.var for axis in axes if axis.kind == "spatial")
         zero = const(0, self.target.dtype)
-        init = Store(self.target, place, zero) if reduces and self.picks.below(2) else None
+        starts = reduces and (self.joins or self.picks.below(2))
+        init = Store(self.target, place, zero) if starts else None
         predicate = logical_and(*self.guards) if self.guards else None
         body = self._stores(maker, place, reduces)
         return Block(self.target.name, tuple(axes), body, init, predicate)

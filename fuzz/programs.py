@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from irkit.core import Attrs
-from irkit.fuzz.exchanges import exchange
+from irkit.fuzz.exchanges import exchange, parted
 from irkit.fuzz.expressions import ExprMaker, Readable
 from irkit.fuzz.nests import Nest
 from irkit.fuzz.picks import Picks, picks
@@ -65,10 +65,10 @@ from irkit.ir.arrays import numpy_dtype
 _DTYPES = (F32, F32, F64, I32, I64, U8)
 _ANY_DTYPES = (*_DTYPES, F16, BF16, I8, I16, U16, U32, U64, BOOL, F32, I32)
 _EXTENTS = (1, 3, 4, 8)
-_ANY_EXTENTS = (4, 3, 5, 2, 1, 7, 8, 16, 17, 31, 33)
+_ANY_EXTENTS = (4, 2, 3, 5, 2, 1, 7, 8, 16, 17, 31, 33)
 _MOST_ELEMENTS = 100
 _SCOPES = ("global", "local")
-_AXES = ("threadIdx.y", "vthread")
+_AXES = ("threadIdx.y", "vthread", "threadIdx.z")
 _AGAIN = 3
 _ZERO = Const(0, I64)
 
@@ -93,7 +93,7 @@ def loop_function(
 def thread_function(picks: Picks) -> PrimFunc:
     """Make a small function of threads, once or twice over."""
     maker = _ProgramMaker(picks, blocks=True, wide=True)
-    params = maker.params()
+    params = maker.params(threads=2 + picks.below(7))
     made = maker.repeated(maker.launch) if picks.one_in(3) else maker.launch()
     return PrimFunc("f", params, made)
 
@@ -133,8 +133,9 @@ class _ProgramMaker:
         self.root: dict[Buffer, Buffer] = {}
         """Whose memory a view shows."""
 
-    def params(self) -> tuple[Buffer | Var, ...]:
-        """Make a signature over at most two symbolic dimensions."""
+    def params(self, *, threads: int = 0) -> tuple[Buffer | Var, ...]:
+        """Make a signature over at most two symbolic dimensions; one buffer may be there for some
+        ``threads``, an element each."""
         symbols = [Var("m"), Var("n")]
         pool: list[Expr] = [*symbols, *(Const(size, I64) for size in self.extents)]
         dims = [self.picks.pick(pool) for _ in range(1 + self.picks.below(3))]
@@ -144,6 +145,8 @@ class _ProgramMaker:
             shape = tuple(self.dims) if number == 0 else self.shape()
             strides = self.strides(shape) if self.wide and self.picks.one_in(8) else None
             self.buffers.append(Buffer("ABC"[number], shape, self.dtype(), strides=strides))
+        if threads:
+            self.buffers.append(Buffer("D", (Const(threads, I64),), self.dtype()))
         self.root = {buffer: buffer for buffer in self.buffers}
         scalar = Var("x", I64)
         self.integers = [scalar, *(dim for dim in self.dims if isinstance(dim, Var))]
@@ -187,7 +190,7 @@ class _ProgramMaker:
             elif form in (12, 13):
                 made.append(self.launch())
             else:
-                scope = {7: self.let, 9: self.view}.get(form, self.allocation)
+                scope = {7: self.let, 9: self.view, 14: self.view}.get(form, self.allocation)
                 # Sometimes the scope ends before the function does.
                 after, self.left = (self.left, 1) if self.picks.below(3) == 0 else (0, self.left)
                 known = (list(self.integers), list(self.buffers))
@@ -203,7 +206,9 @@ class _ProgramMaker:
         count = 2 + self.picks.below(_AGAIN - 1)
         var, self.again = Var("s"), count
         kind: LoopKind = "unrolled" if self.picks.one_in(6) else "serial"
-        body = self._inside((*self.integers, var), self.buffers, inside or self.statements)
+        if inside is None:
+            inside = self.allocation if self.wide and self.picks.one_in(3) else self.statements
+        body = self._inside((*self.integers, var), self.buffers, inside)
         self.again = 1
         return For(var, _ZERO, Const(count, I64), body, kind)
 
@@ -211,15 +216,22 @@ class _ProgramMaker:
         """Let threads run some nests, one after the other: there are no barriers yet."""
         if self.axes:
             return self.nest(self.picks.pick(self.buffers))
-        if self.picks.one_in(3):
+        form = self.picks.below(11)
+        if form in (4, 7, 8, 9, 10):
             root = {buffer: self.root[buffer] for buffer in self.buffers}
-            made = exchange(self.picks, self.integers, root)
+            make = parted if form == 4 else exchange
+            made = make(self.picks, self.integers, root)
             if made is not None:
                 return made
-        self.axes = dict.fromkeys(("threadIdx.x", *self.picks.some(_AXES, 2)), 0)
-        body = self._inside(self.integers, self.buffers, self.statements)
+        self.axes = dict.fromkeys(("threadIdx.x", *self.picks.some(_AXES, 3)), 0)
+        inside = self.joined if form in (5, 6) else self.statements
+        body = self._inside(self.integers, self.buffers, inside)
         self.axes = {}
         return For(Var("b"), _ZERO, Const(1, I64), body, "thread", "blockIdx.x")
+
+    def joined(self) -> Stmt:
+        """Let threads make sums together."""
+        return self.nest(self.picks.pick(self.buffers), joins=True)
 
     def _inside(
         self, integers: Sequence[Expr], buffers: Sequence[Buffer], make: Callable[[], Stmt]
@@ -288,19 +300,47 @@ class _ProgramMaker:
         whole = as_int(size)
         if whole is not None and whole > 1 and self.picks.below(2):
             size, offset = Const(whole - 1, I64), Const(1, I64)
-        buffer = Buffer("V", (size,), source.dtype, source.scope)
+        shape, strides = (size,), None
+        if self.wide and self.picks.below(2):
+            shape, strides = self.spread(source.shape, as_int(size))
+        buffer = Buffer("V", shape, source.dtype, source.scope, strides=strides)
         self.buffers.append(buffer)
         self.root[buffer] = self.root[source]
         return View(buffer, source, offset, self.statements())
 
-    def nest(self, target: Buffer, *, whole: bool = False) -> Stmt:
+    def spread(
+        self, whole: tuple[Expr, ...], size: int | None
+    ) -> tuple[tuple[Expr, ...], tuple[Expr, ...] | None]:
+        """Lay out rows and columns with gaps in so many elements; dimensions that are not known
+        take turns."""
+        if size is None or size < 1:
+            return tuple(reversed(whole)), None
+        step, rows = 1 + self.picks.below(2), 1 + self.picks.below(2)
+        row = size // rows
+        columns = (row + step - 1) // step
+        shape, strides = (rows, columns), (row, step)
+        if not self.picks.below(3):
+            shape, strides = shape[::-1], strides[::-1]
+        if columns == 0:
+            return (Const(size, I64),), None
+        found = [tuple(Const(each, I64) for each in many) for many in (shape, strides)]
+        return found[0], found[1]
+
+    def nest(self, target: Buffer, *, whole: bool = False, joins: bool = False) -> Stmt:
         """Make loops that write each element of ``target`` at most once an iteration; ``whole``
         says that it holds nothing yet, and must be written everywhere."""
         block = self.blocks and self.picks.below(2) == 0
         root = self.root.get(target, target)
         others = [buffer for buffer in self.buffers if self.root[buffer] is not root]
         reducible = [*self.dims, Const(2, I64)]
-        nest = Nest(self.picks, target, whole=whole, block=block, wide=self.wide, axes=self.axes)
+        nest = Nest(
+            *(self.picks, target),
+            whole=whole,
+            block=block,
+            wide=self.wide,
+            axes=self.axes,
+            joins=joins and self.blocks,
+        )
         return nest.make(self.integers, others, reducible)
 
 

@@ -39,6 +39,9 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
 
     One that is ``damaged`` is text, or the bytes of a model, which may be refused, by an error that
     says where; what is accepted must be what it claims to be.
+
+    One that is ``sound`` has a meaning although NumPy does not say it: an interpreter that refuses
+    it is wrong.
     """
 
     kind: Kind
@@ -51,6 +54,7 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     features: tuple[str, ...] = ()
     zeros_have_signs: bool = False
     damaged: bool = False
+    sound: bool = False
 
     @property
     def outputs(self) -> tuple[int, ...]:

@@ -13,7 +13,8 @@ from irkit.codegen import ENTER, compile_object, emit
 from irkit.core import same
 from irkit.debug import contracts, schedule_steps
 from irkit.fuzz.hostile import round_trip
-from irkit.fuzz.judging.loops import LoopCase, target_of
+from irkit.fuzz.judging.checked import bounds_are_checked
+from irkit.fuzz.judging.loops import LoopCase, lesser_target, target_of
 from irkit.fuzz.judging.outcome import Wrong
 from irkit.ir import PrimFunc, parse, script
 from irkit.runtime import object_for, set_num_threads
@@ -96,9 +97,20 @@ def threads_agree(case: LoopCase, number: int) -> None:
         return
     set_num_threads(_THREADS)
     try:
-        case.run_native(text, 0)
+        case.run_native(text, target_of(0))
     finally:
         set_num_threads(1)
+
+
+def runs_otherwise(case: LoopCase, number: int) -> None:
+    """What is lowered half, or not at all, gives the same numbers on a processor that can do
+    less."""
+    number, later = divmod(number, 2)
+    at = number % len(case.steps) if later and case.steps else 0
+    func = case.steps[at].before if case.steps else case.lowered
+    assert isinstance(func, PrimFunc)
+    target = lesser_target()
+    case.run_native(emit([func], target), target, func)
 
 
 def replays(case: LoopCase, number: int) -> None:
@@ -122,6 +134,8 @@ PROMISES: dict[str, Callable[[LoopCase, int], None]] = {
     "cached is fresh": cached_is_fresh,
     "threads agree": threads_agree,
     "schedule replays": replays,
+    "bounds are checked": bounds_are_checked,
+    "runs otherwise": runs_otherwise,
 }
 
 

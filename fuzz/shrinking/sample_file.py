@@ -60,6 +60,8 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
         lines.append(f"schedule = {_text(_schedule_text(sample.schedule))}")
     if sample.zeros_have_signs:
         lines.append("zeros_have_signs = true")
+    if sample.sound:
+        lines.append("sound = true")
     if sample.damaged or isinstance(sample.ir, str):
         lines.append(f"damaged = {_number(sample.damaged)}")
     for name, array in _constants(sample.ir).items():
@@ -134,6 +136,7 @@ def _sample(table: dict[str, Any]) -> Sample:
         tuple(allowed),
         zeros_have_signs=table.get("zeros_have_signs") is True,
         damaged=damaged,
+        sound=table.get("sound") is True,
     )
 
 

@@ -143,11 +143,12 @@ def _reducing_threads(block: Block, places: Enclosing) -> list[For]:
     if block.init is None:
         return []
     reduced = _reduced(block)
-    return [
-        loop
-        for loop in places.loops(block)
-        if loop.var in reduced and is_thread_loop(loop) and loop.thread.startswith("threadIdx")
-    ]
+    return [loop for loop in places.loops(block) if loop.var in reduced and _joins(loop)]
+
+
+def _joins(loop: For) -> bool:
+    """Say whether the iterations of a loop may reduce together: virtual threads are one thread."""
+    return is_thread_loop(loop) and loop.thread.startswith("threadIdx")
 
 
 def _combined(block: Block) -> tuple[Combiner, Store, Expr] | str:
@@ -323,9 +324,12 @@ def _obstacle(reduction: Block, store: Store, own: Sequence[For], above: Sequenc
     of its threads inwards, ``own`` the loops after them."""
     reducing = _reduced(reduction)
     threads = [loop for loop in above if isinstance(loop, For) and loop.var in reducing]
-    if any(not is_thread_loop(loop) for loop in threads):
+    if any(not _joins(loop) for loop in threads):
         return "a loop that it reduces over is around its threads"
     spatial = [axis.binding for axis in reduction.axes if axis.kind != "reduce"]
+    used = reducing.union(*(symbols_used(binding) for binding in spatial))
+    if any(loop.var not in used for loop in own):  # A part would count as often.
+        return "a loop inside its threads runs it again"
     if any(axis.kind == "opaque" for axis in reduction.axes):
         return "it has an axis of its own kind"
     if any(symbols_used(binding) & reducing for binding in spatial):

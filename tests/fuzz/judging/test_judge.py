@@ -6,14 +6,14 @@ import pytest
 from irkit.core import rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.generators import Kind, Sample
-from irkit.fuzz.judging import PROMISES, judge, place_told
+from irkit.fuzz.judging import PROMISES, checked, judge, place_told
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.sample import draw_sample
 from irkit.graph import Bind, Body, GraphFunc, Op
 from irkit.graph import parse as parse_graph
-from irkit.ir import Add, For, PrimFunc, Sub, parse
+from irkit.ir import BOOL, Add, Assert, Const, For, PrimFunc, Sub, parse, seq
 from irkit.phases import DEFAULT, GRAPH
-from irkit.transform import Pipeline, define_pass
+from irkit.transform import AnyPass, Pipeline, define_pass
 
 ADD = parse("""
 def add(A: f32[5], C: f32[5]):
@@ -186,6 +186,45 @@ def test_text_that_is_not_damaged_reads() -> None:
     found = judge(Sample("text", GRAPH_TEXT.replace("return", "retrun"), DEFAULT))
     assert (found.status, found.tier) == ("failed", "interpreter")
     assert "what was printed does not read" in found.message
+
+
+OUTSIDE = parse("""
+def outside(A: f32[5], C: f32[5]):
+    for i in serial(0, 5):
+        C[i] = A[i + 1]
+""")
+
+
+@pytest.mark.parametrize(("sound", "status"), [(True, "failed"), (False, "invalid")])
+def test_what_is_sound_must_not_be_refused_by_the_interpreter(sound: bool, status: str) -> None:
+    inputs = InputSet("ones", "given", (np.ones(5, np.float32), np.zeros(5, np.float32)))
+    given = {"inputs": (inputs,), "expected": (None,), "allowed": ((None, None),)}
+    assert judge(Sample("programs", OUTSIDE, DEFAULT, **given, sound=sound)).status == status
+
+
+@define_pass(idempotent=True)
+def check_nothing(func: PrimFunc) -> PrimFunc:
+    """Let everything pass."""
+    return func
+
+
+@define_pass()
+def stop_everything(func: PrimFunc) -> PrimFunc:
+    """Stop at once."""
+    never = Assert(Const(False, BOOL), "stopped")
+    return func.replace(body=seq(never, func.body))
+
+
+@pytest.mark.parametrize("p", [check_nothing, stop_everything], ids=str)
+def test_checks_of_bounds_must_stop_what_is_outside_and_nothing_else(
+    p: AnyPass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checked, "instrument_bounds", p)
+    asked = ["bounds are checked"]
+    found = [judge(sample_of(DEFAULT), native=False, promises=asked, number=n) for n in range(8)]
+    wrong = [each for each in found if each.is_finding]
+    assert wrong
+    assert {each.named for each in wrong} == {p.name}
 
 
 @pytest.mark.parametrize("name", PROMISES)

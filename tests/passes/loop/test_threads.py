@@ -232,17 +232,49 @@ GUARDED = """def f(A: f32[6, 4], C: f32[6]):
                         C[vi] = max(C[vi], A[vi, vt])
 """
 
+BETWEEN = """def f(A: f32[12], C: f32[1]):
+    for y in thread(0, 2, "threadIdx.y"):
+        for v in thread(0, 2, "vthread"):
+            for t in thread(0, 3, "threadIdx.x"):
+                with block("C"):
+                    vk = axis.reduce(12, (y * 2 + v) * 3 + t)
+                    with init():
+                        C[0] = f32(1.0)
+                    C[0] = C[0] + A[vk]
+"""
+
+AGAIN = """def f(A: f32[4], C: f32[1]):
+    for t in thread(0, 4, "threadIdx.x"):
+        for again in serial(0, 2):
+            with block("C"):
+                vt = axis.reduce(4, t)
+                with init():
+                    C[0] = f32(1.0)
+                C[0] = C[0] + A[vt]
+"""
+
 
 @pytest.mark.parametrize(
     "text",
-    [AROUND, GUARDED, AROUND.replace("i in serial", "i in vectorized")],
-    ids=["steps around", "not all threads", "lanes around"],
+    [
+        *(AROUND, GUARDED, AROUND.replace("i in serial", "i in vectorized")),
+        *(BETWEEN, BETWEEN.replace('thread(0, 2, "vthread")', "serial(0, 2)")),
+    ],
+    ids=[
+        *("steps around", "not all threads", "lanes around"),
+        *("virtual threads between", "steps between"),
+    ],
 )
 def test_a_reduction_whose_threads_do_not_all_come_at_once_is_left_alone(text: str) -> None:
     func = func_of(text)
     assert lower_cross_thread_reduction(func) is func
     arrays = small_integers(func)
     assert same_bits(native(func, arrays), interpreted(func, arrays))
+
+
+def test_a_reduction_that_threads_run_again_is_left_alone() -> None:
+    func = func_of(AGAIN)
+    assert lower_cross_thread_reduction(func) is func
 
 
 def barriers(text: str) -> int:
