@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from irkit.frontend.onnx import CONVERTERS
-from irkit.fuzz.generators import OPERATORS
+from irkit.fuzz.generators import DIRECTIVES, OPERATORS
 from irkit.fuzz.schedule_draws import WITHOUT
 from irkit.graph import GRAPH_LEVEL, OPS, Invoke, Step
 from irkit.ir import INTRINSICS, LOOP_KINDS, LOOP_LEVEL
@@ -31,6 +31,7 @@ _ALL: dict[str, tuple[object, ...]] = {
     "step": _STEPS,
     "onnx": tuple(CONVERTERS),
     "topi": tuple(OPERATORS),
+    "staged": tuple(DIRECTIVES),
 }
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from irkit import topi
+from irkit import te, topi
 from irkit.passes import BUILTIN
 from irkit.schedule import PRIMITIVES
 
@@ -26,7 +26,7 @@ _NATIVE = (
 )
 _READ = (
     "irkit.frontend.onnx:import_onnx",
-    "irkit.te:create_prim_func",
+    *(f"irkit.te:{name}" for name in te.__all__),
     *(f"irkit.topi:{name}" for name in topi.__all__),
 )
 _TEXT = ("irkit.graph:parse_module", "irkit.ir:parse", "irkit.ir:script")

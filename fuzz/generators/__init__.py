@@ -1,6 +1,7 @@
 """One grammar with two drivers: what is drawn from a number is drawn by Hypothesis too. Reading
 order: drawn (what a sample is), features, arguments, near, bounded (what floats may be off),
-functions, operator_draws, operator_forms, operators (of topi), programs, schedules, pipelines;
+functions, operator_draws, operator_forms, operators (of topi), programs, staged, schedules,
+pipelines;
 graph_values, graph_draws, graph_forms, graph_meaning,
 graphs; onnx_windows, onnx_draws, onnx_forms, onnx_models;
 texts."""
@@ -24,9 +25,11 @@ from irkit.fuzz.generators.operator_forms import OPERATORS
 from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
 from irkit.fuzz.generators.programs import draw_program
 from irkit.fuzz.generators.schedules import draw_scheduled
+from irkit.fuzz.generators.staged import DIRECTIVES
 from irkit.fuzz.generators.texts import draw_text
 
 __all__ = [
+    "DIRECTIVES",
     "KINDS",
     "OPERATORS",
     "PLAIN_OPERATORS",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, equal
-from irkit.fuzz.generators.graph_draws import DRAWS, conv, normalised
+from irkit.fuzz.generators.graph_draws import DRAWS, conv, matmul, normalised
 from irkit.fuzz.generators.graph_values import GraphValues, Held
 from irkit.graph import Body, TensorType, TupleType, Value
 from irkit.ir import numpy_dtype
@@ -159,13 +159,41 @@ def apply_form(g: GraphValues, name: str) -> bool:
 
 
 def normed(g: GraphValues, name: str) -> object:
-    """Normalise what was convolved, which can be folded where nothing else needs it."""
-    found = conv(g, "conv") if not g.whole else None
+    """Normalise what was convolved, which can be folded where nothing else needs it; or what came
+    from another operator, which cannot."""
+    if g.whole:
+        return None
+    found = _alike(g, g.floats(2 + g.picks.below(3))) if g.picks.one_in(3) else conv(g, "conv")
     if not isinstance(found, Held):
         return None
     if g.picks.below(4):
         g.held.remove(found)
     return normalised(g, found)
+
+
+def rejoined(g: GraphValues, name: str) -> object:
+    """Go two ways from a value, and join them: together they may become one kernel."""
+    x = g.any(lambda each: not each.dtype.is_bool)
+    if g.over(x.dtype, 2 * x.bound):
+        return None
+    start = _alike(g, x)
+    ways = [_alike(g, start), _alike(g, start) if g.picks.below(2) else start]
+    for each in {*ways, start}:
+        g.held.remove(each)
+    return g.op(g.picks.pick(("add", "maximum")), *ways, bound=2 * max(1, x.bound))
+
+
+def widened(g: GraphValues, name: str) -> object:
+    """Join a product or what was convolved with something larger that it broadcasts to."""
+    found = conv(g, "conv") if g.picks.below(2) else matmul(g, "matmul")
+    if not isinstance(found, Held) or g.over(found.dtype, found.bound + 8):
+        return None
+    if None in found.known_sizes or not g.fits(2, *found.sizes):
+        return None
+    sizes = [2 if size == 1 else size or 0 for size in found.known_sizes]
+    larger = g.constant(g.numbers([2, *sizes], str(found.dtype)), 3)
+    g.held.remove(found)
+    return g.op("add", found, larger, bound=found.bound + 3)
 
 
 def turned(g: GraphValues, name: str) -> object:
@@ -193,6 +221,7 @@ def known(g: GraphValues, name: str) -> object:
 
 FORMS: dict[str, Callable[[GraphValues, str], object]] = {
     **{"normed": normed, "turned": turned, "known": known, "pair": pair},
+    **{"rejoined": rejoined, "widened": widened},
     **{"let": let, "function": function, "branch": branch},
 }
 """What adds each form."""

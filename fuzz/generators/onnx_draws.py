@@ -219,10 +219,11 @@ def constant(m: ModelDraws, op: str) -> Tensor | None:
 
 
 def filled(m: ModelDraws, op: str) -> Tensor | None:
-    """Fill a shape, by default with 0.0."""
+    """Fill a shape, by default with 0.0; one in six of them holds nothing."""
     if m.opset < 9:
         return None
     shape = tuple(m.picks.pick(_SIZES) for _ in range(1 + m.picks.below(2)))
+    shape = (0, *shape[1:]) if m.picks.one_in(6) else shape
     value = numpy_helper.from_array(np.asarray([2.0], np.float32))
     given: dict[str, Any] = {} if m.picks.one_in(3) else {"value": value}
     return m.node(op, [m.integers(*shape)], shape, 3, **given)

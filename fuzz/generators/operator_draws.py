@@ -286,6 +286,18 @@ def _reduced(name: str, meaning: Callable[..., Array]) -> Draw:
     return draw
 
 
+def _gathered(o: Operands) -> Found:
+    """Add 16-bit floats of which only a wider type holds what is added on the way."""
+    parts = o.rng.integers(1000, 2000, 2)
+    numbers = np.array([*parts, *-parts, 3, -1, 2], np.float16)
+    rows = np.stack([o.rng.permutation(numbers) for _ in range(1 + o.picks.below(3))])
+    x = o.param(rows.shape, rows)
+    if o.picks.below(2):
+        return topi.sum(x.tensor, 1), x.wide.sum(axis=1)
+    w = o.input((rows.shape[1], 2), "f16", 1, 1)
+    return topi.matmul(x.tensor, w.tensor), x.wide @ w.wide
+
+
 def _mean(o: Operands) -> Found:
     """Average integers, rounded towards zero, or floats of which the mean is whole."""
     dtype = o.picks.pick(("i32", "f32", "i8", "f16"))
@@ -345,7 +357,12 @@ POINTWISE: dict[str, Draw] = {
     **{"where": _where, "cast": _cast, "full": _full, "full_like": _full_like},
     **{"logical_and": _logical("logical_and", np.logical_and), "logical_not": _logical_not},
     **{"logical_or": _logical("logical_or", np.logical_or), "broadcast_to": _broadcast_to},
-    **{"sum": _reduced("sum", np.sum), "prod": _reduced("prod", np.prod), "mean": _mean},
+    **{
+        "gathered": _gathered,
+        "sum": _reduced("sum", np.sum),
+        "prod": _reduced("prod", np.prod),
+        "mean": _mean,
+    },
     **{"max": _reduced("max", np.max), "min": _reduced("min", np.min)},
     **{"argmax": _arg("argmax", np.argmax), "argmin": _arg("argmin", np.argmin)},
 }

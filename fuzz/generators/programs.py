@@ -83,7 +83,11 @@ def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
 
 
 def _sample_of(tensors: Sequence[te.Tensor], picks: Picks, theme: Theme) -> Sample:
-    func = te.create_prim_func(tensors)
+    return sample_of(te.create_prim_func(tensors), tensors, picks, theme)
+
+
+def sample_of(func: PrimFunc, tensors: Sequence[te.Tensor], picks: Picks, theme: Theme) -> Sample:
+    """Draw the arguments of a function made of tensors, and ask NumPy what comes out."""
     if theme.numbers == "special":
         # A product that is not rounded before it is added may be infinite or not.
         func = func.replace(attrs=(*func.attrs, ("contract", False)))

@@ -10,6 +10,7 @@ from irkit.fuzz.generators.drawn import Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.operators import draw_operators
 from irkit.fuzz.generators.programs import draw_limits, draw_stages, written_function
+from irkit.fuzz.generators.staged import draw_staged
 from irkit.fuzz.picks import Picks
 from irkit.fuzz.schedule_draws import OFTEN, try_primitive, wrong
 from irkit.fuzz.stages import INTEGERS, SMALL, WHOLE
@@ -43,6 +44,8 @@ def draw_scheduled(picks: Picks) -> Sample:
     """
     if picks.one_in(_WRITTEN):
         return _written(picks)
+    if picks.one_in(10):
+        return draw_staged(picks)
     if picks.one_in(8):
         sample = draw_operators(picks, scheduled=False)
     else:

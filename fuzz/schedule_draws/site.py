@@ -118,6 +118,25 @@ class Site:
         """List the buffers that a block writes."""
         return list(dict.fromkeys(n.buffer for n in walk(self.sch.get(block), on=Store)))
 
+    def told(self, buffer: Buffer | int) -> Buffer | str | int:
+        """Say which buffer as users do: it, or what the schedule finds by its name, or the name."""
+        if isinstance(buffer, int) or self.picks.below(4):
+            return buffer
+        if self.picks.one_in(4):
+            return self.sch.buffer("nothing")
+        found, at = self._named(buffer.name), 0
+        while found is not buffer:
+            at += 1
+            found = self._named(buffer.name, at)
+        return found if at or self.picks.below(2) else buffer.name
+
+    def _named(self, *name: Any) -> Buffer:
+        """Find a buffer of the function, which is there."""
+        try:
+            return self.sch.buffer(*name)
+        except ScheduleError as error:
+            raise AssertionError(f"the schedule does not find what is there: {error}") from error
+
     def symbols(self) -> list[Var]:
         """List the variables that shapes are made of."""
         return list(shape_vars(self.sch.func))

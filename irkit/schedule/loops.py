@@ -143,6 +143,8 @@ def fuse(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:
     Raises: ScheduleError if they are marked, do not start at 0, or are not nested directly in each
     other.
     """
+    if not loops:
+        raise ScheduleError("fuse was given no loops")
     found = [plain(func, var, "fuse") for var in loops]
     for outer, inner in pairwise(found):
         if outer.body is not inner:
@@ -177,8 +179,8 @@ def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
     that would then be inside, iterations of a loop that moves may depend on each other, or threads
     would hold blocks of a launch.
     """
-    if len(set(order)) != len(order):
-        raise ScheduleError("reorder was given a loop twice")
+    if len(set(order)) != len(order) or not order:
+        raise ScheduleError(f"reorder was given {'a loop twice' if order else 'no loops'}")
     found = {var: find_loop(func, var) for var in order}
     chain = _chain(func, list(found.values()))
     wanted = iter(order)

@@ -4,6 +4,7 @@ thread (how to schedule them)."""
 
 from irkit.te.axis import IterVar, Range, reduce_axis, var
 from irkit.te.define import compute
+from irkit.te.directives import StageLoop
 from irkit.te.intrinsics import (
     Intrinsic,
     abs,
@@ -113,6 +114,7 @@ __all__ = [
     "Reduction",
     "Scalarwise",
     "Stage",
+    "StageLoop",
     "StageSchedule",
     "Tensor",
     "TensorRead",

@@ -10,8 +10,8 @@ from typing import Literal, Union
 
 import msgspec
 
-from irkit.core import ScheduleError
-from irkit.ir import Var
+from irkit.core import ScheduleError, walk
+from irkit.ir import Axis, Store, Var
 from irkit.schedule import BlockRef, LoopRef, Schedule
 from irkit.te.axis import IterVar
 from irkit.te.tensor import Operation, Tensor
@@ -68,21 +68,35 @@ class Build:
 
     def bind(self, op: Operation) -> None:
         """Let the axes of a stage stand for the loops that its block is bound to one for one."""
-        block = self.sch.get(self.block(op))
         around = {self.sch.loop(ref).var: ref for ref in self.sch.get_loops(self.block(op))}
-        for axes, reduces in ((op.axis, False), (op.reduce_axis, True)):
-            bound = [axis for axis in block.axes if (axis.kind == "reduce") == reduces]
-            for handle, axis in zip(axes, bound, strict=False):
-                if isinstance(axis.binding, Var) and axis.binding in around:
-                    self.loops[handle] = around[axis.binding]
+        for handle, axis in self._axes_of(op):
+            if isinstance(axis.binding, Var) and axis.binding in around:
+                self.loops[handle] = around[axis.binding]
 
     def bind_below(self, op: Operation, loop: LoopRef) -> None:
         """Let the axes of a stage that was moved under a loop stand for the loops made for it
-        there: one for each axis."""
+        there: one for each axis of its block."""
         around = [ref.var for ref in self.sch.get_loops(self.block(op))]
         below = around[around.index(loop.var) + 1 :]
-        for handle, var in zip((*op.axis, *op.reduce_axis), below, strict=True):
-            self.loops[handle] = LoopRef(var)
+        made = dict(zip(self.sch.get(self.block(op)).axes, below, strict=True))
+        for handle, axis in self._axes_of(op):
+            self.loops[handle] = LoopRef(made[axis])
+
+    def _axes_of(self, op: Operation) -> list[tuple[IterVar, Axis]]:
+        """List the axes of a stage with those of its block: spatial ones in the order in which it
+        stores, which after rfactor is another than that of the block."""
+        block = self.sch.get(self.block(op))
+        spatial = {axis.var: axis for axis in block.axes if axis.kind != "reduce"}
+        reduced = [axis for axis in block.axes if axis.kind == "reduce"]
+        store = next(iter(walk(block.body, on=Store)), None)
+        stored = [spatial.get(at) for at in store.indices if isinstance(at, Var)] if store else []
+        found = [axis for axis in stored if axis is not None]
+        if len(set(found)) != len(spatial) or len(found) != len(spatial):
+            found = list(spatial.values())
+        return [
+            *zip(op.axis, found, strict=False),
+            *zip(op.reduce_axis, reduced, strict=False),
+        ]
 
 
 class Directive(msgspec.Struct, frozen=True, eq=False):

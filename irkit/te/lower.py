@@ -145,9 +145,9 @@ def _stage(op: ComputeOp, buffers: dict[Tensor, Buffer], name: str, span: Span |
     if not unknown and all(as_int(extent) != 0 for extent in extents):
         return _with_span(whole, span)
     # A block whose reduce loops never run starts nothing, yet of nothing a sum is 0.
-    empty = _nest(op, buffers, f"{name}_empty", _start)
     if any(as_int(extent) == 0 for extent in extents):
-        return _with_span(empty, span)
+        return _with_span(_nest(op, buffers, name, _start), span)
+    empty = _nest(op, buffers, f"{name}_empty", _start)
     nothing = logical_or(*(le(extent, 0) for extent in unknown))
     return _with_span(seq(If(nothing, empty), whole), span)
 

@@ -130,7 +130,8 @@ class StageSchedule:
         extent = self._build.sch.loop(self._build.loop(axis)).end
         axes = [_axis(each.name, each.extent) for each in old.axis]
         axes.insert(place, _axis(axis.name, extent))
-        reduces = tuple(_axis(each.name, each.extent, True) for each in old.reduce_axis)
+        left = [each for each in old.reduce_axis if each is not axis]  # It is one of the others.
+        reduces = tuple(_axis(each.name, each.extent, True) for each in left)
         made = _stage_op(f"{tensor.name}.rf", old, tuple(axes), reduces=reduces)
         final = _stage_op(old.name, old, old.axis, reduces=(_axis(axis.name, extent, True),))
 

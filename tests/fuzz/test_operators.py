@@ -1,11 +1,13 @@
-"""Drawn programs that call operators of topi."""
+"""Drawn programs that call operators of topi, or are scheduled stage by stage."""
 
 import pytest
 
 from irkit import topi
+from irkit.core import ScheduleError
 from irkit.fuzz import judge, picks_of
-from irkit.fuzz.generators import OPERATORS, Sample
+from irkit.fuzz.generators import OPERATORS, Sample, Unusable, staged
 from irkit.fuzz.generators.operators import draw_operators
+from irkit.fuzz.generators.staged import Staged, draw_staged
 from irkit.graph import OPS
 from irkit.ir import INTRINSICS
 from irkit.te import Tensor
@@ -40,3 +42,29 @@ def test_numpy_says_what_an_operator_is_to_compute(monkeypatch: pytest.MonkeyPat
     found = judge(drawn_with("square"))
     assert (found.status, found.tier) == ("mismatch", "interpreter")
     assert "disagrees with NumPy" in found.message
+
+
+def test_what_is_scheduled_stage_by_stage_is_right() -> None:
+    tried = 0
+    for number in range(60):
+        try:
+            sample = draw_staged(picks_of(number))
+        except Unusable:
+            continue
+        found = judge(sample, native=False)
+        assert found.ok, found.message
+        tried += 1
+    assert tried > 40
+
+
+def test_a_directive_that_is_refused_and_changes_something_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def half_done(s: Staged) -> None:
+        stage = s.stage()
+        stage.split(s.loop(stage), 1)
+        raise ScheduleError("no")
+
+    monkeypatch.setattr(staged, "DIRECTIVES", dict.fromkeys(staged.DIRECTIVES, half_done))
+    with pytest.raises(AssertionError, match="refused and changed something"):
+        draw_staged(picks_of(2))

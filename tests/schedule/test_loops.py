@@ -123,3 +123,9 @@ def test_marks_stand_in_the_loop() -> None:
 def test_a_block_that_does_not_exist_is_an_error_that_lists_those_that_do() -> None:
     with pytest.raises(ScheduleError, match="B, C, D"):
         Schedule(chain(8)).get_block("E")
+
+
+@pytest.mark.parametrize("name", ["fuse", "reorder"])
+def test_no_loops_at_all_are_refused(name: str) -> None:
+    with pytest.raises(ScheduleError, match=f"{name} was given no loops"):
+        getattr(Schedule(chain(16)), name)()

@@ -6,7 +6,7 @@ import pytest
 import irkit
 from irkit import te
 from irkit.core import IRKitError, ScheduleError, walk
-from irkit.ir import Allocate, For, PrimFunc, as_int
+from irkit.ir import Allocate, For, PrimFunc, as_int, interpret
 from tests.schedule.kernels import assert_same_results
 
 
@@ -259,3 +259,31 @@ def test_loops_that_start_at_0_are_normal_already() -> None:
     _, _, c = chain()
     s = te.create_schedule(c)
     assert s.normalize() is s
+
+
+def test_a_sum_over_nothing_is_scheduled_like_others() -> None:
+    a = te.placeholder((3, 0), name="A")
+    k = te.reduce_axis((0, 0), name="k")
+    b = te.compute((3,), lambda i: te.sum(a[i, k], axis=k), name="B")
+    s = te.create_schedule(b)
+    s[b].split(s[b].axis[0], 2)
+    out = np.ones(3, np.float32)
+    interpret(s.lower([a, b]), np.zeros((3, 0), np.float32), out)
+    np.testing.assert_array_equal(out, 0)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_axes_of_partial_sums_stand_for_their_own_loops(place: int) -> None:
+    a = te.placeholder((5, 4), name="A")
+    k = te.reduce_axis((0, 4), name="k")
+    b = te.compute((5,), lambda i: te.sum(a[i, k], axis=k), name="B")
+    s = te.create_schedule(b)
+    partial = s.rfactor(b, k, place)
+    stage = s[partial]
+    assert stage.reduce_axis == ()
+    stage.unroll(stage.axis[place])
+    kinds = {as_int(loop.end): loop.kind for loop in walk(s.func, on=For) if loop.kind != "serial"}
+    assert kinds == {4: "unrolled"}
+    final = s[b]
+    stage.compute_at(final, final.reduce_axis[0])
+    assert [loop.kind for loop in walk(s.func, on=For)].count("unrolled") == 1
