@@ -43,6 +43,18 @@ def picks_of(number: int) -> Picks:
     return Picks(random.Random(number).randrange)
 
 
+def led(lead: Sequence[int], picks: Picks) -> Picks:
+    """Make the first choices as a list says, the highest there is for one that is too high, and the
+    others as ``picks`` does."""
+    left = iter(lead)
+
+    def below(count: int) -> int:
+        told = next(left, None)
+        return picks.below(count) if told is None else min(told, count - 1)
+
+    return Picks(below)
+
+
 @st.composite
 def picks(draw: st.DrawFn) -> Picks:
     """Make choices that Hypothesis knows of."""

@@ -1,6 +1,8 @@
 """Draw samples of each kind; the same for the same choices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
+from math import isqrt
 
 from irkit.fuzz.generators import (
     KINDS,
@@ -13,16 +15,26 @@ from irkit.fuzz.generators import (
     draw_program,
     draw_scheduled,
     draw_text,
+    leads_to_functions,
+    leads_to_schedules,
     onnx_model,
 )
 from irkit.fuzz.hostile import hostile_model
 from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
 
-__all__ = ["KINDS", "Kind", "Sample", "Unusable", "draw_case", "draw_sample"]
+__all__ = ["KINDS", "Kind", "Sample", "Unusable", "draw_case", "draw_sample", "lead_of"]
 
 DAMAGED_MODELS = 6
 """Of so many models one is damaged; they take a third of the time of others."""
+
+_LED_EVERY = 7
+"""Of so many cases one is led. Other kinds may take turns with one, and none goes into this."""
+
+_LEADS: dict[Kind, Callable[[], Sequence[Sequence[int]]]] = {
+    "programs": leads_to_functions,
+    "schedules": leads_to_schedules,
+}
 
 _DRAWN: dict[Kind, Callable[[Picks], Sample]] = {
     "programs": draw_program,
@@ -54,6 +66,24 @@ def draw_case(kind: Kind, picks: Picks) -> Sample:
         features = tuple(f"damage:{name}" for name in names)
         return Sample(kind, data, GRAPH, features=features, damaged=True)
     return draw_sample(kind, picks)
+
+
+def lead_of(kind: Kind, seed: int, number: int) -> Sequence[int]:
+    """Give the first choices of a case of a campaign. One in seven is led to something that was
+    written, one after the other, so that all of it is tried: chance would leave a third out."""
+    if kind not in _LEADS or number % _LED_EVERY:
+        return ()
+    leads = _LEADS[kind]()
+    # As the numbers of a kind go up by the same step, a prime one goes through all of them.
+    turn = (number // _LED_EVERY + seed) % _prime(len(leads))
+    return leads[turn] if turn < len(leads) else ()
+
+
+def _prime(least: int) -> int:
+    """Find the first prime from some number on, and from 11 on."""
+    return next(
+        n for n in count(max(least, 11)) if all(n % factor for factor in range(2, isqrt(n) + 1))
+    )
 
 
 def _whole_model(picks: Picks) -> bytes:

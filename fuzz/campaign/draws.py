@@ -9,8 +9,8 @@ import msgspec
 from irkit.core import FormatError, IRKitError
 from irkit.fuzz.generators import KINDS, Kind, Sample
 from irkit.fuzz.judging import is_model
-from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.sample import draw_case
+from irkit.fuzz.picks import Picks, led, picks_of
+from irkit.fuzz.sample import draw_case, lead_of
 from irkit.fuzz.shrinking import read_sample
 from irkit.ir import PrimFunc
 from irkit.phases.command_options import registry
@@ -36,9 +36,11 @@ class Draw(msgspec.Struct, frozen=True):
 
     @property
     def picks(self) -> Picks:
-        """Make the choices of the case. Those of neighbouring numbers have nothing in common."""
+        """Make the choices of the case. Those of neighbouring numbers have nothing in common, but
+        for what they are led to."""
         digest = hashlib.sha256(f"{self.seed} {self.kind} {self.number}".encode()).digest()
-        return picks_of(int.from_bytes(digest[:8], "little"))
+        picks = picks_of(int.from_bytes(digest[:8], "little"))
+        return led(lead_of(self.kind, self.seed, self.number), picks)
 
     def sample(self) -> Sample:
         """Draw it, or read its file.

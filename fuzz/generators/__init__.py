@@ -23,8 +23,8 @@ from irkit.fuzz.generators.onnx_models import draw_model, model_results, model_v
 from irkit.fuzz.generators.onnx_windows import PLAIN_OPERATORS
 from irkit.fuzz.generators.operator_forms import OPERATORS
 from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
-from irkit.fuzz.generators.programs import draw_program
-from irkit.fuzz.generators.schedules import draw_scheduled
+from irkit.fuzz.generators.programs import draw_program, leads_to_functions
+from irkit.fuzz.generators.schedules import draw_scheduled, leads_to_schedules
 from irkit.fuzz.generators.staged import DIRECTIVES
 from irkit.fuzz.generators.texts import draw_text
 
@@ -49,6 +49,8 @@ __all__ = [
     "features_of",
     "graph_results",
     "keep_as_it_is",
+    "leads_to_functions",
+    "leads_to_schedules",
     "model_results",
     "model_values",
     "onnx_model",

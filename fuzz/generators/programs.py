@@ -46,6 +46,8 @@ from irkit.passes.loop import storage_rewrite
 from irkit.phases import DEFAULT
 from irkit.transform import Pipeline
 
+_BARE = 5
+_DRAWN_FORMS = 7
 _MOST_STAGES = 3
 _MOST_STEPS = 60_000
 _RANGES = ((-4, 9), (0, 4), (5, 9))
@@ -60,12 +62,14 @@ _THEMES = (
 _VALUE_THEMES = (SPECIAL, INTEGERS, SPECIAL, WHOLE)
 _LOOP_NUMBERS: tuple[Numbers, ...] = ("whole", "whole", "special", "whole", "whole", "integers")
 _FOR_SMALL = DEFAULT.replace("storage-rewrite", storage_rewrite.using(smallest=1))
+_PLAINLY = DEFAULT.without("simplify")
+"""What it makes simple, other passes need not see through."""
 
 
 def draw_program(picks: Picks) -> Sample:
     """Draw a program with arguments: mostly stages, one in five a bare loop function, and some that
     apply operators of topi, or operations or functions to special values."""
-    if picks.one_in(5):
+    if picks.one_in(_BARE):
         return draw_loops(picks)
     if picks.one_in(12):
         return draw_operators(picks)
@@ -111,8 +115,8 @@ def draw_loops(picks: Picks) -> Sample:
     """Draw a loop function, or take one of the fixed ones; the interpreter says what must come
     out."""
     numbers: Numbers = "whole"
-    form = picks.below(10)
-    if form > 7:
+    form = picks.below(_DRAWN_FORMS + 2)
+    if form > _DRAWN_FORMS:
         fixed = picks.pick(fixed_functions())
         func, inputs = fixed.func, fixed.arguments(picks)
     else:
@@ -128,7 +132,7 @@ def draw_loops(picks: Picks) -> Sample:
     return Sample(
         "programs",
         func,
-        draw_limits(picks),
+        picks.pick((DEFAULT, _FOR_SMALL, _PLAINLY)),
         inputs=(inputs,),
         expected=(None,),
         allowed=(exact,),
@@ -159,6 +163,12 @@ class Fixed(msgspec.Struct, frozen=True):
 
     def _drawn(self, picks: Picks) -> InputSet:
         return draw_arguments(self.func, picks, empty=False, integers=self.integers)
+
+
+@cache
+def leads_to_functions() -> tuple[tuple[int, ...], ...]:
+    """List the first choices of :func:`draw_program` that lead to each of the fixed functions."""
+    return tuple((_BARE - 1, _DRAWN_FORMS + 1, n) for n in range(len(fixed_functions())))
 
 
 @cache

@@ -1,6 +1,7 @@
 """Samples with a schedule: primitives that were accepted, between others that were refused."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 
@@ -17,7 +18,7 @@ from irkit.fuzz.stages import INTEGERS, SMALL, WHOLE
 from irkit.ir import Block, For, PrimFunc, Stmt, as_int
 from irkit.schedule import Schedule, ScheduleTrace
 
-_WRITTEN = 16
+_WRITTEN = 40
 _MOST_STAGES = 4
 _MOST_STEPS = 8
 _PATIENCE = 40
@@ -59,18 +60,27 @@ def draw_scheduled(picks: Picks) -> Sample:
     )
 
 
+@cache
+def leads_to_schedules() -> tuple[tuple[int, ...], ...]:
+    """List the first choices of :func:`draw_scheduled` that lead to the whole of each schedule that
+    was written."""
+    written = enumerate(SCHEDULES.values())
+    return tuple((_WRITTEN - 1, n, len(steps) - 1) for n, (_, steps) in written)
+
+
 def _written(picks: Picks) -> Sample:
     """Take the first steps of a schedule that was written, and is legal: what is drawn cannot show
     that a primitive refuses too much.
 
     Raises: Wrong if one is refused.
     """
-    name = picks.pick([name for name in SCHEDULES if written_function(name) is not None])
+    name = picks.pick(list(SCHEDULES))
     found, steps = written_function(name), SCHEDULES[name][1]
+    steps = steps[: 1 + picks.below(len(steps))]
     assert found is not None
     func, inputs = found.func, found.arguments(picks)
     sch, features = Schedule(func, check="off"), dict[str, None]()
-    for primitive, action in steps[: 1 + picks.below(len(steps))]:
+    for primitive, action in steps:
         try:
             action(sch)
         except Exception as error:

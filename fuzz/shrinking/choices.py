@@ -8,7 +8,7 @@ always a legal one. 0 is the simplest choice, and what follows the end of the li
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 
-from irkit.fuzz.picks import Picks
+from irkit.fuzz.picks import Picks, led
 
 Choices = tuple[int, ...]
 Holds = Callable[[Choices], bool]
@@ -28,8 +28,7 @@ def recorded(picks: Picks) -> tuple[Picks, list[int]]:
 
 def replayed(choices: Sequence[int]) -> Picks:
     """Make choices that were kept; one that is too high becomes the highest there is."""
-    left = iter(choices)
-    return Picks(lambda count: min(next(left, 0), count - 1))
+    return led(choices, Picks(lambda count: 0))
 
 
 def shrunk(choices: Choices, holds: Holds, *, seconds: float, candidates: int) -> Choices:

@@ -12,13 +12,20 @@ from irkit.debug.compare import compare
 from irkit.debug.primitives import scheduled_steps
 from irkit.frontend.onnx import CONVERTERS, import_onnx
 from irkit.fuzz.fixed_schedules import SCHEDULES
-from irkit.fuzz.generators import Kind, Sample, keep_as_it_is
+from irkit.fuzz.generators import (
+    Kind,
+    Sample,
+    keep_as_it_is,
+    leads_to_functions,
+    leads_to_schedules,
+)
 from irkit.fuzz.generators.graph_draws import DRAWS
 from irkit.fuzz.generators.onnx_draws import ONNX_DRAWS
-from irkit.fuzz.generators.pipelines import edited
+from irkit.fuzz.generators.pipelines import edited, few
+from irkit.fuzz.generators.programs import fixed_functions
 from irkit.fuzz.judging import judge, primitive_in
-from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.sample import KINDS, Unusable, draw_sample
+from irkit.fuzz.picks import led, picks_of
+from irkit.fuzz.sample import KINDS, Unusable, draw_sample, lead_of
 from irkit.fuzz.schedule_draws import Wrong
 from irkit.graph import OPS, GraphFunc, arrays_of, interpret, verify
 from irkit.ir import PrimFunc
@@ -70,14 +77,8 @@ def test_schedules_hold_what_was_accepted_between_what_was_refused() -> None:
 
 def _written(name: str) -> Sample:
     """Draw the whole of a schedule that was written."""
-    at = list(SCHEDULES).index(name)
-    seen: list[int] = []
-
-    def below(count: int) -> int:  # Which draw it is, which schedule, ..., and how many steps.
-        seen.append(count)
-        return {1: count - 1, 2: at}.get(len(seen), count - 1 if len(seen) > 2 else 0)
-
-    return draw_sample("schedules", Picks(below))
+    lead = leads_to_schedules()[list(SCHEDULES).index(name)]
+    return draw_sample("schedules", led(lead, picks_of(0)))
 
 
 def test_schedules_that_were_written_are_drawn_and_judged() -> None:
@@ -85,6 +86,23 @@ def test_schedules_that_were_written_are_drawn_and_judged() -> None:
         sample = _written(name)
         assert len(sample.schedule.as_python().splitlines()) >= len(SCHEDULES[name][1])
         assert judge(sample, native=False).status == "ok"
+
+
+def test_each_function_that_was_written_can_be_led_to() -> None:
+    for lead, fixed in zip(leads_to_functions(), fixed_functions(), strict=True):
+        drawn = draw_sample("programs", led(lead, picks_of(0))).ir
+        assert isinstance(drawn, PrimFunc)
+        assert [param.name for param in drawn.params] == [p.name for p in fixed.func.params]
+        assert drawn.name == fixed.func.name
+
+
+@pytest.mark.parametrize("kinds", [KINDS, ("programs",), ("graphs", "schedules", "programs")])
+def test_a_campaign_is_led_to_all_that_was_written(kinds: tuple[Kind, ...]) -> None:
+    turns: list[Kind] = [kinds[number % len(kinds)] for number in range(700 * len(kinds))]
+    led_to = {(drawn, lead_of(drawn, 3, number)) for number, drawn in enumerate(turns)}
+    for kind, leads in (("programs", leads_to_functions()), ("schedules", leads_to_schedules())):
+        if kind in kinds:
+            assert {lead for drawn, lead in led_to if drawn == kind and lead} == set(leads)
 
 
 def test_a_primitive_that_refuses_what_is_legal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +120,12 @@ def test_pipelines_are_in_other_orders_and_with_other_options() -> None:
     assert len(names) > 60
     assert any("lanes=" in text for text in names)
     assert any(keep_as_it_is.name in text for text in names)
+
+
+def test_pipelines_are_left_with_few_passes_or_none() -> None:
+    counts = {len(few(DEFAULT, picks_of(number))[0].names) for number in range(40)}
+    assert min(counts) == 0
+    assert len(counts) > 5
 
 
 def test_every_operator_is_drawn() -> None:
