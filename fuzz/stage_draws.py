@@ -23,9 +23,10 @@ def stage_programs(picks: Picks, most: int = 5) -> PrimFunc:
 
 def stage_tensors(picks: Picks, most: int = 5, theme: Theme = SMALL) -> list[te.Tensor]:
     """Make the parameters of a function of up to ``most`` stages: what is read, then results."""
-    s, left = Stages(picks, theme), 1 + picks.below(most)
+    s, left = Stages(picks, theme), most
     s.input(1 + picks.below(3) if theme is SMALL else picks.pick(_RANKS))
-    while left:
+    # As often one as any other number. Asked after each, so that choices of one can be left out.
+    while left == most or (left and picks.below(left + 1)):
         before = len(s.made)
         _stage(s)
         left -= 1

@@ -105,17 +105,19 @@ def draw_trace(
     """Draw primitives among some names until enough were tried; tell which were accepted and which
     refused. What would make the program long to run is left out, and what follows it."""
     sch, features = Schedule(func, check="off"), dict[str, None]()
-    kept, left, tries = sch.trace, 1 + picks.below(most), 0
-    while left > 0 or (not kept.steps and tries < _PATIENCE):
+    kept, tries, more = sch.trace, 0, True
+    while more or (not kept.steps and tries < _PATIENCE):
         if not all(any(True for _ in walk(sch.func, on=cls)) for cls in (For, Block)):
             break  # Nothing is there to work on.
-        left, tries = left - 1, tries + 1
+        tries += 1
         name = picks.pick(names)
         accepted = try_primitive(sch, picks, name, func)
         if not _is_small(sch.func):
             break
         kept = sch.trace if accepted else kept
         features[f"{'primitive' if accepted else 'refused'}:{name}"] = None
+        # As often one as any other number. Asked after each, so that one can be left out.
+        more = more and tries < most and bool(picks.below(most - tries + 1))
     made = features_of(sch.func) if kept.steps else ()
     return kept, (*features, *made)
 
