@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from functools import cache
 
 import msgspec
+import numpy as np
 
 from irkit.core import IRKitError, Node, children, walk
+from irkit.debug import InputSet
 from irkit.fuzz.fixed_schedules import SCHEDULES
 from irkit.fuzz.generators.drawn import Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
@@ -15,7 +17,7 @@ from irkit.fuzz.generators.staged import draw_staged
 from irkit.fuzz.picks import Picks
 from irkit.fuzz.schedule_draws import OFTEN, try_primitive, wrong
 from irkit.fuzz.stages import INTEGERS, SMALL, WHOLE
-from irkit.ir import Block, For, PrimFunc, Stmt, as_int
+from irkit.ir import Block, For, PrimFunc, Stmt, as_int, interpret
 from irkit.schedule import Schedule, ScheduleTrace
 
 _WRITTEN = 40
@@ -84,6 +86,8 @@ def _written(picks: Picks) -> Sample:
         try:
             action(sch)
         except Exception as error:
+            if _differ(func, sch.func, inputs):
+                break  # What was done before is wrong already, and will be found to be.
             said = error.message if isinstance(error, IRKitError) else repr(error)
             raise wrong(f"it is legal, and failed: {said}", sch, primitive, func) from error
         features[f"primitive:{primitive}"] = None
@@ -97,6 +101,18 @@ def _written(picks: Picks) -> Sample:
         allowed=((None,) * len(outputs_of(func)),),
         features=(*features_of(func), *features, *features_of(sch.func), "rung:whole loops"),
     )
+
+
+def _differ(func: PrimFunc, scheduled: PrimFunc, inputs: InputSet) -> bool:
+    """Say whether the interpreter finds other results, or none."""
+    before, after = inputs.copied(), inputs.copied()
+    interpret(func, *before)
+    try:
+        interpret(scheduled, *after)
+    except IRKitError:
+        return True
+    pairs = ((before[place], after[place]) for place in outputs_of(func))
+    return not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 
 
 def draw_trace(
