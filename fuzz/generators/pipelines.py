@@ -7,7 +7,7 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.fuzz.generators.drawn import Sample
-from irkit.fuzz.generators.programs import draw_program
+from irkit.fuzz.generators.programs import draw_loops, draw_program
 from irkit.fuzz.generators.schedules import draw_trace
 from irkit.fuzz.picks import Picks
 from irkit.ir import PrimFunc
@@ -43,7 +43,8 @@ def keep_as_it_is(func: PrimFunc) -> PrimFunc:
 
 def draw_pipeline(picks: Picks) -> Sample:
     """Draw a program, marks on its loops, and passes in an order that is allowed."""
-    sample = draw_program(picks)
+    hardly = picks.one_in(6)
+    sample = draw_loops(picks) if hardly and picks.below(2) else draw_program(picks)
     assert isinstance(sample.ir, PrimFunc)
     if sample.expected[0] is not None and picks.below(4):
         trace, features = draw_trace(sample.ir, picks, _MARKS, most=4)
@@ -51,7 +52,7 @@ def draw_pipeline(picks: Picks) -> Sample:
         if "rung:special of floats" not in sample.features:
             features = (*sample.features, *features)
             sample = msgspec.structs.replace(sample, schedule=trace, features=features)
-    change = few if picks.one_in(6) else edited
+    change = few if hardly else edited
     pipeline, features = change(sample.pipeline, picks)
     return msgspec.structs.replace(
         sample, kind="pipelines", pipeline=pipeline, features=(*sample.features, *features)
