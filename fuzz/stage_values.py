@@ -107,9 +107,10 @@ class Values:
         sure = [read for read in self.reads if read.sure]
         read = self.picks.pick(sure) if sure else self._constant("i32")
         kind = str(read.expr.dtype)
-        if form == 5 and is_float(kind) and self.s.theme.numbers != "fractions":
+        if form == 5 and kind != "bool" and self.s.theme.numbers != "fractions":
             tested = read if self.picks.below(2) else self.value(kind, min(depth - 1, 1))
-            return call(self.picks.pick(_TESTS), tested.expr)
+            test = self.picks.pick((*_TESTS, "")) if is_float(kind) else ""
+            return call(test, tested.expr) if test else cast(tested.expr, "bool")
         if kind == "bool" and self.picks.below(2):
             return read.expr
         dtype = "i32" if kind == "bool" or (is_float(kind) and self.picks.one_in(3)) else kind

@@ -8,12 +8,16 @@ from irkit.fuzz.generators.drawn import Array, Sample
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.near import FUNCTIONS, ulp_of, ulps_of
 from irkit.fuzz.picks import Picks
-from irkit.ir import DType, Expr, call
+from irkit.ir import DType, Expr, as_dtype, call, cast
 from irkit.phases import DEFAULT
 
 _MOST_FUNCTIONS = 4
-_EXACT = ("round", "floor", "ceil", "trunc", "sign", "abs", "sqrt")
-"""What is rounded once, or not at all, which special values ask most of: the halves, say."""
+_EXACT = (
+    *("round", "floor", "ceil", "trunc", "sign", "abs", "sqrt"),
+    *("bool", "isnan", "isinf", "isfinite"),
+)
+"""What is rounded once, or not at all, which special values ask most of: the halves, say. ``bool``
+is a conversion."""
 _TWO = ("pow", "atan2")
 
 
@@ -26,6 +30,8 @@ def draw_functions(picks: Picks) -> Sample:
 
     def applied(name: str, at: int) -> te.Tensor:
         def value(i: Expr) -> Expr:
+            if name == "bool":
+                return cast(a[i], name)
             return call(name, a[i], b[i]) if name in _TWO else call(name, a[i])
 
         made = te.compute(shape, value, name=f"S{at}")
@@ -36,7 +42,7 @@ def draw_functions(picks: Picks) -> Sample:
     func = te.create_prim_func([a, b, *outputs])
     inputs = draw_arguments(func, picks, "special")
     expected = te.evaluate(outputs, {a: inputs.args[0], b: inputs.args[1]})
-    kind = outputs[0].dtype
+    kind = as_dtype(dtype)
     pairs = zip(expected, names, strict=True)
     allowed = tuple(None if name in _EXACT else _off(array, name, kind) for array, name in pairs)
     return Sample(

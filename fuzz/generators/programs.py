@@ -73,7 +73,7 @@ def draw_program(picks: Picks) -> Sample:
         return draw_loops(picks)
     if picks.one_in(12):
         return draw_operators(picks)
-    if picks.one_in(30):
+    if picks.one_in(20):
         return draw_functions(picks)
     if picks.one_in(7):
         theme = picks.pick(_VALUE_THEMES)
