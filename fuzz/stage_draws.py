@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from irkit import te
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.stage_steps import look_up, multiply, operate, stencil
+from irkit.fuzz.stage_steps import cross, look_up, multiply, operate, stencil
 from irkit.fuzz.stages import SMALL, Made, Stages, Theme, adding, count_of, number
 from irkit.ir import DType, Expr, PrimFunc, Var, as_int, simplify
 
@@ -370,9 +370,12 @@ def _convolve(s: Stages, source: Made) -> bool:
 _FORMS = (
     *(_elementwise, _pairwise, _reduce, _matmul, _transpose, _window, _convolve, _pad, _reshape),
     *(_broadcast, _reverse, _concat, _gather, _two_results, _reduce, _elementwise, _pairwise),
-    *(_linear, _window, _convolve),
+    *(_linear, _window, _convolve, cross),
 )
-_MOVES = (_transpose, _window, _pad, _reshape, _broadcast, _reverse, _concat, _gather, look_up)
+_MOVES = (
+    *(_transpose, _window, _pad, _reshape, _broadcast, _reverse, _concat, _gather, look_up),
+    cross,
+)
 _SUMS = (_reduce, _matmul, _reduce, _convolve, stencil)
 _ANY = (operate, operate, operate, _elementwise, operate, _pairwise, operate, _two_results)
 _FORMS_OF = {

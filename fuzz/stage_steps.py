@@ -50,6 +50,22 @@ def stencil(s: Stages, source: Made) -> bool:
     return s.add(made, source.bound * 3, source)
 
 
+def cross(s: Stages, source: Made) -> bool:
+    """Join elements at one place of two arrays with those of another, backwards along an axis."""
+    rank = len(source.shape)
+    other = s.partner(source, source.shape)
+    dtype, at = source.dtype, s.picks.below(rank)
+    if other.dtype != dtype or dtype == "bool" or s.over(dtype, source.bound + other.bound):
+        return False
+
+    def value(*axes: Expr) -> Expr:
+        back = source.shape[at] - 1 - axes[at]
+        return other.tensor[axes] - source.tensor[(*axes[:at], back, *axes[at + 1 :])]
+
+    made = te.compute(source.shape, value, name=s.name())
+    return s.add(made, source.bound + other.bound, source, other)
+
+
 def multiply(s: Stages, source: Made) -> bool:
     """Reduce by the product along the last axis, of signs where numbers must stay small."""
     dtype = "i32" if source.dtype == "bool" else source.dtype

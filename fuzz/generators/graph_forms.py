@@ -163,7 +163,7 @@ def normed(g: GraphValues, name: str) -> object:
     from another operator, which cannot."""
     if g.whole:
         return None
-    found = _alike(g, g.floats(2 + g.picks.below(3))) if g.picks.one_in(3) else conv(g, "conv")
+    found = _alike(g, g.floats(2 + g.picks.below(3))) if g.picks.below(2) else conv(g, "conv")
     if not isinstance(found, Held):
         return None
     if g.picks.below(4):
@@ -172,12 +172,17 @@ def normed(g: GraphValues, name: str) -> object:
 
 
 def rejoined(g: GraphValues, name: str) -> object:
-    """Go two ways from a value, and join them: together they may become one kernel."""
-    x = g.any(lambda each: not each.dtype.is_bool)
+    """Go two ways from a value, and join them: together they may become one kernel, unless one goes
+    through a reduction, as in softmax."""
+    x = g.any(lambda each: not each.dtype.is_bool and each.rank > 0)
     if g.over(x.dtype, 2 * x.bound):
         return None
     start = _alike(g, x)
-    ways = [_alike(g, start), _alike(g, start) if g.picks.below(2) else start]
+    if g.picks.below(2):
+        axes = (start.rank - 1,)
+        ways = [start, g.op("max", start, bound=start.bound, axes=axes, keepdims=True)]
+    else:
+        ways = [_alike(g, start), _alike(g, start) if g.picks.below(2) else start]
     for each in {*ways, start}:
         g.held.remove(each)
     return g.op(g.picks.pick(("add", "maximum")), *ways, bound=2 * max(1, x.bound))

@@ -71,7 +71,7 @@ def draw_program(picks: Picks) -> Sample:
     apply operators of topi, or operations or functions to special values."""
     if picks.one_in(_BARE):
         return draw_loops(picks)
-    if picks.one_in(12):
+    if picks.one_in(8):
         return draw_operators(picks)
     if picks.one_in(20):
         return draw_functions(picks)

@@ -1,11 +1,12 @@
 """Draws of the primitives that move blocks and take reductions apart."""
 
+from itertools import pairwise
 from typing import Any
 
 from irkit.core import walk
 from irkit.fuzz.schedule_draws.site import Site
 from irkit.ir import IfThenElse
-from irkit.schedule import LoopRef, Schedule, builtin_intrinsics
+from irkit.schedule import BlockRef, LoopRef, Schedule, builtin_intrinsics
 
 
 def compute_inline(s: Site) -> object:
@@ -25,10 +26,19 @@ def compute_at(s: Site) -> object:
 
 
 def reverse_compute_at(s: Site) -> object:
+    """Now and then under a loop that was made of those of two producers."""
+    pairs = [(one, two, b) for b in s.blocks for one, two in pairwise(s.sch.get_producers(b))]
+    if pairs and s.picks.one_in(3):
+        return s.seek([lambda sch, p=pair: _under_both(s, sch, *p) for pair in pairs])
     producer = s.temporary()
     consumers = s.sch.get_consumers(producer)
     block = s.picks.pick(consumers) if consumers and s.picks.below(8) else s.block()
     return s.sch.reverse_compute_at(block, s.loop_of(producer))
+
+
+def _under_both(s: Site, sch: Schedule, one: BlockRef, two: BlockRef, last: BlockRef) -> object:
+    loops = [s.around(block)[:1] for block in (one, two)]
+    return sch.reverse_compute_at(last, sch.merge(*(each for found in loops for each in found)))
 
 
 def compute_root(s: Site) -> object:

@@ -41,7 +41,8 @@ def reorder(s: Site) -> object:
 def loop_partition(s: Site) -> object:
     loop = s.loop()
     n, extent = s.factor(loop), s.extent(loop)
-    return s.sch.loop_partition(loop, s.picks.pick(([n, None], [1, None, 1], [n, extent - n])))
+    forms = ([n, None], [1, None, 1], [n, extent - n], [None, n], [None, extent + 1])
+    return s.sch.loop_partition(loop, s.picks.pick(forms))
 
 
 def cut_loop(s: Site) -> object:
