@@ -10,6 +10,7 @@ from irkit.core import IRKitError, ScheduleError
 from irkit.fuzz.generators.drawn import Sample, Unusable
 from irkit.fuzz.generators.programs import sample_of
 from irkit.fuzz.picks import Picks
+from irkit.fuzz.schedule_draws import Wrong
 from irkit.fuzz.stage_draws import stage_tensors
 from irkit.fuzz.stages import INTEGERS, SMALL, WHOLE
 
@@ -151,7 +152,7 @@ def draw_staged(picks: Picks) -> Sample:
     theme = picks.pick(_THEMES)
     tensors = stage_tensors(picks, _MOST_STAGES, theme)
     s = Staged(picks, tensors)
-    names = dict[str, None]()
+    names, done = dict[str, None](), 0
     for _ in range(1 + picks.below(_MOST_STEPS)):
         name = picks.pick(_NAMES)
         before = s.sch.func
@@ -159,8 +160,11 @@ def draw_staged(picks: Picks) -> Sample:
             DIRECTIVES[name](s)
         except ScheduleError as error:
             if s.sch.func is not before:
-                raise AssertionError(f"{name} was refused and changed something") from error
+                raise _wrong(s, name, "was refused and changed something", done) from error
             continue
+        except Exception as error:
+            raise _wrong(s, name, f"{type(error).__name__}: {error}", done) from error
+        done += 1
         names[f"staged:{name}"] = None
     try:
         func = s.sch.lower(tensors)
@@ -169,3 +173,10 @@ def draw_staged(picks: Picks) -> Sample:
     sample = sample_of(func, tensors, picks, theme)
     features = (*sample.features, *names)
     return msgspec.structs.replace(sample, kind="schedules", features=features)
+
+
+def _wrong(s: Staged, name: str, reason: str, done: int) -> Wrong:
+    """Say what a directive did wrong, after how many others."""
+    made = Wrong(f"{name} {reason}\n\n{s.sch.trace.as_python()}\nmade\n\n{s.sch.func.script()}")
+    made.size = len(s.sch.stages), done + 1
+    return made
