@@ -1,5 +1,5 @@
 """Random programs and planted bugs for finding faults. Reading order: expressions, nests,
-exchanges, programs; picks, stages, stage_values, value_draws, stage_steps, stage_draws,
+exchanges, programs, lane_loops; picks, stages, stage_values, value_draws, stage_steps, stage_draws,
 schedule_draws (random schedules); generators, sample, strategies, coverage (samples of each kind);
 judging, shrinking, campaign, command_fuzz (many samples in worker processes); kernels, threads,
 fixed_schedules, fixed_graphs, cases; trial, quarry, forking, nursery (a changed pass in a child

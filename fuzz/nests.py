@@ -35,6 +35,7 @@ from irkit.ir import (
     ge,
     logical_and,
     lt,
+    minimum,
     seq,
 )
 
@@ -96,7 +97,7 @@ class Nest:
         if reduces:
             extent = self.picks.pick(reducible)
             small = count_of([*self.target.shape, extent]) <= _MOST_STEPS
-            self._reduction(extent if small else Const(2, I64))
+            self._reduction(extent if small else Const(2, I64), integers)
         maker = ExprMaker(self.picks, integers, [Readable(buffer) for buffer in others])
         body = self._in_block(maker, reduces) if self.block else self._bare(maker, reduces)
         for var, begin, end, kind, thread in reversed(self.loops):
@@ -161,7 +162,7 @@ class Nest:
             return (var + by % dim) % dim
         return var
 
-    def _reduction(self, extent: Expr) -> None:
+    def _reduction(self, extent: Expr, integers: Sequence[Expr]) -> None:
         var = Var("r")
         count = as_int(extent)
         if self.joins and count:
@@ -171,7 +172,10 @@ class Nest:
         joins = self.block and count and self.picks.below(2)  # Each thread then makes a part of it.
         thread = self._axis(count) if joins and count else ""
         kind = "thread" if thread else self._copied(self.picks.pick(_ORDERED), extent)
-        self.loops.append((var, _ZERO, extent, kind, thread))
+        end = extent
+        if self.wide and not thread and integers and self.picks.one_in(6):
+            end = minimum(self.picks.pick(integers) % 3, extent)  # It may never run.
+        self.loops.append((var, _ZERO, end, kind, thread))
         self.places.append((var, extent, "reduce"))
 
     def _split_reduction(self, extent: Expr, count: int) -> None:
@@ -211,6 +215,9 @@ class Nest:
         zero = const(0, self.target.dtype)
         starts = reduces and (self.joins or self.picks.below(2))
         init = Store(self.target, place, zero) if starts else None
+        if self.wide and not self.whole and self.picks.one_in(4):
+            known = [*maker.integers[: -len(axes) or None], *(loop[0] for loop in self.loops)]
+            self.guards.append(ExprMaker(self.picks, known, []).condition(1))
         predicate = logical_and(*self.guards) if self.guards else None
         body = self._stores(maker, place, reduces)
         return Block(self.target.name, tuple(axes), body, init, predicate)
@@ -226,6 +233,9 @@ class Nest:
             return Store(target, place, binary(join, target[place], value))
         if not self.whole:
             maker.buffers.append(here)
+        if self.wide and not self.whole and self.picks.one_in(8):
+            head = If(maker.condition(1), self._store(maker, place))
+            return seq(head, self._store(maker, place))
         first = self._store(maker, place)
         if self.picks.below(4):
             return first

@@ -41,6 +41,7 @@ from irkit.ir import (
     For,
     If,
     Let,
+    Load,
     LoopKind,
     PrimFunc,
     Seq,
@@ -270,10 +271,23 @@ class _ProgramMaker:
         lanes = 2 + self.picks.below(lanes - 1)
         place = ramp(0, 1, lanes)
         factor = broadcast(const(2, target.dtype), lanes)
-        value = _bounded_lanes(target[place] + factor)
         limit = cast(self.exprs().integer(I64, 0), I64)
-        mask = lt(place, broadcast(limit, lanes)) if self.picks.below(2) else None
+        some = lt(place, broadcast(limit, lanes))
+        read = target[self.gathered(target, place)]
+        if self.picks.one_in(3):
+            read = Load(target, read.indices, some, read.dtype)
+        value = _bounded_lanes(read + factor)
+        mask = some if self.picks.below(2) else None
         return Store(target, (place,), value, mask)
+
+    def gathered(self, target: Buffer, place: Expr) -> Expr:
+        """Say which elements lanes read: their own, or those that other elements name."""
+        names = [each for each in self.buffers if each.rank == 1 and each.shape == target.shape]
+        names = [each for each in names if each.dtype.is_integer]
+        if not (self.wide and names and self.picks.one_in(3)):
+            return place
+        named = cast(self.picks.pick(names)[place], I64)
+        return named % broadcast(target.shape[0], place.dtype.lanes)
 
     def let(self) -> Stmt:
         var = Var("t", I64)

@@ -45,6 +45,7 @@ from irkit.ir import (
 
 _COMPARISONS = (lt, ge, eq, ne, le)
 _INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
+_WITH_INDEX = (Mul, Add, Mul, Sub, Max)
 _INTEGER_CALLS = ("truncdiv", "truncmod", "pow")
 _WHOLE_CALLS = ("abs", "floor", "ceil", "trunc", "round", "sign")
 _DIVISORS = (2, 3, 4, -2, 8, 5, -1)
@@ -187,6 +188,9 @@ class Values:
         high = as_dtype(dtype).high
         form = self.picks.below(12)
         if form == 11:
+            if self.axes and self.picks.below(2):
+                index = cast(self.picks.pick(self.axes[::-1]), as_dtype(dtype))
+                return Number(binary(self.picks.pick(_WITH_INDEX), a.expr, index), high)
             if self.axes and self.picks.below(3):
                 found, factor = index_sum(self.picks, self.axes, as_dtype(dtype))
             else:

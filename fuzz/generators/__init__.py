@@ -1,7 +1,7 @@
 """One grammar with two drivers: what is drawn from a number is drawn by Hypothesis too. Reading
 order: drawn (what a sample is), features, arguments, near, bounded (what floats may be off),
-functions, operator_draws, operator_forms, operators (of topi), programs, staged, schedules,
-pipelines;
+functions, operator_draws, operator_forms, operators (of topi), lanes, programs, staged,
+schedules, pipelines;
 graph_values, graph_draws, graph_forms, graph_meaning,
 graphs; onnx_windows, onnx_draws, onnx_forms, onnx_models;
 texts."""

@@ -18,8 +18,10 @@ from irkit.fuzz.generators.bounded import evaluate_bounded
 from irkit.fuzz.generators.drawn import Allowed, Array, Sample, Unusable, outputs_of
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.functions import draw_functions
+from irkit.fuzz.generators.lanes import in_lanes
 from irkit.fuzz.generators.operators import draw_operators
 from irkit.fuzz.kernels import KERNELS
+from irkit.fuzz.lane_loops import lane_function
 from irkit.fuzz.picks import Picks, picks_of
 from irkit.fuzz.programs import loop_function, thread_function
 from irkit.fuzz.stage_draws import stage_tensors
@@ -77,8 +79,11 @@ def draw_program(picks: Picks) -> Sample:
         return draw_functions(picks)
     if picks.one_in(7):
         theme = picks.pick(_VALUE_THEMES)
-        return _sample_of(value_tensors(picks, theme), picks, theme)
-    return draw_stages(picks, picks.pick(_THEMES))
+        sample = _sample_of(value_tensors(picks, theme), picks, theme)
+    else:
+        sample = draw_stages(picks, picks.pick(_THEMES))
+    assert isinstance(sample.ir, PrimFunc)
+    return msgspec.structs.replace(sample, ir=in_lanes(sample.ir)) if picks.one_in(6) else sample
 
 
 def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
@@ -120,8 +125,11 @@ def draw_loops(picks: Picks) -> Sample:
         fixed = picks.pick(fixed_functions())
         func, inputs = fixed.func, fixed.arguments(picks)
     else:
-        wide = loop_function(picks, max_statements=3, wide=True) if form < 5 else None
-        func, numbers = wide or thread_function(picks), picks.pick(_LOOP_NUMBERS)
+        numbers = picks.pick(_LOOP_NUMBERS)
+        if form < 4:
+            func = loop_function(picks, max_statements=3, wide=True)
+        else:
+            func = lane_function(picks) if form == 4 else thread_function(picks)
         inputs = draw_arguments(func, picks, numbers, empty=False)  # They read the first element.
     if picks.one_in(4):
         func = _with_regions(func)

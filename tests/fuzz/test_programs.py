@@ -1,11 +1,17 @@
 """Random functions: valid, the same after a trip through text, and free of undefined behaviour."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
 from irkit.core import same, walk
-from irkit.fuzz import arguments, prim_funcs
+from irkit.fuzz import Picks, arguments, picks_of, prim_funcs
+from irkit.fuzz.generators.arguments import draw_arguments
+from irkit.fuzz.generators.lanes import in_lanes
+from irkit.fuzz.lane_loops import lane_function
+from irkit.fuzz.programs import loop_function, thread_function
 from irkit.ir import (
     Allocate,
     Block,
@@ -48,6 +54,47 @@ def test_a_random_function_runs_and_gives_the_same_again(func: PrimFunc) -> None
             interpret(func, *args)
     for first, second in zip(*runs, strict=True):
         assert np.array_equal(first, second)
+
+
+def wide_function(picks: Picks) -> PrimFunc:
+    return loop_function(picks, wide=True)
+
+
+@pytest.mark.parametrize(
+    ("draw", "shows"),
+    [
+        (wide_function, ("where(", "strides", "serial(0, min(", "mask=")),
+        (thread_function, ("strides", "(t % ", "threadIdx.z", "r2 in thread")),
+        (lane_function, ("vectorized", "* i", "if i")),
+    ],
+)
+def test_what_passes_seldom_meet_is_drawn_and_runs(
+    draw: Callable[[Picks], PrimFunc], shows: tuple[str, ...]
+) -> None:
+    texts = list[str]()
+    for number in range(150):
+        func = draw(picks_of(number))
+        assert verify(func) == []
+        interpret(func, *draw_arguments(func, picks_of(number), empty=False).copied())
+        texts.append(script(func))
+    assert [each for each in shows if not any(each in text for text in texts)] == []
+
+
+def test_only_short_loops_over_elements_run_in_lanes() -> None:
+    func = parse("""
+def f(A: f32[2, 4, 64], C: f32[2, 4]):
+    for i in serial(0, 2):
+        for k in serial(0, 64):
+            for j in serial(0, 4):
+                with block("C"):
+                    vi = axis.spatial(2, i)
+                    vj = axis.spatial(4, j)
+                    vk = axis.reduce(64, k)
+                    C[vi, vj] = C[vi, vj] + A[vi, vj, vk]
+""")
+    assert script(in_lanes(func)) == script(func).replace("j in serial", "j in vectorized")
+    inner = parse(script(func).replace("reduce(64, k)", "reduce(64, k + j * 0)"))
+    assert in_lanes(inner) is inner
 
 
 @pytest.mark.parametrize("cls", [For, Block, If, Let, Allocate, View])
