@@ -96,6 +96,11 @@ def test_choices_become_the_fewest_and_lowest_that_hold(
     assert found == (least,) * count
 
 
+def _told(value: object) -> list[str]:
+    """Show each number: NaN of bf16 is not the same to NumPy as itself."""
+    return [str(each) for each in np.asarray(value).ravel()]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_are_the_same_after_a_file(kind: Kind, tmp_path: Path) -> None:
     for number in range(8):
@@ -107,7 +112,7 @@ def test_samples_are_the_same_after_a_file(kind: Kind, tmp_path: Path) -> None:
         for old, new in zip(sample.inputs, again.inputs, strict=True):
             for a, b in zip(old.args, new.args, strict=True):
                 assert np.asarray(a).dtype == np.asarray(b).dtype
-                np.testing.assert_array_equal(a, b)
+                assert _told(a) == _told(b)
                 assert np.array_equal(np.signbit(a), np.signbit(b)) or np.isnan(a).any()
 
 
