@@ -51,7 +51,7 @@ from irkit.transform import Pipeline
 _BARE = 5
 _DRAWN_FORMS = 7
 _MOST_STAGES = 3
-_MOST_STEPS = 60_000
+_MOST_STEPS = 300_000
 _RANGES = ((-4, 9), (0, 4), (5, 9))
 _SEEDS = range(6)
 _PARTS = 4
@@ -182,8 +182,8 @@ def leads_to_functions() -> tuple[tuple[int, ...], ...]:
 @cache
 def fixed_functions() -> tuple[Fixed, ...]:
     """List the kernels and edge cases whose results do not depend on how functions round."""
-    texts = [*KERNELS.values(), *EDGES.values(), *THREADS.values()]
-    found = (_usable(parse(text.strip() + "\n")) for text in texts)
+    texts = KERNELS | EDGES | THREADS
+    found = (_usable(parse(text.strip() + "\n")) for text in texts.values())
     return tuple(each for each in found if each is not None)
 
 

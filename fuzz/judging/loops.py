@@ -87,6 +87,9 @@ class LoopCase:
         problems = verify(self.lowered)
         if problems:
             raise Wrong("failed", f"what was lowered does not verify: {problems[0]}")
+        for fact in self.sample.pipeline.gives:
+            for problem in fact.problems(self.lowered):
+                raise Wrong("failed", f"what was lowered does not hold {fact.name}: {problem}")
 
     def interpret(self, func: PrimFunc, named: str = "") -> None:
         """Interpret what was made of the function. Raises: Wrong."""
