@@ -42,7 +42,7 @@ _NOTHING_IF_SAME_TYPE = frozenset(
 def simplify_graph(func: GraphFunc) -> GraphFunc:
     """Replace the values of identities, of shape changes that change nothing, of items of known
     tuples, and of nested lets, by what they stand for."""
-    # An item of an item of a tuple is known once the outer one is.
+    # An item of a tuple that a let gives is known once the let is flat.
     while (after := _simplified_once(func)) is not func:
         func = after
     return func
@@ -50,10 +50,14 @@ def simplify_graph(func: GraphFunc) -> GraphFunc:
 
 def _simplified_once(func: GraphFunc) -> GraphFunc:
     bound = bindings_of(func)
+    same: dict[Value, Value] = {}  # What items stand for, so that items of items are known too.
 
     def simplify(bind: Bind) -> Bind | None:
-        stands_for = _stands_for(bind, bound)
-        return None if stands_for is None else bind.replace(step=Body((), stands_for))
+        stands_for = _stands_for(bind, bound, same)
+        if stands_for is None:
+            return None
+        same[bind.var] = same.get(stands_for, stands_for)
+        return bind.replace(step=Body((), stands_for))
 
     made = rewrite(func, simplify, on=Bind)
     return flatten_lets(made, _kept_lets(func))
@@ -68,10 +72,11 @@ def _kept_lets(func: GraphFunc) -> set[Value]:
     return {bind.var for bind in lets if not recorder.allows("flatten", bind.step, bind)}
 
 
-def _stands_for(bind: Bind, bound: dict[Value, Bind]) -> Value | None:
+def _stands_for(bind: Bind, bound: dict[Value, Bind], same: dict[Value, Value]) -> Value | None:
     step = bind.step
     if isinstance(step, TupleGet):
-        source = bound[step.value].step if step.value in bound else None
+        value = same.get(step.value, step.value)
+        source = bound[value].step if value in bound else None
         return source.items[step.index] if isinstance(source, Tuple) else None
     if not isinstance(step, Op) or not step.args or not equal(step.args[0].type, bind.var.type):
         return None
