@@ -25,7 +25,7 @@ After::
 
 import numpy as np
 
-from irkit.core import remark, rewrite, walk
+from irkit.core import Span, remark, rewrite, walk
 from irkit.graph import (
     ArrayData,
     Bind,
@@ -75,14 +75,20 @@ def _fold_once(func: GraphFunc) -> GraphFunc:
         if any(value not in known or known[value].is_absent for value in given):
             remark(bind, "weights or statistics are no constants: left as it is")
             return None
-        return bind.replace(step=_folded(source.var.name, conv, norm, known, names))
+        folded = _folded(source.var.name, conv, norm, known, names, bind.span)
+        return bind.replace(step=folded)
 
     lets = {bind.var for bind in walk(func.body, on=Bind) if isinstance(bind.step, Body)}
     return flatten_lets(rewrite(func, fold, on=Bind), lets)  # Those of others are left alone.
 
 
 def _folded(
-    name: str, conv: Op, norm: Op, known: dict[Value, ArrayData], names: UniqueNames
+    name: str,
+    conv: Op,
+    norm: Op,
+    known: dict[Value, ArrayData],
+    names: UniqueNames,
+    span: Span | None,
 ) -> Body:
     """Compute in float64: weights w * s and bias (b - mean) * s + shift, s = scale / sqrt(var +
     epsilon)."""
@@ -95,6 +101,6 @@ def _folded(
         scaled = (wide[0] * factor.reshape(-1, *(1,) * (weight.ndim - 1))).astype(weight.dtype)
         moved = ((bias - mean) * factor + shift).astype(weight.dtype)
     inner = Builder(names=names)
-    w = inner.constant(scaled, name=f"{name}_weight")
-    b = inner.constant(moved, name=f"{name}_bias")
-    return inner.body(inner.emit(conv.replace(args=(conv.args[0], w, b)), name))
+    w = inner.constant(scaled, name=f"{name}_weight", span=span)
+    b = inner.constant(moved, name=f"{name}_bias", span=span)
+    return inner.body(inner.emit(conv.replace(args=(conv.args[0], w, b)), name, span=span))

@@ -121,6 +121,15 @@ def test_batch_norm_folds_into_weights_and_an_existing_bias() -> None:
     )
 
 
+def test_what_is_folded_has_the_place_of_the_batch_norm() -> None:
+    func = parse(CONV_BN)
+    norm = func.body.bindings[-1]
+    made = [bind for bind in fold_batch_norm(func).body.bindings if bind not in func.body.bindings]
+    assert len(made) == 3
+    assert norm.span is not None
+    assert all(bind.span == norm.span for bind in made)
+
+
 LEFT = [
     ("batch_norm(c, b, ", "batch_norm(c, s, "),
     ("return n", "r = add(n, c)\n    return r"),
