@@ -113,7 +113,7 @@ def blur(A: f32[9, 5], C: f32[7, 5]):
                     vk = axis.reduce(3, k)
                     with init():
                         C[vi, vj] = f32(0.0)
-                    C[vi, vj] = C[vi, vj] + T[vi + vk, vj] * f32(vk)
+                    C[vi, vj] = C[vi, vj] + T[vi + vk, vj] * f32(vk + 1)
 """
 
 # In place, with neighbours, and what no tensor expression makes.
