@@ -1,11 +1,11 @@
 """The primitive that moves a consumer to its producers, where its axes have to be solved for:
 reverse_compute_at."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import msgspec
 
-from irkit.core import ScheduleError, Span, walk
+from irkit.core import Node, ScheduleError, Span, walk
 from irkit.ir import (
     Allocate,
     Axis,
@@ -83,6 +83,7 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
         check_from_scratch(consumer, what)
     check_visible(made, find_block(made, name), what)
     check_readers_stay(func, made, name, what)
+    _check_turns(func, made, name, loop, what)
     return made
 
 
@@ -117,15 +118,43 @@ def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     check_visible(made, find_block(made, name), what)
     check_inputs_stay(func, made, name, what, frozenset(maker.block.name for maker in makers))
     check_readers_stay(func, made, name, what)
-    shared = {stmt.var for stmt in above if stmt not in newly and not is_const(stmt.end, 1)}
-    for axis in consumer.axes:
-        if axis.var not in spans and variables(axis.binding) & shared:
+    _check_turns(func, made, name, loop, what)
+    return made
+
+
+def _check_turns(func: PrimFunc, made: PrimFunc, name: str, loop: For, what: str) -> None:
+    """See that a turn of the loops around both runs the points that it ran: others may read what
+    another turn makes.
+
+    Raises: ScheduleError if an axis that such a loop decides is not bound as it was.
+    """
+    consumer, moved = find_block(func, name), find_block(made, name)
+    around = path_to(func, consumer)
+    both = [stmt for stmt in loops_to(func, loop) if stmt in around]
+    shared = {stmt.var for stmt in both if not is_const(stmt.end, 1)}
+    for axis, new in zip(consumer.axes, moved.axes, strict=True):
+        used = variables(axis.binding) & shared
+        if used and _turns(func, axis, shared) != _turns(made, new, shared):
             raise ScheduleError(
-                f"cannot {what}: a loop around both decides axis {axis.var.name!r}, and nothing "
-                "that is made there tells it",
+                f"cannot {what}: a loop around both decides axis {axis.var.name!r}, and there it "
+                "would run other points in each turn",
                 at=consumer,
             )
-    return made
+
+
+def _turns(func: PrimFunc, axis: Axis, shared: Set[Var]) -> object:
+    """Describe the points of an axis in one turn of some loops: what these add, and the factors and
+    ranges of the other loops; nothing that is equal to anything else if it is not linear."""
+    form = linear(simplify(axis.binding))
+    if form is None or any(not isinstance(term, Var) for term, _ in form.terms):
+        return object()
+    given = {term: factor for term, factor in form.terms if term in shared}
+    loops: dict[Node, For] = {loop.var: loop for loop in walk(func, on=For)}
+    others = [(term, factor) for term, factor in form.terms if term not in shared]
+    inner = [(factor, loops[term]) for term, factor in others if term in loops]
+    sizes = sorted((factor, str(loop.begin), str(loop.end)) for factor, loop in inner)
+    known = len(given) + len(inner) == len(form.terms)
+    return (given, sizes, form.constant) if known else object()
 
 
 def _check_place(func: PrimFunc, consumer: Block, loop: For, what: str) -> None:

@@ -282,3 +282,29 @@ def test_a_consumer_does_not_run_for_more_than_the_turn_of_a_loop_around_both() 
     k = sch.get_loops(sch.get_block("T"))[-1]
     with pytest.raises(ScheduleError, match="a loop around both decides axis 'v'"):
         sch.reverse_compute_at(sch.get_block("C"), k)
+
+
+@pytest.mark.parametrize(
+    ("turns", "inner", "made", "read", "may"),
+    [(4, 4, "k", "i", False), (2, 2, "i * 2 + k", "i * 2 + j", True)],
+)
+def test_a_turn_of_a_loop_around_both_runs_the_points_that_it_ran(
+    turns: int, inner: int, made: str, read: str, *, may: bool
+) -> None:
+    text = f"""def f(A: f32[4], C: f32[4]):
+    for i in serial(0, {turns}):
+        T = alloc(f32[4])
+        for k in serial(0, {inner}):
+            with block("T"):
+                w = axis.spatial(4, {made})
+                T[w] = A[w]
+        for j in serial(0, {4 // turns}):
+            with block("C"):
+                v = axis.spatial(4, {read})
+                C[v] = T[v]
+"""
+    sch = Schedule(parse(text), check="each")
+    k = sch.get_loops(sch.get_block("T"))[-1]
+    refused = pytest.raises(ScheduleError, match="would run other points in each turn")
+    with contextlib.nullcontext() if may else refused:
+        sch.reverse_compute_at(sch.get_block("C"), k)
