@@ -228,3 +228,8 @@ def test_a_fault_is_found_where_the_interpreter_finds_it(
             assert expected
         else:
             assert not expected
+
+
+def test_a_prefetch_may_name_what_is_outside() -> None:
+    func = parse("def f(A: f32[4]):\n    evaluate(prefetch(A[4]))\n    A[0] = f32(1.0)\n")
+    assert instrument_bounds(func).body == func.body
