@@ -5,7 +5,6 @@
 """
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,11 +32,6 @@ if TYPE_CHECKING:
     from irkit.transform import Pipeline, Registry, Trace, define_pass
 
 __version__ = "0.1.0"
-
-# A checkout where links are plain files (Windows) has passes and phases beside this folder.
-_here = Path(__file__).parent
-if not (_here / "passes").is_dir():
-    __path__ = [*__path__, str(_here.parent)]
 
 _FOLDERS = (
     "codegen", "core", "debug", "frontend", "fuzz", "graph", "ir", "passes",

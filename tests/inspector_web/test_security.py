@@ -139,7 +139,7 @@ def test_every_answer_carries_a_policy_without_inline_script_or_style(client: Cl
 
 
 def test_nothing_in_the_page_comes_from_elsewhere_or_runs_inline() -> None:
-    folder = Path(__file__).parents[2] / "inspector_web" / "static"
+    folder = Path(__file__).parents[2] / "irkit" / "inspector_web" / "static"
     page = (folder / "index.html").read_text()
     assert not re.search(r"\son\w+=|\sstyle=|<style|javascript:", page)
     assert not re.search(r"<script(?![^>]*\ssrc=)", page)
