@@ -17,7 +17,15 @@ from irkit.core.errors import (
 from irkit.core.files import replacing
 from irkit.core.malformed import malformed
 from irkit.core.marked import marked
-from irkit.core.module import Codec, Function, IRModule, Level, Listing, Problem
+from irkit.core.module import (
+    Codec,
+    Function,
+    IRModule,
+    Level,
+    Listing,
+    Problem,
+    print_function,
+)
 from irkit.core.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.core.node import (
     Attrs,
@@ -103,6 +111,7 @@ __all__ = [
     "page",
     "parts",
     "postorder",
+    "print_function",
     "recording",
     "remark",
     "replacing",

@@ -1,6 +1,7 @@
 """Functions of any level side by side, and what a level is."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import singledispatch
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -20,11 +21,21 @@ class Function(Node, frozen=True, eq=False, weakref=True):
     def script(self, *, names: Names | None = None) -> str:
         """Print as text that parses back; ``names`` is the table of a trace, where what was printed
         before keeps its name."""
-        raise NotImplementedError
+        return print_function(self, names=names)
+
+    def __str__(self) -> str:
+        return self.script()
 
     def _repr_html_(self) -> str:
         """Show the text in a notebook."""
         return page(self.script())
+
+
+@singledispatch
+def print_function(func: Function, *, names: Names | None = None) -> str:
+    """Print a function as its level does; the printer of a level registers itself here, so that
+    what a function is does not depend on how it is written down."""
+    raise NotImplementedError(f"no printer is registered for {type(func).__name__}")
 
 
 class Problem(msgspec.Struct, frozen=True):

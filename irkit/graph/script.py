@@ -4,9 +4,10 @@ A lambda is a nested ``def`` under ``@function``; bodies of ``if`` and of nested
 line that gives their result to the name they are bound to. Spans are not printed.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from irkit.core import Attrs, IRKitError, Listing, Node, Span, symbols_bound
+from irkit.core import Attrs, IRKitError, Listing, Node, Span, print_function, symbols_bound
+from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import (
     Apply,
     Bind,
@@ -37,32 +38,32 @@ from irkit.ir import (
     quoted,
 )
 
-if TYPE_CHECKING:
-    from irkit.graph.function import GraphFunc
-
 STEP = "    "
 WIDTH = 100
 RESERVED = frozenset({"call", "apply", "op", "constant", "func"})
 
 
-def script(func: "GraphFunc", *, names: Names | None = None) -> str:
+def script(func: GraphFunc, *, names: Names | None = None) -> str:
     """Print a graph function. ``names`` is the table of a trace: what was printed before keeps its
     name."""
     return "\n".join(_printed(func, names if names is not None else Names()).lines) + "\n"
 
 
-def listing(func: "GraphFunc", *, names: Names | None = None) -> Listing:
+print_function.register(GraphFunc, script)
+
+
+def listing(func: GraphFunc, *, names: Names | None = None) -> Listing:
     """Print a graph function as lines, and say on which each binding and its step begin."""
     printer = _printed(func, names if names is not None else Names())
     return Listing(printer.lines, printer.starts)
 
 
-def symbols_in_order(func: "GraphFunc", memo: object = None) -> list[Node]:
+def symbols_in_order(func: GraphFunc, memo: object = None) -> list[Node]:
     """List what a function introduces, in the order in which names are given; nothing is kept."""
     return [*func.params, *dimension_vars(func), *symbols_bound(func.body)]
 
 
-def _printed(func: "GraphFunc", table: Names) -> "_Printer":
+def _printed(func: GraphFunc, table: Names) -> "_Printer":
     dims = dimension_vars(func)
     printer = _Printer(table.choose(symbols_in_order(func)), func.span)
     printer.title(func, dims)
@@ -72,7 +73,7 @@ def _printed(func: "GraphFunc", table: Names) -> "_Printer":
     return printer
 
 
-def dimension_vars(func: "GraphFunc") -> tuple[Var, ...]:
+def dimension_vars(func: GraphFunc) -> tuple[Var, ...]:
     """List the variables that stand alone as a dimension of a parameter, in order."""
     found: dict[Var, None] = {}
     for value in func.params:
@@ -133,7 +134,7 @@ class _Printer:
 
         return f"{self.name(value)}: {type_text(value.type, extent)}"
 
-    def title(self, func: "GraphFunc", dims: tuple[Var, ...]) -> None:
+    def title(self, func: GraphFunc, dims: tuple[Var, ...]) -> None:
         """Print the decorators of a function; each attribute has a line of its own."""
         self.lines += [f"@attrs({options_text((pair,))})" for pair in func.attrs]
         if not is_printable(func.name):

@@ -2,11 +2,10 @@
 
 from typing import Union
 
-from irkit.core import Attrs, Binds, Function, Names, Span
+from irkit.core import Attrs, Binds, Function, Span
 from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Var
 from irkit.ir.params import dimension_vars
-from irkit.ir.script import script
 from irkit.ir.stmt import Stmt
 
 
@@ -23,13 +22,6 @@ class PrimFunc(Function, frozen=True, eq=False, weakref=True):
     body: Stmt
     attrs: Attrs = ()
     span: Span | None = None
-
-    def script(self, *, names: Names | None = None) -> str:
-        """Print as text that parses back."""
-        return script(self, names=names)
-
-    def __str__(self) -> str:
-        return script(self)
 
 
 def shape_vars(func: PrimFunc) -> tuple[Var, ...]:

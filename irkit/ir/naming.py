@@ -1,8 +1,7 @@
 """In which order the printer names what a function introduces: that of the text."""
 
-from typing import TYPE_CHECKING
-
 from irkit.core import Node
+from irkit.ir.function import PrimFunc
 from irkit.ir.params import dimension_vars
 from irkit.ir.script_memo import LONGEST, Memo
 from irkit.ir.stmt import (
@@ -19,11 +18,8 @@ from irkit.ir.stmt import (
     View,
 )
 
-if TYPE_CHECKING:
-    from irkit.ir.function import PrimFunc
 
-
-def symbols_in_order(func: "PrimFunc", memo: Memo | None = None) -> list[Node]:
+def symbols_in_order(func: PrimFunc, memo: Memo | None = None) -> list[Node]:
     """List what a function introduces, in the order in which names are given."""
     return [*func.params, *dimension_vars(func.params), *bound_symbols(func.body, memo)]
 

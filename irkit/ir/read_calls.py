@@ -2,32 +2,25 @@
 
 import ast
 import struct
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from irkit.core import DTypeError
 from irkit.ir import build
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.choice import IfThenElse, Select
-from irkit.ir.dtype import DType, dtype
+from irkit.ir.dtype import DType
 from irkit.ir.expr import Broadcast, Cast, Expr, Max, Min, Neg, const
 from irkit.ir.intrinsics import INTRINSICS, Call
-
-if TYPE_CHECKING:
-    from irkit.ir.read_expr import ExprReader
-
-SCALARS: dict[str, DType] = {
-    name: dtype(name)
-    for name in "bool i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 bf16".split()  # noqa: SIM905
-}
+from irkit.ir.read_expr import SCALARS, ExprReader, Read
 
 
-def read_conditional(reader: "ExprReader", node: ast.IfExp) -> Expr:
+def _conditional(reader: ExprReader, node: ast.IfExp) -> Expr:
     return _choice(reader, IfThenElse, node.test, node.body, node.orelse, node)
 
 
 def _choice(
-    reader: "ExprReader",
+    reader: ExprReader,
     cls: type[Select] | type[IfThenElse],
     test: ast.expr,
     then: ast.expr,
@@ -47,7 +40,7 @@ def _choice(
         raise reader.error(found.message, at, found.hint) from None
 
 
-def read_call(reader: "ExprReader", node: ast.Call) -> Expr:
+def _call(reader: ExprReader, node: ast.Call) -> Expr:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     read = _FUNCTIONS.get(name)
     if read is not None:
@@ -75,7 +68,7 @@ def read_call(reader: "ExprReader", node: ast.Call) -> Expr:
         raise reader.error(found.message, node, found.hint) from None
 
 
-def _literal(reader: "ExprReader", node: ast.Call, kind: DType) -> Expr:
+def _literal(reader: ExprReader, node: ast.Call, kind: DType) -> Expr:
     (arg,) = reader.arguments(node, f"{kind}(number)")
     number = reader.like(arg)
     if isinstance(arg, ast.Constant) and isinstance(arg.value, str) and kind.is_float:
@@ -102,7 +95,7 @@ def float_from(text: str) -> float | None:
     return struct.unpack("<d", struct.pack("<Q", int(digits, 16)))[0]
 
 
-def _cast(reader: "ExprReader", node: ast.Call) -> Expr:
+def _cast(reader: ExprReader, node: ast.Call) -> Expr:
     value, kind = reader.arguments(node, "cast(value, type)")
     expr, wanted = reader.expr(value), reader.dtype_of(kind)
     if wanted.lanes != expr.dtype.lanes:
@@ -114,14 +107,14 @@ def _cast(reader: "ExprReader", node: ast.Call) -> Expr:
     return Cast(expr, wanted)
 
 
-def _lanes(reader: "ExprReader", node: ast.expr) -> int:
+def _lanes(reader: ExprReader, node: ast.expr) -> int:
     lanes = reader.integer(node)
     if not 1 <= lanes <= 1 << 14:
         raise reader.error(f"expected 1 to {1 << 14} lanes", node)
     return lanes
 
 
-def _ramp(reader: "ExprReader", node: ast.Call) -> Expr:
+def _ramp(reader: ExprReader, node: ast.Call) -> Expr:
     begin, step, count = reader.arguments(node, "ramp(base, stride, lanes)")
     a = reader.expr(begin)
     b = reader.typed(step, a.dtype)
@@ -135,7 +128,7 @@ def _ramp(reader: "ExprReader", node: ast.Call) -> Expr:
         raise reader.error(found.message, node, found.hint) from None
 
 
-def _broadcast(reader: "ExprReader", node: ast.Call) -> Expr:
+def _broadcast(reader: ExprReader, node: ast.Call) -> Expr:
     value, count = reader.arguments(node, "broadcast(value, lanes)")
     expr, lanes = reader.expr(value), _lanes(reader, count)
     if expr.dtype.lanes != 1:
@@ -143,36 +136,36 @@ def _broadcast(reader: "ExprReader", node: ast.Call) -> Expr:
     return Broadcast(expr, expr.dtype.with_lanes(lanes))
 
 
-def _load(reader: "ExprReader", node: ast.Call) -> Expr:
+def _load(reader: ExprReader, node: ast.Call) -> Expr:
     args = reader.arguments(node, "load(buffer, indices, mask=mask)", ("mask",))
     buffer, indices = reader.buffer(args[0]), reader.index(args[1])
     lanes = max((index.dtype.lanes for index in indices), default=1)
     return Load(buffer, indices, reader.expr(args[2]), buffer.dtype.with_lanes(lanes))
 
 
-def _select(reader: "ExprReader", node: ast.Call) -> Expr:
+def _select(reader: ExprReader, node: ast.Call) -> Expr:
     test, then, otherwise = reader.arguments(node, "select(cond, then, otherwise)")
     return _choice(reader, Select, test, then, otherwise, node)
 
 
-def _neg(reader: "ExprReader", node: ast.Call) -> Expr:
+def _neg(reader: ExprReader, node: ast.Call) -> Expr:
     value = reader.expr(reader.arguments(node, "neg(value)")[0])
     if value.dtype.is_bool:
         raise reader.error("neg is not defined on bool", node)
     return Neg(value, value.dtype)
 
 
-def _smaller(reader: "ExprReader", node: ast.Call) -> Expr:
+def _smaller(reader: ExprReader, node: ast.Call) -> Expr:
     left, right = reader.arguments(node, "min(a, b)")
     return reader.operation(Min, left, right, node)
 
 
-def _larger(reader: "ExprReader", node: ast.Call) -> Expr:
+def _larger(reader: ExprReader, node: ast.Call) -> Expr:
     left, right = reader.arguments(node, "max(a, b)")
     return reader.operation(Max, left, right, node)
 
 
-_FUNCTIONS: dict[str, Callable[["ExprReader", ast.Call], Expr]] = {
+_FUNCTIONS: dict[str, Callable[[ExprReader, ast.Call], Expr]] = {
     "min": _smaller,
     "max": _larger,
     "select": _select,
@@ -182,3 +175,13 @@ _FUNCTIONS: dict[str, Callable[["ExprReader", ast.Call], Expr]] = {
     "load": _load,
     "neg": _neg,
 }
+
+
+class CallReader(ExprReader):
+    """Read calls and conditionals too."""
+
+    readers: ClassVar[Mapping[type[ast.AST], Read]] = {
+        **ExprReader.readers,
+        ast.IfExp: _conditional,
+        ast.Call: _call,
+    }

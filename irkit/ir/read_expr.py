@@ -8,8 +8,8 @@ made directly.
 import ast
 import re
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from irkit.core import DTypeError, ParseError, Span
 from irkit.ir.buffer import Buffer, Load
@@ -46,7 +46,11 @@ from irkit.ir.expr import (
     binary,
     const,
 )
-from irkit.ir.read_calls import SCALARS, read_call, read_conditional
+
+SCALARS: dict[str, DType] = {
+    name: dtype(name)
+    for name in "bool i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 bf16".split()  # noqa: SIM905
+}
 
 MAX_LINE = 1 << 16
 MAX_NESTING = 200
@@ -87,8 +91,17 @@ _KINDS: dict[type[Binary], tuple[str, ...]] = {
 }
 
 
+Read = Callable[[Any, Any], Expr]
+"""Turns a node of Python's syntax tree, the second argument, into an expression."""
+
+
 class ExprReader:
-    """Read the expressions of one text; ``scope`` says what each name stands for."""
+    """Read the expressions of one text; ``scope`` says what each name stands for.
+
+    ``readers`` says what reads each class of Python's syntax tree; a subclass may know more.
+    """
+
+    readers: ClassVar[Mapping[type[ast.AST], Read]] = {}
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -126,7 +139,7 @@ class ExprReader:
 
     def expr(self, node: ast.expr) -> Expr:
         """Turn a syntax tree into an expression."""
-        read = _READERS.get(node.__class__)
+        read = self.readers.get(node.__class__)
         if read is None:
             raise self.error(f"expected an expression, found {_described(node)}", node)
         self._depth += 1
@@ -329,7 +342,7 @@ def _parsed(source: str) -> ast.Module:
         return ast.parse(source)
 
 
-_READERS: dict[type[ast.AST], Callable[[ExprReader, Any], Expr]] = {
+ExprReader.readers = {
     ast.Name: _name,
     ast.Constant: _constant,
     ast.BinOp: _operator,
@@ -337,6 +350,4 @@ _READERS: dict[type[ast.AST], Callable[[ExprReader, Any], Expr]] = {
     ast.BoolOp: _junction,
     ast.UnaryOp: _unary,
     ast.Subscript: _subscript,
-    ast.IfExp: read_conditional,
-    ast.Call: read_call,
 }

@@ -8,8 +8,7 @@ from irkit.core import Attrs, AttrValue, DTypeError, Span
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Sub, binary
-from irkit.ir.read_calls import float_from
-from irkit.ir.read_expr import ExprReader
+from irkit.ir.read_calls import CallReader, float_from
 from irkit.ir.stmt import Region
 
 
@@ -20,7 +19,7 @@ def word_of(call: ast.expr | None) -> str:
     return ""
 
 
-class PartReader(ExprReader):
+class PartReader(CallReader):
     """Read the parts of the statement at hand; ``span`` is its place."""
 
     def __init__(self, file: str) -> None:

@@ -7,12 +7,23 @@ is a ``with`` statement, so that its scope shows. Spans are not printed.
 
 from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from irkit.core import ALIAS, Attrs, Listing, Names, Node, Printed, is_printable, mangled
+from irkit.core import (
+    ALIAS,
+    Attrs,
+    Listing,
+    Names,
+    Node,
+    Printed,
+    is_printable,
+    mangled,
+    print_function,
+)
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var
+from irkit.ir.function import PrimFunc
 from irkit.ir.naming import bound_symbols, symbols_in_order
 from irkit.ir.params import dimension_vars
 from irkit.ir.script_expr import ExprPrinter, TooDeep, enclosed
@@ -34,14 +45,11 @@ from irkit.ir.stmt import (
     View,
 )
 
-if TYPE_CHECKING:
-    from irkit.ir.function import PrimFunc
-
 STEP = "    "
 WIDTH = 100
 
 
-def script(node: "PrimFunc | Node", *, names: Names | None = None) -> str:
+def script(node: PrimFunc | Node, *, names: Names | None = None) -> str:
     """Print a function, a statement or an expression.
 
     ``names`` is the table of a trace: what was printed before keeps its name.
@@ -61,10 +69,13 @@ def script(node: "PrimFunc | Node", *, names: Names | None = None) -> str:
     if isinstance(node, Buffer):
         printer = Printer(table.choose(()))
         return f"{printer.exprs.name(node)}: {printer.buffer(node)}"
-    return _function(cast("PrimFunc", node), table)
+    return _function(cast(PrimFunc, node), table)
 
 
-def listing(func: "PrimFunc", *, names: Names | None = None) -> Listing:
+print_function.register(PrimFunc, script)
+
+
+def listing(func: PrimFunc, *, names: Names | None = None) -> Listing:
     """Print a function as lines, and say on which each statement begins."""
     table = names if names is not None else Names()
     printer = _printed_function(func, table, marking=True)
@@ -356,11 +367,11 @@ def printed_statements() -> tuple[type[Node], ...]:
     return tuple(_FORMS)
 
 
-def _function(func: "PrimFunc", table: Names) -> str:
+def _function(func: PrimFunc, table: Names) -> str:
     return "\n".join(_printed_function(func, table).lines) + "\n"
 
 
-def _printed_function(func: "PrimFunc", table: Names, *, marking: bool = False) -> Printer:
+def _printed_function(func: PrimFunc, table: Names, *, marking: bool = False) -> Printer:
     dims = dimension_vars(func.params)
     memo = table.memo if isinstance(table.memo, Memo) else None
     printer = Printer(table.choose(symbols_in_order(func, memo)), memo, marking=marking)

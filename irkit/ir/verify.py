@@ -6,7 +6,7 @@ write the same element.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -51,7 +51,7 @@ def verify(func: PrimFunc) -> list[Problem]:
     broken = malformed(func, {DType: DType.is_known}, most=MAX_PROBLEMS)
     if broken:
         return broken  # The rules below rely on the form of what they see.
-    checker = _Checker(func)
+    checker = _Checker(func, _RULES)
     checker.signature(func)
     checker.statements(func.body)
     return checker.problems[:MAX_PROBLEMS]
@@ -67,7 +67,10 @@ class Ending(msgspec.Struct, frozen=True):
 class _Checker:
     """Walk a function with the set of symbols in scope."""
 
-    def __init__(self, func: PrimFunc) -> None:
+    def __init__(
+        self, func: PrimFunc, rules: "Mapping[type[Node], Callable[[_Checker, Any], None]]"
+    ) -> None:
+        self.rules = rules
         self.problems: list[Problem] = []
         self.at: Node = func
         self._scope: set[int] = set()
@@ -105,7 +108,7 @@ class _Checker:
                     self._loops.pop()
                 continue
             self.at = item
-            rule = _RULES.get(item.__class__)
+            rule = self.rules.get(item.__class__)
             if rule is None:
                 self.report(f"{type(item).__name__} is no statement of loop IR")
             else:

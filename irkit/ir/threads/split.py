@@ -62,7 +62,7 @@ def _prepared(body: Stmt, held: set[int]) -> Stmt:
     bound = axis_values(body)
     gone: dict[Node, Node] = {}
 
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         if id(stmt) not in held:
             return stmt
         if not isinstance(stmt, Block):
@@ -78,7 +78,7 @@ def _prepared(body: Stmt, held: set[int]) -> Stmt:
             inner = If(stmt.predicate, inner, span=stmt.span)
         return carried(inner, stmt)
 
-    made = descend(body, visit)
+    made = descend(body, rewritten)
     return substitute(made, gone)
 
 

@@ -89,7 +89,7 @@ def inject_double_buffers(func: PrimFunc, *, split_loop: int = 1) -> PrimFunc:
         return func
     copies = max(0, min(split_loop, MOST_COPIES))
 
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         made = yield from visit_below(stmt)
         while isinstance(made, For):
             found = _parts(made)
@@ -103,7 +103,7 @@ def inject_double_buffers(func: PrimFunc, *, split_loop: int = 1) -> PrimFunc:
             return carried(_Doubled(found, copies).stmt(), stmt)
         return made
 
-    return func.replace(body=descend(func.body, visit))
+    return func.replace(body=descend(func.body, rewritten))
 
 
 def _is_marked(allocate: Allocate) -> bool:

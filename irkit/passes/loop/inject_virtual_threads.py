@@ -105,10 +105,10 @@ def _is_virtual(loop: For) -> bool:
 
 
 def _exchanged(body: Stmt, old: Stmt, new: Stmt) -> Stmt:
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         return new if stmt is old else (yield from visit_below(stmt))
 
-    return descend(body, visit)
+    return descend(body, rewritten)
 
 
 def _count(loop: For) -> int | None:

@@ -43,7 +43,7 @@ def lower_blocks(func: PrimFunc) -> PrimFunc:
     }
     in_order = iter(leaving)
 
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         if not isinstance(stmt, Block) or not next(in_order):
             return (yield from visit_below(stmt))
         body = yield stmt.body
@@ -52,4 +52,4 @@ def lower_blocks(func: PrimFunc) -> PrimFunc:
         return If(stmt.predicate, body, None, span=stmt.span)
 
     # All axes at once, so that blocks within blocks cost no more than others.
-    return func.replace(body=descend(substitute(func.body, values), visit))
+    return func.replace(body=descend(substitute(func.body, values), rewritten))

@@ -116,13 +116,13 @@ def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
             made[id(found.top)] = found.lowered()
             parts.append(found.parts)
 
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         known = made.get(id(stmt))
         return (yield from visit_below(stmt)) if known is None else known
 
     if not made:
         return func
-    body = descend(func.body, visit)
+    body = descend(func.body, rewritten)
     for buffer in reversed(parts):
         body = Allocate(buffer, body, span=buffer.span)
     return func.replace(body=body)

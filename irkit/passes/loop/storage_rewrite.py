@@ -172,7 +172,7 @@ def _rebuilt(func: PrimFunc, rooms: list[_Room]) -> PrimFunc:
         homes.setdefault(id(room.at), []).append((room, buffer))
         names.update({member.buffer: buffer for member in room.members})
 
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         if isinstance(stmt, Allocate) and stmt.buffer in gone:
             made = yield stmt.body
         else:
@@ -181,4 +181,4 @@ def _rebuilt(func: PrimFunc, rooms: list[_Room]) -> PrimFunc:
             made = Allocate(buffer, made, span=room.members[0].span)
         return made
 
-    return func.replace(body=substitute(descend(func.body, visit), names))
+    return func.replace(body=substitute(descend(func.body, rewritten), names))

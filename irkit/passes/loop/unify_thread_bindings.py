@@ -94,7 +94,7 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
     memory = uses_of(func)
     launched: set[Var] = set()
 
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         if id(stmt) not in regions:
             return (yield from visit_below(stmt))
         inner, around = stmt, list[Stmt]()
@@ -110,7 +110,7 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
             made = each.replace(body=made)
         return made
 
-    made = func.replace(body=descend(func.body, visit))
+    made = func.replace(body=descend(func.body, rewritten))
     return with_barriers(made, of=launched) if launched else func
 
 

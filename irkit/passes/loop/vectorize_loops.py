@@ -76,7 +76,7 @@ def vectorize_loops(func: PrimFunc, *, lanes: int = 16) -> PrimFunc:
     ranges = loop_ranges(func)
     memory = uses_of(func).memory
 
-    def visit(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         below = yield from visit_below(stmt)
         if not isinstance(below, For) or below.kind != "vectorized":
             return below
@@ -87,7 +87,7 @@ def vectorize_loops(func: PrimFunc, *, lanes: int = 16) -> PrimFunc:
             made = below.replace(kind="serial")
         return made if allowed("vectorize", below, made) else below
 
-    return func.replace(body=descend(func.body, visit))
+    return func.replace(body=descend(func.body, rewritten))
 
 
 def _vectors(loop: For, lanes: int, ranges: Ranges, memory: Memory) -> Stmt:
