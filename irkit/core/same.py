@@ -257,7 +257,8 @@ class _Hashing:
 
 
 def _class_name(node: Node) -> str:
-    return f"{type(node).__module__}.{type(node).__qualname__}"
+    """Name a class by its folder, as trace files do, so that no hash depends on its file."""
+    return f"{type(node).__module__.rpartition('.')[0]}.{type(node).__qualname__}"
 
 
 def _listed(value: Any) -> tuple[Node, ...]:

@@ -11,9 +11,8 @@ import msgspec
 from irkit.codegen import compile_object, emit, host_target, runnable
 from irkit.core import IRKitError, Target, count_nodes
 from irkit.debug import Flush, GuardedKernel, Yard, schedule_steps, scheduled_steps
-from irkit.debug.check import PATIENCE
 from irkit.debug.primitives import SCHEDULE
-from irkit.debug.running import MAX_STEPS
+from irkit.debug.running import MAX_STEPS, PATIENCE
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.judging.agreement import Reference
 from irkit.fuzz.judging.course import Course
