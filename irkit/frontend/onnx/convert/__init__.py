@@ -4,40 +4,68 @@ graph values."""
 from collections.abc import Callable, Sequence
 
 from irkit.frontend.onnx.context import OnnxNode
-from irkit.frontend.onnx.convert import elementwise, nn, shape
+from irkit.frontend.onnx.convert.elementwise import (
+    binary,
+    clip,
+    dropout,
+    identity,
+    unary,
+    variadic,
+)
+from irkit.frontend.onnx.convert.nn import (
+    average_pool,
+    batch_normalization,
+    conv,
+    gemm,
+    global_average_pool,
+    lrn,
+    matmul,
+    max_pool,
+    softmax,
+)
+from irkit.frontend.onnx.convert.shape import (
+    concat,
+    constant,
+    constant_of_shape,
+    flatten,
+    reshape,
+    squeeze,
+    transpose,
+    unsqueeze,
+)
 from irkit.graph import Value
 
 Converter = Callable[[OnnxNode], Value | Sequence[Value | None]]
 
 CONVERTERS: dict[str, Converter] = {
-    "Add": elementwise.binary("add"),
-    "AveragePool": nn.average_pool,
-    "BatchNormalization": nn.batch_normalization,
-    "Clip": elementwise.clip,
-    "Concat": shape.concat,
-    "Constant": shape.constant,
-    "ConstantOfShape": shape.constant_of_shape,
-    "Conv": nn.conv,
-    "Div": elementwise.binary("divide"),
-    "Dropout": elementwise.dropout,
-    "Flatten": shape.flatten,
-    "Gemm": nn.gemm,
-    "GlobalAveragePool": nn.global_average_pool,
-    "Identity": elementwise.identity,
-    "LRN": nn.lrn,
-    "MatMul": nn.matmul,
-    "MaxPool": nn.max_pool,
-    "Mul": elementwise.binary("multiply"),
-    "Relu": elementwise.unary("relu"),
-    "Reshape": shape.reshape,
-    "Sigmoid": elementwise.unary("sigmoid"),
-    "Softmax": nn.softmax,
-    "Squeeze": shape.squeeze,
-    "Sub": elementwise.binary("subtract"),
-    "Sum": elementwise.variadic("add"),
-    "Tanh": elementwise.unary("tanh"),
-    "Transpose": shape.transpose,
-    "Unsqueeze": shape.unsqueeze,
+    "Add": binary("add"),
+    "AveragePool": average_pool,
+    "BatchNormalization": batch_normalization,
+    "Clip": clip,
+    "Concat": concat,
+    "Constant": constant,
+    "ConstantOfShape": constant_of_shape,
+    "Conv": conv,
+    "Div": binary("divide"),
+    "Dropout": dropout,
+    "Flatten": flatten,
+    "Gemm": gemm,
+    "GlobalAveragePool": global_average_pool,
+    "Identity": identity,
+    "LRN": lrn,
+    "MatMul": matmul,
+    "MaxPool": max_pool,
+    "Mul": binary("multiply"),
+    "Relu": unary("relu"),
+    "Reshape": reshape,
+    "Sigmoid": unary("sigmoid"),
+    "Softmax": softmax,
+    "Squeeze": squeeze,
+    "Sub": binary("subtract"),
+    "Sum": variadic("add"),
+    "Tanh": unary("tanh"),
+    "Transpose": transpose,
+    "Unsqueeze": unsqueeze,
 }
 
 __all__ = ["CONVERTERS", "Converter"]
