@@ -3,16 +3,7 @@
 ``BUILTIN`` lists them; which run, and in which order, is written in ``irkit.phases``.
 """
 
-from typing import cast
-
 from irkit.passes import graph, loop
-from irkit.transform import AnyPass, Pass
-
-BUILTIN: tuple[AnyPass, ...] = tuple(
-    cast(AnyPass, found)
-    for folder in (graph, loop)
-    for name in folder.__all__
-    if isinstance(found := getattr(folder, name), Pass)
-)
+from irkit.passes.registry import BUILTIN
 
 __all__ = ["BUILTIN", "graph", "loop"]
