@@ -18,10 +18,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, TracebackType
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -40,6 +41,10 @@ _QUIET = 30.0
 """Seconds that one case of a hunt may take."""
 _CASES_OF_A_CHILD = 2000
 """Then another child goes on: what compiling leaves behind in LLVM adds up."""
+_HUNTED = "irkit.fuzz.hunting.hunt:hunted"
+_SURVEYED = "irkit.fuzz.hunting.survey:surveyed"
+_TRIED = "irkit.fuzz.trial:try_cases"
+"""What a child calls, imported anew with the changed module."""
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -190,6 +195,8 @@ def serve(number: int, count: int) -> None:
     if count >= 0:
         known += [*cases_file.fixed_cases(), *cases_file.random_cases(number, count)]
     before = trial.prints_of(known)
+    for target in (_HUNTED, _SURVEYED, _TRIED):  # One that is not there is no fault of a change.
+        _imported(target)
     dependants("", sys.modules)  # Reads every file once, and not in each child.
     gc.freeze()
     out = os.fdopen(os.dup(1), "wb")
@@ -250,14 +257,11 @@ def _in_child(order: Order, known: list[cases_file.Case], before: trial.Prints, 
         for name in dependants(order.module, sys.modules):
             del sys.modules[name]
         if order.hunt is not None:
-            fresh = importlib.import_module("irkit.fuzz.hunting.hunt")
-            found = fresh.hunted(order.hunt, told)
+            found = _imported(_HUNTED)(order.hunt, told)
         elif order.survey is not None:
-            fresh = importlib.import_module("irkit.fuzz.hunting.survey")
-            found = fresh.surveyed(order.survey, told)
+            found = _imported(_SURVEYED)(order.survey, told)
         else:
-            fresh = importlib.import_module("irkit.fuzz.trial")
-            found = fresh.try_cases(chosen, before, told, bisected=order.bisected)
+            found = _imported(_TRIED)(chosen, before, told, bisected=order.bisected)
     except BaseException as error:  # Whatever the change made of it.
         said = f"{type(error).__name__}: {error}"
         found: Finding | Caught | Surveyed = Finding("exception", message=said)
@@ -269,10 +273,17 @@ def _in_child(order: Order, known: list[cases_file.Case], before: trial.Prints, 
     os._exit(0)
 
 
+def _imported(target: str) -> Callable[..., Any]:
+    """Import a function, written ``module:name``."""
+    module, name = target.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
 def source_of(module: str) -> str:
-    """Read the source of a module without importing it."""
+    """Read the source of a module, which is no folder, without importing it."""
     found = importlib.util.find_spec(module)
-    assert found is not None
+    assert found is not None, f"there is no module {module}"
+    assert found.submodule_search_locations is None, f"{module} is a folder"
     assert found.origin is not None
     return Path(found.origin).read_text(encoding="utf-8")
 

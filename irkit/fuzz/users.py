@@ -12,11 +12,22 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from irkit import te, topi
 from irkit.passes import BUILTIN
 from irkit.schedule import PRIMITIVES
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """List the names that a module offers, but no modules."""
+    return sorted(
+        name
+        for name, found in vars(module).items()
+        if not name.startswith("_") and not isinstance(found, ModuleType)
+    )
+
 
 _NATIVE = (
     "irkit.codegen:emit",
@@ -26,8 +37,8 @@ _NATIVE = (
 )
 _READ = (
     "irkit.frontend.onnx:import_onnx",
-    *(f"irkit.te:{name}" for name in te.__all__),
-    *(f"irkit.topi:{name}" for name in topi.__all__),
+    *(f"irkit.te:{name}" for name in public_names(te)),
+    *(f"irkit.topi:{name}" for name in public_names(topi)),
 )
 _TEXT = ("irkit.graph:parse_module", "irkit.ir:parse", "irkit.ir:script")
 _TIERS: dict[str, tuple[str, ...]] = {
@@ -65,7 +76,11 @@ def _used_by_all() -> dict[str, frozenset[_Definition]]:
 
 def _closure(roots: Iterable[_Definition]) -> set[_Definition]:
     reached = set[_Definition]()
-    waiting = [found for root in roots for found in _resolved(*root.split(":"))]
+    waiting = list[_Definition]()
+    for root in roots:
+        found = list(_resolved(*root.split(":")))
+        assert found, f"{root} is defined nowhere"
+        waiting += found
     while waiting:
         found = waiting.pop()
         if found not in reached:

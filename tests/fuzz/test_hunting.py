@@ -41,8 +41,8 @@ def test_bugs_in_what_reads_and_lowers_models_are_found() -> None:
 
 
 def test_a_primitive_that_raises_while_it_is_drawn_is_named_and_made_small() -> None:
-    anchor = "rest = rest // found[at].end"
-    raises = Planted("one", "irkit.schedule.loops", anchor, "rest = rest // None", ("fuse",), "")
+    target, anchor = "irkit.schedule.loops:fuse", "rest = rest // found[at].end"
+    raises = Planted("one", target, anchor, "rest = rest // None", ("fuse",), "")
     (result,) = hunts([raises], Hunt(count=400, kinds=("schedules",), seconds=20))
     assert result.right, result.caught
     assert (result.caught.tier, result.caught.named) == ("draw", "sch.fuse")

@@ -58,9 +58,14 @@ def test_the_catalogue_has_no_two_bugs_of_one_name_and_only_known_programs() -> 
 
 
 def test_a_stale_anchor_is_an_error_that_names_the_bug() -> None:
-    stale = msgspec.structs.replace(CATALOGUE[0], anchor="no such text")
+    bug = CATALOGUE[0]
+    stale = msgspec.structs.replace(bug, anchor="no such text")
     with pytest.raises(IRKitError, match=f"planted bug '{stale.name}': its anchor occurs 0"):
         order_of(stale)
+    for name in ("no_such_definition", "inject_double_buffers"):
+        moved = msgspec.structs.replace(stale, target=f"{stale.module}:{name}", anchor=bug.anchor)
+        with pytest.raises(IRKitError, match=f"its anchor is not in {moved.target}"):
+            order_of(moved)
 
 
 def test_the_passes_as_they_are_have_no_fault() -> None:

@@ -80,7 +80,7 @@ def test_where_no_pass_is_named_the_tier_must_be_one_of_what_was_changed() -> No
 
 
 def test_the_line_of_a_bug_is_the_first_that_it_changes() -> None:
-    made = Planted("one", "m", "    b = 1\n    c = 2\n", "    b = 1\n    c = 3\n", (), "")
+    made = Planted("one", "m:a", "    b = 1\n    c = 2\n", "    b = 1\n    c = 3\n", (), "")
     assert made.line_in("a = 0\nif a:\n    b = 1\n    c = 2\n") == 4
     longer = msgspec.structs.replace(made, replacement="    b = 1\n    c = 2\n    d = 3\n")
     assert longer.line_in("a = 0\nif a:\n    b = 1\n    c = 2\n") == 5

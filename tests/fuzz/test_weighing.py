@@ -5,7 +5,7 @@ import pytest
 
 from irkit.fuzz.hunting import Hunt, hunting_score, hunting_table, hunts
 from irkit.fuzz.hunting.changes import games_of, hunt_changes
-from irkit.fuzz.hunting.places import FAMILIES, modules_of
+from irkit.fuzz.hunting.places import FAMILIES
 from irkit.fuzz.mutants import Mutant, as_it_is, mutants, mutants_by_turns, probed, sites
 from irkit.fuzz.probe import NAME, Probe
 from irkit.fuzz.quarry import Weighed
@@ -26,7 +26,6 @@ FAMILIES_OF_THE_ISSUE = {
 
 def mutant_of(module: str, text: str) -> Mutant:
     """Find a change by a part of what it shows."""
-    module = f"irkit.passes.loop.{module}"
     found = [each for each in mutants(0, len(sites(module)), [module]) if text in each.what]
     assert len(found) == 1, [each.what for each in found]
     return found[0]
@@ -44,7 +43,7 @@ def test_a_probe_counts_other_values_and_goes_on_with_what_there_was() -> None:
 
 
 def test_probed_source_is_that_of_the_module_with_one_question() -> None:
-    for mutant in mutants_by_turns(5, 24, [modules_of(family) for family in FAMILIES]):
+    for mutant in mutants_by_turns(5, 24, list(FAMILIES.values())):
         source = probed(mutant)
         if source:
             assert source.count(NAME) == 1
@@ -54,7 +53,7 @@ def test_probed_source_is_that_of_the_module_with_one_question() -> None:
 
 
 def test_a_constant_is_shown_and_asked_with_what_it_stands_in() -> None:
-    mutant = mutant_of("remove_no_ops", "self._counts[symbol] > 1")
+    mutant = mutant_of("irkit.passes.loop.remove_no_ops", "self._counts[symbol] > 1")
     assert mutant.what == "self._counts[symbol] > 0  ->  self._counts[symbol] > 1"
     asked = "lambda: self._counts[symbol] > 0, lambda: self._counts[symbol] > 1"
     assert f"{NAME}({asked})" in probed(mutant)
@@ -62,7 +61,7 @@ def test_a_constant_is_shown_and_asked_with_what_it_stands_in() -> None:
 
 def test_each_kind_of_work_is_changed_as_often_as_another() -> None:
     assert set(FAMILIES) > FAMILIES_OF_THE_ISSUE
-    families = [modules_of(family) for family in FAMILIES]
+    families = list(FAMILIES.values())
     assert all(sum(map(len, map(sites, modules))) > 100 for modules in families)
     everything = [module for modules in families for module in modules]
     assert len(set(everything)) == len(everything)
@@ -75,7 +74,10 @@ def test_each_kind_of_work_is_changed_as_often_as_another() -> None:
 def test_what_is_not_found_is_weighed() -> None:
     wide = "loop.var.dtype != I64 or not bounds_fit  ->  True"
     shown = "logical_or(logical_not(path.whole), holds)  ->"  # Of a pass that runs when asked for.
-    games = [mutant_of("narrow_indices", wide), mutant_of("instrument_bounds", shown)]
+    games = [
+        mutant_of("irkit.passes.loop.narrow_indices", wide),
+        mutant_of("irkit.passes.loop.instrument_bounds", shown),
+    ]
     results = list(hunts(games, Hunt(kinds=("programs",), count=12)))
     assert not any(result.caught.found for result in results)
     assert [result.caught.number for result in results] == [12, 12]

@@ -2,7 +2,6 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_ARITH = "irkit.ir.arith."
 # Whoever asks about ranges may be misled.
 _USERS = (
     "simplify",
@@ -19,7 +18,7 @@ _USERS = (
 ARITHMETIC = (
     Planted(
         "truncated for floored division of ranges",
-        _ARITH + "transfer",
+        "irkit.ir.arith.transfer:floordiv",
         "_hull([(n // d, n // d) for n in num for d in part])",
         "_hull([(int(n / d), int(n / d)) for n in num for d in part])",
         _USERS,
@@ -27,7 +26,7 @@ ARITHMETIC = (
     ),
     Planted(
         "a remainder with too small a range",
-        _ARITH + "transfer",
+        "irkit.ir.arith.transfer:_floormod_one_sign",
         "return 0, min(high, den[1] - 1) if low >= 0 else den[1] - 1",
         "return 0, min(high, den[1] - 2) if low >= 0 else den[1] - 2",
         _USERS,
@@ -35,7 +34,7 @@ ARITHMETIC = (
     ),
     Planted(
         "a remainder of a negative number below 0",
-        _ARITH + "transfer",
+        "irkit.ir.arith.transfer:_floormod_one_sign",
         "        if low >= 0 and high < den[0]:\n            return num\n",
         "        if high < den[0]:\n            return num\n",
         _USERS,
@@ -43,7 +42,7 @@ ARITHMETIC = (
     ),
     Planted(
         "truncated for floored division of sums",
-        _ARITH + "division",
+        "irkit.ir.arith.division:_split",
         "whole = {product: c // den for product, c in num.terms.items() if c % den == 0}\n"
         "    rest = {product: c for product, c in num.terms.items() if c % den}\n"
         "    return Sum(whole, num.constant // den), Sum(rest, num.constant % den)",
@@ -55,7 +54,7 @@ ARITHMETIC = (
     ),
     Planted(
         "a rest that may be as large as the divisor",
-        _ARITH + "division",
+        "irkit.ir.arith.division:_between",
         "return low >= 0 and top < high",
         "return low >= 0 and top <= high",
         _USERS,
@@ -63,7 +62,7 @@ ARITHMETIC = (
     ),
     Planted(
         "a rest that may be negative",
-        _ARITH + "division",
+        "irkit.ir.arith.division:_between",
         "return low >= 0 and top < high",
         "return top < high",
         _USERS,
@@ -71,7 +70,7 @@ ARITHMETIC = (
     ),
     Planted(
         "the quotient of a layer by the wrong divisor",
-        _ARITH + "division",
+        "irkit.ir.arith.division:quotient",
         "return _quotient(atoms, upper, den // step, dtype)",
         "return _quotient(atoms, upper, den, dtype)",
         _USERS,
@@ -79,7 +78,7 @@ ARITHMETIC = (
     ),
     Planted(
         "quotient and remainder of different divisors put together",
-        _ARITH + "division",
+        "irkit.ir.arith.division:_merged",
         "partner[1] != den or d != c * den",
         "d != c * den",
         _USERS,
@@ -87,7 +86,7 @@ ARITHMETIC = (
     ),
     Planted(
         "a divisor below 0 taken for one above it",
-        _ARITH + "division",
+        "irkit.ir.arith.division:quotient",
         "    if den < 0 or not atoms.fits(num, dtype):\n",
         "    if not atoms.fits(num, dtype):\n",
         _USERS,
@@ -95,7 +94,7 @@ ARITHMETIC = (
     ),
     Planted(
         "a remainder taken away put together as one that is added",
-        _ARITH + "division",
+        "irkit.ir.arith.division:_merged",
         "            add_terms(terms, whole.terms, c)\n",
         "            add_terms(terms, whole.terms, abs(c))\n",
         _USERS,
@@ -103,7 +102,7 @@ ARITHMETIC = (
     ),
     Planted(
         "a sum of ranges without its upper end",
-        _ARITH + "bounds",
+        "irkit.ir.arith.bounds:_exact",
         "found = a[0] + b[0], a[1] + b[1]",
         "found = a[0] + b[0], max(a[1], b[1])",
         _USERS,
@@ -111,7 +110,7 @@ ARITHMETIC = (
     ),
     Planted(
         "less taken for less or equal",
-        _ARITH + "knowledge",
+        "irkit.ir.arith.knowledge:_not_negative",
         "return (b - a - one,)",
         "return (b - a - one - one,)",
         _USERS,
@@ -119,7 +118,7 @@ ARITHMETIC = (
     ),
     Planted(
         "the opposite of less is greater",
-        _ARITH + "knowledge",
+        "irkit.ir.arith.knowledge:_NEGATED",
         "{LT: GE, GE: LT,",
         "{LT: GT, GE: LT,",
         _USERS,
@@ -127,7 +126,7 @@ ARITHMETIC = (
     ),
     Planted(
         "equal sides taken for less",
-        _ARITH + "choice",
+        "irkit.ir.arith.choice:compare",
         "return truth(cls in (EQ, LE, GE), node.dtype)",
         "return truth(cls not in (EQ, LE, GE), node.dtype)",
         _USERS,
@@ -135,7 +134,7 @@ ARITHMETIC = (
     ),
     Planted(
         "a zero of the wrong sign added",
-        _ARITH + "simplify",
+        "irkit.ir.arith.simplify:_NEUTRAL",
         '{Add: "-0.0", Sub: "0.0"',
         '{Add: "0.0", Sub: "0.0"',
         _USERS,

@@ -2,12 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_SCHEDULE = "irkit.schedule."
-
 BUFFERS = (
     Planted(
         "a part that is not copied in, though its loop goes on from it",
-        _SCHEDULE + "staging",
+        "irkit.schedule.staging:_Stage",
         "if not self.stores or not self._is_filled(box):",
         "if not self.stores:",
         ("stage-mem",),
@@ -15,7 +13,7 @@ BUFFERS = (
     ),
     Planted(
         "a part that is not copied back",
-        _SCHEDULE + "staging",
+        "irkit.schedule.staging:_Stage",
         "            parts.append(self._copy(names[-1], self.new, self.buffer, box, span))\n",
         "",
         ("stage-mem",),
@@ -23,7 +21,7 @@ BUFFERS = (
     ),
     Planted(
         "a copy by axes that is made before what it copies",
-        _SCHEDULE + "reindex",
+        "irkit.schedule.reindex:_Copy",
         "parts = (changed, copied) if written else (copied, changed)",
         "parts = (copied, changed)",
         ("reindex-cache-write",),
@@ -31,7 +29,7 @@ BUFFERS = (
     ),
     Planted(
         "a copy by axes with room for one too few",
-        _SCHEDULE + "reindex",
+        "irkit.schedule.reindex:_Copy",
         "return const(box.high + 1, item.dtype)",
         "return const(box.high, item.dtype)",
         ("reindex-cache-write",),
@@ -39,7 +37,7 @@ BUFFERS = (
     ),
     Planted(
         "an aligned buffer whose outer rows lie where they did",
-        _SCHEDULE + "storage",
+        "irkit.schedule.storage:storage_align",
         "    strides[:at] = _packed(old.shape, at, strides[at])\n",
         "",
         ("storage-align",),
@@ -47,7 +45,7 @@ BUFFERS = (
     ),
     Planted(
         "an element of a window that nobody computes",
-        _SCHEDULE + "rolling",
+        "irkit.schedule.rolling:_Place",
         "ge(window.counter, window.size - window.step)",
         "ge(window.counter, window.size - window.step + 1)",
         ("rolling-buffer",),
@@ -55,7 +53,7 @@ BUFFERS = (
     ),
     Planted(
         "a circular buffer with room for one too few",
-        _SCHEDULE + "rolling",
+        "irkit.schedule.rolling:_Place",
         "room = 1 << (window.size - 1).bit_length()",
         "room = window.size - 1",
         ("rolling-buffer",),

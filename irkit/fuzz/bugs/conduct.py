@@ -2,12 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_LOOP = "irkit.passes.loop."
-
 CONDUCT = (
     Planted(
         "a lie about having changed something",
-        _LOOP + "unroll_loops",
+        "irkit.passes.loop.unroll_loops:unroll_loops",
         "    made = rewrite(func, unroll, on=For)\n",
         "    import msgspec\n\n    made = msgspec.structs.replace(rewrite(func, unroll, on=For))\n",
         ("unroll-loops",),
@@ -15,7 +13,7 @@ CONDUCT = (
     ),
     Planted(
         "an endless rewrite",
-        _LOOP + "remove_no_ops",
+        "irkit.passes.loop.remove_no_ops:remove_no_ops",
         '    return rewrite(func, Rules("no-ops", NO_OPS, unused), applied=uses.drop)\n',
         "    while True:\n"
         '        func = rewrite(func, Rules("no-ops", NO_OPS, unused), applied=uses.drop)\n',
@@ -24,7 +22,7 @@ CONDUCT = (
     ),
     Planted(
         "an exception",
-        _LOOP + "narrow_indices",
+        "irkit.passes.loop.narrow_indices:_Narrow",
         "found = self._within[id(node)] = bounds(type(node)(x, y, I64), known)",
         "found = self._within[id(x)]",
         ("narrow-indices",),
@@ -32,7 +30,7 @@ CONDUCT = (
     ),
     Planted(
         "a pass that ends the process",
-        _LOOP + "flatten_buffers",
+        "irkit.passes.loop.flatten_buffers:flatten_buffers",
         "    if not flat:\n        return func\n",
         "    raise SystemExit(0)\n",
         ("flatten-buffers",),
@@ -40,7 +38,7 @@ CONDUCT = (
     ),
     Planted(
         "a crash in native code",
-        _LOOP + "hoist_first_iterations",
+        "irkit.passes.loop.hoist_first_iterations:hoist_first_iterations",
         "    sums = Sums(loop_ranges(func))\n",
         "    import ctypes\n\n    ctypes.string_at(0)\n",
         ("hoist-first-iterations",),
@@ -48,7 +46,7 @@ CONDUCT = (
     ),
     Planted(
         "memory without end",
-        _LOOP + "vectorize_loops",
+        "irkit.passes.loop.vectorize_loops:vectorize_loops",
         "    ranges = loop_ranges(func)\n",
         "    ranges = loop_ranges(func)\n    bytes(1 << 60)\n",
         ("vectorize-loops",),
@@ -56,7 +54,7 @@ CONDUCT = (
     ),
     Planted(
         "a parameter dropped",
-        _LOOP + "lower_blocks",
+        "irkit.passes.loop.lower_blocks:lower_blocks",
         "    return func.replace(body=descend(substitute(func.body, values), visit))\n",
         "    body = descend(substitute(func.body, values), visit)\n"
         "    return func.replace(params=func.params[1:], body=body)\n",
@@ -65,7 +63,7 @@ CONDUCT = (
     ),
     Planted(
         "something that is no function",
-        _LOOP + "compact_buffers",
+        "irkit.passes.loop.compact_buffers:compact_buffers",
         "    if not smaller:\n        return func\n",
         "    return None\n",
         ("compact-buffers",),
@@ -73,7 +71,7 @@ CONDUCT = (
     ),
     Planted(
         "a fact that is claimed and does not hold",
-        _LOOP + "flatten_buffers",
+        "irkit.passes.loop.flatten_buffers:flatten_buffers",
         "if not _is_flat(buffer) and",
         "if buffer in params and not _is_flat(buffer) and",
         ("flatten-buffers",),
@@ -81,7 +79,7 @@ CONDUCT = (
     ),
     Planted(
         "an undefined variable",
-        _LOOP + "simplify",
+        "irkit.passes.loop.simplify:_Scope",
         "                self.values[loop.var] = begin\n",
         "",
         ("simplify",),
@@ -89,7 +87,7 @@ CONDUCT = (
     ),
     Planted(
         "an attribute that is not there",
-        _LOOP + "simplify",
+        "irkit.passes.loop.simplify:_Scope",
         "begin.dtype == loop.var.dtype",
         "begin.dtype.width == loop.var.dtype",
         ("simplify",),

@@ -2,12 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_GRAPH = "irkit.passes.graph."
-
 GRAPH_PASSES = (
     Planted(
         "batch norm folded without its mean",
-        _GRAPH + "fold_batch_norm",
+        "irkit.passes.graph.fold_batch_norm:_folded",
         "((bias - mean) * factor + shift)",
         "(bias * factor + shift)",
         ("fold-batch-norm",),
@@ -15,7 +13,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "batch norm scaled along the wrong axis",
-        _GRAPH + "fold_batch_norm",
+        "irkit.passes.graph.fold_batch_norm:_folded",
         "factor.reshape(-1, *(1,) * (weight.ndim - 1))",
         "factor.reshape(1, -1, *(1,) * (weight.ndim - 2))",
         ("fold-batch-norm",),
@@ -23,7 +21,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "variance in place of standard deviation",
-        _GRAPH + "fold_batch_norm",
+        "irkit.passes.graph.fold_batch_norm:_folded",
         "scale / np.sqrt(var + attributes",
         "scale / (var + attributes",
         ("fold-batch-norm",),
@@ -31,7 +29,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "a slice that reverses taken for nothing",
-        _GRAPH + "simplify_graph",
+        "irkit.passes.graph.simplify_graph:_stands_for",
         'if step.name == "slice" and any(stride < 0',
         'if step.name == "slice" and any(stride == 0',
         ("simplify-graph",),
@@ -39,7 +37,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "a transpose of a square taken for nothing",
-        _GRAPH + "simplify_graph",
+        "irkit.passes.graph.simplify_graph:_stands_for",
         "return step.args[0] if axes == tuple(range(len(axes))) else None",
         "return step.args[0]",
         ("simplify-graph",),
@@ -47,7 +45,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "the wrong item of a tuple",
-        _GRAPH + "simplify_graph",
+        "irkit.passes.graph.simplify_graph:_stands_for",
         "source.items[step.index] if",
         "source.items[-1 - step.index] if",
         ("simplify-graph",),
@@ -55,7 +53,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "constants folded with their operands exchanged",
-        _GRAPH + "fold_constants",
+        "irkit.passes.graph.fold_constants:fold_constants",
         "[known[arg].array for arg in step.args]",
         "[known[arg].array for arg in reversed(step.args)]",
         ("fold-constants",),
@@ -63,7 +61,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "operands of bodies inside taken for dead",
-        _GRAPH + "eliminate_dead_nodes",
+        "irkit.passes.graph.eliminate_dead_nodes:_needed",
         "            waiting += operands(step)\n",
         "            waiting += operands(step)[:1]\n",
         ("eliminate-dead-nodes",),
@@ -71,7 +69,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "a group applied where its first operator stood",
-        _GRAPH + "fuse_ops",
+        "irkit.passes.graph.fuse_ops:_Rebuild",
         "            elif bind.var is members[-1]:\n",
         "            elif bind.var is members[0]:\n",
         ("fuse-ops",),
@@ -79,7 +77,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "a group whose parameters are taken in another order",
-        _GRAPH + "fuse_ops",
+        "irkit.passes.graph.fuse_ops:_Rebuild",
         "Apply(function, tuple(args))",
         "Apply(function, tuple(reversed(args)))",
         ("fuse-ops",),
@@ -87,7 +85,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "a constant inside of a kernel taken for 1",
-        _GRAPH + "lower_to_loops",
+        "irkit.passes.graph.lower_to_loops:_filled",
         "full(step.data.shape, array.reshape(()).item(), from_numpy",
         "full(step.data.shape, 1, from_numpy",
         ("lower-to-loops",),
@@ -95,7 +93,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "a kernel called with its arguments exchanged",
-        _GRAPH + "lower_to_loops",
+        "irkit.passes.graph.lower_to_loops:_kernel",
         "tuple(unique))\n",
         "tuple(reversed(unique)))\n",
         ("lower-to-loops",),
@@ -103,7 +101,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "memory reused while it is still live",
-        "irkit.graph.memory",
+        "irkit.graph.memory:_Taken",
         "(used[0] <= last) & (used[1] >= first)",
         "(used[0] <= last) & (used[1] > first)",
         ("plan-memory",),
@@ -111,7 +109,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "a tuple that does not keep its items alive",
-        "irkit.graph.memory",
+        "irkit.graph.memory:_storage",
         "return tuple(life for item in step.items for life in owned[item])",
         "return ()",
         ("plan-memory",),
@@ -119,7 +117,7 @@ GRAPH_PASSES = (
     ),
     Planted(
         "a slot smaller than its tensor",
-        "irkit.graph.memory",
+        "irkit.graph.memory:_bytes",
         "count *= number",
         "count = max(count, number)",
         ("plan-memory",),
@@ -130,7 +128,7 @@ GRAPH_PASSES = (
 GRAPH_MEANING = (
     Planted(
         "the other side of a branch",
-        "irkit.graph.interp",
+        "irkit.graph.interp:_Machine",
         "then if bool(scope[cond]) else otherwise",
         "otherwise if bool(scope[cond]) else then",
         ("interpreter",),
@@ -138,7 +136,7 @@ GRAPH_MEANING = (
     ),
     Planted(
         "a nested let named after what it computes from",
-        "irkit.graph.flow",
+        "irkit.graph.flow:_flattened",
         "renamed[inner.result] = bind.var",
         "renamed[bind.var] = inner.bindings[0].var",
         ("simplify-graph", "fold-batch-norm"),

@@ -2,12 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_LOOP = "irkit.passes.loop."
-
 LOOPS = (
     Planted(
         "a lost last copy",
-        _LOOP + "unroll_loops",
+        "irkit.passes.loop.unroll_loops:unroll_loops",
         "for i in range(begin, end)",
         "for i in range(begin, end - 1)",
         ("unroll-loops",),
@@ -15,7 +13,7 @@ LOOPS = (
     ),
     Planted(
         "copies in the wrong order",
-        _LOOP + "unroll_loops",
+        "irkit.passes.loop.unroll_loops:unroll_loops",
         "for i in range(begin, end)",
         "for i in reversed(range(begin, end))",
         ("unroll-loops",),
@@ -23,7 +21,7 @@ LOOPS = (
     ),
     Planted(
         "a variable bound twice",
-        _LOOP + "unroll_loops",
+        "irkit.passes.loop.unroll_loops:unroll_loops",
         "fresh(substitute(body, {var: Const(i, var.dtype)}))",
         "substitute(body, {var: Const(i, var.dtype)})",
         ("unroll-loops",),
@@ -31,7 +29,7 @@ LOOPS = (
     ),
     Planted(
         "a variable that nothing binds",
-        _LOOP + "unroll_loops",
+        "irkit.passes.loop.unroll_loops:unroll_loops",
         "fresh(substitute(body, {var: Const(i, var.dtype)}))",
         "fresh(body)",
         ("unroll-loops",),
@@ -39,7 +37,7 @@ LOOPS = (
     ),
     Planted(
         "a store hoisted out of its loop",
-        _LOOP + "hoist_first_iterations",
+        "irkit.passes.loop.hoist_first_iterations:_is_first",
         "    if not isinstance(cond, EQ) or not cond.a.dtype.is_integer:\n        return False\n",
         "    if not isinstance(cond, EQ) or not cond.a.dtype.is_integer:\n        return True\n",
         ("hoist-first-iterations",),
@@ -47,7 +45,7 @@ LOOPS = (
     ),
     Planted(
         "any iteration taken for the first",
-        _LOOP + "hoist_first_iterations",
+        "irkit.passes.loop.hoist_first_iterations:_is_first",
         "(factor > 0 and low >= 0)",
         "(factor > 0 or low >= 0)",
         ("hoist-first-iterations",),
@@ -55,7 +53,7 @@ LOOPS = (
     ),
     Planted(
         "the start of a loop that may never run",
-        _LOOP + "hoist_first_iterations",
+        "irkit.passes.loop.hoist_first_iterations:hoist_first_iterations",
         "logical_and(*_runs(loop), *left)",
         "logical_and(*left)",
         ("hoist-first-iterations",),
@@ -63,7 +61,7 @@ LOOPS = (
     ),
     Planted(
         "an outer parallel loop dropped with its body",
-        _LOOP + "serialize_inner_parallel_loops",
+        "irkit.passes.loop.serialize_inner_parallel_loops:serialize_inner_parallel_loops",
         'return loop.replace(kind="serial")',
         'return loop.replace(kind="serial", end=loop.begin)',
         ("serialize-inner-parallel-loops",),
@@ -71,7 +69,7 @@ LOOPS = (
     ),
     Planted(
         "parallel loops left in parallel loops",
-        _LOOP + "serialize_inner_parallel_loops",
+        "irkit.passes.loop.serialize_inner_parallel_loops:serialize_inner_parallel_loops",
         "return loop.replace(body=rewrite(loop.body, serialize, on=For))",
         "return loop.replace()",
         ("serialize-inner-parallel-loops",),
@@ -79,7 +77,7 @@ LOOPS = (
     ),
     Planted(
         "a store taken for one of what is there",
-        _LOOP + "remove_no_ops",
+        "irkit.passes.loop.remove_no_ops:stored_already",
         "return seq() if whole and [*map(numbers.of, load.indices)] == here else None",
         "return seq() if whole else None",
         ("remove-no-ops",),
@@ -87,7 +85,7 @@ LOOPS = (
     ),
     Planted(
         "a loop that runs once taken for one that never does",
-        _LOOP + "remove_no_ops",
+        "irkit.passes.loop.remove_no_ops:dead_loop",
         "first >= last",
         "first + 1 >= last",
         ("remove-no-ops",),
@@ -95,7 +93,7 @@ LOOPS = (
     ),
     Planted(
         "a branch turned around without its condition",
-        _LOOP + "remove_no_ops",
+        "irkit.passes.loop.remove_no_ops:empty_branch",
         "If(logical_not(stmt.cond), stmt.otherwise, None, span=stmt.span)",
         "If(stmt.cond, stmt.otherwise, None, span=stmt.span)",
         ("remove-no-ops",),
@@ -103,7 +101,7 @@ LOOPS = (
     ),
     Planted(
         "names dropped while they are used",
-        _LOOP + "remove_no_ops",
+        "irkit.passes.loop.remove_no_ops:_Uses",
         "return self._counts[symbol] > 0",
         "return self._counts[symbol] > 2",
         ("remove-no-ops",),
@@ -111,7 +109,7 @@ LOOPS = (
     ),
     Planted(
         "the wrong side of a decided branch",
-        _LOOP + "simplify",
+        "irkit.passes.loop.simplify:_Scope",
         "chosen = then if holds else otherwise",
         "chosen = otherwise if holds else then",
         ("simplify",),
@@ -119,7 +117,7 @@ LOOPS = (
     ),
     Planted(
         "a loop that runs twice dissolved",
-        _LOOP + "simplify",
+        "irkit.passes.loop.simplify:_Scope",
         "if extent == 1 and",
         "if extent <= 2 and",
         ("simplify",),
@@ -127,7 +125,7 @@ LOOPS = (
     ),
     Planted(
         "a store that changes nothing",
-        _LOOP + "eliminate_common_subexpressions",
+        "irkit.passes.loop.eliminate_common_subexpressions:_Run",
         "self.versions[self._root(stmt.buffer)] += 1",
         "self.versions[self._root(stmt.buffer)] += 0",
         ("eliminate-common-subexpressions",),
@@ -135,7 +133,7 @@ LOOPS = (
     ),
     Planted(
         "a view that shares no memory",
-        _LOOP + "eliminate_common_subexpressions",
+        "irkit.passes.loop.eliminate_common_subexpressions:_Run",
         "        while buffer in self.sources:\n            buffer = self.sources[buffer]\n",
         "",
         ("eliminate-common-subexpressions",),
@@ -143,7 +141,7 @@ LOOPS = (
     ),
     Planted(
         "what one branch reads computed for both",
-        _LOOP + "eliminate_common_subexpressions",
+        "irkit.passes.loop.eliminate_common_subexpressions:_Run",
         "always.add(id(cond))\n                    case And(a)",
         "always.update(map(id, children(node)))\n                    case And(a)",
         ("eliminate-common-subexpressions",),
@@ -151,7 +149,7 @@ LOOPS = (
     ),
     Planted(
         "a read that is only shown to be at least 0",
-        _LOOP + "bounds_checks",
+        "irkit.passes.loop.bounds_checks:is_inside",
         "(ge(index, 0), lt(index, dim))",
         "(ge(index, 0),)",
         ("rewrite-unsafe-selects", "vectorize-loops"),
@@ -159,7 +157,7 @@ LOOPS = (
     ),
     Planted(
         "sides of a select exchanged",
-        _LOOP + "rewrite_unsafe_selects",
+        "irkit.passes.loop.rewrite_unsafe_selects:rewrite_unsafe_selects",
         "sides = (choice.then, choice.otherwise)",
         "sides = (choice.otherwise, choice.then)",
         ("rewrite-unsafe-selects",),
@@ -167,7 +165,7 @@ LOOPS = (
     ),
     Planted(
         "a loop moved to 0 without its begin",
-        _LOOP + "canonicalize_loops",
+        "irkit.passes.loop.canonicalize_loops:canonicalize_loops",
         "shift: dict[Node, Node] = {loop.var: var + begin}",
         "shift: dict[Node, Node] = {loop.var: var}",
         ("canonicalize-loops",),
@@ -175,7 +173,7 @@ LOOPS = (
     ),
     Planted(
         "a loop moved to 0 that ends where it did",
-        _LOOP + "canonicalize_loops",
+        "irkit.passes.loop.canonicalize_loops:_extent",
         "extent = end - begin",
         "extent = end",
         ("canonicalize-loops",),
@@ -183,7 +181,7 @@ LOOPS = (
     ),
     Planted(
         "a condition on memory tested once for all iterations",
-        _LOOP + "hoist_if_then_else",
+        "irkit.passes.loop.hoist_if_then_else:_sorted",
         "changes = any_node(cond, Load) or _mentions(cond, loop)",
         "changes = _mentions(cond, loop)",
         ("hoist-if-then-else",),
@@ -191,7 +189,7 @@ LOOPS = (
     ),
     Planted(
         "both sides of a hoisted branch in one place",
-        _LOOP + "hoist_if_then_else",
+        "irkit.passes.loop.hoist_if_then_else:hoist_if_then_else",
         "otherwise = None if branch.otherwise is None else _other(loop, branch.otherwise)",
         "otherwise = branch.otherwise and fresh(loop.replace(body=branch.then))",
         ("hoist-if-then-else",),
@@ -199,7 +197,7 @@ LOOPS = (
     ),
     Planted(
         "a main part that is one iteration too long",
-        _LOOP + "loop_guards",
+        "irkit.passes.loop.loop_guards:Guards",
         "rest.constant // -factor + 1",
         "rest.constant // -factor + 2",
         ("loop-partition",),
@@ -207,7 +205,7 @@ LOOPS = (
     ),
     Planted(
         "a symbolic main part that is one iteration too long",
-        _LOOP + "loop_guards",
+        "irkit.passes.loop.loop_guards:Guards",
         "else quotient + 1, self.ranges",
         "else quotient + 2, self.ranges",
         ("loop-partition",),
@@ -215,7 +213,7 @@ LOOPS = (
     ),
     Planted(
         "guards judged by their best lane",
-        _LOOP + "loop_guards",
+        "irkit.passes.loop.loop_guards:Guards",
         "low += factor * (limits.low if factor > 0 else limits.high)",
         "low += factor * (limits.high if factor > 0 else limits.low)",
         ("loop-partition",),
@@ -223,7 +221,7 @@ LOOPS = (
     ),
     Planted(
         "a tail that is lost",
-        _LOOP + "loop_parts",
+        "irkit.passes.loop.loop_parts:symbolic_plan",
         "parts += [Part(stop, loop.end, {})] if falling else []",
         "parts += [Part(stop, loop.end, {})] if not falling else []",
         ("loop-partition",),
@@ -231,7 +229,7 @@ LOOPS = (
     ),
     Planted(
         "a loop that was too long to unroll made longer",
-        _LOOP + "unroll_loops",
+        "irkit.passes.loop.unroll_loops:unroll_loops",
         'node.replace(kind="serial")',
         'node.replace(kind="serial", end=node.end * (1 << 20))',
         ("unroll-loops",),
@@ -239,7 +237,7 @@ LOOPS = (
     ),
     Planted(
         "a load shared over a store",
-        _LOOP + "eliminate_common_subexpressions",
+        "irkit.passes.loop.eliminate_common_subexpressions:_Run",
         "self.versions[self._root(expr.buffer)]",
         "0",
         ("eliminate-common-subexpressions",),
@@ -247,7 +245,7 @@ LOOPS = (
     ),
     Planted(
         "a guarded load made early",
-        _LOOP + "eliminate_common_subexpressions",
+        "irkit.passes.loop.eliminate_common_subexpressions:_Run",
         "and self.always.get(number) == self.first.get(number) is not None",
         "",
         ("eliminate-common-subexpressions",),

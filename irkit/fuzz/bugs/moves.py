@@ -2,12 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_SCHEDULE = "irkit.schedule."
-
 MOVES = (
     Planted(
         "a producer that computes one element too few",
-        _SCHEDULE + "move",
+        "irkit.schedule.move:regenerated",
         "reach.high - reach.low + 1\n",
         "reach.high - reach.low\n",
         ("compute-at",),
@@ -15,7 +13,7 @@ MOVES = (
     ),
     Planted(
         "a producer moved behind its consumer",
-        _SCHEDULE + "move",
+        "irkit.schedule.move:_before_first_use",
         "return seq(made, inner)",
         "return seq(inner, made)",
         ("compute-at",),
@@ -23,7 +21,7 @@ MOVES = (
     ),
     Planted(
         "a block back at the root behind what reads it",
-        _SCHEDULE + "root",
+        "irkit.schedule.root:compute_root",
         "body = seq(moved, top) if is_used(top, set(written)) else seq(top, moved)",
         "body = seq(top, moved)",
         ("compute-root",),
@@ -31,7 +29,7 @@ MOVES = (
     ),
     Planted(
         "a consumer read forwards where it reads backwards",
-        _SCHEDULE + "reverse",
+        "irkit.schedule.reverse:_turned_around",
         "low, high = -high, -low",
         "low, high = low, high",
         ("reverse-compute-at",),
@@ -39,7 +37,7 @@ MOVES = (
     ),
     Planted(
         "a folded consumer that stores where its producer did",
-        _SCHEDULE + "inline",
+        "irkit.schedule.inline:reverse_compute_inline",
         "at = tuple(substitute(index, values) for index in store.indices)",
         "at = made.indices",
         ("reverse-compute-inline",),
@@ -47,7 +45,7 @@ MOVES = (
     ),
     Planted(
         "partial results that start at the element's own start",
-        _SCHEDULE + "combine",
+        "irkit.schedule.combine:_identity",
         "return 0 if operation is Add else 1",
         "return 1 if operation is Add else 0",
         ("rfactor",),
@@ -55,7 +53,7 @@ MOVES = (
     ),
     Planted(
         "a partial result that is started only where its first step runs",
-        _SCHEDULE + "rfactor",
+        "irkit.schedule.rfactor:_partial_block",
         "if not _holds_at_first(func, part, parts)]",
         "if not part.dtype.is_bool]",
         ("rfactor",),
@@ -63,7 +61,7 @@ MOVES = (
     ),
     Planted(
         "room that is filled with ones",
-        _SCHEDULE + "einsum",
+        "irkit.schedule.einsum:_padded",
         "zero = const(0, source.dtype)",
         "zero = const(1, source.dtype)",
         ("pad-einsum",),
@@ -71,7 +69,7 @@ MOVES = (
     ),
     Planted(
         "an intrinsic put at the beginning of its buffers",
-        _SCHEDULE + "tensor",
+        "irkit.schedule.tensor:_after",
         "return ramp(begin + index.base, index.stride, index.dtype.lanes)",
         "return ramp(index.base, index.stride, index.dtype.lanes)",
         ("tensorize",),
@@ -79,7 +77,7 @@ MOVES = (
     ),
     Planted(
         "padding filled after what lies inside",
-        _SCHEDULE + "fill",
+        "irkit.schedule.fill:decompose_padding",
         "{loop: seq(filling, copy)}",
         "{loop: seq(copy, filling)}",
         ("decompose-padding",),

@@ -2,12 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_SCHEDULE = "irkit.schedule."
-
 PRIMITIVES = (
     Planted(
         "a split without its guard",
-        _SCHEDULE + "loops",
+        "irkit.schedule.loops:split",
         '    if tail == "guard" and not exact:\n',
         '    if tail == "guard" and total is not None and total < (wanted or 0):\n',
         ("split",),
@@ -15,7 +13,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a split with a lost tail",
-        _SCHEDULE + "loops",
+        "irkit.schedule.loops:_extents",
         "const(-(-extent // number), loop.var.dtype)",
         "const(extent // number, loop.var.dtype)",
         ("split",),
@@ -23,7 +21,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a symbolic split with a lost tail",
-        _SCHEDULE + "loops",
+        "irkit.schedule.loops:_extents",
         "rest = (loop.end + known - 1) // known",
         "rest = loop.end // known",
         ("split",),
@@ -31,7 +29,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a guard that replaces the one before",
-        _SCHEDULE + "loops",
+        "irkit.schedule.loops:_guard",
         "joined([*guards_of(block), condition])",
         "condition",
         ("split",),
@@ -39,7 +37,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a fused loop taken apart by the wrong extents",
-        _SCHEDULE + "loops",
+        "irkit.schedule.loops:fuse",
         "rest = rest // found[at].end",
         "rest = rest // found[at - 1].end",
         ("fuse",),
@@ -47,7 +45,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a fused loop over one extent too few",
-        _SCHEDULE + "loops",
+        "irkit.schedule.loops:fuse",
         "product(loop.end for loop in found)",
         "product(loop.end for loop in found[:-1])",
         ("fuse",),
@@ -55,7 +53,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a shifted tail that begins too early",
-        _SCHEDULE + "tails",
+        "irkit.schedule.tails:shifted",
         "simplify(loop.end - chunk, ranges)",
         "simplify(loop.end - chunk - 1, ranges)",
         ("split",),
@@ -63,7 +61,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a part of a loop that begins where the first does",
-        _SCHEDULE + "pieces",
+        "irkit.schedule.pieces:_pieces",
         "copies.of(loop.replace(begin=begin, end=end, span=span))",
         "copies.of(loop.replace(end=end, span=span))",
         ("loop-partition",),
@@ -71,7 +69,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a shifted loop that ends where it did",
-        _SCHEDULE + "pieces",
+        "irkit.schedule.pieces:shift_loop",
         "end = simplify(loop.end - away, ranges)",
         "end = simplify(loop.end, ranges)",
         ("shift-loop",),
@@ -79,7 +77,7 @@ PRIMITIVES = (
     ),
     Planted(
         "nests merged in the wrong order",
-        _SCHEDULE + "merging",
+        "irkit.schedule.merging:_merge_level",
         "body=seq(one.body, body)",
         "body=seq(body, one.body)",
         ("merge",),
@@ -87,7 +85,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a second part that runs first",
-        _SCHEDULE + "merging",
+        "irkit.schedule.merging:_cut_level",
         "{loop: seq(before, later)}",
         "{loop: seq(later, before)}",
         ("fission",),
@@ -95,7 +93,7 @@ PRIMITIVES = (
     ),
     Planted(
         "an inlined element read at the wrong axes",
-        _SCHEDULE + "compute",
+        "irkit.schedule.compute:compute_inline",
         "dict(zip(axes, load.indices, strict=True))",
         "dict(zip(axes, reversed(load.indices), strict=True))",
         ("compute-inline",),
@@ -103,7 +101,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a consumer moved in front of its producer",
-        _SCHEDULE + "compute",
+        "irkit.schedule.compute:reverse_compute_at",
         "loop.replace(body=seq(loop.body, moved))",
         "loop.replace(body=seq(moved, loop.body))",
         ("reverse-compute-at",),
@@ -111,7 +109,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a moved consumer without its predicate",
-        _SCHEDULE + "compute",
+        "irkit.schedule.compute:reverse_compute_at",
         "consumer.replace(axes=axes, predicate=predicate)",
         "consumer.replace(axes=axes, predicate=None)",
         ("reverse-compute-at",),
@@ -119,7 +117,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a copy that is made too late",
-        _SCHEDULE + "cache",
+        "irkit.schedule.cache:cache_read",
         "Allocate(new, seq(copied, *stmts[first:]), span=span)",
         "Allocate(new, seq(*stmts[first:], copied), span=span)",
         ("cache-read",),
@@ -127,7 +125,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a copy with its axes exchanged",
-        _SCHEDULE + "cache",
+        "irkit.schedule.cache:_copy",
         "Store(to, at, source[at])",
         "Store(to, at, source[at[::-1]])",
         ("cache-read", "cache-write"),
@@ -135,7 +133,7 @@ PRIMITIVES = (
     ),
     Planted(
         "a layout with room for one too few",
-        _SCHEDULE + "layout",
+        "irkit.schedule.layout:transform_layout",
         "shape.append(const(box.high + 1, item.dtype))",
         "shape.append(const(box.high, item.dtype))",
         ("transform-layout",),
@@ -143,7 +141,7 @@ PRIMITIVES = (
     ),
     Planted(
         "an initialisation after the reduction",
-        _SCHEDULE + "reduction",
+        "irkit.schedule.reduction:decompose_reduction",
         "seq(made, loop)",
         "seq(loop, made)",
         ("decompose-reduction",),
@@ -151,7 +149,7 @@ PRIMITIVES = (
     ),
     Planted(
         "no room for what is computed too much",
-        _SCHEDULE + "padding",
+        "irkit.schedule.padding:overcompute",
         "new = old.replace(shape=shape)",
         "new = old.replace()",
         ("overcompute",),

@@ -2,12 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_LOOP = "irkit.passes.loop."
-
 STORAGE = (
     Planted(
         "the half that is still in use filled",
-        _LOOP + "inject_double_buffers",
+        "irkit.passes.loop.inject_double_buffers:_Doubled",
         "at - self.loop.begin, const(2, at.dtype)",
         "at - self.loop.begin, const(1, at.dtype)",
         ("inject-double-buffers",),
@@ -15,7 +13,7 @@ STORAGE = (
     ),
     Planted(
         "a last half that nobody uses",
-        _LOOP + "inject_double_buffers",
+        "irkit.passes.loop.inject_double_buffers:_Doubled",
         "seq(first, *steady, rest, last)",
         "seq(first, *steady, rest)",
         ("inject-double-buffers",),
@@ -23,7 +21,7 @@ STORAGE = (
     ),
     Planted(
         "a life that ends one statement early",
-        "irkit.ir.analysis.liveness",
+        "irkit.ir.analysis.liveness:Liveness",
         "x.first <= y.last and y.first <= x.last",
         "x.first < y.last and y.first < x.last - 1",
         ("storage-rewrite",),
@@ -31,7 +29,7 @@ STORAGE = (
     ),
     Planted(
         "in place over elements that are still to be read",
-        _LOOP + "in_place",
+        "irkit.passes.loop.in_place:_reads_its_own_place",
         "[numbers.of(at) for at in load.indices] == here",
         "len(load.indices) == len(here)",
         ("storage-rewrite",),
@@ -39,7 +37,7 @@ STORAGE = (
     ),
     Planted(
         "a life that ends with its first iteration",
-        "irkit.ir.analysis.liveness",
+        "irkit.ir.analysis.liveness:_Finder",
         "            self.lives[owner][1] = len(self.numbers) - 1\n",
         "            pass\n",
         ("storage-rewrite",),
@@ -47,7 +45,7 @@ STORAGE = (
     ),
     Planted(
         "a lost predicate",
-        _LOOP + "lower_blocks",
+        "irkit.passes.loop.lower_blocks:lower_blocks",
         "return If(stmt.predicate, body, None, span=stmt.span)",
         "return carried(body, stmt)",
         ("lower-blocks",),
@@ -55,7 +53,7 @@ STORAGE = (
     ),
     Planted(
         "a dropped init",
-        _LOOP + "lower_init_blocks",
+        "irkit.passes.loop.lower_init_blocks:lower_init_blocks",
         "body=seq(start, block.body)",
         "body=block.body",
         ("lower-init-blocks",),
@@ -63,7 +61,7 @@ STORAGE = (
     ),
     Planted(
         "an init at every step",
-        _LOOP + "lower_init_blocks",
+        "irkit.passes.loop.lower_init_blocks:lower_init_blocks",
         "if first else block.init",
         "if not first else block.init",
         ("lower-init-blocks",),
@@ -71,7 +69,7 @@ STORAGE = (
     ),
     Planted(
         "an init after the first step",
-        _LOOP + "lower_init_blocks",
+        "irkit.passes.loop.lower_init_blocks:lower_init_blocks",
         "seq(start, block.body)",
         "seq(block.body, start)",
         ("lower-init-blocks",),
@@ -79,7 +77,7 @@ STORAGE = (
     ),
     Planted(
         "an init that looks at one of several reduce axes",
-        _LOOP + "lower_init_blocks",
+        "irkit.passes.loop.lower_init_blocks:lower_init_blocks",
         "logical_and(*first)",
         "logical_and(first[-1])",
         ("lower-init-blocks",),
@@ -87,7 +85,7 @@ STORAGE = (
     ),
     Planted(
         "swapped strides",
-        _LOOP + "flatten_buffers",
+        "irkit.passes.loop.flatten_buffers:_strides",
         "product(buffer.shape[axis + 1 :]) for axis",
         "product(buffer.shape[:axis]) for axis",
         ("flatten-buffers",),
@@ -95,7 +93,7 @@ STORAGE = (
     ),
     Planted(
         "strides of the caller left aside",
-        _LOOP + "flatten_buffers",
+        "irkit.passes.loop.flatten_buffers:_strides",
         "    if buffer.strides is not None:\n        return buffer.strides\n",
         "",
         ("flatten-buffers",),
@@ -103,7 +101,7 @@ STORAGE = (
     ),
     Planted(
         "memory that ends before its last row",
-        _LOOP + "flatten_buffers",
+        "irkit.passes.loop.flatten_buffers:_reach",
         "index(1 + sum((dim - 1) * stride for dim, stride in known))",
         "index(sum((dim - 1) * stride for dim, stride in known))",
         ("flatten-buffers",),
@@ -111,7 +109,7 @@ STORAGE = (
     ),
     Planted(
         "an extent off by one",
-        _LOOP + "boxes",
+        "irkit.passes.loop.boxes:Side",
         "return self.high - self.low + 1",
         "return self.high - self.low",
         ("compact-buffers", "plan-allocations"),
@@ -119,7 +117,7 @@ STORAGE = (
     ),
     Planted(
         "a box counted from its far corner",
-        _LOOP + "boxes",
+        "irkit.passes.loop.boxes:Boxes",
         "Affine(dict(side.corner), side.low), -1)",
         "Affine(dict(side.corner), side.high), -1)",
         ("compact-buffers",),
@@ -127,7 +125,7 @@ STORAGE = (
     ),
     Planted(
         "a box around the first access only",
-        _LOOP + "boxes",
+        "irkit.passes.loop.boxes:merged",
         "min(found.low, side.low), max(found.high, side.high)",
         "min(found.low, side.low), max(found.low, side.high)",
         ("compact-buffers", "plan-allocations"),
@@ -135,7 +133,7 @@ STORAGE = (
     ),
     Planted(
         "accesses left in the old buffer",
-        _LOOP + "compact_buffers",
+        "irkit.passes.loop.compact_buffers:compact_buffers",
         "return node.replace(buffer=buffer, indices=indices)",
         "return node.replace(indices=indices)",
         ("compact-buffers",),
@@ -143,7 +141,7 @@ STORAGE = (
     ),
     Planted(
         "a buffer allocated anew though its values are still live",
-        _LOOP + "plan_allocations",
+        "irkit.passes.loop.plan_allocations:_Planner",
         "return why is None",
         "return True",
         ("plan-allocations",),
@@ -151,7 +149,7 @@ STORAGE = (
     ),
     Planted(
         "a read taken for covered by any write before it",
-        _LOOP + "carried_values",
+        "irkit.passes.loop.carried_values:CarriedValues",
         "if side.low < whole.low or side.high > whole.high:",
         "if side.low < whole.low and side.high > whole.high:",
         ("plan-allocations",),
@@ -159,7 +157,7 @@ STORAGE = (
     ),
     Planted(
         "a conditional write taken for a sure one",
-        _LOOP + "carried_values",
+        "irkit.passes.loop.carried_values:CarriedValues",
         "return all(isinstance(cond, Const) and cond.value is True for cond in proved)",
         "return all(isinstance(cond, Const) or cond is not None for cond in proved)",
         ("plan-allocations",),
@@ -167,7 +165,7 @@ STORAGE = (
     ),
     Planted(
         "an allocation that ends too early",
-        _LOOP + "plan_allocations",
+        "irkit.passes.loop.plan_allocations:_Planner",
         "_Place(at, holding[0], holding[-1] + 1)",
         "_Place(at, holding[0], holding[-1])",
         ("plan-allocations",),
@@ -175,7 +173,7 @@ STORAGE = (
     ),
     Planted(
         "a predicate taken for none",
-        _LOOP + "lower_blocks",
+        "irkit.passes.loop.lower_blocks:lower_blocks",
         "if stmt.predicate is None:",
         "if True:",
         ("lower-blocks",),
@@ -183,7 +181,7 @@ STORAGE = (
     ),
     Planted(
         "block variables left in the body",
-        _LOOP + "lower_blocks",
+        "irkit.passes.loop.lower_blocks:lower_blocks",
         "substitute(func.body, values)",
         "func.body",
         ("lower-blocks",),
@@ -191,7 +189,7 @@ STORAGE = (
     ),
     Planted(
         "an init in the second step",
-        _LOOP + "lower_init_blocks",
+        "irkit.passes.loop.lower_init_blocks:lower_init_blocks",
         "eq(axis.var, 0)",
         "eq(axis.var, 1)",
         ("lower-init-blocks",),
@@ -199,7 +197,7 @@ STORAGE = (
     ),
     Planted(
         "an init that asks the spatial axes",
-        _LOOP + "lower_init_blocks",
+        "irkit.passes.loop.lower_init_blocks:lower_init_blocks",
         'axis.kind == "reduce"',
         'axis.kind == "spatial"',
         ("lower-init-blocks",),
@@ -207,7 +205,7 @@ STORAGE = (
     ),
     Planted(
         "an allocation one too small",
-        _LOOP + "compact_buffers",
+        "irkit.passes.loop.compact_buffers:_resized",
         "const(side.extent, I64)",
         "const(side.extent - 1, I64)",
         ("compact-buffers",),
@@ -215,7 +213,7 @@ STORAGE = (
     ),
     Planted(
         "stores left in the old buffer",
-        _LOOP + "compact_buffers",
+        "irkit.passes.loop.compact_buffers:compact_buffers",
         "on=(Load, Store, Allocate)",
         "on=(Load, Allocate)",
         ("compact-buffers",),
@@ -223,7 +221,7 @@ STORAGE = (
     ),
     Planted(
         "strides that include their own extent",
-        _LOOP + "flatten_buffers",
+        "irkit.passes.loop.flatten_buffers:_strides",
         "buffer.shape[axis + 1 :]",
         "buffer.shape[axis:]",
         ("flatten-buffers",),
@@ -231,7 +229,7 @@ STORAGE = (
     ),
     Planted(
         "a narrowed constant one too large",
-        _LOOP + "narrow_indices",
+        "irkit.passes.loop.narrow_indices:_Narrow",
         "Const(value, I32)",
         "Const(value + 1, I32)",
         ("narrow-indices",),

@@ -2,13 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_LOOP = "irkit.passes.loop."
-_SPLIT = "irkit.ir.threads.split"
-
 THREAD_PASSES = (
     Planted(
         "a barrier left out",
-        _LOOP + "thread_barriers",
+        "irkit.passes.loop.thread_barriers:_Finder",
         "            self.before[id(stmt)] = stmt.span\n",
         "",
         ("unify-thread-bindings", "thread-sync"),
@@ -16,7 +13,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "a barrier left out between iterations",
-        _LOOP + "thread_barriers",
+        "irkit.passes.loop.thread_barriers:_Finder",
         "            self.before[id(loop.body)] = loop.span\n",
         "            pass\n",
         ("unify-thread-bindings", "thread-sync"),
@@ -24,7 +21,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "one place for what every thread keeps",
-        _SPLIT,
+        "irkit.ir.threads.split:_Split",
         "View(buffer, kept, _times(number, size), seq(), span=stmt.span)",
         "View(buffer, kept, Const(0, I64), seq(), span=stmt.span)",
         ("lower-thread-loops",),
@@ -32,7 +29,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "a piece that reads a value as it is later",
-        _SPLIT,
+        "irkit.ir.threads.split:_Split",
         "        if not any_node(let.value, Load):  # It can",
         "        if True:  # It can",
         ("lower-thread-loops",),
@@ -40,7 +37,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "thread variables bound by every piece",
-        _SPLIT,
+        "irkit.ir.threads.split:_Split",
         "return fresh(stmt) if again else stmt",
         "return stmt",
         ("lower-thread-loops",),
@@ -48,7 +45,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "sums of threads that start at one",
-        _LOOP + "lower_cross_thread_reduction",
+        "irkit.passes.loop.lower_cross_thread_reduction:_identity",
         "const(0 if combiner is Add else 1, dtype)",
         "const(1, dtype)",
         ("lower-cross-thread-reduction",),
@@ -56,7 +53,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "parts combined without their condition",
-        _LOOP + "lower_cross_thread_reduction",
+        "irkit.passes.loop.lower_cross_thread_reduction:_Reduction",
         "guards = [] if self.block.predicate is None else [self.block.predicate]",
         "guards = list[Expr]()",
         ("lower-cross-thread-reduction",),
@@ -64,7 +61,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "one memory for all virtual threads",
-        _LOOP + "inject_virtual_threads",
+        "irkit.passes.loop.inject_virtual_threads:_Copies",
         "for values in self.values[1:]:",
         "for values in self.values[2:]:",
         ("inject-virtual-threads",),
@@ -72,7 +69,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "a sibling that keeps a variable of its own",
-        _LOOP + "unify_thread_bindings",
+        "irkit.passes.loop.unify_thread_bindings:_Launch",
         "        if loop is not launch:\n",
         "        if loop is launch:\n",
         ("unify-thread-bindings",),
@@ -80,7 +77,7 @@ THREAD_PASSES = (
     ),
     Planted(
         "shared memory shrunk to what one thread touches",
-        _LOOP + "compact_buffers",
+        "irkit.passes.loop.compact_buffers:_touched",
         "bound_inside(allocate.body) | threads",
         "bound_inside(allocate.body)",
         ("compact-buffers",),

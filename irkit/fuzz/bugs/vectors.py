@@ -2,12 +2,10 @@
 
 from irkit.fuzz.bugs.planted import Planted
 
-_LOOP = "irkit.passes.loop."
-
 VECTORS = (
     Planted(
         "a lost tail",
-        _LOOP + "vectorize_loops",
+        "irkit.passes.loop.vectorize_loops:_vectors",
         "    if rest:\n",
         "    if False and rest:\n",
         ("vectorize-loops",),
@@ -15,7 +13,7 @@ VECTORS = (
     ),
     Planted(
         "a tail that begins one vector early",
-        _LOOP + "vectorize_loops",
+        "irkit.passes.loop.vectorize_loops:_vectors",
         "const(whole * lanes, step.dtype)",
         "const((whole - 1) * lanes, step.dtype)",
         ("vectorize-loops",),
@@ -23,7 +21,7 @@ VECTORS = (
     ),
     Planted(
         "lanes in the wrong order",
-        _LOOP + "vector_expr",
+        "irkit.passes.loop.vector_expr:Lanes",
         "convert(value.stride, wide)",
         "convert(0 - value.stride, wide)",
         ("vectorize-loops",),
@@ -31,7 +29,7 @@ VECTORS = (
     ),
     Planted(
         "lanes two apart",
-        _LOOP + "vectorize_loops",
+        "irkit.passes.loop.vectorize_loops:_lockstep",
         "ramp(begin, 1, lanes)",
         "ramp(begin, 2, lanes)",
         ("vectorize-loops",),
@@ -39,7 +37,7 @@ VECTORS = (
     ),
     Planted(
         "a mask taken after its branch has written",
-        _LOOP + "vectorize_loops",
+        "irkit.passes.loop.vectorize_loops:_Statements",
         "if any_node(cond, Load):  # What",
         "if False:  # What",
         ("vectorize-loops",),
@@ -47,7 +45,7 @@ VECTORS = (
     ),
     Planted(
         "a store without its mask",
-        _LOOP + "vectorize_loops",
+        "irkit.passes.loop.vectorize_loops:_Statements",
         "            mask=mask,\n",
         "",
         ("vectorize-loops",),
@@ -55,7 +53,7 @@ VECTORS = (
     ),
     Planted(
         "else in the lanes of then",
-        _LOOP + "vector_expr",
+        "irkit.passes.loop.vector_expr:Lanes",
         "return self.both(mask, Not(cond, cond.dtype))",
         "return self.both(mask, cond)",
         ("vectorize-loops",),
@@ -63,7 +61,7 @@ VECTORS = (
     ),
     Planted(
         "an inner mask in place of both",
-        _LOOP + "vector_expr",
+        "irkit.passes.loop.vector_expr:Lanes",
         "return cond if mask is None else BitAnd(mask, cond, cond.dtype)",
         "return cond",
         ("vectorize-loops",),
@@ -71,7 +69,7 @@ VECTORS = (
     ),
     Planted(
         "a ramp with the wrong step",
-        _LOOP + "vector_expr",
+        "irkit.passes.loop.vector_expr:_ramp",
         "return Ramp(_op(expr, p, b), _op(expr, s, b), a.dtype)",
         "return Ramp(_op(expr, p, b), s, a.dtype)",
         ("vectorize-loops",),
@@ -79,7 +77,7 @@ VECTORS = (
     ),
     Planted(
         "a ramp subtracted that still goes up",
-        _LOOP + "vector_expr",
+        "irkit.passes.loop.vector_expr:_ramp",
         "return Ramp(_op(expr, a, p), 0 - s, b.dtype)",
         "return Ramp(_op(expr, a, p), s, b.dtype)",
         ("vectorize-loops",),
@@ -87,7 +85,7 @@ VECTORS = (
     ),
     Planted(
         "or of vectors made and",
-        _LOOP + "vector_expr",
+        "irkit.passes.loop.vector_expr:Lanes",
         "return BitOr(left, self.wide(right), self._typed(expr))",
         "return BitAnd(left, self.wide(right), self._typed(expr))",
         ("vectorize-loops",),
@@ -95,7 +93,7 @@ VECTORS = (
     ),
     Planted(
         "lanes that meet unnoticed",
-        "irkit.ir.analysis.apart",
+        "irkit.ir.analysis.apart:may_meet",
         "fixed = factor * distance + rest",
         "fixed = factor * distance",
         ("vectorize-loops",),
@@ -103,7 +101,7 @@ VECTORS = (
     ),
     Planted(
         "a reduction over lanes",
-        "irkit.ir.analysis.apart",
+        "irkit.ir.analysis.apart:may_meet",
         "(fixed == 0 if step == 0 else",
         "(False if step == 0 else",
         ("vectorize-loops",),
@@ -111,7 +109,7 @@ VECTORS = (
     ),
     Planted(
         "a view looked at apart from its memory",
-        "irkit.ir.analysis.apart",
+        "irkit.ir.analysis.apart:ApartTest",
         "        if a.buffer is not b.buffer:\n            return False\n",
         "        if a.buffer is not b.buffer:\n            return True\n",
         ("vectorize-loops",),
@@ -119,7 +117,7 @@ VECTORS = (
     ),
     Planted(
         "an index that does not fit 32 bits",
-        _LOOP + "narrow_indices",
+        "irkit.passes.loop.narrow_indices:_Narrow",
         "I32.low <= low and high <= I32.high",
         "I32.low <= low or high <= I32.high",
         ("narrow-indices",),
@@ -127,7 +125,7 @@ VECTORS = (
     ),
     Planted(
         "operands exchanged while narrowing",
-        _LOOP + "narrow_indices",
+        "irkit.passes.loop.narrow_indices:_Narrow",
         "narrow = type(node)(left, right, I32)",
         "narrow = type(node)(right, left, I32)",
         ("narrow-indices",),
@@ -135,7 +133,7 @@ VECTORS = (
     ),
     Planted(
         "vectors that overlap",
-        _LOOP + "vectorize_loops",
+        "irkit.passes.loop.vectorize_loops:_vectors",
         "step * lanes",
         "step * (lanes - 1)",
         ("vectorize-loops",),
@@ -143,7 +141,7 @@ VECTORS = (
     ),
     Planted(
         "a conflict of lanes left unseen",
-        _LOOP + "vectorize_loops",
+        "irkit.passes.loop.vectorize_loops:_vectors",
         "if why is not None:",
         "if False:",
         ("vectorize-loops",),
@@ -151,7 +149,7 @@ VECTORS = (
     ),
     Planted(
         "lanes that choose the other side",
-        _LOOP + "vector_expr",
+        "irkit.passes.loop.vector_expr:Lanes",
         "self.wide(a), self.wide(b)",
         "self.wide(b), self.wide(a)",
         ("vectorize-loops",),

@@ -8,7 +8,7 @@ import click
 from irkit.debug import console
 from irkit.fuzz.bugs import CATALOGUE, HUNTED_ONLY
 from irkit.fuzz.hunting.hunter import Game, Result, hunting_score, hunting_table, hunts
-from irkit.fuzz.hunting.places import FAMILIES, modules_of
+from irkit.fuzz.hunting.places import FAMILIES
 from irkit.fuzz.mutants import mutants_by_turns
 from irkit.fuzz.quarry import Hunt
 
@@ -21,8 +21,8 @@ MOST_SECONDS, LEAST_SECONDS = 900.0, 60.0
 def games_of(seed: int) -> list[Game]:
     """List all changes in an order drawn by ``seed``, so that a hunt that is cut off is a sample of
     them."""
-    families = [modules_of(family) for family in FAMILIES]
-    games = [*CATALOGUE, *HUNTED_ONLY, *mutants_by_turns(seed, AT_RANDOM, families)]
+    at_random = mutants_by_turns(seed, AT_RANDOM, list(FAMILIES.values()))
+    games = [*CATALOGUE, *HUNTED_ONLY, *at_random]
     random.Random(seed).shuffle(games)
     return games
 

@@ -1,114 +1,159 @@
 """Where a hunt changes something at random: modules by what they do, each kind of work as often as
 another."""
 
-import importlib.util
-from fnmatch import fnmatch
-from functools import cache
-from pathlib import Path
-
-_LOOP, _ARITH, _ANALYSIS = "irkit.passes.loop.", "irkit.ir.arith.", "irkit.ir.analysis."
-FAMILIES: dict[str, tuple[str, ...]] = {  # Names of modules, with wildcards.
-    "flatten": tuple(
-        _LOOP + name
-        for name in ("flatten_buffers", "lower_*blocks", "boxes", "compact_buffers", "view_bounds")
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "flatten": (
+        "irkit.passes.loop.flatten_buffers",
+        "irkit.passes.loop.lower_blocks",
+        "irkit.passes.loop.lower_init_blocks",
+        "irkit.passes.loop.boxes",
+        "irkit.passes.loop.compact_buffers",
+        "irkit.passes.loop.view_bounds",
     ),
     "vectorize": (
-        *(_LOOP + name for name in ("vector*", "one_lane", "guarded_loads")),
-        *(_ANALYSIS + name for name in ("affine", "apart", "axes", "numbering", "dependence")),
+        "irkit.passes.loop.vector_expr",
+        "irkit.passes.loop.vectorize_loops",
+        "irkit.passes.loop.one_lane",
+        "irkit.passes.loop.guarded_loads",
+        "irkit.ir.analysis.affine",
+        "irkit.ir.analysis.apart",
+        "irkit.ir.analysis.axes",
+        "irkit.ir.analysis.numbering",
+        "irkit.ir.analysis.dependence",
     ),
-    "unroll": tuple(
-        _LOOP + name
-        for name in ("unroll_loops", "loop_*", "hoist_first_iterations", "serialize_inner*")
+    "unroll": (
+        "irkit.passes.loop.unroll_loops",
+        "irkit.passes.loop.loop_guards",
+        "irkit.passes.loop.loop_partition",
+        "irkit.passes.loop.loop_parts",
+        "irkit.passes.loop.hoist_first_iterations",
+        "irkit.passes.loop.serialize_inner_parallel_loops",
     ),
     "simplify": (
-        *(
-            _LOOP + name
-            for name in (
-                "simplify",
-                "canonicalize_loops",
-                "remove_no_ops",
-                "eliminate_common_subexpressions",
-                "narrow_indices",
-                "rewrite_unsafe_selects",
-                "hoist_if_then_else",
-            )
-        ),
-        _ARITH + "simplify",
-        _ARITH + "choice",
+        "irkit.passes.loop.simplify",
+        "irkit.passes.loop.canonicalize_loops",
+        "irkit.passes.loop.remove_no_ops",
+        "irkit.passes.loop.eliminate_common_subexpressions",
+        "irkit.passes.loop.narrow_indices",
+        "irkit.passes.loop.rewrite_unsafe_selects",
+        "irkit.passes.loop.hoist_if_then_else",
+        "irkit.ir.arith.simplify",
+        "irkit.ir.arith.choice",
     ),
-    "bounds": tuple(
-        _ARITH + name
-        for name in ("bounds", "transfer", "interval", "ranges", "division", "sums", "knowledge")
+    "bounds": (
+        "irkit.ir.arith.bounds",
+        "irkit.ir.arith.transfer",
+        "irkit.ir.arith.interval",
+        "irkit.ir.arith.ranges",
+        "irkit.ir.arith.division",
+        "irkit.ir.arith.sums",
+        "irkit.ir.arith.knowledge",
     ),
     "thread binding": (
-        *(
-            _LOOP + name
-            for name in (
-                "unify_thread_bindings",
-                "thread_*",
-                "lower_thread_loops",
-                "lower_cross_thread_reduction",
-                "inject_virtual_threads",
-            )
-        ),
-        "irkit.ir.threads.*",
+        "irkit.passes.loop.unify_thread_bindings",
+        "irkit.passes.loop.thread_barriers",
+        "irkit.passes.loop.thread_sync",
+        "irkit.passes.loop.lower_thread_loops",
+        "irkit.passes.loop.lower_cross_thread_reduction",
+        "irkit.passes.loop.inject_virtual_threads",
+        "irkit.ir.threads.conflicts",
+        "irkit.ir.threads.nest",
+        "irkit.ir.threads.split",
     ),
     "storage reuse": (
-        *(
-            _LOOP + name
-            for name in (
-                "storage_rewrite",
-                "in_place",
-                "plan_allocations",
-                "carried_values",
-                "inject_double_buffers",
-            )
-        ),
-        _ANALYSIS + "liveness",
-        _ANALYSIS + "uses",
+        "irkit.passes.loop.storage_rewrite",
+        "irkit.passes.loop.in_place",
+        "irkit.passes.loop.plan_allocations",
+        "irkit.passes.loop.carried_values",
+        "irkit.passes.loop.inject_double_buffers",
+        "irkit.ir.analysis.liveness",
+        "irkit.ir.analysis.uses",
         "irkit.graph.memory",
     ),
-    "fusion": tuple(
-        "irkit.passes.graph." + name
-        for name in ("fuse_ops", "simplify_graph", "fold_*", "eliminate_dead_nodes", "lower_*")
+    "fusion": (
+        "irkit.passes.graph.fuse_ops",
+        "irkit.passes.graph.simplify_graph",
+        "irkit.passes.graph.fold_batch_norm",
+        "irkit.passes.graph.fold_constants",
+        "irkit.passes.graph.eliminate_dead_nodes",
+        "irkit.passes.graph.lower_to_loops",
     ),
-    "schedules": tuple(
-        "irkit.schedule." + name
-        for name in (
-            "[a-b]*",
-            "ca*",
-            "co[mp]*",
-            "[e-f]*",
-            "i[n-t]*",
-            "l[ao]*",
-            "m[ao]*",
-            "merging",
-            "p*",
-            "r*",
-        )
+    "schedules": (
+        "irkit.schedule.accumulation",
+        "irkit.schedule.argument_kinds",
+        "irkit.schedule.blocks",
+        "irkit.schedule.cache",
+        "irkit.schedule.combine",
+        "irkit.schedule.compute",
+        "irkit.schedule.copies",
+        "irkit.schedule.einsum",
+        "irkit.schedule.encode",
+        "irkit.schedule.epilogue",
+        "irkit.schedule.fill",
+        "irkit.schedule.index_map",
+        "irkit.schedule.inline",
+        "irkit.schedule.intrinsics",
+        "irkit.schedule.iterators",
+        "irkit.schedule.launch",
+        "irkit.schedule.layout",
+        "irkit.schedule.loops",
+        "irkit.schedule.marks",
+        "irkit.schedule.match",
+        "irkit.schedule.move",
+        "irkit.schedule.merging",
+        "irkit.schedule.padding",
+        "irkit.schedule.pieces",
+        "irkit.schedule.predicates",
+        "irkit.schedule.prefetch",
+        "irkit.schedule.recording",
+        "irkit.schedule.reduction",
+        "irkit.schedule.references",
+        "irkit.schedule.reindex",
+        "irkit.schedule.reverse",
+        "irkit.schedule.rfactor",
+        "irkit.schedule.rolling",
+        "irkit.schedule.root",
     ),
     "ONNX conversion": (
-        "irkit.frontend.onnx.convert.*",
+        "irkit.frontend.onnx.convert.elementwise",
+        "irkit.frontend.onnx.convert.nn",
+        "irkit.frontend.onnx.convert.shape",
         "irkit.frontend.onnx.context",
     ),
-    "operators": ("irkit.topi.*", "irkit.topi.nn.*"),
-    "code generation": tuple(
-        "irkit.codegen.llvm_" + name
-        for name in ("a*", "e*", "f*", "i*", "la*", "m[ae]*", "p*", "scope", "stmt", "t[ry]*")
+    "operators": (
+        "irkit.topi.broadcast",
+        "irkit.topi.elementwise",
+        "irkit.topi.extents",
+        "irkit.topi.graph_ops",
+        "irkit.topi.index",
+        "irkit.topi.linear",
+        "irkit.topi.reduction",
+        "irkit.topi.schedules",
+        "irkit.topi.shape",
+        "irkit.topi.threads",
+        "irkit.topi.nn.activation",
+        "irkit.topi.nn.conv",
+        "irkit.topi.nn.norm",
+        "irkit.topi.nn.pool",
+        "irkit.topi.nn.window",
+    ),
+    "code generation": (
+        "irkit.codegen.llvm_arc",
+        "irkit.codegen.llvm_exp",
+        "irkit.codegen.llvm_expr",
+        "irkit.codegen.llvm_float",
+        "irkit.codegen.llvm_int",
+        "irkit.codegen.llvm_lanes",
+        "irkit.codegen.llvm_layout",
+        "irkit.codegen.llvm_lazy",
+        "irkit.codegen.llvm_math",
+        "irkit.codegen.llvm_memory",
+        "irkit.codegen.llvm_parallel",
+        "irkit.codegen.llvm_passes",
+        "irkit.codegen.llvm_polynomial",
+        "irkit.codegen.llvm_scope",
+        "irkit.codegen.llvm_stmt",
+        "irkit.codegen.llvm_trig",
+        "irkit.codegen.llvm_types",
     ),
 }
-
-
-@cache
-def modules_of(family: str) -> tuple[str, ...]:
-    """List the modules of a kind of work."""
-    return tuple(name for pattern in FAMILIES[family] for name in _matching(pattern))
-
-
-def _matching(pattern: str) -> list[str]:
-    folder, _, name = pattern.rpartition(".")
-    found = importlib.util.find_spec(folder)
-    assert found is not None
-    assert found.origin is not None
-    files = sorted(path.stem for path in Path(found.origin).parent.glob("*.py"))
-    return [f"{folder}.{stem}" for stem in files if stem != "__init__" and fnmatch(stem, name)]

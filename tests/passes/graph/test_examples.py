@@ -12,9 +12,7 @@ from irkit.core import Function, IRModule, same
 from irkit.graph import GraphFunc, parse, verify
 from irkit.transform import Pass
 
-PASSES: list[Any] = [
-    found for name in graph_passes.__all__ if isinstance(found := getattr(graph_passes, name), Pass)
-]
+PASSES: list[Any] = [found for found in vars(graph_passes).values() if isinstance(found, Pass)]
 _EXAMPLE = re.compile(r"Before::\n(.*?)\nAfter::\n(.*?)(?=\n\S|\Z)", re.DOTALL)
 
 

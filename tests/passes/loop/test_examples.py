@@ -8,13 +8,14 @@ import pytest
 
 from irkit.ir import parse, script
 from irkit.passes import loop
+from irkit.transform import Pass
 
-PASSES = sorted(loop.__all__)
+PASSES = sorted(name for name, found in vars(loop).items() if isinstance(found, Pass))
 BLOCK = r"{}::\n\n((?:    .*\n|\n)+)"
 
 
 def example(name: str) -> tuple[str, str]:
-    doc = importlib.import_module(f"irkit.passes.loop.{name}").__doc__ or ""
+    doc = importlib.import_module(getattr(loop, name).function.__module__).__doc__ or ""
     before, after = (re.search(BLOCK.format(word), doc + "\n") for word in ("Before", "After"))
     assert before is not None
     assert after is not None
