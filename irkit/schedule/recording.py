@@ -28,7 +28,6 @@ from irkit.schedule.sharing import check_shared
 from irkit.schedule.trace import MapText, ScheduleTrace, TraceStep, Value
 
 Check = Literal["verify", "each", "off"]
-_S = TypeVar("_S", bound="Recording")
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -210,6 +209,9 @@ class Recording:
             assert not problems, f"{primitive} made IR that does not verify: {problems}"
         if self._check == "each":
             self._meanings[self._name].compare(self._func, primitive)
+
+
+_S = TypeVar("_S", bound=Recording)
 
 
 def primitive(

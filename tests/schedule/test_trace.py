@@ -103,7 +103,7 @@ def test_every_new_loop_says_which_step_and_line_made_it() -> None:
     assert span is not None
     assert (span.kind, span.name) == ("schedule", "split#3")
     assert span.file == __file__
-    assert "test_trace.py" in sch.trace.steps[2].where
+    assert __file__ in sch.trace.steps[2].where
 
 
 def test_a_copy_goes_its_own_way() -> None:
