@@ -18,6 +18,7 @@ from irkit.schedule.meaning import Reference
 from irkit.schedule.recording import PRIMITIVES, Check
 from irkit.schedule.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.schedule import Schedule
+from irkit.schedule.state import allocation, only_store, reads_of, variables, writes_of
 from irkit.schedule.trace import Ref, ScheduleTrace, TraceStep, Value
 
 __all__ = [
@@ -36,6 +37,11 @@ __all__ = [
     "TensorIntrin",
     "TraceStep",
     "Value",
+    "allocation",
     "buffer_written",
     "builtin_intrinsics",
+    "only_store",
+    "reads_of",
+    "variables",
+    "writes_of",
 ]

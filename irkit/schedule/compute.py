@@ -1,4 +1,4 @@
-"""Primitives that move computation: compute_inline and reverse_compute_at."""
+"""Moving computation: the primitive compute_inline, and what reverse_compute_at tries first."""
 
 from collections.abc import Sequence
 
@@ -121,7 +121,7 @@ def _check_same_at_readers(func: PrimFunc, block: Block, store: Store) -> None:
             )
 
 
-def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
+def move_pointwise_consumer(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     """Move a consumer under a loop of its producer, where it handles what the producer has just
     finished.
 

@@ -2,17 +2,27 @@
 
 import keyword
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from irkit.core import ScheduleError
-from irkit.ir import Block, Buffer, DType, Expr, Var, as_int, mangled, script
+from irkit.core import ScheduleError, walk
+from irkit.ir import (
+    Block,
+    Buffer,
+    DType,
+    Expr,
+    PrimFunc,
+    Stmt,
+    Var,
+    as_int,
+    mangled,
+    parse_expr,
+    script,
+    shape_vars,
+)
 from irkit.schedule.index_map import CalledMap, map_from
 from irkit.schedule.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.state import blocks_below, find_loop, loops_above
 from irkit.schedule.trace import BufferName, ExprText, MapText, Ref, TraceStep, Value
-
-if TYPE_CHECKING:
-    from irkit.schedule.recording import Recording
 
 _RESERVED = {"sch", "irkit", "te"}
 
@@ -71,7 +81,7 @@ class Encoder:
             self._names[key] = name
         return name
 
-    def encode(self, schedule: "Recording", arg: object) -> Value:
+    def encode(self, func: PrimFunc, arg: object) -> Value:
         """Turn an argument of a primitive into data."""
         match arg:
             case Drawn() if arg.name in self._taken:
@@ -79,9 +89,9 @@ class Encoder:
             case None | bool() | int() | float() | str():
                 return arg
             case BlockRef() | LoopRef():
-                return self._reference(schedule, arg)
+                return self._reference(func, arg)
             case Buffer():
-                return self._buffer(schedule, arg)
+                return self._buffer(func, arg)
             case Expr():
                 number = as_int(arg)
                 return ExprText(script(arg)) if number is None else number
@@ -89,7 +99,7 @@ class Encoder:
                 return str(arg)
             case list() | tuple():
                 items = cast("Sequence[object]", arg)
-                return tuple(self.encode(schedule, each) for each in items)
+                return tuple(self.encode(func, each) for each in items)
             case CalledMap():
                 return cast(Value, arg)  # Written down when it has run and its rank is known.
             case _:
@@ -97,27 +107,27 @@ class Encoder:
                     f"a schedule cannot keep {type(arg).__name__} {arg!r} as an argument"
                 )
 
-    def _reference(self, schedule: "Recording", ref: BlockRef | LoopRef) -> Ref:
+    def _reference(self, func: PrimFunc, ref: BlockRef | LoopRef) -> Ref:
         key = _key(ref)
         if key not in self._names:
             if isinstance(ref, BlockRef):
                 step = TraceStep("get_block", (ref.name,), (), (self._name(ref),))
             else:
-                block, at = _position(schedule, ref.var)
-                around = self._reference(schedule, BlockRef(block.name))
+                block, at = _position(func, ref.var)
+                around = self._reference(func, BlockRef(block.name))
                 step = TraceStep("get_loop", (around, at), (), (self._name(ref),))
             self._implied.append(step)
         return Ref(self._names[key])
 
-    def _buffer(self, schedule: "Recording", buffer: Buffer) -> BufferName:
+    def _buffer(self, func: PrimFunc, buffer: Buffer) -> BufferName:
         at = 0
         while True:
-            found = schedule.buffer(buffer.name, at)
+            found = buffer_named(func, buffer.name, at)
             if found is buffer:
                 return BufferName(buffer.name, at)
             at += 1
 
-    def decode(self, schedule: "Recording", value: Value, found: Mapping[str, Any]) -> Any:
+    def decode(self, func: PrimFunc, value: Value, found: Mapping[str, Any]) -> Any:
         """Turn data back into an argument; ``found`` holds what earlier steps gave."""
         match value:
             case Ref():
@@ -125,13 +135,13 @@ class Encoder:
                     raise ScheduleError(f"no earlier step gave {value.name!r}")
                 return found[value.name]
             case ExprText():
-                return schedule.expr(value.text)
+                return expr_of(func, value.text)
             case MapText():
                 return map_from(value.text)
             case BufferName():
-                return schedule.buffer(value.name, value.at)
+                return buffer_named(func, value.name, value.at)
             case tuple():
-                return [self.decode(schedule, each, found) for each in value]
+                return [self.decode(func, each, found) for each in value]
             case _:
                 return value
 
@@ -148,10 +158,35 @@ def _key(result: object) -> Any:
             return None
 
 
-def _position(schedule: "Recording", var: Var) -> tuple[Block, int]:
+def _position(func: PrimFunc, var: Var) -> tuple[Block, int]:
     """Find a block under a loop, and which of the loops around it that is."""
-    loop = find_loop(schedule.func, var)
+    loop = find_loop(func, var)
     below = blocks_below(loop)
     if not below:
         raise ScheduleError(f"loop {var.name!r} holds no block to find it by", at=loop)
-    return below[0], loops_above(schedule.func, below[0]).index(loop)
+    return below[0], loops_above(func, below[0]).index(loop)
+
+
+def expr_of(func: PrimFunc, text: str) -> Expr:
+    """Read an expression over the shape variables of a function."""
+    return parse_expr(text, {var.name: var for var in shape_vars(func)})
+
+
+def buffer_named(func: PrimFunc, name: str, at: int) -> Buffer:
+    """Find the ``at``-th buffer of a name, parameters first, then in the order of the text."""
+    known = buffers_of(func)
+    named = [each for each in known if each.name == name]
+    if not 0 <= at < len(named):
+        names = ", ".join(sorted({each.name for each in known}))
+        raise ScheduleError(f"{func.name} has no buffer {name!r}; it has: {names}")
+    return named[at]
+
+
+def buffers_of(func: PrimFunc) -> list[Buffer]:
+    """List the buffers of a function: its parameters, then in the order of the text."""
+    found = [param for param in func.params if isinstance(param, Buffer)]
+    for stmt in walk(func, on=Stmt):
+        buffer = getattr(stmt, "buffer", None)
+        if isinstance(buffer, Buffer) and buffer not in found:
+            found.append(buffer)
+    return found

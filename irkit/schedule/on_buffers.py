@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 
 from irkit.ir import Buffer
-from irkit.schedule import cache, layout, reindex, staging
+from irkit.schedule.cache import buffer_read, buffer_written, cache_read, cache_write
 from irkit.schedule.index_map import IndexMap
+from irkit.schedule.layout import set_scope, transform_layout
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, LoopRef
+from irkit.schedule.reindex import cache_index, reindex
+from irkit.schedule.staging import cache_inplace, read_at, stage_mem, write_at
 
 
 class BufferPrimitives(Recording):
@@ -26,16 +29,16 @@ class BufferPrimitives(Recording):
         ``buffer`` is a buffer, its name, or its place among those that the block reads;
         ``consumers`` are other blocks that read the same copy.
         """
-        found = cache.buffer_read(self._func, block.name, buffer)
+        found = buffer_read(self._func, block.name, buffer)
         others = [each.name for each in consumers]
-        self._func, name = cache.cache_read(self._func, block.name, found, scope, others)
+        self._func, name = cache_read(self._func, block.name, found, scope, others)
         return BlockRef(name)
 
     @primitive
     def cache_write(self, block: BlockRef, scope: str = "local") -> BlockRef:
         """Let a block write a buffer in a scope, and return the block that copies it to where it
         wrote before."""
-        self._func, name = cache.cache_write(self._func, block.name, scope)
+        self._func, name = cache_write(self._func, block.name, scope)
         return BlockRef(name)
 
     @primitive
@@ -44,15 +47,15 @@ class BufferPrimitives(Recording):
     ) -> list[BlockRef]:
         """Let a block change a copy of a buffer that it changes in place, and return the blocks
         that copy it in and back."""
-        found = cache.buffer_read(self._func, block.name, buffer)
-        self._func, names = staging.cache_inplace(self._func, block.name, found, scope)
+        found = buffer_read(self._func, block.name, buffer)
+        self._func, names = cache_inplace(self._func, block.name, found, scope)
         return [BlockRef(name) for name in names]
 
     @primitive
     def cache_index(self, block: BlockRef, scope: str = "global") -> list[BlockRef]:
         """Compute the indices of a block that take a division ahead, and return the blocks that
         do."""
-        self._func, names = reindex.cache_index(self._func, block.name, scope)
+        self._func, names = cache_index(self._func, block.name, scope)
         return [BlockRef(name) for name in names]
 
     @primitive
@@ -62,7 +65,7 @@ class BufferPrimitives(Recording):
         """Let a loop work on a copy of the part of a buffer that it touches, and return the blocks
         that copy it in and back, as far as they are needed."""
         found = self.buffer(buffer) if isinstance(buffer, str) else buffer
-        self._func, names = staging.stage_mem(self._func, loop.var, found, scope)
+        self._func, names = stage_mem(self._func, loop.var, found, scope)
         return [BlockRef(name) for name in names]
 
     @primitive
@@ -71,8 +74,8 @@ class BufferPrimitives(Recording):
     ) -> BlockRef:
         """Let a block read a copy, made in each iteration of a loop, of the part that it reads, and
         return the block that makes it."""
-        found = cache.buffer_read(self._func, block.name, buffer)
-        self._func, (name,) = staging.read_at(self._func, loop.var, block.name, found, scope)
+        found = buffer_read(self._func, block.name, buffer)
+        self._func, (name,) = read_at(self._func, loop.var, block.name, found, scope)
         return BlockRef(name)
 
     @primitive
@@ -81,8 +84,8 @@ class BufferPrimitives(Recording):
     ) -> BlockRef:
         """Let a block write a copy of a part of a buffer, and return the block that copies it back
         at the end of each iteration of a loop."""
-        found = cache.buffer_written(self._func, block.name, buffer)
-        self._func, names = staging.write_at(self._func, loop.var, block.name, found, scope)
+        found = buffer_written(self._func, block.name, buffer)
+        self._func, names = write_at(self._func, loop.var, block.name, found, scope)
         return BlockRef(names[-1])
 
     @primitive
@@ -90,7 +93,7 @@ class BufferPrimitives(Recording):
         """Let a block use a copy of a buffer that is laid out by its axes, and return the block
         that copies."""
         found = self.buffer(buffer) if isinstance(buffer, str) else buffer
-        self._func, name = reindex.reindex(self._func, block.name, found, None, "global")
+        self._func, name = reindex(self._func, block.name, found, None, "global")
         return BlockRef(name)
 
     @primitive
@@ -98,10 +101,8 @@ class BufferPrimitives(Recording):
         self, block: BlockRef, buffer: Buffer | str | int, scope: str, index_map: IndexMap
     ) -> BlockRef:
         """Let a block read a copy of a buffer that is laid out by a map of its axes."""
-        found = cache.buffer_read(self._func, block.name, buffer)
-        self._func, name = reindex.reindex(
-            self._func, block.name, found, index_map, scope, only_reads=True
-        )
+        found = buffer_read(self._func, block.name, buffer)
+        self._func, name = reindex(self._func, block.name, found, index_map, scope, only_reads=True)
         return BlockRef(name)
 
     @primitive
@@ -109,8 +110,8 @@ class BufferPrimitives(Recording):
         self, block: BlockRef, buffer: Buffer | str | int, scope: str, index_map: IndexMap
     ) -> BlockRef:
         """Let a block write a copy of a buffer that is laid out by a map of its axes."""
-        found = cache.buffer_written(self._func, block.name, buffer)
-        self._func, name = reindex.reindex(self._func, block.name, found, index_map, scope)
+        found = buffer_written(self._func, block.name, buffer)
+        self._func, name = reindex(self._func, block.name, found, index_map, scope)
         return BlockRef(name)
 
     @primitive
@@ -119,9 +120,9 @@ class BufferPrimitives(Recording):
     ) -> None:
         """Store the buffer that a block writes in another layout; where that has elements more,
         they hold ``pad_value``, or nothing."""
-        self._func = layout.transform_layout(self._func, block.name, index_map, pad_value)
+        self._func = transform_layout(self._func, block.name, index_map, pad_value)
 
     @primitive
     def set_scope(self, block: BlockRef, scope: str) -> None:
         """Keep the buffer that a block writes in another scope."""
-        self._func = layout.set_scope(self._func, block.name, scope)
+        self._func = set_scope(self._func, block.name, scope)

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 from irkit.core import ScheduleError
 from irkit.ir import Expr
-from irkit.schedule import loops, merging, pieces, wrapping
+from irkit.schedule.loops import Factor, Tail, fuse, reorder, split
+from irkit.schedule.merging import fission, lift_if, lift_loop, merge
+from irkit.schedule.pieces import cut_loop, join_loops, loop_partition, shift_loop
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, LoopRef
 from irkit.schedule.state import find_block, find_ref
+from irkit.schedule.wrapping import add_unit_loop, env_threads
 
 
 class LoopPrimitives(Recording):
@@ -17,11 +20,11 @@ class LoopPrimitives(Recording):
     def split(
         self,
         loop: LoopRef,
-        factors: Sequence[loops.Factor] | None = None,
+        factors: Sequence[Factor] | None = None,
         *,
         factor: int | Expr | None = None,
         nparts: int | Expr | None = None,
-        tail: loops.Tail = "guard",
+        tail: Tail = "guard",
     ) -> list[LoopRef]:
         """Replace a loop by a nest with these extents, outermost first; one may be None.
 
@@ -33,7 +36,7 @@ class LoopPrimitives(Recording):
             raise ScheduleError("split takes factors, or factor, or nparts: exactly one of them")
         if factors is None:
             factors = [nparts, factor]
-        self._func, made = loops.split(self._func, loop.var, factors, tail)
+        self._func, made = split(self._func, loop.var, factors, tail)
         return [LoopRef(var) for var in made]
 
     @primitive
@@ -49,43 +52,43 @@ class LoopPrimitives(Recording):
     @primitive
     def fuse(self, *refs: LoopRef) -> LoopRef:
         """Replace nested loops, outermost first, by one over their product."""
-        self._func, made = loops.fuse(self._func, [ref.var for ref in refs])
+        self._func, made = fuse(self._func, [ref.var for ref in refs])
         return LoopRef(made)
 
     @primitive
     def reorder(self, *refs: LoopRef) -> None:
         """Permute loops of one nest into the order given."""
-        self._func = loops.reorder(self._func, [ref.var for ref in refs])
+        self._func = reorder(self._func, [ref.var for ref in refs])
 
     @primitive
-    def loop_partition(self, loop: LoopRef, factors: Sequence[loops.Factor]) -> list[LoopRef]:
+    def loop_partition(self, loop: LoopRef, factors: Sequence[Factor]) -> list[LoopRef]:
         """Replace a loop by consecutive loops over parts of its range, of these lengths; one may be
         None. The blocks of the second part are named ``NAME_1``, and so on."""
-        self._func, made = pieces.loop_partition(self._func, loop.var, factors)
+        self._func, made = loop_partition(self._func, loop.var, factors)
         return [LoopRef(var) for var in made]
 
     @primitive
     def cut_loop(self, loop: LoopRef, at: int | Expr) -> list[LoopRef]:
         """Replace a loop by two consecutive ones, the second beginning where its variable is
         ``at``."""
-        self._func, made = pieces.cut_loop(self._func, loop.var, at)
+        self._func, made = cut_loop(self._func, loop.var, at)
         return [LoopRef(var) for var in made]
 
     @primitive
     def join_loops(self, first: LoopRef, second: LoopRef) -> LoopRef:
         """Replace two consecutive loops over adjacent ranges, with the same body, by the first."""
-        self._func, made = pieces.join_loops(self._func, first.var, second.var)
+        self._func, made = join_loops(self._func, first.var, second.var)
         return LoopRef(made)
 
     @primitive
     def shift_loop(self, loop: LoopRef, begin: int | Expr = 0) -> None:
         """Let a loop begin elsewhere and run as often."""
-        self._func = pieces.shift_loop(self._func, loop.var, begin)
+        self._func = shift_loop(self._func, loop.var, begin)
 
     @primitive
     def merge(self, *refs: LoopRef) -> LoopRef:
         """Make one nest of several that stand side by side, down to these loops."""
-        self._func, made = merging.merge(self._func, [ref.var for ref in refs])
+        self._func, made = merge(self._func, [ref.var for ref in refs])
         return LoopRef(made)
 
     @primitive
@@ -93,7 +96,7 @@ class LoopPrimitives(Recording):
         """Cut the body of a loop behind a block or loop inside it; give back the loops of the two
         parts. Loops in between are cut as well."""
         stmt = find_ref(self._func, after)
-        self._func, made = merging.fission(self._func, loop.var, stmt)
+        self._func, made = fission(self._func, loop.var, stmt)
         return [LoopRef(var) for var in made]
 
     @primitive
@@ -101,14 +104,14 @@ class LoopPrimitives(Recording):
         """Exchange a loop with the loop or ``if`` directly around it; of a block, the innermost
         ``if`` around it with the loop directly around that."""
         if isinstance(ref, LoopRef):
-            self._func = merging.lift_loop(self._func, ref.var)
+            self._func = lift_loop(self._func, ref.var)
         else:
-            self._func = merging.lift_if(self._func, find_block(self._func, ref.name))
+            self._func = lift_if(self._func, find_block(self._func, ref.name))
 
     @primitive
     def add_unit_loop(self, ref: BlockRef | LoopRef) -> LoopRef:
         """Put a loop that runs once around a block or loop."""
-        self._func, made = wrapping.add_unit_loop(self._func, find_ref(self._func, ref))
+        self._func, made = add_unit_loop(self._func, find_ref(self._func, ref))
         return LoopRef(made)
 
     @primitive
@@ -118,5 +121,5 @@ class LoopPrimitives(Recording):
         ``axes`` are pairs of axis and extent, as ``("threadIdx.x", 32)``, outermost first.
         """
         found = find_block(self._func, block.name)
-        self._func, made = wrapping.env_threads(self._func, found, axes)
+        self._func, made = env_threads(self._func, found, axes)
         return [LoopRef(var) for var in made]

@@ -1,10 +1,12 @@
 """The primitives of a schedule that say where intermediate buffers lie."""
 
 from irkit.ir import Buffer, DType, as_dtype
-from irkit.schedule import prefetch, rolling, storage
 from irkit.schedule.cache import buffer_read
+from irkit.schedule.prefetch import prefetch
 from irkit.schedule.recording import Recording, primitive
 from irkit.schedule.references import BlockRef, LoopRef
+from irkit.schedule.rolling import rolling_buffer
+from irkit.schedule.storage import double_buffer, reuse_buffer, storage_align, unsafe_set_dtype
 
 
 class StoragePrimitives(Recording):
@@ -19,17 +21,17 @@ class StoragePrimitives(Recording):
 
         ``buffer`` is a buffer, its name, or its place among those that the block writes.
         """
-        self._func = storage.storage_align(self._func, block.name, buffer, axis, factor, offset)
+        self._func = storage_align(self._func, block.name, buffer, axis, factor, offset)
 
     @primitive
     def double_buffer(self, block: BlockRef) -> None:
         """Give what a block writes two halves, to fill one while the other is used."""
-        self._func = storage.double_buffer(self._func, block.name)
+        self._func = double_buffer(self._func, block.name)
 
     @primitive
     def reuse_buffer(self, first: BlockRef, second: BlockRef) -> None:
         """Let what a second block writes lie in the memory of what a first one writes."""
-        self._func = storage.reuse_buffer(self._func, first.name, second.name)
+        self._func = reuse_buffer(self._func, first.name, second.name)
 
     @primitive
     def prefetch(
@@ -41,15 +43,15 @@ class StoragePrimitives(Recording):
         ``buffer`` is a buffer, its name, or its place among those that the block reads.
         """
         found = buffer_read(self._func, block.name, buffer)
-        self._func = prefetch.prefetch(self._func, block.name, found, loop.var, offset)
+        self._func = prefetch(self._func, block.name, found, loop.var, offset)
 
     @primitive
     def rolling_buffer(self, block: BlockRef) -> None:
         """Keep what a block computed for one iteration of the loop that it was moved to as long as
         later ones need it."""
-        self._func = rolling.rolling_buffer(self._func, block.name)
+        self._func = rolling_buffer(self._func, block.name)
 
     @primitive
     def unsafe_set_dtype(self, block: BlockRef, dtype: DType | str) -> None:
         """Keep what a block writes in another type, which may change results."""
-        self._func = storage.unsafe_set_dtype(self._func, block.name, as_dtype(dtype))
+        self._func = unsafe_set_dtype(self._func, block.name, as_dtype(dtype))

@@ -16,11 +16,10 @@ from irkit.core import (
     Span,
     rewrite,
     user_span,
-    walk,
 )
-from irkit.ir import Buffer, Expr, PrimFunc, Stmt, parse_expr, shape_vars, verify
+from irkit.ir import Buffer, Expr, PrimFunc, Stmt, verify
 from irkit.schedule.argument_kinds import reference_check
-from irkit.schedule.encode import Encoder
+from irkit.schedule.encode import Encoder, buffer_named, expr_of
 from irkit.schedule.index_map import CalledMap, as_index_map
 from irkit.schedule.intrinsics import Intrinsics, builtin_intrinsics
 from irkit.schedule.listing import listing
@@ -29,7 +28,6 @@ from irkit.schedule.sharing import check_shared
 from irkit.schedule.trace import MapText, ScheduleTrace, TraceStep, Value
 
 Check = Literal["verify", "each", "off"]
-_S = TypeVar("_S", bound="Recording")
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -87,15 +85,11 @@ class Recording:
 
     def expr(self, text: str) -> Expr:
         """Read an expression over the shape variables of the function."""
-        return parse_expr(text, {var.name: var for var in shape_vars(self._func)})
+        return expr_of(self._func, text)
 
     def buffer(self, name: str, at: int = 0) -> Buffer:
         """Find the ``at``-th buffer of a name, parameters first, then in the order of the text."""
-        named = [each for each in buffers_of(self._func) if each.name == name]
-        if not 0 <= at < len(named):
-            known = ", ".join(sorted({each.name for each in buffers_of(self._func)}))
-            raise ScheduleError(f"{self._func.name} has no buffer {name!r}; it has: {known}")
-        return named[at]
+        return buffer_named(self._func, name, at)
 
     def replay(self, trace: ScheduleTrace) -> None:
         """Run the steps of a trace on this schedule.
@@ -118,10 +112,11 @@ class Recording:
             if method is None:
                 raise ScheduleError(f"step {number}: there is no primitive {step.primitive!r}")
             try:
-                args = [self._encoder.decode(self, arg, found) for arg in step.args]
-                options = {k: self._encoder.decode(self, v, found) for k, v in step.options}
+                func = self._func
+                args = [self._encoder.decode(func, arg, found) for arg in step.args]
+                options = {k: self._encoder.decode(func, v, found) for k, v in step.options}
                 if step.drawn is not None:
-                    options["decision"] = self._encoder.decode(self, step.drawn, found)
+                    options["decision"] = self._encoder.decode(func, step.drawn, found)
                 given: Any = method(self, *args, **options)
             except ScheduleError as error:
                 error.add_note(f"at step {number} of the schedule: {step}")
@@ -199,8 +194,8 @@ class Recording:
         self, encoder: Encoder, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]:
         return (
-            tuple(encoder.encode(self, arg) for arg in args),
-            tuple((key, encoder.encode(self, value)) for key, value in kwargs.items()),
+            tuple(encoder.encode(self._func, arg) for arg in args),
+            tuple((key, encoder.encode(self._func, value)) for key, value in kwargs.items()),
         )
 
     def _finish(self, before: PrimFunc, primitive: str, origin: Span) -> None:
@@ -214,6 +209,9 @@ class Recording:
             assert not problems, f"{primitive} made IR that does not verify: {problems}"
         if self._check == "each":
             self._meanings[self._name].compare(self._func, primitive)
+
+
+_S = TypeVar("_S", bound=Recording)
 
 
 def primitive(
@@ -274,16 +272,6 @@ def _settled(values: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(
         MapText(value.written()) if isinstance(value, CalledMap) else value for value in values
     )
-
-
-def buffers_of(func: PrimFunc) -> list[Buffer]:
-    """List the buffers of a function: its parameters, then in the order of the text."""
-    found = [param for param in func.params if isinstance(param, Buffer)]
-    for stmt in walk(func, on=Stmt):
-        buffer = getattr(stmt, "buffer", None)
-        if isinstance(buffer, Buffer) and buffer not in found:
-            found.append(buffer)
-    return found
 
 
 def _stamped(func: PrimFunc, name: str, origin: Span) -> PrimFunc:

@@ -28,7 +28,7 @@ from irkit.ir import (
     seq,
     simplify,
 )
-from irkit.schedule import compute
+from irkit.schedule.compute import NotOneForOne, move_pointwise_consumer
 from irkit.schedule.consumed import Box, Reach, box_of, touches
 from irkit.schedule.domain import Points, facts_of, inside_extents, points_of, ranges_at
 from irkit.schedule.move import (
@@ -75,8 +75,8 @@ def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     if len(made_there & read_by(consumer)) > 1:
         return _solved(func, name, var)
     try:
-        made = compute.reverse_compute_at(func, name, var)
-    except compute.NotOneForOne:
+        made = move_pointwise_consumer(func, name, var)
+    except NotOneForOne:
         return _solved(func, name, var)
     what = f"move {name!r} under {var.name!r}"
     if consumer.init is None:

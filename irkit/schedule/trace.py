@@ -7,14 +7,11 @@ map is its text, a buffer is its name. So a trace from anywhere can only call pr
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
+from typing import Any, Protocol, TypeAlias, Union, cast
 
 import msgspec
 
 from irkit.core import FormatError, replacing
-
-if TYPE_CHECKING:
-    from irkit.schedule.recording import Recording
 
 VERSION = 1
 _MOST_BYTES = 1 << 26
@@ -81,6 +78,12 @@ class TraceStep(msgspec.Struct, frozen=True):
         return f"{made} = " * bool(made) + f"sch.{self.primitive}({', '.join(given)})"
 
 
+class _Replays(Protocol):
+    """What runs the steps of a trace: a schedule."""
+
+    def replay(self, trace: "ScheduleTrace") -> None: ...
+
+
 class ScheduleTrace(msgspec.Struct, frozen=True):
     """The steps of a schedule, in order."""
 
@@ -143,7 +146,7 @@ class ScheduleTrace(msgspec.Struct, frozen=True):
                 kept.append(step)
         return ScheduleTrace(tuple(kept))
 
-    def apply(self, schedule: "Recording") -> None:
+    def apply(self, schedule: _Replays) -> None:
         """Run the steps again on another schedule.
 
         Raises: ScheduleError, which names the step, if one is not legal there.

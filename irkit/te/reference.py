@@ -31,9 +31,9 @@ from irkit.ir import (
     Select,
     Var,
 )
-from irkit.te import numpy_meaning as meaning
 from irkit.te.axis import IterVar
 from irkit.te.lower import operations_of
+from irkit.te.numpy_meaning import BINARY, array_type, call, convert, full_of, invert, negate
 from irkit.te.reduction import Reduce, Reducer
 from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorRead
 
@@ -65,7 +65,7 @@ def evaluate(
     """
     known: dict[Tensor, Array] = {}
     sizes: dict[Node, Array] = {
-        var: np.asarray(value, meaning.array_type(var.dtype)) for var, value in (dims or {}).items()
+        var: np.asarray(value, array_type(var.dtype)) for var, value in (dims or {}).items()
     }
     for tensor, given in inputs.items():
         known[tensor] = _accept(tensor, np.asarray(given), sizes)
@@ -103,7 +103,7 @@ def numpy_reference(args: Sequence[Tensor | Var]) -> Callable[[Sequence[Any]], l
 
 def _accept(tensor: Tensor, array: Array, sizes: dict[Node, Array]) -> Array:
     """Check the type and rank, and learn the variables that stand as extents."""
-    wanted = meaning.array_type(tensor.dtype)
+    wanted = array_type(tensor.dtype)
     if array.dtype != wanted:
         raise IRKitError(f"{tensor.name!r} holds {tensor.dtype}, found an array of {array.dtype}")
     if array.ndim != tensor.ndim:
@@ -134,7 +134,7 @@ def _stage(
         (_number(axis.dom.begin, sizes), max(_number(axis.extent, sizes), 0))
         for axis in op.reduce_axis
     ]
-    results = [np.empty(shape, meaning.array_type(dtype)) for dtype in op.dtypes]
+    results = [np.empty(shape, array_type(dtype)) for dtype in op.dtypes]
     points = int(np.prod([*shape[1:], *(extent for _, extent in spans)], dtype=np.int64))
     rows = shape[0] if shape else 1
     step = max(1, _GRID // max(points, 1))
@@ -277,26 +277,26 @@ class _Grid:
     def _node(self, expr: Expr) -> _Value:
         match expr:
             case Const(value, dtype):
-                return _Value(meaning.full_of(value, dtype))
+                return _Value(full_of(value, dtype))
             case Var():
                 return self._symbol(expr)
             case And() | Or():
                 return self._short_circuit(expr)
             case Binary():
                 a, b = self._of(expr.a), self._of(expr.b)
-                return _Value(meaning.BINARY[type(expr)](a.array, b.array), _either(a, b))
+                return _Value(BINARY[type(expr)](a.array, b.array), _either(a, b))
             case Neg(a):
-                return _Value(meaning.negate(self._of(a).array), self._of(a).wild)
+                return _Value(negate(self._of(a).array), self._of(a).wild)
             case Not(a):
-                return _Value(meaning.invert(self._of(a).array), self._of(a).wild)
+                return _Value(invert(self._of(a).array), self._of(a).wild)
             case Cast(value, dtype):
-                return _Value(meaning.convert(self._of(value).array, dtype), self._of(value).wild)
+                return _Value(convert(self._of(value).array, dtype), self._of(value).wild)
             case Select() | IfThenElse():
                 return self._choice(expr)
             case Call(name, args) if args:
                 given = [self._of(arg) for arg in args]
                 arrays = [value.array for value in given]
-                return _Value(meaning.call(name, arrays, args[0].dtype), _either(*given))
+                return _Value(call(name, arrays, args[0].dtype), _either(*given))
             case TensorRead():
                 return self._read(expr)
             case _:
@@ -314,7 +314,7 @@ class _Grid:
     def _short_circuit(self, expr: And | Or) -> _Value:
         a, b = self._of(expr.a), self._of(expr.b)
         counts = ~a.array if isinstance(expr, Or) else a.array
-        array = meaning.BINARY[type(expr)](a.array, b.array)
+        array = BINARY[type(expr)](a.array, b.array)
         return _Value(array, _either(a, _where(b, counts)))
 
     def _choice(self, expr: Select | IfThenElse) -> _Value:

@@ -34,8 +34,16 @@ from irkit.ir import (
     linear,
     simplify,
 )
-from irkit.schedule import BlockRef, LoopRef, Schedule
-from irkit.schedule.state import allocation, only_store, reads_of, variables, writes_of
+from irkit.schedule import (
+    BlockRef,
+    LoopRef,
+    Schedule,
+    allocation,
+    only_store,
+    reads_of,
+    variables,
+    writes_of,
+)
 from irkit.topi.threads import mark_parallel
 
 VECTOR_BYTES = 64

@@ -24,7 +24,7 @@ from irkit.ir import PrimFunc, parse, script
 from irkit.passes import BUILTIN
 from irkit.phases import DEFAULT
 from irkit.schedule import Schedule, ScheduleTrace
-from irkit.schedule import loops as loops_of_schedules
+from irkit.schedule.loops import fuse as right_fuse
 from irkit.transform import Registry
 from tests.debug import wrong_passes
 from tests.schedule.kernels import matmul_relu
@@ -61,7 +61,7 @@ def trace(func: PrimFunc) -> ScheduleTrace:
 
 @pytest.fixture
 def lose_guards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loops_of_schedules, "_guard", lambda body, _: body)
+    monkeypatch.setattr("irkit.schedule.loops._guard", lambda body, _: body)
 
 
 def written_tests(path: Path) -> list[Callable[[], None]]:
@@ -116,7 +116,7 @@ def test_a_lost_guard_is_reduced_to_one_split_and_a_test(
     func: PrimFunc, trace: ScheduleTrace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with monkeypatch.context() as planted:
-        planted.setattr(loops_of_schedules, "_guard", lambda body, _: body)
+        planted.setattr("irkit.schedule.loops._guard", lambda body, _: body)
         small, failure = reduced(func, trace)
         assert failure.name == "sch.split"
         assert small.finished
@@ -137,13 +137,11 @@ def test_a_lost_guard_is_reduced_to_one_split_and_a_test(
 def test_a_wrong_step_late_in_a_schedule_begins_with_what_came_before(
     func: PrimFunc, trace: ScheduleTrace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = loops_of_schedules.fuse
-
     def fuse(func: PrimFunc, loops: Any) -> Any:
-        made, var = right(func, loops)
+        made, var = right_fuse(func, loops)
         return wrong_passes.subtract(made), var
 
-    monkeypatch.setattr(loops_of_schedules, "fuse", fuse)
+    monkeypatch.setattr("irkit.schedule.on_loops.fuse", fuse)
     small, failure = reduced(func, trace)
     assert failure.name == "sch.fuse"
     assert primitives(small.case.schedule) == ["fuse"]
@@ -171,7 +169,7 @@ def test_a_primitive_that_raises_is_a_verdict_and_is_reduced(
     def reorder(func: PrimFunc, order: Any) -> PrimFunc:
         raise KeyError("order")
 
-    monkeypatch.setattr(loops_of_schedules, "reorder", reorder)
+    monkeypatch.setattr("irkit.schedule.on_loops.reorder", reorder)
     last = check(scheduled_steps(func, trace, DEFAULT))[-1]
     assert (last.status, last.name) == ("failed", "sch.reorder")
     assert str(last).endswith("it raised KeyError: 'order'")
@@ -185,7 +183,7 @@ def test_a_primitive_whose_result_does_not_verify_is_reduced(
     func: PrimFunc, trace: ScheduleTrace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        loops_of_schedules, "reorder", lambda func, _: wrong_passes.leave_undefined(func)
+        "irkit.schedule.on_loops.reorder", lambda func, _: wrong_passes.leave_undefined(func)
     )
     with pytest.raises(PrimitiveFailed, match=r"schedule: 'step .*: its result does not verify"):
         list(scheduled_steps(func, trace, DEFAULT))

@@ -109,7 +109,7 @@ def test_a_primitive_that_refuses_what_is_legal_is_found(monkeypatch: pytest.Mon
     def refuses(func: PrimFunc, *rest: object) -> PrimFunc:
         raise ScheduleError(f"{func.name} may not be moved {rest}")
 
-    monkeypatch.setattr("irkit.schedule.move.compute_at", refuses)
+    monkeypatch.setattr("irkit.schedule.on_blocks.compute_at", refuses)
     with pytest.raises(Wrong, match="compute_at: it is legal, and failed") as found:
         _written("MOVE")
     assert primitive_in(found.value) == "sch.compute_at"

@@ -90,7 +90,7 @@ def test_an_exception_of_a_primitive_names_it(monkeypatch: pytest.MonkeyPatch) -
     a = te.placeholder((8,), name="A")
     sch = Schedule(te.create_prim_func([a, te.compute((8,), lambda i: a[i] + 1.0, name="C")]))
     (loop,) = sch.get_loops(sch.get_block("C"))
-    monkeypatch.setattr("irkit.schedule.loops.split", None)
+    monkeypatch.setattr("irkit.schedule.on_loops.split", None)
     with pytest.raises(TypeError) as caught:
         sch.split(loop, [None, 2])
     assert primitive_in(caught.value) == "sch.split"

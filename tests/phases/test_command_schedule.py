@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from irkit.ir import parse
-from irkit.schedule import Schedule, ScheduleTrace, loops
+from irkit.schedule import Schedule, ScheduleTrace
 from tests.phases.command import Shell
 
 KERNEL = """\
@@ -34,7 +34,7 @@ def folder(shell: Shell) -> Shell:
 
 @pytest.fixture
 def lose_guards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loops, "_guard", lambda body, _: body)
+    monkeypatch.setattr("irkit.schedule.loops._guard", lambda body, _: body)
 
 
 def test_a_right_schedule_is_told_so(folder: Shell) -> None:
@@ -64,7 +64,7 @@ def test_a_folder_holds_the_smallest_schedule_and_a_test_that_fails(
     folder: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as planted:
-        planted.setattr(loops, "_guard", lambda body, _: body)
+        planted.setattr("irkit.schedule.loops._guard", lambda body, _: body)
         done = folder("reduce", "scale.irs", "--schedule", "trace.json")
         assert done.code == 0, done.err
         assert "5 schedule steps" in done.out

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit import te
-from irkit.ir import Buffer, PrimFunc, as_int, interpret, verify
+from irkit.core import walk
+from irkit.ir import Block, Buffer, For, PrimFunc, as_int, interpret, script, verify
 from irkit.phases import build
+from irkit.schedule import LoopRef, Schedule
 
 
 def matmul(m: int, n: int, k: int) -> PrimFunc:
@@ -32,6 +34,21 @@ def chain(n: int) -> PrimFunc:
     c = te.compute((n,), lambda i: b[i] * 2.0, name="C")
     d = te.compute((n,), lambda i: c[i] - a[i], name="D")
     return te.create_prim_func([a, d])
+
+
+def block_names(func: PrimFunc) -> list[str]:
+    """List the blocks in the order of the text."""
+    return [block.name for block in walk(func, on=Block)]
+
+
+def loop_extents(sch: Schedule, block: str) -> list[str]:
+    """Print where each loop around a block ends, outermost first."""
+    return [script(sch.loop(loop).end) for loop in sch.get_loops(sch.get_block(block))]
+
+
+def all_loops(sch: Schedule) -> list[LoopRef]:
+    """List the loops in the order of the text."""
+    return [LoopRef(loop.var) for loop in walk(sch.func, on=For)]
 
 
 def inputs(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:

@@ -8,17 +8,13 @@ from irkit import te
 from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, Block, Buffer, IfThenElse, PrimFunc, parse
 from irkit.schedule import Schedule
-from tests.schedule.kernels import assert_same_results, chain, matmul, matmul_relu
-
-
-def names(func: PrimFunc) -> list[str]:
-    return [block.name for block in walk(func, on=Block)]
+from tests.schedule.kernels import assert_same_results, block_names, chain, matmul, matmul_relu
 
 
 def test_an_inlined_block_and_its_buffer_are_gone() -> None:
     sch = Schedule(chain(8))
     sch.compute_inline(sch.get_block("B"))
-    assert names(sch.func) == ["C", "D"]
+    assert block_names(sch.func) == ["C", "D"]
     assert [alloc.buffer.name for alloc in walk(sch.func, on=Allocate)] == ["C"]
     assert_same_results(chain(8), sch.func)
 
@@ -40,7 +36,7 @@ def test_the_start_of_a_reduction_becomes_a_block_of_its_own() -> None:
     block = sch.get_block("C")
     made = sch.decompose_reduction(block, sch.get_loops(block)[1])
     assert made.name == "C_init"
-    assert names(sch.func) == ["C_init", "C"]
+    assert block_names(sch.func) == ["C_init", "C"]
     assert_same_results(matmul(3, 4, 5), sch.func)
 
 
@@ -73,7 +69,7 @@ def test_a_start_has_the_guards_of_its_elements(at: int) -> None:
     sch = Schedule(parse(GUARDED), check="each")
     block = sch.get_block("C")
     sch.decompose_reduction(block, sch.get_loops(block)[at])
-    assert names(sch.func) == ["C_init", "C"]
+    assert block_names(sch.func) == ["C_init", "C"]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +183,7 @@ def test_a_consumer_that_reads_elsewhere_cannot_move() -> None:
 def test_a_cached_result_is_copied_out() -> None:
     sch = Schedule(matmul(4, 5, 6))
     made = sch.cache_write(sch.get_block("C"), "local")
-    assert names(sch.func) == ["C", made.name]
+    assert block_names(sch.func) == ["C", made.name]
     (home,) = walk(sch.func, on=Allocate)
     assert home.buffer.scope == "local"
     assert_same_results(matmul(4, 5, 6), sch.func)
@@ -198,7 +194,7 @@ def test_a_cached_operand_is_copied_in() -> None:
     a = sch.func.params[0]
     assert isinstance(a, Buffer)
     made = sch.cache_read(sch.get_block("C"), a)
-    assert names(sch.func) == [made.name, "C"]
+    assert block_names(sch.func) == [made.name, "C"]
     sch.transform_layout(made, lambda i, j: [j, i])
     assert_same_results(matmul(4, 5, 6), sch.func)
 

@@ -11,7 +11,7 @@ from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, PrimFunc, ge, if_then_else, logical_and, lt, parse, script
 from irkit.phases import DEFAULT
 from irkit.schedule import Schedule, ScheduleTrace
-from tests.schedule.kernels import assert_same_results, chain, matmul_relu
+from tests.schedule.kernels import assert_same_results, chain, loop_extents, matmul_relu
 
 
 def blur(n: int, first: int = 0, step: int = 1) -> PrimFunc:
@@ -50,16 +50,12 @@ def turned(n: int, m: int, k: int) -> PrimFunc:
     return te.create_prim_func([a, b, d])
 
 
-def extents(sch: Schedule, block: str) -> list[str]:
-    return [script(sch.loop(loop).end) for loop in sch.get_loops(sch.get_block(block))]
-
-
 def test_a_producer_computes_just_what_a_tile_needs() -> None:
     sch = Schedule(blur(16), check="each")
     (i,) = sch.get_loops(sch.get_block("C"))
     outer, _ = sch.split(i, [4, 4])
     sch.compute_at(sch.get_block("B"), outer)
-    assert extents(sch, "B") == ["4", "6"]
+    assert loop_extents(sch, "B") == ["4", "6"]
     (home,) = walk(sch.func, on=Allocate)
     assert sch.loop(outer).body is home
     sch.parallel(outer)
@@ -70,9 +66,9 @@ def test_a_reduction_moves_with_its_reduce_loops_and_its_start() -> None:
     i, j = sch.get_loops(sch.get_block("D"))
     outer, _ = sch.split(i, [None, 4])
     sch.compute_at(sch.get_block("C"), outer)
-    assert extents(sch, "C") == ["2", "4", "9", "5"]
+    assert loop_extents(sch, "C") == ["2", "4", "9", "5"]
     sch.compute_at(sch.get_block("C"), j)
-    assert extents(sch, "C") == ["2", "4", "9", "1", "1", "5"]
+    assert loop_extents(sch, "C") == ["2", "4", "9", "1", "1", "5"]
 
 
 def test_a_window_is_padded_where_it_is_read() -> None:
@@ -80,7 +76,7 @@ def test_a_window_is_padded_where_it_is_read() -> None:
     i, j, y, _ = sch.get_loops(sch.get_block("C"))
     for loop in (i, j, y):
         sch.compute_at(sch.get_block("B"), loop)
-    assert extents(sch, "B") == ["7", "5", "3", "1", "3"]
+    assert loop_extents(sch, "B") == ["7", "5", "3", "1", "3"]
 
 
 def test_symbolic_tiles_are_guarded() -> None:
@@ -97,7 +93,7 @@ def test_symbolic_tiles_are_guarded() -> None:
     assert "where(i_0 * 4 + ax0 < n and j_0 * 3 + ax1 < m)" in sch.mod.script()
     sch.compute_at(sch.get_block("B"), io)
     sch.compute_root(sch.get_block("B"))
-    assert extents(sch, "B") == ["n", "m"]
+    assert loop_extents(sch, "B") == ["n", "m"]
 
 
 def test_a_chain_moves_from_the_end() -> None:

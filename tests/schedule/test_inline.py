@@ -3,22 +3,18 @@
 import pytest
 
 from irkit import te
-from irkit.core import ScheduleError, walk
-from irkit.ir import Block, PrimFunc, parse
+from irkit.core import ScheduleError
+from irkit.ir import parse
 from irkit.schedule import Schedule
-from tests.schedule.kernels import chain, matmul_relu
-
-
-def names(func: PrimFunc) -> list[str]:
-    return [block.name for block in walk(func, on=Block)]
+from tests.schedule.kernels import block_names, chain, matmul_relu
 
 
 def test_a_consumer_is_folded_into_what_computes_its_elements() -> None:
     sch = Schedule(chain(8), check="each")
     sch.reverse_compute_inline(sch.get_block("C"))
-    assert names(sch.func) == ["B", "D"]
+    assert block_names(sch.func) == ["B", "D"]
     sch.reverse_compute_inline(sch.get_block("D"))
-    assert names(sch.func) == ["B"]
+    assert block_names(sch.func) == ["B"]
 
 
 def test_a_transposed_consumer_stores_transposed() -> None:
@@ -30,7 +26,7 @@ def test_a_transposed_consumer_stores_transposed() -> None:
     sch.split(j, [None, 2])
     sch.split(sch.fuse(*sch.get_loops(sch.get_block("C"))), [None, 4])
     sch.reverse_compute_inline(sch.get_block("C"))
-    assert names(sch.func) == ["B"]
+    assert block_names(sch.func) == ["B"]
     assert sch.get_loops(sch.get_block("B"))[0].var is i.var
 
 
@@ -66,7 +62,7 @@ PAIR = """def f(A: f32[8], D: f32[8], C: f32[8]):
 def test_an_unrelated_block_in_between_is_passed() -> None:
     sch = Schedule(parse(PAIR), check="each")
     sch.reverse_compute_inline(sch.get_block("C"))
-    assert names(sch.func) == ["P", "Q"]
+    assert block_names(sch.func) == ["P", "Q"]
 
 
 @pytest.mark.parametrize(

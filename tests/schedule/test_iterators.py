@@ -7,13 +7,9 @@ import pytest
 
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import Block, PrimFunc, parse, script
+from irkit.ir import Block, PrimFunc, parse
 from irkit.schedule import Schedule, ScheduleTrace
-from tests.schedule.kernels import matmul, matmul_relu
-
-
-def extents(sch: Schedule, block: str) -> list[str]:
-    return [script(sch.loop(loop).end) for loop in sch.get_loops(sch.get_block(block))]
+from tests.schedule.kernels import loop_extents, matmul, matmul_relu
 
 
 def test_axes_are_listed_in_another_order() -> None:
@@ -47,7 +43,7 @@ def test_a_block_goes_over_its_points_by_other_axes(
 ) -> None:
     sch = Schedule(matmul(4, 6, 8), check="each")
     sch.transform_block_layout(sch.get_block("C"), index_map)
-    assert extents(sch, "C") == expected
+    assert loop_extents(sch, "C") == expected
     again = Schedule(matmul(4, 6, 8))
     ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
     assert again.mod.script() == sch.mod.script()

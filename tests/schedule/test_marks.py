@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from irkit import te
-from irkit.core import ScheduleError, same, walk
-from irkit.ir import For, parse, script
-from irkit.schedule import LoopRef, Schedule, ScheduleTrace
+from irkit.core import ScheduleError, same
+from irkit.ir import parse, script
+from irkit.schedule import Schedule, ScheduleTrace
 from irkit.schedule.launch import THREAD_AXES
 from irkit.schedule.marks import PRAGMAS
-from tests.schedule.kernels import chain, matmul
+from tests.schedule.kernels import all_loops, chain, matmul
 
 OPAQUE = """def f(A: f32[8]):
     for i in serial(0, 8):
@@ -40,15 +40,11 @@ TRIANGLE = """def f(A: f32[8, 8]):
 """
 
 
-def loops(sch: Schedule) -> list[LoopRef]:
-    return [LoopRef(loop.var) for loop in walk(sch.func, on=For)]
-
-
 def test_loops_become_blocks_and_threads_of_a_launch() -> None:
     a = te.placeholder((8,), name="A")
     b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
     sch = Schedule(te.create_prim_func([a, b]), check="each")
-    i0, i1, i2 = sch.split(loops(sch)[0], factors=[2, 2, 2])
+    i0, i1, i2 = sch.split(all_loops(sch)[0], factors=[2, 2, 2])
     sch.reorder(i0, i2, i1)
     sch.bind(i0, "blockIdx.x")
     sch.bind(i2, "threadIdx.x")
@@ -60,42 +56,42 @@ def test_loops_become_blocks_and_threads_of_a_launch() -> None:
 @pytest.mark.parametrize("axis", THREAD_AXES)
 def test_every_axis_can_be_bound(axis: str) -> None:
     sch = Schedule(chain(8), check="each")
-    sch.bind(loops(sch)[0], axis)
-    assert sch.loop(loops(sch)[0]).thread == axis
+    sch.bind(all_loops(sch)[0], axis)
+    assert sch.loop(all_loops(sch)[0]).thread == axis
 
 
 def test_an_axis_that_does_not_exist_is_refused_with_those_that_do() -> None:
     sch = Schedule(chain(8))
     with pytest.raises(ScheduleError, match=r"threadIdx\.w"):
-        sch.bind(loops(sch)[0], "threadIdx.w")
+        sch.bind(all_loops(sch)[0], "threadIdx.w")
 
 
 def test_threads_may_take_the_steps_of_a_sum() -> None:
     sch = Schedule(matmul(4, 4, 8), check="each")
-    sch.bind(loops(sch)[2], "threadIdx.x")
+    sch.bind(all_loops(sch)[2], "threadIdx.x")
 
 
 @pytest.mark.parametrize("axis", ["blockIdx.x", "vthread"])
 def test_only_threads_may_take_the_steps_of_a_sum(axis: str) -> None:
     sch = Schedule(matmul(4, 4, 8))
     with pytest.raises(ScheduleError, match="reduce axis"):
-        sch.bind(loops(sch)[2], axis)
+        sch.bind(all_loops(sch)[2], axis)
 
 
 def test_threads_do_not_take_the_steps_of_what_is_no_sum() -> None:
     sch = Schedule(parse(DECAY))
     with pytest.raises(ScheduleError, match="reduce axis"):
-        sch.bind(loops(sch)[1], "threadIdx.x")
+        sch.bind(all_loops(sch)[1], "threadIdx.x")
 
 
 def test_an_axis_stands_once_in_a_nest() -> None:
     sch = Schedule(matmul(4, 4, 8))
-    i, j, _ = loops(sch)
+    i, j, _ = all_loops(sch)
     sch.bind(i, "threadIdx.x")
     with pytest.raises(ScheduleError, match="the same axis"):
         sch.bind(j, "threadIdx.x")
     other = Schedule(matmul(4, 4, 8))
-    i, j, _ = loops(other)
+    i, j, _ = all_loops(other)
     other.bind(j, "threadIdx.x")
     with pytest.raises(ScheduleError, match="the same axis"):
         other.bind(i, "threadIdx.x")
@@ -103,13 +99,13 @@ def test_an_axis_stands_once_in_a_nest() -> None:
 
 def test_virtual_threads_may_be_nested() -> None:
     sch = Schedule(matmul(4, 4, 8), check="each")
-    for loop in loops(sch)[:2]:
+    for loop in all_loops(sch)[:2]:
         sch.bind(loop, "vthread")
 
 
 def test_blocks_hold_threads_and_not_the_other_way_round() -> None:
     sch = Schedule(matmul(4, 4, 8))
-    i, j, _ = loops(sch)
+    i, j, _ = all_loops(sch)
     sch.bind(i, "threadIdx.x")
     with pytest.raises(ScheduleError, match="blocks hold threads"):
         sch.bind(j, "blockIdx.x")
@@ -117,7 +113,7 @@ def test_blocks_hold_threads_and_not_the_other_way_round() -> None:
 
 def test_a_reorder_does_not_put_blocks_inside_of_threads() -> None:
     sch = Schedule(matmul(4, 4, 8))
-    i, j, _ = loops(sch)
+    i, j, _ = all_loops(sch)
     sch.bind(i, "blockIdx.x")
     sch.bind(j, "threadIdx.x")
     with pytest.raises(ScheduleError, match="blocks hold threads"):
@@ -139,14 +135,14 @@ def test_an_axis_has_one_extent_in_a_launch() -> None:
                 B[v, w] = f32(1.0)
 """
     sch = Schedule(parse(text))
-    i, j, k = loops(sch)
+    i, j, k = all_loops(sch)
     sch.bind(i, "blockIdx.x")
     sch.bind(j, "threadIdx.x")
     with pytest.raises(ScheduleError, match="two extents"):
         sch.bind(k, "threadIdx.x")
     # As launches of their own they may differ, until what is around them makes them one.
     other = Schedule(parse(text), check="each")
-    i, j, k = loops(other)
+    i, j, k = all_loops(other)
     other.bind(j, "threadIdx.x")
     other.bind(k, "threadIdx.x")
     with pytest.raises(ScheduleError, match="two extents"):
@@ -156,20 +152,20 @@ def test_an_axis_has_one_extent_in_a_launch() -> None:
 def test_the_extent_of_a_thread_loop_does_not_change_during_the_launch() -> None:
     sch = Schedule(parse(TRIANGLE))
     with pytest.raises(ScheduleError, match="changes during"):
-        sch.bind(loops(sch)[1], "threadIdx.x")
+        sch.bind(all_loops(sch)[1], "threadIdx.x")
 
 
 def test_a_thread_loop_starts_at_0() -> None:
     sch = Schedule(chain(8))
-    sch.shift_loop(loops(sch)[0], 2)
+    sch.shift_loop(all_loops(sch)[0], 2)
     with pytest.raises(ScheduleError, match="does not start at 0"):
-        sch.bind(loops(sch)[0], "threadIdx.x")
+        sch.bind(all_loops(sch)[0], "threadIdx.x")
 
 
 @pytest.mark.parametrize("mark", ["parallel", "vectorize", "unroll"])
 def test_a_bound_loop_stays_bound(mark: str) -> None:
     sch = Schedule(chain(8))
-    (loop, *_) = loops(sch)
+    (loop, *_) = all_loops(sch)
     sch.bind(loop, "threadIdx.x")
     with pytest.raises(ScheduleError, match=r"bound to threadIdx\.x"):
         getattr(sch, mark)(loop)
@@ -181,14 +177,14 @@ def test_a_bound_loop_stays_bound(mark: str) -> None:
 def test_the_order_of_an_opaque_axis_is_kept(mark: str) -> None:
     sch = Schedule(parse(OPAQUE))
     with pytest.raises(ScheduleError, match="opaque axis"):
-        getattr(sch, mark)(loops(sch)[0])
+        getattr(sch, mark)(all_loops(sch)[0])
     with pytest.raises(ScheduleError, match="opaque axis"):
-        sch.bind(loops(sch)[0], "threadIdx.x")
+        sch.bind(all_loops(sch)[0], "threadIdx.x")
 
 
 def test_hints_are_given_replaced_and_taken_away() -> None:
     sch = Schedule(chain(8), check="each")
-    block, loop = sch.get_block("B"), loops(sch)[0]
+    block, loop = sch.get_block("B"), all_loops(sch)[0]
     sch.annotate(block, "mine", 1)
     sch.annotate(block, "mine", ((1, 2), "x"))  # pyright: ignore[reportArgumentType] -- mixed depth
     sch.annotate(loop, "a.b", True)
@@ -218,7 +214,7 @@ def test_a_hint_is_data(value: Any) -> None:
 
 def test_a_pragma_is_a_hint_that_is_honoured() -> None:
     sch = Schedule(chain(8), check="each")
-    loop = loops(sch)[0]
+    loop = all_loops(sch)[0]
     sch.pragma(loop, "auto_unroll_max_step", 16)
     sch.pragma(loop, "unroll_explicit", True)
     assert dict(sch.loop(loop).attrs) == {"auto_unroll_max_step": 16, "unroll_explicit": True}
@@ -231,13 +227,13 @@ def test_a_pragma_is_a_hint_that_is_honoured() -> None:
 def test_a_pragma_has_a_type(key: str, value: Any) -> None:
     sch = Schedule(chain(8))
     with pytest.raises(ScheduleError, match=PRAGMAS[key].__name__):
-        sch.pragma(loops(sch)[0], key, value)
+        sch.pragma(all_loops(sch)[0], key, value)
 
 
 def test_a_pragma_that_nothing_honours_is_refused() -> None:
     sch = Schedule(chain(8))
     with pytest.raises(ScheduleError, match="nothing honours"):
-        sch.pragma(loops(sch)[0], "parallel_launch_point", True)
+        sch.pragma(all_loops(sch)[0], "parallel_launch_point", True)
 
 
 def test_marks_are_data() -> None:

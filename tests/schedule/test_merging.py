@@ -5,8 +5,8 @@ import pytest
 from irkit import te
 from irkit.core import ScheduleError, same, walk
 from irkit.ir import Block, For, If, PrimFunc, parse
-from irkit.schedule import LoopRef, Schedule, ScheduleTrace
-from tests.schedule.kernels import chain, matmul
+from irkit.schedule import Schedule, ScheduleTrace
+from tests.schedule.kernels import all_loops, chain, matmul
 
 BODY = """def f(A: f32[12], B: f32[12], C: f32[12]):
     for i in serial(0, 8):
@@ -27,10 +27,6 @@ def apart(b: str, c: str) -> PrimFunc:
 def together(b: str, c: str) -> PrimFunc:
     text = BODY.format(b=b, c=c).replace("    for j in serial(0, 8):\n", "")
     return parse(text.replace("axis.spatial(8, j)", "axis.spatial(8, i)"))
-
-
-def loops(sch: Schedule) -> list[LoopRef]:
-    return [LoopRef(loop.var) for loop in walk(sch.func, on=For)]
 
 
 def planes(m: int, n: int) -> PrimFunc:
@@ -58,7 +54,7 @@ ORDERS = [
 @pytest.mark.parametrize(("b", "c", "free"), ORDERS)
 def test_nests_are_merged_only_if_no_later_iteration_matters(b: str, c: str, free: bool) -> None:
     sch = Schedule(apart(b, c), check="each")
-    first, second = loops(sch)
+    first, second = all_loops(sch)
     if free:
         assert sch.merge(first, second).var is first.var
         assert same(sch.func, together(b, c))
@@ -70,7 +66,7 @@ def test_nests_are_merged_only_if_no_later_iteration_matters(b: str, c: str, fre
 @pytest.mark.parametrize(("b", "c", "free"), ORDERS)
 def test_a_loop_is_cut_behind_a_block_only_if_the_order_is_free(b: str, c: str, free: bool) -> None:
     sch = Schedule(together(b, c), check="each")
-    (loop,) = loops(sch)
+    (loop,) = all_loops(sch)
     if free:
         sch.fission(loop, sch.get_block("B"))
         assert same(sch.func, apart(b, c))
@@ -81,8 +77,8 @@ def test_a_loop_is_cut_behind_a_block_only_if_the_order_is_free(b: str, c: str, 
 
 def test_a_chain_of_three_is_merged_at_once() -> None:
     sch = Schedule(chain(8), check="each")
-    sch.merge(*loops(sch))
-    assert len(loops(sch)) == 1
+    sch.merge(*all_loops(sch))
+    assert len(all_loops(sch)) == 1
 
 
 def test_whole_nests_are_merged_and_cut_again() -> None:
@@ -90,7 +86,7 @@ def test_whole_nests_are_merged_and_cut_again() -> None:
     sch = Schedule(func, check="each")
     inner = [sch.get_loops(sch.get_block(name))[1] for name in "BC"]
     sch.merge(*inner)
-    outer, _ = loops(sch)
+    outer, _ = all_loops(sch)
     sch.fission(outer, sch.get_block("B"))
     assert same(sch.func, func)
 
@@ -101,18 +97,18 @@ def test_a_cut_behind_the_inner_loop_leaves_that_whole() -> None:
     row = sch.merge(*rows)
     first, _ = sch.fission(row, sch.get_loops(sch.get_block("B"))[1])
     assert first.var is row.var
-    assert len(loops(sch)) == 4
+    assert len(all_loops(sch)) == 4
 
 
 def test_what_stands_between_may_be_passed_if_nothing_needs_it() -> None:
     sch = Schedule(chain(8), check="each")
-    b, _, d = loops(sch)
+    b, _, d = all_loops(sch)
     with pytest.raises(ScheduleError, match="what stands between"):
         sch.merge(b, d)
     other = Schedule(unrelated(), check="each")
-    first, _, third = loops(other)
+    first, _, third = all_loops(other)
     other.merge(first, third)
-    assert len(loops(other)) == 2
+    assert len(all_loops(other)) == 2
 
 
 def unrelated() -> PrimFunc:
@@ -126,10 +122,10 @@ def unrelated() -> PrimFunc:
 def test_nests_that_differ_are_not_merged() -> None:
     sch = Schedule(matmul(4, 4, 4))
     with pytest.raises(ScheduleError, match="two or more"):
-        sch.merge(loops(sch)[0])
+        sch.merge(all_loops(sch)[0])
     with pytest.raises(ScheduleError, match="side by side"):
-        sch.merge(*loops(sch)[:2])
-    init = sch.decompose_reduction(sch.get_block("C"), loops(sch)[0])
+        sch.merge(*all_loops(sch)[:2])
+    init = sch.decompose_reduction(sch.get_block("C"), all_loops(sch)[0])
     start, steps = (sch.get_loops(block) for block in (init, sch.get_block("C")))
     with pytest.raises(ScheduleError, match="equally deep"):
         sch.merge(start[1], steps[2])
@@ -144,10 +140,10 @@ def test_nests_of_other_extent_or_marked_are_not_merged() -> None:
     c = te.compute((7,), lambda i: a[i] + b[i], name="C")
     sch = Schedule(te.create_prim_func([a, c]))
     with pytest.raises(ScheduleError, match="same extent"):
-        sch.merge(*loops(sch))
-    sch.annotate(loops(sch)[0], "mine", 1)
+        sch.merge(*all_loops(sch))
+    sch.annotate(all_loops(sch)[0], "mine", 1)
     with pytest.raises(ScheduleError, match="marked mine"):
-        sch.merge(*loops(sch))
+        sch.merge(*all_loops(sch))
 
 
 def test_a_cut_needs_two_parts() -> None:
@@ -174,7 +170,7 @@ def test_a_room_of_an_iteration_is_not_cut_in_two() -> None:
 """
     sch = Schedule(parse(text))
     with pytest.raises(ScheduleError, match="more than loops"):
-        sch.fission(loops(sch)[0], sch.get_block("T"))
+        sch.fission(all_loops(sch)[0], sch.get_block("T"))
 
 
 GUARDED = """def f(A: f32[8, 4], B: f32[8, 4], n: i64):
@@ -200,9 +196,9 @@ def test_an_if_that_does_not_ask_about_a_loop_moves_out_of_it() -> None:
 
 def test_a_loop_moves_out_of_an_if() -> None:
     sch = Schedule(parse(GUARDED.format(cond="i > 2")), check="each")
-    sch.lift_scope(loops(sch)[1])
+    sch.lift_scope(all_loops(sch)[1])
     assert shape(sch) == ["For", "For", "If"]
-    sch.lift_scope(loops(sch)[1])
+    sch.lift_scope(all_loops(sch)[1])
     assert shape(sch) == ["For", "For", "If"]
 
 
@@ -231,7 +227,7 @@ def test_an_if_that_may_change_stays(cond: str, reason: str) -> None:
 def test_a_scope_with_nothing_around_stays() -> None:
     sch = Schedule(planes(3, 4))
     with pytest.raises(ScheduleError, match="holds it alone"):
-        sch.lift_scope(loops(sch)[0])
+        sch.lift_scope(all_loops(sch)[0])
     with pytest.raises(ScheduleError, match="no `if` around"):
         sch.lift_scope(sch.get_block("B"))
 
@@ -239,7 +235,7 @@ def test_a_scope_with_nothing_around_stays() -> None:
 def test_a_loop_does_not_move_out_of_an_if_whose_condition_it_writes() -> None:
     sch = Schedule(parse(GUARDED.format(cond="B[0, 0] > f32(2.0)")))
     with pytest.raises(ScheduleError, match="which the loop writes"):
-        sch.lift_scope(loops(sch)[1])
+        sch.lift_scope(all_loops(sch)[1])
 
 
 def test_merging_and_cutting_are_data() -> None:

@@ -8,7 +8,6 @@ from irkit import te
 from irkit.core import ScheduleError, substitute, walk
 from irkit.ir import (
     Allocate,
-    Block,
     Buffer,
     PrimFunc,
     ge,
@@ -19,7 +18,7 @@ from irkit.ir import (
     script,
 )
 from irkit.schedule import Schedule, ScheduleTrace
-from tests.schedule.kernels import matmul, matmul_relu
+from tests.schedule.kernels import block_names, loop_extents, matmul, matmul_relu
 
 
 def padded(n: int, m: int, top: int = 1, left: int = 2) -> PrimFunc:
@@ -39,22 +38,14 @@ def padded(n: int, m: int, top: int = 1, left: int = 2) -> PrimFunc:
     return te.create_prim_func([a, c])
 
 
-def names(func: PrimFunc) -> list[str]:
-    return [block.name for block in walk(func, on=Block)]
-
-
-def extents(sch: Schedule, block: str) -> list[str]:
-    return [script(sch.loop(loop).end) for loop in sch.get_loops(sch.get_block(block))]
-
-
 def test_padding_is_filled_first_and_then_only_what_lies_inside_is_copied() -> None:
     sch = Schedule(padded(4, 5), check="each")
     i, _ = sch.get_loops(sch.get_block("B"))
     made = sch.decompose_padding(sch.get_block("B"), i)
     assert made.name == "B_fill"
-    assert names(sch.func) == ["B_fill", "B", "C"]
-    assert extents(sch, "B_fill") == ["6", "8"]
-    assert extents(sch, "B") == ["4", "5"]
+    assert block_names(sch.func) == ["B_fill", "B", "C"]
+    assert loop_extents(sch, "B_fill") == ["6", "8"]
+    assert loop_extents(sch, "B") == ["4", "5"]
     assert "if" not in script(sch.get(sch.get_block("B")))
 
 
@@ -63,7 +54,7 @@ def test_padding_is_filled_row_by_row() -> None:
     _, j = sch.get_loops(sch.get_block("B"))
     assert sch.can_decompose_padding(sch.get_block("B"), j)
     sch.decompose_padding(sch.get_block("B"), j)
-    assert extents(sch, "B") == ["6", "5"]
+    assert loop_extents(sch, "B") == ["6", "5"]
 
 
 def test_padding_is_filled_in_loops_whose_bounds_depend_on_each_other() -> None:
@@ -141,7 +132,7 @@ def test_a_product_is_padded_to_whole_tiles() -> None:
     sch = Schedule(matmul_relu(5, 6, 7), check="each")
     made = sch.pad_einsum(sch.get_block("C"), [4, 4, 4])
     assert [each.name for each in made] == ["C_pad_A", "C_pad_B", "C_unpad"]
-    assert extents(sch, "C") == ["8", "8", "8"]
+    assert loop_extents(sch, "C") == ["8", "8", "8"]
     i, j, r = sch.get_loops(sch.get_block("C"))
     sch.split(i, [None, 4])
     _, inner = sch.split(j, [None, 4])

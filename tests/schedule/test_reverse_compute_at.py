@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError
-from irkit.ir import Expr, PrimFunc, parse, script
+from irkit.ir import Expr, PrimFunc, parse
 from irkit.schedule import Schedule, ScheduleTrace
-from tests.schedule.kernels import chain
+from tests.schedule.kernels import chain, loop_extents
 
 Reader = str
 READERS = ("flipped", "shifted", "halves", "spread", "summed", "columns", "window", "diagonal")
@@ -44,10 +44,6 @@ def read_by(reader: Reader, n: int, m: int, *, reduced: bool = False) -> PrimFun
     return te.create_prim_func([*given, *([p] if reader == "spread" else []), c])
 
 
-def extents(sch: Schedule, block: str) -> list[str]:
-    return [script(sch.loop(loop).end) for loop in sch.get_loops(sch.get_block(block))]
-
-
 def test_a_row_is_summed_as_soon_as_it_is_made() -> None:
     sch = Schedule(read_by("summed", 6, 5), check="each")
     i, j = sch.get_loops(sch.get_block("B"))
@@ -55,7 +51,7 @@ def test_a_row_is_summed_as_soon_as_it_is_made() -> None:
     with pytest.raises(ScheduleError, match="at an axis of its own"):
         sch.reverse_compute_at(sch.get_block("C"), j)
     sch.reverse_compute_at(sch.get_block("C"), outer)
-    assert extents(sch, "C") == ["2", "4", "5"]
+    assert loop_extents(sch, "C") == ["2", "4", "5"]
 
 
 def test_axes_that_do_not_read_go_their_whole_way() -> None:
@@ -63,7 +59,7 @@ def test_axes_that_do_not_read_go_their_whole_way() -> None:
     _, j = sch.get_loops(sch.get_block("B"))
     outer, _ = sch.split(j, [None, 2])
     sch.reverse_compute_at(sch.get_block("C"), outer)
-    assert extents(sch, "C") == ["6", "3", "1", "4", "2"]
+    assert loop_extents(sch, "C") == ["6", "3", "1", "4", "2"]
 
 
 def test_a_consumer_that_reads_backwards_is_solved_for() -> None:

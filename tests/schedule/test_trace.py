@@ -103,7 +103,7 @@ def test_every_new_loop_says_which_step_and_line_made_it() -> None:
     assert span is not None
     assert (span.kind, span.name) == ("schedule", "split#3")
     assert span.file == __file__
-    assert "test_trace.py" in sch.trace.steps[2].where
+    assert __file__ in sch.trace.steps[2].where
 
 
 def test_a_copy_goes_its_own_way() -> None:
@@ -168,7 +168,7 @@ def test_checking_after_each_step_finds_a_primitive_that_lies(
     sch = Schedule(te.create_prim_func([a, b]), check="each")
     wrong = te.compute((6,), lambda i: a[i] + 2.0, name="B")
     other = te.create_prim_func([a, wrong])
-    monkeypatch.setattr("irkit.schedule.marks.mark", lambda *_: other)
+    monkeypatch.setattr("irkit.schedule.on_marks.mark", lambda *_: other)
     before = sch.func
     with pytest.raises(ScheduleError, match="changed the meaning"):
         sch.unroll(sch.get_loops(sch.get_block("B"))[0])

@@ -10,6 +10,7 @@ from irkit.ir import BOOL, F32, F64, I32, I64, Add, Cast, Const, Mul, as_int
 
 
 def matrix(rows: object = 4, columns: object = 5, name: str = "A") -> te.Tensor:
+    """Make a placeholder with two axes."""
     return te.placeholder((rows, columns), name=name)  # pyright: ignore[reportArgumentType] -- a size of any type
 
 
@@ -50,7 +51,7 @@ def test_a_tensor_without_axes_stands_for_its_element() -> None:
 
 
 def test_a_stage_remembers_the_line_that_made_it() -> None:
-    a = matrix()
+    a = te.placeholder((4, 5), name="A")
     c = te.compute((4, 5), lambda i, j: a[i, j], name="C")
     d = a + 1.0
     for tensor, name in ((a, "A"), (c, "C"), (d, "add")):

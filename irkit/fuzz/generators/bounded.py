@@ -31,7 +31,7 @@ from irkit.ir import (
     Var,
 )
 from irkit.te import ComputeOp, PlaceholderOp, Reduce, Tensor, TensorRead, operations_of
-from irkit.te import numpy_meaning as meaning
+from irkit.te.numpy_meaning import BINARY, array_type, call, convert, full_of, invert, negate
 
 
 def evaluate_bounded(
@@ -52,7 +52,7 @@ def evaluate_bounded(
 
 def _final(found: Near) -> tuple[Array, Array | None]:
     """Round to the type; that counts as an error too."""
-    value = found.value.astype(meaning.array_type(found.dtype))
+    value = found.value.astype(array_type(found.dtype))
     if found.error is None or not found.dtype.is_float:
         return value, found.error
     rounding = near.rounded(found.value, found.error, found.dtype)
@@ -150,7 +150,7 @@ class Grid:
     def _node(self, expr: Expr) -> Near:
         match expr:
             case Const(value, dtype):
-                return near.exactly(meaning.full_of(value, dtype), dtype)
+                return near.exactly(full_of(value, dtype), dtype)
             case Var():
                 return self.symbols[expr]
             case TensorRead():
@@ -165,7 +165,7 @@ class Grid:
                 return Near(-self._of(a).value, self._of(a).error, expr.dtype)
             case Compare(a, b) if a.dtype.is_float:
                 x, y = self._of(a), self._of(b)
-                found = meaning.BINARY[type(expr)](x.value, y.value)
+                found = BINARY[type(expr)](x.value, y.value)
                 return near.compared(x, y, found, expr.dtype)
             case Binary(a, b) if expr.dtype.is_float:
                 return self._arithmetic(expr, self._of(a), self._of(b))
@@ -183,7 +183,7 @@ class Grid:
             case Div():
                 return near.rounded(*near.quotient(a, b), expr.dtype)
             case Min() | Max():
-                found = meaning.BINARY[type(expr)](a.value, b.value)
+                found = BINARY[type(expr)](a.value, b.value)
                 if a.error is None and b.error is None:
                     return Near(found, None, expr.dtype)
                 return Near(found, np.maximum(near.off(a), near.off(b)), expr.dtype)
@@ -195,25 +195,25 @@ class Grid:
         match expr:
             case Binary(a, b):
                 args = [self._of(a), self._of(b)]
-                value = meaning.BINARY[type(expr)](args[0].value, args[1].value)
+                value = BINARY[type(expr)](args[0].value, args[1].value)
             case Neg(a):
                 args = [self._of(a)]
-                value = meaning.negate(args[0].value)
+                value = negate(args[0].value)
             case Not(a):
                 args = [self._of(a)]
-                value = meaning.invert(args[0].value)
+                value = invert(args[0].value)
             case Call(name, given):
                 args = [self._of(arg) for arg in given]
-                value = meaning.call(name, [arg.value for arg in args], args[0].dtype)
+                value = call(name, [arg.value for arg in args], args[0].dtype)
             case _:
                 raise NotImplementedError(f"no meaning for {type(expr).__name__}")
         return Near(value, near.unsure(args, np.shape(value)), expr.dtype)
 
     def _cast(self, given: Near, expr: Cast) -> Near:
-        value = meaning.convert(given.value, expr.dtype)
+        value = convert(given.value, expr.dtype)
         if not expr.dtype.is_float:
             if given.dtype.is_float and given.error is not None:
-                apart = meaning.convert(given.value - given.error, expr.dtype) != meaning.convert(
+                apart = convert(given.value - given.error, expr.dtype) != convert(
                     given.value + given.error, expr.dtype
                 )
                 return Near(value, np.where(apart, np.inf, 0.0), expr.dtype)

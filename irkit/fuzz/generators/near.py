@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.ir import DType
-from irkit.te import numpy_meaning as meaning
+from irkit.te.numpy_meaning import call
 
 Array: TypeAlias = NDArray[Any]
 
@@ -150,7 +150,7 @@ def called(name: str, args: Sequence[Near], dtype: DType) -> Near:
 
 
 def _function(name: str, args: list[Array]) -> Array:
-    from_f64 = meaning.call(name, args, _F64)
+    from_f64 = call(name, args, _F64)
     return np.asarray(from_f64)
 
 
