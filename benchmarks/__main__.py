@@ -1,23 +1,17 @@
 """Run every benchmark: ``python -m benchmarks``."""
 
-from benchmarks import (
-    compiler,
-    fuzzing,
-    inspector,
-    models,
-    parallel,
-    rewriting,
-    schedules,
-    tracing,
-    vector_math,
-)
+from benchmarks.compiler import overhead, rewriting, tracing
+from benchmarks.fuzz import case_rate
+from benchmarks.inspector import large_traces
+from benchmarks.native_code import models, parallel, vector_math
+from benchmarks.schedules import examples
 
 models.main()
-compiler.main()
-fuzzing.main()
-inspector.main()
+overhead.main()
+case_rate.main()
+large_traces.main()
 parallel.main()
 rewriting.main()
-schedules.main()
+examples.main()
 tracing.main()
 vector_math.main()

@@ -1,5 +1,5 @@
 """``python -m irkit`` is the ``irkit`` command."""
 
-from irkit.cli import main
+from irkit.cli.verbs import main
 
 main()

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib import import_module, util
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -98,6 +98,16 @@ def test_a_copy_without_links_installs_runs_and_passes_its_tests(tmp_path: Path)
 @pytest.mark.parametrize("name", ["simplify", "unroll_loops"])
 def test_a_pass_and_its_file_share_a_name_and_the_folder_gives_the_function(name: str) -> None:
     folder = import_module("irkit.passes.loop")
-    file = import_module(f"irkit.passes.loop.{name}")
+    function = getattr(folder, name)
+    file = import_module(function.function.__module__)
+    assert file.__name__.rpartition(".")[2] == name
+    assert getattr(file, name) is function
+    assert getattr(import_module(file.__name__.rpartition(".")[0]), name) is file
+
+
+@pytest.mark.parametrize("name", ["lower", "build", "compile"])
+def test_a_way_down_and_its_file_share_a_name_and_the_folder_gives_the_function(name: str) -> None:
+    folder = import_module("irkit.phases")
+    file = import_module(f"irkit.phases.{name}")
     assert getattr(folder, name) is getattr(file, name)
-    assert util.find_spec(f"irkit.passes.loop.{name}") is not None
+    assert getattr(irkit, name) is getattr(file, name)

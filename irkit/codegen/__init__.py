@@ -4,21 +4,22 @@ llvm_lazy,
 llvm_expr, llvm_layout, pool, pool_text and llvm_parallel (parallel loops), llvm_record, llvm_stmt,
 llvm_module, llvm_stub; then masked_stores, object, and executor for models."""
 
-from irkit.codegen.executor import (
+from irkit.codegen.executor_plan import (
     ALIGNMENT,
-    ENTRY,
     Copy,
+    ExecutorPlan,
     KernelCall,
-    Place,
-    Plan,
+    TensorPlace,
     TensorSpec,
-    emit_executor,
 )
-from irkit.codegen.host import complete, host_target, runnable
-from irkit.codegen.llvm_layout import OUT_OF_MEMORY
-from irkit.codegen.llvm_module import EMITTER_VERSION, assertions, emit, emit_stubs
-from irkit.codegen.llvm_record import record_size
-from irkit.codegen.llvm_stub import (
+from irkit.codegen.llvm.builder.exits import OUT_OF_MEMORY
+from irkit.codegen.llvm.builder.types import quoted, symbol
+from irkit.codegen.llvm.compiler.host import complete, host_target, runnable
+from irkit.codegen.llvm.compiler.object_file import assembly, compile_object, optimise
+from irkit.codegen.llvm.compiler.processor import NEVER_USED
+from irkit.codegen.llvm.module.executor import ENTRY, emit_executor
+from irkit.codegen.llvm.module.module import EMITTER_VERSION, assertions, emit, emit_stubs
+from irkit.codegen.llvm.module.stub import (
     BAD_ARGUMENT,
     BF16_SYMBOL,
     NDARRAY_SYMBOL,
@@ -28,15 +29,13 @@ from irkit.codegen.llvm_stub import (
     stub_symbol,
     written,
 )
-from irkit.codegen.llvm_types import quoted, symbol
-from irkit.codegen.object import assembly, compile_object, optimise
-from irkit.codegen.pool import DISMISS as POOL_DISMISS
-from irkit.codegen.pool import ENTER, emit_pool, serial_because
-from irkit.codegen.pool import FORKED as POOL_FORKED
-from irkit.codegen.pool import MAX_THREADS as MAX_POOL_THREADS
-from irkit.codegen.pool import RESIZE as POOL_RESIZE
-from irkit.codegen.pool import THREADS as POOL_THREADS
-from irkit.codegen.processor import NEVER_USED
+from irkit.codegen.llvm.parallel.pool import DISMISS as POOL_DISMISS
+from irkit.codegen.llvm.parallel.pool import ENTER, emit_pool, serial_because
+from irkit.codegen.llvm.parallel.pool import FORKED as POOL_FORKED
+from irkit.codegen.llvm.parallel.pool import MAX_THREADS as MAX_POOL_THREADS
+from irkit.codegen.llvm.parallel.pool import RESIZE as POOL_RESIZE
+from irkit.codegen.llvm.parallel.pool import THREADS as POOL_THREADS
+from irkit.codegen.llvm.statements.assertion_record import record_size
 
 __all__ = [
     "ALIGNMENT",
@@ -55,9 +54,9 @@ __all__ = [
     "POOL_RESIZE",
     "POOL_THREADS",
     "Copy",
+    "ExecutorPlan",
     "KernelCall",
-    "Place",
-    "Plan",
+    "TensorPlace",
     "TensorSpec",
     "array_fields",
     "assembly",

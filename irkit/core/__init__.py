@@ -2,8 +2,6 @@
 small."""
 
 from irkit.core.analysis import analysis
-from irkit.core.annotations import checks, structs_within
-from irkit.core.descend import Visit, allowed, carried, descend
 from irkit.core.errors import (
     DTypeError,
     FormatError,
@@ -14,9 +12,9 @@ from irkit.core.errors import (
     ScheduleError,
     ShapeError,
 )
-from irkit.core.files import replacing
-from irkit.core.malformed import malformed
-from irkit.core.marked import marked
+from irkit.core.field_checks import check_fields, field_predicates, structs_within
+from irkit.core.files import atomic_write
+from irkit.core.fixpoint import fixpoint
 from irkit.core.module import (
     Codec,
     Function,
@@ -26,7 +24,6 @@ from irkit.core.module import (
     Problem,
     print_function,
 )
-from irkit.core.names import ALIAS, Names, Printed, is_printable, mangled
 from irkit.core.node import (
     Attrs,
     AttrScalar,
@@ -42,15 +39,16 @@ from irkit.core.node import (
     uses,
     with_fields,
 )
-from irkit.core.origin import user_span
 from irkit.core.recorder import Application, Recorder, Remark, current_recorder, recording, remark
 from irkit.core.rewrite import any_node, free_symbols, fresh, rewrite, substitute
 from irkit.core.rules import Rule, Rules, first
 from irkit.core.same import equal, same, same_data, structural_hash
-from irkit.core.span import Span
-from irkit.core.stable import until_stable
+from irkit.core.span import Span, user_span
 from irkit.core.target import Target, as_target
-from irkit.core.tokens import MOST_PAGE_BYTES, Coloured, page, token_class, tokens
+from irkit.core.text.excerpt import annotate_source
+from irkit.core.text.names import ALIAS, Names, Printed, is_printable, mangled
+from irkit.core.text.tokens import MOST_PAGE_BYTES, Coloured, page, token_class, tokens
+from irkit.core.visit import Visit, allowed, visit, with_span_of
 from irkit.core.walk import count_nodes, postorder, symbols_bound, symbols_used, walk
 
 __all__ = [
@@ -90,31 +88,30 @@ __all__ = [
     "Visit",
     "allowed",
     "analysis",
+    "annotate_source",
     "any_node",
     "as_target",
+    "atomic_write",
     "binders",
-    "carried",
-    "checks",
+    "check_fields",
     "children",
     "count_nodes",
     "current_recorder",
-    "descend",
     "equal",
+    "field_predicates",
     "fields",
     "first",
+    "fixpoint",
     "free_symbols",
     "fresh",
     "is_printable",
-    "malformed",
     "mangled",
-    "marked",
     "page",
     "parts",
     "postorder",
     "print_function",
     "recording",
     "remark",
-    "replacing",
     "rewrite",
     "same",
     "same_data",
@@ -125,9 +122,10 @@ __all__ = [
     "symbols_used",
     "token_class",
     "tokens",
-    "until_stable",
     "user_span",
     "uses",
+    "visit",
     "walk",
     "with_fields",
+    "with_span_of",
 ]

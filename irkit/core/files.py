@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Generator[Path]:
     """Give a path to write to, which takes the place of ``path`` when the block ends well.
 
     Whatever stops the block leaves the old file, and no new one beside it. Raises: OSError, at

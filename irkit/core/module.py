@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import msgspec
 
 from irkit.core.errors import IRKitError
-from irkit.core.names import Names
 from irkit.core.node import Node
-from irkit.core.tokens import page
+from irkit.core.text.names import Names
+from irkit.core.text.tokens import page
 
 
 class Function(Node, frozen=True, eq=False, weakref=True):

@@ -60,7 +60,7 @@ class Rules:
         self.name = name
         self.rules = tuple(_flattened(rules))
         self.bound = bound
-        self.table = _Table(self.rules)
+        self.table = _RuleTable(self.rules)
         self.__qualname__ = name
         seen: dict[str, Rule] = {}
         for rule in self.rules:
@@ -112,10 +112,10 @@ class Rules:
 
     def restless(self, rule: Rule, node: Node) -> IRKitError:
         """Say that a rule still fires where the bound is reached."""
-        return not_at_rest(f"{rule.name}' of '{self.name}", self.bound, node)
+        return no_fixpoint(f"{rule.name}' of '{self.name}", self.bound, node)
 
 
-def not_at_rest(name: str, bound: int, node: object) -> IRKitError:
+def no_fixpoint(name: str, bound: int, node: object) -> IRKitError:
     """Say that something still changes what it is given after ``bound`` rounds."""
     where = f" at {type(node).__name__}" if isinstance(node, Node) else ""
     return IRKitError(
@@ -125,7 +125,7 @@ def not_at_rest(name: str, bound: int, node: object) -> IRKitError:
     )
 
 
-class _Table(dict[type[Node], Fire | None]):
+class _RuleTable(dict[type[Node], Fire | None]):
     """For each class of nodes one function over the rules about it; None where there are none."""
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:

@@ -7,80 +7,84 @@ isolated_kernel; explain (where), crash_file, crash, replay (a failed pass expla
 sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
 regression (the smallest case that fails, and a test of it); command, command_replay."""
 
-from irkit.debug.bisect import Culprit, bisect, guilty_rewrites
-from irkit.debug.carrying import carrying_step
-from irkit.debug.case import Case, Failure, Size, failure_of, find_case, size_of_case
-from irkit.debug.check import Options, Verdict, check, is_trusted, verdicts
-from irkit.debug.child import Child, ChildDied, Limits
-from irkit.debug.compare import Difference
-from irkit.debug.contracts import (
-    Breach,
-    assert_contracts,
-    contracts,
-    differing_elsewhere,
-    equal_structure,
-)
-from irkit.debug.crash import failure_traceback, versions, write_crash
-from irkit.debug.crash_file import Crash, read_crash
-from irkit.debug.explain import explain
-from irkit.debug.golden import golden_diff, phase_texts, write_golden
-from irkit.debug.guard import Guard, with_guard
-from irkit.debug.guarded import Flush, GuardedKernel, Yard
-from irkit.debug.idle import Idle, idle_passes
-from irkit.debug.inputs import InputSet, input_sets
-from irkit.debug.isolate import Isolation, isolate, time_limit
-from irkit.debug.isolated_kernel import KernelHalted, run_kernel
-from irkit.debug.lines import Lines
-from irkit.debug.native import NativeWorker
-from irkit.debug.primitives import (
+from irkit.debug.bisect.bisect import bisect, guilty_rewrites
+from irkit.debug.bisect.culprit import Culprit
+from irkit.debug.check.check import check, verdicts
+from irkit.debug.check.difference import Difference
+from irkit.debug.check.options import CheckOptions
+from irkit.debug.check.schedule_steps import (
     NO_SCHEDULE,
     PrimitiveFailed,
     schedule_steps,
     scheduled_steps,
 )
-from irkit.debug.printing import Printing, file_name
-from irkit.debug.reduce import Reduced, reduce
-from irkit.debug.regression import regression_test, write_case
-from irkit.debug.remarks import Said, remarks
-from irkit.debug.replay import Replayed, crash_pipeline, replay
-from irkit.debug.summary import PassRow, RuleRow, summarize, summarize_rules
-from irkit.debug.table import console, pass_table, rule_table, verdict_table
-from irkit.debug.timing import chrome_trace, time_table
+from irkit.debug.check.verdict import Verdict, is_trusted
+from irkit.debug.contracts.breach import Breach
+from irkit.debug.contracts.contracts import assert_contracts, contracts
+from irkit.debug.contracts.hash_seeds import differing_elsewhere
+from irkit.debug.contracts.levels import equal_structure
+from irkit.debug.crash.explanation import explain
+from irkit.debug.crash.folder import Crash, read_crash
+from irkit.debug.crash.isolation_policy import IsolationPolicy
+from irkit.debug.crash.material import failure_traceback
+from irkit.debug.crash.replay import Replayed, crash_pipeline, replay
+from irkit.debug.crash.versions import versions
+from irkit.debug.crash.writer import write_crash
+from irkit.debug.execution.guard_pages import Flush, GuardedKernel, GuardedMemory
+from irkit.debug.execution.inputs import InputSet, input_sets
+from irkit.debug.execution.native_worker import NativeWorker
+from irkit.debug.isolation.kernels import KernelHalted, run_kernel
+from irkit.debug.isolation.passes import Isolation, time_limit
+from irkit.debug.isolation.trace_step import trace_step
+from irkit.debug.processes.child import Child, ChildDied, Limits
+from irkit.debug.processes.isolated_call import isolate
+from irkit.debug.reduce.case import CaseSize, FailingCase, size_of_case
+from irkit.debug.reduce.failure import Failure, failure_of, find_case
+from irkit.debug.reduce.reduce import Reduced, reduce
+from irkit.debug.reduce.regression import regression_test, write_case
+from irkit.debug.report.console import console
+from irkit.debug.report.golden_files import golden_diff, phase_texts, write_golden
+from irkit.debug.report.line_table import NodeLines
+from irkit.debug.report.pass_times import chrome_trace, time_table
+from irkit.debug.report.remarks import LocatedRemark, remarks
+from irkit.debug.report.step_printer import StepPrinter, file_name
+from irkit.debug.report.summary import PassRow, RuleRow, summarize, summarize_rules
+from irkit.debug.report.tables import pass_table, rule_table, verdict_table
+from irkit.debug.report.unused_passes import UnusedPass, unused_passes
 
 __all__ = [
     "NO_SCHEDULE",
     "Breach",
-    "Case",
+    "CaseSize",
+    "CheckOptions",
     "Child",
     "ChildDied",
     "Crash",
     "Culprit",
     "Difference",
+    "FailingCase",
     "Failure",
     "Flush",
-    "Guard",
     "GuardedKernel",
-    "Idle",
+    "GuardedMemory",
     "InputSet",
     "Isolation",
+    "IsolationPolicy",
     "KernelHalted",
     "Limits",
-    "Lines",
+    "LocatedRemark",
     "NativeWorker",
-    "Options",
+    "NodeLines",
     "PassRow",
     "PrimitiveFailed",
-    "Printing",
     "Reduced",
     "Replayed",
     "RuleRow",
-    "Said",
-    "Size",
+    "StepPrinter",
+    "UnusedPass",
     "Verdict",
-    "Yard",
     "assert_contracts",
     "bisect",
-    "carrying_step",
     "check",
     "chrome_trace",
     "console",
@@ -95,7 +99,6 @@ __all__ = [
     "find_case",
     "golden_diff",
     "guilty_rewrites",
-    "idle_passes",
     "input_sets",
     "is_trusted",
     "isolate",
@@ -115,10 +118,11 @@ __all__ = [
     "summarize_rules",
     "time_limit",
     "time_table",
+    "trace_step",
+    "unused_passes",
     "verdict_table",
     "verdicts",
     "versions",
-    "with_guard",
     "write_case",
     "write_crash",
     "write_golden",

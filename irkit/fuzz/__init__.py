@@ -7,16 +7,12 @@ process); planted, mutants, users, score, command_teeth; hunting (are planted bu
 samples); hostile; pass_check (a decorator for users' tests)."""
 
 from irkit.debug import InputSet
-from irkit.fuzz.coverage import never_drawn
+from irkit.fuzz.check_pass import PassCase, PassCheck, PassRefuted, check_pass
 from irkit.fuzz.generators import KINDS, Kind, Sample, Unusable
-from irkit.fuzz.judging import Outcome, judge
-from irkit.fuzz.kernels import KERNELS
-from irkit.fuzz.pass_check import PassCase, PassCheck, PassRefuted, check_pass
-from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.programs import arguments, prim_funcs
-from irkit.fuzz.sample import draw_sample
-from irkit.fuzz.shrinking import parse_sample, read_sample
-from irkit.fuzz.strategies import (
+from irkit.fuzz.generators.coverage import never_drawn
+from irkit.fuzz.generators.draw_sample import draw_sample
+from irkit.fuzz.generators.loops.loop_functions import arguments, prim_funcs
+from irkit.fuzz.generators.strategies import (
     graphs,
     onnx_models,
     pipelines,
@@ -25,6 +21,10 @@ from irkit.fuzz.strategies import (
     tensors_for,
     texts,
 )
+from irkit.fuzz.judge import Outcome, judge
+from irkit.fuzz.picks import Picks, picks_of
+from irkit.fuzz.seed_corpus.kernels import KERNELS
+from irkit.fuzz.shrink import parse_sample, read_sample
 
 __all__ = [
     "KERNELS",

@@ -43,7 +43,7 @@ def picks_of(number: int) -> Picks:
     return Picks(random.Random(number).randrange)
 
 
-def led(lead: Sequence[int], picks: Picks) -> Picks:
+def beginning_with(lead: Sequence[int], picks: Picks) -> Picks:
     """Make the first choices as a list says, the highest there is for one that is too high, and the
     others as ``picks`` does."""
     left = iter(lead)

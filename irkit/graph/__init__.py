@@ -17,17 +17,17 @@ from irkit.graph.function import GraphFunc
 from irkit.graph.infer import array_type, type_of, written_type
 from irkit.graph.interp import Result, arrays_of, intermediates, interpret
 from irkit.graph.level import GRAPH_LEVEL, GRAPH_NODES, WHOLE_GRAPH_LEVEL
-from irkit.graph.memory import MemoryPlan, Slot, memory_plan, recorded_plan, without_plan
+from irkit.graph.memory import MemoryPlan, MemorySlot, memory_plan, recorded_plan, without_plan
 from irkit.graph.nodes import (
     Apply,
     Bind,
     Body,
     Constant,
-    If,
+    GraphIf,
+    GraphStep,
     Invoke,
     Lambda,
     Op,
-    Step,
     Tuple,
     TupleGet,
     Value,
@@ -38,15 +38,15 @@ from irkit.graph.ops import (
     Arrays,
     Attribute,
     Kind,
+    OpOptions,
     OpSpec,
-    Options,
     as_attrs,
     attributes,
     op_spec,
     same_shape,
 )
-from irkit.graph.parse import parse, parse_module
-from irkit.graph.script import script
+from irkit.graph.text.printer import script
+from irkit.graph.text.reader import parse, parse_module
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
 from irkit.graph.verify import verify
 
@@ -67,17 +67,17 @@ __all__ = [
     "Constant",
     "FuncType",
     "GraphFunc",
-    "If",
+    "GraphIf",
+    "GraphStep",
     "Invoke",
     "Kind",
     "Lambda",
     "MemoryPlan",
+    "MemorySlot",
     "Op",
+    "OpOptions",
     "OpSpec",
-    "Options",
     "Result",
-    "Slot",
-    "Step",
     "TensorType",
     "Tuple",
     "TupleGet",

@@ -24,11 +24,11 @@ from irkit.graph.nodes import (
     Bind,
     Body,
     Constant,
-    If,
+    GraphIf,
+    GraphStep,
     Invoke,
     Lambda,
     Op,
-    Step,
     Tuple,
     TupleGet,
     Value,
@@ -151,11 +151,11 @@ class Builder:
         span: Span | None = None,
     ) -> Value:
         """Bind the result of one of two bodies."""
-        return self.emit(If(cond, then, otherwise), name, span=span)
+        return self.emit(GraphIf(cond, then, otherwise), name, span=span)
 
     def emit(
         self,
-        step: Step,
+        step: GraphStep,
         name: str = "v",
         *,
         type: Type | None = None,

@@ -6,22 +6,22 @@ from collections.abc import Callable, Collection, Iterator
 from irkit.core import Node, children, postorder, substitute, walk, with_fields
 from irkit.graph.arrays import ArrayData
 from irkit.graph.function import GraphFunc
-from irkit.graph.nodes import Bind, Body, Constant, If, Lambda, Step, Value
+from irkit.graph.nodes import Bind, Body, Constant, GraphIf, GraphStep, Lambda, Value
 
 
-def operands(step: Step) -> tuple[Value, ...]:
+def operands(step: GraphStep) -> tuple[Value, ...]:
     """List the values that a step itself uses; what its bodies use is not among them."""
     if isinstance(step, (Body, Lambda)):
         return ()
     return tuple(child for child in children(step) if isinstance(child, Value))
 
 
-def bodies(step: Step) -> tuple[Body, ...]:
+def bodies(step: GraphStep) -> tuple[Body, ...]:
     """List the bodies that a step holds."""
     match step:
         case Body():
             return (step,)
-        case If(_, then, otherwise):
+        case GraphIf(_, then, otherwise):
             return (then, otherwise)
         case Lambda(_, body):
             return (body,)
@@ -29,10 +29,10 @@ def bodies(step: Step) -> tuple[Body, ...]:
             return ()
 
 
-def used_inside(step: Step) -> Iterator[Value]:
+def used_inside(step: GraphStep) -> Iterator[Value]:
     """List the values that a step uses, also deep in its bodies, once a use."""
     for node in walk(step):
-        if isinstance(node, Step):
+        if isinstance(node, GraphStep):
             yield from operands(node)
             if isinstance(node, Body):
                 yield node.result

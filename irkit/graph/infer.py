@@ -6,11 +6,11 @@ from irkit.graph.nodes import (
     Apply,
     Body,
     Constant,
-    If,
+    GraphIf,
+    GraphStep,
     Invoke,
     Lambda,
     Op,
-    Step,
     Tuple,
     TupleGet,
     Value,
@@ -25,7 +25,7 @@ def array_type(data: ArrayData) -> TensorType:
     return TensorType(tuple(Const(extent, I64) for extent in data.shape), from_numpy(data.dtype))
 
 
-def type_of(step: Step) -> Type:
+def type_of(step: GraphStep) -> Type:
     """Infer the type of a step.
 
     Raises: ShapeError, DTypeError, OptionError or IRKitError if operands do not fit; AssertionError
@@ -46,7 +46,7 @@ def type_of(step: Step) -> Type:
             return FuncType(tuple(param.type for param in params), body.result.type)
         case Body(_, result):
             return result.type
-        case If(cond, then, otherwise):
+        case GraphIf(cond, then, otherwise):
             return _chosen(cond, then, otherwise)
         case Invoke():
             raise AssertionError("the type of an Invoke is declared where it is bound")

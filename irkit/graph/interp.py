@@ -16,11 +16,11 @@ from irkit.graph.nodes import (
     Bind,
     Body,
     Constant,
-    If,
+    GraphIf,
+    GraphStep,
     Invoke,
     Lambda,
     Op,
-    Step,
     Tuple,
     TupleGet,
     Value,
@@ -47,20 +47,20 @@ MAX_CALLS = 1000
 class Closure:
     """A function value: a lambda and the values around it."""
 
-    def __init__(self, code: Lambda, scope: "Scope") -> None:
+    def __init__(self, code: Lambda, scope: "CallEnvironment") -> None:
         self.code, self.scope = code, scope
 
 
-class Scope:
+class CallEnvironment:
     """The values of one call, and behind them those around its function."""
 
-    def __init__(self, outer: "Scope | None" = None) -> None:
+    def __init__(self, outer: "CallEnvironment | None" = None) -> None:
         self.values: dict[int, Result] = {}
         self.outer = outer
         self.sizes: dict[Var, int] = {} if outer is None else outer.sizes
 
     def __getitem__(self, value: Value) -> Result:
-        scope: Scope | None = self
+        scope: CallEnvironment | None = self
         while scope is not None:
             if id(value) in scope.values:
                 return scope.values[id(value)]
@@ -71,10 +71,10 @@ class Scope:
         self.values[id(value)] = result
 
 
-class Frame:
+class BodyFrame:
     """One body that is being run; its result goes to ``bind`` of the frame below."""
 
-    def __init__(self, body: Body, scope: Scope, bind: Bind | None, calls: int) -> None:
+    def __init__(self, body: Body, scope: CallEnvironment, bind: Bind | None, calls: int) -> None:
         self.body, self.scope, self.bind, self.calls = body, scope, bind, calls
         self.bindings = iter(body.bindings)
 
@@ -131,14 +131,14 @@ class _Machine:
     def run(self, inputs: Inputs) -> Result:
         if not isinstance(self.entry, GraphFunc):
             raise IRKitError(f"{self.entry.name!r} is no graph function")
-        func, scope = self.entry, Scope()
+        func, scope = self.entry, CallEnvironment()
         for param, array in zip(func.params, _in_order(func, inputs), strict=True):
             scope[param] = self._widened(np.asarray(array))
             self._see(param, scope[param])
         _check_shapes(func, [cast(Array, scope[param]) for param in func.params], scope.sizes)
-        return self._finish(Frame(func.body, scope, None, 0))
+        return self._finish(BodyFrame(func.body, scope, None, 0))
 
-    def _finish(self, frame: Frame) -> Result:
+    def _finish(self, frame: BodyFrame) -> Result:
         """Run bodies until the outermost is done."""
         stack = [frame]
         while True:
@@ -156,15 +156,15 @@ class _Machine:
             stack[-1].scope[top.bind.var] = result
             self._see(top.bind.var, result)
 
-    def _step(self, frame: Frame, bind: Bind) -> Frame | None:
+    def _step(self, frame: BodyFrame, bind: Bind) -> BodyFrame | None:
         """Run one binding, or open the body that computes it."""
         scope = frame.scope
         match bind.step:
             case Body() as body:
-                return Frame(body, scope, bind, frame.calls)
-            case If(cond, then, otherwise):
+                return BodyFrame(body, scope, bind, frame.calls)
+            case GraphIf(cond, then, otherwise):
                 chosen = then if bool(scope[cond]) else otherwise
-                return Frame(chosen, scope, bind, frame.calls)
+                return BodyFrame(chosen, scope, bind, frame.calls)
             case Apply(callee, args):
                 closure = scope[callee]
                 assert isinstance(closure, Closure)
@@ -185,22 +185,22 @@ class _Machine:
     def _call(
         self,
         code: Lambda | GraphFunc,
-        outer: Scope | None,
+        outer: CallEnvironment | None,
         given: list[Result],
         bind: Bind,
-        frame: Frame,
-    ) -> Frame:
+        frame: BodyFrame,
+    ) -> BodyFrame:
         if frame.calls >= MAX_CALLS:
             raise IRKitError(f"calls are nested more than {MAX_CALLS} deep at {bind.var.name!r}")
-        scope = Scope(outer)
+        scope = CallEnvironment(outer)
         for param, value in zip(code.params, given, strict=True):
             scope[param] = value
             self._see(param, value)
         if isinstance(code, GraphFunc):
             _check_shapes(code, [cast(Array, value) for value in given], scope.sizes)
-        return Frame(code.body, scope, bind, frame.calls + 1)
+        return BodyFrame(code.body, scope, bind, frame.calls + 1)
 
-    def _plain(self, step: Step, scope: Scope) -> Result:
+    def _plain(self, step: GraphStep, scope: CallEnvironment) -> Result:
         match step:
             case Op(name, args, attrs):
                 arrays = [cast(Array, scope[arg]) for arg in args]
@@ -221,7 +221,7 @@ class _Machine:
             raise IRKitError(f"{name!r} is called, but a function alone was given, and no module")
         return self.module[name]
 
-    def _loops(self, name: str, given: list[Result], var: Value, scope: Scope) -> Result:
+    def _loops(self, name: str, given: list[Result], var: Value, scope: CallEnvironment) -> Result:
         """Run a loop function, which writes its results into its last parameters."""
         target = self._target(name)
         if not isinstance(target, PrimFunc):

@@ -12,7 +12,7 @@ from irkit.graph.nodes import (
     Bind,
     Body,
     Constant,
-    If,
+    GraphIf,
     Invoke,
     Lambda,
     Op,
@@ -20,8 +20,8 @@ from irkit.graph.nodes import (
     TupleGet,
     Value,
 )
-from irkit.graph.parse import parse
-from irkit.graph.script import listing, script, symbols_in_order
+from irkit.graph.text.printer import listing, script, symbols_in_order
+from irkit.graph.text.reader import parse
 from irkit.graph.types import FuncType, TensorType, TupleType
 from irkit.graph.verify import verify
 from irkit.ir import LOOP_LEVEL, Expr
@@ -33,7 +33,7 @@ GRAPH_NODES: tuple[type[Node], ...] = (
     Apply,
     Body,
     Constant,
-    If,
+    GraphIf,
     Invoke,
     Lambda,
     Op,

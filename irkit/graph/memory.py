@@ -21,7 +21,7 @@ ALIGNMENT = 64
 _SIZE, _SLOT = "arena_size", "slot_"
 
 
-class Slot(msgspec.Struct, frozen=True):
+class MemorySlot(msgspec.Struct, frozen=True):
     """Where one tensor lives: tensor ``item`` of the value named ``value`` (0 unless it is a
     tuple).
 
@@ -35,7 +35,7 @@ class Slot(msgspec.Struct, frozen=True):
     first: int
     last: int
 
-    def overlaps(self, other: "Slot") -> bool:
+    def overlaps(self, other: "MemorySlot") -> bool:
         """Say whether both are alive at some time."""
         return self.first <= other.last and other.first <= self.last
 
@@ -44,14 +44,14 @@ class MemoryPlan(msgspec.Struct, frozen=True):
     """An arena of ``size`` bytes and the slots in it, in order of their bindings."""
 
     size: int
-    slots: tuple[Slot, ...]
+    slots: tuple[MemorySlot, ...]
 
     @property
     def unshared(self) -> int:
         """Bytes that the slots would take side by side."""
         return sum(_aligned(slot.size) for slot in self.slots)
 
-    def slot(self, value: str, item: int = 0) -> Slot | None:
+    def slot(self, value: str, item: int = 0) -> MemorySlot | None:
         """Find the slot of a tensor; None if it does not live in the arena."""
         for slot in self.slots:
             if slot.value == value and slot.item == item:
@@ -76,12 +76,12 @@ def recorded_plan(func: GraphFunc) -> MemoryPlan | None:
     attrs = dict(func.attrs)
     if _SIZE not in attrs:
         return None
-    slots: list[Slot] = []
+    slots: list[MemorySlot] = []
     try:
         for key, rows in attrs.items():
             if key.startswith(_SLOT):
                 found = msgspec.convert(rows, tuple[tuple[int, int, int, int, int], ...])
-                slots += [Slot(key.removeprefix(_SLOT), *row) for row in found]
+                slots += [MemorySlot(key.removeprefix(_SLOT), *row) for row in found]
         return MemoryPlan(msgspec.convert(attrs[_SIZE], int), tuple(slots))
     except msgspec.ValidationError as error:
         raise IRKitError(f"the memory plan of {func.name!r} is damaged: {error}") from None
@@ -109,11 +109,11 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
     """
     lives = sorted(_lives(func), key=lambda life: -(life.size or 0))
     taken = _Taken(len(lives))
-    slots: list[Slot] = []
+    slots: list[MemorySlot] = []
     for life in lives:
         assert life.size is not None
         offset = taken.place(life.first, life.last, _aligned(life.size))
-        slots.append(Slot(life.value, life.item, offset, life.size, life.first, life.last))
+        slots.append(MemorySlot(life.value, life.item, offset, life.size, life.first, life.last))
     size = max((slot.offset + _aligned(slot.size) for slot in slots), default=0)
     return MemoryPlan(size, tuple(sorted(slots, key=lambda s: (s.first, s.value, s.item))))
 

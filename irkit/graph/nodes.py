@@ -20,17 +20,17 @@ class Value(Node, frozen=True, eq=False):
     type: Type
 
 
-class Step(Node, frozen=True, eq=False):
+class GraphStep(Node, frozen=True, eq=False):
     """Be the base of right-hand sides."""
 
 
-class Constant(Step, frozen=True, eq=False):
+class Constant(GraphStep, frozen=True, eq=False):
     """An array known at compile time."""
 
     data: ArrayData
 
 
-class Op(Step, frozen=True, eq=False):
+class Op(GraphStep, frozen=True, eq=False):
     """An operator of the table ``irkit.graph.OPS`` applied to values."""
 
     name: str
@@ -38,14 +38,14 @@ class Op(Step, frozen=True, eq=False):
     attrs: Attrs = ()
 
 
-class Apply(Step, frozen=True, eq=False):
+class Apply(GraphStep, frozen=True, eq=False):
     """A function value called."""
 
     callee: Value
     args: tuple[Value, ...]
 
 
-class Invoke(Step, frozen=True, eq=False):
+class Invoke(GraphStep, frozen=True, eq=False):
     """A function of the module called by its name: another graph function, or a loop function,
     which fills its last parameters."""
 
@@ -53,13 +53,13 @@ class Invoke(Step, frozen=True, eq=False):
     args: tuple[Value, ...]
 
 
-class Tuple(Step, frozen=True, eq=False):
+class Tuple(GraphStep, frozen=True, eq=False):
     """Values put together."""
 
     items: tuple[Value, ...]
 
 
-class TupleGet(Step, frozen=True, eq=False):
+class TupleGet(GraphStep, frozen=True, eq=False):
     """One item of a tuple, counted from 0."""
 
     value: Value
@@ -70,18 +70,18 @@ class Bind(Node, frozen=True, eq=False):
     """Name the result of one step."""
 
     var: Binds[Value]
-    step: Step
+    step: GraphStep
     span: Span | None = None
 
 
-class Body(Step, frozen=True, eq=False):
+class Body(GraphStep, frozen=True, eq=False):
     """Bindings in order, and the value they are for."""
 
     bindings: tuple[Bind, ...]
     result: Value
 
 
-class If(Step, frozen=True, eq=False):
+class GraphIf(GraphStep, frozen=True, eq=False):
     """A choice by a bool scalar; only one body is run."""
 
     cond: Value
@@ -89,7 +89,7 @@ class If(Step, frozen=True, eq=False):
     otherwise: Body
 
 
-class Lambda(Step, frozen=True, eq=False):
+class Lambda(GraphStep, frozen=True, eq=False):
     """A function as a value; attribute ``composite`` names a pattern, ``fused`` marks a group that
     becomes one kernel."""
 

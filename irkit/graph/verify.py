@@ -6,7 +6,7 @@ from functools import partial
 from irkit.core import IRKitError, IRModule, Node, Problem, children, equal
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of, written_type
-from irkit.graph.nodes import Bind, Body, If, Invoke, Lambda, Step, Value
+from irkit.graph.nodes import Bind, Body, GraphIf, GraphStep, Invoke, Lambda, Value
 from irkit.graph.types import TensorType, TupleType, Type
 from irkit.ir import Buffer, Const, PrimFunc
 
@@ -14,15 +14,15 @@ from irkit.ir import Buffer, Const, PrimFunc
 def verify(program: GraphFunc | IRModule) -> list[Problem]:
     """List what is wrong with a graph function, or with the graph functions of a module."""
     if isinstance(program, GraphFunc):
-        return _Checker(program, None).problems
+        return _GraphChecker(program, None).problems
     found: list[Problem] = []
     for func in program.functions.values():
         if isinstance(func, GraphFunc):
-            found += _Checker(func, program).problems
+            found += _GraphChecker(func, program).problems
     return found
 
 
-class _Checker:
+class _GraphChecker:
     """Walk one function in the order of its text; what is still to do waits on a stack."""
 
     def __init__(self, func: GraphFunc, module: IRModule | None) -> None:
@@ -55,7 +55,7 @@ class _Checker:
         match step:
             case Body():
                 bodies = [partial(self._open, step, (), bind)]
-            case If(_, then, otherwise):
+            case GraphIf(_, then, otherwise):
                 bodies = [partial(self._open, side, (), bind) for side in (then, otherwise)]
             case Lambda(params, body):
                 bodies = [partial(self._open, body, params, bind)]
@@ -82,7 +82,7 @@ class _Checker:
                 bind,
             )
 
-    def _inferred(self, step: Step, bind: Bind) -> Type | None:
+    def _inferred(self, step: GraphStep, bind: Bind) -> Type | None:
         try:
             return type_of(step)
         except IRKitError as error:

@@ -14,20 +14,20 @@ parts together, waiting.js waits for runs, moves.js is where one can go, control
 keys do.
 """
 
-from irkit.inspector_web.align import Pair, align
-from irkit.inspector_web.blame import Blame
-from irkit.inspector_web.diff import Diff, Hunk, diff
-from irkit.inspector_web.graph_view import Box, Frame, GraphView, graph_view
-from irkit.inspector_web.highlight import Highlighter, Marks
-from irkit.inspector_web.lines import Ids, LineTable
-from irkit.inspector_web.native import Mapped, Native, native
-from irkit.inspector_web.nest import NestChange, NestRow, nest, nest_changes
-from irkit.inspector_web.origin import Chain, Link, Origins, origins
-from irkit.inspector_web.renaming import diff_up_to_names
-from irkit.inspector_web.rows import Row, inline, side_by_side, unfolded
-from irkit.inspector_web.search import Found, Touch, pickaxe, print_all, search
-from irkit.inspector_web.steps import Filter, StepRow, Steps
-from irkit.inspector_web.texts import GIVEN, FunctionText, Side, State, Text, Texts
+from irkit.inspector_web.diff.line_diff import Diff, Hunk, diff_lines
+from irkit.inspector_web.diff.rows import Row, inline, side_by_side, unfolded
+from irkit.inspector_web.diff.up_to_names import diff_up_to_names
+from irkit.inspector_web.runs.align import Pair, align
+from irkit.inspector_web.runs.steps import Filter, StepRow, Steps
+from irkit.inspector_web.text.highlight import Highlighter, Marks
+from irkit.inspector_web.text.lines import Ids, LineTable
+from irkit.inspector_web.text.texts import GIVEN, PrintedFunction, Side, State, Text, Texts
+from irkit.inspector_web.views.blame import Blame
+from irkit.inspector_web.views.graph_view import Box, GraphView, GroupFrame, graph_view
+from irkit.inspector_web.views.native import Mapped, NativeCode, native
+from irkit.inspector_web.views.nest import NestChange, NestRow, nest, nest_changes
+from irkit.inspector_web.views.origin import Chain, Link, Origins, origins
+from irkit.inspector_web.views.search import PickaxeHit, SearchHit, pickaxe, print_all, search
 
 __all__ = [
     "GIVEN",
@@ -36,10 +36,8 @@ __all__ = [
     "Chain",
     "Diff",
     "Filter",
-    "Found",
-    "Frame",
-    "FunctionText",
     "GraphView",
+    "GroupFrame",
     "Highlighter",
     "Hunk",
     "Ids",
@@ -47,21 +45,23 @@ __all__ = [
     "Link",
     "Mapped",
     "Marks",
-    "Native",
+    "NativeCode",
     "NestChange",
     "NestRow",
     "Origins",
     "Pair",
+    "PickaxeHit",
+    "PrintedFunction",
     "Row",
+    "SearchHit",
     "Side",
     "State",
     "StepRow",
     "Steps",
     "Text",
     "Texts",
-    "Touch",
     "align",
-    "diff",
+    "diff_lines",
     "diff_up_to_names",
     "graph_view",
     "inline",

@@ -14,8 +14,9 @@ from irkit.ir.analysis import (
     liveness,
     uses_of,
 )
+from irkit.ir.analysis.regions import block_reads, block_writes, infer_regions
 from irkit.ir.arith import Interval, Linear, bounds, linear, loop_ranges, prove, simplify
-from irkit.ir.arrays import from_numpy, numpy_dtype
+from irkit.ir.arith.fold import fold
 from irkit.ir.buffer import Buffer, Load, Ramp
 from irkit.ir.build import (
     as_int,
@@ -44,7 +45,7 @@ from irkit.ir.build import (
     select,
     seq,
 )
-from irkit.ir.choice import IfThenElse, Select
+from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import (
     BF16,
     BOOL,
@@ -112,23 +113,14 @@ from irkit.ir.facts import (
     no_unrolled_loops,
     no_vectorized_loops,
 )
-from irkit.ir.fold import fold
-from irkit.ir.function import PrimFunc, shape_vars
+from irkit.ir.function import PrimFunc, dimension_vars, shape_vars
 from irkit.ir.interp import Interpreted, StepLimit, evaluate, interpret
 from irkit.ir.intrinsics import INTRINSICS, Call, Intrinsic
 from irkit.ir.level import LOOP_LEVEL
-from irkit.ir.params import dimension_vars
-from irkit.ir.parse import parse, parse_expr, parse_module
+from irkit.ir.numpy_types import from_numpy, numpy_dtype
 from irkit.ir.pattern import ANY, ANY_FLOAT, ANY_INTEGER, Hole, hole
 from irkit.ir.peephole import peephole
-from irkit.ir.read_calls import float_from
-from irkit.ir.read_stmt import StmtReader
-from irkit.ir.regions import block_reads, block_writes, infer_regions
-from irkit.ir.scoped import Rewriter, conjuncts, visit_below
-from irkit.ir.script import options_text, quoted, script
-from irkit.ir.script_expr import ExprPrinter, TooDeep
-from irkit.ir.script_expr import literal as float_literal
-from irkit.ir.script_memo import Memo
+from irkit.ir.scoped_rewriter import Rewriter, conjuncts, visit_below
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
@@ -148,7 +140,14 @@ from irkit.ir.stmt import (
     Store,
     View,
 )
-from irkit.ir.verify import verify
+from irkit.ir.text.call_reader import float_from
+from irkit.ir.text.expr_printer import ExprPrinter, TooDeep
+from irkit.ir.text.expr_printer import literal as float_literal
+from irkit.ir.text.memo import Memo
+from irkit.ir.text.printer import options_text, quoted, script
+from irkit.ir.text.reader import parse, parse_expr, parse_module
+from irkit.ir.text.stmt_reader import StmtReader
+from irkit.ir.verify.statements import verify
 
 __all__ = [
     "ALIAS",
@@ -195,6 +194,7 @@ __all__ = [
     "Call",
     "Cast",
     "Compare",
+    "Conditional",
     "Const",
     "DType",
     "Dependences",
@@ -209,7 +209,6 @@ __all__ = [
     "For",
     "Hole",
     "If",
-    "IfThenElse",
     "Interpreted",
     "Interval",
     "Intrinsic",

@@ -6,7 +6,7 @@ from functools import reduce
 
 from irkit.core import DTypeError
 from irkit.ir.buffer import Ramp
-from irkit.ir.choice import IfThenElse, Select
+from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import BOOL, I64, DType, as_dtype, common
 from irkit.ir.expr import (
     EQ,
@@ -114,7 +114,7 @@ def select(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
 def if_then_else(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
     """Choose by a condition; only the chosen side is evaluated."""
     test, a, b = _choice(cond, then, otherwise)
-    return IfThenElse(test, a, b, a.dtype)
+    return Conditional(test, a, b, a.dtype)
 
 
 def _choice(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> tuple[Expr, Expr, Expr]:

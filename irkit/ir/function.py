@@ -4,8 +4,7 @@ from typing import Union
 
 from irkit.core import Attrs, Binds, Function, Span
 from irkit.ir.buffer import Buffer
-from irkit.ir.expr import Var
-from irkit.ir.params import dimension_vars
+from irkit.ir.expr import Expr, Var
 from irkit.ir.stmt import Stmt
 
 
@@ -27,3 +26,15 @@ class PrimFunc(Function, frozen=True, eq=False, weakref=True):
 def shape_vars(func: PrimFunc) -> tuple[Var, ...]:
     """List the variables that the shapes and strides of the parameters bind, in order."""
     return dimension_vars(func.params)
+
+
+def dimension_vars(params: tuple[Buffer | Var, ...]) -> tuple[Var, ...]:
+    """List the variables that stand alone as a dimension or stride of a parameter, in order."""
+    scalars = {param for param in params if isinstance(param, Var)}
+    found: dict[Var, None] = {}
+    for param in params:
+        dims: tuple[Expr, ...] = ()
+        if isinstance(param, Buffer):
+            dims = (*param.shape, *(param.strides or ()))
+        found.update((dim, None) for dim in dims if isinstance(dim, Var) and dim not in scalars)
+    return tuple(found)

@@ -4,12 +4,12 @@ from irkit.core import Codec, Level, Node, same
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType, dtype
 from irkit.ir.function import PrimFunc
-from irkit.ir.naming import symbols_in_order
-from irkit.ir.parse import parse
-from irkit.ir.script import listing, printed_statements, script
-from irkit.ir.script_expr import printed_classes
 from irkit.ir.stmt import Axis, Region
-from irkit.ir.verify import verify
+from irkit.ir.text.expr_printer import printed_classes
+from irkit.ir.text.names import symbols_in_order
+from irkit.ir.text.printer import listing, printed_statements, script
+from irkit.ir.text.reader import parse
+from irkit.ir.verify.statements import verify
 
 LOOP_NODES: tuple[type[Node], ...] = (
     PrimFunc,

@@ -4,6 +4,6 @@
 """
 
 from irkit.passes import graph, loop
-from irkit.passes.registry import BUILTIN
+from irkit.passes.registry import BUILTIN, installed_passes, is_user_pass
 
-__all__ = ["BUILTIN", "graph", "loop"]
+__all__ = ["BUILTIN", "graph", "installed_passes", "is_user_pass", "loop"]

@@ -2,13 +2,13 @@
 lowering, starting, building (kernels), calls, plan and compiling (models), placing, switches,
 command."""
 
-from irkit.phases.building import build
-from irkit.phases.compiling import compile, for_target
+from irkit.phases.build import build
+from irkit.phases.compile import compile, for_target
 from irkit.phases.default import DEFAULT, ORDER
 from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
-from irkit.phases.lowering import lower, trace
-from irkit.phases.starting import pipeline_for
+from irkit.phases.lower import lower, trace
+from irkit.phases.resume import pipeline_for
 
 __all__ = [
     "DEFAULT",

@@ -14,8 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 import llvmlite
 import msgspec
 
-from irkit.codegen import NEVER_USED, Plan, host_target
-from irkit.core import FormatError, IRKitError, Target, replacing
+from irkit.codegen import NEVER_USED, ExecutorPlan, host_target
+from irkit.core import FormatError, IRKitError, Target, atomic_write
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -39,7 +39,7 @@ class Contents(msgspec.Struct, frozen=True):
     """All that a package carries: the plan, an object file for each kernel and the executor,
     parameters, and the graph's text."""
 
-    plan: Plan
+    plan: ExecutorPlan
     objects: tuple[bytes, ...]
     params: bytes | memoryview
     target: Target
@@ -61,7 +61,7 @@ def write_package(path: "str | os.PathLike[str]", contents: Contents) -> None:
         contents.target,
         {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     )
-    with replacing(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+    with atomic_write(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
         for name, data in members.items():
             archive.writestr(name, data)
@@ -110,7 +110,7 @@ _DAMAGE = (
 def _contents(manifest: Manifest, members: dict[str, bytes]) -> Contents:
     count = sum(name.startswith("objects/") for name in members)
     return Contents(
-        msgspec.json.decode(members[_PLAN], type=Plan),
+        msgspec.json.decode(members[_PLAN], type=ExecutorPlan),
         tuple(members[f"objects/{number}.o"] for number in range(count)),
         members[_PARAMS],
         manifest.target,

@@ -10,16 +10,17 @@ epilogue; trace, condition, index_map, argument_kinds, encode, listing, meaning,
 methods), show, and schedule, which is all of them.
 """
 
-from irkit.schedule.cache import buffer_written
-from irkit.schedule.condition import Condition
-from irkit.schedule.index_map import IndexMap
-from irkit.schedule.intrinsics import Intrinsics, TensorIntrin, builtin_intrinsics
-from irkit.schedule.meaning import Reference
-from irkit.schedule.recording import PRIMITIVES, Check
-from irkit.schedule.references import BlockRef, Drawn, LoopRef
+from irkit.schedule.analysis.accesses import only_store, reads_of, variables, writes_of
+from irkit.schedule.arguments.condition import Condition
+from irkit.schedule.arguments.index_map import IndexMap
+from irkit.schedule.arguments.intrinsics import Intrinsics, TensorIntrin, builtin_intrinsics
+from irkit.schedule.checks.block_buffers import buffer_written
 from irkit.schedule.schedule import Schedule
-from irkit.schedule.state import allocation, only_store, reads_of, variables, writes_of
-from irkit.schedule.trace import Ref, ScheduleTrace, TraceStep, Value
+from irkit.schedule.state.lookup import allocation
+from irkit.schedule.state.references import BlockRef, Drawn, LoopRef
+from irkit.schedule.trace.differential_check import Reference
+from irkit.schedule.trace.schedule_trace import Ref, ScheduleTrace, TraceStep, Value
+from irkit.schedule.trace.traced_schedule import PRIMITIVES, Check
 
 __all__ = [
     "PRIMITIVES",

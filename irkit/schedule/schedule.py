@@ -4,16 +4,17 @@ from typing import overload
 
 from irkit.core import ScheduleError, page, walk
 from irkit.ir import Block, For, Store
-from irkit.schedule.on_blocks import BlockPrimitives
-from irkit.schedule.on_buffers import BufferPrimitives
-from irkit.schedule.on_loops import LoopPrimitives
-from irkit.schedule.on_marks import MarkPrimitives
-from irkit.schedule.on_sampling import SamplingPrimitives
-from irkit.schedule.on_storage import StoragePrimitives
-from irkit.schedule.recording import lookup, primitive
-from irkit.schedule.references import BlockRef, LoopRef
+from irkit.schedule.analysis.accesses import consumers_of, producers_of
+from irkit.schedule.methods.blocks import BlockPrimitives
+from irkit.schedule.methods.buffers import BufferPrimitives
+from irkit.schedule.methods.loops import LoopPrimitives
+from irkit.schedule.methods.marks import MarkPrimitives
+from irkit.schedule.methods.sampling import SamplingPrimitives
+from irkit.schedule.methods.storage import StoragePrimitives
 from irkit.schedule.show import highlighted, in_notebook
-from irkit.schedule.state import consumers_of, find_block, find_loop, loops_above, producers_of
+from irkit.schedule.state.lookup import find_block, find_loop, loops_above
+from irkit.schedule.state.references import BlockRef, LoopRef
+from irkit.schedule.trace.traced_schedule import lookup, primitive
 
 
 class Schedule(

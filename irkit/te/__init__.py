@@ -6,7 +6,7 @@ from irkit.te.axis import IterVar, Range, reduce_axis, var
 from irkit.te.define import compute
 from irkit.te.directives import StageLoop
 from irkit.te.intrinsics import (
-    Intrinsic,
+    ElementwiseFunction,
     abs,
     acos,
     acosh,
@@ -104,7 +104,7 @@ from irkit.te.thread import ThreadAxis, thread_axis
 __all__ = [
     "ComputeOp",
     "Dims",
-    "Intrinsic",
+    "ElementwiseFunction",
     "IterVar",
     "Operation",
     "PlaceholderOp",

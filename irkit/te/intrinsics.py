@@ -8,7 +8,7 @@ from irkit.ir import DType, Expr, ExprLike, Scalar, as_dtype, as_expr
 from irkit.te.tensor import Tensor, elementwise
 
 
-class Intrinsic:
+class ElementwiseFunction:
     """A function of one or several scalars; given a tensor, it applies to each element."""
 
     def __init__(self, name: str, function: Callable[..., Expr]) -> None:
@@ -35,8 +35,8 @@ def any_tensor(operands: tuple[Tensor | ExprLike, ...]) -> bool:
     return bool([operand for operand in operands if isinstance(operand, Tensor)])
 
 
-def _intrinsic(name: str) -> Intrinsic:
-    return Intrinsic(name, lambda *args: ir.call(name, *args))
+def _intrinsic(name: str) -> ElementwiseFunction:
+    return ElementwiseFunction(name, lambda *args: ir.call(name, *args))
 
 
 exp, exp2, expm1 = _intrinsic("exp"), _intrinsic("exp2"), _intrinsic("expm1")
@@ -54,13 +54,22 @@ pow = power = _intrinsic("pow")
 atan2, fmod, fma = _intrinsic("atan2"), _intrinsic("fmod"), _intrinsic("fma")
 truncdiv, truncmod, popcount = (_intrinsic(name) for name in ("truncdiv", "truncmod", "popcount"))
 
-floordiv, floormod = Intrinsic("floordiv", ir.floordiv), Intrinsic("floormod", ir.floormod)
-minimum, maximum = Intrinsic("minimum", ir.minimum), Intrinsic("maximum", ir.maximum)
-eq, ne = Intrinsic("eq", ir.eq), Intrinsic("ne", ir.ne)
-lt, le = Intrinsic("lt", ir.lt), Intrinsic("le", ir.le)
-gt, ge = Intrinsic("gt", ir.gt), Intrinsic("ge", ir.ge)
-select, if_then_else = Intrinsic("select", ir.select), Intrinsic("if_then_else", ir.if_then_else)
-logical_not = Intrinsic("logical_not", ir.logical_not)
+floordiv, floormod = (
+    ElementwiseFunction("floordiv", ir.floordiv),
+    ElementwiseFunction("floormod", ir.floormod),
+)
+minimum, maximum = (
+    ElementwiseFunction("minimum", ir.minimum),
+    ElementwiseFunction("maximum", ir.maximum),
+)
+eq, ne = ElementwiseFunction("eq", ir.eq), ElementwiseFunction("ne", ir.ne)
+lt, le = ElementwiseFunction("lt", ir.lt), ElementwiseFunction("le", ir.le)
+gt, ge = ElementwiseFunction("gt", ir.gt), ElementwiseFunction("ge", ir.ge)
+select, if_then_else = (
+    ElementwiseFunction("select", ir.select),
+    ElementwiseFunction("if_then_else", ir.if_then_else),
+)
+logical_not = ElementwiseFunction("logical_not", ir.logical_not)
 
 
 def all(*conditions: ExprLike) -> Expr:

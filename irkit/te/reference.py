@@ -19,9 +19,9 @@ from irkit.ir import (
     Binary,
     Call,
     Cast,
+    Conditional,
     Const,
     Expr,
-    IfThenElse,
     Max,
     Min,
     Mul,
@@ -33,7 +33,7 @@ from irkit.ir import (
 )
 from irkit.te.axis import IterVar
 from irkit.te.lower import operations_of
-from irkit.te.numpy_meaning import BINARY, array_type, call, convert, full_of, invert, negate
+from irkit.te.numpy_semantics import BINARY, array_type, call, convert, full_of, invert, negate
 from irkit.te.reduction import Reduce, Reducer
 from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorRead
 
@@ -291,7 +291,7 @@ class _Grid:
                 return _Value(invert(self._of(a).array), self._of(a).wild)
             case Cast(value, dtype):
                 return _Value(convert(self._of(value).array, dtype), self._of(value).wild)
-            case Select() | IfThenElse():
+            case Select() | Conditional():
                 return self._choice(expr)
             case Call(name, args) if args:
                 given = [self._of(arg) for arg in args]
@@ -317,9 +317,9 @@ class _Grid:
         array = BINARY[type(expr)](a.array, b.array)
         return _Value(array, _either(a, _where(b, counts)))
 
-    def _choice(self, expr: Select | IfThenElse) -> _Value:
+    def _choice(self, expr: Select | Conditional) -> _Value:
         test, then, otherwise = (self._of(e) for e in (expr.cond, expr.then, expr.otherwise))
-        if isinstance(expr, IfThenElse):
+        if isinstance(expr, Conditional):
             then = _where(then, test.array)
             otherwise = _where(otherwise, ~test.array)
         wild = _either(test, then, otherwise)

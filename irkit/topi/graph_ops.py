@@ -5,14 +5,14 @@ from typing import Any
 
 from irkit import ir
 from irkit.core import IRKitError
-from irkit.graph import Op, Options, attributes
+from irkit.graph import Op, OpOptions, attributes
 from irkit.ir import INTRINSICS, Expr
 from irkit.te import Tensor, elementwise
 from irkit.topi import broadcast, index, linear, nn, reduction, shape
 from irkit.topi import elementwise as pointwise
 
 Tensors = Sequence[Tensor]
-Rule = Callable[[Tensors, Options], "Tensor | tuple[Tensor, ...]"]
+Rule = Callable[[Tensors, OpOptions], "Tensor | tuple[Tensor, ...]"]
 
 
 def compute_of(op: Op, args: Tensors) -> tuple[Tensor, ...]:
@@ -44,20 +44,20 @@ def _intrinsic(name: str) -> Rule:
     return lambda args, _: elementwise(value, *args, name=name)
 
 
-def _window(options: Options) -> dict[str, Any]:
+def _window(options: OpOptions) -> dict[str, Any]:
     return {name: options.ints(name) for name in ("strides", "pads", "dilations")}
 
 
-def _conv(args: Tensors, o: Options) -> Tensor:
+def _conv(args: Tensors, o: OpOptions) -> Tensor:
     return nn.conv(*args, **_window(o), groups=o.int("groups"))
 
 
-def _max_pool(args: Tensors, o: Options) -> Tensor:
+def _max_pool(args: Tensors, o: OpOptions) -> Tensor:
     ceil = o.flag("ceil_mode")
     return nn.max_pool(args[0], o.ints("kernel"), **_window(o), ceil_mode=ceil)
 
 
-def _max_pool_with_indices(args: Tensors, o: Options) -> tuple[Tensor, ...]:
+def _max_pool_with_indices(args: Tensors, o: OpOptions) -> tuple[Tensor, ...]:
     ceil, column = o.flag("ceil_mode"), bool(o.int("storage_order"))
     kernel = o.ints("kernel")
     return nn.max_pool_with_indices(
@@ -65,7 +65,7 @@ def _max_pool_with_indices(args: Tensors, o: Options) -> tuple[Tensor, ...]:
     )
 
 
-def _avg_pool(args: Tensors, o: Options) -> Tensor:
+def _avg_pool(args: Tensors, o: OpOptions) -> Tensor:
     ceil, count = o.flag("ceil_mode"), o.flag("count_include_pad")
     kernel = o.ints("kernel")
     return nn.avg_pool(args[0], kernel, **_window(o), ceil_mode=ceil, count_include_pad=count)
@@ -83,18 +83,18 @@ def _along(function: Callable[..., Tensor]) -> Rule:
     return lambda args, o: function(args[0], o.int("axis"))
 
 
-def _pad(args: Tensors, o: Options) -> Tensor:
+def _pad(args: Tensors, o: OpOptions) -> Tensor:
     (x,) = args
     widths, value = o.ints("pads"), ir.const(o.scalar("value"), x.dtype)
     return shape.pad(x, widths[: x.ndim], widths[x.ndim :], value)
 
 
-def _lrn(args: Tensors, o: Options) -> Tensor:
+def _lrn(args: Tensors, o: OpOptions) -> Tensor:
     alpha, beta, bias = o.float("alpha"), o.float("beta"), o.float("bias")
     return nn.lrn(args[0], o.int("size"), alpha=alpha, beta=beta, bias=bias)
 
 
-def _slice(args: Tensors, o: Options) -> Tensor:
+def _slice(args: Tensors, o: OpOptions) -> Tensor:
     places = (o.ints(name) for name in ("begins", "ends", "strides", "axes"))
     return index.strided_slice(args[0], *places)
 

@@ -20,9 +20,9 @@ from irkit.ir import (
     Block,
     Buffer,
     Call,
+    Conditional,
     Const,
     Expr,
-    IfThenElse,
     Load,
     Mul,
     PrimFunc,
@@ -116,7 +116,7 @@ def _is_free(block: Block, store: Store, readers: list[Block]) -> bool:
     A reduction reads it many times, so there it must also keep neighbours neighbours.
     """
     value = store.value
-    if not isinstance(value, (Const, Load)) or any_node(value, (Call, IfThenElse)):
+    if not isinstance(value, (Const, Load)) or any_node(value, (Call, Conditional)):
         return False
     if isinstance(value, Const) or all(reader.init is None for reader in readers):
         return True
@@ -246,7 +246,7 @@ def _unstride(sch: Schedule, block: Block, store: Store, tile: _Tile) -> None:
         def by_remainder(*indices: Expr, step: int = step) -> list[Expr]:
             return [*indices[:-1], indices[-1] % step, indices[-1] // step]
 
-        made = _maker(sch, load.buffer) or sch.cache_read(BlockRef(block.name), load.buffer)
+        made = _producer(sch, load.buffer) or sch.cache_read(BlockRef(block.name), load.buffer)
         sch.transform_layout(made, by_remainder)
 
 
@@ -256,7 +256,7 @@ def _step(load: Load, var: Var) -> int:
     return 0 if form is None else form.coefficient(var)
 
 
-def _maker(sch: Schedule, buffer: Buffer) -> BlockRef | None:
+def _producer(sch: Schedule, buffer: Buffer) -> BlockRef | None:
     """Find the block that alone makes an intermediate buffer, element by element."""
     writers = writes_of(sch.func, buffer)
     if allocation(sch.func, buffer) is None or len(writers) != 1 or writers[0].init is not None:

@@ -2,14 +2,13 @@
 pipeline (text, arrange), run, step, trace (trace_file, trace_write,
 trace_read), exchange; then registry, stable."""
 
-from irkit.core import until_stable
-from irkit.transform.arrange import arranged
+from irkit.core import fixpoint
 from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
-from irkit.transform.exchange import Exchange
 from irkit.transform.facts import Fact
 from irkit.transform.options import Option
 from irkit.transform.order import MissingFact, Order, facts_after
 from irkit.transform.pipeline import Phase, Pipeline
+from irkit.transform.pipeline_spec import parse_pipeline, read_phases
 from irkit.transform.registry import Registry
 from irkit.transform.run import Apply, apply_here, apply_pass, run_steps
 from irkit.transform.spec import (
@@ -31,15 +30,15 @@ from irkit.transform.step import (
     Step,
     VerificationFailed,
 )
-from irkit.transform.text import parse_pipeline, read_phases
-from irkit.transform.trace import Trace
+from irkit.transform.sub_pipeline import sub_pipeline
+from irkit.transform.trace.channel import StepChannel
+from irkit.transform.trace.model import Trace
 
 __all__ = [
     "IR",
     "AnyPass",
     "Apply",
     "Attempt",
-    "Exchange",
     "Fact",
     "FailureKind",
     "MissingFact",
@@ -56,13 +55,14 @@ __all__ = [
     "PlacedSpec",
     "Registry",
     "Step",
+    "StepChannel",
     "Trace",
     "VerificationFailed",
     "apply_here",
     "apply_pass",
-    "arranged",
     "define_pass",
     "facts_after",
+    "fixpoint",
     "load_pass",
     "parse_phases",
     "parse_pipeline",
@@ -72,5 +72,5 @@ __all__ = [
     "read_phases",
     "render_spec",
     "run_steps",
-    "until_stable",
+    "sub_pipeline",
 ]

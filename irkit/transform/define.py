@@ -149,10 +149,26 @@ def _checked_level(name: str, subject: type[Any]) -> type[Function] | type[IRMod
 
 def _resolve(path: str) -> object:
     module, _, qualname = path.partition(":")
-    found: object = importlib.import_module(module)
+    found = _module_with(module, qualname.partition(".")[0])
     for part in qualname.split("."):
         found = getattr(found, part)
     return found
+
+
+def _module_with(module: str, name: str) -> object:
+    """Import a module; of one that is gone, the folder it was in, if that has the name.
+
+    What is written in files of failures so outlives the move of a pass to another file.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        folder = module.rpartition(".")[0]
+        if error.name == module and folder:
+            face = importlib.import_module(folder)
+            if hasattr(face, name):
+                return face
+        raise
 
 
 def load_pass(path: str, options: Mapping[str, object] = MappingProxyType({})) -> AnyPass:

@@ -37,7 +37,7 @@ _IR = TypeVar("_IR", bound=Function | IRModule)
 Apply = Callable[[Attempt, Recorder], object]
 
 
-class _Run(msgspec.Struct):
+class _StepRunner(msgspec.Struct):
     level: Level
     passes: tuple[Numbered, ...]
     verify: bool
@@ -89,7 +89,7 @@ def run_steps(
     apply: Apply,
 ) -> Generator[Step, None, IR]:
     """Run passes as :meth:`Pipeline.steps` says; the value of the generator is the last IR."""
-    run = _Run(level, tuple(passes), verify, keep, disabled, apply, start)
+    run = _StepRunner(level, tuple(passes), verify, keep, disabled, apply, start)
     _check_input(run, passes, ir, facts)
     before = (facts, *facts_along(passes, facts))
     for _, group in groupby(range(len(passes)), key=lambda at: passes[at][2].on_modules):
@@ -153,7 +153,7 @@ def _named(fact: Fact, function: Function) -> list[Problem]:
     return [Problem(f"{fact.name}: {p.message}", p.node) for p in fact.problems(function)]
 
 
-def _check_input(run: _Run, passes: list[Numbered], ir: IR, facts: tuple[Fact, ...]) -> None:
+def _check_input(run: _StepRunner, passes: list[Numbered], ir: IR, facts: tuple[Fact, ...]) -> None:
     if not isinstance(ir, IRModule):
         if not isinstance(ir, run.level.functions):
             takes = ", ".join(cls.__name__ for cls in run.level.functions)
@@ -174,7 +174,7 @@ def _check_input(run: _Run, passes: list[Numbered], ir: IR, facts: tuple[Fact, .
         )
 
 
-def _one_step(run: _Run, attempt: Attempt) -> Step:
+def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
     p, before = attempt.p, attempt.before
     recorder = Recorder(attempt.disabled, keep=run.keep)
     started = perf_counter()

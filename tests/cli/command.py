@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import irkit
-from irkit import cli
+from irkit.cli import verbs
 
 ROOT = Path(irkit.__file__).parent.parent
 LOOPS = """\
@@ -50,7 +50,7 @@ def call(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]
     before = sys.argv
     sys.argv = ["irkit", *args]
     try:
-        cli.main()
+        verbs.main()
         code: object = 0
     except SystemExit as stop:
         code = stop.code or 0
@@ -69,6 +69,6 @@ def cpu_time() -> float:
 
 def compile_model(*more: str) -> Result:
     args = ["compile", "model.onnx", "-o", "m.irkit", "--shape", "data_0=2,8", *more]
-    result = CliRunner().invoke(cli.irkit, args, catch_exceptions=False)
+    result = CliRunner().invoke(verbs.irkit, args, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irkit.phases import command
+from irkit.cli import compile
 from irkit.runtime import Model
 from irkit.transform import Registry, Trace
 from tests.cli.command import ROOT, call, compile_model, shell
@@ -179,7 +179,7 @@ def test_an_interrupted_compilation_leaves_neither_package_nor_trace(
         raise KeyboardInterrupt
 
     places: dict[str, tuple[Any, str]] = {
-        "compile": (command, "compile"),
+        "compile": (compile, "compile"),
         "save": (Model, "save"),
         "trace": (Trace, "save"),
     }

@@ -1,26 +1,8 @@
-import pickle
-import weakref
+""""""
 
 import pytest
 
-from irkit.core import (
-    Binds,
-    DTypeError,
-    FormatError,
-    IRKitError,
-    IRModule,
-    Node,
-    OptionError,
-    Problem,
-    Span,
-    Target,
-    as_target,
-    binders,
-    children,
-    fields,
-    uses,
-    with_fields,
-)
+from irkit.core import Binds, Node, binders, children, fields, uses, with_fields
 from irkit.ir import (
     F32,
     I64,
@@ -28,7 +10,6 @@ from irkit.ir import (
     Block,
     Buffer,
     Call,
-    Const,
     Evaluate,
     Expr,
     For,
@@ -39,8 +20,7 @@ from irkit.ir import (
     Store,
     Var,
 )
-
-ONE = Const(1, I64)
+from tests.core.node_programs import ONE
 
 
 def kinds(cls: type[Node]) -> dict[str, str]:
@@ -107,45 +87,3 @@ def test_the_shown_form_is_short_however_deep_the_node() -> None:
     assert repr(root) == "Neg(<Neg>, i64)"
     assert repr(Call("f", (ONE,) * 20, F32)).count("<Const>") == 8
     assert "<Var n>" in repr(Neg(Var("n"), I64))
-
-
-def test_a_module_is_an_immutable_mapping() -> None:
-    f = PrimFunc("f", (), Evaluate(ONE))
-    module = IRModule({"f": f})
-    assert module["f"] is f
-    assert list(module) == ["f"]
-    assert module.with_functions({"f": f}) is module
-    assert module.with_functions({"g": None}) is module
-    assert len(module.with_functions({"g": f})) == 2
-    assert list(module.with_functions({"f": None, "h": f})) == ["h"]
-    with pytest.raises(IRKitError, match="no function 'x'; it has: f"):
-        module["x"]
-    with pytest.raises(TypeError):
-        module.functions["g"] = f  # pyright: ignore
-    assert weakref.ref(module)() is module
-    assert weakref.ref(f)() is f
-
-
-def test_problems_and_spans_say_where() -> None:
-    span = Span("text", file="a.irs", line=3, column=7, parent=Span("te", "B"))
-    assert str(Problem("wrong", Evaluate(ONE, span=span))) == "a.irs:3:7: wrong"
-    assert str(Problem("wrong", ONE)) == str(Problem("wrong")) == "wrong"
-    assert [str(each) for each in span.chain()] == ["a.irs:3:7", "te B"]
-    assert str(IRKitError("bad", hint="Mend it.", span=span)) == "a.irs:3:7: bad\n  Mend it."
-
-
-@pytest.mark.parametrize("cls", [IRKitError, OptionError, DTypeError, FormatError])
-def test_errors_go_to_another_process(cls: type[IRKitError]) -> None:
-    error = cls("bad", hint="Mend it.", span=Span("text", line=3))
-    back = pickle.loads(pickle.dumps(error))
-    assert type(back) is cls
-    assert str(back) == str(error)
-    assert (back.message, back.hint, back.span) == (error.message, error.hint, error.span)
-
-
-def test_a_target_is_checked_data() -> None:
-    assert as_target("llvm") == Target()
-    assert Target(features="+avx2,-fma").features == ("+avx2", "-fma")  # pyright: ignore
-    for wrong in ({"kind": "x"}, {"features": ("avx",)}, {"opt_level": 4}):
-        with pytest.raises(IRKitError):
-            Target(**wrong)  # pyright: ignore

@@ -10,9 +10,9 @@ from irkit.core import (
     Rules,
     Span,
     first,
+    fixpoint,
     recording,
     rewrite,
-    until_stable,
 )
 from irkit.ir import I64, Add, Const, Evaluate, Expr, Load, Mul, Neg, Not, Store, Var
 
@@ -105,7 +105,7 @@ def test_rules_until_stable_are_applied_at_one_place_until_they_rest() -> None:
     def peel(node: Neg) -> Expr:
         return node.a
 
-    stable = until_stable(Rules("peel", peel), 5)
+    stable = fixpoint(Rules("peel", peel), 5)
     assert stable(negations(5)) is X
     assert stable(X) is None
     with recording(Recorder(keep=True)) as recorder:
@@ -116,8 +116,8 @@ def test_rules_until_stable_are_applied_at_one_place_until_they_rest() -> None:
     def grow(node: Var) -> Expr | None:
         return negations(4) if node is X else None
 
-    both = until_stable(Rules("both", grow, peel), 3)
-    with pytest.raises(IRKitError, match="'peel' of 'until_stable\\(both\\)' did not come to rest"):
+    both = fixpoint(Rules("both", grow, peel), 3)
+    with pytest.raises(IRKitError, match="'peel' of 'fixpoint\\(both\\)' did not come to rest"):
         both(negations(6, ONE))
 
 
@@ -125,7 +125,7 @@ def test_each_firing_of_stable_rules_is_an_application_that_can_be_switched_off(
     def count_down(node: Const) -> Expr | None:
         return Const(node.value - 1, I64) if node.value else None
 
-    stable = until_stable(Rules("count", count_down), 9)
+    stable = fixpoint(Rules("count", count_down), 9)
     with recording(Recorder(keep=True)) as recorder:
         assert rewrite(Const(4, I64), stable) == Const(0, I64)
     assert [each.number for each in recorder.applications] == [0, 1, 2, 3]
@@ -141,9 +141,9 @@ def test_rules_that_never_rest_are_named_with_the_node() -> None:
     with pytest.raises(
         IRKitError, match=r"a\.irs:3: 'flip' of .* did not come to rest in 7 rounds at Evaluate"
     ):
-        rewrite(Evaluate(X, span=span), until_stable(Rules("loop", flip), 7))
+        rewrite(Evaluate(X, span=span), fixpoint(Rules("loop", flip), 7))
     with pytest.raises(IRKitError, match="did not come to rest in 7 rounds at Evaluate"):
-        until_stable(flip, 7)(Evaluate(X))
+        fixpoint(flip, 7)(Evaluate(X))
 
 
 def test_who_rewrites_is_told_of_what_took_place_only() -> None:

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any, cast
 
-from irkit.core import IRKitError, IRModule, Problem, remark, rewrite, until_stable, walk
+from irkit.core import IRKitError, IRModule, Problem, fixpoint, remark, rewrite, walk
 from irkit.graph import Constant
 from irkit.ir import F32, Const, For, PrimFunc, Store, Var
 from irkit.transform import Fact, define_pass
@@ -100,7 +100,7 @@ def rewrites_forever(func: PrimFunc) -> PrimFunc:
     def flip(store: Store) -> Store:
         return store.replace(value=Const(1.0 if store.value == Const(0.0, F32) else 0.0, F32))
 
-    return until_stable(lambda given: rewrite(given, flip, on=Store), 1_000_000_000)(func)
+    return fixpoint(lambda given: rewrite(given, flip, on=Store), 1_000_000_000)(func)
 
 
 @define_pass

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 
 from irkit.core import IRModule
 from irkit.fuzz import prim_funcs
-from irkit.fuzz.edges import EDGES
+from irkit.fuzz.seed_corpus.edge_cases import EDGE_CASES
 from irkit.ir import PrimFunc, parse, script, seq
 from irkit.phases import DEFAULT, GRAPH
-from irkit.phases.bounds import with_bounds_checks
+from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.transform import IR, AnyPass, Pipeline
 from tests.graph.graphs import random_graph
 from tests.passes.loop.kernels import kernel
@@ -71,7 +71,7 @@ def stages(pipeline: Pipeline, programs: tuple[IR, ...]) -> dict[str, list[IR]]:
 
 @cache
 def loop_programs(count: int) -> tuple[PrimFunc, ...]:
-    texts = (SELECTS, EDGES["SHARED_MEMORY"], EDGES["TWO_HALVES"], GATHER)
+    texts = (SELECTS, EDGE_CASES["SHARED_MEMORY"], EDGE_CASES["TWO_HALVES"], GATHER)
     chosen = (*map(kernel, CHOSEN), *(parse(text.strip()) for text in texts))
     return (*chosen, *random_programs(count))
 

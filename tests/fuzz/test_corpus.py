@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from irkit.fuzz import read_sample
-from irkit.fuzz.judging import PROMISES
-from irkit.fuzz.shrinking import judged_apart
+from irkit.fuzz.judge import INVARIANTS
+from irkit.fuzz.shrink import judge_in_fork
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_a_sample_that_is_kept_is_right(path: Path) -> None:
-    outcome = judged_apart(read_sample(path), thorough=True, promises=tuple(PROMISES))
+    outcome = judge_in_fork(read_sample(path), thorough=True, promises=tuple(INVARIANTS))
     assert outcome.ok, outcome.message
 
 

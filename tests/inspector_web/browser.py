@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 import pytest
 from playwright.sync_api import Browser, Page, Route, ViewportSize, sync_playwright
 
-from irkit.inspector_web.app import create_app
-from irkit.inspector_web.opening import Inspection
-from irkit.inspector_web.security import new_door
-from irkit.inspector_web.server import Server
+from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.server.app import create_app
+from irkit.inspector_web.server.http_server import Server
+from irkit.inspector_web.server.security import new_access_rules
 from tests.inspector_web.pages import chromium
 
 
@@ -29,7 +29,7 @@ def launched() -> Iterator[Browser]:
 @contextmanager
 def served(inspection: Inspection) -> Generator[Server]:
     """Serve an inspection for a while."""
-    door = new_door()
+    door = new_access_rules()
     server = Server(create_app(inspection, door), door)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -10,11 +10,11 @@ import onnx
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from irkit.inspector_web.app import create_app
-from irkit.inspector_web.kinds import WORK
-from irkit.inspector_web.opening import Inspection
-from irkit.inspector_web.security import new_door
-from irkit.inspector_web.tasks import Kind
+from irkit.inspector_web.jobs.job import JobKind
+from irkit.inspector_web.jobs.job_registry import JOB_KINDS
+from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.server.app import create_app
+from irkit.inspector_web.server.security import new_access_rules
 from irkit.ir import parse
 from irkit.phases import trace
 from irkit.transform import Trace
@@ -122,10 +122,10 @@ class Client(FlaskClient):
 
 
 def client_of(
-    inspection: Inspection, *, let_in: bool = True, kinds: Mapping[str, Kind] = WORK
+    inspection: Inspection, *, let_in: bool = True, kinds: Mapping[str, JobKind] = JOB_KINDS
 ) -> Client:
     """Make a client, which has the cookie if it is let in."""
-    door = new_door()
+    door = new_access_rules()
     door.port = 4321
     app = create_app(inspection, door, kinds)
     app.test_client_class = Client

@@ -1,116 +1,201 @@
-"""Many who ask at the same time: nobody gets an error, and nobody waits for what another one
-asked."""
+"""How files become runs: in a child, with limits, again when they change, and what is said of"""
 
+import os
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from benchmarks.inspector_load import load
-from irkit.inspector_web.once import Once
-from tests.inspector_web.browser import served
-from tests.inspector_web.pages import client_of, matmul_trace, opened
+import irkit as irkit_package
+from irkit.debug import Limits
+from irkit.inspector_web.load import Inspection
+from tests.inspector_web.pages import FAILING, MATMUL, client_of, matmul_trace, opened, relu_model
+
+irkit_folder = irkit_package.__path__[0]
+BOOM = "ValueError: boom <b>"
 
 
-@pytest.fixture(scope="module")
-def trace_file(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return matmul_trace(tmp_path_factory.mktemp("load"))
+def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
-def test_eight_clients_get_fifty_answers_each_without_an_error(trace_file: str) -> None:
-    inspection = opened(trace_file)
-    with served(inspection) as server:
-        asked = load(server.address, 8, 50, 25, "matmul")
-    assert asked.errors == []
-    assert len(asked.seconds) == 400
-    # The benchmark holds 95 % to half a second; here it is only that nobody is left waiting.
-    assert sorted(asked.seconds)[380] < 20
-
-
-def within(seconds: float, run: Callable[[], object]) -> bool:
-    """Say whether something ends in time."""
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return not thread.is_alive()
-
-
-def test_what_was_answered_before_is_answered_while_something_large_is_printed(
-    trace_file: str,
-) -> None:
-    inspection = opened(trace_file)
-    client = client_of(inspection)
-    known = "/api/diff?left=0.0.b&right=0.0.a"
-    assert client.get(known).status_code == 200
-    workspace = inspection.workspace
-    assert workspace is not None
-    names = workspace.runs[0].texts.names_of("matmul")
-    with names.lock:  # As while a state of this function is printed.
-        for path in (known, "/api/status", "/api/overview", "/api/step?run=0&step=3"):
-            assert within(20, lambda path=path: client.get(path)), path
-        assert not within(0.2, lambda: client.get("/api/diff?left=0.4.b&right=0.4.a"))
+def test_ir_text_is_lowered_in_a_child(tmp_path: Path) -> None:
+    (tmp_path / "k.irs").write_text(MATMUL)
+    inspection = opened(str(tmp_path / "k.irs"))
+    assert inspection.workspace is not None
+    (run,) = inspection.workspace.runs
+    assert (run.title, run.functions) == ("k.irs", ("matmul",))
     inspection.close()
 
 
-def test_threads_that_print_at_once_get_the_texts_of_one_that_prints_alone(
-    trace_file: str,
+def test_a_model_shows_its_graph_and_each_kernel(tmp_path: Path) -> None:
+    inspection = opened(relu_model(tmp_path))
+    assert inspection.workspace is not None
+    levels = {row.level for row in inspection.workspace.runs[0].steps.rows()}
+    assert len(levels) == 2
+    inspection.close()
+
+
+def test_a_script_shows_each_program_that_it_lowers_and_the_pass_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone, together = opened(trace_file).workspace, opened(trace_file).workspace
-    assert alone is not None
-    assert together is not None
-    steps = range(len(alone.runs[0].trace))
-    wanted = {at: alone.runs[0].texts.lines(at) for at in steps}
-    found: dict[int, list[str]] = {}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.py").write_text(FAILING)
+    inspection = opened("s.py")
+    assert inspection.workspace is not None
+    first, second = inspection.workspace.runs
+    assert first.opened.failure is None
+    failed = second.steps.rows()[-1]
+    assert (failed.name, failed.status, failed.message) == ("explode", "failed", BOOM)
+    client = client_of(inspection)
+    info = client.get(f"/api/step?run=1&step={failed.index}").get_json()
+    assert "ValueError: boom" in info["failure"]
+    assert info["replay"] == "irkit inspect s.py"  # A pass of the script itself is not found alone.
+    assert str(tmp_path) not in info["traceback"]
+    stage = f"1.{failed.index}.b"
+    assert client.get(f"/api/diff?left={stage}&right={stage}").get_json()["left"] > 1
+    inspection.close()
 
-    def look(order: list[int]) -> None:
-        for at in order:
-            found[at] = together.runs[0].texts.lines(at)
 
-    orders = [list(steps), list(reversed(steps)), [*steps[10:], *steps[:10]]]
-    threads = [threading.Thread(target=look, args=(order,)) for order in orders]
+def test_the_command_that_a_failed_pass_shows_fails_the_same_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    head, _, tail = FAILING.partition("func = ")
+    (tmp_path / "own_passes.py").write_text(head)
+    (tmp_path / "s.py").write_text(
+        f"{head.partition('@')[0]}from own_passes import *\nfunc = {tail}"
+    )
+    inspection = opened("s.py")
+    info = client_of(inspection).get("/api/step?run=1&step=21").get_json()
+    inspection.close()
+    assert info["replay"].startswith("irkit replay irkit-crash-")
+    command = [sys.executable, "-m", *info["replay"].split()]
+    environment = {**os.environ, "PYTHONPATH": str(Path(irkit_folder).parent)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "it fails the same way" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.irs", "def f(:\n", "a.irs"),
+        ("a.irs", b"\xff\xfe", "UTF-8"),
+        ("a.onnx", "no model", "a.onnx"),
+        ("a.trace", "no trace", "trace"),
+        ("a.py", "1 / 0\n", "a.py:1: ZeroDivisionError"),
+        ("a.py", "def (\n", "a.py"),
+        ("a.py", "x = 1\n", "no pass ran"),
+        ("a.py", "import sys; sys.exit(3)\n", "ended with 3"),
+        ("a.py", "import os; os._exit(3)\n", "a.py"),
+    ],
+)
+def test_a_mistake_in_a_file_is_said_on_the_page(
+    tmp_path: Path, name: str, text: str | bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    inspection = Inspection([str(path)])
+    inspection.open()
+    status = inspection.status()
+    assert status.state == "failed"
+    assert said in status.message
+    assert "mistake of irkit" not in status.message
+    answer = client_of(inspection).get("/api/overview")
+    assert answer.status_code == 409
+    inspection.close()
+
+
+@pytest.mark.parametrize("name", ["a.irs", "a.trace"])
+def test_an_empty_file_does_not_hang_or_crash(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("")
+    inspection = Inspection([str(tmp_path / name)])
+    inspection.open()
+    assert inspection.status().state == "failed"
+    inspection.close()
+
+
+def test_what_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("while True: pass\n")
+    inspection = Inspection([str(tmp_path / "a.py")], limits=Limits(seconds=2.0))
+    begun = time.monotonic()
+    inspection.open()
+    assert inspection.status().state == "failed"
+    assert time.monotonic() - begun < 15
+    inspection.close()
+
+
+def test_it_says_how_far_it_is_and_shows_files_anew_when_they_change(tmp_path: Path) -> None:
+    path = tmp_path / "k.irs"
+    path.write_text(MATMUL)
+    inspection = Inspection([str(path)], watch=True)
+    assert inspection.status().state == "failed"
+    inspection.start()
+    assert inspection.status().state == "working"
+    until(lambda: inspection.status().state == "ready")
+    path.write_text("def broken(:\n")
+    until(lambda: inspection.status().revision == 2)
+    status = inspection.status()
+    assert (status.state, bool(status.message)) == ("ready", True)
+    path.write_text(MATMUL.replace("matmul", "product"))
+    until(lambda: inspection.status().revision == 3)
+    assert inspection.workspace is not None
+    assert inspection.workspace.runs[0].functions == ("product",)
+    inspection.close()
+
+
+def test_the_page_can_ask_to_open_the_files_anew(tmp_path: Path) -> None:
+    inspection = opened(matmul_trace(tmp_path))
+    answer = client_of(inspection).post("/api/reload", headers={"Origin": "http://127.0.0.1:4321"})
+    assert answer.get_json() == {"begun": True}
+    until(lambda: inspection.revision == 2)
+    inspection.close()
+
+
+def test_two_files_can_be_compared(tmp_path: Path) -> None:
+    inspection = opened(matmul_trace(tmp_path, "a.trace"), matmul_trace(tmp_path, "b.trace"))
+    client = client_of(inspection)
+    assert [run["title"] for run in client.get("/api/overview").get_json()["runs"]] == [
+        "a.trace",
+        "b.trace",
+    ]
+    made = client.get("/api/diff?left=0.24.a&right=1.24.a").get_json()
+    assert (made["added"], made["removed"]) == (0, 0)
+    inspection.close()
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    (tmp_path / "k.irs").write_text(MATMUL)
+    inspection = opened(str(tmp_path / "k.irs"))
+    folder = inspection._folder  # pyright: ignore[reportPrivateUsage]
+    assert os.path.isdir(folder)
+    inspection.close()
+    assert not os.path.exists(folder)
+
+
+def test_many_clients_get_their_answers(tmp_path: Path) -> None:
+    inspection = opened(matmul_trace(tmp_path))
+    wrong: list[int] = []
+
+    def ask() -> None:
+        client = client_of(inspection)
+        for at in range(25):
+            answer = client.get(f"/api/diff?left=0.{at}.b&right=0.{at}.a")
+            if answer.status_code != 200:
+                wrong.append(answer.status_code)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == wanted
-
-
-def test_what_is_asked_at_once_is_worked_out_once() -> None:
-    known = Once[str, int]()
-    begun, go = threading.Event(), threading.Event()
-    made: list[int] = []
-
-    def make() -> int:
-        begun.set()
-        go.wait(20)
-        made.append(1)
-        return 7
-
-    answers: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: answers.append(known.get("a", make))) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    assert begun.wait(20)
-    assert known.get("b", lambda: 8) == 8  # Another question does not wait.
-    go.set()
-    for thread in threads:
-        thread.join(20)
-    assert (answers, made) == ([7] * 4, [1])
-
-
-def test_what_could_not_be_worked_out_is_tried_again() -> None:
-    known = Once[str, int]()
-    with pytest.raises(ZeroDivisionError):
-        known.get("a", lambda: 1 // 0)
-    assert known.get("a", lambda: 3) == 3
-
-
-def test_of_what_is_kept_the_last_used_stay_within_a_size() -> None:
-    known = Once[int, str](most=6, size=len)
-    for key in range(3):
-        known.get(key, lambda: "ab")
-    known.get(0, lambda: "not made again")
-    known.get(3, lambda: "cd")
-    assert [known.known(key) for key in range(4)] == ["ab", None, "ab", "cd"]
+    assert wrong == []
+    inspection.close()

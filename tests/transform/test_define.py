@@ -119,6 +119,12 @@ def test_a_pass_is_found_by_module_and_function() -> None:
             load_pass(missing)
 
 
+def test_a_pass_whose_file_has_moved_is_found_in_the_folder_it_was_in() -> None:
+    assert load_pass(f"{__name__}.no_such_file:unroll_loops") is unroll_loops
+    with pytest.raises(IRKitError, match=r"No module named 'tests\.transform\.no_such_file'"):
+        load_pass("tests.transform.no_such_file:unroll_loops")
+
+
 def test_a_function_that_has_not_the_form_of_a_pass_is_refused() -> None:
     def nothing() -> PrimFunc: ...  # pyright: ignore
     def untyped(func): ...  # pyright: ignore

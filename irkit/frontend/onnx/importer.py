@@ -9,22 +9,22 @@ import onnx
 from numpy.typing import ArrayLike, NDArray
 
 from irkit.core import IRKitError, IRModule, ShapeError, Span
-from irkit.frontend.onnx.check import (
+from irkit.frontend.onnx.convert import CONVERTERS
+from irkit.frontend.onnx.model_checks import (
     check_supported,
     check_well_formed,
     opset_of,
     surplus,
     version_of,
 )
-from irkit.frontend.onnx.context import (
+from irkit.frontend.onnx.model_file import ModelLike, load_model
+from irkit.frontend.onnx.onnx_node import (
     MAX_INPUTS,
     ImportFailed,
     KnownArrays,
     OnnxNode,
     to_array,
 )
-from irkit.frontend.onnx.convert import CONVERTERS
-from irkit.frontend.onnx.load import ModelLike, load_model
 from irkit.graph import Builder, TensorType, Value
 from irkit.ir import DType, Expr, Var, const, from_numpy, numpy_dtype
 from irkit.ir.dtype import I64

@@ -17,22 +17,24 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
-from irkit.fuzz.campaign.draws import Draw, draw_of, written
-from irkit.fuzz.campaign.ending import undisturbed
+from irkit.fuzz.campaign.draw import Draw, draw_of, written
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
-from irkit.fuzz.campaign.small import SECONDS, SmallCase, small_case
-from irkit.fuzz.campaign.tally import Tally
+from irkit.fuzz.campaign.interrupts import undisturbed
+from irkit.fuzz.campaign.small_case import SECONDS, SmallCase, small_case
+from irkit.fuzz.campaign.tally import CampaignTally
 from irkit.fuzz.campaign.worker import (
     TIER_BYTES,
-    Asked,
-    Ran,
+    CaseOptions,
+    CaseResult,
     digest_of,
     drawn_data,
     drawn_text,
     run_case,
 )
-from irkit.fuzz.generators import KINDS, Kind
-from irkit.fuzz.judging import PROMISES, Outcome, Status, place_told
+from irkit.fuzz.generators.sample import KINDS, Kind
+from irkit.fuzz.judge.invariants import INVARIANTS
+from irkit.fuzz.judge.outcome import Outcome, Status
+from irkit.fuzz.judge.progress import tier_and_pass
 
 THOROUGH_EVERY = 10
 ELSEWHERE_EVERY = 50
@@ -45,7 +47,7 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 _DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 
-Runner = Callable[[Draw, Asked], Ran]
+Runner = Callable[[Draw, CaseOptions], CaseResult]
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -53,12 +55,12 @@ class Done(msgspec.Struct, frozen=True):
     before."""
 
     draw: Draw
-    ran: Ran
+    ran: CaseResult
     group: Group | None = None
     finding: Finding | None = None
 
 
-class Plan(msgspec.Struct, frozen=True):
+class CampaignPlan(msgspec.Struct, frozen=True):
     """What a campaign is to do. ``kept`` are cases from files, which run first. Units: ``seconds``
     of the whole, ``case_seconds`` of a case, ``shrink_seconds`` of each search for a smaller one (0
     for none), ``memory`` bytes of a worker."""
@@ -80,9 +82,9 @@ class Plan(msgspec.Struct, frozen=True):
 class Campaign:
     """A campaign that is under way. ``runner`` is what a worker runs for a case."""
 
-    def __init__(self, plan: Plan, runner: Runner = run_case) -> None:
+    def __init__(self, plan: CampaignPlan, runner: Runner = run_case) -> None:
         self.plan, self.runner = plan, runner
-        self.tally = Tally(plan.under_test)
+        self.tally = CampaignTally(plan.under_test)
         self.findings = Findings(plan.folder)
         self.begun = datetime.now(UTC)
         self.seconds = 0.0
@@ -190,17 +192,17 @@ class Campaign:
             self.tally.workers_lost += 1
 
 
-def asked_of(draw: Draw, kinds: int, tier_file: str = "") -> Asked:
+def asked_of(draw: Draw, kinds: int, tier_file: str = "") -> CaseOptions:
     """Say how a case is judged, where so many kinds take turns: one from a file in every way.
 
     What is asked for turns once the kinds have, or some kinds would never be asked for it.
     """
-    turn, names = draw.number // kinds, tuple(PROMISES)
+    turn, names = draw.number // kinds, tuple(INVARIANTS)
     promises = (names[turn // 2 % len(names)],) if turn % 2 else ()
     if draw.file:
         promises = names
     thorough = turn % THOROUGH_EVERY == 0
-    return Asked(thorough=thorough, promises=promises, tier_file=tier_file)
+    return CaseOptions(thorough=thorough, promises=promises, tier_file=tier_file)
 
 
 class _Worker:
@@ -273,7 +275,7 @@ class _Worker:
             finding.small = self._made_small(finding, asked)
         return Done(draw, ran, first, finding)
 
-    def _made_small(self, finding: Finding, asked: Asked) -> SmallCase | None:
+    def _made_small(self, finding: Finding, asked: CaseOptions) -> SmallCase | None:
         folder = self.campaign.plan.folder
         trace = "" if folder is None else str(folder / f"{finding.stem}.trace")
         name = finding.stem.replace("-", "_")
@@ -292,7 +294,7 @@ class _Worker:
             self.child.close()
             self.left = _CASES_OF_A_WORKER
 
-    def _ran(self, draw: Draw, asked: Asked) -> Ran | None:
+    def _ran(self, draw: Draw, asked: CaseOptions) -> CaseResult | None:
         try:
             return self.child.call(self.campaign.runner, draw, asked)
         except ChildDied as died:
@@ -300,7 +302,7 @@ class _Worker:
                 return None
             self.campaign.lost_worker()
             said = "\n".join(filter(None, (died.message, died.traceback)))
-            return Ran(Outcome(_DEATHS[died.kind], *self._place(), message=said))
+            return CaseResult(Outcome(_DEATHS[died.kind], *self._place(), message=said))
         except (EOFError, OSError, ValueError) as error:
             if self.campaign.is_stopping:
                 return None
@@ -327,9 +329,9 @@ class _Worker:
             data = b"" if self.tier_file is None else self.tier_file.read_bytes()
         except OSError:
             return "", ""
-        return place_told(data[:TIER_BYTES].decode(errors="replace").strip())
+        return tier_and_pass(data[:TIER_BYTES].decode(errors="replace").strip())
 
-    def _same_elsewhere(self, draw: Draw, ran: Ran) -> Ran | None:
+    def _same_elsewhere(self, draw: Draw, ran: CaseResult) -> CaseResult | None:
         """Compare what is drawn and lowered with that of a process with another hash seed."""
         try:
             here, there = (each.call(digest_of, draw) for each in (self.child, self.elsewhere))
@@ -342,7 +344,7 @@ class _Worker:
             outcome = outcome.replace(status="broken", tier="promises", message=message)
         return msgspec.structs.replace(ran, outcome=outcome, digest=here)
 
-    def _tried_again(self, finding: Finding, asked: Asked) -> Finding:
+    def _tried_again(self, finding: Finding, asked: CaseOptions) -> Finding:
         """Run a case again, to know whether it is always wrong, and which pass is guilty."""
         died = finding.outcome.status in _DEATHS.values()
         hangs = finding.outcome.status == "hang"

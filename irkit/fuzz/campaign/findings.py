@@ -7,10 +7,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from irkit.core import replacing
-from irkit.fuzz.campaign.draws import Draw, written
-from irkit.fuzz.campaign.small import SmallCase
-from irkit.fuzz.judging import DAMAGED, Outcome
+from irkit.core import atomic_write
+from irkit.fuzz.campaign.draw import Draw, written
+from irkit.fuzz.campaign.small_case import SmallCase
+from irkit.fuzz.judge.files import DAMAGED
+from irkit.fuzz.judge.outcome import Outcome
 
 Group: TypeAlias = tuple[str, str]
 _UNUSUAL = re.compile(r"[^a-z0-9]+")
@@ -133,17 +134,17 @@ def write_finding(finding: Finding, folder: Path) -> None:
     said = f"{finding}\n\nRun it again with: irkit fuzz --replay {path}"
     small = finding.small
     rest = f"{written(finding.draw)}\n{_commented(finding.text)}" if small is None else small.text
-    with replacing(path) as made:
+    with atomic_write(path) as made:
         made.write_text(f"{_commented(said)}\n{rest}", "utf-8")
     finding.file = str(path)
     if data := finding.data if small is None else small.data:
         whole = path.with_suffix(_SUFFIXES.get(finding.draw.kind, ".data"))
-        with replacing(whole) as made:
+        with atomic_write(whole) as made:
             made.write_bytes(data)
         finding.data_file = str(whole)
     if small is not None:
         test = folder / f"test_{_UNUSUAL.sub('_', finding.stem)}.py"
-        with replacing(test) as made:
+        with atomic_write(test) as made:
             made.write_text(small.test, "utf-8")
         finding.test_file = str(test)
 

@@ -16,13 +16,13 @@ from markupsafe import Markup
 
 from irkit.core import Coloured
 from irkit.debug import versions
-from irkit.fuzz.campaign.covered import covered
-from irkit.fuzz.campaign.draws import written
+from irkit.fuzz.campaign.coverage import drawn_features
+from irkit.fuzz.campaign.draw import written
 from irkit.fuzz.campaign.engine import Campaign
 from irkit.fuzz.campaign.findings import Finding
 from irkit.fuzz.campaign.summary import tested_nothing
-from irkit.fuzz.campaign.tally import Slow, Tally
-from irkit.fuzz.generators import KINDS
+from irkit.fuzz.campaign.tally import CampaignTally, SlowCase
+from irkit.fuzz.generators.sample import KINDS
 
 MOST_CHARACTERS = 40_000
 """Of a program or a message on the page; the file of the finding has all of it."""
@@ -41,7 +41,7 @@ _TIERS = {
 }
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class PageVerdict(msgspec.Struct, frozen=True):
     """What is said first."""
 
     name: Literal["passed", "failed", "little", "interrupted"]
@@ -71,14 +71,14 @@ def as_page(campaign: Campaign) -> str:
         reasons=tally.reasons.most_common(20),
         tiers=list(_tiers(tally)),
         promises=tally.promises.most_common(),
-        sorts=covered(tally, campaign.plan.kinds),
+        sorts=drawn_features(tally, campaign.plan.kinds),
         slowest=[_slow(each) for each in tally.slowest],
         versions=", ".join(f"{name} {version}" for name, version in versions().items()),
     )
     return made.encode("utf-8", "backslashreplace").decode()  # Half a character is no UTF-8.
 
 
-def verdict_of(campaign: Campaign) -> Verdict:
+def verdict_of(campaign: Campaign) -> PageVerdict:
     """Say whether a campaign passed, and if not, why."""
     found, tally = campaign.findings.counted, campaign.tally
     done = (
@@ -94,17 +94,17 @@ def verdict_of(campaign: Campaign) -> Verdict:
             for (symptom, named), count in found.most_common(3)
         )
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        return Verdict(
+        return PageVerdict(
             "failed",
             f"Failed: {_many(found.total(), 'finding')}",
             (groups + more, done, *filter(None, (why,))),
         )
     if campaign.interrupted:
         lines = (done, "Nothing was wrong so far.", *filter(None, (why,)))
-        return Verdict("interrupted", "Interrupted", lines)
+        return PageVerdict("interrupted", "Interrupted", lines)
     if why:
-        return Verdict("little", "Tested too little", (why, done))
-    return Verdict("passed", f"Passed: {_many(tally.cases, 'case')} agree", (done,))
+        return PageVerdict("little", "Tested too little", (why, done))
+    return PageVerdict("passed", f"Passed: {_many(tally.cases, 'case')} agree", (done,))
 
 
 def command_of(campaign: Campaign) -> str:
@@ -149,7 +149,7 @@ def _facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
         yield "no place", f"{_many(tally.unplaced, 'case')} where a pass under test had none"
 
 
-def _under_test(tally: Tally, name: str) -> dict[str, Any]:
+def _under_test(tally: CampaignTally, name: str) -> dict[str, Any]:
     share = tally.fired_share(name)
     return {
         "name": name,
@@ -160,7 +160,7 @@ def _under_test(tally: Tally, name: str) -> dict[str, Any]:
     }
 
 
-def _kind(tally: Tally, name: str, count: int) -> dict[str, Any]:
+def _kind(tally: CampaignTally, name: str, count: int) -> dict[str, Any]:
     share = count / tally.cases
     return {
         "name": name,
@@ -170,7 +170,7 @@ def _kind(tally: Tally, name: str, count: int) -> dict[str, Any]:
     }
 
 
-def _tiers(tally: Tally) -> Iterator[dict[str, Any]]:
+def _tiers(tally: CampaignTally) -> Iterator[dict[str, Any]]:
     totals = {tier: sum(tally.times.get(tier, ())) for tier in tally.tiers}
     everything = sum(totals.values())
     for tier, count in tally.tiers.items():
@@ -186,7 +186,7 @@ def _tiers(tally: Tally) -> Iterator[dict[str, Any]]:
         }
 
 
-def _slow(slow: Slow) -> dict[str, str]:
+def _slow(slow: SlowCase) -> dict[str, str]:
     tiers = sorted(slow.tiers.items(), key=lambda item: -item[1])
     told = [f"{tier} {seconds:.3f} s" for tier, seconds in tiers]
     return {

@@ -4,13 +4,13 @@ from collections import Counter
 
 import msgspec
 
-from irkit.fuzz.campaign.draws import Draw
-from irkit.fuzz.campaign.worker import Ran
+from irkit.fuzz.campaign.draw import Draw
+from irkit.fuzz.campaign.worker import CaseResult
 
 MOST_SLOW = 10
 
 
-class Slow(msgspec.Struct, frozen=True):
+class SlowCase(msgspec.Struct, frozen=True):
     """A case that took long, and what each tier of it took. Units: seconds."""
 
     draw: Draw
@@ -18,7 +18,7 @@ class Slow(msgspec.Struct, frozen=True):
     tiers: dict[str, float]
 
 
-class Tally(msgspec.Struct):
+class CampaignTally(msgspec.Struct):
     """Counts of cases, and how long their tiers took. ``under_test`` are names of passes;
     ``placed`` counts the cases they stood in, ``passes`` those in which one changed something;
     ``fates`` say what became of damaged files, by kind; ``slowest`` are the slowest cases, the
@@ -38,9 +38,9 @@ class Tally(msgspec.Struct):
     workers_lost: int = 0
     processor: float = 0.0
     times: dict[str, list[float]] = {}
-    slowest: list[Slow] = []
+    slowest: list[SlowCase] = []
 
-    def add(self, draw: Draw, ran: Ran, *, is_loop: bool) -> None:
+    def add(self, draw: Draw, ran: CaseResult, *, is_loop: bool) -> None:
         """Count a case."""
         outcome, kind = ran.outcome, draw.kind
         self.kinds[kind] += 1
@@ -60,7 +60,7 @@ class Tally(msgspec.Struct):
         for tier, seconds in (*outcome.seconds.items(), ("whole", whole)):
             self.times.setdefault(tier, []).append(seconds)
         if len(self.slowest) < MOST_SLOW or whole > self.slowest[-1].seconds:
-            self.slowest.append(Slow(draw, whole, outcome.seconds))
+            self.slowest.append(SlowCase(draw, whole, outcome.seconds))
             self.slowest.sort(key=lambda slow: -slow.seconds)
             del self.slowest[MOST_SLOW:]
 

@@ -14,15 +14,16 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
-from irkit.fuzz.campaign.draws import Draw
-from irkit.fuzz.generators import Sample, Unusable
-from irkit.fuzz.judging import Outcome, explained, judge, primitive_in
+from irkit.fuzz.campaign.draw import Draw
+from irkit.fuzz.generators.sample import Sample, Unusable
+from irkit.fuzz.judge.judge import explained, judge, primitive_in
+from irkit.fuzz.judge.outcome import Outcome
 from irkit.ir import PrimFunc
 
 TIER_BYTES = 64
 
 
-class Asked(msgspec.Struct, frozen=True):
+class CaseOptions(msgspec.Struct, frozen=True):
     """How to judge a case: ``promises`` to ask for, and the file that is told of each tier."""
 
     thorough: bool = False
@@ -31,7 +32,7 @@ class Asked(msgspec.Struct, frozen=True):
     tier_file: str = ""
 
 
-class Ran(msgspec.Struct, frozen=True):
+class CaseResult(msgspec.Struct, frozen=True):
     """What came of a case. ``text`` and ``digest`` of the program are there if it is a finding, or
     no native code was run; ``unplaced`` says that a pass under test had no place. Units:
     ``processor`` is seconds of processor time, of which other work on the machine takes none."""
@@ -44,7 +45,7 @@ class Ran(msgspec.Struct, frozen=True):
     processor: float = 0.0
 
 
-def run_case(draw: Draw, asked: Asked) -> Ran:
+def run_case(draw: Draw, asked: CaseOptions) -> CaseResult:
     """Draw a case and judge it."""
     settle()
     started = time.process_time()
@@ -52,18 +53,18 @@ def run_case(draw: Draw, asked: Asked) -> Ran:
     return msgspec.structs.replace(ran, processor=time.process_time() - started)
 
 
-def _run(draw: Draw, asked: Asked) -> Ran:
+def _run(draw: Draw, asked: CaseOptions) -> CaseResult:
     started = time.perf_counter()
     tell(asked.tier_file, "draw")
     try:
         sample = draw.sample()
     except Unusable as error:
-        return Ran(Outcome("invalid", "draw", message=str(error)))
+        return CaseResult(Outcome("invalid", "draw", message=str(error)))
     except Exception as error:  # Primitives run while drawing, and may raise anything if wrong.
         unplaced = isinstance(error, IRKitError) and bool(draw.passes) and _draws_without(draw)
         text = str(error) if isinstance(error, IRKitError) else explained(error)
         status, named = ("invalid", "") if unplaced else ("failed", primitive_in(error))
-        return Ran(Outcome(status, "draw", named, text), unplaced=unplaced)
+        return CaseResult(Outcome(status, "draw", named, text), unplaced=unplaced)
     drawn = time.perf_counter() - started
     outcome = judge(
         sample,
@@ -79,9 +80,9 @@ def _run(draw: Draw, asked: Asked) -> Ran:
         seconds={**outcome.seconds, "draw": before + drawn},
     )
     if not outcome.is_finding and asked.native:
-        return Ran(outcome, sample.features)
+        return CaseResult(outcome, sample.features)
     text = text_of(sample)
-    return Ran(outcome, sample.features, text, _digest(text))
+    return CaseResult(outcome, sample.features, text, _digest(text))
 
 
 def _draws_without(draw: Draw) -> bool:

@@ -7,7 +7,19 @@ graphs; onnx_windows, onnx_draws, onnx_forms, onnx_models;
 texts."""
 
 from irkit.fuzz.generators.arguments import draw_arguments
-from irkit.fuzz.generators.drawn import (
+from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.graphs.graph_samples import draw_graph, graph_results
+from irkit.fuzz.generators.onnx_models.model_samples import (
+    draw_model,
+    model_results,
+    model_values,
+    onnx_model,
+)
+from irkit.fuzz.generators.onnx_models.windows import PLAIN_OPERATORS
+from irkit.fuzz.generators.operators.structured import OPERATORS
+from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
+from irkit.fuzz.generators.programs.program_samples import choices_of_functions, draw_program
+from irkit.fuzz.generators.sample import (
     KINDS,
     Allowed,
     Array,
@@ -17,15 +29,8 @@ from irkit.fuzz.generators.drawn import (
     Unusable,
     outputs_of,
 )
-from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.generators.graphs import draw_graph, graph_results
-from irkit.fuzz.generators.onnx_models import draw_model, model_results, model_values, onnx_model
-from irkit.fuzz.generators.onnx_windows import PLAIN_OPERATORS
-from irkit.fuzz.generators.operator_forms import OPERATORS
-from irkit.fuzz.generators.pipelines import draw_pipeline, keep_as_it_is
-from irkit.fuzz.generators.programs import draw_program, leads_to_functions
-from irkit.fuzz.generators.schedules import draw_scheduled, leads_to_schedules
-from irkit.fuzz.generators.staged import DIRECTIVES
+from irkit.fuzz.generators.schedules.schedule_samples import choices_of_schedules, draw_scheduled
+from irkit.fuzz.generators.schedules.stage_schedules import DIRECTIVES
 from irkit.fuzz.generators.texts import draw_text
 
 __all__ = [
@@ -39,6 +44,8 @@ __all__ = [
     "Program",
     "Sample",
     "Unusable",
+    "choices_of_functions",
+    "choices_of_schedules",
     "draw_arguments",
     "draw_graph",
     "draw_model",
@@ -49,8 +56,6 @@ __all__ = [
     "features_of",
     "graph_results",
     "keep_as_it_is",
-    "leads_to_functions",
-    "leads_to_schedules",
     "model_results",
     "model_values",
     "onnx_model",

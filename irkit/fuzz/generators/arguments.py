@@ -7,10 +7,10 @@ import numpy as np
 
 from irkit.core import walk
 from irkit.debug import InputSet
-from irkit.debug.inputs import Rung, drawn, laid_out, size_of
-from irkit.fuzz.generators.drawn import Array
+from irkit.debug.execution.inputs import Rung, drawn, laid_out, size_of
+from irkit.fuzz.generators.sample import Array
+from irkit.fuzz.generators.stages.theme import Numbers
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.stages import Numbers
 from irkit.ir import Allocate, Buffer, DType, PrimFunc, Var, numpy_dtype, shape_vars
 
 _SIZES = (3, 5, 1, 8, 2, 4, 7, 6, 0)

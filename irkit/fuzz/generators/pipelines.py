@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from irkit.core import IRKitError
-from irkit.fuzz.generators.drawn import Sample
-from irkit.fuzz.generators.programs import draw_loops, draw_program
-from irkit.fuzz.generators.schedules import draw_trace
+from irkit.fuzz.generators.programs.program_samples import draw_loops, draw_program
+from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.generators.schedules.schedule_samples import draw_trace
 from irkit.fuzz.picks import Picks
 from irkit.ir import PrimFunc
 from irkit.passes.loop import convert_for_loops_to_serial, convert_ssa, instrument_bounds

@@ -1,13 +1,13 @@
 """Samples that are IR text: of drawn programs and graphs, as printed, or damaged. What is printed
 reads back as the same; a damaged text is an error with a location, or a program like any other."""
 
-from irkit.fuzz.generators.drawn import Sample
-from irkit.fuzz.generators.graphs import graph_function
-from irkit.fuzz.generators.programs import draw_program
-from irkit.fuzz.hostile import hostile_text
+from irkit.fuzz.generators.graphs.graph_samples import graph_function
+from irkit.fuzz.generators.programs.program_samples import draw_program
+from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.malformed.inputs.text_cases import malformed_text
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.schedule_programs import BLUR, CHAIN, HALO, MATMUL_RELU
-from irkit.fuzz.threads import THREADS
+from irkit.fuzz.seed_corpus.block_programs import BLUR, CHAIN, HALO, MATMUL_RELU
+from irkit.fuzz.seed_corpus.thread_kernels import THREADS
 from irkit.graph import script as graph_script
 from irkit.ir import PrimFunc, script
 from irkit.phases import GRAPH
@@ -22,7 +22,7 @@ def draw_text(picks: Picks) -> Sample:
         text = _text(picks)
         # Of large constants there is a digest only: as text, that is a program without its data.
         return Sample("text", text, GRAPH, features=("mutation:none",), damaged="digest=" in text)
-    data, names = hostile_text(picks, lambda: _text(picks))
+    data, names = malformed_text(picks, lambda: _text(picks))
     text = data.decode(errors="replace")
     features = tuple(f"mutation:{name}" for name in names)
     return Sample("text", text, GRAPH, features=features, damaged=True)

@@ -18,8 +18,8 @@ from irkit.graph.ops.spec import (
     Attribute,
     AttrKind,
     Kind,
+    OpOptions,
     OpSpec,
-    Options,
     as_attrs,
 )
 from irkit.graph.types import TensorType
@@ -48,7 +48,7 @@ def op_spec(name: str) -> OpSpec:
     return spec
 
 
-def attributes(op: Op) -> Options:
+def attributes(op: Op) -> OpOptions:
     """Read the attributes of an application, complete: defaults, full lengths, axes from the
     front."""
     ranks = [len(arg.type.shape) if isinstance(arg.type, TensorType) else 0 for arg in op.args]
@@ -63,8 +63,8 @@ __all__ = [
     "AttrKind",
     "Attribute",
     "Kind",
+    "OpOptions",
     "OpSpec",
-    "Options",
     "as_attrs",
     "attributes",
     "op_spec",

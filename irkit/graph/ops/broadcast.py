@@ -7,7 +7,7 @@ import numpy as np
 
 from irkit.core import DTypeError
 from irkit.graph.ops.shapes import broadcast, expect_dtype
-from irkit.graph.ops.spec import Array, OpSpec, Options, Tensors
+from irkit.graph.ops.spec import Array, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
 from irkit.ir import BOOL, DType
 
@@ -98,13 +98,13 @@ def _meet(tensors: Tensors) -> TensorType:
 
 
 def _arithmetic(name: str, on: On, run: Callable[[Array, Array], Array]) -> OpSpec:
-    def types(tensors: Tensors, options: Options) -> Type:
+    def types(tensors: Tensors, options: OpOptions) -> Type:
         if not _is_on(tensors[0].dtype, on):
             wanted = "of integers or bools" if on == "bits" else f"a {on}"
             raise DTypeError(f"argument a must be {wanted}, found {tensors[0].dtype}")
         return _meet(tensors)
 
-    def arrays(given: tuple[Array, ...], options: Options) -> Array:
+    def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
         a, b = given
         return np.asarray(run(a, b)).astype(np.result_type(a, b), copy=False)
 
@@ -112,18 +112,18 @@ def _arithmetic(name: str, on: On, run: Callable[[Array, Array], Array]) -> OpSp
 
 
 def _predicate(name: str, on_bools: bool, run: Callable[[Array, Array], Array]) -> OpSpec:
-    def types(tensors: Tensors, options: Options) -> Type:
+    def types(tensors: Tensors, options: OpOptions) -> Type:
         if on_bools:
             expect_dtype("a", tensors[0], BOOL)
         return TensorType(_meet(tensors).shape, BOOL)
 
-    def arrays(given: tuple[Array, ...], options: Options) -> Array:
+    def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
         return np.asarray(run(*given))
 
     return OpSpec(name, "broadcast", ("a", "b"), types, arrays)
 
 
-def _where_type(tensors: Tensors, options: Options) -> Type:
+def _where_type(tensors: Tensors, options: OpOptions) -> Type:
     cond, a, b = tensors
     expect_dtype("cond", cond, BOOL)
     expect_dtype("b", b, a.dtype)
@@ -131,7 +131,7 @@ def _where_type(tensors: Tensors, options: Options) -> Type:
     return TensorType(shape, a.dtype)
 
 
-def _where(given: tuple[Array, ...], options: Options) -> Array:
+def _where(given: tuple[Array, ...], options: OpOptions) -> Array:
     return np.where(*given)
 
 

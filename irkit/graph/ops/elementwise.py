@@ -8,7 +8,7 @@ import numpy as np
 from irkit.core import DTypeError
 from irkit.graph.arrays import cast_array
 from irkit.graph.ops.shapes import expect_float
-from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
 from irkit.ir import BOOL
 
@@ -71,40 +71,40 @@ _TESTS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def _float_type(tensors: Tensors, options: Options) -> Type:
+def _float_type(tensors: Tensors, options: OpOptions) -> Type:
     expect_float("x", tensors[0])
     return tensors[0]
 
 
-def _number_type(tensors: Tensors, options: Options) -> Type:
+def _number_type(tensors: Tensors, options: OpOptions) -> Type:
     if tensors[0].dtype.is_bool:
         raise DTypeError("argument x must be a number, found bool")
     return tensors[0]
 
 
-def _test_type(tensors: Tensors, options: Options) -> Type:
+def _test_type(tensors: Tensors, options: OpOptions) -> Type:
     expect_float("x", tensors[0])
     return TensorType(tensors[0].shape, BOOL)
 
 
-def _not_type(tensors: Tensors, options: Options) -> Type:
+def _not_type(tensors: Tensors, options: OpOptions) -> Type:
     if tensors[0].dtype.is_float:
         raise DTypeError(f"argument x must be a bool or an integer, found {tensors[0].dtype}")
     return tensors[0]
 
 
-def _same_type(tensors: Tensors, options: Options) -> Type:
+def _same_type(tensors: Tensors, options: OpOptions) -> Type:
     return tensors[0]
 
 
-def _cast_type(tensors: Tensors, options: Options) -> Type:
+def _cast_type(tensors: Tensors, options: OpOptions) -> Type:
     return TensorType(tensors[0].shape, options.dtype("dtype"))
 
 
 def _unary(
-    name: str, run: Callable[[Array], Array], types: Callable[[Tensors, Options], Type]
+    name: str, run: Callable[[Array], Array], types: Callable[[Tensors, OpOptions], Type]
 ) -> OpSpec:
-    def arrays(given: tuple[Array, ...], options: Options) -> Array:
+    def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
         # A Python number beside a zero-dimensional array must not widen it.
         (x,) = given
         found = np.asarray(run(x))
@@ -113,7 +113,7 @@ def _unary(
     return OpSpec(name, "elementwise", ("x",), types, arrays)
 
 
-def _cast(given: tuple[Array, ...], options: Options) -> Array:
+def _cast(given: tuple[Array, ...], options: OpOptions) -> Array:
     return cast_array(given[0], options.dtype("dtype"))
 
 

@@ -14,12 +14,12 @@ from irkit.graph.ops.shapes import (
     with_axis,
     written,
 )
-from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
 from irkit.ir import DType, Expr, as_int, const, numpy_dtype
 
 
-def _concat_type(tensors: Tensors, options: Options) -> Type:
+def _concat_type(tensors: Tensors, options: OpOptions) -> Type:
     first, axis = tensors[0], options.int("axis")
     for position, given in enumerate(tensors[1:], 1):
         name = f"xs[{position}]"
@@ -39,11 +39,11 @@ def _concat_type(tensors: Tensors, options: Options) -> Type:
     return TensorType((*first.shape[:axis], total, *first.shape[axis + 1 :]), first.dtype)
 
 
-def _concat(given: tuple[Array, ...], options: Options) -> Array:
+def _concat(given: tuple[Array, ...], options: OpOptions) -> Array:
     return np.concatenate(given, axis=options.int("axis"))
 
 
-def _slice_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _slice_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     begins, ends = options.ints("begins"), options.ints("ends")
     axes = options.ints("axes") or tuple(range(len(begins)))
     strides = options.ints("strides") or (1,) * len(begins)
@@ -57,14 +57,14 @@ def _slice_options(ranks: tuple[int, ...], options: Options) -> Options:
     return options.replace(axes=checked_axes(axes, ranks[0]), strides=strides)
 
 
-def _slices(options: Options) -> dict[int, slice]:
+def _slices(options: OpOptions) -> dict[int, slice]:
     names = ("begins", "ends", "strides")
     columns = zip(*(options.ints(name) for name in names), strict=True)
     cuts = (slice(begin, end, stride) for begin, end, stride in columns)
     return dict(zip(options.ints("axes"), cuts, strict=True))
 
 
-def _slice_type(tensors: Tensors, options: Options) -> Type:
+def _slice_type(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
     shape = list(x.shape)
     for axis, cut in _slices(options).items():
@@ -78,7 +78,7 @@ def _slice_type(tensors: Tensors, options: Options) -> Type:
     return TensorType(tuple(shape), x.dtype)
 
 
-def _slice(given: tuple[Array, ...], options: Options) -> Array:
+def _slice(given: tuple[Array, ...], options: OpOptions) -> Array:
     (x,) = given
     cuts = _slices(options)
     # NumPy reads an end of -1 from the back; counted indices say what is meant.
@@ -89,7 +89,7 @@ def _slice(given: tuple[Array, ...], options: Options) -> Array:
     return x[np.ix_(*chosen)] if chosen else x  # pyright: ignore[reportArgumentType, reportCallIssue] -- integer arrays
 
 
-def _pad_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _pad_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     if len(options.ints("pads")) != 2 * ranks[0]:
         raise ShapeError(
             f"attribute pads must be {2 * ranks[0]} integers (begins, then ends), found "
@@ -98,7 +98,7 @@ def _pad_options(ranks: tuple[int, ...], options: Options) -> Options:
     return options
 
 
-def _pad_type(tensors: Tensors, options: Options) -> Type:
+def _pad_type(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
     pads, rank = options.ints("pads"), len(x.shape)
     shape = [add(extent, pads[at] + pads[rank + at]) for at, extent in enumerate(x.shape)]
@@ -108,7 +108,7 @@ def _pad_type(tensors: Tensors, options: Options) -> Type:
     return tensor(shape, x.dtype)
 
 
-def _pad(given: tuple[Array, ...], options: Options) -> Array:
+def _pad(given: tuple[Array, ...], options: OpOptions) -> Array:
     """Surround with a value; negative pads cut."""
     (x,) = given
     pads = options.ints("pads")
@@ -120,11 +120,11 @@ def _pad(given: tuple[Array, ...], options: Options) -> Array:
     return np.pad(cut, grown, constant_values=np.asarray(options.scalar("value")).astype(x.dtype))
 
 
-def _take_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _take_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     return with_axis(ranks, options)
 
 
-def _take_type(tensors: Tensors, options: Options) -> Type:
+def _take_type(tensors: Tensors, options: OpOptions) -> Type:
     x, indices = tensors
     axis = options.int("axis")
     if not indices.dtype.is_integer:
@@ -132,7 +132,7 @@ def _take_type(tensors: Tensors, options: Options) -> Type:
     return TensorType((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
 
 
-def _take(given: tuple[Array, ...], options: Options) -> Array:
+def _take(given: tuple[Array, ...], options: OpOptions) -> Array:
     """Pick along an axis; negative indices count from the end, others are brought into range."""
     x, indices = given
     axis = options.int("axis")
@@ -142,7 +142,7 @@ def _take(given: tuple[Array, ...], options: Options) -> Array:
     return np.take(x, inside, axis=axis)
 
 
-def _value(options: Options, dtype: DType) -> "int | float | bool":
+def _value(options: OpOptions, dtype: DType) -> "int | float | bool":
     """Read the value as one of a type.
 
     Raises: DTypeError if the type does not hold it.
@@ -151,28 +151,28 @@ def _value(options: Options, dtype: DType) -> "int | float | bool":
     return options.scalar("value")
 
 
-def _full_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _full_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     if any(extent < 0 for extent in options.ints("shape")):
         raise ShapeError(f"attribute shape must not be negative, found {options.ints('shape')}")
     return options
 
 
-def _full_type(tensors: Tensors, options: Options) -> Type:
+def _full_type(tensors: Tensors, options: OpOptions) -> Type:
     _value(options, options.dtype("dtype"))
     return tensor(options.ints("shape"), options.dtype("dtype"))
 
 
-def _full(given: tuple[Array, ...], options: Options) -> Array:
+def _full(given: tuple[Array, ...], options: OpOptions) -> Array:
     dtype = numpy_dtype(options.dtype("dtype"))
     return np.full(options.ints("shape"), options.scalar("value"), dtype)
 
 
-def _full_like_type(tensors: Tensors, options: Options) -> Type:
+def _full_like_type(tensors: Tensors, options: OpOptions) -> Type:
     _value(options, tensors[0].dtype)
     return tensors[0]
 
 
-def _full_like(given: tuple[Array, ...], options: Options) -> Array:
+def _full_like(given: tuple[Array, ...], options: OpOptions) -> Array:
     return np.full_like(given[0], options.scalar("value"))
 
 

@@ -15,7 +15,7 @@ from irkit.graph.ops.shapes import (
     tensor,
     written,
 )
-from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.ops.windows import filled, window_extents, windows
 from irkit.graph.types import TensorType, Type
 from irkit.ir import as_int
@@ -30,7 +30,7 @@ def _is_float(array: Array) -> bool:
     return array.dtype.kind not in "iub"
 
 
-def _conv_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _conv_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     if ranks[0] < 3:
         raise ShapeError(f"argument x must be [N, C, spatial...], found rank {ranks[0]}")
     if options.int("groups") < 1:
@@ -38,7 +38,7 @@ def _conv_options(ranks: tuple[int, ...], options: Options) -> Options:
     return filled(options, ranks[0] - 2)
 
 
-def _conv_type(tensors: Tensors, options: Options) -> Type:
+def _conv_type(tensors: Tensors, options: OpOptions) -> Type:
     x, w, *bias = tensors
     expect_rank("w", w, len(x.shape), "as x: [K, C / groups, kernel...]")
     for name, other in (("w", w), *(("b", given) for given in bias)):
@@ -66,7 +66,7 @@ def _conv_type(tensors: Tensors, options: Options) -> Type:
     return tensor((x.shape[0], filters, *extents), x.dtype)
 
 
-def _conv(given: tuple[Array, ...], options: Options) -> Array:
+def _conv(given: tuple[Array, ...], options: OpOptions) -> Array:
     """Compute as a matrix product of filters and unfolded windows, group by group."""
     x, w, *bias = given
     dtype, groups = np.result_type(x, w), options.int("groups")
@@ -91,7 +91,7 @@ def _conv(given: tuple[Array, ...], options: Options) -> Array:
     return found.astype(dtype, copy=False)
 
 
-def _matmul_type(tensors: Tensors, options: Options) -> Type:
+def _matmul_type(tensors: Tensors, options: OpOptions) -> Type:
     a, b = tensors
     expect_dtype("b", b, a.dtype)
     if not a.shape or not b.shape:
@@ -111,7 +111,7 @@ def _matmul_type(tensors: Tensors, options: Options) -> Type:
     return TensorType((*batch, *rows, *columns), a.dtype)
 
 
-def _matmul(given: tuple[Array, ...], options: Options) -> Array:
+def _matmul(given: tuple[Array, ...], options: OpOptions) -> Array:
     a, b = given
     dtype = np.result_type(a, b)
     return np.asarray(np.matmul(widened(a), widened(b))).astype(dtype, copy=False)

@@ -5,11 +5,11 @@ import numpy as np
 from irkit.core import ShapeError
 from irkit.graph.ops.linear import widened
 from irkit.graph.ops.shapes import expect_dtype, expect_extent, expect_float, expect_rank, with_axis
-from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import Type
 
 
-def _batch_norm_type(tensors: Tensors, options: Options) -> Type:
+def _batch_norm_type(tensors: Tensors, options: OpOptions) -> Type:
     x = tensors[0]
     expect_float("x", x)
     if len(x.shape) < 2:
@@ -21,7 +21,7 @@ def _batch_norm_type(tensors: Tensors, options: Options) -> Type:
     return x
 
 
-def _batch_norm(given: tuple[Array, ...], options: Options) -> Array:
+def _batch_norm(given: tuple[Array, ...], options: OpOptions) -> Array:
     """Normalise with the given statistics, as in inference."""
     x = widened(given[0])
     shape = (-1, *(1,) * (x.ndim - 2))
@@ -30,7 +30,7 @@ def _batch_norm(given: tuple[Array, ...], options: Options) -> Array:
     return found.astype(np.result_type(*given), copy=False)
 
 
-def _lrn_type(tensors: Tensors, options: Options) -> Type:
+def _lrn_type(tensors: Tensors, options: OpOptions) -> Type:
     x = tensors[0]
     expect_float("x", x)
     if len(x.shape) < 2:
@@ -40,7 +40,7 @@ def _lrn_type(tensors: Tensors, options: Options) -> Type:
     return x
 
 
-def _lrn(given: tuple[Array, ...], options: Options) -> Array:
+def _lrn(given: tuple[Array, ...], options: OpOptions) -> Array:
     """Divide by a power of the sum of squares over ``size`` neighbouring channels."""
     x = widened(given[0])
     size, squares = options.int("size"), np.square(x)
@@ -52,7 +52,7 @@ def _lrn(given: tuple[Array, ...], options: Options) -> Array:
     return (x / scale ** options.float("beta")).astype(given[0].dtype, copy=False)
 
 
-def _float_type(tensors: Tensors, options: Options) -> Type:
+def _float_type(tensors: Tensors, options: OpOptions) -> Type:
     expect_float("x", tensors[0])
     return tensors[0]
 
@@ -62,13 +62,13 @@ def _shifted(x: Array, axis: int) -> Array:
     return wide - wide.max(axis=axis, keepdims=True, initial=-np.inf)
 
 
-def _softmax(given: tuple[Array, ...], options: Options) -> Array:
+def _softmax(given: tuple[Array, ...], options: OpOptions) -> Array:
     axis = options.int("axis")
     powers = np.exp(_shifted(given[0], axis))
     return (powers / powers.sum(axis=axis, keepdims=True)).astype(given[0].dtype, copy=False)
 
 
-def _log_softmax(given: tuple[Array, ...], options: Options) -> Array:
+def _log_softmax(given: tuple[Array, ...], options: OpOptions) -> Array:
     axis = options.int("axis")
     shifted = _shifted(given[0], axis)
     found = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))

@@ -7,13 +7,13 @@ import numpy as np
 from irkit.core import DTypeError, ShapeError
 from irkit.graph.ops.linear import widened
 from irkit.graph.ops.shapes import dim, expect_float, tensor
-from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.ops.windows import filled, spatial_axes, window_extents, windows
 from irkit.graph.types import TensorType, TupleType, Type
 from irkit.ir import I64, as_int
 
 
-def _options(ranks: tuple[int, ...], options: Options) -> Options:
+def _options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     """Complete the attributes; every window must see at least one element that is no padding."""
     kernel = options.ints("kernel")
     if ranks[0] != len(kernel) + 2 or not kernel or min(kernel) < 1:
@@ -33,7 +33,7 @@ def _options(ranks: tuple[int, ...], options: Options) -> Options:
     return full
 
 
-def _pool_type(tensors: Tensors, options: Options) -> TensorType:
+def _pool_type(tensors: Tensors, options: OpOptions) -> TensorType:
     x = tensors[0]
     extents = window_extents(
         x.shape[2:], options.ints("kernel"), options, ceil=options.flag("ceil_mode")
@@ -41,23 +41,23 @@ def _pool_type(tensors: Tensors, options: Options) -> TensorType:
     return tensor((*x.shape[:2], *extents), x.dtype)
 
 
-def _max_type(tensors: Tensors, options: Options) -> TensorType:
+def _max_type(tensors: Tensors, options: OpOptions) -> TensorType:
     if tensors[0].dtype.is_bool:
         raise DTypeError("argument x must be a number, found bool")
     return _pool_type(tensors, options)
 
 
-def _max_with_indices_type(tensors: Tensors, options: Options) -> Type:
+def _max_with_indices_type(tensors: Tensors, options: OpOptions) -> Type:
     found = _max_type(tensors, options)
     return TupleType((found, TensorType(found.shape, I64)))
 
 
-def _average_type(tensors: Tensors, options: Options) -> Type:
+def _average_type(tensors: Tensors, options: OpOptions) -> Type:
     expect_float("x", tensors[0])
     return _pool_type(tensors, options)
 
 
-def _counts(x: Array, options: Options) -> list[int]:
+def _counts(x: Array, options: OpOptions) -> list[int]:
     shape = [dim(extent) for extent in x.shape[2:]]
     ceil = options.flag("ceil_mode")
     found = window_extents(shape, options.ints("kernel"), options, ceil=ceil)
@@ -68,14 +68,14 @@ def _lowest(x: Array) -> object:
     return np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
 
 
-def _max_pool(given: tuple[Array, ...], options: Options) -> Array:
+def _max_pool(given: tuple[Array, ...], options: OpOptions) -> Array:
     (x,) = given
     kernel = options.ints("kernel")
     view = windows(x, kernel, options, _counts(x, options), _lowest(x))
     return view.max(axis=spatial_axes(len(kernel)))
 
 
-def _max_pool_with_indices(given: tuple[Array, ...], options: Options) -> tuple[Array, ...]:
+def _max_pool_with_indices(given: tuple[Array, ...], options: OpOptions) -> tuple[Array, ...]:
     """Find also where each maximum stands in the whole array; of equal ones the first."""
     (x,) = given
     kernel, counts = options.ints("kernel"), _counts(x, options)
@@ -92,7 +92,7 @@ def _max_pool_with_indices(given: tuple[Array, ...], options: Options) -> tuple[
     return found, np.take_along_axis(wheres, first[..., None], -1)[..., 0].astype(np.int64)
 
 
-def _average_pool(given: tuple[Array, ...], options: Options) -> Array:
+def _average_pool(given: tuple[Array, ...], options: OpOptions) -> Array:
     """Average; what hangs over the padded end in ceil mode never counts."""
     (x,) = given
     kernel, counts = options.ints("kernel"), _counts(x, options)

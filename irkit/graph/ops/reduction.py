@@ -7,12 +7,12 @@ import numpy as np
 from irkit.core import DTypeError
 from irkit.graph.ops.linear import widened
 from irkit.graph.ops.shapes import checked_axes, checked_axis, dim
-from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
 from irkit.ir import I64, Expr
 
 
-def _options(ranks: tuple[int, ...], options: Options) -> Options:
+def _options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     axes = options.ints("axes") or tuple(range(ranks[0]))
     return options.replace(axes=tuple(sorted(checked_axes(axes, ranks[0]))))
 
@@ -26,7 +26,7 @@ def _reduced(shape: tuple[Expr, ...], axes: tuple[int, ...], keepdims: bool) -> 
     return tuple(kept)
 
 
-def _types(tensors: Tensors, options: Options) -> Type:
+def _types(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
     if x.dtype.is_bool:
         raise DTypeError("argument x must be a number, found bool")
@@ -64,7 +64,7 @@ def _min(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
 
 
 def _reduction(name: str, run: Callable[[Array, tuple[int, ...], bool], Array]) -> OpSpec:
-    def arrays(given: tuple[Array, ...], options: Options) -> Array:
+    def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
         found = run(widened(given[0]), options.ints("axes"), options.flag("keepdims"))
         return np.asarray(found).astype(given[0].dtype, copy=False)
 
@@ -72,17 +72,17 @@ def _reduction(name: str, run: Callable[[Array, tuple[int, ...], bool], Array]) 
     return OpSpec(name, "reduction", ("x",), _types, arrays, attributes, resolve=_options)
 
 
-def _arg_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _arg_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     return options.replace(axis=checked_axis(options.int("axis"), ranks[0]))
 
 
-def _arg_types(tensors: Tensors, options: Options) -> Type:
+def _arg_types(tensors: Tensors, options: OpOptions) -> Type:
     axes = (options.int("axis"),)
     return TensorType(_reduced(tensors[0].shape, axes, options.flag("keepdims")), I64)
 
 
 def _arg(name: str, run: Callable[..., Array]) -> OpSpec:
-    def arrays(given: tuple[Array, ...], options: Options) -> Array:
+    def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
         axis, keepdims = options.int("axis"), options.flag("keepdims")
         return np.asarray(run(given[0], axis=axis, keepdims=keepdims)).astype(np.int64)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from irkit.core import DTypeError, ShapeError, equal
-from irkit.graph.ops.spec import Options
+from irkit.graph.ops.spec import OpOptions
 from irkit.graph.types import TensorType
 from irkit.ir import I64, Add, Const, DType, Expr, Mul, Sub, as_int, floordiv, minimum, product
 
@@ -176,7 +176,7 @@ def checked_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
     return found
 
 
-def with_axis(ranks: tuple[int, ...], options: Options) -> Options:
+def with_axis(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     """Resolve the attribute ``axis`` against the first argument."""
     return options.replace(axis=checked_axis(options.int("axis"), ranks[0]))
 

@@ -14,19 +14,19 @@ from irkit.graph.ops.shapes import (
     tensor,
     written,
 )
-from irkit.graph.ops.spec import Array, Attribute, OpSpec, Options, Tensors
+from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
 from irkit.ir import Expr, as_int
 
 
-def _reshape_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _reshape_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     shape = options.ints("shape")
     if shape.count(-1) > 1 or any(extent < -1 for extent in shape):
         raise ShapeError(f"attribute shape must be extents, at most one of them -1, found {shape}")
     return options
 
 
-def _reshape_type(tensors: Tensors, options: Options) -> Type:
+def _reshape_type(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
     shape: list[Dim] = list(options.ints("shape"))
     if -1 in shape:
@@ -45,11 +45,11 @@ def _size_error(x: TensorType, shape: list[Dim]) -> ShapeError:
     )
 
 
-def _reshape(given: tuple[Array, ...], options: Options) -> Array:
+def _reshape(given: tuple[Array, ...], options: OpOptions) -> Array:
     return given[0].reshape(options.ints("shape"))
 
 
-def _transpose_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _transpose_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     axes = options.ints("axes") or tuple(reversed(range(ranks[0])))
     found = checked_axes(axes, ranks[0])
     if len(found) != ranks[0]:
@@ -57,21 +57,21 @@ def _transpose_options(ranks: tuple[int, ...], options: Options) -> Options:
     return options.replace(axes=found)
 
 
-def _transpose_type(tensors: Tensors, options: Options) -> Type:
+def _transpose_type(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
     return TensorType(tuple(x.shape[axis] for axis in options.ints("axes")), x.dtype)
 
 
-def _transpose(given: tuple[Array, ...], options: Options) -> Array:
+def _transpose(given: tuple[Array, ...], options: OpOptions) -> Array:
     return given[0].transpose(options.ints("axes"))
 
 
-def _expand_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _expand_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     axes = options.ints("axes")
     return options.replace(axes=tuple(sorted(checked_axes(axes, ranks[0] + len(axes)))))
 
 
-def _expand_type(tensors: Tensors, options: Options) -> Type:
+def _expand_type(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
     shape = list(x.shape)
     for axis in options.ints("axes"):
@@ -79,15 +79,15 @@ def _expand_type(tensors: Tensors, options: Options) -> Type:
     return TensorType(tuple(shape), x.dtype)
 
 
-def _expand(given: tuple[Array, ...], options: Options) -> Array:
+def _expand(given: tuple[Array, ...], options: OpOptions) -> Array:
     return np.expand_dims(given[0], options.ints("axes"))
 
 
-def _squeeze_options(ranks: tuple[int, ...], options: Options) -> Options:
+def _squeeze_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     return options.replace(axes=tuple(sorted(checked_axes(options.ints("axes"), ranks[0]))))
 
 
-def _squeeze_type(tensors: Tensors, options: Options) -> Type:
+def _squeeze_type(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
     axes = options.ints("axes")
     for axis in axes:
@@ -96,11 +96,11 @@ def _squeeze_type(tensors: Tensors, options: Options) -> Type:
     return TensorType(tuple(n for at, n in enumerate(x.shape) if at not in axes), x.dtype)
 
 
-def _squeeze(given: tuple[Array, ...], options: Options) -> Array:
+def _squeeze(given: tuple[Array, ...], options: OpOptions) -> Array:
     return np.squeeze(given[0], options.ints("axes"))
 
 
-def _broadcast_target(shape: tuple[Expr, ...], options: Options) -> tuple[Expr, ...]:
+def _broadcast_target(shape: tuple[Expr, ...], options: OpOptions) -> tuple[Expr, ...]:
     """Read the target; -1 keeps an extent of the argument."""
     wanted = options.ints("shape")
     if len(wanted) < len(shape):
@@ -113,7 +113,7 @@ def _broadcast_target(shape: tuple[Expr, ...], options: Options) -> tuple[Expr, 
     )
 
 
-def _broadcast_type(tensors: Tensors, options: Options) -> Type:
+def _broadcast_type(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
     target = _broadcast_target(x.shape, options)
     if not same_shape(broadcast(("x", "shape"), (x.shape, target)), target):
@@ -123,7 +123,7 @@ def _broadcast_type(tensors: Tensors, options: Options) -> Type:
     return TensorType(target, x.dtype)
 
 
-def _broadcast(given: tuple[Array, ...], options: Options) -> Array:
+def _broadcast(given: tuple[Array, ...], options: OpOptions) -> Array:
     (x,) = given
     target = _broadcast_target(tuple(dim(extent) for extent in x.shape), options)
     return np.broadcast_to(x, [as_int(extent) or 0 for extent in target])

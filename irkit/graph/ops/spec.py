@@ -50,7 +50,7 @@ class Attribute(msgspec.Struct, frozen=True):
     default: AttrValue | _Required = REQUIRED
 
 
-class Options(Mapping[str, AttrValue]):
+class OpOptions(Mapping[str, AttrValue]):
     """The attributes of one operator application, complete, read by kind."""
 
     def __init__(self, values: Mapping[str, AttrValue]) -> None:
@@ -86,11 +86,11 @@ class Options(Mapping[str, AttrValue]):
     def dtype(self, name: str) -> DType:
         return as_dtype(cast(str, self._values[name]))
 
-    def replace(self, **changes: AttrValue) -> "Options":
-        return Options({**self._values, **changes})
+    def replace(self, **changes: AttrValue) -> "OpOptions":
+        return OpOptions({**self._values, **changes})
 
 
-def _as_given(ranks: tuple[int, ...], options: Options) -> Options:
+def _as_given(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     return options
 
 
@@ -106,12 +106,12 @@ class OpSpec(msgspec.Struct, frozen=True):
     name: str
     kind: Kind
     args: tuple[str, ...]
-    types: Callable[[Tensors, Options], Type]
-    arrays: Callable[[tuple[Array, ...], Options], Arrays]
+    types: Callable[[Tensors, OpOptions], Type]
+    arrays: Callable[[tuple[Array, ...], OpOptions], Arrays]
     attributes: tuple[Attribute, ...] = ()
     optional: int = 0
     variadic: bool = False
-    resolve: Callable[[tuple[int, ...], Options], Options] = _as_given
+    resolve: Callable[[tuple[int, ...], OpOptions], OpOptions] = _as_given
 
     def infer(self, types: Sequence[Type], attrs: Attrs | Mapping[str, AttrValue] = ()) -> Type:
         """Find the type of the result.
@@ -132,7 +132,7 @@ class OpSpec(msgspec.Struct, frozen=True):
         with np.errstate(all="ignore"):
             return self._named(lambda: self.arrays(given, options))
 
-    def options(self, attrs: Attrs | Mapping[str, AttrValue], ranks: tuple[int, ...]) -> Options:
+    def options(self, attrs: Attrs | Mapping[str, AttrValue], ranks: tuple[int, ...]) -> OpOptions:
         """Check attributes, fill in defaults and what depends on the ranks of the arguments."""
         given = dict(attrs)
         known = {attribute.name: attribute for attribute in self.attributes}
@@ -147,7 +147,7 @@ class OpSpec(msgspec.Struct, frozen=True):
             if isinstance(value, _Required):
                 raise OptionError(f"{self.name} needs the attribute {attribute.name!r}")
             full[attribute.name] = _checked(self.name, attribute, value)
-        return self._named(lambda: self.resolve(ranks, Options(full)))
+        return self._named(lambda: self.resolve(ranks, OpOptions(full)))
 
     def argument(self, position: int) -> str:
         """Name an argument for a message."""

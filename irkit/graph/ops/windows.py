@@ -9,11 +9,11 @@ import numpy as np
 
 from irkit.core import ShapeError
 from irkit.graph.ops.shapes import Dim, add, divide, smaller, written
-from irkit.graph.ops.spec import Array, Options
+from irkit.graph.ops.spec import Array, OpOptions
 from irkit.ir import Expr, as_int
 
 
-def filled(options: Options, spatial: int) -> Options:
+def filled(options: OpOptions, spatial: int) -> OpOptions:
     """Give ``strides``, ``pads`` and ``dilations`` their full lengths; empty means 1, 0 and 1."""
     wanted = (("strides", spatial, 1, 1), ("pads", 2 * spatial, 0, 0), ("dilations", spatial, 1, 1))
     changes: dict[str, tuple[int, ...]] = {}
@@ -28,7 +28,7 @@ def filled(options: Options, spatial: int) -> Options:
 
 
 def window_extents(
-    shape: Sequence[Expr], kernel: Sequence[Dim], options: Options, *, ceil: bool = False
+    shape: Sequence[Expr], kernel: Sequence[Dim], options: OpOptions, *, ceil: bool = False
 ) -> list[Expr]:
     """Count the windows along each spatial axis.
 
@@ -57,7 +57,7 @@ def window_extents(
 
 
 def windows(
-    x: Array, kernel: Sequence[int], options: Options, counts: Sequence[int], fill: object
+    x: Array, kernel: Sequence[int], options: OpOptions, counts: Sequence[int], fill: object
 ) -> Array:
     """View an array as windows. Shapes: [N, C, *spatial] -> [N, C, *counts, *kernel]."""
     strides, pads, dilations = (options.ints(name) for name in ("strides", "pads", "dilations"))

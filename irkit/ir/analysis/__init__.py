@@ -7,21 +7,21 @@ numbering,
 affine, apart. The bounds of variables are ``loop_ranges`` of ``arith``.
 """
 
-from irkit.ir.analysis.access import AccessRegions, access_regions
 from irkit.ir.analysis.affine import Affine, Sums
-from irkit.ir.analysis.apart import Access, ApartTest, accesses_in
 from irkit.ir.analysis.axes import axis_values
+from irkit.ir.analysis.conflicts import Access, ConflictTest, accesses_in
 from irkit.ir.analysis.dependence import Dependences, dependences, lane_conflict
 from irkit.ir.analysis.enclosing import Enclosing, enclosing
 from irkit.ir.analysis.liveness import Liveness, liveness
-from irkit.ir.analysis.numbering import Numbering
+from irkit.ir.analysis.regions import AccessRegions, access_regions
 from irkit.ir.analysis.uses import Uses, symbols_read, uses_of
+from irkit.ir.analysis.value_numbering import Numbering
 
 __all__ = [
     "Access",
     "AccessRegions",
     "Affine",
-    "ApartTest",
+    "ConflictTest",
     "Dependences",
     "Enclosing",
     "Liveness",

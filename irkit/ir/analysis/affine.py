@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from irkit.core import postorder, substitute
-from irkit.ir.analysis.numbering import Numbering
+from irkit.ir.analysis.value_numbering import Numbering
 from irkit.ir.arith import Interval, bounds, simplify
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Add, Cast, Const, Expr, FloorDiv, FloorMod, Mul, Neg, Sub, Var

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from irkit.core import analysis, walk
-from irkit.ir.analysis.access import access_regions
 from irkit.ir.analysis.affine import Sums
-from irkit.ir.analysis.apart import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.axes import axis_values
+from irkit.ir.analysis.conflicts import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.digits import by_digits
+from irkit.ir.analysis.regions import access_regions
 from irkit.ir.analysis.uses import uses_of
 from irkit.ir.arith import Ranges, bounds, loop_ranges, simplify
 from irkit.ir.buffer import Buffer

@@ -59,13 +59,13 @@ class Liveness:
 @analysis
 def liveness(func: PrimFunc) -> Liveness:
     """Find when the allocated buffers of a function are in use."""
-    finder = _Finder(uses_of(func))
+    finder = _LivenessFinder(uses_of(func))
     finder.visit(func.body)
     lives = {b: Live(*ends) for b, ends in finder.lives.items()}
     return Liveness(lives, finder.numbers, finder.uses)
 
 
-class _Finder:
+class _LivenessFinder:
     """Walk statements in text order, knowing the loops around each."""
 
     def __init__(self, uses: Uses) -> None:

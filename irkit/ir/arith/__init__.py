@@ -8,7 +8,7 @@ choice, simplify; linear and prove are short faces of it.
 
 from irkit.ir.arith.bounds import bounds
 from irkit.ir.arith.interval import Interval, Ranges
-from irkit.ir.arith.linear import Linear, linear
+from irkit.ir.arith.linear_form import Linear, linear
 from irkit.ir.arith.modular import modular
 from irkit.ir.arith.prove import prove
 from irkit.ir.arith.ranges import loop_ranges

@@ -7,7 +7,7 @@ from irkit.core import postorder
 from irkit.ir.arith.bounds import NOTHING, pairs
 from irkit.ir.arith.interval import Pair, Ranges, limits, wrap
 from irkit.ir.buffer import Ramp
-from irkit.ir.choice import IfThenElse, Select
+from irkit.ir.conditional import Conditional, Select
 from irkit.ir.expr import (
     Add,
     Broadcast,
@@ -81,7 +81,7 @@ def _residue(node: Expr, found: dict[int, Residue]) -> Residue:
             return _times((0, -1), found[id(a)])
         case Mul(a, b):
             return _times(found[id(a)], found[id(b)])
-        case Min(a, b) | Max(a, b) | Select(_, a, b) | IfThenElse(_, a, b):
+        case Min(a, b) | Max(a, b) | Select(_, a, b) | Conditional(_, a, b):
             return _join(found[id(a)], found[id(b)])
         case FloorDiv(a, b) | FloorMod(a, b):
             return _quotient(node, found[id(a)], found[id(b)])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from irkit.ir.arith.bounds import NOTHING
-from irkit.ir.arith.choice import as_bool
+from irkit.ir.arith.comparison import as_bool
 from irkit.ir.arith.interval import Ranges
 from irkit.ir.arith.simplify import simplify
 from irkit.ir.expr import Expr

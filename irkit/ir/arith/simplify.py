@@ -15,15 +15,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from irkit.core import Node, children, postorder, with_fields
-from irkit.ir.arith import choice
+from irkit.ir.arith import comparison
 from irkit.ir.arith.bounds import NOTHING
 from irkit.ir.arith.division import quotient, recombined, remainder
 from irkit.ir.arith.emit import alike, emit
+from irkit.ir.arith.fold import fold
 from irkit.ir.arith.interval import Ranges, fitted, limits, wrap
 from irkit.ir.arith.knowledge import Knowledge
 from irkit.ir.arith.sums import Sum, is_region, normal
 from irkit.ir.buffer import Load, Ramp
-from irkit.ir.choice import IfThenElse, Select
+from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import DType
 from irkit.ir.expr import (
     EQ,
@@ -56,7 +57,6 @@ from irkit.ir.expr import (
     Sub,
     Var,
 )
-from irkit.ir.fold import fold
 from irkit.ir.intrinsics import Call
 
 
@@ -243,31 +243,31 @@ def _broadcast(self: Simplifier, node: Broadcast) -> Expr:
 
 
 def _compare(self: Simplifier, node: Any) -> Expr:
-    made = choice.compare(self.known, node, self.done[id(node.a)], self.done[id(node.b)])
+    made = comparison.compare(self.known, node, self.done[id(node.a)], self.done[id(node.b)])
     return _lanewise(made)
 
 
 def _extremum(self: Simplifier, node: Min | Max) -> Expr:
-    made = choice.extremum(self.known, node, self.done[id(node.a)], self.done[id(node.b)])
+    made = comparison.extremum(self.known, node, self.done[id(node.a)], self.done[id(node.b)])
     return _lanewise(made)
 
 
-def _select(self: Simplifier, node: Select | IfThenElse) -> Expr:
+def _select(self: Simplifier, node: Select | Conditional) -> Expr:
     done = self.done
     parts = (done[id(node.cond)], done[id(node.then)], done[id(node.otherwise)])
-    return choice.select(self.known, node, parts)
+    return comparison.select(self.known, node, parts)
 
 
 def _not(self: Simplifier, node: Not) -> Expr:
     a = self.done[id(node.a)]
-    return choice.invert(self.known, node, a)
+    return comparison.invert(self.known, node, a)
 
 
 def _junction(self: Simplifier, node: And | Or | BitAnd | BitOr) -> Expr:
     a, b = self.done[id(node.a)], self.done[id(node.b)]
     if not node.dtype.is_bool:
         return _bits(self, node)
-    return _lanewise(choice.junction(self.known, node, a, b))
+    return _lanewise(comparison.junction(self.known, node, a, b))
 
 
 def _bits(self: Simplifier, node: Binary) -> Expr:
@@ -337,7 +337,7 @@ def _cast_of(self: Simplifier, node: Cast, value: Expr) -> Expr:
 
 def _load(self: Simplifier, node: Load) -> Expr:
     made = cast(Load, self.rebuilt(node))
-    mask = None if made.mask is None else choice.as_bool(made.mask)
+    mask = None if made.mask is None else comparison.as_bool(made.mask)
     return made.replace(mask=None) if mask is True else made
 
 
@@ -369,7 +369,7 @@ _RULES: dict[type[Expr], Callable[[Simplifier, Any], Expr]] = {
     Max: _extremum,
     **dict.fromkeys((EQ, NE, LT, LE, GT, GE), _compare),
     Select: _select,
-    IfThenElse: _select,
+    Conditional: _select,
     Not: _not,
     **dict.fromkeys((And, Or, BitAnd, BitOr), _junction),
     **dict.fromkeys((BitXor, Shl, Shr), _bits),

@@ -9,7 +9,7 @@ from typing import Any
 
 from irkit.ir.arith.interval import Pair, fitted, limits
 from irkit.ir.buffer import Ramp
-from irkit.ir.choice import IfThenElse, Select
+from irkit.ir.conditional import Conditional, Select
 from irkit.ir.expr import (
     EQ,
     GE,
@@ -251,7 +251,7 @@ def _cast(node: Cast, of: Of) -> Pair:
     return fitted(low, high, limit)
 
 
-def _choice(node: Select | IfThenElse, of: Of) -> Pair:
+def _choice(node: Select | Conditional, of: Of) -> Pair:
     cond = of(node.cond)
     if cond[0] == cond[1]:
         return of(node.then if cond[0] else node.otherwise)
@@ -310,7 +310,7 @@ _RULES: dict[type[Expr], Callable[[Any, Of], Pair]] = {
     Not: _not,
     Cast: _cast,
     Select: _choice,
-    IfThenElse: _choice,
+    Conditional: _choice,
     Ramp: _ramp,
     Broadcast: _broadcast,
     Call: _call,

@@ -13,8 +13,8 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp.arguments import Binder, written_params
-from irkit.ir.interp.machine import RUN, Program, Registers, Run, StepLimit, execute
-from irkit.ir.interp.memory import Place, settle
+from irkit.ir.interp.machine import RUN, Program, Registers, RunLimits, StepLimit, execute
+from irkit.ir.interp.memory import BufferRegisters, settle
 from irkit.ir.interp.statements import StatementCompiler
 from irkit.ir.stmt import Evaluate
 
@@ -32,7 +32,7 @@ class Interpreted:
         for var in (*(p for p in func.params if isinstance(p, Var)), *shape_vars(func)):
             compiler.variables[var] = compiler.code.register()
         compiler.begin(func.span)
-        self.places: dict[int, Place] = {
+        self.places: dict[int, BufferRegisters] = {
             number: compiler.new_place(param)
             for number, param in enumerate(func.params)
             if isinstance(param, Buffer)
@@ -59,7 +59,7 @@ class Interpreted:
     def run(self, args: Sequence[Any], max_steps: int | None, max_bytes: int) -> Registers:
         """Run, and hand out the registers as they are at the end."""
         registers = self.program.registers.copy()
-        registers[RUN] = Run(max_steps, max_bytes)
+        registers[RUN] = RunLimits(max_steps, max_bytes)
         binder = Binder(self.func, registers, self.variables)
         binder.check_count(args)
         with np.errstate(all="ignore"):

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from irkit.core import DTypeError, IRKitError, ShapeError, Span, children
-from irkit.ir.arrays import numpy_dtype
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.interp.machine import Registers
-from irkit.ir.interp.memory import Place, row_major
+from irkit.ir.interp.memory import BufferRegisters, row_major
 from irkit.ir.interp.values import constant
+from irkit.ir.numpy_types import numpy_dtype
 from irkit.ir.stmt import Stmt, Store, View
 
 
@@ -74,7 +74,9 @@ class Binder:
         )
         self.bound[var] = self.label(number)
 
-    def array(self, number: int, buffer: Buffer, place: Place, value: Any, writes: bool) -> None:
+    def array(
+        self, number: int, buffer: Buffer, place: BufferRegisters, value: Any, writes: bool
+    ) -> None:
         """Bind the memory of a buffer parameter, and the variables that its shape names."""
         label, span = self.label(number), self.func.span
         array: Any = value  # The test below would leave its element type unknown to the checker.

@@ -1,6 +1,6 @@
 """Turn expressions into operations on registers, once per function, without recursion.
 
-A node that several others share is computed once. ``IfThenElse``, ``And`` and ``Or`` become jumps
+A node that several others share is computed once. ``Conditional``, ``And`` and ``Or`` become jumps
 only where the side that may be skipped holds a load: nothing else can go wrong, so the rest is
 computed ahead, which keeps shared expressions from multiplying.
 """
@@ -14,11 +14,11 @@ import numpy as np
 
 from irkit.core import IRKitError, Node, Span, children, postorder
 from irkit.ir.buffer import Buffer, Load, Ramp
-from irkit.ir.choice import IfThenElse, Select
+from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import I64, DType
 from irkit.ir.expr import And, Binary, Broadcast, Cast, Const, Expr, Neg, Not, Or, Var
 from irkit.ir.interp.assembler import GROWTH, Assembler
-from irkit.ir.interp.memory import Place, load_lanes, load_one
+from irkit.ir.interp.memory import BufferRegisters, load_lanes, load_one
 from irkit.ir.interp.values import (
     binary_function,
     call_function,
@@ -53,7 +53,7 @@ class ExpressionCompiler:
     def __init__(self, code: Assembler) -> None:
         self.code = code
         self.variables: dict[Node, int] = {}
-        self.places: dict[Node, Place] = {}
+        self.places: dict[Node, BufferRegisters] = {}
         self.known: dict[int, int] = {}
         self.guarded: set[int] = set()
         self.choices: list[_Choice] = []
@@ -98,7 +98,7 @@ class ExpressionCompiler:
             match node:
                 case And(_, b) | Or(_, b) if id(b) in loads:
                     self.guarded.add(id(node))
-                case IfThenElse(_, a, b) if id(a) in loads or id(b) in loads:
+                case Conditional(_, a, b) if id(a) in loads or id(b) in loads:
                     self.guarded.add(id(node))
                 case _:
                     pass
@@ -138,7 +138,7 @@ class ExpressionCompiler:
 
     def _visit_choice(self, node: Expr) -> None:
         match node:
-            case IfThenElse(cond, then, otherwise):
+            case Conditional(cond, then, otherwise):
                 choice = _Choice(node, cond, then, otherwise)
             case And(cond, b):
                 choice = _Choice(node, cond, b, None)
@@ -165,7 +165,7 @@ class ExpressionCompiler:
         choice.to = code.register()
         kind = choice.node.dtype.element
         short = (constant(False, kind), constant(True, kind))
-        neutral = [constant(0, kind)] * 2 if isinstance(choice.node, IfThenElse) else short[::-1]
+        neutral = [constant(0, kind)] * 2 if isinstance(choice.node, Conditional) else short[::-1]
         choice.results = (code.register(), code.register())
         for result, value in zip(choice.results, neutral, strict=True):
             code.move(result, code.constant(value))
@@ -224,7 +224,7 @@ class ExpressionCompiler:
             return self.at(node.value)
         return self.code.unary(cast_function(node.value.dtype, node.dtype), self.at(node.value))
 
-    def select(self, node: Select | IfThenElse) -> int:
+    def select(self, node: Select | Conditional) -> int:
         function = _pick if node.cond.dtype.lanes == 1 else np.where
         args = (self.at(node.cond), self.at(node.then), self.at(node.otherwise))
         return self.code.nary(function, args)
@@ -253,14 +253,14 @@ class ExpressionCompiler:
             self.code.emit(load_lanes(place, indices, mask, to, node.dtype, self.code.span))
         return to
 
-    def place(self, buffer: Buffer) -> Place:
+    def place(self, buffer: Buffer) -> BufferRegisters:
         """Find where a buffer lives."""
         found = self.places.get(buffer)
         if found is None:
             raise IRKitError(f"buffer {buffer.name!r} is not known here", span=self.code.span)
         return found
 
-    def check_rank(self, place: Place, count: int) -> None:
+    def check_rank(self, place: BufferRegisters, count: int) -> None:
         if count != len(place.shape):
             raise IRKitError(
                 f"{place.name} has {len(place.shape)} dimensions, found {count} indices",
@@ -285,7 +285,7 @@ def _emitters() -> Mapping[type[Expr], Callable[[ExpressionCompiler, Any], int]]
         Neg: compiler.neg,
         Cast: compiler.cast,
         Select: compiler.select,
-        IfThenElse: compiler.select,
+        Conditional: compiler.select,
         Call: compiler.call,
         Load: compiler.load,
         Ramp: compiler.ramp,
@@ -294,11 +294,11 @@ def _emitters() -> Mapping[type[Expr], Callable[[ExpressionCompiler, Any], int]]
     return table
 
 
-class _Table(dict[type[Expr], Callable[[ExpressionCompiler, Any], int]]):
+class _EmitterTable(dict[type[Expr], Callable[[ExpressionCompiler, Any], int]]):
     def __missing__(self, cls: type[Expr]) -> Callable[[ExpressionCompiler, Any], int]:
         if issubclass(cls, Binary):
             return ExpressionCompiler.binary_
         raise AssertionError(f"the interpreter has no case for {cls.__name__}")
 
 
-EMIT = _Table(_emitters())
+EMIT = _EmitterTable(_emitters())

@@ -53,7 +53,7 @@ class Program(msgspec.Struct, frozen=True):
     start: int
 
 
-class Run:
+class RunLimits:
     """Hold the limits of one run: operations left, bytes left."""
 
     def __init__(self, max_steps: int | None, max_bytes: int) -> None:
@@ -63,10 +63,10 @@ class Run:
         self.max_bytes = max_bytes
 
 
-class _Task:
+class _ThreadTask:
     __slots__: tuple[str, ...] = ("at", "ended", "fork", "live", "parent", "registers")
 
-    def __init__(self, at: int, registers: Registers, parent: "_Task | None") -> None:
+    def __init__(self, at: int, registers: Registers, parent: "_ThreadTask | None") -> None:
         self.at = at
         self.registers = registers
         self.parent = parent
@@ -80,8 +80,8 @@ def execute(program: Program, registers: Registers) -> None:
 
     Raises: IRKitError if a limit is passed, or threads wait at different barriers.
     """
-    ready = [_Task(program.start, registers, None)]
-    waiting: list[tuple[_Task, Barrier]] = []
+    ready = [_ThreadTask(program.start, registers, None)]
+    waiting: list[tuple[_ThreadTask, Barrier]] = []
     threads = 1
     while ready or waiting:
         if not ready:
@@ -111,7 +111,7 @@ def _advance(
     blocks: list[tuple[tuple[Operation, ...], Control]], registers: Registers, at: int
 ) -> int:
     """Run blocks until one stops; the code says what for."""
-    run: Run = registers[RUN]
+    run: RunLimits = registers[RUN]
     left = run.steps_left
     while at >= 0:
         operations, control = blocks[at]
@@ -128,7 +128,7 @@ def _advance(
     return at
 
 
-def _fork(task: _Task, fork: Fork, room: int) -> list[_Task]:
+def _fork(task: _ThreadTask, fork: Fork, room: int) -> list[_ThreadTask]:
     registers = task.registers
     begin, end = int(registers[fork.begin]), int(registers[fork.end])
     task.at = fork.then
@@ -142,15 +142,15 @@ def _fork(task: _Task, fork: Fork, room: int) -> list[_Task]:
     task.fork, task.live, task.ended = fork, end - begin, 0
     kind: Callable[[int], Any] = registers[fork.begin].__class__
     shared: dict[int, Any] = {} if registers[SHARED] is None else registers[SHARED]
-    children: list[_Task] = []
+    children: list[_ThreadTask] = []
     for value in reversed(range(begin, end)):
         own = registers.copy()
         own[fork.var], own[SHARED] = kind(value), shared
-        children.append(_Task(fork.body, own, task))
+        children.append(_ThreadTask(fork.body, own, task))
     return children
 
 
-def _join(task: _Task) -> list[_Task]:
+def _join(task: _ThreadTask) -> list[_ThreadTask]:
     """Count a thread as ended; the last one wakes the task that started them."""
     parent = task.parent
     if parent is None:
@@ -160,7 +160,7 @@ def _join(task: _Task) -> list[_Task]:
     return [] if parent.live else [parent]
 
 
-def _check_barrier(waiting: list[tuple[_Task, Barrier]]) -> None:
+def _check_barrier(waiting: list[tuple[_ThreadTask, Barrier]]) -> None:
     barrier = waiting[0][1]
     if any(other is not barrier for _, other in waiting):
         raise IRKitError("threads of one nest wait at different barriers", span=barrier.span)

@@ -11,16 +11,16 @@ import msgspec
 import numpy as np
 
 from irkit.core import IRKitError, ShapeError, Span
-from irkit.ir.arrays import numpy_dtype
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
-from irkit.ir.interp.machine import RUN, SHARED, Operation, Registers, Run
+from irkit.ir.interp.machine import RUN, SHARED, Operation, Registers, RunLimits
+from irkit.ir.numpy_types import numpy_dtype
 
 _ZERO = np.int64(0)
 POISON = 0xA5
 
 
-class Place(msgspec.Struct, frozen=True):
+class BufferRegisters(msgspec.Struct, frozen=True):
     """The registers of a buffer: its memory, and its shape and strides in elements."""
 
     name: str
@@ -30,7 +30,9 @@ class Place(msgspec.Struct, frozen=True):
     unit: bool  # The innermost stride is known to be 1.
 
 
-def load_one(place: Place, indices: Sequence[int], to: int, span: Span | None) -> Operation:
+def load_one(
+    place: BufferRegisters, indices: Sequence[int], to: int, span: Span | None
+) -> Operation:
     """Make the operation that reads one element."""
     memory = place.memory
     if len(indices) == 1 and place.unit:
@@ -60,7 +62,9 @@ def load_one(place: Place, indices: Sequence[int], to: int, span: Span | None) -
     return load_any
 
 
-def store_one(place: Place, indices: Sequence[int], value: int, span: Span | None) -> Operation:
+def store_one(
+    place: BufferRegisters, indices: Sequence[int], value: int, span: Span | None
+) -> Operation:
     """Make the operation that writes one element."""
     memory = place.memory
     if len(indices) == 1 and place.unit:
@@ -90,7 +94,7 @@ def store_one(place: Place, indices: Sequence[int], value: int, span: Span | Non
     return store_any
 
 
-def _offset(place: Place, indices: Sequence[int], r: Registers, span: Span | None) -> Any:
+def _offset(place: BufferRegisters, indices: Sequence[int], r: Registers, span: Span | None) -> Any:
     at = _ZERO
     for index, size, stride in zip(indices, place.shape, place.strides, strict=True):
         value = r[index]
@@ -101,7 +105,12 @@ def _offset(place: Place, indices: Sequence[int], r: Registers, span: Span | Non
 
 
 def load_lanes(
-    place: Place, indices: Sequence[int], mask: int | None, to: int, dtype: DType, span: Span | None
+    place: BufferRegisters,
+    indices: Sequence[int],
+    mask: int | None,
+    to: int,
+    dtype: DType,
+    span: Span | None,
 ) -> Operation:
     """Make the operation that reads several elements, or one under a mask; masked lanes give 0."""
     memory = place.memory
@@ -119,7 +128,7 @@ def load_lanes(
 
 
 def store_lanes(
-    place: Place,
+    place: BufferRegisters,
     indices: Sequence[int],
     mask: int | None,
     value: int,
@@ -146,7 +155,7 @@ def _live(r: Registers, mask: int | None, lanes: int) -> Any:
 
 
 def _offsets(
-    place: Place, indices: Sequence[int], r: Registers, live: Any, span: Span | None
+    place: BufferRegisters, indices: Sequence[int], r: Registers, live: Any, span: Span | None
 ) -> Any:
     at = np.zeros(len(live), np.int64)
     chosen: list[Any] = []
@@ -162,7 +171,11 @@ def _offsets(
 
 
 def outside(
-    place: Place, indices: Sequence[int], r: Registers, span: Span | None, lane: int | None = None
+    place: BufferRegisters,
+    indices: Sequence[int],
+    r: Registers,
+    span: Span | None,
+    lane: int | None = None,
 ) -> IRKitError:
     """Say which access was out of bounds."""
 
@@ -191,7 +204,7 @@ def row_major(shape: Sequence[int]) -> list[int]:
     return strides
 
 
-def measure(place: Place, r: Registers, *, given_strides: bool, span: Span | None) -> int:
+def measure(place: BufferRegisters, r: Registers, *, given_strides: bool, span: Span | None) -> int:
     """Read shape and strides, fill in those left out, and count the elements of memory needed."""
     shape = [int(r[size]) for size in place.shape]
     if given_strides:
@@ -209,7 +222,7 @@ def measure(place: Place, r: Registers, *, given_strides: bool, span: Span | Non
     return reach(shape, strides)
 
 
-def settle(place: Place, buffer: Buffer, *, span: Span | None) -> Operation:
+def settle(place: BufferRegisters, buffer: Buffer, *, span: Span | None) -> Operation:
     """Make the operation that checks the array of a parameter against its whole shape."""
 
     def check(r: Registers) -> None:
@@ -237,13 +250,13 @@ def _flat(array: Any) -> Any:
 
 
 def allocate(
-    place: Place, dtype: DType, *, given_strides: bool, shared: bool, span: Span | None
+    place: BufferRegisters, dtype: DType, *, given_strides: bool, shared: bool, span: Span | None
 ) -> Operation:
     """Make the operation that takes memory and fills it with poison: NaN, or a pattern of bits."""
     kind = numpy_dtype(dtype)
 
     def take(r: Registers) -> None:
-        run: Run = r[RUN]
+        run: RunLimits = r[RUN]
         group = r[SHARED] if shared else None
         needed = measure(place, r, given_strides=given_strides, span=span)
         if group is not None and place.memory in group:
@@ -264,7 +277,7 @@ def allocate(
     return take
 
 
-def release(place: Place, *, shared: bool) -> Operation:
+def release(place: BufferRegisters, *, shared: bool) -> Operation:
     """Make the operation that gives memory back."""
 
     def give(r: Registers) -> None:
@@ -286,7 +299,7 @@ def poisoned(size: int, dtype: DType) -> Any:
 
 
 def view(
-    place: Place, source: int, offset: int, *, given_strides: bool, span: Span | None
+    place: BufferRegisters, source: int, offset: int, *, given_strides: bool, span: Span | None
 ) -> Operation:
     """Make the operation that sees memory under another shape, from an offset on."""
 

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 from irkit.core import IRKitError, children
-from irkit.ir.arrays import numpy_dtype
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
@@ -14,7 +13,7 @@ from irkit.ir.interp.assembler import GROWTH, Assembler
 from irkit.ir.interp.expressions import ExpressionCompiler
 from irkit.ir.interp.machine import END, Barrier, Fork, Program, Registers
 from irkit.ir.interp.memory import (
-    Place,
+    BufferRegisters,
     allocate,
     release,
     store_lanes,
@@ -23,6 +22,7 @@ from irkit.ir.interp.memory import (
 )
 from irkit.ir.interp.values import cast_function
 from irkit.ir.intrinsics import Call
+from irkit.ir.numpy_types import numpy_dtype
 from irkit.ir.stmt import (
     Allocate,
     Assert,
@@ -221,7 +221,7 @@ class StatementCompiler(ExpressionCompiler):
         self.variables[stmt.var] = self.value(stmt.value)
         self.then(partial(self.statement, stmt.body))
 
-    def new_place(self, buffer: Buffer) -> Place:
+    def new_place(self, buffer: Buffer) -> BufferRegisters:
         """Give a buffer its registers; the sizes that are not constant are computed here."""
         shape = tuple(self.index(size) for size in buffer.shape)
         if buffer.strides is None:
@@ -232,7 +232,7 @@ class StatementCompiler(ExpressionCompiler):
             buffer.strides is None
             or (isinstance(buffer.strides[-1], Const) and buffer.strides[-1].value == 1)
         )
-        place = Place(buffer.name, self.code.register(), shape, strides, unit)
+        place = BufferRegisters(buffer.name, self.code.register(), shape, strides, unit)
         self.places[buffer] = place
         return place
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy
 
 from irkit.core import IRKitError
-from irkit.ir.arrays import numpy_dtype
 from irkit.ir.dtype import DType
 from irkit.ir.expr import (
     EQ,
@@ -40,6 +39,7 @@ from irkit.ir.expr import (
     Shr,
     Sub,
 )
+from irkit.ir.numpy_types import numpy_dtype
 
 Function = Callable[..., Any]
 Unary = Callable[[Any], Any]

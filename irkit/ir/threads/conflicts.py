@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from irkit.core import children, walk
-from irkit.ir.analysis import Access, ApartTest, Sums, accesses_in, axis_values, uses_of
+from irkit.ir.analysis import Access, ConflictTest, Sums, accesses_in, axis_values, uses_of
 from irkit.ir.arith import loop_ranges
 from irkit.ir.buffer import Buffer
 from irkit.ir.build import as_int, seq
 from irkit.ir.expr import EQ, Expr, Var
 from irkit.ir.function import PrimFunc
-from irkit.ir.scoped import conjuncts
+from irkit.ir.scoped_rewriter import conjuncts
 from irkit.ir.stmt import Allocate, Evaluate, For, If, Let, Stmt, Store
 from irkit.ir.threads.nest import is_thread_loop
 
@@ -101,7 +101,7 @@ class ThreadConflicts:
             body = inner.replace(body=body)
         # Memory that anybody changes may hold something else by the time of the other access.
         changing = self._changing | {b for b in _buffers(body) if self._memory(b) in own}
-        test = ApartTest(loop.replace(body=body), count, self._sums, changing, thorough=True)
+        test = ConflictTest(loop.replace(body=body), count, self._sums, changing, thorough=True)
         return not all(test.apart(x, y) for x, y in pairs)
 
     def _own(self, loop: For) -> set[Buffer]:

@@ -14,11 +14,11 @@ from irkit.core import (
     analysis,
     any_node,
     binders,
-    carried,
-    descend,
     fresh,
     substitute,
     symbols_used,
+    visit,
+    with_span_of,
 )
 from irkit.ir.analysis import axis_values
 from irkit.ir.arith import simplify
@@ -27,7 +27,7 @@ from irkit.ir.build import as_int, eq, index, is_const, logical_and, maximum, pr
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var, convert
 from irkit.ir.function import PrimFunc
-from irkit.ir.scoped import visit_below
+from irkit.ir.scoped_rewriter import visit_below
 from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, Store, View
 from irkit.ir.threads.nest import Uniform, extent_of, holding, is_barrier, is_thread_loop
 
@@ -53,7 +53,7 @@ def _split_body(func: PrimFunc) -> Stmt | None:
         return None
     body = _prepared(func.body, held)
     split = _Split(holding(body, is_barrier))
-    return descend((body, ()), split.visit)
+    return visit((body, ()), split.visit)
 
 
 def _prepared(body: Stmt, held: set[int]) -> Stmt:
@@ -76,9 +76,9 @@ def _prepared(body: Stmt, held: set[int]) -> Stmt:
         gone.update((axis.var, bound[axis.var]) for axis in stmt.axes)
         if stmt.predicate is not None:
             inner = If(stmt.predicate, inner, span=stmt.span)
-        return carried(inner, stmt)
+        return with_span_of(inner, stmt)
 
-    made = descend(body, rewritten)
+    made = visit(body, rewritten)
     return substitute(made, gone)
 
 
@@ -136,11 +136,11 @@ class _Split:
             if id(inner) not in self.held:
                 together.append(inner)
                 continue
-            made += [self.piece(carried(seq(*together), stmt), env)] if together else []
+            made += [self.piece(with_span_of(seq(*together), stmt), env)] if together else []
             together.clear()
             made.append((yield inner, env))
-        made += [self.piece(carried(seq(*together), stmt), env)] if together else []
-        return carried(seq(*made), stmt)
+        made += [self.piece(with_span_of(seq(*together), stmt), env)] if together else []
+        return with_span_of(seq(*made), stmt)
 
     def _loop(self, loop: For, env: Env) -> Visit[Job, Stmt]:
         self._agree(loop, f"range of {loop.var.name!r}", loop.begin, loop.end)

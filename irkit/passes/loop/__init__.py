@@ -12,33 +12,35 @@ carried_values, loop_guards, loop_parts, thread_barriers, unroll_marks, vector_e
 analyses of the loop IR.
 """
 
-from irkit.passes.loop.canonicalize_loops import canonicalize_loops
-from irkit.passes.loop.compact_buffers import compact_buffers
-from irkit.passes.loop.convert_for_loops_to_serial import convert_for_loops_to_serial
-from irkit.passes.loop.convert_ssa import convert_ssa
-from irkit.passes.loop.eliminate_common_subexpressions import eliminate_common_subexpressions
-from irkit.passes.loop.flatten_buffers import flatten_buffers
-from irkit.passes.loop.hoist_first_iterations import hoist_first_iterations
-from irkit.passes.loop.hoist_if_then_else import hoist_if_then_else
-from irkit.passes.loop.inject_double_buffers import inject_double_buffers
-from irkit.passes.loop.inject_virtual_threads import inject_virtual_threads
-from irkit.passes.loop.instrument_bounds import instrument_bounds
-from irkit.passes.loop.loop_partition import loop_partition
-from irkit.passes.loop.lower_blocks import lower_blocks
-from irkit.passes.loop.lower_cross_thread_reduction import lower_cross_thread_reduction
-from irkit.passes.loop.lower_init_blocks import lower_init_blocks
-from irkit.passes.loop.lower_thread_loops import lower_thread_loops
-from irkit.passes.loop.narrow_indices import narrow_indices
-from irkit.passes.loop.plan_allocations import plan_allocations
-from irkit.passes.loop.remove_no_ops import remove_no_ops
-from irkit.passes.loop.rewrite_unsafe_selects import rewrite_unsafe_selects
-from irkit.passes.loop.serialize_inner_parallel_loops import serialize_inner_parallel_loops
-from irkit.passes.loop.simplify import simplify
-from irkit.passes.loop.storage_rewrite import storage_rewrite
-from irkit.passes.loop.thread_sync import thread_sync
-from irkit.passes.loop.unify_thread_bindings import unify_thread_bindings
-from irkit.passes.loop.unroll_loops import unroll_loops
-from irkit.passes.loop.vectorize_loops import vectorize_loops
+from irkit.passes.loop.blocks.lower_blocks import lower_blocks
+from irkit.passes.loop.blocks.lower_init_blocks import lower_init_blocks
+from irkit.passes.loop.cleanup.convert_ssa import convert_ssa
+from irkit.passes.loop.cleanup.eliminate_common_subexpressions import (
+    eliminate_common_subexpressions,
+)
+from irkit.passes.loop.cleanup.narrow_indices import narrow_indices
+from irkit.passes.loop.cleanup.remove_no_ops import remove_no_ops
+from irkit.passes.loop.cleanup.rewrite_unsafe_selects import rewrite_unsafe_selects
+from irkit.passes.loop.cleanup.simplify import simplify
+from irkit.passes.loop.loops.canonicalize_loops import canonicalize_loops
+from irkit.passes.loop.loops.convert_for_loops_to_serial import convert_for_loops_to_serial
+from irkit.passes.loop.loops.hoist_first_iterations import hoist_first_iterations
+from irkit.passes.loop.loops.hoist_if_then_else import hoist_if_then_else
+from irkit.passes.loop.loops.loop_partition import loop_partition
+from irkit.passes.loop.loops.serialize_inner_parallel_loops import serialize_inner_parallel_loops
+from irkit.passes.loop.loops.unroll_loops import unroll_loops
+from irkit.passes.loop.loops.vectorize_loops import vectorize_loops
+from irkit.passes.loop.storage.compact_buffers import compact_buffers
+from irkit.passes.loop.storage.flatten_buffers import flatten_buffers
+from irkit.passes.loop.storage.inject_double_buffers import inject_double_buffers
+from irkit.passes.loop.storage.instrument_bounds import instrument_bounds
+from irkit.passes.loop.storage.plan_allocations import plan_allocations
+from irkit.passes.loop.storage.storage_rewrite import storage_rewrite
+from irkit.passes.loop.threads.inject_virtual_threads import inject_virtual_threads
+from irkit.passes.loop.threads.lower_cross_thread_reduction import lower_cross_thread_reduction
+from irkit.passes.loop.threads.lower_thread_loops import lower_thread_loops
+from irkit.passes.loop.threads.thread_sync import thread_sync
+from irkit.passes.loop.threads.unify_thread_bindings import unify_thread_bindings
 
 __all__ = [
     "canonicalize_loops",

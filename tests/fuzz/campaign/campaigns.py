@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from irkit.fuzz.campaign import Asked, Campaign, Draw, Finding, Plan, Ran
-from irkit.fuzz.campaign.small import SmallCase
-from irkit.fuzz.judging import Outcome
+from irkit.fuzz.campaign import Campaign, CampaignPlan, CaseOptions, CaseResult, Draw, Finding
+from irkit.fuzz.campaign.small_case import SmallCase
+from irkit.fuzz.judge import Outcome
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\ud800\x00'\""
 """What a page must show as it is."""
@@ -12,7 +12,7 @@ _TIERS = ("draw", "interpreter", "lower", "lowered", "O0", "O3")
 _FEATURES = ("node:Add", "dtype:f32", f"op:{HOSTILE}", "mutation:token")
 
 
-def ran(status: str = "ok", *, fired: tuple[str, ...] = (), message: str = "") -> Ran:
+def ran(status: str = "ok", *, fired: tuple[str, ...] = (), message: str = "") -> CaseResult:
     """Make what came of a case."""
     outcome = Outcome(
         status,  # pyright: ignore[reportArgumentType]
@@ -25,17 +25,17 @@ def ran(status: str = "ok", *, fired: tuple[str, ...] = (), message: str = "") -
         fate="refused" if status == "ok" else "",
         seconds={tier: 0.001 * (1 + at) for at, tier in enumerate(_TIERS)},
     )
-    return Ran(outcome, _FEATURES, processor=0.02)
+    return CaseResult(outcome, _FEATURES, processor=0.02)
 
 
-def run_nothing(draw: Draw, asked: Asked) -> Ran:
+def run_nothing(draw: Draw, asked: CaseOptions) -> CaseResult:
     """Do nothing."""
     return ran()
 
 
 def campaign_with(cases: int = 200, *, fired: int = 100, findings: int = 0) -> Campaign:
     """Make a campaign of one pass under test, with hostile findings."""
-    plan = Plan(
+    plan = CampaignPlan(
         seed=7, cases=cases, jobs=2, passes=("1:my.module:my_pass",), under_test=("my-pass",)
     )
     made = Campaign(plan, run_nothing)

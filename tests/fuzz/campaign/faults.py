@@ -8,11 +8,11 @@ import numpy as np
 
 from irkit.codegen import compile_object, emit
 from irkit.core import rewrite
-from irkit.debug import Flush, GuardedKernel, Yard
-from irkit.fuzz.campaign import Asked, Draw, Ran
+from irkit.debug import Flush, GuardedKernel, GuardedMemory
+from irkit.fuzz.campaign import CaseOptions, CaseResult, Draw
 from irkit.fuzz.campaign.worker import tell
-from irkit.fuzz.judging import Outcome
-from irkit.fuzz.judging.loops import target_of
+from irkit.fuzz.judge import Outcome
+from irkit.fuzz.judge.loops import target_of
 from irkit.ir import For, PrimFunc, parse
 from irkit.transform import define_pass
 
@@ -22,49 +22,49 @@ def call_amid_guards(text: str, flush: Flush, level: int) -> list[float]:
     func = parse(text)
     image = compile_object(emit([func], target_of(level)), target_of(level))
     args = [np.arange(8, dtype=np.float32), np.zeros(8, np.float32)]
-    return [float(value) for value in GuardedKernel(func, image)(Yard(), args, flush)[1]]
+    return [float(value) for value in GuardedKernel(func, image)(GuardedMemory(), args, flush)[1]]
 
 
-def crash(draw: Draw, asked: Asked) -> Ran:
+def crash(draw: Draw, asked: CaseOptions) -> CaseResult:
     """Take the process along."""
     os.kill(os.getpid(), signal.SIGSEGV)
     raise AssertionError
 
 
-def hang_or_fill_memory(draw: Draw, asked: Asked) -> Ran:
+def hang_or_fill_memory(draw: Draw, asked: CaseOptions) -> CaseResult:
     """Never come back, and the next time take more memory than there is."""
     while draw.number == 0 and asked.native:
         time.sleep(1)
     kept = bytes(1 << 42 if asked.native else 0)
-    return Ran(Outcome("ok"), text=str(len(kept)))
+    return CaseResult(Outcome("ok"), text=str(len(kept)))
 
 
-def crash_in_native_code(draw: Draw, asked: Asked) -> Ran:
+def crash_in_native_code(draw: Draw, asked: CaseOptions) -> CaseResult:
     """Crash as native code would, which is not run when the passes are looked at."""
     if asked.native:
         tell(asked.tier_file, "O3")
         crash(draw, asked)
-    return Ran(Outcome("ok"), text="the program", digest="0")
+    return CaseResult(Outcome("ok"), text="the program", digest="0")
 
 
-def wrong_now_and_then(draw: Draw, asked: Asked) -> Ran:
+def wrong_now_and_then(draw: Draw, asked: CaseOptions) -> CaseResult:
     """Be wrong where the number is a multiple of ten, always in the same way."""
     if draw.number % 10:
-        return Ran(Outcome("ok"))
+        return CaseResult(Outcome("ok"))
     outcome = Outcome("mismatch", "lowered", "simplify", "C[0] is 1, expected 2")
-    return Ran(outcome, text=f"program {draw.number}", digest=str(draw.number))
+    return CaseResult(outcome, text=f"program {draw.number}", digest=str(draw.number))
 
 
-def fail_at_files(draw: Draw, asked: Asked) -> Ran:
+def fail_at_files(draw: Draw, asked: CaseOptions) -> CaseResult:
     """Take each file for one that is read wrongly."""
-    return Ran(Outcome("failed", "damaged file", message="RecursionError: too deep"))
+    return CaseResult(Outcome("failed", "damaged file", message="RecursionError: too deep"))
 
 
-def not_valid(draw: Draw, asked: Asked) -> Ran:
+def not_valid(draw: Draw, asked: CaseOptions) -> CaseResult:
     """Find nothing to run in every fifth case."""
     if draw.number % 5 == 0:
-        return Ran(Outcome("invalid", "draw", message="nothing fits"))
-    return Ran(Outcome("ok"))
+        return CaseResult(Outcome("invalid", "draw", message="nothing fits"))
+    return CaseResult(Outcome("ok"))
 
 
 @define_pass()

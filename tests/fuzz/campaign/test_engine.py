@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 
 from irkit.debug import Child
-from irkit.fuzz.campaign import Campaign, Draw, Finding, Plan, read_draw
+from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, Finding, read_draw
 from irkit.fuzz.campaign import summary as told
-from irkit.fuzz.campaign.draws import draw_of
-from irkit.fuzz.campaign.ending import undisturbed
+from irkit.fuzz.campaign.draw import draw_of
 from irkit.fuzz.campaign.engine import Runner
 from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
+from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.page import as_page
 from irkit.fuzz.campaign.summary import exit_code, summary
 from irkit.fuzz.campaign.worker import data_of
-from irkit.fuzz.judging import Outcome
+from irkit.fuzz.judge import Outcome
 from tests.fuzz.campaign import faults
 
 
 def campaign_of(runner: Runner, folder: Path | None = None, **how: object) -> Campaign:
     plan = {"cases": 20, "seconds": None, "kinds": ("programs",), "folder": folder, **how}
-    made = Campaign(Plan(**plan), runner)  # pyright: ignore[reportArgumentType]
+    made = Campaign(CampaignPlan(**plan), runner)  # pyright: ignore[reportArgumentType]
     made.run()
     return made
 
@@ -123,7 +123,7 @@ def test_a_case_that_does_not_end_or_eats_all_memory_is_stopped() -> None:
 
 @pytest.mark.usefixtures("in_this_process")
 def test_an_interrupt_ends_it_with_what_was_counted(tmp_path: Path) -> None:
-    plan = Plan(cases=1000, seconds=None, kinds=("programs",), folder=tmp_path)
+    plan = CampaignPlan(cases=1000, seconds=None, kinds=("programs",), folder=tmp_path)
     campaign = Campaign(plan, faults.wrong_now_and_then)
 
     def interrupt(running: Campaign) -> None:
@@ -150,7 +150,7 @@ def test_what_must_not_be_left_half_done_hears_no_interrupt() -> None:
 
 @pytest.mark.usefixtures("in_this_process")
 def test_a_disk_that_is_full_is_told_and_the_campaign_goes_on(tmp_path: Path) -> None:
-    plan = Plan(cases=12, seconds=None, kinds=("programs",), folder=tmp_path / "findings")
+    plan = CampaignPlan(cases=12, seconds=None, kinds=("programs",), folder=tmp_path / "findings")
     campaign = Campaign(plan, faults.wrong_now_and_then)
 
     def lose_the_folder(running: Campaign) -> None:
@@ -166,7 +166,9 @@ def test_a_disk_that_is_full_is_told_and_the_campaign_goes_on(tmp_path: Path) ->
 
 
 def test_a_case_is_on_disk_before_it_runs(tmp_path: Path) -> None:
-    plan = Plan(cases=1, seconds=None, kinds=("programs",), folder=tmp_path, case_seconds=30)
+    plan = CampaignPlan(
+        cases=1, seconds=None, kinds=("programs",), folder=tmp_path, case_seconds=30
+    )
     campaign = Campaign(plan, faults.hang_or_fill_memory)
     seen: list[Draw] = []
 

@@ -3,7 +3,9 @@ graph values."""
 
 from collections.abc import Callable, Sequence
 
-from irkit.frontend.onnx.context import OnnxNode
+from irkit.frontend.onnx.convert.activation import softmax
+from irkit.frontend.onnx.convert.constant import constant, constant_of_shape
+from irkit.frontend.onnx.convert.conv import conv
 from irkit.frontend.onnx.convert.elementwise import (
     binary,
     clip,
@@ -12,27 +14,18 @@ from irkit.frontend.onnx.convert.elementwise import (
     unary,
     variadic,
 )
-from irkit.frontend.onnx.convert.nn import (
-    average_pool,
-    batch_normalization,
-    conv,
-    gemm,
-    global_average_pool,
-    lrn,
-    matmul,
-    max_pool,
-    softmax,
-)
+from irkit.frontend.onnx.convert.linear import gemm, matmul
+from irkit.frontend.onnx.convert.norm import batch_normalization, lrn
+from irkit.frontend.onnx.convert.pool import average_pool, global_average_pool, max_pool
 from irkit.frontend.onnx.convert.shape import (
     concat,
-    constant,
-    constant_of_shape,
     flatten,
     reshape,
     squeeze,
     transpose,
     unsqueeze,
 )
+from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 
 Converter = Callable[[OnnxNode], Value | Sequence[Value | None]]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from irkit.frontend.onnx.context import OnnxNode
+from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import BOOL, numpy_dtype
 

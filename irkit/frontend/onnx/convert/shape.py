@@ -2,9 +2,7 @@
 
 import math
 
-import numpy as np
-
-from irkit.frontend.onnx.context import OnnxNode
+from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 
 
@@ -111,37 +109,3 @@ def concat(node: OnnxNode) -> Value:
         raise node.fail("it has no inputs")
     axis = node.integer("axis", 1) if node.version < 4 else node.integer("axis")
     return node.op("concat", *inputs, axis=node.axis(axis, node.rank(inputs[0])))
-
-
-def constant(node: OnnxNode) -> Value:
-    """Make the tensor that an attribute holds.
-
-    Source: Constant-1 to Constant-25.
-    """
-    if node.has("value"):
-        return node.constant(node.tensor("value"))
-    if node.has("value_float"):
-        return node.constant(np.array(node.number("value_float"), dtype=np.float32))
-    if node.has("value_int"):
-        return node.constant(np.array(node.integer("value_int"), dtype=np.int64))
-    if node.has("value_ints"):
-        return node.constant(np.array(node.integers("value_ints"), dtype=np.int64))
-    if node.has("value_floats"):
-        return node.constant(np.array(node.numbers("value_floats"), dtype=np.float32))
-    raise node.fail(
-        "it holds neither a tensor nor numbers; sparse and string constants are not supported"
-    )
-
-
-def constant_of_shape(node: OnnxNode) -> Value:
-    """Fill a tensor of a shape that is known on import with one value, by default 0.0.
-
-    Source: ConstantOfShape-9 to ConstantOfShape-25.
-    """
-    shape = node.ints(0, "shape")
-    if shape is None or any(dim < 0 for dim in shape):
-        raise node.fail(f"shape {shape} is no shape")
-    value = node.tensor("value") if node.has("value") else np.zeros(1, dtype=np.float32)
-    if value.size != 1:
-        raise node.fail(f"attribute 'value' must hold one element, found {value.size}")
-    return node.full(shape, value)

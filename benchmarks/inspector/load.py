@@ -1,0 +1,157 @@
+"""Many clients at once on a served inspection: no errors, and 95 % of the answers within 500 ms.
+
+``python -m benchmarks.inspector.load 32 1000`` is the whole of it. The server is a process of its
+own, as for a user; the clients are threads with a connection each, and ask for what the page asks
+for: passes, differences, lines, details, searches.
+"""
+
+import http.client
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import msgspec
+import numpy as np
+
+from irkit.ir import parse
+from irkit.phases import trace
+from irkit.transform import Trace
+
+PRODUCT = """\
+def matmul(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):
+    for i in parallel(0, 64):
+        for j in serial(0, 64):
+            for k in serial(0, 64):
+                with block("C"):
+                    vi = axis.spatial(64, i)
+                    vj = axis.spatial(64, j)
+                    vk = axis.reduce(64, k)
+                    with init():
+                        C[vi, vj] = f32(0.0)
+                    C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+"""
+
+
+class Asked(msgspec.Struct):
+    """What came of a client's requests, and the last answer. Units: seconds."""
+
+    seconds: list[float]
+    errors: list[str]
+    last: bytes = b""
+
+
+def questions(steps: int, function: str, client: int) -> Iterator[str]:
+    """List without end what a page asks for, each client in an order of its own."""
+    at = client
+    while True:
+        step = at * 7 % steps
+        yield f"/api/diff?left=0.{step}.b&right=0.{step}.a&names={at % 2}"
+        yield f"/api/step?run=0&step={step}"
+        yield f"/api/lines?state=0.{step}.a&from=1&to=50"
+        yield f"/api/line?state=0.{step}.a&line=2"
+        yield f"/api/blame?state=0.{step}.a"
+        yield f"/api/search?run=0&text={quote('for ' + 'ijk'[at % 3])}"
+        yield f"/api/counts?run=0&function={quote(function)}"
+        yield "/api/overview"
+        yield "/api/status"
+        yield "/static/main.js"
+        at += 1
+
+
+def ask(address: str, path: list[str]) -> Asked:
+    """Send one client's requests, one after the other over one connection."""
+    where = urlsplit(address)
+    made = Asked([], [])
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
+    connection.request("GET", f"/?{where.query}")
+    first = connection.getresponse()
+    cookie = (first.getheader("Set-Cookie") or "").split(";")[0]
+    first.read()
+    for each in path:
+        begun = time.perf_counter()
+        try:
+            connection.request("GET", each, headers={"Cookie": cookie})
+            answer = connection.getresponse()
+            made.last = answer.read()
+            if answer.status != 200 or not made.last:
+                made.errors.append(f"{answer.status} {each}")
+        except (OSError, http.client.HTTPException) as error:
+            made.errors.append(f"{type(error).__name__} {each}")
+            connection.close()
+        made.seconds.append(time.perf_counter() - begun)
+    connection.close()
+    return made
+
+
+def load(address: str, clients: int, requests: int, steps: int, function: str) -> Asked:
+    """Let clients ask at the same time, and put together what came of it."""
+    made: list[Asked] = []
+
+    def client(number: int) -> None:
+        asked = questions(steps, function, number)
+        made.append(ask(address, [next(asked) for _ in range(requests)]))
+
+    threads = [threading.Thread(target=client, args=(at,)) for at in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return Asked(
+        [spent for each in made for spent in each.seconds],
+        [error for each in made for error in each.errors],
+    )
+
+
+@contextmanager
+def serving(file: Path) -> Generator[str]:
+    """Serve a trace in a process of its own, and give the address."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "irkit", "inspect", str(file), "--no-open", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        found = re.search(r"http://\S+", server.stdout.readline())
+        assert found is not None, "the server did not start"
+        while b'"ready"' not in ask(found[0], ["/api/status"]).last:
+            time.sleep(0.01)
+        yield found[0]
+    finally:
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+
+
+def main(clients: int, requests: int) -> int:
+    """Serve a trace, ask, print the figures; 1 if there are errors or it takes too long."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "product.trace"
+        made = trace(parse(PRODUCT, file="product.irs"))
+        Trace(made, title="product").save(file)
+        with serving(file) as address:
+            begun = time.perf_counter()
+            asked = load(address, clients, requests, len(made), "matmul")
+            spent = time.perf_counter() - begun
+    return _said(asked, spent, clients, requests)
+
+
+def _said(asked: Asked, spent: float, clients: int, requests: int) -> int:
+    median, most, worst = np.percentile(np.array(asked.seconds) * 1e3, [50, 95, 100])
+    print(f"{clients} clients x {requests} requests: {len(asked.seconds) / spent:.0f} a second")
+    print(f"median {median:.1f} ms, 95 % within {most:.1f} ms (at most 500), worst {worst:.1f} ms")
+    print(f"{len(asked.errors)} errors", *asked.errors[:5], sep="\n  ")
+    return int(bool(asked.errors) or bool(most > 500))
+
+
+if __name__ == "__main__":
+    given = [int(text) for text in sys.argv[1:3]]
+    sys.exit(main(*given) if len(given) == 2 else main(32, 1_000))

@@ -1,0 +1,170 @@
+"""The verb diff of the ``irkit`` command."""
+
+from collections.abc import Iterator
+
+import click
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from irkit.core import IRKitError
+from irkit.debug import console
+from irkit.graph import GRAPH_LEVEL
+from irkit.inspector_web.diff.line_diff import Diff, diff_lines
+from irkit.inspector_web.diff.terminal import printed_diff
+from irkit.inspector_web.diff.up_to_names import diff_up_to_names
+from irkit.inspector_web.runs.align import Pair, align
+from irkit.inspector_web.text.lines import LineTable
+from irkit.inspector_web.text.texts import Side, Texts
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import Step, Trace
+
+
+class _Options(msgspec.Struct):
+    """What to compare, and how to show it."""
+
+    pass_name: str
+    function: str | None
+    names: bool
+    context: int
+    brief: bool
+
+
+@click.command("diff")
+@click.argument("left", metavar="TRACE-A", type=click.Path(exists=True, dir_okay=False))
+@click.argument("right", metavar="TRACE-B", type=click.Path(exists=True, dir_okay=False))
+@click.option("--pass", "pass_name", default="", help="Compare after this pass only.")
+@click.option("--function", metavar="NAME", help="Compare the steps on one function only.")
+@click.option(
+    "--step",
+    "steps",
+    type=int,
+    multiple=True,
+    metavar="NUMBER",
+    help="Compare after these steps: one of each trace (give it twice), or one number for both.",
+)
+@click.option("--before", is_flag=True, help="With --step: before the passes.")
+@click.option("--ignore-names", is_flag=True, help="Let names differ that differ throughout.")
+@click.option("--context", type=click.IntRange(0, 1_000), default=3, show_default=True,
+              help="Equal lines to show around a change.")  # fmt: skip
+@click.option("--brief", is_flag=True, help="Say only which steps differ, and by how many lines.")
+@click.option("--color/--no-color", default=None, help="As the terminal can, if not given.")
+@click.pass_context
+def diff_(
+    ctx: click.Context,
+    left: str,
+    right: str,
+    pass_name: str,
+    function: str | None,
+    steps: tuple[int, ...],
+    before: bool,
+    ignore_names: bool,
+    context: int,
+    brief: bool,
+    color: bool | None,
+) -> None:
+    """Compare the IR of two traces, step by step.
+
+    Steps are put beside each other by phase, pass and function; then the IR after them is compared.
+    What one trace has alone is named. One file may be given twice, to compare two of its steps.
+
+    \b
+    Exit code: 0 the traces are alike
+               1 they differ
+               2 they cannot be compared
+
+    \b
+      irkit diff old.trace new.trace                      every step that differs
+      irkit diff old.trace new.trace --brief              which ones, and by how much
+      irkit diff old.trace new.trace --pass simplify      after one pass
+      irkit diff a.trace a.trace --step 3 --step 7        two steps of one trace
+    """
+    options = _Options(pass_name, function, ignore_names, context, brief)
+    table = LineTable()
+    runs = _load(left, table), _load(right, table)
+    screen = _screen(color)
+    if before and not steps:
+        raise click.UsageError("--before needs --step")
+    if steps:
+        found = _two(runs, steps, "before" if before else "after", options)
+    else:
+        found = _all(runs, options)
+    differs = False
+    for line in found:
+        differs = True
+        screen.print(line, soft_wrap=True)
+    ctx.exit(int(differs))
+
+
+def _load(path: str, table: LineTable) -> Texts:
+    return Texts(Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL)), table)
+
+
+def _screen(color: bool | None) -> Console:
+    if color is None:
+        return console()
+    return Console(
+        highlight=False, force_terminal=color, no_color=not color, width=None if color else 1000
+    )
+
+
+def _two(
+    runs: tuple[Texts, Texts], steps: tuple[int, ...], side: Side, options: _Options
+) -> Iterator[Text]:
+    """Compare one step of each trace."""
+    first, *others = steps
+    if len(others) > 1:
+        raise click.UsageError("--step is given once or twice")
+    chosen = first, *(others or [first])
+    for run, at in zip(runs, chosen, strict=True):
+        if not 0 <= at < len(run.trace):
+            raise IRKitError(f"the trace has {len(run.trace)} steps, numbered from 0; not {at}")
+    title = " and ".join(_title(run.trace[at]) for run, at in zip(runs, chosen, strict=True))
+    return _compared(runs, (chosen[0], chosen[-1]), side, options, f"{side} {title}")
+
+
+def _all(runs: tuple[Texts, Texts], options: _Options) -> Iterator[Text]:
+    """Compare all steps that have a counterpart, and name the others."""
+    left, right = runs
+    pairs = [pair for pair in align(left.trace, right.trace) if _wanted(runs, pair, options)]
+    if not pairs and (options.pass_name or options.function is not None):
+        raise IRKitError("no step is about that pass and function; 'irkit trace FILE' lists them")
+    for pair in pairs:
+        if pair.left is None:
+            assert pair.right is not None
+            yield Text(f"only in the second: {_title(right.trace[pair.right])}", style="green")
+        elif pair.right is None:
+            yield Text(f"only in the first: {_title(left.trace[pair.left])}", style="red")
+        else:
+            title = f"after {_title(left.trace[pair.left])}"
+            yield from _compared(runs, (pair.left, pair.right), "after", options, title)
+
+
+def _wanted(runs: tuple[Texts, Texts], pair: Pair, options: _Options) -> bool:
+    run, at = (runs[0], pair.left) if pair.left is not None else (runs[1], pair.right)
+    assert at is not None
+    step = run.trace[at]
+    return (not options.pass_name or step.name == options.pass_name) and (
+        options.function is None or step.function == options.function
+    )
+
+
+def _compared(
+    runs: tuple[Texts, Texts], at: tuple[int, int], side: Side, options: _Options, title: str
+) -> Iterator[Text]:
+    left, right = (run.of(step, side).ids for run, step in zip(runs, at, strict=True))
+    table = runs[0].table
+    found = diff_up_to_names(left, right, table) if options.names else diff_lines(left, right)
+    if found.hunks:
+        yield Text(f"{title}: {_size(found)}", style="bold")
+        if not options.brief:
+            yield from printed_diff(found, table, options.context)
+
+
+def _size(found: Diff) -> str:
+    return f"-{found.removed} +{found.added} lines"
+
+
+def _title(step: Step) -> str:
+    phase = "graph" if step.level is GRAPH_LEVEL else f"phase {step.phase}"
+    return f"step {step.index}, {phase}, {step.pass_text} on {step.function or 'the module'}"

@@ -1,0 +1,75 @@
+"""The verb mutate of the ``irkit`` command."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+import click
+
+from irkit.debug import console
+from irkit.fuzz.mutation.mutants.mutant import mutants
+from irkit.fuzz.mutation.runner.check_score import (
+    RANDOM_PROGRAMS,
+    mutant_results,
+    mutant_score,
+    mutant_table,
+    seeded_bug_results,
+    seeded_bug_score,
+    seeded_bug_table,
+)
+from irkit.fuzz.mutation.seeded_bugs import CATALOGUE
+
+_T = TypeVar("_T")
+WANTED = 0.95
+
+
+@click.command("mutate")
+@click.option("--planted/--no-planted", default=True, show_default=True, help="The catalogue.")
+@click.option("--only", default="", metavar="WORDS", help="Only planted bugs with these words.")
+@click.option("--bisect/--no-bisect", help="Look for the guilty rewrite of each planted bug too.")
+@click.option("--mutants", "count", default=0, metavar="N", help="How many random changes.")
+@click.option("--seed", default=0, show_default=True, help="What the random changes are.")
+@click.option("--jobs", default=1, type=click.IntRange(1, 64), show_default=True)
+@click.option("--seconds", default=600.0, show_default=True, help="Begin nothing after this.")
+def mutate(
+    planted: bool, only: str, bisect: bool, count: int, seed: int, jobs: int, seconds: float
+) -> None:
+    """Break irkit's own passes, one change at a time, and say whether the checks notice.
+
+    No file is changed. The exit code is 1 if a planted bug is not found or the wrong pass is
+    named, or if less than 95 % of the random changes that change any meaning are found.
+
+    \b
+      irkit mutate
+      irkit mutate --no-planted --mutants 200 --seed 7
+    """
+    started, good = time.monotonic(), True
+    if planted:
+        bugs = [bug for bug in CATALOGUE if only in bug.name]
+        if not bugs:
+            raise click.BadParameter(f"no planted bug is named like {only!r}")
+        programs = 0 if only else RANDOM_PROGRAMS
+        found = seeded_bug_results(bugs, jobs=jobs, programs=programs, bisected=bisect)
+        results = list(_until(found, started + seconds))
+        console().print(seeded_bug_table(results))
+        click.echo(seeded_bug_score(results))
+        good = all(result.right for result in results)
+    if count:
+        chosen = list(mutants(seed, count))
+        verdicts = list(_until(mutant_results(chosen, jobs=jobs), started + seconds))
+        console().print(mutant_table(verdicts))
+        click.echo(mutant_score(verdicts))
+        seen = sum(verdict.status == "found" for verdict in verdicts)
+        missed = sum(verdict.status == "missed" for verdict in verdicts)
+        good = good and seen >= WANTED * (seen + missed)
+    click.echo(f"{time.monotonic() - started:.1f} s")
+    sys.exit(0 if good else 1)
+
+
+def _until(results: Iterable[_T], end: float) -> Iterator[_T]:
+    for result in results:
+        yield result
+        if time.monotonic() > end:
+            click.echo("stopped: the time is over", err=True)
+            return

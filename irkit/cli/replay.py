@@ -1,0 +1,64 @@
+"""The verb replay of the ``irkit`` command."""
+
+import click
+
+from irkit.debug.crash.isolation_policy import IsolationPolicy
+from irkit.debug.crash.material import failure_traceback
+from irkit.debug.crash.replay import replay as replay_folder
+from irkit.debug.isolation.kernels import KernelHalted
+from irkit.transform import PassFailed
+
+_EXIT = {"same": 0, "gone": 1, "different": 3}
+
+
+@click.command("replay")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--rest", is_flag=True, help="Go on with the passes that came after it.")
+@click.option(
+    "--in-process",
+    is_flag=True,
+    help="Run it in this process, for a debugger; a crash ends it.",
+)
+@click.option("--pass-timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS")
+@click.option("--pass-memory", type=click.IntRange(min=1), metavar="MIB")
+@click.pass_context
+def replay(
+    ctx: click.Context,
+    folder: str,
+    rest: bool,
+    in_process: bool,
+    pass_timeout: float | None,
+    pass_memory: int | None,
+) -> None:
+    """Run again the step that a crash FOLDER is about.
+
+    It runs in a process of its own, under the limits under which it failed. The folder is trusted:
+    the modules of the passes it names are imported. What it holds besides is only read.
+
+    \b
+    Exit code: 0 it fails the same way
+               1 it does not fail any more
+               3 it fails in another way
+               2 it cannot be run: the folder is damaged, or the pass is not here
+
+    \b
+      irkit replay irkit-crash-1f2e3d4c5b6a
+    """
+    memory = None if pass_memory is None else pass_memory << 20
+    done = replay_folder(
+        folder, rest=rest, isolated=not in_process, seconds=pass_timeout, memory=memory
+    )
+    if done.outcome == "gone":
+        click.echo(f"{folder}: it does not fail any more")
+    elif done.outcome == "same":
+        click.echo(f"{folder}: it fails the same way")
+    else:
+        click.echo(f"{folder}: it fails in another way")
+        click.echo(f"  then: {'; '.join(done.expected)}\n  now:  {'; '.join(done.found)}")
+    if isinstance(done.error, PassFailed):
+        IsolationPolicy(crash_dir=None).report(done.error)
+        click.echo(f"{done.error}")
+        click.echo(failure_traceback(done.error), nl=False)
+    elif isinstance(done.error, KernelHalted):
+        click.echo(f"{done.error}\n{done.error.traceback}", nl=False)
+    ctx.exit(_EXIT[done.outcome])

@@ -1,0 +1,124 @@
+"""The ``irkit`` command: a table of verbs, each imported when called, so that help is instant."""
+
+import sys
+from importlib import import_module
+
+import click
+
+from irkit import __version__
+
+# verb -> (module:command, what --help says without importing it)
+VERBS: dict[str, tuple[str, str]] = {
+    "compile": (
+        "irkit.cli.compile:compile_",
+        "Compile an ONNX model to a package of native code.",
+    ),
+    "run": ("irkit.cli.run:run", "Run a package on given or random inputs."),
+    "trace": ("irkit.cli.trace:trace", "Show what every pass did, from a trace file."),
+    "diff": ("irkit.cli.diff:diff_", "Compare two traces, step by step."),
+    "inspect": (
+        "irkit.cli.inspect:inspect_",
+        "See in the browser what every pass did.",
+    ),
+    "report": (
+        "irkit.cli.report:report_",
+        "Write what every pass did into a page that needs no server, and files for CI.",
+    ),
+    "opt": ("irkit.cli.opt:opt", "Run passes: IR text in, IR text out."),
+    "check": (
+        "irkit.cli.check:check_",
+        "Say after which pass a program computes something else.",
+    ),
+    "bisect": (
+        "irkit.cli.bisect:bisect_",
+        "Find the pass that breaks a program, and the rewrite inside it.",
+    ),
+    "passes": (
+        "irkit.cli.passes:passes",
+        "List the passes, with options, facts and origin.",
+    ),
+    "new-pass": (
+        "irkit.cli.new_pass:new_pass",
+        "Write a pass, its test and its entry point.",
+    ),
+    "replay": (
+        "irkit.cli.replay:replay",
+        "Run again the pass that a crash folder is about.",
+    ),
+    "reduce": (
+        "irkit.cli.reduce:reduce_",
+        "Make a failure small, and write a test that fails while it is there.",
+    ),
+    "fuzz": (
+        "irkit.cli.fuzz:fuzz",
+        "Draw programs at random, and say whether all that runs them agrees.",
+    ),
+    "mutate": (
+        "irkit.cli.mutate:mutate",
+        "Break irkit's own passes and say whether the checks notice.",
+    ),
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = VERBS.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, name = entry[0].partition(":")
+        command = getattr(import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, text) for verb, (_, text) in VERBS.items()])
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="irkit VERB --help says more of each.",
+)
+@click.version_option(__version__, prog_name="irkit")
+def irkit() -> None:
+    """Take models and loop programs to native code through numbered phases, and see every step.
+
+    \b
+      irkit compile model.onnx -o model.irkit --trace model.trace
+      irkit run model.irkit --random
+      irkit opt kernel.irs --stop-after 1
+    """
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one message and exit code 2, never a stack trace."""
+    try:
+        sys.exit(irkit.main(prog_name="irkit", standalone_mode=False))
+    except click.Abort:
+        click.echo("Stopped.", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except Exception as error:
+        message = _for_user(error)
+        if not message:
+            raise
+        click.echo(f"error: {message}", err=True)
+        sys.exit(2)
+
+
+def _for_user(error: Exception) -> str:
+    """Say what the user can mend; nothing if it is a mistake of ours."""
+    # Imported here: most calls of the command never need it.
+    from irkit.core import IRKitError
+
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: {error}"
+    return str(error) if isinstance(error, (IRKitError, OSError)) else ""

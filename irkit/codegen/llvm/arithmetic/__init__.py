@@ -1,0 +1,2 @@
+"""Arithmetic that never traps and rounds as specified: integer_ops, conversions between number
+types, lane_ops (float arithmetic for polynomials)."""

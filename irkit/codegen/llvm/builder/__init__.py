@@ -1,0 +1,3 @@
+"""What the text of LLVM IR is made with. Reading order: types (spelling of types, constants,
+names), debug_info, text (a module and its functions), scope (values in reach), exits (leaving a
+function early)."""

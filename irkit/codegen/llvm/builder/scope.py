@@ -1,0 +1,125 @@
+"""What is known while one function is written: where variables and buffers are, and which values
+have been computed."""
+
+from typing import Union
+
+import msgspec
+
+from irkit.codegen.llvm.builder.text import FunctionText
+from irkit.codegen.llvm.builder.types import value_type
+from irkit.core import IRKitError
+from irkit.ir import Buffer, Expr, Var
+
+Extent = Union[int, str]
+
+
+class BufferPlace(msgspec.Struct, frozen=True):
+    """Where a buffer is: a pointer, and the distance in elements along each dimension, known (int)
+    or computed (the name of an i64)."""
+
+    pointer: str
+    strides: tuple[Extent, ...]
+
+
+class FunctionScope:
+    """Hold the values in reach. ``memo`` is for one statement: a store may change what was loaded.
+
+    Entries made inside a branch are taken back at its end: they do not exist on the other path.
+    ``mask`` is the condition of a vector conditional whose side is being evaluated; ``failures``
+    numbers the assertions; ``heap`` lists slots whose memory is freed at the end.
+
+    The body of a parallel loop is a function of its own, and ``outer`` is the scope around it: what
+    is found there becomes a parameter (``captured``: type and name, by the name outside).
+    ``offsets`` tells of a pointer into a buffer where it comes from, so that only pointers to whole
+    buffers cross that border, which do not alias.
+    """
+
+    def __init__(self, text: FunctionText, outer: "FunctionScope | None" = None) -> None:
+        self.text = text
+        self.outer = outer
+        self.captured: dict[str, tuple[str, str]] = {}
+        self.offsets: dict[str, tuple[str, str, str]] = {}
+        self.noalias = True
+        self.threads = True
+        self.values: dict[int, str] = {}
+        self.places: dict[int, BufferPlace] = {}
+        self.memo: dict[int, str] = {}
+        self.log: list[int] = []
+        self.loading: set[int] = set()
+        self.mask: tuple[str, int] | None = None
+        self.flags = "contract"
+        self.failures: dict[int, int] = {}
+        self.heap: list[str] = []
+        self.stack_bytes = 0
+        self.leaves_early = False
+        self.depth = 0
+        self.deepest = 0
+
+    def begin_statement(self) -> None:
+        """Forget what the last statement computed."""
+        self.memo.clear()
+        self.log.clear()
+        self.loading.clear()
+
+    def keep(self, expr: Expr, value: str) -> None:
+        """Note the value of an expression, for the rest of this statement or branch."""
+        self.memo[id(expr)] = value
+        self.log.append(id(expr))
+
+    def forget_since(self, mark: int) -> None:
+        """Take back every note made after the log was ``mark`` long."""
+        for key in self.log[mark:]:
+            del self.memo[key]
+        del self.log[mark:]
+
+    def of(self, expr: Expr) -> str:
+        """Give the value of an expression evaluated already."""
+        return self.memo[id(expr)]
+
+    def variable(self, var: Var) -> str:
+        value = self.values.get(id(var))
+        if value is not None:
+            return value
+        if self.outer is None:
+            raise IRKitError(f"variable {var.name!r} is used where nothing binds it")
+        value = self._capture(self.outer.variable(var), value_type(var.dtype))
+        self.values[id(var)] = value
+        return value
+
+    def place(self, buffer: Buffer) -> BufferPlace:
+        place = self.places.get(id(buffer))
+        if place is not None:
+            return place
+        if self.outer is None:
+            raise IRKitError(f"buffer {buffer.name!r} is used where nothing makes it")
+        outside = self.outer.place(buffer)
+        steps = tuple(
+            self._capture(step, "i64") if isinstance(step, str) else step
+            for step in outside.strides
+        )
+        place = BufferPlace(self._capture_pointer(outside.pointer), steps)
+        self.places[id(buffer)] = place
+        return place
+
+    def _capture(self, value: str, kind: str) -> str:
+        """Make a value of the outer function a parameter of this one; constants stay."""
+        if not value.startswith("%"):
+            return value
+        if value not in self.captured:
+            self.captured[value] = kind, f"%outer{len(self.captured)}"
+        return self.captured[value][1]
+
+    def _capture_pointer(self, pointer: str) -> str:
+        """Capture the buffer that a pointer points into, and make the pointer anew."""
+        assert self.outer is not None
+        path = list[tuple[str, str]]()
+        while pointer in self.outer.offsets:
+            pointer, element, offset = self.outer.offsets[pointer]
+            path.append((element, offset))
+        inside = self._capture(pointer, "ptr")
+        for element, outside in reversed(path):
+            offset, name = self._capture(outside, "i64"), self.text.name()
+            line = f"  {name} = getelementptr {element}, ptr {inside}, i64 {offset}"
+            self.text.entry.append(line)  # In the entry block, from where it reaches all others.
+            inside = name
+        return inside

@@ -1,0 +1,127 @@
+"""Collect LLVM IR as text: a module of declarations and helper functions, and functions of
+blocks."""
+
+from collections.abc import Callable
+
+from irkit.codegen.llvm.builder.debug_info import DebugInfo
+from irkit.codegen.llvm.builder.types import suffix
+from irkit.core import IRKitError, Target
+from irkit.ir import Stmt
+
+MAX_LINES = 2_000_000
+
+
+class ModuleText:
+    """Gather what functions share: declarations and helper functions, each once; ``debug`` is
+    there if instructions are to tell from which line they come."""
+
+    def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
+        self.target = target
+        self.debug = debug
+        self.declared: dict[str, str] = {}
+        self.helpers: dict[str, str] = {}
+        self.functions: list[str] = []
+
+    def declare(self, name: str, text: str) -> None:
+        """Add a declaration under a name, once."""
+        self.declared.setdefault(name, text)
+
+    def helper(self, name: str, make: Callable[[], str]) -> str:
+        """Define a helper function on first use; returns its name."""
+        if name not in self.helpers:
+            self.helpers[name] = ""  # A helper may use others, never itself.
+            self.helpers[name] = make()
+        return name
+
+    def has_feature(self, name: str) -> bool:
+        return f"+{name}" in self.target.features
+
+    def render(self) -> str:
+        """Put the module together."""
+        parts = [*self.declared.values(), *self.helpers.values(), *self.functions]
+        return "\n".join(part for part in parts if part) + "\n"
+
+
+class FunctionText:
+    """Write one function, instruction by instruction; ``label`` is the block written to now, and
+    ``divides`` says that there was a division by an unknown integer."""
+
+    def __init__(self, module: ModuleText) -> None:
+        self.module = module
+        self.lines: list[str] = []
+        self.entry: list[str] = []
+        self.label = "entry"
+        self.divides = False
+        self._location = ""
+        self._subprogram = 0
+        self._count = 0
+
+    @property
+    def debug(self) -> str:
+        """Give what the head of the function carries if its lines are known."""
+        return f" !dbg !{self._subprogram}" if self._subprogram else ""
+
+    def locate(self, stmt: Stmt) -> None:
+        """Let instructions from here on carry the line of a statement, if they are to carry any."""
+        debug = self.module.debug
+        if debug is not None and id(stmt) in debug.lines:
+            self._subprogram = self._subprogram or debug.subprogram()
+            self._location = debug.location(self._subprogram, debug.lines[id(stmt)])
+
+    def name(self) -> str:
+        self._count += 1
+        if self._count > MAX_LINES:
+            raise IRKitError(
+                f"the generated code has more than {MAX_LINES} values",
+                hint="Unroll less, or share work between the branches of conditionals.",
+            )
+        return f"%v{self._count}"
+
+    def op(self, text: str) -> str:
+        """Write an instruction that gives a value; returns the value's name."""
+        name = self.name()
+        self.lines.append(f"  {name} = {text}{self._location}")
+        return name
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"  {text}{self._location}")
+
+    def new_label(self, hint: str) -> str:
+        self._count += 1
+        return f"{hint}{self._count}"
+
+    def start(self, label: str) -> None:
+        """Begin a block; the one before must have ended."""
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def jump(self, label: str) -> None:
+        self.line(f"br label %{label}")
+
+    def branch(self, cond: str, then: str, otherwise: str, note: str = "") -> None:
+        """Go on in one of two blocks; ``note`` is metadata of the branch."""
+        self.line(f"br i1 {cond}, label %{then}, label %{otherwise}{note}")
+
+    def alloca(self, text: str) -> str:
+        """Reserve stack memory in the entry block, where LLVM can turn it into registers."""
+        name = self.name()
+        self.entry.append(f"  {name} = alloca {text}")
+        return name
+
+    def call(self, name: str, result: str, *args: tuple[str, str]) -> str:
+        """Call a function by name; ``args`` are pairs of type and value."""
+        given = ", ".join(f"{kind} {value}" for kind, value in args)
+        return self.op(f"call {result} @{name}({given})")
+
+    def intrinsic(self, name: str, kind: str, *values: str, more: str = "", flags: str = "") -> str:
+        """Call an LLVM intrinsic whose arguments and result are all of one type."""
+        full = f"llvm.{name}.{suffix(kind)}"
+        extra = [more] if more else []
+        types = ", ".join([kind] * len(values) + [item.split(" ")[0] for item in extra])
+        self.module.declare(full, f"declare {kind} @{full}({types})")
+        given = ", ".join([f"{kind} {value}" for value in values] + extra)
+        return self.op(f"call {flags}{kind} @{full}({given})")
+
+    def body(self) -> str:
+        """Give the text of all blocks."""
+        return "\n".join(["entry:", *self.entry, *self.lines])

@@ -1,0 +1,148 @@
+"""What this machine is: triple, processor and features, and LLVM made ready for it."""
+
+import re
+import subprocess
+import sys
+from functools import cache
+from typing import Any
+
+import msgspec
+from llvmlite import binding
+
+from irkit.codegen.llvm.compiler.processor import effective_features
+from irkit.core import IRKitError, Target
+
+llvm: Any = binding  # llvmlite comes without types.
+
+
+@cache
+def _ready() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
+    # Where LLVM 22 joins stores of two parts of a vector, it takes them from where parts as long as
+    # both would begin: lanes 8 to 11 in place of 10 to 13. Nothing is slower without.
+    llvm.set_option("irkit", "-combiner-store-merging=false")
+
+
+@cache
+def host_target() -> Target:
+    """Describe this machine. The features are what it has; the name of its processor may be a
+    guess."""
+    _ready()  # Who asks is about to make, or to link, code for it.
+    found: Any = llvm.get_host_cpu_features()
+    features = tuple(f"{'+' if found[name] else '-'}{name}" for name in sorted(found))
+    return Target(
+        "llvm", llvm.get_host_cpu_name(), features, llvm.get_process_triple(), opt_level=3
+    )
+
+
+@cache
+def complete(target: Target) -> Target:
+    """Fill in the empty fields from this machine; given features change those it has.
+
+    A processor that is named and not this one has the features of its name and those given.
+    """
+    host = host_target()
+    triple = target.triple or host.triple
+    same = target.cpu in ("", host.cpu) and triple == host.triple
+    filled = msgspec.structs.replace(
+        target,
+        triple=triple,
+        cpu=target.cpu or (host.cpu if same else "generic"),
+        features=_merged(host.features if same else (), target.features),
+    )
+    machine(filled)  # Refuses names that LLVM does not know.
+    if triple != host.triple or filled.features == host.features:
+        return filled
+    known = [feature[1:] for feature in host.features]
+    features = effective_features(triple, filled.cpu, filled.features, known)
+    return msgspec.structs.replace(filled, features=features)
+
+
+@cache
+def runnable(target: Target) -> Target:
+    """Complete a target so that its code runs on this machine, whatever processor it names.
+
+    Raises: IRKitError if it is for another kind of machine, or wants a feature that is not here.
+    """
+    host = host_target()
+    if target.triple and _family(target.triple) != _family(host.triple):
+        raise IRKitError(f"code for {target.triple} cannot run on this machine ({host.triple})")
+    have = set(host.features)
+    for feature in target.features:
+        if feature[0] == "+" and feature not in have:
+            raise IRKitError(
+                f"this machine ({host.cpu}) has no feature {feature[1:]!r}, which the target wants",
+                hint="Leave the features empty to mean those of this machine.",
+            )
+    # Where a processor is named, what it has and this machine lacks is switched off.
+    features = _merged(host.features if target.cpu != host.cpu else (), target.features)
+    return complete(msgspec.structs.replace(target, features=features))
+
+
+def _family(triple: str) -> str:
+    return triple.split("-")[0]
+
+
+def _merged(base: tuple[str, ...], changes: tuple[str, ...]) -> tuple[str, ...]:
+    """Put changes last: to LLVM a later flag is stronger."""
+    signs = {feature[1:]: feature[0] for feature in changes}
+    kept = [feature for feature in base if signs.get(feature[1:], feature[0]) == feature[0]]
+    return (*kept, *(sign + name for name, sign in signs.items() if sign + name not in kept))
+
+
+@cache
+def machine(target: Target) -> Any:
+    """Make LLVM's description of a complete target.
+
+    Raises: IRKitError if LLVM does not know its triple, processor or features.
+    """
+    _ready()
+    if target.triple != host_target().triple:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    try:
+        found = llvm.Target.from_triple(target.triple)
+    except RuntimeError as error:
+        raise IRKitError(
+            f"LLVM cannot make code for the triple {target.triple!r}: {error}"
+        ) from None
+    _check_names(target)
+    return found.create_target_machine(
+        cpu=target.cpu, features=",".join(target.features), opt=target.opt_level, reloc="pic",
+        codemodel="default",
+    )  # fmt: skip
+
+
+_NAME = re.compile(r"[A-Za-z0-9._+-]*\Z")
+# LLVM only warns about names it does not know, on stderr, and may abort later: ask it elsewhere.
+_PROBE = """
+import sys
+import llvmlite.binding as llvm
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
+triple, cpu, features = sys.argv[1:]
+llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features)
+"""
+
+
+def _check_names(target: Target) -> None:
+    """Refuse processors and features that LLVM does not know; those of this machine it does."""
+    host = host_target()
+    known = {feature[1:] for feature in host.features}
+    local = target.triple == host.triple
+    features = [name for name in target.features if not local or name[1:] not in known]
+    if not features and (local and target.cpu in (host.cpu, "generic")):
+        return
+    for name in (target.cpu, *features):
+        if not _NAME.match(name):
+            raise IRKitError(f"{name!r} is no name of a processor or feature")
+    command = [sys.executable, "-c", _PROBE, target.triple, target.cpu, ",".join(features)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    found = re.search(r"'([^']*)' is not a recognized (processor|feature)", done.stderr)
+    if found is not None:
+        raise IRKitError(
+            f"LLVM does not know the {found[2]} {found[1].lstrip('+-')!r} for {target.triple}",
+            hint=f"This machine is {host.cpu!r}; leave the field empty to mean it.",
+        )

@@ -1,0 +1,74 @@
+"""What a processor can do, as LLVM sees it: the features that its name and the flags beside it
+stand for.
+
+LLVM does not list them, but it inlines a function only where the caller has every feature of the
+callee, so a module with one small callee a feature gives the answer.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import binding
+
+from irkit.codegen.llvm.compiler.pass_manager import run_passes
+
+llvm: Any = binding  # llvmlite comes without types.
+
+# LLVM uses these only where it is told to by an intrinsic, and we never tell it.
+NEVER_USED = frozenset(
+    {
+        "aes", "clflushopt", "cldemote", "clwb", "clzero", "crc32", "cx8", "enqcmd", "fsgsbase",
+        "fxsr", "hreset", "invpcid", "kl", "movdir64b", "movdiri", "movrs", "mwaitx", "pclmul",
+        "pconfig", "pku", "prefetchi", "prfchw", "ptwrite", "raoint", "rdpid", "rdpru", "rdrnd",
+        "rdseed", "rtm", "sahf", "serialize", "sgx", "sha", "sha512", "shstk", "sm3", "sm4",
+        "tsxldtrk", "uintr", "usermsr", "vaes", "vpclmulqdq", "waitpkg", "wbnoinvd", "widekl",
+        "xsave", "xsavec", "xsaveopt", "xsaves",
+    }
+)  # fmt: skip
+
+
+def effective_features(
+    triple: str, cpu: str, flags: Sequence[str], known: Sequence[str]
+) -> tuple[str, ...]:
+    """Make flags agree with what they mean together, so that their order no longer matters.
+
+    A later flag wins, also over what implies it: ``-avx512f`` switches off ``avx512bw``. Features
+    that the processor or another flag implies are added if they are ``known``.
+    """
+    given = {flag[1:]: flag[0] for flag in flags}
+    names = list(dict.fromkeys([*known, *given]))
+    present = _present(triple, cpu, flags, names)
+    found: list[str] = []
+    for name in names:
+        if name in present and (name in known or given.get(name) == "+"):
+            found.append("+" + name)
+        elif name in given:
+            found.append(("-" if name in known else given[name]) + name)
+    return tuple(found)
+
+
+def _present(triple: str, cpu: str, flags: Sequence[str], names: Sequence[str]) -> set[str]:
+    caller = f'"target-cpu"="{cpu}" "target-features"="{",".join(flags)}"'
+    # What every such processor has; "generic" on x86 would have less than that.
+    least = "x86-64" if triple.startswith("x86_64") else "generic"
+    lines: list[str] = []
+    for number, name in enumerate(names):
+        callee = f'"target-cpu"="{least}" "target-features"="+{name}"'
+        lines += [
+            f"define internal i32 @has{number}(ptr %p) {callee} {{",
+            "  %x = load volatile i32, ptr %p",
+            "  ret i32 %x",
+            "}",
+            f"define i32 @asks{number}(ptr %p) {caller} {{",
+            f"  %x = call i32 @has{number}(ptr %p)",
+            "  ret i32 %x",
+            "}",
+        ]
+    module = llvm.parse_assembly("\n".join(lines), llvm.create_context())
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu)
+    run_passes(module, machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    return {
+        name
+        for number, name in enumerate(names)
+        if "call " not in str(module.get_function(f"asks{number}"))
+    }

@@ -1,0 +1,264 @@
+"""Write expressions: a table from class to instructions, and a loop that evaluates operands first.
+
+Nothing recurses, so expressions 10,000 deep are ordinary. A shared subexpression is computed once
+in a statement, except where it would be computed on one side of a branch only.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from irkit.codegen.llvm.arithmetic import integer_ops
+from irkit.codegen.llvm.arithmetic.conversions import convert, rounded
+from irkit.codegen.llvm.builder.scope import FunctionScope
+from irkit.codegen.llvm.builder.types import integers, is_small_float, literal, splat, value_type
+from irkit.codegen.llvm.expressions.conditionals import LAZY
+from irkit.codegen.llvm.expressions.memory_access import broadcast, load
+from irkit.codegen.llvm.math.intrinsics import floor_divide, intrinsic
+from irkit.core import IRKitError, postorder
+from irkit.core import children as children_of
+from irkit.ir import (
+    EQ,
+    GE,
+    GT,
+    LE,
+    LT,
+    NE,
+    Add,
+    And,
+    Binary,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Broadcast,
+    Call,
+    Cast,
+    Compare,
+    Conditional,
+    Const,
+    Div,
+    Expr,
+    FloorDiv,
+    FloorMod,
+    Load,
+    Max,
+    Min,
+    Mul,
+    Neg,
+    Not,
+    Or,
+    Ramp,
+    Select,
+    Shl,
+    Shr,
+    Sub,
+    Var,
+    as_int,
+)
+
+
+def evaluate(scope: FunctionScope, root: Expr) -> str:
+    """Write the code of an expression; returns the name of its value, or a constant."""
+    memo = scope.memo
+    if id(root) in memo:
+        return memo[id(root)]
+    _note_loads(scope, root)
+    stack: list[Any] = [root]
+    while stack:
+        item = stack.pop()
+        if item.__class__ is tuple:  # What a conditional does between its sides.
+            item[0](*item[1:])
+            continue
+        if id(item) in memo:
+            continue
+        lazy = LAZY.get(item.__class__)
+        steps = lazy(scope, item) if lazy is not None else None
+        if steps is not None:
+            stack.extend(reversed(steps))
+            continue
+        missing = [below for below in children_of(item) if id(below) not in memo]
+        if missing:
+            stack.append(item)
+            stack.extend(reversed(missing))
+            continue
+        emit = EMIT.get(item.__class__)
+        if emit is None:
+            raise IRKitError(f"there is no code for expressions of class {type(item).__name__}")
+        scope.keep(item, emit(scope, item))
+    return memo[id(root)]
+
+
+def _note_loads(scope: FunctionScope, root: Expr) -> None:
+    """Note which expressions read memory or call functions: those a conditional must guard."""
+    order = postorder(root)
+    if not any(node.__class__ in LAZY for node in order):
+        return
+    loading = scope.loading
+    for node in order:
+        if isinstance(node, (Load, Call)) or any(id(n) in loading for n in children_of(node)):
+            loading.add(id(node))
+
+
+def _var(scope: FunctionScope, node: Var) -> str:
+    return scope.variable(node)
+
+
+def _const(scope: FunctionScope, node: Const) -> str:
+    return literal(node.value, node.dtype)
+
+
+def _arithmetic(integer: str, floating: str) -> Callable[[FunctionScope, Binary], str]:
+    def emit(scope: FunctionScope, node: Binary) -> str:
+        kind, dtype = value_type(node.dtype), node.dtype
+        a, b = scope.of(node.a), scope.of(node.b)
+        if not dtype.is_float:
+            return scope.text.op(f"{integer} {kind} {a}, {b}")
+        if is_small_float(dtype):  # Rounded after each step, so there is nothing to contract.
+            return rounded(scope.text, dtype, scope.text.op(f"{floating} {kind} {a}, {b}"))
+        return scope.text.op(f"{floating} {scope.flags} {kind} {a}, {b}")
+
+    return emit
+
+
+def _extreme(name: str) -> Callable[[FunctionScope, Binary], str]:
+    def emit(scope: FunctionScope, node: Binary) -> str:
+        kind, dtype, text = value_type(node.dtype), node.dtype, scope.text
+        a, b = scope.of(node.a), scope.of(node.b)
+        if dtype.is_bool:
+            return text.op(f"{'and' if name == 'min' else 'or'} {kind} {a}, {b}")
+        if dtype.is_float:  # Either zero will do, which saves ordering them (nsz).
+            return text.intrinsic(f"{name}imum", kind, a, b, flags="nsz ")
+        return text.intrinsic(("u" if dtype.kind == "u" else "s") + name, kind, a, b)
+
+    return emit
+
+
+def _divide(how: str) -> Callable[[FunctionScope, Binary], str]:
+    def emit(scope: FunctionScope, node: Binary) -> str:
+        a, b, dtype = scope.of(node.a), scope.of(node.b), node.dtype
+        if dtype.is_float:
+            return floor_divide(scope.text, dtype, a, b, how)
+        known = as_int(node.b.value if isinstance(node.b, Broadcast) else node.b)
+        return integer_ops.divide(scope.text, dtype, a, b, known, how)
+
+    return emit
+
+
+def _bits(name: str) -> Callable[[FunctionScope, Binary], str]:
+    def emit(scope: FunctionScope, node: Binary) -> str:
+        kind = value_type(node.dtype)
+        return scope.text.op(f"{name} {kind} {scope.of(node.a)}, {scope.of(node.b)}")
+
+    return emit
+
+
+def _shift(
+    how: Callable[..., str],
+) -> Callable[[FunctionScope, Binary], str]:
+    def emit(scope: FunctionScope, node: Binary) -> str:
+        return how(scope.text, node.dtype, scope.of(node.a), scope.of(node.b))
+
+    return emit
+
+
+_FLOAT_TESTS: dict[type[Compare], str] = {
+    EQ: "oeq",
+    NE: "une",
+    LT: "olt",
+    LE: "ole",
+    GT: "ogt",
+    GE: "oge",
+}
+_INT_TESTS: dict[type[Compare], str] = {EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge"}
+
+
+def _compare(scope: FunctionScope, node: Compare) -> str:
+    operands = node.a.dtype
+    kind, cls = value_type(operands), type(node)
+    if operands.is_float:
+        test = f"fcmp {_FLOAT_TESTS[cls]}"
+    else:
+        sign = "" if cls in (EQ, NE) else "s" if operands.kind == "i" else "u"
+        test = f"icmp {sign}{_INT_TESTS[cls]}"
+    return scope.text.op(f"{test} {kind} {scope.of(node.a)}, {scope.of(node.b)}")
+
+
+def _not(scope: FunctionScope, node: Not) -> str:
+    ones = "true" if node.dtype.is_bool else "-1"
+    if node.dtype.lanes > 1:
+        ones = splat(ones, node.dtype)
+    return scope.text.op(f"xor {value_type(node.dtype)} {scope.of(node.a)}, {ones}")
+
+
+def _neg(scope: FunctionScope, node: Neg) -> str:
+    kind = value_type(node.dtype)
+    if node.dtype.is_float:
+        return scope.text.op(f"fneg {kind} {scope.of(node.a)}")
+    zero = "0" if node.dtype.lanes == 1 else "zeroinitializer"
+    return scope.text.op(f"sub {kind} {zero}, {scope.of(node.a)}")
+
+
+def _cast(scope: FunctionScope, node: Cast) -> str:
+    return convert(scope.text, node.value.dtype, node.dtype, scope.of(node.value))
+
+
+def _select(scope: FunctionScope, node: Select | Conditional) -> str:
+    cond, then, otherwise = (scope.of(x) for x in (node.cond, node.then, node.otherwise))
+    kind, test = value_type(node.dtype), value_type(node.cond.dtype)
+    return scope.text.op(f"select {test} {cond}, {kind} {then}, {kind} {otherwise}")
+
+
+def _call(scope: FunctionScope, node: Call) -> str:
+    if node.name in ("barrier", "prefetch"):
+        raise IRKitError(f"a {node.name} is a statement, and has no value")
+    args = [scope.of(arg) for arg in node.args]
+    return intrinsic(scope.text, node.name, node.args[0].dtype, args, scope.flags)
+
+
+def _ramp(scope: FunctionScope, node: Ramp) -> str:
+    dtype, stride = node.dtype, as_int(node.stride)
+    kind, scalar = value_type(dtype), value_type(dtype.element)
+    base = broadcast(scope, scalar, scope.of(node.base), dtype.lanes)
+    if stride is not None:
+        steps = integers([lane * stride for lane in range(dtype.lanes)], dtype)
+        return scope.text.op(f"add {kind} {base}, {steps}")
+    lanes = integers(list(range(dtype.lanes)), dtype)
+    step = broadcast(scope, scalar, scope.of(node.stride), dtype.lanes)
+    return scope.text.op(f"add {kind} {base}, {scope.text.op(f'mul {kind} {step}, {lanes}')}")
+
+
+def _broadcast(scope: FunctionScope, node: Broadcast) -> str:
+    value = scope.of(node.value)
+    if not value.startswith("%"):
+        return splat(value, node.dtype)
+    return broadcast(scope, value_type(node.dtype.element), value, node.dtype.lanes)
+
+
+EMIT: dict[type[Expr], Callable[[FunctionScope, Any], str]] = {
+    Var: _var,
+    Const: _const,
+    Add: _arithmetic("add", "fadd"),
+    Sub: _arithmetic("sub", "fsub"),
+    Mul: _arithmetic("mul", "fmul"),
+    Div: _arithmetic("", "fdiv"),
+    FloorDiv: _divide("floordiv"),
+    FloorMod: _divide("floormod"),
+    BitAnd: _bits("and"),
+    BitOr: _bits("or"),
+    BitXor: _bits("xor"),
+    Shl: _shift(integer_ops.shift_left),
+    Shr: _shift(integer_ops.shift_right),
+    Min: _extreme("min"),
+    Max: _extreme("max"),
+    **dict.fromkeys(_INT_TESTS, _compare),
+    And: _bits("and"),  # Where neither side must be guarded; llvm_lazy has the rest.
+    Or: _bits("or"),
+    Not: _not,
+    Neg: _neg,
+    Cast: _cast,
+    Select: _select,
+    Conditional: _select,
+    Call: _call,
+    Load: load,
+    Ramp: _ramp,
+    Broadcast: _broadcast,
+}

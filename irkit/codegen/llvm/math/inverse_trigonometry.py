@@ -1,0 +1,76 @@
+"""asin, acos, atan and atan2 of f32.
+
+Arcs of a tangent are computed in f64, where no quotient of f32 numbers overflows or loses digits;
+those of a sine in f32, near 1 by way of asin(x) = pi/2 - 2 * asin(sqrt((1 - x) / 2)).
+"""
+
+from irkit.codegen.llvm.arithmetic.lane_ops import LaneArithmetic
+from irkit.codegen.llvm.builder.text import FunctionText
+from irkit.ir import DType
+
+_PI = 3.14159265358979324
+# asin(x) = x + x**3 * p(x**2) for abs(x) <= 1/2, within 2**-31; each rounded to f32.
+_ASIN = (0.0376731232, 0.0143291894, 0.0318360552, 0.0445136353, 0.0750052109, 0.166666597)
+# atan(x) = x * p(x**2) for abs(x) <= 1, within 2**-31.
+_ATAN = (
+    0.0011120827491522052, -0.0073041233864717149, 0.022496637511325298, -0.04461861753954003,
+    0.067346401358089697, -0.088069103477637967, 0.11056676109872821, -0.14279493327889381,
+    0.19999630622541989, -0.3333332471972284, 0.99999999966731945,
+)  # fmt: skip
+
+
+def asin(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    f = LaneArithmetic(text, dtype)
+    far, arc = _sine_arc(f, args[0])
+    value = f.choose(far, f.sub(_PI / 2, f.add(arc, arc)), arc)
+    return f.with_sign_of(value, args[0])
+
+
+def acos(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    """Write pi/2 - asin(x), without the cancellation near 1."""
+    f = LaneArithmetic(text, dtype)
+    far, arc = _sine_arc(f, args[0])
+    double = f.add(arc, arc)
+    ends = f.choose(f.compare("olt", args[0], 0.0), f.sub(_PI, double), double)
+    # The part of pi/2 that f32 leaves out would be a third of a unit.
+    middle = f.sub(_PI / 2, f.sub(f.with_sign_of(arc, args[0]), -4.37113883e-8))
+    return f.choose(far, ends, middle)
+
+
+def _sine_arc(f: LaneArithmetic, x: str) -> tuple[str, str]:
+    """Give whether abs(x) > 1/2, and asin of what is then taken for it, sqrt((1 - abs(x)) / 2)."""
+    size = f.abs(x)
+    far = f.compare("ogt", size, 0.5)
+    square = f.choose(far, f.fma(size, -0.5, 0.5), f.mul(size, size))
+    root = f.text.intrinsic("sqrt", f.kind, square)
+    base = f.choose(far, root, size)
+    return far, f.fma(f.polynomial(square, _ASIN), f.mul(square, base), base)
+
+
+def atan(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    f = LaneArithmetic(text, dtype)
+    d, x = f.widened(args[0])
+    size = d.abs(x)
+    steep = d.compare("ogt", size, 1.0)
+    arc = _tangent_arc(d, d.choose(steep, d.div(1.0, size), size))
+    value = d.choose(steep, d.sub(_PI / 2, arc), arc)
+    return f.narrowed(d, d.with_sign_of(value, x))
+
+
+def atan2(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    """Write the arc of the smaller over the larger size, and move it to the octant of the point."""
+    f = LaneArithmetic(text, dtype)
+    (d, y), (_, x) = f.widened(args[0]), f.widened(args[1])
+    # For two infinities C has the diagonal, and for two zeros no angle.
+    up, along = (d.at_most(d.abs(each), 2.0**400) for each in (y, x))
+    steep = d.compare("ogt", up, along)
+    low, high = d.choose(steep, along, up), d.choose(steep, up, along)
+    arc = _tangent_arc(d, d.div(low, d.at_least(high, 2.0**-200)))
+    arc = d.choose(steep, d.sub(_PI / 2, arc), arc)
+    behind = d.compare_bits("slt", d.as_bits(x), 0)  # -0.0 too.
+    arc = d.choose(behind, d.sub(_PI, arc), arc)
+    return f.narrowed(d, d.with_sign_of(arc, y))
+
+
+def _tangent_arc(d: LaneArithmetic, x: str) -> str:
+    return d.mul(x, d.polynomial_by_halves(d.mul(x, x), _ATAN))

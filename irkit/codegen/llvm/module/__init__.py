@@ -1,0 +1,2 @@
+"""Whole modules. Reading order: module (kernels), stub (the function that Python calls), executor
+(the function that runs a model)."""

@@ -1,0 +1,136 @@
+"""Write functions and modules of LLVM IR.
+
+A kernel is ``i32 @name(...)``: a pointer for each buffer and a value for each scalar, in order of
+the parameters, then an i64 for each variable of ``shape_vars``, then perhaps the record of the call
+(``llvm_record.py``). It returns 0, the number of the
+assertion that failed (from 1, in text order), or -1 where memory ran out. A scalar bool comes as
+i8, a 16-bit float as its bits.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from irkit.codegen.llvm.arithmetic.conversions import convert
+from irkit.codegen.llvm.builder.debug_info import DebugInfo
+from irkit.codegen.llvm.builder.exits import leave
+from irkit.codegen.llvm.builder.scope import BufferPlace, FunctionScope
+from irkit.codegen.llvm.builder.text import FunctionText, ModuleText
+from irkit.codegen.llvm.builder.types import memory_type, quoted, symbol
+from irkit.codegen.llvm.expressions.memory_access import from_memory
+from irkit.codegen.llvm.module.stub import emit_stub
+from irkit.codegen.llvm.parallel.parallel_loops import attributes
+from irkit.codegen.llvm.statements.assertion_record import bind_record, record_size
+from irkit.codegen.llvm.statements.buffers import placed
+from irkit.codegen.llvm.statements.statements import write
+from irkit.core import IRKitError, Target, walk
+from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
+from irkit.ir.threads import split_threads
+
+EMITTER_VERSION = 2
+_UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
+
+
+def emit(
+    funcs: Sequence[PrimFunc], target: Target, *, lines: Mapping[int, int] | None = None
+) -> str:
+    """Write functions at any stage of lowering as one module of LLVM IR.
+
+    ``target`` must be complete (``host.complete``). With ``lines``, which gives the printed line of
+    statements by ``id``, each instruction says from which one it comes.
+
+    Raises: IRKitError if two functions have one name, or something cannot be expressed.
+    """
+    module = ModuleText(target, None if lines is None else DebugInfo(lines))
+    _refuse_doubles(funcs)
+    for func in funcs:
+        module.functions.append(emit_function(module, func))
+    debug = "" if module.debug is None else module.debug.render()
+    return module.render() + _attributes(module) + debug
+
+
+def emit_stubs(funcs: Sequence[PrimFunc], target: Target) -> str:
+    """Write a module of functions that take Python objects, check them and call the kernels.
+
+    It is apart from the kernels because it runs once a call: optimising it would take longer than
+    making the kernel.
+    """
+    module = ModuleText(target)
+    _refuse_doubles(funcs)
+    for func in funcs:
+        module.functions.append(emit_stub(module, func))
+    return module.render() + _attributes(module)
+
+
+def _refuse_doubles(funcs: Sequence[PrimFunc]) -> None:
+    seen = set[str]()
+    for func in funcs:
+        if func.name in seen:
+            raise IRKitError(f"two functions of a module are called {func.name!r}")
+        seen.add(func.name)
+
+
+def _attributes(module: ModuleText) -> str:
+    wide = ' "prefer-vector-width"="512"' if module.has_feature("avx512f") else ""
+    # Without nobuiltin LLVM takes fmod(x, y), where x is finite and y no zero, for one that gives
+    # no NaN, also where y is one.
+    return f"""
+attributes #0 = {{ nounwind nobuiltin{wide} }}
+attributes #1 = {{ nounwind willreturn memory(none) alwaysinline }}
+attributes #2 = {{ nounwind willreturn nobuiltin memory(none) }}
+attributes #3 = {{ nounwind willreturn }}
+attributes #4 = {{ nounwind nobuiltin noinline optnone }}
+!0 = !{{!"branch_weights", i32 1, i32 1000000}}
+!1 = !{{!"branch_weights", i32 1000000, i32 1}}
+!2 = distinct !{{!2, !3}}
+!3 = !{{!"llvm.loop.vectorize.enable", i1 false}}
+"""
+
+
+def assertions(func: PrimFunc) -> list[Assert]:
+    """List the assertions in text order: number n of a status is item n - 1."""
+    return list(walk(split_threads(func), Assert))
+
+
+def emit_function(module: ModuleText, func: PrimFunc) -> str:
+    """Write one kernel."""
+    func = split_threads(func)
+    text = FunctionText(module)
+    scope = FunctionScope(text)
+    attrs = dict(func.attrs)
+    scope.noalias = attrs.get("noalias") is not False
+    scope.threads = attrs.get("threads") is not False
+    if attrs.get("reassoc") is True:
+        scope.flags = "reassoc contract"
+    if attrs.get("contract") is False:
+        scope.flags = scope.flags.replace("contract", "").strip()
+    scope.failures = {id(node): place + 1 for place, node in enumerate(assertions(func))}
+    params = _bind_parameters(scope, func)
+    if record_size(func):
+        params.append(bind_record(scope))
+    for param in func.params:
+        if isinstance(param, Buffer):
+            placed(scope, param, scope.places[id(param)].pointer)
+    write(scope, func.body)
+    leave(scope)
+    name = quoted(symbol(func.name))
+    head = f"define i32 {name}({', '.join(params)}) {attributes(scope)}{text.debug}"
+    return f"{head} {{\n{text.body()}\n}}"
+
+
+def _bind_parameters(scope: FunctionScope, func: PrimFunc) -> list[str]:
+    """Name the parameters and make them known; returns how they are declared."""
+    declared: list[str] = []
+    alias = " noalias" if scope.noalias else ""
+    for place, param in enumerate(func.params):
+        name = f"%{_UNUSUAL.sub('_', param.name)}.{place}"
+        if isinstance(param, Buffer):
+            declared.append(f"ptr{alias} {name}")
+            scope.places[id(param)] = BufferPlace(name, ())
+        else:
+            declared.append(f"{memory_type(param.dtype)} {name}")
+            scope.values[id(param)] = from_memory(scope, param.dtype, name)
+    for place, var in enumerate(shape_vars(func)):
+        name = f"%{_UNUSUAL.sub('_', var.name)}.shape{place}"
+        declared.append(f"i64 {name}")
+        scope.values[id(var)] = convert(scope.text, I64, var.dtype, name)
+    return declared

@@ -1,0 +1,137 @@
+"""Where the elements of a buffer lie: strides, sizes, memory from the stack or the heap."""
+
+import math
+
+from irkit.codegen.llvm.builder.exits import OUT_OF_MEMORY, fail_if
+from irkit.codegen.llvm.builder.scope import BufferPlace, Extent, FunctionScope
+from irkit.codegen.llvm.builder.types import memory_type
+from irkit.codegen.llvm.expressions.expressions import evaluate
+from irkit.codegen.llvm.expressions.memory_access import as_i64
+from irkit.core import DTypeError
+from irkit.ir import Buffer, Expr, as_int
+
+# Larger arrays go to the heap: threads have little stack.
+STACK_ARRAY = 64 << 10
+STACK_TOTAL = 256 << 10
+LARGEST = 1 << 47
+
+
+def placed(scope: FunctionScope, buffer: Buffer, pointer: str) -> BufferPlace:
+    """Work out the strides of a buffer and note where it is."""
+    if buffer.dtype.lanes > 1:
+        raise DTypeError(
+            f"buffer {buffer.name!r} has elements of type {buffer.dtype}; vectors are "
+            "no element type"
+        )
+    place = BufferPlace(pointer, strides(scope, buffer))
+    scope.places[id(buffer)] = place
+    return place
+
+
+def strides(scope: FunctionScope, buffer: Buffer) -> tuple[Extent, ...]:
+    """Compute the distance between neighbours along each dimension, in elements."""
+    if buffer.strides is not None:
+        return tuple(extent(scope, stride) for stride in buffer.strides)
+    found: list[Extent] = []
+    step: Extent = 1
+    for dim in buffer.shape[:0:-1]:
+        found.append(step)
+        step = _times(scope, step, extent(scope, dim))
+    return tuple(reversed([*found, step][: buffer.rank]))
+
+
+def extent(scope: FunctionScope, dim: Expr) -> Extent:
+    """Evaluate a dimension or stride to a number or an i64."""
+    known = as_int(dim)
+    if known is not None:
+        return known
+    evaluate(scope, dim)
+    return as_i64(scope, dim)
+
+
+def _times(scope: FunctionScope, a: Extent, b: Extent) -> Extent:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if a == 1 or b == 1:
+        return b if a == 1 else a
+    return scope.text.op(f"mul nsw i64 {a}, {b}")
+
+
+def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
+    """Make room for a buffer; returns the slot that remembers it if it is on the heap."""
+    scope.begin_statement()
+    dims = [extent(scope, dim) for dim in buffer.shape]
+    if buffer.strides is not None:
+        dims = [_reach(scope, dims, [extent(scope, stride) for stride in buffer.strides])]
+    known = [dim for dim in dims if isinstance(dim, int)]
+    size = math.prod(max(dim, 0) for dim in known) if len(known) == len(dims) else None
+    element, align = buffer.dtype.element, max(64, buffer.align)
+    if size is not None:
+        whole = size * element.bytes
+        if whole <= STACK_ARRAY and scope.stack_bytes + whole <= STACK_TOTAL:
+            scope.stack_bytes += whole
+            kind = f"[{max(size, 1)} x {memory_type(element)}]"
+            placed(scope, buffer, scope.text.alloca(f"{kind}, align {align}"))
+            return None
+        dims = [size]
+    slot, pointer = _from_heap(scope, [*dims, element.bytes], align)
+    placed(scope, buffer, pointer)
+    return slot
+
+
+def _reach(scope: FunctionScope, dims: list[Extent], steps: list[Extent]) -> Extent:
+    """Count the elements between the first and the last of a buffer with strides."""
+    total: Extent = 1
+    for dim, step in zip(dims, steps, strict=True):
+        if isinstance(dim, int) and isinstance(step, int) and isinstance(total, int):
+            total += max(dim - 1, 0) * step
+            continue
+        last = scope.text.op(f"sub nsw i64 {dim}, 1")
+        total = scope.text.op(f"add nsw i64 {total}, {_times(scope, last, step)}")
+    return total
+
+
+def _from_heap(scope: FunctionScope, factors: list[Extent], align: int) -> tuple[str, str]:
+    """Ask for memory of a size that may be computed; fails if it overflows or there is none."""
+    text = scope.text
+    size = _checked_product(scope, factors)
+    padded = text.op(f"add i64 {size}, {2 * align - 1}")  # Never 0, and rounded up.
+    rounded = text.op(f"and i64 {padded}, {-align}")
+    text.module.declare(
+        "aligned_alloc", "declare noalias ptr @aligned_alloc(i64 allocalign, i64) #3"
+    )
+    text.module.declare("free", "declare void @free(ptr) #3")
+    slot = text.alloca("ptr, align 8")
+    text.entry.append(f"  store ptr null, ptr {slot}, align 8")
+    scope.heap.append(slot)
+    pointer = text.call("aligned_alloc", "ptr", ("i64", str(align)), ("i64", rounded))
+    missing = text.op(f"icmp eq ptr {pointer}, null")
+    fail_if(scope, missing, OUT_OF_MEMORY)
+    text.line(f"store ptr {pointer}, ptr {slot}, align 8")
+    return slot, pointer
+
+
+def _checked_product(scope: FunctionScope, factors: list[Extent]) -> str:
+    text, name = scope.text, "llvm.umul.with.overflow.i64"
+    pair = "{ i64, i1 }"
+    total: Extent = 1
+    for factor in factors:
+        if isinstance(factor, int) and isinstance(total, int):
+            total *= max(factor, 0)
+            continue
+        text.module.declare(name, f"declare {pair} @{name}(i64, i64)")
+        positive = text.intrinsic("smax", "i64", str(factor), "0")
+        both = text.call(name, pair, ("i64", str(total)), ("i64", positive))
+        fail_if(scope, text.op(f"extractvalue {pair} {both}, 1"), OUT_OF_MEMORY)
+        total = text.op(f"extractvalue {pair} {both}, 0")
+    if isinstance(total, int):
+        return str(min(total, LARGEST))
+    fail_if(scope, text.op(f"icmp ugt i64 {total}, {LARGEST}"), OUT_OF_MEMORY)
+    return total
+
+
+def release(scope: FunctionScope, slot: str, buffer: Buffer) -> None:
+    """Give memory back, and forget it, so that it is not freed again at the end."""
+    text = scope.text
+    text.line(f"call void @free(ptr {scope.place(buffer).pointer})")
+    text.line(f"store ptr null, ptr {slot}, align 8")

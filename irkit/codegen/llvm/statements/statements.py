@@ -1,0 +1,270 @@
+"""Write statements. A parallel loop runs on the pool of threads; every other kind of loop becomes a
+plain one, and so does a parallel loop inside another. Blocks become their body.
+
+A handler returns what follows: statements to write, and actions (a function and its arguments) to
+take between them, so nesting needs no recursion.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from irkit.codegen.llvm.builder.exits import fail_if
+from irkit.codegen.llvm.builder.scope import FunctionScope
+from irkit.codegen.llvm.builder.types import memory_type, value_type
+from irkit.codegen.llvm.expressions.expressions import evaluate
+from irkit.codegen.llvm.expressions.memory_access import prefetch, store
+from irkit.codegen.llvm.parallel.parallel_loops import launch
+from irkit.codegen.llvm.statements.assertion_record import note_values
+from irkit.codegen.llvm.statements.buffers import allocate, extent, placed, release
+from irkit.core import IRKitError
+from irkit.ir import (
+    Allocate,
+    Assert,
+    Block,
+    Call,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Seq,
+    Stmt,
+    Store,
+    View,
+    as_int,
+)
+
+Steps = list[Any]
+# LLVM's time grows with the cube of the depth: 1 s at 256 optimised loops, minutes at 1,000.
+DEEPEST_NEST = 512
+SERIAL = ", !llvm.loop !2"
+"""Metadata of a loop that LLVM is not to vectorize."""
+
+
+def write(scope: FunctionScope, root: Stmt) -> None:
+    """Write a statement and all below it."""
+    _take(scope, [root])
+
+
+def _take(scope: FunctionScope, steps: Steps) -> None:
+    """Take steps, and the steps that they lead to."""
+    stack: list[Any] = steps[::-1]
+    while stack:
+        item = stack.pop()
+        if item.__class__ is tuple:
+            item[0](*item[1:])
+            continue
+        handler = STATEMENTS.get(item.__class__)
+        if handler is None:
+            raise IRKitError(f"there is no code for statements of class {type(item).__name__}")
+        scope.text.locate(item)
+        steps = handler(scope, item)
+        if scope.text.module.debug is not None:
+            steps = _located(scope, item, steps)
+        stack.extend(reversed(steps))
+
+
+def _located(scope: FunctionScope, node: Stmt, steps: Steps) -> Steps:
+    """Let what ends a statement carry its line again, after the statements inside it."""
+    made: Steps = []
+    for step in steps:
+        made += ((scope.text.locate, node), step) if step.__class__ is tuple else (step,)
+    return made
+
+
+def _value(scope: FunctionScope, expr: Expr) -> str:
+    """Evaluate the one expression of a statement."""
+    scope.begin_statement()
+    return evaluate(scope, expr)
+
+
+def _seq(scope: FunctionScope, node: Seq) -> Steps:
+    return list(node.stmts)
+
+
+def _store(scope: FunctionScope, node: Store) -> Steps:
+    scope.begin_statement()
+    for expr in (*node.indices, node.value, node.mask):
+        if expr is not None:
+            evaluate(scope, expr)
+    store(scope, node)
+    return []
+
+
+def _for(scope: FunctionScope, node: For) -> Steps:
+    scope.begin_statement()
+    begin, end = evaluate(scope, node.begin), evaluate(scope, node.end)
+    first, last = as_int(node.begin), as_int(node.end)
+    if first is not None and last is not None and first >= last:
+        return []
+    may_be_empty = first is None or last is None
+    once = first is not None and last == first + 1
+    if node.kind != "parallel" or once or scope.outer is not None or not scope.threads:
+        return _loop(scope, node, begin, end, may_be_empty)
+
+    def body(inner: FunctionScope, low: str, high: str) -> None:
+        inner.text.locate(node)
+        _take(inner, _loop(inner, node, low, high, may_be_empty=False))
+
+    launch(scope, node, begin, end, body)
+    return []
+
+
+def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: bool) -> Steps:
+    _enter_loop(scope, node)
+    text, signed = scope.text, node.var.dtype.kind == "i"
+    kind, test = value_type(node.var.dtype), "icmp slt" if signed else "icmp ult"
+    body, latch, done = (text.new_label(hint) for hint in ("loop", "latch", "done"))
+    if may_be_empty:
+        text.branch(text.op(f"{test} {kind} {begin}, {end}"), body, done)
+    else:
+        text.jump(body)
+    before, following, flags = text.label, text.name(), scope.flags
+    text.start(body)
+    var = text.op(f"phi {kind} [ {begin}, %{before} ], [ {following}, %{latch} ]")
+    scope.values[id(node.var)] = var
+    divides_outside, text.divides = text.divides, False
+    if dict(node.attrs).get("reassoc") is True:
+        scope.flags = f"reassoc {flags}"
+
+    def close() -> None:
+        scope.flags = flags
+        scope.depth -= 1
+        text.jump(latch)
+        text.start(latch)
+        # The last value is below the end, so one more cannot wrap around.
+        text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
+        # Lanes make no division faster on x86, and LLVM 22 may abort where it weighs them.
+        note = SERIAL if text.divides else ""
+        text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
+        text.start(done)
+        text.divides |= divides_outside
+
+    return [node.body, (close,)]
+
+
+def _enter_loop(scope: FunctionScope, node: For) -> None:
+    scope.depth += 1
+    scope.deepest = max(scope.deepest, scope.depth)
+    if scope.depth > DEEPEST_NEST:
+        raise IRKitError(
+            f"loop {node.var.name!r} is nested {scope.depth} deep; code can be made for at most "
+            f"{DEEPEST_NEST}",
+            span=node.span,
+        )
+
+
+def _block(scope: FunctionScope, node: Block) -> Steps:
+    text = scope.text
+    for axis in node.axes:
+        scope.values[id(axis.var)] = _value(scope, axis.binding)
+    close: Steps = []
+    if node.predicate is not None:
+        cond = _value(scope, node.predicate)
+        inside, end = text.new_label("inside"), text.new_label("end")
+        text.branch(cond, inside, end)
+        text.start(inside)
+        close = [(_go, scope, end, end)]
+    if node.init is None:
+        return [node.body, *close]
+    first = _at_start(scope, node)
+    if first is None:
+        return [node.init, node.body, *close]
+    init, body = text.new_label("init"), text.new_label("body")
+    text.branch(first, init, body)
+    text.start(init)
+    return [node.init, (_go, scope, body, body), node.body, *close]
+
+
+def _at_start(scope: FunctionScope, node: Block) -> str | None:
+    """Test whether all reduce axes are 0; None if there are none."""
+    found: str | None = None
+    for axis in node.axes:
+        if axis.kind != "reduce":
+            continue
+        value = scope.values[id(axis.var)]
+        zero = scope.text.op(f"icmp eq {value_type(axis.var.dtype)} {value}, 0")
+        found = zero if found is None else scope.text.op(f"and i1 {found}, {zero}")
+    return found
+
+
+def _if(scope: FunctionScope, node: If) -> Steps:
+    cond, text = _value(scope, node.cond), scope.text
+    then, otherwise, end = (text.new_label(hint) for hint in ("then", "else", "end"))
+    text.branch(cond, then, otherwise if node.otherwise is not None else end)
+    text.start(then)
+    if node.otherwise is None:
+        return [node.then, (_go, scope, end, end)]
+    return [node.then, (_go, scope, end, otherwise), node.otherwise, (_go, scope, end, end)]
+
+
+def _go(scope: FunctionScope, target: str, following: str) -> None:
+    scope.text.jump(target)
+    scope.text.start(following)
+
+
+def _let(scope: FunctionScope, node: Let) -> Steps:
+    scope.values[id(node.var)] = _value(scope, node.value)
+    return [node.body]
+
+
+def _allocate(scope: FunctionScope, node: Allocate) -> Steps:
+    slot = allocate(scope, node.buffer)
+    if slot is None:
+        return [node.body]
+    return [node.body, (release, scope, slot, node.buffer)]
+
+
+def _view(scope: FunctionScope, node: View) -> Steps:
+    scope.begin_statement()
+    source = scope.place(node.source)
+    pointer, offset = source.pointer, extent(scope, node.offset)
+    if offset != 0:
+        element = memory_type(node.source.dtype)
+        pointer = scope.text.op(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
+        scope.offsets[pointer] = source.pointer, element, str(offset)
+    placed(scope, node.buffer, pointer)
+    return [node.body]
+
+
+def _evaluate(scope: FunctionScope, node: Evaluate) -> Steps:
+    if isinstance(node.value, Call) and node.value.name == "barrier":
+        return []  # emit_function takes nests apart at barriers: here one thread meets itself.
+    if isinstance(node.value, Call) and node.value.name == "prefetch":
+        _prefetch(scope, node.value.args[0])
+        return []
+    _value(scope, node.value)
+    return []
+
+
+def _prefetch(scope: FunctionScope, wanted: Expr) -> None:
+    """Ask for the memory of a load; of what was loaded already, and of vectors, for none."""
+    if isinstance(wanted, Load) and wanted.dtype.lanes == 1:
+        scope.begin_statement()
+        for index in wanted.indices:
+            evaluate(scope, index)
+        prefetch(scope, wanted)
+
+
+def _assert(scope: FunctionScope, node: Assert) -> Steps:
+    holds, number = _value(scope, node.cond), scope.failures[id(node)]
+    if node.values:
+        note_values(scope, holds, number, node.values)
+    broken = scope.text.op(f"xor i1 {holds}, true")
+    fail_if(scope, broken, number)
+    return []
+
+
+STATEMENTS: dict[type[Stmt], Callable[[FunctionScope, Any], Steps]] = {
+    Seq: _seq,
+    Store: _store,
+    For: _for,
+    Block: _block,
+    If: _if,
+    Let: _let,
+    Allocate: _allocate,
+    View: _view,
+    Evaluate: _evaluate,
+    Assert: _assert,
+}

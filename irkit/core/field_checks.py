@@ -1,0 +1,221 @@
+"""Check values against the annotations of struct fields: neither what a file says is believed, nor
+what a pass made.
+"""
+
+import re
+import types
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from operator import attrgetter
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from irkit.core.module import Problem
+from irkit.core.node import AttrValue, Node, fields
+
+Check = Callable[[Any], bool]
+
+
+@cache
+def field_predicates(cls: type[Any], *, loose: bool = False) -> tuple[tuple[str, Check], ...]:
+    """Make a test for each field of a struct class, in order of declaration.
+
+    A ``loose`` one asks for the right class only, where rules of a level have better words for a
+    wrong value: for literals and attributes. It takes anything where it does not know the form of
+    an annotation.
+    """
+    hints = get_type_hints(cls)
+    return tuple((name, _check(hints[name], loose)) for name in cls.__struct_fields__)
+
+
+def _check(hint: Any, loose: bool) -> Check:
+    origin = get_origin(hint)
+    if hint is Any or (loose and hint == AttrValue):
+        return lambda value: True
+    if hint is None or hint is type(None):
+        return lambda value: value is None
+    if origin is Annotated:
+        return _check(get_args(hint)[0], loose)
+    if origin is Literal:
+        classes = {each.__class__ for each in get_args(hint)}
+        return (lambda value: value.__class__ in classes) if loose else _literal(get_args(hint))
+    if origin in (Union, types.UnionType):
+        return _any_of([_check(option, loose) for option in get_args(hint)])
+    if origin is tuple:
+        return _tuple(get_args(hint), loose)
+    if loose and not isinstance(hint, type):
+        return lambda value: True
+    assert isinstance(hint, type), f"fields of a node cannot be annotated {hint!r}"
+    if hint in (bool, int, float, str, bytes):
+        return lambda value: value.__class__ is hint  # A bool is no int here.
+    return lambda value: isinstance(value, hint)
+
+
+def _literal(allowed: tuple[Any, ...]) -> Check:
+    return lambda value: any(
+        value.__class__ is each.__class__ and value == each for each in allowed
+    )
+
+
+def _any_of(options: list[Check]) -> Check:
+    return lambda value: any(option(value) for option in options)
+
+
+def _tuple(items: tuple[Any, ...], loose: bool) -> Check:
+    if len(items) == 2 and items[1] is Ellipsis:
+        each = _check(items[0], loose)
+        return lambda value: isinstance(value, tuple) and all(map(each, value))  # pyright: ignore[reportUnknownArgumentType] -- the items are what is checked
+    inner = [_check(item, loose) for item in items]
+
+    def holds(value: Any) -> bool:
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(inner)  # pyright: ignore[reportUnknownArgumentType] -- as above
+            and all(check(item) for check, item in zip(inner, value, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- as above
+        )
+
+    return holds
+
+
+def structs_within(cls: type[Any]) -> set[type[msgspec.Struct]]:
+    """Collect the struct classes that the annotations of a struct class mention."""
+    return {
+        leaf
+        for hint in get_type_hints(cls).values()
+        for leaf in _leaves(hint)
+        if isinstance(leaf, type) and issubclass(leaf, msgspec.Struct)
+    }
+
+
+def _leaves(hint: Any) -> Iterator[Any]:
+    inner = get_args(hint) if get_origin(hint) is not Literal else ()
+    if not inner:
+        yield hint
+    for each in inner:
+        yield from _leaves(each)
+
+
+MOST = 100
+_MODULE = re.compile(r"\b[a-z_]\w*\.(?=\w)")
+_Values = tuple[Any, ...]
+_PLAIN = frozenset({"str", "int", "bool", "float", "Span | None"})
+
+
+def check_fields(
+    root: Node, valid: Mapping[type[Any], Callable[[Any], bool]], *, most: int = MOST
+) -> list[Problem]:
+    """List the fields below a node, also inside the symbols it introduces or uses, that hold
+    something else than their annotation says; each object once, ``most`` problems at most.
+
+    ``valid`` has a test for each class of values that is no node and has fields of its own.
+    """
+    problems: list[Problem] = []
+    stack: list[Node] = [root]
+    seen = {id(root)}
+    mark, push, forms = seen.add, stack.append, _FORMS
+    while stack and len(problems) < most:
+        node = stack.pop()
+        form = forms[node.__class__]
+        values = form.values(node)
+        if tuple(map(type, values)) not in form.known or (
+            form.tuples and not form.knows_items(values)
+        ):
+            found = form.problem(values)
+            if found:
+                problems.append(Problem(found, node))
+                continue
+        for at in form.several:
+            for item in values[at] or ():
+                if id(item) not in seen:
+                    mark(id(item))
+                    push(item)
+        for at in form.single:
+            value = values[at]
+            if id(value) not in seen and value is not None:
+                mark(id(value))
+                push(value)
+        for at in form.data:
+            value = values[at]
+            if id(value) not in seen:
+                mark(id(value))
+                if value.__class__ in valid and not valid[value.__class__](value):
+                    problems.append(Problem(f"{form.name} holds {_shown(value)}", node))
+    return problems
+
+
+class _Form:
+    """What the fields of one class may hold. Which classes of values have passed is remembered, so
+    that a node costs a look-up or two."""
+
+    def __init__(self, cls: type[Node]) -> None:
+        self.name = cls.__name__
+        self.fields = field_predicates(cls, loose=True)
+        names = [name for name, _ in self.fields]
+        # The class makes it two names at least, so that the getter always gives a tuple.
+        self.values: Callable[[Node], _Values] = attrgetter(*names, "__class__")
+        hints = [get_type_hints(cls)[name] for name in names]
+        self.hints = [_MODULE.sub("", _text(hint)) for hint in hints]
+        self.known: set[_Values] = set()
+        self.tuples = tuple(at for at, text in enumerate(self.hints) if "tuple" in text)
+        kinds = list(enumerate(fields(cls)))
+        self.several = tuple(at for at, each in kinds if each.many and each.kind != "data")
+        self.single = tuple(at for at, each in kinds if not each.many and each.kind != "data")
+        # Values with fields of their own; where a line came from is only printed.
+        self.data = tuple(
+            at
+            for at, each in kinds
+            if each.kind == "data" and not each.many and self.hints[at] not in _PLAIN
+        )
+        # Of a tuple its class says nothing about what is in it.
+        self.items: dict[int, set[type[Any]]] = {at: set() for at in self.tuples}
+
+    def knows_items(self, values: _Values) -> bool:
+        """Say whether what the tuples hold has passed before; the fields have."""
+        for at in self.tuples:
+            value = values[at]
+            if value and not self.items[at].issuperset(map(type, value)):
+                return False
+        return True
+
+    def problem(self, values: _Values) -> str:
+        """Say what is wrong, or nothing."""
+        for (name, holds), hint, value in zip(self.fields, self.hints, values, strict=False):
+            if not holds(value):
+                return f"field {name!r} of {self.name} holds {_shown(value)}; expected {hint}"
+        self.known.add(tuple(map(type, values)))
+        for at in self.tuples:
+            # Tuples in a tuple are looked at each time.
+            self.items[at].update(cls for cls in map(type, values[at] or ()) if cls is not tuple)
+        return ""
+
+
+class _Forms(dict[type[Node], _Form]):
+    def __missing__(self, cls: type[Node]) -> _Form:
+        made = self[cls] = _Form(cls)
+        return made
+
+
+_FORMS = _Forms()
+
+
+def _text(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and "[" not in str(hint) else str(hint)
+
+
+def _shown(value: object) -> str:
+    """Name the class of a value, and what is in a tuple."""
+    if value is None:
+        return "None"
+    if isinstance(value, tuple):
+        items = cast(_Values, value)
+        inside = ", ".join(_class(item) for item in items[:4])
+        return f"a tuple of {inside}{', ...' if len(items) > 4 else ''}" if items else "()"
+    if isinstance(value, msgspec.Struct) and not isinstance(value, Node):
+        fields = [getattr(value, name) for name in value.__struct_fields__]
+        return f"{_class(value)}({', '.join(str(each)[:20] for each in fields)})"
+    return f"a {_class(value)}"
+
+
+def _class(value: object) -> str:
+    return "None" if value is None else type(value).__name__

@@ -1,0 +1,184 @@
+"""Search for the guilty rewrites of one pass. (second paragraph of bisect.py's docstring: halving,
+groups)"""
+
+from enum import Enum
+
+import msgspec
+
+from irkit.core import Function, IRModule, Level, Problem
+from irkit.debug.bisect.caller_span import CallerSpanRecorder
+from irkit.debug.bisect.culprit import Culprit
+from irkit.debug.check.graph_subject import GraphSubject, graph_of
+from irkit.debug.check.options import CheckOptions
+from irkit.debug.check.subject import Subject
+from irkit.debug.check.verdict import Verdict
+from irkit.debug.execution.native_worker import NativeWorker
+from irkit.ir import PrimFunc
+from irkit.transform import IR, AnyPass, Apply, Attempt, Fact, PassHalted
+
+MAX_RUNS = 200
+_SPARE = 1000
+
+
+class _Result(Enum):
+    GOOD = "good"
+    BAD = "bad"
+    SKIP = "skip"
+
+
+class RewriteSearch:
+    """Look for the guilty rewrites of one pass on one program."""
+
+    def __init__(
+        self,
+        level: Level,
+        facts: tuple[Fact, ...],
+        p: AnyPass,
+        before: IR,
+        verdict: Verdict,
+        options: CheckOptions,
+        apply: Apply,
+    ) -> None:
+        self.apply, self.halted = apply, ""
+        self.level, self.p, self.before, self.verdict = level, p, before, verdict
+        self.blank = Verdict(
+            verdict.index, verdict.function, verdict.phase, verdict.name, verdict.pass_text, "same"
+        )
+        self.runs = self.total = 0
+        worker = NativeWorker(options.seconds)
+        self.subjects = {
+            name: Subject(func, options, worker) for name, func in _loop_functions(before).items()
+        }
+        self.graph: GraphSubject | None = None
+        if not self.by_verifier and graph_of(before) is not None:
+            self.graph = GraphSubject(before, options.inputs, options.dims, options.seed)
+        self.facts = facts if verdict.how == "" else ()
+        self._known: dict[frozenset[int], _Result] = {}
+
+    @property
+    def by_verifier(self) -> bool:
+        """Say whether the failure is that the result does not verify, or none was made."""
+        return self.verdict.how == ""
+
+    def culprit(self) -> Culprit:
+        """Search, and tell what was found."""
+        told = Culprit(self.verdict, self.p, self.before)
+        self.total = self._recorded(frozenset())[0].count
+        if self.halted or not self.total:
+            note = "the pass reports no rewrites, so that it cannot be divided further"
+            if self.halted:
+                note = f"the pass {self.halted}, so that its rewrites cannot be told apart"
+            return msgspec.structs.replace(told, note=note)
+        told = msgspec.structs.replace(told, of=self.total)
+        if self._with(set()) is not _Result.GOOD:
+            note = "the pass breaks the program even with all its rewrites switched off"
+            return msgspec.structs.replace(told, note=note)
+        low, high = self._halved(self.total)
+        first = set(range(low))
+        guilty = self._smaller(first, set(range(low, high)))
+        return self._told(told, first, guilty)
+
+    def _told(self, told: Culprit, first: set[int], guilty: set[int]) -> Culprit:
+        _, good = self._recorded(self._all_but(first))
+        recorder, bad = self._recorded(self._all_but(first | guilty))
+        rewrites = tuple(each for each in recorder.applications if each.number in guilty)
+        note = "the pass is atomic: its rewrites are switched as one" if self.p.atomic else ""
+        return msgspec.structs.replace(told, rewrites=rewrites, good=good, bad=bad, note=note)
+
+    def _halved(self, total: int) -> tuple[int, int]:
+        """Find k and m: the first k rewrites are good, the first m are not, and none between them
+        can be told."""
+        low: int = 0
+        high: int = total
+        skipped: set[int] = set()
+        while self.runs < MAX_RUNS:
+            left = [k for k in range(low + 1, high) if k not in skipped]
+            if not left:
+                break
+            middle = left[len(left) // 2]
+            match self._with(set(range(middle))):
+                case _Result.GOOD:
+                    low = middle
+                case _Result.BAD:
+                    high = middle
+                case _Result.SKIP:
+                    skipped.add(middle)
+        return low, high
+
+    def _smaller(self, on: set[int], group: set[int]) -> set[int]:
+        """Leave out of a group what is not needed to break the program: halves, then single
+        rewrites."""
+        size = len(group) // 2
+        while size and self.runs < MAX_RUNS:
+            order = sorted(group)
+            for at in range(0, len(order), size):
+                rest = group - set(order[at : at + size])
+                if rest and self._with(on | rest) is _Result.BAD:
+                    group = rest
+            size //= 2
+        return group
+
+    def _all_but(self, on: set[int]) -> frozenset[int]:
+        # With some switched off, a pass may try others that it did not come to before.
+        return frozenset(range(self.total + _SPARE)) - on
+
+    def _recorded(self, disabled: frozenset[int]) -> tuple[CallerSpanRecorder, IR | None]:
+        recorder = CallerSpanRecorder(disabled, keep=True)
+        attempt = Attempt(
+            level=self.level,
+            passes=((self.verdict.phase, "", self.p),),
+            at=0,
+            index=self.verdict.index,
+            function=self.verdict.function,
+            before=self.before,
+            facts=(),
+            keep=True,
+            disabled=disabled,
+        )
+        try:
+            after = self.apply(attempt, recorder)
+            return recorder, after if isinstance(after, (Function, IRModule)) else None
+        except PassHalted as error:
+            self.halted = self.halted or error.message
+            return recorder, None
+        except (Exception, SystemExit):
+            return recorder, None  # What it did before it raised has been reported.
+
+    def _with(self, on: set[int]) -> _Result:
+        """Run the pass with some rewrites on and all others off, and judge the outcome."""
+        key = frozenset(on)
+        if key not in self._known:
+            self.runs += 1
+            self._known[key] = self._judged(on)
+        return self._known[key]
+
+    def _judged(self, on: set[int]) -> _Result:
+        _, after = self._recorded(self._all_but(on))
+        if after is None or self._problems(after):
+            return _Result.BAD if self.by_verifier else _Result.SKIP
+        if self.by_verifier:
+            return _Result.GOOD
+        if self.graph is not None:
+            status = self.graph.compared(self.before, after)["status"]
+            return _Result.BAD if status in ("differs", "failed") else _Result.GOOD
+        for name, func in _loop_functions(after).items():
+            subject = self.subjects.get(name)
+            if subject is not None and subject.func is not func:
+                verdict = subject.verdict(self.blank, subject.func, func)
+                if verdict.status in ("differs", "failed"):
+                    return _Result.BAD
+        return _Result.GOOD
+
+    def _problems(self, after: IR) -> list[Problem]:
+        functions = after.functions.values() if isinstance(after, IRModule) else (after,)
+        found: list[Problem] = []
+        for func in functions:
+            if isinstance(func, self.level.functions):
+                found += self.level.verify(func)
+                found += [] if found else [p for fact in self.facts for p in fact.problems(func)]
+        return found
+
+
+def _loop_functions(ir: IR) -> dict[str, PrimFunc]:
+    functions = ir.functions if isinstance(ir, IRModule) else {ir.name: ir}
+    return {name: func for name, func in functions.items() if isinstance(func, PrimFunc)}

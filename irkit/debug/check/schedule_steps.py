@@ -1,0 +1,141 @@
+"""Run a schedule as steps, so that what checks passes checks primitives too."""
+
+from collections.abc import Generator, Iterator
+from time import perf_counter
+
+from irkit.core import IRKitError, IRModule
+from irkit.ir import LOOP_LEVEL, PrimFunc, verify
+from irkit.schedule import Schedule, ScheduleTrace, TraceStep
+from irkit.transform import IR, Apply, PassFailed, Pipeline, Step, apply_here
+
+SCHEDULE = -1
+"""The number that stands for a phase where a step is one of a schedule."""
+NO_SCHEDULE = ScheduleTrace()
+
+
+class PrimitiveFailed(PassFailed):
+    """A primitive that raised something other than that it cannot be done here, or left IR that
+    does not verify: its own fault, and not that of the schedule."""
+
+
+def phase_label(phase: int) -> str:
+    """Name a phase, as messages do."""
+    return "schedule" if phase == SCHEDULE else f"phase {phase}"
+
+
+def scheduled_steps(
+    ir: IR, schedule: ScheduleTrace, pipeline: Pipeline, *, apply: Apply = apply_here
+) -> Iterator[Step]:
+    """Run a schedule, then a pipeline, one step at a time.
+
+    Raises: PassFailed, PrimitiveFailed; ScheduleError if the schedule does not fit the function.
+    """
+    start = 0
+    if schedule.steps:
+        steps = schedule_steps(ir, schedule)
+        while True:
+            try:
+                yield next(steps)
+            except StopIteration as stop:
+                ir = stop.value
+                break
+            start += 1
+    yield from pipeline.steps(ir, start=start, apply=apply)
+
+
+def schedule_steps(ir: IR, schedule: ScheduleTrace) -> Generator[Step, None, IR]:
+    """Run a schedule on a function, or on the only one of a module, or its ``main``.
+
+    Look-ups are no steps.
+
+    Raises: PrimitiveFailed; ScheduleError, which names the step, if one is not legal here.
+    """
+    if not isinstance(ir, (IRModule, PrimFunc)):
+        raise IRKitError(f"{ir.name!r} is no loop function, so it cannot be scheduled")
+    sch = Schedule(ir, _to_schedule(ir), check="off")
+    replaying = sch.replaying(schedule)
+    index = 0
+    for number, traced in enumerate(schedule.steps, 1):
+        name, before = sch.func_working_on, sch.func
+        started = perf_counter()
+        try:
+            next(replaying)
+        except IRKitError:
+            raise
+        except (Exception, SystemExit) as error:
+            what = f"it raised {type(error).__name__}: {error}"
+            raise _failed(number, traced, before, what) from error
+        if sch.func_working_on != name or sch.func is before:
+            continue
+        problems = verify(sch.func)
+        if problems:
+            raise _failed(number, traced, before, "its result does not verify", sch.func)
+        yield _step(index, number, traced, before, sch.func, perf_counter() - started)
+        index += 1
+    return sch.mod if isinstance(ir, IRModule) else sch.func
+
+
+def _to_schedule(ir: IRModule | PrimFunc) -> str:
+    if isinstance(ir, PrimFunc):
+        return ir.name
+    names = [name for name, func in ir.functions.items() if isinstance(func, PrimFunc)]
+    if len(names) == 1:
+        return names[0]
+    if names and "main" not in names:
+        raise IRKitError(
+            f"of the functions {', '.join(names)} it is not clear which one to schedule",
+            hint="Name it 'main', or put it into a file of its own.",
+        )
+    return "main"
+
+
+def step_of(schedule: ScheduleTrace, text: str) -> TraceStep:
+    """Find a step of a schedule by what its verdict says."""
+    numbered = enumerate(schedule.steps, 1)
+    return next(step for number, step in numbered if _text(number, step) == text)
+
+
+def _text(number: int, step: TraceStep) -> str:
+    return f"step {number}: {step}"
+
+
+def _step(
+    index: int, number: int, traced: TraceStep, before: PrimFunc, after: PrimFunc, seconds: float
+) -> Step:
+    return Step(
+        index,
+        LOOP_LEVEL,
+        SCHEDULE,
+        "schedule",
+        f"sch.{traced.primitive}",
+        _text(number, traced),
+        {},
+        before.name,
+        before,
+        after,
+        seconds,
+    )
+
+
+def _failed(
+    number: int,
+    traced: TraceStep,
+    before: PrimFunc,
+    what: str,
+    after: PrimFunc | None = None,
+) -> PrimitiveFailed:
+    problems = () if after is None else tuple(verify(after))
+    text = _text(number, traced)
+    error = PrimitiveFailed(
+        what,
+        name=f"sch.{traced.primitive}",
+        pass_text=text,
+        phase=SCHEDULE,
+        function=before.name,
+        before=before,
+        after=after,
+        problems=problems,
+        kind="problems" if after is not None else "exception",
+    )
+    error.message = f"schedule: '{text}' on function {before.name!r}: {what}"
+    return error

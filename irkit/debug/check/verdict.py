@@ -1,0 +1,54 @@
+"""The result of a check of one step."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from irkit.debug.check.difference import Difference
+from irkit.debug.check.schedule_steps import phase_label
+
+Status = Literal["same", "differs", "failed", "unchecked"]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a check found about one step.
+
+    ``differs`` gives other numbers, ``failed`` cannot run or does not verify, ``unchecked`` could
+    not be tried; ``message`` says why. ``error`` holds the largest errors and the first wrong
+    element, of ``buffer``; ``inputs`` names the set it was found with, ``how`` what ran it.
+    """
+
+    index: int
+    function: str
+    phase: int
+    name: str
+    pass_text: str
+    status: Status
+    changed: bool = True
+    error: Difference = Difference()
+    buffer: str = ""
+    inputs: str = ""
+    how: str = ""
+    message: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Say whether the step is known to keep the meaning."""
+        return self.status == "same"
+
+    def __str__(self) -> str:
+        who = f"{phase_label(self.phase)}: '{self.pass_text}' on {self.function!r}: {self.status}"
+        if self.error.at is not None:
+            at = ", ".join(map(str, self.error.at))
+            who += f": {self.buffer}[{at}] is {self.error.found}, expected {self.error.expected}"
+        return who + (f": {self.message}" if self.message else "")
+
+
+def is_trusted(found: Iterable[Verdict]) -> bool:
+    """Say whether no step is wrong and, where a loop program was changed, at least one was run."""
+    known = list(found)
+    tried = [each for each in known if each.changed]
+    return all(each.status in ("same", "unchecked") for each in known) and (
+        not tried or any(each.ok for each in tried)
+    )

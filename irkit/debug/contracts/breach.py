@@ -1,0 +1,31 @@
+"""A promise that a pass broke."""
+
+from typing import Literal
+
+import msgspec
+
+Contract = Literal[
+    "verifies",
+    "signature",
+    "same numbers",
+    "idempotent",
+    "deterministic",
+    "truthful",
+    "provenance",
+    "input untouched",
+    "switchable",
+    "fires",
+]
+
+
+class Breach(msgspec.Struct, frozen=True):
+    """A promise that a pass broke, on the program of a number (-1: on all of them)."""
+
+    contract: Contract
+    of: str
+    program: int
+    message: str
+
+    def __str__(self) -> str:
+        where = f" on program {self.program}" if self.program >= 0 else ""
+        return f"'{self.of}' is not {self.contract}{where}: {self.message}"

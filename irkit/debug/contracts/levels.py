@@ -1,0 +1,26 @@
+"""Functions and levels of a program, whichever IR it is in."""
+
+from irkit.core import Function, IRModule, Level
+from irkit.graph import GRAPH_LEVEL, GraphFunc
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import IR
+
+
+def functions_of(ir: IR) -> list[Function]:
+    return list(ir.functions.values()) if isinstance(ir, IRModule) else [ir]
+
+
+def level_of(func: Function) -> Level:
+    """Find the level of a function."""
+    return GRAPH_LEVEL if isinstance(func, GraphFunc) else LOOP_LEVEL
+
+
+def equal_structure(a: IR, b: IR) -> bool:
+    """Say whether two programs are the same up to the names of their symbols."""
+    if isinstance(a, IRModule) and isinstance(b, IRModule):
+        return a.functions.keys() == b.functions.keys() and all(
+            level_of(func).same(func, b[name]) for name, func in a.functions.items()
+        )
+    if isinstance(a, IRModule) or isinstance(b, IRModule):
+        return False
+    return level_of(a).same(a, b)

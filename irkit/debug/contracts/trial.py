@@ -1,0 +1,146 @@
+"""One pass tried on one program, contract by contract."""
+
+from collections.abc import Iterator
+
+from irkit.core import Function, IRModule, Node, Recorder, Span, symbols_bound, walk
+from irkit.debug.check.check import verdicts
+from irkit.debug.check.options import CheckOptions
+from irkit.debug.check.verdict import Verdict
+from irkit.debug.contracts.breach import Breach, Contract
+from irkit.debug.contracts.levels import equal_structure, functions_of, level_of
+from irkit.ir import Seq
+from irkit.transform import IR, AnyPass, Step, apply_pass
+
+
+class ContractTrial:
+    """One pass on one program."""
+
+    def __init__(self, p: AnyPass, at: int, ir: IR, samples: int, idempotent: bool) -> None:
+        self.p, self.at, self.ir, self.samples = p, at, ir, samples
+        self.idempotent = idempotent
+        self.text = ir.script()
+        self.recorder = Recorder()
+        self.error: Exception | None = None
+        self.after: IR = ir
+        try:
+            self.after = apply_pass(p, ir, self.recorder)
+        except Exception as error:
+            self.error = error
+
+    def breach(self, contract: Contract, message: str) -> Breach:
+        return Breach(contract, str(self.p), self.at, message)
+
+    def breaches(self) -> Iterator[Breach]:
+        """Find what is broken; what does not verify is not tried further."""
+        if self.error is not None:
+            yield self.breach("verifies", f"{type(self.error).__name__}: {self.error}")
+            return
+        if self.ir.script() != self.text:
+            yield self.breach("input untouched", "the input prints otherwise than before")
+        invalid = list(self._invalid())
+        yield from invalid
+        if invalid:
+            return
+        yield from self._untruthful()
+        yield from self._unsteady()
+        yield from self._lost_spans()
+        if self.after is not self.ir:
+            yield from self._other_numbers()
+
+    def _invalid(self) -> Iterator[Breach]:
+        if not isinstance(self.after, self.p.level):
+            yield self.breach("verifies", f"it gives a {type(self.after).__name__}")
+            return
+        for func in functions_of(self.after):
+            level = level_of(func)
+            own = level.verify(func)
+            facts = [fact for fact in self.p.gives if fact.level == level.name]
+            own = own or [problem for fact in facts for problem in fact.problems(func)]
+            yield from (self.breach("verifies", str(problem)) for problem in own[:3])
+        if isinstance(self.ir, Function) and isinstance(self.after, Function):
+            before, after = ((f.script().partition("\n")[0]) for f in (self.ir, self.after))
+            if getattr(self.ir, "params", ()) != getattr(self.after, "params", ()):
+                yield self.breach("signature", f"{before} became {after}")
+
+    def _untruthful(self) -> Iterator[Breach]:
+        if self.after is self.ir:
+            if self.recorder.count:
+                count = self.recorder.count
+                yield self.breach("truthful", f"it reports {count} rewrites and changes nothing")
+        elif self.after.script() == self.text and equal_structure(self.ir, self.after):
+            yield self.breach("truthful", "it gives another object that is the same program")
+
+    def _unsteady(self) -> Iterator[Breach]:
+        text = self.after.script()
+        if apply_pass(self.p, self.ir, Recorder()).script() != text:
+            yield self.breach("deterministic", "a second run gives another result")
+        if self.idempotent and apply_pass(self.p, self.after, Recorder()) is not self.after:
+            yield self.breach("idempotent", "it changes its own result")
+        if self.recorder.count:
+            yield from self._unswitchable()
+
+    def _unswitchable(self) -> Iterator[Breach]:
+        off = Recorder(frozenset(range(self.recorder.count + 1000)))
+        try:
+            left = apply_pass(self.p, self.ir, off)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            yield self.breach("switchable", f"with all rewrites off it raises {what}")
+            return
+        if not equal_structure(left, self.ir):
+            yield self.breach("switchable", "with all rewrites off it still changes the program")
+
+    def _lost_spans(self) -> Iterator[Breach]:
+        before = [span for _, span in _spans(self.ir)]
+        if any(span is None for span in before):
+            return
+        owners: list[Node] = list(functions_of(self.ir))
+        owners += [symbol for func in functions_of(self.ir) for symbol in symbols_bound(func)]
+        known = {*before, *(getattr(owner, "span", None) for owner in owners)}
+        for node, span in _spans(self.after):
+            if span is None:
+                yield self.breach("provenance", f"a {type(node).__name__} has no span")
+                return
+            if known.isdisjoint(span.chain()):
+                yield self.breach("provenance", f"{span} is nowhere in the input")
+                return
+
+    def _other_numbers(self) -> Iterator[Breach]:
+        options = CheckOptions(samples=self.samples, kernels=True)
+        for verdict in verdicts([_step(self.p, self.ir, self.after)], options):
+            if verdict.status in ("differs", "failed"):
+                yield self.breach("same numbers", _told(verdict))
+
+
+def _told(verdict: Verdict) -> str:
+    error = verdict.error
+    if error.at is None:
+        return verdict.message
+    at = ", ".join(map(str, error.at))
+    return f"{verdict.buffer}[{at}] is {error.found}, expected {error.expected}"
+
+
+def _spans(ir: IR) -> Iterator[tuple[Node, Span | None]]:
+    for func in functions_of(ir):
+        for node in walk(func):
+            # A sequence is only how statements stand together.
+            if hasattr(node, "span") and not isinstance(node, (Function, Seq)):
+                yield node, getattr(node, "span", None)
+
+
+def _step(p: AnyPass, before: IR, after: IR) -> Step:
+    level = level_of(functions_of(before)[0])
+    name = "" if isinstance(before, IRModule) else before.name
+    return Step(
+        index=0,
+        level=level,
+        phase=0,
+        phase_name="",
+        name=p.name,
+        pass_text=str(p),
+        options=dict(p.options),
+        function=name,
+        before=before,
+        after=after,
+        seconds=0.0,
+    )

@@ -1,0 +1,92 @@
+"""Say why a pass failed: what is wrong, on which line of the IR, and what the pass changed."""
+
+import difflib
+from collections.abc import Iterable
+
+from irkit.core import Function, IRModule, Level, Names, Problem, annotate_source
+from irkit.debug.report.line_table import NodeLines
+from irkit.transform import IR, PassFailed
+
+MOST_LINES = 20_000  # Beyond, a diff would take minutes.
+
+
+def explain(error: PassFailed, *, most: int = 60) -> str:
+    """Lay out the problems with their lines marked, then the diff; ``most`` lines of each."""
+    parts = [_cut(marked_problems(error), most), _cut(failed_diff(error), most)]
+    return "\n".join(part for part in parts if part)
+
+
+def marked_problems(error: PassFailed) -> str:
+    """Print the lines of the IR that problems are about, marked, with some around them."""
+    level, shown = _level(error), _broken(error)
+    if not error.problems or level is None or shown is None:
+        return ""
+    try:
+        text = printed(level, shown)
+        found = problem_lines(level, shown, error.problems)
+    except Exception:  # IR that is broken enough cannot even be printed.
+        return ""
+    return annotate_source(text, found)
+
+
+def problem_lines(level: Level, ir: IR, problems: Iterable[Problem]) -> list[tuple[int, str]]:
+    """Give the line of each problem in the printed IR, or 0 where nothing tells."""
+    functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
+    tables: list[tuple[int, NodeLines]] = []
+    start = 0
+    for func in functions:
+        tables.append((start, NodeLines(level, func)))
+        start += func.script().count("\n") + 1
+    found: list[tuple[int, str]] = []
+    for problem in problems:
+        line = 0
+        for offset, lines in tables if problem.node is not None else ():
+            at = lines.of(problem.node) if problem.node is not None else 0
+            if at:
+                line = offset + at
+                break
+        found.append((line, problem.message))
+    return found
+
+
+def failed_diff(error: PassFailed) -> str:
+    """Print what the pass changed, as a unified diff; nothing if it gave back no IR."""
+    level, after = _level(error), error.after
+    if level is None or not isinstance(after, (Function, IRModule)) or after is error.before:
+        return ""
+    try:
+        names = Names()  # One table, so that what did not change has its name in both.
+        before_text = printed(level, error.before, names)
+        after_text = printed(level, after, names)
+    except Exception:  # As above.
+        return ""
+    return unified(before_text, after_text)
+
+
+def unified(before: str, after: str) -> str:
+    """Print a unified diff of two texts of bounded size."""
+    sides = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    if max(map(len, sides)) > MOST_LINES:
+        return f"(the IR has more than {MOST_LINES} lines: no diff)\n"
+    return "".join(difflib.unified_diff(*sides, "before", "after"))
+
+
+def printed(level: Level, ir: IR, names: Names | None = None) -> str:
+    """Print a function or a module."""
+    return ir.script(names=names) if isinstance(ir, IRModule) else level.script(ir, names=names)
+
+
+def _level(error: PassFailed) -> Level | None:
+    return None if error.attempt is None else error.attempt.level
+
+
+def _broken(error: PassFailed) -> IR | None:
+    after = error.after
+    return after if isinstance(after, (Function, IRModule)) else None
+
+
+def _cut(text: str, most: int) -> str:
+    lines = text.splitlines(keepends=True)
+    if len(lines) <= most:
+        return text
+    return "".join(lines[:most]) + f"(and {len(lines) - most} more lines)\n"

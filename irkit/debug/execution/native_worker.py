@@ -1,0 +1,42 @@
+"""Run native code in a child process, which may crash or never end without harm to this one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irkit.core import IRKitError
+from irkit.debug.execution.inputs import Array
+from irkit.debug.execution.native_calls import run_guarded
+from irkit.debug.processes.child import Child, ChildDied, Limits
+from irkit.ir import PrimFunc
+
+
+class NativeWorker:
+    """Hold a child process that compiles and runs functions one after another.
+
+    It starts when first needed, and anew after a crash. Units: ``seconds`` for each call.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._child = Child(Limits(seconds))
+
+    def run(self, func: PrimFunc, args: Sequence[Any]) -> tuple[Array, ...]:
+        """Return the arrays as the function leaves them.
+
+        Raises: IRKitError if it cannot be compiled, crashes, writes beside its arrays, or runs
+        too long.
+        """
+        try:
+            return self._child.call(run_guarded, func.script(), [_packed(arg) for arg in args])
+        except ChildDied as error:
+            raise IRKitError(f"the native code {error.message}") from None
+
+    def close(self) -> None:
+        """End the child process, if there is one."""
+        self._child.close()
+
+
+def _packed(arg: Any) -> tuple[Any, tuple[int, ...] | None]:
+    """Say the strides too: they get lost on the way."""
+    return arg, arg.strides if isinstance(arg, np.ndarray) else None

@@ -1,0 +1,183 @@
+"""How a case fails, and the search for inputs on which it does."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from irkit.core import IRKitError
+from irkit.debug.check.check import verdicts
+from irkit.debug.check.options import CheckOptions
+from irkit.debug.check.schedule_steps import NO_SCHEDULE, scheduled_steps
+from irkit.debug.check.subject import Subject
+from irkit.debug.execution.executors import MAX_STEPS
+from irkit.debug.execution.inputs import INTEGERS, InputSet, input_sets
+from irkit.debug.reduce.case import FailingCase
+from irkit.debug.reduce.well_defined import runs
+from irkit.ir import PrimFunc, StepLimit, numpy_dtype
+from irkit.schedule import ScheduleTrace
+from irkit.transform import Apply, PassFailed, Pipeline, Step, apply_here
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """How a case fails, and by which pass, or primitive (``sch.split``).
+
+    ``kind`` is ``differs`` (other numbers), ``failed`` (the result cannot run), or how a pass fails
+    (see ``FailureKind``); ``exception`` names what it raised. ``text`` is for people. ``native``
+    says that native code was run: there an access out of bounds may pass for other numbers, and
+    be noticed only when a later primitive has moved it.
+    """
+
+    kind: str
+    name: str
+    exception: str = ""
+    text: str = ""
+    native: bool = False
+
+    @property
+    def needs_guard(self) -> bool:
+        """Say whether it takes limits, or another process, to see it and go on."""
+        return self.kind in ("timeout", "memory", "crash")
+
+    @property
+    def is_of_pass(self) -> bool:
+        """Say whether the pass itself fails, whatever the inputs."""
+        return self.kind not in ("differs", "failed")
+
+    @property
+    def is_of_schedule(self) -> bool:
+        """Say whether a primitive is guilty, and no pass."""
+        return self.name.startswith("sch.")
+
+    def is_like(self, other: "Failure | None") -> bool:
+        """Say whether another failure is of the same kind and by the same pass, as far as can be
+        seen."""
+        if other is None or self.exception != other.exception:
+            return False
+        blurred = (self.native or other.native) and not (self.is_of_pass or other.is_of_pass)
+        moved = blurred and self.is_of_schedule and other.is_of_schedule
+        return (moved or self.name == other.name) and (blurred or self.kind == other.kind)
+
+
+def failure_of(
+    case: FailingCase,
+    *,
+    native: bool | None = None,
+    max_steps: int = MAX_STEPS,
+    apply: Apply = apply_here,
+) -> Failure | None:
+    """Run a case and say how it fails; None if it does not, or is no program at all.
+
+    ``native`` is that of :func:`check`; ``max_steps`` is what the interpreter may take;
+    ``apply`` says how passes are run, such as in a process of their own.
+    """
+    options = CheckOptions(case.inputs, native=native, max_steps=max_steps)
+    try:
+        return _first_failure(case.steps(apply), options)[0]
+    except IRKitError:
+        return None  # The IR or the inputs given do not hold, or the schedule does not fit.
+
+
+def _first_failure(steps: Iterator[Step], options: CheckOptions) -> tuple[Failure | None, str]:
+    """Give the first failure, and the name of the inputs it was seen on."""
+    raised: list[PassFailed] = []
+
+    def watched() -> Iterator[Step]:
+        try:
+            yield from steps
+        except PassFailed as error:
+            raised.append(error)
+            raise
+
+    for verdict in verdicts(watched(), options):
+        if verdict.status in ("differs", "failed"):
+            native = verdict.how == "native code"
+            failure = Failure(verdict.status, verdict.name, text=str(verdict), native=native)
+            return _of_pass(raised[0], str(verdict)) if raised else failure, verdict.inputs
+    return None, ""
+
+
+def failed_pass(case: FailingCase, apply: Apply = apply_here) -> Failure | None:
+    """Run the passes of a case, and no program; say how one of them fails by itself."""
+    try:
+        for _ in case.steps(apply):
+            pass
+    except PassFailed as error:
+        return _of_pass(error, str(error))
+    except IRKitError:
+        return None
+    return None
+
+
+def _of_pass(error: PassFailed, text: str) -> Failure:
+    inside = "" if error.__cause__ is None else type(error.__cause__).__name__
+    return Failure(error.kind, error.name, inside, text)
+
+
+def find_case(
+    pipeline: Pipeline,
+    func: PrimFunc,
+    inputs: Mapping[str, ArrayLike] | None = None,
+    *,
+    dims: Mapping[str, int] | None = None,
+    seed: int = 0,
+    samples: int = 4,
+    native: bool | None = None,
+    max_steps: int = MAX_STEPS,
+    apply: Apply = apply_here,
+    schedule: ScheduleTrace = NO_SCHEDULE,
+) -> tuple[FailingCase, Failure] | None:
+    """Look for inputs on which a pipeline breaks a function, or a schedule that runs before it; the
+    other options are those of :func:`check`.
+
+    None if every step keeps the meaning. Raises: IRKitError if the function itself cannot run.
+    """
+    options = CheckOptions(inputs or {}, dims or {}, seed, samples, native, max_steps=max_steps)
+    steps = scheduled_steps(func, schedule, pipeline, apply=apply)
+    failure, seen_on = _first_failure(steps, options)
+    if failure is None:
+        return None
+    if failure.is_of_pass:
+        return FailingCase(func, pipeline, _any_inputs(func, options), schedule), failure
+    # First those that it fails on: with one set given, other bounds of precision may hold.
+    for chosen in sorted(Subject(func, options).inputs, key=lambda each: each.name != seen_on):
+        case = FailingCase(func, pipeline, _named(func, chosen), schedule)
+        again = failure_of(case, native=native, max_steps=max_steps, apply=apply)
+        if again is not None:
+            return case, again
+    raise IRKitError(
+        f"cannot reduce {func.name!r}: its failure does not come again on the same inputs",
+        hint=failure.text,
+    )
+
+
+def _any_inputs(func: PrimFunc, options: CheckOptions) -> dict[str, Any]:
+    """Make inputs that a function runs on, or takes too long on."""
+    for integers in INTEGERS:
+        for made in input_sets(
+            func,
+            options.inputs,
+            dims=options.dims,
+            seed=options.seed,
+            samples=options.samples,
+            integers=integers,
+        ):
+            try:
+                if runs(func, made.args, max_steps=options.max_steps):
+                    return _named(func, made)
+            except StepLimit:
+                return _named(func, made)
+    raise IRKitError(
+        f"cannot reduce {func.name!r}: it fails even before any pass, on all inputs made up for it",
+        hint="Give inputs that it runs on.",
+        span=func.span,
+    )
+
+
+def _named(func: PrimFunc, inputs: InputSet) -> dict[str, Any]:
+    return {
+        param.name: np.asarray(value, numpy_dtype(param.dtype))
+        for param, value in zip(func.params, inputs.args, strict=True)
+    }

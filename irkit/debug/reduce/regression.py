@@ -1,0 +1,181 @@
+"""Write a case as files: the function, its schedule, the pipeline, the inputs, and a test that
+stands alone and fails for as long as the case does."""
+
+import json
+import math
+import re
+import textwrap
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irkit.core import IRKitError, atomic_write
+from irkit.debug.processes.child import Limits
+from irkit.debug.reduce.case import FailingCase
+from irkit.debug.reduce.failure import Failure
+from irkit.ir import script
+from irkit.schedule import ScheduleTrace
+from irkit.transform import Registry
+
+INLINE = 4096  # Elements of inputs up to which they stand in the test itself.
+WIDTH = 96
+FILES = ("reduced.irs", "pipeline.txt", "inputs.npz", "test_reduced.py")
+SCHEDULE_FILE = "reduced_schedule.json"
+_TEST = '''\
+"""{title}
+
+Made by `irkit reduce`. It fails while that is so; run it with `python -m pytest`.
+"""
+{imports}
+import numpy as np
+
+from irkit.debug import {names}
+from irkit.ir import parse
+from irkit.phases import pipeline_for
+{more}
+FUNCTION = {function}
+{schedule}PIPELINE = {pipeline}
+INPUTS = {inputs}
+
+
+def test_{name}() -> None:
+    func = parse(FUNCTION)
+{body}
+'''
+
+
+_NO_LIMITS = Limits()
+_PLAIN = """\
+{first}    for verdict in check({steps}, INPUTS):
+        assert verdict.ok, str(verdict)"""
+_GUARDED = """\
+{first}    with Isolation(seconds={seconds}, memory={memory}) as isolation:
+        steps = {steps}
+        for verdict in check(steps, INPUTS):
+            assert verdict.ok, str(verdict)"""
+_STEPS = "pipeline_for(PIPELINE, func).steps(func{apply})"
+_SCHEDULE = "    schedule = ScheduleTrace.from_json(SCHEDULE)\n"
+_SCHEDULED = "scheduled_steps(func, schedule, pipeline_for(PIPELINE, func){apply})"
+
+
+def regression_test(
+    case: FailingCase, failure: Failure, known: Registry, limits: Limits = _NO_LIMITS
+) -> str:
+    """Write a pytest of a case, as text; ``known`` are passes that need no module to be named.
+
+    One that hangs or crashes its process is run in another, within ``limits``.
+
+    Inputs of more than 4,096 elements it takes from ``inputs.npz`` beside it.
+    """
+    inputs = {name: np.asarray(value) for name, value in case.inputs.items()}
+    inline = sum(array.size for array in inputs.values()) <= INLINE
+    title = " ".join(failure.text.split()).replace("\\", "/").replace('"', "'")
+    imports = "" if inline else "\nfrom pathlib import Path\n"
+    if any(array.dtype.name == "bfloat16" for array in inputs.values()):
+        imports += "\nimport ml_dtypes"
+    names = ["check"] + ["scheduled_steps"] * bool(case.schedule.steps)
+    steps = _SCHEDULED if case.schedule.steps else _STEPS
+    first = _SCHEDULE if case.schedule.steps else ""
+    body = _PLAIN.format(first=first, steps=steps.format(apply=""))
+    if failure.needs_guard:
+        names.insert(0, "Isolation")
+        body = _GUARDED.format(
+            first=first,
+            seconds=limits.seconds,
+            memory=limits.memory,
+            steps=steps.format(apply=", apply=isolation.apply"),
+        )
+    claim = f"{failure.name}_keeps_the_meaning_of_{case.func.name}"
+    return _TEST.format(
+        title=textwrap.fill(title, WIDTH),
+        imports=imports,
+        names=", ".join(names),
+        more="from irkit.schedule import ScheduleTrace\n" if case.schedule.steps else "",
+        schedule=_schedule_text(case.schedule),
+        body=body,
+        function=_quoted(script(case.func)),
+        pipeline=json.dumps(_pipeline_text(case, known)),
+        inputs=_inputs_text(inputs, inline),
+        name=re.sub(r"\W+", "_", claim, flags=re.ASCII).lower()[:80],
+    )
+
+
+def _pipeline_text(case: FailingCase, known: Registry) -> str:
+    for _, p in case.pipeline.placed:
+        if "<" in p.path:
+            raise IRKitError(
+                f"pass {p.name!r} cannot stand in a test: {p.path} is defined inside a function",
+                hint="Define it at the top level of a module.",
+            )
+    return case.pipeline.text(known)
+
+
+def _schedule_text(schedule: ScheduleTrace) -> str:
+    """Write a schedule as JSON, one step a line, under the same in Python."""
+    if not schedule.steps:
+        return ""
+    shown = "".join(f"# {line}\n" for line in schedule.as_python().splitlines())
+    data = json.loads(schedule.as_json())
+    lines = ",\n".join(json.dumps(step) for step in data.pop("steps"))
+    text = f'{{"irkit_schedule": {data["irkit_schedule"]}, "steps": [\n{lines}\n]}}\n'
+    return f"{shown}SCHEDULE = {_quoted(text)}\n"
+
+
+def _quoted(text: str) -> str:
+    if "\\" in text or '"""' in text:
+        return json.dumps(text)
+    return f'"""\\\n{text}"""'
+
+
+def _inputs_text(inputs: Mapping[str, Any], inline: bool) -> str:
+    if not inline:
+        return 'dict(np.load(Path(__file__).parent / "inputs.npz"))'
+    lines = [f"    {json.dumps(name)}: {_array_text(array)},\n" for name, array in inputs.items()]
+    return "{\n" + "".join(lines) + "}" if lines else "{}"
+
+
+def _array_text(array: Any) -> str:
+    """Write an array as NumPy code that makes the same bits; only NaN loses its payload."""
+    kind = array.dtype.name
+    names = {"bfloat16": "ml_dtypes.bfloat16", "bool": "np.bool_"}
+    dtype = names.get(kind, f"np.{kind}")
+    flat = array.reshape(-1).tolist()
+    if not any(value != 0 or math.copysign(1, value) < 0 for value in flat):
+        return f"np.zeros({array.shape}, {dtype})"
+    numbers = textwrap.fill(", ".join(map(_number, flat)), WIDTH, subsequent_indent="        ")
+    made = f"np.array([{numbers}], {dtype})"
+    return made if array.ndim == 1 else f"{made}.reshape({array.shape})"
+
+
+def _number(value: float) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "np.nan" if math.isnan(value) else "np.inf" if value > 0 else "-np.inf"
+    return repr(value)
+
+
+def write_case(
+    folder: Path, case: FailingCase, failure: Failure, known: Registry, limits: Limits = _NO_LIMITS
+) -> Path:
+    """Write a case into a folder, and give the path of its test; all files appear, or none."""
+    texts = {
+        "reduced.irs": script(case.func),
+        "pipeline.txt": _pipeline_text(case, known) + "\n",
+        "test_reduced.py": regression_test(case, failure, known, limits),
+    }
+    if case.schedule.steps:
+        texts[SCHEDULE_FILE] = case.schedule.as_json()
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as files:
+        for name in dict.fromkeys((*FILES, *texts)):
+            made = files.enter_context(atomic_write(folder / name))
+            if name in texts:
+                made.write_text(texts[name], encoding="utf-8")
+            else:
+                with made.open("wb") as file:
+                    np.savez(file, allow_pickle=False, **dict(case.inputs))
+    if not case.schedule.steps:  # One that an earlier case left would seem to belong to this one.
+        (folder / SCHEDULE_FILE).unlink(missing_ok=True)
+    return folder / "test_reduced.py"

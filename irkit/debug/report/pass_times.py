@@ -1,0 +1,70 @@
+"""Where the time of passes went: a table, and a file that browsers show as a timeline."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from rich.table import Table
+
+from irkit.debug.report.summary import summarize
+from irkit.transform import Step
+
+
+def time_table(steps: Iterable[Step]) -> Table:
+    """Lay out the passes, the slowest first: milliseconds, share, runs. Checks are not counted."""
+    rows = sorted(summarize(steps), key=lambda row: -row.seconds)
+    total = sum(row.seconds for row in rows)
+    table = Table(title="time in passes, without checks", title_justify="left")
+    for name in ("ms", "%", "ran", "phase"):
+        table.add_column(name, justify="right")
+    table.add_column("pass")
+    for row in rows:
+        share = 100 * row.seconds / total if total else 0.0
+        phase = "graph" if row.level == "graph" else str(row.phase)
+        table.add_row(f"{row.seconds * 1e3:.2f}", f"{share:.1f}", str(row.runs), phase, row.name)
+    table.add_section()
+    table.add_row(f"{total * 1e3:.2f}", "100.0", "", "", "all passes")
+    return table
+
+
+def chrome_trace(steps: Iterable[Step]) -> bytes:
+    """Write steps in the format of Chrome's tracing (chrome://tracing, Perfetto), one after
+    another.
+
+    Units: microseconds. Each function has a row of its own.
+    """
+    events: list[dict[str, Any]] = []
+    rows: dict[str, int] = {}
+    at = 0.0
+    for step in steps:
+        row = rows.setdefault(step.function, len(rows))
+        micros = step.seconds * 1e6
+        events.append(
+            {
+                "name": step.name,
+                "cat": f"{step.level.name} {step.phase} {step.phase_name}",
+                "ph": "X",
+                "ts": round(at, 3),
+                "dur": round(micros, 3),
+                "pid": 1,
+                "tid": row,
+                "args": {
+                    "pass": step.pass_text,
+                    "function": step.function,
+                    "changed": step.changed,
+                    "rewrites": step.applications,
+                },
+            }
+        )
+        at += micros
+    names = [
+        {
+            "name": "thread_name",
+            "ph": "M",
+            "pid": 1,
+            "tid": row,
+            "args": {"name": function or "module"},
+        }
+        for function, row in rows.items()
+    ]
+    return msgspec.json.encode({"traceEvents": [*names, *events], "displayTimeUnit": "ms"})

@@ -1,0 +1,56 @@
+"""What passes had to say, each at its line of the IR."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from irkit.core import Function, IRModule
+from irkit.debug.report.line_table import NodeLines
+from irkit.transform import Step
+
+
+class LocatedRemark(msgspec.Struct, frozen=True):
+    """A remark of a pass about a line of the IR that it was given; line 0 is unknown."""
+
+    step: int
+    name: str
+    function: str
+    line: int
+    code: str
+    text: str
+
+    def __str__(self) -> str:
+        where = f"{self.function}:{self.line}" if self.line else self.function
+        shown = f"\n    {self.code}" if self.code else ""
+        return f"{where}: {self.name}: {self.text}{shown}"
+
+
+def remarks(steps: Iterable[Step]) -> list[LocatedRemark]:
+    """List the remarks of steps in order.
+
+    Lines count in the IR before the step; a remark about something that a pass made has none.
+    """
+    found: list[LocatedRemark] = []
+    for step in steps:
+        if not step.remarks:
+            continue
+        functions = _functions(step)
+        tables = [
+            (func, NodeLines(step.level, func), func.script().splitlines()) for func in functions
+        ]
+        for each in step.remarks:
+            name, line, code = step.function, 0, ""
+            for func, lines, text in tables:
+                line = lines.of(each.node)
+                if line:
+                    name, code = func.name, text[line - 1].strip()
+                    break
+            found.append(LocatedRemark(step.index, step.name, name, line, code, each.text))
+    return found
+
+
+def _functions(step: Step) -> list[Function]:
+    if isinstance(step.before, IRModule):
+        taken = step.level.functions
+        return [func for func in step.before.functions.values() if isinstance(func, taken)]
+    return [step.before]

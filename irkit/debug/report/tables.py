@@ -1,0 +1,75 @@
+"""Tables for the terminal."""
+
+from collections.abc import Iterable
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from irkit.debug.check.schedule_steps import SCHEDULE
+from irkit.debug.check.verdict import Verdict
+from irkit.debug.report.summary import PassRow, RuleRow
+
+
+def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
+    """Lay out rows of passes: phase, pass, how often it ran and changed something, time, nodes
+    before and after."""
+    table = Table(title=title or None, title_justify="left")
+    for name in ("phase", "pass"):
+        table.add_column(name, no_wrap=True)
+    for name in ("ran", "changed", "ms", "nodes before", "after"):
+        table.add_column(name, justify="right", no_wrap=True)
+    total = 0.0
+    for row in rows:
+        total += row.seconds
+        phase = "graph" if row.level == "graph" else str(row.phase)
+        changed = str(row.changed) if row.changed else "-"
+        counts = (
+            str(row.runs),
+            changed,
+            f"{row.seconds * 1e3:.1f}",
+            str(row.before),
+            str(row.after),
+        )
+        table.add_row(phase, escape(row.name), *counts, style=None if row.changed else "dim")
+    table.add_section()
+    table.add_row("", "all passes", "", "", f"{total * 1e3:.1f}", "", "")
+    return table
+
+
+def rule_table(rows: Iterable[RuleRow], title: str = "") -> Table:
+    """Lay out rows of rules: phase, pass, rule, how often it fired, where it is written."""
+    table = Table(title=title or None, title_justify="left")
+    for name in ("phase", "pass", "rule", "fired", "written at"):
+        table.add_column(name, justify="right" if name == "fired" else "left", no_wrap=True)
+    for row in rows:
+        phase = "graph" if row.level == "graph" else str(row.phase)
+        where = "" if row.span is None else f"{row.span.file}:{row.span.line}"
+        table.add_row(phase, row.pass_name, row.rule, str(row.fired), where)
+    return table
+
+
+def verdict_table(verdicts: Iterable[Verdict]) -> Table:
+    """Lay out verdicts: phase, pass, function, verdict, largest errors, first wrong element."""
+    table = Table()
+    for name in ("phase", "pass", "function", "verdict"):
+        table.add_column(name, no_wrap=True)
+    for name in ("abs", "rel", "ulp"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("first wrong element, or why")
+    colours = {"same": "", "unchecked": "yellow", "differs": "bold red", "failed": "bold red"}
+    for each in verdicts:
+        error = each.error
+        sizes = [f"{size:.3g}" if size else "-" for size in (error.abs, error.rel, error.ulp)]
+        phase = "schedule" if each.phase == SCHEDULE else str(each.phase)
+        cells = (phase, each.pass_text, each.function, each.status, *sizes)
+        table.add_row(*map(Text, (*cells, _first_wrong(each))), style=colours[each.status])
+    return table
+
+
+def _first_wrong(verdict: Verdict) -> str:
+    error = verdict.error
+    if error.at is None:
+        return verdict.message.partition("\n")[0]
+    at = ", ".join(map(str, error.at))
+    return f"{verdict.buffer}[{at}] = {error.found}, expected {error.expected} ({verdict.inputs})"

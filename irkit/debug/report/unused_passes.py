@@ -1,0 +1,50 @@
+"""Passes that stand in a pipeline and did nothing."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from irkit.core import IRModule
+from irkit.transform import AnyPass, Pipeline, Step
+
+
+class UnusedPass(msgspec.Struct, frozen=True):
+    """A pass at a place of a pipeline that never ran, or ran ``runs`` times and never changed
+    anything."""
+
+    of: AnyPass
+    level: str
+    phase: int
+    phase_name: str
+    runs: int
+
+    def __str__(self) -> str:
+        where = f"pass '{self.of}' in phase {self.phase} {self.phase_name}"
+        if self.runs:
+            times = "once" if self.runs == 1 else f"{self.runs} times"
+            return f"{where} ran {times} and never changed anything"
+        takes = "a module" if self.of.level is IRModule else f"a {self.of.level.__name__}"
+        return f"{where} never ran: it was given no function, and takes {takes}"
+
+
+def unused_passes(steps: Iterable[Step], pipelines: Iterable[Pipeline]) -> list[UnusedPass]:
+    """List the passes of pipelines that, by the steps these left, did nothing.
+
+    Of a pass that stands in a phase twice with the same options, both count as one.
+    """
+    runs: dict[tuple[str, int, str], int] = {}
+    changed: set[tuple[str, int, str]] = set()
+    for step in steps:
+        key = (step.level.name, step.phase, step.pass_text)
+        runs[key] = runs.get(key, 0) + 1
+        if step.changed:
+            changed.add(key)
+    found: dict[tuple[str, int, str], UnusedPass] = {}
+    for pipeline in pipelines:
+        for phase in pipeline.phases:
+            for p in phase.passes:
+                key = (pipeline.level.name, phase.number, str(p))
+                if key not in changed:
+                    idle = UnusedPass(p, key[0], phase.number, phase.name, runs.get(key, 0))
+                    found.setdefault(key, idle)
+    return list(found.values())

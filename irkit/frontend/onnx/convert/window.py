@@ -1,0 +1,42 @@
+"""FIXME Read strides, dilations and pads, and resolve ``auto_pad`` into explicit pads."""
+
+import math
+
+from irkit.frontend.onnx.onnx_node import OnnxNode
+
+
+def window_attributes(
+    node: OnnxNode, spatial: tuple[int, ...], kernel: tuple[int, ...]
+) -> dict[str, tuple[int, ...]]:
+    """Read strides, dilations and pads, and resolve ``auto_pad`` into explicit pads."""
+    rank = len(kernel)
+    strides = node.integers("strides", (1,) * rank)
+    dilations = node.integers("dilations", (1,) * rank)
+    pads = node.integers("pads", (0,) * 2 * rank)
+    auto = node.text("auto_pad", "NOTSET")
+    for name, given, wanted in (
+        ("strides", strides, rank),
+        ("dilations", dilations, rank),
+        ("pads", pads, 2 * rank),
+    ):
+        if len(given) != wanted or any(item < (0 if name == "pads" else 1) for item in given):
+            raise node.fail(f"{name} is {given}; expected {wanted} numbers, none too small")
+    if len(spatial) != rank:
+        raise node.fail(f"the kernel {kernel} does not fit {len(spatial)} spatial dimensions")
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        totals = [
+            max((math.ceil(extent / stride) - 1) * stride + (size - 1) * dilation + 1 - extent, 0)
+            for extent, stride, size, dilation in zip(
+                spatial, strides, kernel, dilations, strict=True
+            )
+        ]
+        small = tuple(total // 2 for total in totals)
+        large = tuple(total - total // 2 for total in totals)
+        pads = small + large if auto == "SAME_UPPER" else large + small
+    elif auto == "VALID":
+        pads = (0,) * 2 * rank
+    elif auto != "NOTSET":
+        raise node.fail(f"auto_pad is {auto!r}; expected NOTSET, SAME_UPPER, SAME_LOWER or VALID")
+    begins, ends = pads[:rank], pads[rank:]
+    node.check_size([sum(widths) for widths in zip(spatial, begins, ends, strict=True)])
+    return {"strides": strides, "dilations": dilations, "pads": pads}

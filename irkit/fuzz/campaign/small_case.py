@@ -1,0 +1,141 @@
+"""Make the case of a finding small, in a worker of its own: as text, as a test, and as a trace."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from irkit.core import IRKitError
+from irkit.debug import scheduled_steps
+from irkit.fuzz.campaign.draw import Draw, with_passes
+from irkit.fuzz.campaign.worker import data_of, settle
+from irkit.fuzz.generators.draw_sample import draw_case
+from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.generators.sample_file import sample_text
+from irkit.fuzz.judge.models import is_model, module_of
+from irkit.fuzz.judge.outcome import Outcome
+from irkit.fuzz.shrink.choices import recorded, replayed
+from irkit.fuzz.shrink.forked_judge import judge_in_fork
+from irkit.fuzz.shrink.make_small import make_small
+from irkit.ir import PrimFunc
+from irkit.transform import Step, Trace
+
+SECONDS = 20.0
+"""Time for each of the three searches for a smaller case."""
+NATIVE = ("O0", "O3", "promises")
+"""Tiers that are only reached when native code is run."""
+_TEST = '''\
+"""{title}
+
+Made by `irkit fuzz`. It fails while that is so; run it with `python -m pytest`.
+"""
+
+from irkit.fuzz import judge, parse_sample
+
+SAMPLE = r"""
+{text}"""
+
+
+def test_{name}() -> None:
+    outcome = judge(parse_sample(SAMPLE), thorough=True{options})
+    assert outcome.ok, outcome.message
+'''
+
+
+class SmallCase(msgspec.Struct, frozen=True):
+    """What is left of a case: ``text`` is a sample of TOML, ``test`` a test of it for pytest.
+    ``stages``, ``steps`` of the schedule and ``passes`` are its size, ``tried`` counts candidates;
+    ``trace`` is the file with its lowering, for the inspector, if there is one; ``data`` is the
+    text or the model itself, of samples that are files."""
+
+    text: str
+    test: str
+    outcome: Outcome
+    stages: int
+    steps: int
+    passes: int
+    tried: int
+    trace: str = ""
+    data: bytes = b""
+
+    @property
+    def size(self) -> str:
+        """Say how small it is."""
+        return (
+            f"{self.stages} stages, {self.steps} schedule steps, {self.passes} passes "
+            f"(after {self.tried} candidates)"
+        )
+
+    def __str__(self) -> str:
+        return f"smallest: {self.size}; {self.outcome.message}"
+
+
+def small_case(
+    draw: Draw, promises: tuple[str, ...], name: str, trace: str, seconds: float = SECONDS
+) -> SmallCase | None:
+    """Make a case small while it is wrong in the same way; None if it is not wrong here.
+
+    The lowering of what is left goes into the file ``trace``, if that is possible.
+    """
+    settle()
+    choices: tuple[int, ...] = ()
+    if draw.file:
+        sample = draw.sample()
+    else:
+        picks, kept = recorded(draw.picks)
+        sample = with_passes(draw_case(draw.kind, picks), draw.passes)
+        choices = tuple(kept)
+    look = partial(judge_in_fork, promises=promises, number=draw.number)
+    outcome = look(sample)
+    if not outcome.is_finding:
+        return None
+
+    def redraw(made: tuple[int, ...]) -> Sample:
+        return with_passes(draw_case(draw.kind, replayed(made)), draw.passes)
+
+    by_promise = outcome.tier == "promises"
+    about = outcome.named if by_promise else ""
+    look = partial(look, native=outcome.tier in NATIVE, about=about)
+    small = make_small(sample, outcome, look, choices=choices, redraw=redraw, seconds=seconds)
+    title = " ".join(small.outcome.symptom.split())
+    if small.outcome.named:
+        title += f" after {small.outcome.named}"
+    text = sample_text(small.sample, {"why": small.outcome.message})
+    asked = f", promises={promises!r}, number={draw.number}, about={about!r}"
+    return SmallCase(
+        text,
+        _TEST.format(title=title, text=text, name=name, options=asked if by_promise else ""),
+        small.outcome,
+        small.stages,
+        small.steps,
+        small.passes,
+        small.tried,
+        _traced(small.sample, small.outcome, Path(trace)) if trace else "",
+        data_of(small.sample),
+    )
+
+
+def _traced(sample: Sample, outcome: Outcome, path: Path) -> str:
+    """Write what the passes made of a sample, as far as they come."""
+    dead = outcome.status in ("crash", "hang", "memory")
+    if dead or sample.damaged or isinstance(sample.ir, str):
+        return ""
+    kept = list[Step]()
+    with suppress(IRKitError):  # A pass that fails is the end of it, and stands in the finding.
+        kept.extend(_steps(sample))
+    if not kept:
+        return ""
+    try:
+        Trace.of(kept, title=path.stem).save(path)
+    except OSError:  # A disk that is full. The case is worth more than its trace.
+        return ""
+    return str(path)
+
+
+def _steps(sample: Sample) -> Iterator[Step]:
+    if isinstance(sample.ir, PrimFunc):
+        return scheduled_steps(sample.ir, sample.schedule, sample.pipeline)
+    assert is_model(sample.ir)
+    return sample.pipeline.steps(module_of(sample))

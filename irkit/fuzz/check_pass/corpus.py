@@ -1,0 +1,94 @@
+"""What was found stays as text, and is tried first; what runs now is on disk before it runs.
+
+A folder holds, for each test, a folder for each finding. A pass that takes its process with it
+leaves the program that it did so on under a name that says which process that was.
+"""
+
+import hashlib
+import os
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from irkit.core import IRKitError, IRModule, atomic_write
+from irkit.fuzz.check_pass.programs import DrawnProgram
+from irkit.graph import parse_module
+from irkit.ir import PrimFunc
+from irkit.transform import IR
+
+DEFAULT_FOLDER = Path(".irkit") / "corpus"
+PROGRAM = "program.irs"
+_RUNNING = re.compile(r"running-(\d+)\.irs")
+
+
+class Corpus:
+    """The findings of one test."""
+
+    def __init__(self, folder: Path, test: str) -> None:
+        self.root = folder
+        self.folder = folder / re.sub(r"[^\w.-]+", "-", test)
+        self._running = self.folder / f"running-{os.getpid()}.irs"
+
+    def begin(self, what: DrawnProgram) -> None:
+        """Keep a program on disk while it runs."""
+        assert what.ir is not None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._running.write_text(what.ir.script(), encoding="utf-8")
+
+    def end(self) -> None:
+        """Forget what ran; folders that hold nothing go too."""
+        self._running.unlink(missing_ok=True)
+        default = DEFAULT_FOLDER.parts
+        ours = self.root.parts[-len(default) :] == default
+        for folder in (self.folder, *((self.root, self.root.parent) if ours else ())):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def left_over(self) -> list[Path]:
+        """List the programs that processes which are gone were running."""
+        found: list[Path] = []
+        for path in sorted(self.folder.glob("running-*.irs")):
+            match = _RUNNING.fullmatch(path.name)
+            if match and path != self._running and not _is_alive(int(match[1])):
+                found.append(path)
+        return found
+
+    def findings(self) -> list[Path]:
+        """List the programs of earlier findings."""
+        return sorted(self.folder.glob(f"*/{PROGRAM}"))
+
+    def folder_for(self, text: str) -> Path:
+        """Name the folder of a finding on a program."""
+        return self.folder / hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def write_all(folder: Path, texts: dict[str, str]) -> None:
+    """Write files into a folder, each of them whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        with atomic_write(folder / name) as made:
+            made.write_text(text, encoding="utf-8")
+
+
+def read_program(path: Path) -> DrawnProgram:
+    """Read a program of the corpus. Raises: IRKitError if it is none."""
+    module = parse_module(path.read_text(encoding="utf-8"), file=path.name)
+    functions = list(module.functions.values())
+    if not functions:
+        raise IRKitError(f"{path} holds no function")
+    alone = len(functions) == 1 and isinstance(functions[0], PrimFunc)
+    ir: IR = functions[0] if alone else IRModule(module.functions)
+    return DrawnProgram(ir)
+
+
+def _is_alive(pid: int) -> bool:
+    if sys.platform == "win32":  # There is no asking without ending it.
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,269 @@
+"""Say what was found, and write it down: the program, a test of it, and a script that shows it."""
+
+import inspect
+import json
+import os
+import re
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from irkit.core import IRKitError, IRModule, Recorder
+from irkit.debug import FailingCase, Failure, failure_of, find_case, reduce, write_case
+from irkit.debug.crash.explanation import unified
+from irkit.fuzz.check_pass.corpus import PROGRAM, write_all
+from irkit.fuzz.check_pass.examination import SAYS, Examined, Refuted
+from irkit.fuzz.check_pass.position import PassPosition
+from irkit.graph import parse_module
+from irkit.ir import PrimFunc
+from irkit.passes import BUILTIN
+from irkit.phases import pipeline_for
+from irkit.transform import IR, AnyPass, Registry, apply_pass
+
+MOST_LINES = 60
+_REDUCIBLE = ("same numbers", "verifies", "signature", "lowering")
+_PROMISE_TEST = '''\
+"""{title}
+
+Made by `irkit.fuzz.check_pass`. It fails while that is so; run it with `python -m pytest`.
+"""
+
+from irkit.debug import assert_contracts
+from irkit.graph import parse_module
+from irkit.transform import load_pass
+
+PROGRAM = {program}
+
+
+def test_{name}() -> None:
+    module = parse_module(PROGRAM)
+    program = {whole}
+    assert_contracts({loaded}, [program], hash_seeds={seeds}, fires=0, idempotent={idempotent})
+'''
+_SHOW = '''\
+"""Lower the program beside this file, for `irkit inspect`: {title}"""
+
+import sys
+from pathlib import Path
+
+here = Path(__file__).parent
+{path}
+{imports}
+
+program = parse_module((here / "{file}").read_text(), file="{file}")
+{run}
+'''
+_CONFTEST = '''\
+"""Let the test beside this file find the pass that it is about."""
+
+import sys
+from pathlib import Path
+
+{path}
+'''
+
+
+class PassRefuted(AssertionError):
+    """A pass that broke a promise on a program, or a check that tested nothing; the text is all
+    that there is to say. ``folder`` is where it is kept."""
+
+    irkit_report = True
+    """Tells the plugin to show the text and no traceback."""
+
+    def __init__(self, text: str, folder: Path | None = None) -> None:
+        self.folder = folder
+        super().__init__(text)
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """Where a finding is; what is said of the smallest program, and its test, if there is one."""
+
+    folder: Path
+    shown: str
+    said: str = ""
+    test: Path | None = None
+    text: str = ""
+    why_no_test: str = ""
+
+
+def keep(
+    place: PassPosition, found: Examined, folder: Path, *, seconds: float, idempotent: bool
+) -> Kept:
+    """Write a finding into a folder."""
+    assert found.refuted is not None
+    title = _title(place.p, found.refuted)
+    write_all(folder, {PROGRAM: found.program.script(), "finding.txt": title + "\n"})
+    home = _home(place.p)
+    path = _path_line(home, folder)
+    kept = Kept(folder, found.program.script())
+    try:
+        made = _reduced(place, found, seconds) if found.refuted.promise in _REDUCIBLE else None
+        if made is not None:
+            kept = _with_case(kept, *made)
+        elif found.given is not None and found.refuted.promise != "body":
+            kept = _with_promise(kept, place.p, found, title, idempotent)
+    except IRKitError as error:
+        kept = msgspec.structs.replace(kept, why_no_test=error.message)
+    if kept.test is not None and home is not None and home != Path.cwd():
+        write_all(folder, {"conftest.py": _CONFTEST.format(path=path)})
+    write_all(folder, {"show.py": _script(place, kept, title, path)})
+    return kept
+
+
+def _title(p: AnyPass, refuted: Refuted) -> str:
+    text = " ".join(f"'{p}' {refuted}".split())
+    return text.replace("\\", "/").replace('"', "'")
+
+
+def _reduced(
+    place: PassPosition, found: Examined, seconds: float
+) -> tuple[FailingCase, Failure] | None:
+    """Make the case small; nothing if its failure is not one that a pipeline shows."""
+    if not isinstance(found.program, PrimFunc):
+        return None
+    had = find_case(place.pipeline, found.program)
+    if had is None:
+        return None
+    case, failure = had
+    case = reduce(case, failure, seconds=seconds).case.reread()
+    pipeline = pipeline_for(case.pipeline.text(_registry()), case.func)
+    case = case.replace(pipeline=pipeline)
+    again = failure_of(case)
+    if again is None or not again.is_like(failure):
+        raise IRKitError("read back from its text the smallest case does not fail")
+    return case, again
+
+
+def _registry() -> Registry:
+    return Registry.of(BUILTIN).with_entry_points()
+
+
+def _with_case(kept: Kept, case: FailingCase, failure: Failure) -> Kept:
+    written = write_case(kept.folder, case, failure, _registry())
+    # Many such files may lie in one tree, and pytest wants their names to be different.
+    test = written.replace(written.with_name(f"test_{kept.folder.name}.py"))
+    said = re.split(r": (?:differs|failed): ", failure.text, maxsplit=1)[-1]
+    return Kept(kept.folder, case.func.script(), said, test, test.read_text(encoding="utf-8"))
+
+
+def _with_promise(kept: Kept, p: AnyPass, found: Examined, title: str, idempotent: bool) -> Kept:
+    given, refuted = found.given, found.refuted
+    assert given is not None
+    assert refuted is not None
+    if "<" in p.path:
+        raise IRKitError(f"{p.path} is defined inside a function, where no test can find it")
+    text = given.script()
+    options = dict(p.options)
+    claim = f"{p.name} {refuted.promise}"
+    whole = isinstance(given, IRModule)
+    made = _PROMISE_TEST.format(
+        title=textwrap.fill(title, 96),
+        program=json.dumps(text) if "\\" in text else f'"""\\\n{text}"""',
+        name=re.sub(r"\W+", "_", claim, flags=re.ASCII).lower(),
+        whole="module" if whole else "next(iter(module.functions.values()))",
+        loaded=f"load_pass({p.path!r}" + (f", {options!r})" if options else ")"),
+        seeds="(1, 2)" if "hash seed" in refuted.message else "()",
+        idempotent=idempotent,
+    )
+    test = kept.folder / f"test_{kept.folder.name}.py"
+    write_all(kept.folder, {test.name: made})
+    return msgspec.structs.replace(kept, test=test, text=made, shown=text)
+
+
+def _script(place: PassPosition, kept: Kept, title: str, path: str) -> str:
+    if (kept.folder / "reduced.irs").exists():
+        imports = "from irkit.graph import parse_module\nfrom irkit.phases import pipeline_for"
+        run = (
+            "for func in program.functions.values():\n"
+            '    pipeline_for((here / "pipeline.txt").read_text(), func).run(func)'
+        )
+        return _SHOW.format(title=title, path=path, imports=imports, file="reduced.irs", run=run)
+    imports = (
+        "import irkit\nfrom irkit.graph import parse_module\nfrom irkit.transform import load_pass"
+    )
+    run = f"{place.as_python()}.run(program)"
+    return _SHOW.format(title=title, path=path, imports=imports, file=PROGRAM, run=run)
+
+
+def _home(p: AnyPass) -> Path | None:
+    """Find the folder that the module of a pass is imported from, unless it is installed."""
+    file = Path(inspect.unwrap(p.function).__code__.co_filename).absolute()
+    parts = p.function.__module__.split(".")
+    home = file.parent if file.stem != "__init__" else file.parent.parent
+    for part in reversed(parts[:-1]):
+        if home.name != part:
+            return file.parent
+        home = home.parent
+    return None if "site-packages" in home.parts else home
+
+
+def _path_line(home: Path | None, folder: Path) -> str:
+    if home is None:
+        return "sys.path.insert(0, str(Path.cwd()))"
+    relative = os.path.relpath(home, folder.absolute()).replace(os.sep, "/")
+    return f'sys.path.insert(0, str((Path(__file__).parent / "{relative}").resolve()))'
+
+
+def told(place: PassPosition, found: Examined, kept: Kept, counted: str) -> str:
+    """Say all there is to say about a finding."""
+    assert found.refuted is not None
+    refuted = found.refuted
+    if kept.said and refuted.promise == "same numbers":
+        refuted = Refuted(refuted.promise, kept.said)
+    which = "program" if refuted.promise in ("hang", "crash") else "smallest program found"
+    parts = [
+        f"'{place.p}' ({place.told}) {refuted}",
+        f"The {which}, {counted}:\n\n{_indented(kept.shown)}",
+    ]
+    change = changes(place.p, kept, found)
+    if change:
+        parts.append(f"What the pass does:\n\n{_indented(change)}")
+    if kept.text:
+        parts.append(f"A test of it:\n\n{_indented(kept.text)}")
+    parts.append("\n".join(commands(kept)))
+    return "\n\n".join(parts)
+
+
+def commands(kept: Kept) -> list[str]:
+    """Say where a finding is, and how to go on."""
+    lines = [f"It is kept in {_near(kept.folder)}, and tried first from now on."]
+    if kept.test is not None:
+        lines.append(f"  python -m pytest {_near(kept.test)}")
+    elif kept.why_no_test:
+        lines.append(f"  There is no test of it: {kept.why_no_test}")
+    lines.append(f"  irkit inspect {_near(kept.folder / 'show.py')}")
+    return lines
+
+
+def changes(p: AnyPass, kept: Kept, found: Examined) -> str:
+    """Print what the pass changes in the smallest program, or in what it was given."""
+    with suppress(Exception):  # It is broken: nothing of it can be relied on.
+        ir: IR | None = None
+        if (kept.folder / "reduced.irs").exists():
+            module = parse_module(kept.shown)
+            ir = module if p.on_modules else next(iter(module.functions.values()))
+        given = ir if isinstance(ir, (p.level,)) else found.given
+        if given is None:
+            return ""
+        before = given.script()
+        return unified(before, apply_pass(p, given, Recorder()).script())
+    return ""
+
+
+def _indented(text: str) -> str:
+    lines = text.rstrip().splitlines()
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"(and {len(lines) - MOST_LINES} more lines)"]
+    return textwrap.indent("\n".join(lines), "    ")
+
+
+def _near(path: Path) -> str:
+    """Name a path from here, where that is shorter."""
+    with suppress(ValueError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)
+
+
+__all__ = ["SAYS", "Kept", "PassRefuted", "changes", "commands", "keep", "told"]

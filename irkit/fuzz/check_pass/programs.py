@@ -1,0 +1,128 @@
+"""Where the programs come from that a pass is tried on."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import msgspec
+import onnx
+from hypothesis import strategies as st
+
+from irkit.core import Function, IRKitError, IRModule, ScheduleError, walk
+from irkit.debug import schedule_steps
+from irkit.frontend.onnx import import_onnx
+from irkit.fuzz.generators.draw_sample import KINDS, Kind, Sample, Unusable, draw_sample
+from irkit.fuzz.generators.loops.loop_functions import prim_funcs
+from irkit.fuzz.picks import Picks, picks
+from irkit.graph import GraphFunc, parse_module
+from irkit.ir import For, PrimFunc
+from irkit.schedule import LoopRef, Schedule
+from irkit.transform import IR, Pipeline
+
+LOOP_KINDS: tuple[Kind, ...] = ("programs", "schedules", "pipelines")
+GRAPH_KINDS: tuple[Kind, ...] = ("graphs",)
+
+_TRIES = 4
+_MARKS: tuple[Callable[[Schedule, LoopRef], None] | None, ...] = (
+    None,
+    Schedule.unroll,
+    Schedule.vectorize,
+    None,
+    Schedule.parallel,
+    lambda sch, loop: sch.bind(loop, "threadIdx.x"),
+)
+
+
+class DrawnProgram(msgspec.Struct, frozen=True, eq=False):
+    """A program, and the passes that are to run on it if not the usual ones; or why there is
+    none."""
+
+    ir: IR | None
+    pipeline: Pipeline | None = None
+    why_not: str = ""
+
+    def __repr__(self) -> str:  # Hypothesis prints what it has drawn, and IR may be long.
+        return "<a program>" if self.ir is not None else f"<nothing: {self.why_not}>"
+
+
+def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
+    """Say which kinds of samples to draw."""
+    chosen: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
+    if len(chosen) != len(set(kinds)):
+        wrong = ", ".join(sorted(set(kinds) - set(KINDS)))
+        raise IRKitError(f"there is no kind {wrong}; there are: {', '.join(KINDS)}")
+    return chosen or (GRAPH_KINDS if on_graphs else LOOP_KINDS)
+
+
+@st.composite
+def programs_of(
+    draw: st.DrawFn, kinds: tuple[Kind, ...], fits: Callable[[Pipeline], bool]
+) -> DrawnProgram:
+    """Draw a program of one of some kinds; of loop programs half are written as raw loops. Graphs
+    that cannot become loops are drawn where what is to be tested ``fits`` into fewer passes."""
+    kind = draw(st.sampled_from(kinds))
+    if kind == "programs" and draw(st.booleans()):
+        return DrawnProgram(draw(prim_funcs()))
+    for _ in range(_TRIES):
+        found = _chosen(kind, draw(picks()))
+        if kind in LOOP_KINDS or found.pipeline is None or fits(found.pipeline):
+            return found
+    return DrawnProgram(None, why_not="no graph fitted")
+
+
+def _chosen(kind: Kind, chosen: Picks) -> DrawnProgram:
+    try:
+        found = drawn(draw_sample(kind, chosen))
+    except Unusable as error:
+        return DrawnProgram(None, why_not=error.message)
+    if isinstance(found.ir, PrimFunc) and kind in LOOP_KINDS:
+        return DrawnProgram(_marked(found.ir, chosen), found.pipeline)
+    return found
+
+
+def drawn(value: object) -> DrawnProgram:
+    """Take what a strategy of anyone's gave for a program."""
+    if isinstance(value, DrawnProgram):
+        return value
+    if isinstance(value, str):
+        return DrawnProgram(_only(parse_module(value)))
+    if isinstance(value, bytes):
+        return DrawnProgram(import_onnx(onnx.load_model_from_string(value)))
+    if isinstance(value, Sample):
+        return _of_sample(value)
+    if isinstance(value, GraphFunc):
+        return DrawnProgram(IRModule({"main": value}))
+    if isinstance(value, (Function, IRModule)):
+        return DrawnProgram(value)
+    raise IRKitError(
+        f"a strategy gave a {type(value).__name__}; expected a program",
+        hint="That is a PrimFunc, GraphFunc, IRModule, Sample, or IR text.",
+    )
+
+
+def _of_sample(sample: Sample) -> DrawnProgram:
+    made = drawn(sample.ir)
+    if not isinstance(made.ir, PrimFunc):
+        becomes_loops = "lower-to-loops" in sample.pipeline.names
+        return made if becomes_loops else DrawnProgram(made.ir, sample.pipeline)
+    func = made.ir
+    for step in schedule_steps(func, sample.schedule) if sample.schedule.steps else ():
+        assert isinstance(step.after, PrimFunc)
+        func = step.after
+    return DrawnProgram(func, sample.pipeline)
+
+
+def _marked(func: PrimFunc, choices: Picks) -> PrimFunc:
+    """Mark some loops, where that is legal: few schedules do, and passes over loops look for it."""
+    sch = Schedule(func, check="off")
+    for loop in list(walk(func, on=For))[-3:]:  # Inner loops come last.
+        mark = choices.pick(_MARKS)
+        if mark:
+            with suppress(ScheduleError):
+                mark(sch, LoopRef(loop.var))
+    return sch.func
+
+
+def _only(module: IRModule) -> IR:
+    functions = list(module.functions.values())
+    alone = len(functions) == 1 and isinstance(functions[0], PrimFunc)
+    return functions[0] if alone else module

@@ -1,0 +1,232 @@
+"""What a graph has besides operators: tuples, branches, functions and nested lets; and chains that
+passes look for, which operators drawn one by one rarely make."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irkit.core import IRKitError, equal
+from irkit.fuzz.generators.graphs.operators import DRAWS, conv, matmul, normalised
+from irkit.fuzz.generators.graphs.values import GraphValues, Held
+from irkit.graph import Body, TensorType, TupleType, Value
+from irkit.ir import numpy_dtype
+
+_DEEPEST = 2
+_ALIKE = ("relu", "negative", "abs", "identity")
+
+
+def pair(g: GraphValues, name: str) -> object:
+    """Put values together, perhaps with a tuple, and take some out again; or take out of what was
+    put together before."""
+    before = [each for each in g.tuples if each in g.told]
+    if before and g.picks.below(2):
+        inner = g.picks.pick(before)
+        assert isinstance(inner.type, TupleType)
+        at = g.picks.below(len(inner.type.items))
+        taken = g.builder.item(inner, at)
+        if isinstance(taken.type, TensorType):
+            g.held.append(Held(taken, *g.told[inner][at]))
+            return taken
+    items = [g.any() for _ in range(2 + g.picks.below(2))]
+    inner = g.builder.tuple(*(each.value for each in items[1:]))
+    whole = g.builder.tuple(items[0].value, inner) if g.picks.one_in(4) else None
+    if whole is not None:
+        g.held.append(_same(g.builder.item(whole, 0), items[0]))
+        inner = g.builder.item(whole, 1)
+    for at, each in list(enumerate(items[1:]))[g.picks.below(4) :]:
+        g.held.append(_same(g.builder.item(inner, at), each))
+    g.told[inner] = [(each.bound, each.sure) for each in items[1:]]
+    g.tuples += [inner] if whole is None else [inner, whole]
+    return inner
+
+
+def _same(value: Value, like: Held) -> Held:
+    return Held(value, like.bound, like.sure)
+
+
+def branch(g: GraphValues, name: str) -> object:
+    """Choose between two bodies, which see all that is around them."""
+    if g.depth >= _DEEPEST:
+        return None
+    x = g.any(lambda each: not each.dtype.is_bool)
+    cond = _condition(g)
+    sides = [_side(g, x), _side(g, x)]
+    value = g.builder.branch(cond, *(body for body, _ in sides))
+    results = [result for _, result in sides]
+    bound, sure = max(each.bound for each in results), all(each.sure for each in results)
+    g.held.append(Held(value, bound, sure))
+    return value
+
+
+def _side(g: GraphValues, x: Held) -> tuple[Body, Held]:
+    with g.inside() as inner:
+        _alike(g, x)
+        _steps(g, g.picks.below(3))
+        result = [each for each in g.held if equal(each.type, x.type)][-1]
+        return inner.body(result.value), result
+
+
+def _alike(g: GraphValues, x: Held) -> Held:
+    name = g.picks.pick(_ALIKE if not x.dtype.is_bool else ("identity",))
+    return g.op(name, x, bound=max(1, x.bound))
+
+
+def _condition(g: GraphValues) -> Value:
+    """Make a bool that is no tensor: given, computed, or known."""
+    form = g.picks.below(4)
+    if form == 1:
+        numbers = g.any(lambda each: each.sure and not each.dtype.is_bool)
+        if numbers.sure:
+            most = g.op("max", numbers, bound=numbers.bound, axes=tuple(range(numbers.rank)))
+            zero = g.constant(np.zeros((), numpy_dtype(numbers.dtype)), 1)
+            return g.op("less", most, zero, bound=1).value
+    if form == 2 or g.depth:
+        return g.builder.constant(np.asarray(bool(g.picks.below(2))))
+    return g.builder.param("cond", (), "bool")
+
+
+def function(g: GraphValues, name: str) -> object:
+    """Make a function, perhaps one that sees what is around it, and apply it once or twice."""
+    if g.depth >= _DEEPEST:
+        return None
+    args = [g.any() for _ in range(1 + g.picks.below(2))]
+    with g.inside() as inner:
+        params = [_same(inner.param("p", each.type), each) for each in args]
+        around = [] if g.picks.below(3) else g.held
+        g.held = [*around, *params]
+        known = len(g.held)
+        _steps(g, 1 + g.picks.below(3))
+        made = g.held[known:]
+        if not made:
+            return None
+        results = made[-1 - g.picks.below(2) :]
+        value = results[0].value
+        if len(results) > 1:
+            value = inner.tuple(*(each.value for each in results))
+    code = g.builder.function(inner, value)
+    for _ in range(1 + g.picks.one_in(3)):
+        given = [each if g.picks.below(2) else _alike_held(g, each) for each in args]
+        found = g.builder.apply(code, *(each.value for each in given))
+        items = [found] if len(results) == 1 else [g.builder.item(found, at) for at in range(2)]
+        sure = all(each.sure for each in given)
+        for item, result in zip(items, results, strict=True):
+            g.held.append(Held(item, result.bound, result.sure and sure))
+    return code
+
+
+def _alike_held(g: GraphValues, like: Held) -> Held:
+    """Pick another value of the same type, whose numbers are no larger and known as well."""
+    fitting = [
+        each
+        for each in g.held
+        if equal(each.type, like.type) and each.bound <= like.bound and each.sure >= like.sure
+    ]
+    return g.picks.pick(fitting) if fitting else like
+
+
+def let(g: GraphValues, name: str) -> object:
+    """Compute something in a body of its own."""
+    if g.depth >= _DEEPEST:
+        return None
+    with g.inside() as inner:
+        known = len(g.held)
+        _steps(g, 1 + g.picks.below(3))
+        if len(g.held) == known:
+            return None
+        result = g.held[-1]
+        body = inner.body(result.value)
+    value = g.builder.emit(body, "let")
+    g.held.append(_same(value, result))
+    return value
+
+
+def _steps(g: GraphValues, count: int) -> None:
+    names = g.names
+    for _ in range(count):
+        forms = tuple(FORMS)
+        name = g.picks.pick(forms) if g.picks.one_in(6) else g.picks.pick(names)
+        apply_form(g, name)
+
+
+def apply_form(g: GraphValues, name: str) -> bool:
+    """Apply an operator or another form; no if it does not fit what is there."""
+    draw = FORMS[name] if name in FORMS else DRAWS[name]
+    try:
+        return draw(g, name) is not None
+    except IRKitError:  # The shapes or types did not go together.
+        return False
+
+
+def normed(g: GraphValues, name: str) -> object:
+    """Normalise what was convolved, which can be folded where nothing else needs it; or what came
+    from another operator, which cannot."""
+    if g.whole:
+        return None
+    found = _alike(g, g.floats(2 + g.picks.below(3))) if g.picks.below(2) else conv(g, "conv")
+    if not isinstance(found, Held):
+        return None
+    if g.picks.below(4):
+        g.held.remove(found)
+    return normalised(g, found)
+
+
+def rejoined(g: GraphValues, name: str) -> object:
+    """Go two ways from a value, and join them: together they may become one kernel, unless one goes
+    through a reduction, as in softmax."""
+    x = g.any(lambda each: not each.dtype.is_bool and each.rank > 0)
+    if g.over(x.dtype, 2 * x.bound):
+        return None
+    start = _alike(g, x)
+    if g.picks.below(2):
+        axes = (start.rank - 1,)
+        ways = [start, g.op("max", start, bound=start.bound, axes=axes, keepdims=True)]
+    else:
+        ways = [_alike(g, start), _alike(g, start) if g.picks.below(2) else start]
+    for each in {*ways, start}:
+        g.held.remove(each)
+    return g.op(g.picks.pick(("add", "maximum")), *ways, bound=2 * max(1, x.bound))
+
+
+def widened(g: GraphValues, name: str) -> object:
+    """Join a product or what was convolved with something larger that it broadcasts to."""
+    found = conv(g, "conv") if g.picks.below(2) else matmul(g, "matmul")
+    if not isinstance(found, Held) or g.over(found.dtype, found.bound + 8):
+        return None
+    if None in found.known_sizes or not g.fits(2, *found.sizes):
+        return None
+    sizes = [2 if size == 1 else size or 0 for size in found.known_sizes]
+    larger = g.constant(g.numbers([2, *sizes], str(found.dtype)), 3)
+    g.held.remove(found)
+    return g.op("add", found, larger, bound=found.bound + 3)
+
+
+def turned(g: GraphValues, name: str) -> object:
+    """Reverse an axis, transpose twice, or turn a matrix that may be square."""
+    if g.picks.one_in(3):
+        x = g.any(lambda each: each.rank > 0)
+        ends: dict[str, Any] = {"begins": (-1,), "ends": (-100,), "strides": (-1,)}
+        return g.op("slice", x, bound=x.bound, axes=(g.picks.below(x.rank),), **ends)
+    x = g.any(lambda each: each.rank > 1)
+    axes = tuple(reversed(range(x.rank)))
+    once = g.op("transpose", x, bound=x.bound, axes=axes)
+    return g.op("transpose", once, bound=x.bound, axes=axes) if g.picks.below(2) else once
+
+
+def known(g: GraphValues, name: str) -> object:
+    """Make a constant that other operators may join with another."""
+    like = g.any(lambda each: None not in each.known_sizes)
+    sizes = [size for size in like.known_sizes if size is not None]
+    if len(sizes) < like.rank:
+        return None
+    made = [g.constant(g.numbers(sizes, str(like.dtype)), 3) for _ in range(2)]
+    g.held += made
+    return made
+
+
+FORMS: dict[str, Callable[[GraphValues, str], object]] = {
+    **{"normed": normed, "turned": turned, "known": known, "pair": pair},
+    **{"rejoined": rejoined, "widened": widened},
+    **{"let": let, "function": function, "branch": branch},
+}
+"""What adds each form."""

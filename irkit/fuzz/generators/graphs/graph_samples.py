@@ -1,0 +1,185 @@
+"""Samples that are graphs: random operators of the whole table, and what NumPy computes.
+
+The reference is each operator's own rule over NumPy arrays (``graph_meaning``). It shares the rules
+for types and attributes with the compiler, and nothing of passes, tensor expressions, loops or
+code. What floats may be off is told by ``irkit.graph.interpret`` in f64.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from irkit.core import IRKitError, walk
+from irkit.debug import InputSet
+from irkit.debug.execution.inputs import drawn, size_of
+from irkit.fuzz.generators.graphs.forms import FORMS, apply_form
+from irkit.fuzz.generators.graphs.meaning import meaning
+from irkit.fuzz.generators.graphs.operators import DRAWS, ROUNDING
+from irkit.fuzz.generators.graphs.values import SYMBOLIC_SIZES, GraphValues
+from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.picks import Picks
+from irkit.graph import (
+    Apply,
+    Bind,
+    Body,
+    GraphFunc,
+    GraphIf,
+    Lambda,
+    TensorType,
+    arrays_of,
+    bindings_of,
+    interpret,
+    used_inside,
+)
+from irkit.ir import Const, Var
+from irkit.passes.graph import fuse_ops, lower_to_loops
+from irkit.phases import GRAPH
+from irkit.transform import Pipeline
+
+_MOST_OPS = 6
+_UNITS = 64
+_OWN_ERRORS = 16
+_UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
+_EXACT = tuple(name for name in DRAWS if name not in ROUNDING)
+
+
+def draw_graph(picks: Picks) -> Sample:
+    """Draw a graph of up to 6 operators, its arguments, and passes over it."""
+    whole = bool(picks.below(2))
+    func, ops = graph_function(picks, whole=whole)
+    inputs = graph_arguments(func, picks, whole=whole)
+    expected, allowed = graph_results(func, inputs, whole=whole)
+    dtypes = {str(param.type.dtype) for param in func.params if isinstance(param.type, TensorType)}
+    features = (
+        *(f"op:{name}" for name in ops),
+        *(f"dtype:{name}" for name in sorted(dtypes)),
+        *sorted({f"step:{type(bind.step).__name__}" for bind in walk(func.body, Bind)}),
+        *(("extent:symbolic",) if "=" in inputs.name else ()),
+        f"rung:{'whole' if whole else 'fractions'} graph",
+    )
+    pipeline = graph_pipeline(picks, func)
+    return Sample(
+        "graphs",
+        func,
+        pipeline,
+        inputs=(inputs,),
+        expected=(expected,),
+        allowed=(allowed,),
+        features=(*features, *(f"pass:{name}" for name in dict.fromkeys(pipeline.names))),
+    )
+
+
+def graph_function(picks: Picks, *, whole: bool) -> tuple[GraphFunc, tuple[str, ...]]:
+    """Make a graph function, and list its operators."""
+    symbols = [Var(name) for name in ("n", "m")] if picks.one_in(8) else []
+    names = _EXACT if whole else (*_EXACT, *ROUNDING)
+    g = GraphValues(picks, whole=whole, names=names, symbols=symbols)
+    g.fresh(g.shape(1 + picks.below(4)), g.dtype())
+    left, tries = 1 + picks.below(_MOST_OPS), 0
+    forms = tuple(FORMS)
+    while left > 0 and tries < 5 * _MOST_OPS:
+        tries += 1
+        name = picks.pick(forms) if picks.one_in(5) else picks.pick(g.names)
+        left -= apply_form(g, name)
+    results = [each.value for each in g.held if each not in g.params]
+    if not results:
+        raise Unusable("no operator fitted")
+    last = results[-1]
+    read = set(used_inside(g.builder.body(last)))
+    others = [
+        value
+        for value in (*g.tuples, *results[:-1])
+        if picks.one_in(5) or (value not in read and picks.below(4))
+    ]
+    return g.builder.finish(*others, last), tuple(g.ops)
+
+
+def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
+    """Draw arrays for the parameters of a graph."""
+    rng = np.random.default_rng(picks.below(1 << 16))
+    sizes: dict[Var, int] = {}
+    args: list[Any] = []
+    for param in func.params:
+        assert isinstance(param.type, TensorType)
+        for dim in param.type.shape:
+            if isinstance(dim, Var) and dim not in sizes:
+                sizes[dim] = picks.pick(SYMBOLIC_SIZES)
+        shape = tuple(size_of(dim, sizes) for dim in param.type.shape)
+        if any(size < 0 for size in shape):
+            raise Unusable("an extent is below 0")
+        rung = "whole numbers" if whole else "fractions"
+        args.append(drawn(param.type.dtype, shape, rung, rng, (-3, 4)))
+    told = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
+    name = "whole" if whole else "fractions"
+    return InputSet(name + (f" ({told})" if told else ""), rung_of(whole=whole), tuple(args))
+
+
+def rung_of(*, whole: bool) -> Any:
+    return "whole numbers" if whole else "fractions"
+
+
+def graph_results(
+    func: GraphFunc, inputs: InputSet, *, whole: bool
+) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
+    """Compute the results in NumPy, and how far off each may be."""
+    with np.errstate(all="ignore"):
+        try:
+            own = [np.asarray(each) for each in meaning(func, list(inputs.args))]
+            if whole:
+                return tuple(own), (None,) * len(own)
+            wide = interpret(func, list(inputs.args), precision="f64")
+        except IRKitError as error:
+            raise Unusable(f"NumPy cannot tell: {error}") from error
+        true = [np.asarray(each) for each in arrays_of(wide)]
+        allowed = tuple(allowed_of(a, b) for a, b in zip(own, true, strict=True))
+    return tuple(own), allowed
+
+
+def allowed_of(own: Array, true: Array) -> Allowed:
+    """Allow some units of the largest number, and some times what NumPy itself is off."""
+    if own.dtype.kind in "iub":
+        return None
+    apart, sizes = np.abs(own.astype(np.float64) - true), np.abs(true)
+    errors, known = apart[np.isfinite(apart)], sizes[np.isfinite(sizes)]
+    most = _UNITS * _UNIT[own.dtype.name] * (1 + known.max() if known.size else 1.0)
+    return np.full(own.shape, most + _OWN_ERRORS * (errors.max() if errors.size else 0.0))
+
+
+def graph_pipeline(picks: Picks, func: GraphFunc) -> Pipeline:
+    """Pick passes over graphs: the usual ones, or some left out or with other options; of those
+    that make loops only what a graph of this kind may go through."""
+    steps = [bind.step for bind in walk(func.body, Bind)]
+    made = _usual(picks, nested=any(isinstance(step, Body) for step in steps))
+    inside = [
+        bind.step for step in steps if isinstance(step, Lambda) for bind in walk(step.body, Bind)
+    ]
+    extents = [
+        dim
+        for value in (*func.params, *bindings_of(func))
+        if isinstance(value.type, TensorType)
+        for dim in value.type.shape
+    ]
+    if (
+        any(isinstance(step, GraphIf) for step in steps)
+        or any(isinstance(step, (Lambda, Apply)) for step in inside)
+        # No parameter of a kernel would bind what such an extent is computed from.
+        or not all(isinstance(dim, (Var, Const)) for dim in extents)
+    ):
+        return made.without("lower-to-loops").without("plan-memory")
+    return made
+
+
+def _usual(picks: Picks, *, nested: bool) -> Pipeline:
+    form = picks.below(6)
+    if form == 1:
+        return GRAPH.replace("fuse-ops", fuse_ops.using(max_ops=picks.pick((1, 2, 3))))
+    if form == 2:
+        vectors = lower_to_loops.using(vector_bytes=picks.pick((16, 32)))
+        return GRAPH.replace("lower-to-loops", vectors)
+    if form in (3, 4):
+        idle = ("simplify-graph", "fold-batch-norm", "fold-constants", "eliminate-dead-nodes")
+        made = GRAPH
+        for name in picks.some(idle[nested:], 4):  # Only the first makes nested lets flat.
+            made = made.without(name)
+        return made
+    return GRAPH.without("fuse-ops") if form == 5 else GRAPH

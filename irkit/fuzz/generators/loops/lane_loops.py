@@ -1,0 +1,58 @@
+"""Random short loops in lanes over arrays of one type, whose values are made of elements and of the
+number of the lane: products of these are where vectorizing goes wrong, and chance seldom has any.
+"""
+
+from irkit.fuzz.generators.expressions import ExprMaker, Readable, bounded
+from irkit.fuzz.picks import Picks
+from irkit.ir import (
+    F32,
+    I16,
+    I32,
+    I64,
+    Buffer,
+    Const,
+    For,
+    LoopKind,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    cast,
+    ge,
+    logical_and,
+    lt,
+    seq,
+)
+
+_DTYPES = (I64, I32, F32, I16)
+_LANES = (2, 4, 2, 3, 8)
+_KINDS: tuple[LoopKind, ...] = ("vectorized", "vectorized", "serial", "vectorized", "unrolled")
+_ZERO = Const(0, I64)
+
+
+def lane_function(picks: Picks) -> PrimFunc:
+    """Make up to three loops in lanes, one after the other or inside a serial one."""
+    dtype = picks.pick(_DTYPES)
+    count = Const(picks.pick(_LANES), I64)
+    arrays = [Buffer(name, (count,), dtype) for name in "ABC"]
+    scalar, again = Var("x", I64), Var("s", I64)
+    body = seq(*(_loop(picks, arrays, scalar, again) for _ in range(1 + picks.below(3))))
+    body = For(
+        again, _ZERO, Const(1 + picks.below(2), I64), body, picks.pick(("serial", "unrolled"))
+    )
+    return PrimFunc("f", (*arrays, scalar), body)
+
+
+def _loop(picks: Picks, arrays: list[Buffer], scalar: Var, again: Var) -> Stmt:
+    target, lane = picks.pick(arrays), Var("i", I64)
+    reads = [Readable(each, (lane,)) for each in arrays]
+    beside = lane + picks.pick((1, -1))
+    inside = logical_and(ge(beside, 0), lt(beside, target.shape[0]))
+    reads += [Readable(each, (beside,), inside) for each in arrays if each is not target]
+    maker = ExprMaker(picks, [scalar, again, lane], reads)
+    value = maker.value(target.dtype, 1 + picks.below(2))
+    if value.dtype.is_integer and picks.below(3):
+        number = cast(lane if picks.below(4) else again + lane, value.dtype)
+        value = value * number if picks.below(4) else number * value
+    body = Store(target, (lane,), bounded(value))
+    return For(lane, _ZERO, target.shape[0], body, picks.pick(_KINDS))

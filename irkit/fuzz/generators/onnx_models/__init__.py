@@ -1,0 +1,3 @@
+"""Samples that are ONNX models.
+
+Reading order: windows (pooling for the reference), operators, forms, model_samples."""

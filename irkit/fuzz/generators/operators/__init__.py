@@ -1,0 +1,3 @@
+"""Samples that call operators of topi.
+
+Reading order: pointwise, structured (the table), operator_samples."""

@@ -1,0 +1,63 @@
+"""Samples that apply functions of floats to values at the edges of their types."""
+
+import numpy as np
+
+from irkit import te
+from irkit.fuzz.generators.arguments import draw_arguments
+from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.reference.near import FUNCTIONS, ulp_of, ulps_of
+from irkit.fuzz.generators.sample import Array, Sample
+from irkit.fuzz.picks import Picks
+from irkit.ir import DType, Expr, as_dtype, call, cast
+from irkit.phases import DEFAULT
+
+_MOST_FUNCTIONS = 4
+_EXACT = (
+    *("round", "floor", "ceil", "trunc", "sign", "abs", "sqrt"),
+    *("bool", "isnan", "isinf", "isfinite"),
+)
+"""What is rounded once, or not at all, which special values ask most of: the halves, say. ``bool``
+is a conversion."""
+_TWO = ("pow", "atan2")
+
+
+def draw_functions(picks: Picks) -> Sample:
+    """Draw up to 4 functions of one array of special values, and how far off each may be."""
+    dtype = picks.pick(("f32", "f64", "f16", "bf16"))
+    shape = (picks.pick((17, 5, 33)),)
+    a, b = (te.placeholder(shape, dtype, name=name) for name in "AB")
+    names = picks.some((*FUNCTIONS, *_EXACT), _MOST_FUNCTIONS)
+
+    def applied(name: str, at: int) -> te.Tensor:
+        def value(i: Expr) -> Expr:
+            if name == "bool":
+                return cast(a[i], name)
+            return call(name, a[i], b[i]) if name in _TWO else call(name, a[i])
+
+        made = te.compute(shape, value, name=f"S{at}")
+        assert isinstance(made, te.Tensor)
+        return made
+
+    outputs = [applied(name, at) for at, name in enumerate(names)]
+    func = te.create_prim_func([a, b, *outputs])
+    inputs = draw_arguments(func, picks, "special")
+    expected = te.evaluate(outputs, {a: inputs.args[0], b: inputs.args[1]})
+    kind = as_dtype(dtype)
+    pairs = zip(expected, names, strict=True)
+    allowed = tuple(None if name in _EXACT else _off(array, name, kind) for array, name in pairs)
+    return Sample(
+        "programs",
+        func,
+        DEFAULT,
+        inputs=(inputs,),
+        expected=(tuple(expected),),
+        allowed=(allowed,),
+        features=(*features_of(func), "rung:special functions"),
+    )
+
+
+def _off(array: Array, name: str, dtype: DType) -> Array:
+    """Allow so many units of the value; what is infinite, NaN or zero is exactly so."""
+    value = array.astype(np.float64)
+    units = ulps_of(name, dtype) + 0.5  # What is expected is rounded too.
+    return np.where(np.isfinite(value) & (value != 0), units * ulp_of(value, dtype), 0.0)

@@ -1,0 +1,190 @@
+"""FIXME Draw a program with arguments: mostly stages, one in five a bare loop function, and some
+that"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from irkit import te
+from irkit.core import IRKitError, any_node, rewrite
+from irkit.debug import InputSet
+from irkit.fuzz.generators.arguments import draw_arguments
+from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.loops.lane_loops import lane_function
+from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_function
+from irkit.fuzz.generators.operators.operator_samples import draw_operators
+from irkit.fuzz.generators.programs.function_samples import draw_functions
+from irkit.fuzz.generators.programs.lanes import in_lanes
+from irkit.fuzz.generators.programs.seed_functions import seed_functions
+from irkit.fuzz.generators.reference.bounded import evaluate_bounded
+from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable, outputs_of
+from irkit.fuzz.generators.stages.stage_tensors import stage_tensors
+from irkit.fuzz.generators.stages.theme import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Numbers, Theme
+from irkit.fuzz.generators.stages.value_tensors import value_tensors
+from irkit.fuzz.picks import Picks
+from irkit.ir import Binary, Block, Max, Min, PrimFunc, Var, block_reads, block_writes, shape_vars
+from irkit.passes.loop import storage_rewrite
+from irkit.phases import DEFAULT
+from irkit.transform import Pipeline
+
+_BARE = 5
+_DRAWN_FORMS = 7
+_MOST_STAGES = 3
+# Of the programs on floats half are of whole numbers, which are compared bit for bit.
+_THEMES = (
+    *(WHOLE, INTEGERS, WHOLE, FRACTIONS, WHOLE),
+    *(INTEGERS, WHOLE, SPECIAL, FRACTIONS, WHOLE),
+)
+_VALUE_THEMES = (SPECIAL, INTEGERS, SPECIAL, WHOLE)
+_LOOP_NUMBERS: tuple[Numbers, ...] = ("whole", "whole", "special", "whole", "whole", "integers")
+_FOR_SMALL = DEFAULT.replace("storage-rewrite", storage_rewrite.using(smallest=1))
+_PLAINLY = DEFAULT.without("simplify")
+"""What it makes simple, other passes need not see through."""
+
+
+def draw_program(picks: Picks) -> Sample:
+    """Draw a program with arguments: mostly stages, one in five a bare loop function, and some that
+    apply operators of topi, or operations or functions to special values."""
+    if picks.one_in(_BARE):
+        return draw_loops(picks)
+    if picks.one_in(8):
+        return draw_operators(picks)
+    if picks.one_in(20):
+        return draw_functions(picks)
+    if picks.one_in(7):
+        theme = picks.pick(_VALUE_THEMES)
+        sample = _sample_of(value_tensors(picks, theme), picks, theme)
+    else:
+        sample = draw_stages(picks, picks.pick(_THEMES))
+    assert isinstance(sample.ir, PrimFunc)
+    return msgspec.structs.replace(sample, ir=in_lanes(sample.ir)) if picks.one_in(6) else sample
+
+
+def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
+    """Draw a program of stages, and what NumPy makes of its arguments."""
+    return _sample_of(stage_tensors(picks, most, theme), picks, theme)
+
+
+def _sample_of(tensors: Sequence[te.Tensor], picks: Picks, theme: Theme) -> Sample:
+    return sample_of(te.create_prim_func(tensors), tensors, picks, theme)
+
+
+def sample_of(func: PrimFunc, tensors: Sequence[te.Tensor], picks: Picks, theme: Theme) -> Sample:
+    """Draw the arguments of a function made of tensors, and ask NumPy what comes out."""
+    if theme.numbers == "special":
+        # A product that is not rounded before it is added may be infinite or not.
+        func = func.replace(attrs=(*func.attrs, ("contract", False)))
+    inputs = draw_arguments(func, picks, theme.numbers)
+    expected, allowed = numpy_says(tensors, func, inputs, theme)
+    floats = any(array.dtype.kind not in "iub" for array in expected)
+    signed = theme.numbers == "special" and not _loses_signs(func)
+    return Sample(
+        "programs",
+        func,
+        draw_limits(picks),
+        inputs=(inputs,),
+        expected=(expected,),
+        allowed=(allowed,),
+        features=(*features_of(func), f"rung:{theme.numbers}{' of floats' if floats else ''}"),
+        zeros_have_signs=signed,
+    )
+
+
+def draw_loops(picks: Picks) -> Sample:
+    """Draw a loop function, or take one of the fixed ones; the interpreter says what must come
+    out."""
+    numbers: Numbers = "whole"
+    form = picks.below(_DRAWN_FORMS + 2)
+    if form > _DRAWN_FORMS:
+        fixed = picks.pick(seed_functions())
+        func, inputs = fixed.func, fixed.arguments(picks)
+    else:
+        numbers = picks.pick(_LOOP_NUMBERS)
+        if form < 4:
+            func = loop_function(picks, max_statements=3, wide=True)
+        else:
+            func = lane_function(picks) if form == 4 else thread_function(picks)
+        inputs = draw_arguments(func, picks, numbers, empty=False)  # They read the first element.
+    if picks.one_in(4):
+        func = _with_regions(func)
+    if numbers == "special":
+        func = func.replace(attrs=(*func.attrs, ("contract", False)))
+    exact: tuple[Allowed, ...] = (None,) * len(outputs_of(func))
+    features = (*features_of(func), f"rung:{numbers} loops")
+    return Sample(
+        "programs",
+        func,
+        picks.pick((DEFAULT, _FOR_SMALL, _PLAINLY)),
+        inputs=(inputs,),
+        expected=(None,),
+        allowed=(exact,),
+        features=features,
+        sound=True,
+    )
+
+
+def draw_limits(picks: Picks) -> Pipeline:
+    """Pick the default passes, or as often those that leave nothing alone because it is small:
+    all that is drawn is."""
+    return DEFAULT if picks.below(2) else _FOR_SMALL
+
+
+@cache
+def choices_of_functions() -> tuple[tuple[int, ...], ...]:
+    """List the first choices of :func:`draw_program` that lead to each of the fixed functions."""
+    return tuple((_BARE - 1, _DRAWN_FORMS + 1, n) for n in range(len(seed_functions())))
+
+
+def _with_regions(func: PrimFunc) -> PrimFunc:
+    """Say of each block what it reads and writes, which is otherwise found out."""
+
+    def told(block: Block) -> Block:
+        return block.replace(reads=block_reads(block), writes=block_writes(block))
+
+    return rewrite(func, told, on=Block)
+
+
+def numpy_says(
+    tensors: Sequence[te.Tensor], func: PrimFunc, inputs: InputSet, theme: Theme
+) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
+    """Compute the results of a set of arguments, and how far off each may be."""
+    outputs = [tensors[place] for place in outputs_of(func)]
+    given = {
+        tensor: np.asarray(value)
+        for tensor, value in zip(tensors, inputs.args, strict=True)
+        if isinstance(tensor.op, te.PlaceholderOp)
+    }
+    if theme.numbers != "fractions":
+        try:
+            found = te.evaluate(outputs, given)
+        except IRKitError as error:
+            raise Unusable(f"NumPy cannot tell: {error}") from error
+        return tuple(found), (None,) * len(found)
+    near = evaluate_bounded(outputs, given, _sizes(func, inputs.args))
+    for value, error in near:
+        if error is not None and value.dtype.kind in "iub" and np.any(error):
+            raise Unusable("a float that is not known exactly was compared")
+    return tuple(value for value, _ in near), tuple(error for _, error in near)
+
+
+def _sizes(func: PrimFunc, args: Sequence[Any]) -> dict[Var, int]:
+    known: dict[Var, int] = {}
+    wanted = set(shape_vars(func))
+    for param, arg in zip(func.params, args, strict=True):
+        shape = () if isinstance(param, Var) else param.shape
+        for dim, size in zip(shape, np.shape(arg), strict=True):
+            if isinstance(dim, Var) and dim in wanted:
+                known.setdefault(dim, size)
+    return known
+
+
+def _loses_signs(func: PrimFunc) -> bool:
+    """Say whether zeros may come out with either sign: of two zeros min and max take any."""
+
+    def loses(node: Binary) -> bool:
+        return isinstance(node, (Min, Max)) and node.dtype.is_float
+
+    return any_node(func, Binary, loses)

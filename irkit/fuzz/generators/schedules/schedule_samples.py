@@ -1,0 +1,160 @@
+"""Samples with a schedule: primitives that were accepted, between others that were refused."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+import numpy as np
+
+from irkit.core import IRKitError, Node, children, walk
+from irkit.debug import InputSet
+from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.operators.operator_samples import draw_operators
+from irkit.fuzz.generators.programs.program_samples import draw_limits, draw_stages
+from irkit.fuzz.generators.programs.seed_functions import function_of_schedule
+from irkit.fuzz.generators.sample import Sample, Unusable, outputs_of
+from irkit.fuzz.generators.schedules.attempt import OFTEN, try_primitive, wrong_schedule
+from irkit.fuzz.generators.schedules.stage_schedules import draw_staged
+from irkit.fuzz.generators.stages.theme import INTEGERS, SMALL, WHOLE
+from irkit.fuzz.picks import Picks
+from irkit.fuzz.seed_corpus.schedules import SCHEDULES
+from irkit.ir import Block, For, PrimFunc, Stmt, as_int, interpret
+from irkit.schedule import Schedule, ScheduleTrace
+
+_WRITTEN = 40
+_MOST_STAGES = 4
+_MOST_STEPS = 8
+_PATIENCE = 40
+_MOST_BLOCKS = 16
+_MOST_ITERATIONS = 30_000
+_SYMBOLIC = 8
+_THEMES = (SMALL, WHOLE, SMALL, INTEGERS)
+# Marks and storage that work together are seldom met among all there are.
+_THREADS = (
+    *("bind", "bind", "split", "bind", "cache_write", "bind", "fuse", "compute_at", "set_scope"),
+    *("cache_read", "rfactor", "reorder"),
+)
+_STORAGE = (
+    *("compute_at", "double_buffer", "cache_read", "split", "cache_write", "rolling_buffer"),
+    *("set_scope", "storage_align", "reverse_compute_at", "vectorize", "unroll"),
+)
+_POOLS: tuple[Sequence[str], ...] = (OFTEN, _THREADS, OFTEN, _STORAGE)
+
+
+def draw_scheduled(picks: Picks) -> Sample:
+    """Draw a program and a schedule of up to 8 primitives.
+
+    Raises: Wrong if a primitive is refused and yet changes something, or fails in another way.
+    """
+    if picks.one_in(_WRITTEN):
+        return _written(picks)
+    if picks.one_in(10):
+        return draw_staged(picks)
+    if picks.one_in(8):
+        sample = draw_operators(picks, scheduled=False)
+    else:
+        sample = draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
+    assert isinstance(sample.ir, PrimFunc)
+    trace, features = draw_trace(sample.ir, picks, picks.pick(_POOLS))
+    if not trace.steps:
+        raise Unusable("no primitive was accepted")
+    return msgspec.structs.replace(
+        sample, kind="schedules", schedule=trace, features=(*sample.features, *features)
+    )
+
+
+@cache
+def choices_of_schedules() -> tuple[tuple[int, ...], ...]:
+    """List the first choices of :func:`draw_scheduled` that lead to the whole of each schedule that
+    was written."""
+    written = enumerate(SCHEDULES.values())
+    return tuple((_WRITTEN - 1, n, len(steps) - 1) for n, (_, steps) in written)
+
+
+def _written(picks: Picks) -> Sample:
+    """Take the first steps of a schedule that was written, and is legal: what is drawn cannot show
+    that a primitive refuses too much.
+
+    Raises: Wrong if one is refused.
+    """
+    name = picks.pick(list(SCHEDULES))
+    found, steps = function_of_schedule(name), SCHEDULES[name][1]
+    steps = steps[: 1 + picks.below(len(steps))]
+    assert found is not None
+    func, inputs = found.func, found.arguments(picks)
+    sch, features = Schedule(func, check="off"), dict[str, None]()
+    for primitive, action in steps:
+        try:
+            action(sch)
+        except Exception as error:
+            if _differ(func, sch.func, inputs):
+                break  # What was done before is wrong already, and will be found to be.
+            said = error.message if isinstance(error, IRKitError) else repr(error)
+            raise wrong_schedule(
+                f"it is legal, and failed: {said}", sch, primitive, func
+            ) from error
+        features[f"primitive:{primitive}"] = None
+    return Sample(
+        "schedules",
+        func,
+        draw_limits(picks),
+        schedule=sch.trace,
+        inputs=(inputs,),
+        expected=(None,),
+        allowed=((None,) * len(outputs_of(func)),),
+        features=(*features_of(func), *features, *features_of(sch.func), "rung:whole loops"),
+    )
+
+
+def _differ(func: PrimFunc, scheduled: PrimFunc, inputs: InputSet) -> bool:
+    """Say whether the interpreter finds other results, or none."""
+    before, after = inputs.copied(), inputs.copied()
+    interpret(func, *before)
+    try:
+        interpret(scheduled, *after)
+    except IRKitError:
+        return True
+    pairs = ((before[place], after[place]) for place in outputs_of(func))
+    return not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+
+def draw_trace(
+    func: PrimFunc, picks: Picks, names: Sequence[str], most: int = _MOST_STEPS
+) -> tuple[ScheduleTrace, tuple[str, ...]]:
+    """Draw primitives among some names until enough were tried; tell which were accepted and which
+    refused. What would make the program long to run is left out, and what follows it."""
+    sch, features = Schedule(func, check="off"), dict[str, None]()
+    kept, tries, more = sch.trace, 0, True
+    while more or (not kept.steps and tries < _PATIENCE):
+        if not all(any(True for _ in walk(sch.func, on=cls)) for cls in (For, Block)):
+            break  # Nothing is there to work on.
+        tries += 1
+        name = picks.pick(names)
+        accepted = try_primitive(sch, picks, name, func)
+        if not _is_small(sch.func):
+            break
+        kept = sch.trace if accepted else kept
+        features[f"{'primitive' if accepted else 'refused'}:{name}"] = None
+        # As often one as any other number. Asked after each, so that one can be left out.
+        more = more and tries < most and bool(picks.below(most - tries + 1))
+    made = features_of(sch.func) if kept.steps else ()
+    return kept, (*features, *made)
+
+
+def _is_small(func: PrimFunc) -> bool:
+    """Bound what a function runs, symbolic extents as 8."""
+    blocks = total = 0
+    stack: list[tuple[Node, int]] = [(func.body, 1)]
+    while stack:
+        node, times = stack.pop()
+        if isinstance(node, For):
+            begin, end = as_int(node.begin), as_int(node.end)
+            extent = end - begin if begin is not None and end is not None else _SYMBOLIC
+            stack.append((node.body, times * max(1, extent)))
+            continue
+        if isinstance(node, Block):
+            blocks += 1
+            total += times
+        inner = (child for child in children(node) if isinstance(child, Stmt))
+        stack.extend((child, times) for child in inner)
+    return 0 < blocks <= _MOST_BLOCKS and total <= _MOST_ITERATIONS

@@ -1,0 +1,71 @@
+"""Compare what a tier computed with what must come out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irkit.debug.check.difference import compare, is_float
+from irkit.fuzz.generators.sample import Allowed, Array, Sample
+from irkit.ir import Buffer, PrimFunc
+
+
+class ExpectedResults:
+    """What must be in the arrays of a loop function after a call, for each set of inputs.
+
+    Results are what NumPy says, or what the function itself computes as it was drawn, where NumPy
+    says nothing; other arrays must be what the function as it was drawn leaves in them.
+    """
+
+    def __init__(self, sample: Sample, func: PrimFunc) -> None:
+        self.names = [param.name for param in func.params]
+        self.arrays = [at for at, p in enumerate(func.params) if isinstance(p, Buffer)]
+        self.outputs = sample.outputs
+        self.signs = sample.zeros_have_signs
+        self.sample = sample
+        self._wanted: dict[tuple[int, int], tuple[Any, Allowed]] = {}
+
+    def learn(self, number: int, args: Sequence[Any]) -> str:
+        """Take what the drawn function left in its arguments; say where NumPy disagrees."""
+        expected, allowed = self.sample.expected[number], self.sample.allowed[number]
+        for at in self.arrays:
+            self._wanted[number, at] = np.array(args[at]), None
+        for place, at in enumerate(self.outputs):
+            limit = allowed[place] if allowed else None
+            value = args[at] if expected is None else expected[place]
+            self._wanted[number, at] = np.array(value), limit
+        return self.disagreement(number, args)
+
+    def disagreement(self, number: int, args: Sequence[Any]) -> str:
+        """Say which element is wrong after a call, or nothing."""
+        for at in self.arrays:
+            wanted, allowed = self._wanted[number, at]
+            found = apart(wanted, args[at], allowed, signs=self.signs)
+            if found:
+                inputs = self.sample.inputs[number].name
+                return f"{self.names[at]}{found} (inputs: {inputs})"
+        return ""
+
+
+def apart(expected: Array, found: Array, allowed: Allowed, *, signs: bool = False) -> str:
+    """Say where two arrays differ by more than is allowed, or nothing."""
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return (
+            f" is {found.dtype}{list(found.shape)}, expected {expected.dtype}{list(expected.shape)}"
+        )
+    if _equal(expected, found, signs):
+        return ""
+    limit = None if allowed is None else np.broadcast_to(np.asarray(allowed), expected.shape)
+    difference = compare(expected, found, limit, zeros_have_signs=signs)
+    if difference.at is None:
+        return ""
+    at = ", ".join(map(str, difference.at))
+    return f"[{at}] is {difference.found}, expected {difference.expected}"
+
+
+def _equal(expected: Array, found: Array, signs: bool) -> bool:
+    """Say quickly that arrays are equal, as they mostly are."""
+    with np.errstate(all="ignore"):
+        if not bool(np.all(expected == found)):
+            return False
+    return not signs or not is_float(expected)

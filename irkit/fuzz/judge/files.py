@@ -1,0 +1,45 @@
+"""Judge a file, which may be damaged: it is refused with an error that says where, or what it says
+is what comes of it. What is not damaged must read."""
+
+from irkit.fuzz.generators.onnx_models.windows import PLAIN_OPERATORS
+from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.judge.outcome import Status, WrongSample
+from irkit.fuzz.judge.progress import TierProgress
+from irkit.fuzz.malformed.checks.read_text import read_text
+from irkit.fuzz.malformed.checks.run_model import load_model
+from irkit.fuzz.malformed.checks.verdict import InputVerdict
+from irkit.fuzz.malformed.kinds import check_model
+
+DAMAGED = "damaged file"
+_FATES = {
+    "refused": "refused",
+    "accepted": "read back",
+    "agrees": "agrees with onnx.reference",
+    "excluded": "not compared",
+}
+_BROKEN = ("slow error", "endless message", "error without a place")
+_DIFFERS = "differs from onnx.reference"
+
+
+def judge_file(sample: Sample, course: TierProgress, native: bool) -> None:
+    """Read text, or a damaged model, which then runs if that is ``native``. Raises: Wrong."""
+    if isinstance(sample.ir, str):
+        with course.running(DAMAGED if sample.damaged else "interpreter"):
+            verdict = read_text(sample.ir.encode(errors="replace"))
+            course.checks.append("print and parse")
+    else:
+        assert isinstance(sample.ir, bytes)
+        with course.running(DAMAGED):
+            verdict = check_model(sample.ir, PLAIN_OPERATORS) if native else load_model(sample.ir)
+    if verdict.status == "wrong":
+        raise WrongSample(_status(verdict), f"{verdict.what}: {verdict.message}")
+    if sample.damaged:
+        course.fate = _FATES[verdict.status]
+    elif verdict.status == "refused":
+        raise WrongSample("failed", f"what was printed does not read: {verdict.message}")
+
+
+def _status(verdict: InputVerdict) -> Status:
+    if verdict.what == _DIFFERS:
+        return "mismatch"
+    return "broken" if verdict.what.startswith((*_BROKEN, "what was")) else "failed"

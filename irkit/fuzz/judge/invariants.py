@@ -1,0 +1,160 @@
+"""Promises that hold whatever is computed: text reads back, lowering is deterministic, passes do
+what they say, a pass that does nothing changes nothing.
+
+Every second case asks for one, by its number, so that all are asked for and cases stay quick.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from irkit.codegen import ENTER, compile_object, emit
+from irkit.core import same
+from irkit.debug import contracts, schedule_steps
+from irkit.fuzz.judge.checked_bounds import bounds_are_checked
+from irkit.fuzz.judge.loops import LoopCase, lesser_target, target_of
+from irkit.fuzz.judge.outcome import WrongSample
+from irkit.fuzz.malformed.checks.read_text import round_trip
+from irkit.ir import PrimFunc, parse, script
+from irkit.runtime import object_for, set_num_threads
+from irkit.schedule import ScheduleTrace
+from irkit.transform import define_pass
+
+_THREADS = 3
+
+
+@define_pass()
+def change_nothing(func: PrimFunc) -> PrimFunc:
+    """Give back what it is given."""
+    return func
+
+
+def prints_and_parses(case: LoopCase, number: int) -> None:
+    """Text of the function, as drawn and as lowered, reads back as the same."""
+    for func in (case.func, case.lowered):
+        wrong = round_trip(func)
+        if wrong:
+            raise WrongSample("broken", wrong)
+
+
+def passes_keep_their_word(case: LoopCase, number: int) -> None:
+    """A pass verifies, is truthful about what it changed, deterministic, idempotent if it says so,
+    switchable, keeps spans and its input."""
+    if not case.steps:
+        return
+    changed = [step for step in case.steps if step.changed] or case.steps
+    chosen = [changed[number % len(changed)]]
+    if case.about:
+        chosen = [step for step in case.steps if step.name == case.about]
+    for step in chosen:
+        p = next(p for _, p in case.sample.pipeline.placed if str(p) == step.pass_text)
+        broken = contracts(p, [step.before], hash_seeds=(), fires=0, samples=1)
+        if broken:
+            raise WrongSample("broken", str(broken[0]), p.name)
+
+
+def lowers_alike(case: LoopCase, number: int) -> None:
+    """Lowering again gives the same, and so does lowering what was printed."""
+    func = case.scheduled
+    for what, given in (("again", func), ("from text", parse(script(func)))):
+        steps = list(case.sample.pipeline.steps(given, verify=False))
+        pairs = list(zip(case.steps, steps, strict=True))
+        if pairs and not same(pairs[-1][0].after, pairs[-1][1].after):
+            named = next(a.name for a, b in pairs if not same(a.after, b.after))
+            raise WrongSample("broken", f"lowered {what}, it is another function", named)
+
+
+def does_nothing_anywhere(case: LoopCase, number: int) -> None:
+    """A pass that changes nothing, in each phase, changes nothing."""
+    pipeline = case.sample.pipeline
+    pipeline = pipeline.with_passes((each.number, change_nothing) for each in pipeline.phases)
+    func = case.scheduled
+    for step in pipeline.steps(func, verify=False):
+        assert isinstance(step.after, PrimFunc)
+        func = step.after
+        if step.changed and step.name == change_nothing.name:
+            raise WrongSample(
+                "broken", "a pass that gives back what it is given counts as a change"
+            )
+    if not same(func, case.lowered):
+        raise WrongSample(
+            "broken", "with a pass that does nothing in each phase, the result is another"
+        )
+
+
+def cached_is_fresh(case: LoopCase, number: int) -> None:
+    """An object file from the cache is the one that would be made, for another target too."""
+    target = target_of(0)
+    text = emit([case.lowered], target)
+    with _cache_folder():
+        object_for(text, target_of(1))
+        found = [object_for(text, target) for _ in range(2)]
+    if any(image != compile_object(text, target) for image in found):
+        raise WrongSample(
+            "broken", "the object file from the cache is not the one that is made afresh"
+        )
+
+
+def threads_agree(case: LoopCase, number: int) -> None:
+    """On several threads the numbers are the same."""
+    text = emit([case.lowered], target_of(0))
+    if ENTER not in text:
+        return
+    set_num_threads(_THREADS)
+    try:
+        case.run_native(text, target_of(0))
+    finally:
+        set_num_threads(1)
+
+
+def runs_otherwise(case: LoopCase, number: int) -> None:
+    """What is lowered half, or not at all, gives the same numbers on a processor that can do
+    less."""
+    number, later = divmod(number, 2)
+    at = number % len(case.steps) if later and case.steps else 0
+    func = case.steps[at].before if case.steps else case.lowered
+    assert isinstance(func, PrimFunc)
+    target = lesser_target()
+    case.run_native(emit([func], target), target, func)
+
+
+def replays(case: LoopCase, number: int) -> None:
+    """A schedule read back from JSON makes the same function."""
+    schedule = case.sample.schedule
+    if not schedule.steps:
+        return
+    func = case.func
+    for step in schedule_steps(func, ScheduleTrace.from_json(schedule.as_json())):
+        assert isinstance(step.after, PrimFunc)
+        func = step.after
+    if not same(func, case.scheduled):
+        raise WrongSample("broken", "the schedule read back from JSON makes another function")
+
+
+INVARIANTS: dict[str, Callable[[LoopCase, int], None]] = {
+    "print and parse": prints_and_parses,
+    "passes keep their word": passes_keep_their_word,
+    "lowers alike": lowers_alike,
+    "does nothing anywhere": does_nothing_anywhere,
+    "cached is fresh": cached_is_fresh,
+    "threads agree": threads_agree,
+    "schedule replays": replays,
+    "bounds are checked": bounds_are_checked,
+    "runs otherwise": runs_otherwise,
+}
+
+
+@contextmanager
+def _cache_folder() -> Generator[None]:
+    old = {name: os.environ.get(name) for name in ("IRKIT_CACHE", "IRKIT_CACHE_DIR")}
+    with tempfile.TemporaryDirectory(prefix="irkit-cache-") as folder:
+        os.environ |= {"IRKIT_CACHE": "1", "IRKIT_CACHE_DIR": folder}
+        try:
+            yield
+        finally:
+            for name, value in old.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value

@@ -1,0 +1,169 @@
+"""Say whether a sample is right: the one function that workers, tests and the search for smaller
+cases ask."""
+
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from irkit.core import IRKitError
+from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.judge.files import judge_file
+from irkit.fuzz.judge.invariants import INVARIANTS
+from irkit.fuzz.judge.loops import LoopCase
+from irkit.fuzz.judge.model_invariants import MODEL_INVARIANTS
+from irkit.fuzz.judge.models import ModelCase
+from irkit.fuzz.judge.outcome import Outcome, Status, WrongSample
+from irkit.fuzz.judge.progress import OnTier, TierProgress
+from irkit.ir import PrimFunc
+from irkit.schedule import PRIMITIVES
+from irkit.transform import PassFailed
+
+_EACH = "each pass"
+_BEFORE_PASSES = ("draw", "interpreter")
+_TRACEBACK = 4000
+
+
+def judge(
+    sample: Sample,
+    *,
+    thorough: bool = False,
+    native: bool = True,
+    promises: Sequence[str] = (),
+    number: int = 0,
+    about: str = "",
+    told: OnTier = lambda tier: None,
+) -> Outcome:
+    """Run a sample through the tiers, and say what is wrong with it.
+
+    A loop function runs in the interpreter, as drawn and as lowered, and twice as native code; all
+    must agree with NumPy. Text and damaged models are read, and must be refused in words or be what
+    they say. ``thorough`` runs what is there after each pass too, which is also done
+    where anything is wrong, to name the guilty pass. ``promises`` are names of ``INVARIANTS``, and
+    ``number`` chooses among what they could look at, unless it is ``about`` a pass. ``told`` hears
+    of each tier before it runs:
+    native code that is wrong may take this process with it, and without ``native`` none is run.
+    """
+    course = TierProgress(told)
+    if isinstance(sample.ir, str) or sample.damaged:
+        return _guarded(course, lambda: judge_file(sample, course, native)) or _right(course)
+    found, case = _case_of(sample, course)
+    if case is None:
+        assert found is not None
+        return found
+    found = _guarded(course, lambda: case.run(native=native))
+    if found is None:
+        case.about = about
+        found = _kept(case, promises, number)
+    if found is not None and (_is_named(found, case) or not found.is_finding):
+        return found
+    if thorough or found is not None:
+        found = _named(case, found)
+    return found or _right(course)
+
+
+def _is_named(found: Outcome, case: LoopCase | ModelCase) -> bool:
+    """Say whether nothing is left to be found out. Where a pass over graphs fails, one before it
+    may have left what it cannot read."""
+    if found.tier in _BEFORE_PASSES:
+        return True
+    return bool(found.named) and not (found.tier == "lower" and isinstance(case, ModelCase))
+
+
+def _case_of(
+    sample: Sample, course: TierProgress
+) -> tuple[Outcome | None, LoopCase | ModelCase | None]:
+    if isinstance(sample.ir, PrimFunc):
+        return None, LoopCase(sample, course)
+    made: list[ModelCase] = []
+    found = _guarded(course, lambda: made.append(ModelCase(sample, course)))
+    return found, made[0] if made else None
+
+
+def _kept(case: LoopCase | ModelCase, promises: Sequence[str], number: int) -> Outcome | None:
+    """Ask whether promises are kept; of models some."""
+    course = case.course
+
+    def ask() -> None:
+        with course.running("promises"):
+            for name in promises:
+                if isinstance(case, LoopCase):
+                    INVARIANTS[name](case, number)
+                elif name in MODEL_INVARIANTS:
+                    MODEL_INVARIANTS[name](case, number)
+                else:
+                    continue
+                course.checks.append(name)
+
+    return _guarded(course, ask) if promises else None
+
+
+def _named(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
+    """Run what is there after each pass, to name the one that is guilty."""
+    course = case.course
+
+    def each() -> None:
+        with course.running(_EACH):
+            case.after_each_pass()
+            if found is not None and isinstance(case, ModelCase):
+                case.kernels_after_each_pass()
+
+    again = _guarded(course, each)
+    if found is None or again is None:
+        return found or again
+    # What was seen first is the symptom; what is seen after each pass says whose it is.
+    return found.replace(named=again.named or found.named, tiers=again.tiers, seconds=again.seconds)
+
+
+def _guarded(course: TierProgress, run: Callable[[], object]) -> Outcome | None:
+    """Run a part of the judging; None if all is well."""
+    try:
+        run()
+    except WrongSample as wrong:
+        return _outcome(course, wrong.status, wrong.message, wrong.named)
+    except PassFailed as error:
+        status: Status = error.kind if error.kind in ("memory", "crash") else "failed"
+        return _outcome(course, status, str(error), error.name)
+    except MemoryError as error:
+        return _outcome(course, "memory", f"needs too much memory: {error}")
+    except IRKitError as error:
+        return _outcome(course, "failed", str(error))
+    except Exception as error:
+        return _outcome(course, "failed", explained(error))
+    return None
+
+
+def explained(error: Exception) -> str:
+    """Say what an exception is that nobody meant to raise, and where it comes from."""
+    text = "".join(traceback.format_exception(error))[-_TRACEBACK:]
+    return f"{type(error).__name__}: {error}\n{text}"
+
+
+def primitive_in(error: BaseException) -> str:
+    """Name the primitive that an exception went through first, as a step of a schedule is named;
+    nothing if it went through none."""
+    found: BaseException | None = error
+    while found is not None:
+        for frame, _ in traceback.walk_tb(found.__traceback__):
+            method: Any = PRIMITIVES.get(frame.f_code.co_name)
+            if method is not None and method.__wrapped__.__code__ is frame.f_code:
+                return f"sch.{frame.f_code.co_name}"
+        found = found.__cause__
+    return ""
+
+
+def _outcome(course: TierProgress, status: Status, message: str, named: str = "") -> Outcome:
+    return Outcome(
+        status,
+        course.tier,
+        named,
+        message,
+        tuple(course.seconds),
+        tuple(course.checks),
+        tuple(course.fired),
+        fate=course.fate,
+        seconds=dict(course.seconds),
+    )
+
+
+def _right(course: TierProgress) -> Outcome:
+    return _outcome(course, "ok", "").replace(tier="")

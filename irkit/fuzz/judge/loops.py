@@ -1,0 +1,160 @@
+"""Judge a loop function: NumPy, the interpreter before and after lowering, and native code twice.
+
+The fast way verifies once, at the end. The thorough way runs what is there after each pass, which
+names the guilty one.
+"""
+
+from functools import cache
+
+import msgspec
+
+from irkit.codegen import compile_object, emit, host_target, runnable
+from irkit.core import IRKitError, Target, count_nodes
+from irkit.debug import Flush, GuardedKernel, GuardedMemory, schedule_steps, scheduled_steps
+from irkit.debug.check.schedule_steps import SCHEDULE
+from irkit.debug.execution.executors import MAX_STEPS, PATIENCE
+from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.judge.agreement import ExpectedResults
+from irkit.fuzz.judge.outcome import WrongSample
+from irkit.fuzz.judge.progress import TierProgress
+from irkit.ir import Interpreted, PrimFunc, StepLimit, verify
+from irkit.transform import Step
+
+# Loops marked unrolled inside each other may become so much that LLVM takes minutes.
+_MOST_NODES = 30_000
+# Without SSE4.1 LLVM 22 itself is wrong: of 8 numbers of 16 bits that it widens to 64 it takes 4
+# twice.
+_LEFT_OUT = ("avx",)
+_FLUSH: tuple[Flush, Flush] = ("end", "start")
+
+
+class LoopCase:
+    """A loop function on its way through the tiers; ``about`` is a pass whose promises are looked
+    at, if it is to be one."""
+
+    def __init__(self, sample: Sample, course: TierProgress) -> None:
+        assert isinstance(sample.ir, PrimFunc)
+        self.sample, self.course = sample, course
+        self.func: PrimFunc = sample.ir
+        self.scheduled: PrimFunc = sample.ir
+        self.lowered: PrimFunc = sample.ir
+        self.steps: list[Step] = []
+        self.about = ""
+        self.reference = ExpectedResults(sample, sample.ir)
+
+    def run(self, *, native: bool = True) -> None:
+        """Run all tiers, or all but native code. Raises: Wrong."""
+        with self.course.running("interpreter"):
+            self._interpret_as_drawn()
+        with self.course.running("lower"):
+            self._lower()
+        with self.course.running("lowered"):
+            self.interpret(self.lowered)
+        if not native:
+            return
+        with self.course.running("O0"):
+            text = emit([self.lowered], target_of(3))
+            self.run_native(text, target_of(0))
+        with self.course.running("O3"):
+            self.run_native(text, target_of(3))
+
+    def _interpret_as_drawn(self) -> None:
+        engine = Interpreted(self.func)
+        for number, inputs in enumerate(self.sample.inputs):
+            args = inputs.copied()
+            try:
+                engine(*args, max_steps=MAX_STEPS)
+            except StepLimit as error:
+                raise WrongSample("invalid", f"it takes too long to interpret: {error}") from None
+            except IRKitError as error:
+                known = self.sample.sound or self.sample.expected[number] is not None
+                raise WrongSample("failed" if known else "invalid", str(error)) from None
+            why = self.reference.learn(number, args)
+            if why:
+                raise WrongSample("mismatch", f"the interpreter disagrees with NumPy: {why}")
+
+    def _lower(self) -> None:
+        schedule = self.sample.schedule
+        made = list(schedule_steps(self.func, schedule)) if schedule.steps else []
+        self.scheduled = _last(made, self.func)
+        apply = self.course.apply
+        self.steps = list(self.sample.pipeline.steps(self.scheduled, verify=False, apply=apply))
+        self.course.fired = [step.name for step in self.steps if step.changed]
+        self.lowered = _last(self.steps, self.scheduled)
+        if count_nodes(self.lowered) > _MOST_NODES:
+            raise WrongSample("invalid", "it became too large to be run in time")
+        problems = verify(self.lowered)
+        if problems:
+            raise WrongSample("failed", f"what was lowered does not verify: {problems[0]}")
+        for fact in self.sample.pipeline.gives:
+            for problem in fact.problems(self.lowered):
+                raise WrongSample(
+                    "failed", f"what was lowered does not hold {fact.name}: {problem}"
+                )
+
+    def interpret(self, func: PrimFunc, named: str = "") -> None:
+        """Interpret what was made of the function. Raises: Wrong."""
+        engine = Interpreted(func)
+        for number, inputs in enumerate(self.sample.inputs):
+            args = inputs.copied()
+            try:
+                engine(*args, max_steps=PATIENCE * MAX_STEPS)
+            except StepLimit as error:
+                raise WrongSample("failed", f"it does not end: {error}", named) from None
+            except IRKitError as error:
+                raise WrongSample("failed", str(error), named) from None
+            why = self.reference.disagreement(number, args)
+            if why:
+                raise WrongSample("mismatch", why, named)
+
+    def run_native(self, text: str, target: Target, func: PrimFunc | None = None) -> None:
+        """Compile LLVM IR, that of what was lowered or of another function, and run it amid guard
+        pages. Raises: Wrong."""
+        kernel = GuardedKernel(func or self.lowered, compile_object(text, target))
+        for number, inputs in enumerate(self.sample.inputs):
+            for flush in _FLUSH:
+                try:
+                    found = kernel(yard(), inputs.args, flush)
+                except IRKitError as error:
+                    raise WrongSample("failed", str(error)) from None
+                why = self.reference.disagreement(number, found)
+                if why:
+                    raise WrongSample("mismatch", f"native code: {why}")
+
+    def after_each_pass(self) -> None:
+        """Verify and interpret after each primitive and each pass. Raises: Wrong, with the name."""
+        steps = scheduled_steps(self.func, self.sample.schedule, self.sample.pipeline)
+        for step in steps:
+            if not step.changed:
+                continue
+            if step.phase != SCHEDULE:  # A primitive makes something new, even if it is alike.
+                before, after = step.scripts()
+                if before == after:
+                    said = "it says that it changed something, and the text is the same"
+                    raise WrongSample("broken", said, step.name)
+            assert isinstance(step.after, PrimFunc)
+            self.interpret(step.after, step.name)
+
+
+def _last(steps: list[Step], func: PrimFunc) -> PrimFunc:
+    after = steps[-1].after if steps else func
+    assert isinstance(after, PrimFunc)
+    return after
+
+
+@cache
+def target_of(level: int) -> Target:
+    return msgspec.structs.replace(runnable(Target()), opt_level=level)
+
+
+@cache
+def lesser_target() -> Target:
+    """Give this processor as it would be if it could do less."""
+    have = host_target().features
+    features = tuple(f"-{name}" for name in _LEFT_OUT if f"+{name}" in have)
+    return runnable(Target(features=features, opt_level=0))
+
+
+@cache
+def yard() -> GuardedMemory:
+    return GuardedMemory()

@@ -1,0 +1,100 @@
+"""FIXME Interpret a module, and give back all values of its graph by name, those of tuples as"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import IRModule
+from irkit.graph import (
+    GraphFunc,
+    MemoryPlan,
+    Tuple,
+    TupleGet,
+    Value,
+    arrays_of,
+    intermediates,
+    recorded_plan,
+    used_inside,
+)
+from irkit.transform import IR
+
+_Parts: TypeAlias = "Value | tuple[_Parts, ...]"
+"""What a value stands for: itself, or what it was put together from."""
+
+
+def main_graph(whole: IR) -> tuple[IRModule, GraphFunc]:
+    assert isinstance(whole, IRModule)
+    func = whole["main"]
+    assert isinstance(func, GraphFunc)
+    return whole, func
+
+
+def values_of(whole: IR, inputs: list[Any]) -> dict[str, Any]:
+    """Interpret a module, and give back all values of its graph by name, those of tuples as
+    tuples."""
+    module, func = main_graph(whole)
+    names = [value.name for value in (*func.params, *(b.var for b in func.body.bindings))]
+    with np.errstate(all="ignore"):
+        return dict(intermediates(module, inputs, names))
+
+
+def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
+    """Fill an arena as the plan says, binding by binding, with values that are known; name one that
+    is not in its place when it is used."""
+    func = main_graph(whole)[1]
+    plan = recorded_plan(func)
+    if plan is None:
+        return ""
+    arena = np.zeros(plan.size, np.uint8)
+    parts: dict[Value, _Parts] = {}
+    for bind in func.body.bindings:
+        needed = [
+            (part, *place)
+            for value in used_inside(bind.step)
+            for part in _leaves(parts.get(value, value))
+            for place in _places(part, known, plan)
+        ]
+        if isinstance(bind.step, Tuple):
+            parts[bind.var] = tuple(parts.get(item, item) for item in bind.step.items)
+        elif isinstance(bind.step, TupleGet) and isinstance(
+            kept := parts.get(bind.step.value), tuple
+        ):
+            parts[bind.var] = kept[bind.step.index]
+        else:
+            for begin, data in _places(bind.var, known, plan):
+                if begin < 0 or begin + len(data) > len(arena):
+                    return bind.var.name
+                arena[begin : begin + len(data)] = data
+        # A kernel reads while it writes, so operands must outlive the result's first byte.
+        for part, begin, data in needed:
+            if not np.array_equal(arena[begin : begin + len(data)], data):
+                return part.name
+    for part in _leaves(parts.get(func.body.result, ())):
+        for begin, data in _places(part, known, plan):
+            if not np.array_equal(arena[begin : begin + len(data)], data):
+                return part.name
+    return ""
+
+
+def _leaves(parts: _Parts) -> Iterator[Value]:
+    """List what tuples, also inside of each other, are made of."""
+    waiting = [parts]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += part[::-1]
+        else:
+            yield part
+
+
+def _places(
+    value: Value, known: Mapping[str, Any], plan: MemoryPlan
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    if value.name not in known:
+        return
+    for item, array in enumerate(arrays_of(known[value.name])):
+        slot = plan.slot(value.name, item)
+        if slot is not None:
+            yield slot.offset, np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)

@@ -1,0 +1,242 @@
+"""Judge a graph or an ONNX model: NumPy, the graph interpreter before and after the graph passes,
+and native code twice, with the memory plan.
+
+Arrays lie where the plan says, so there are no guard pages between them.
+"""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from irkit.codegen import compile_object, emit, emit_executor
+from irkit.core import IRKitError, IRModule, walk
+from irkit.debug import check
+from irkit.frontend.onnx import import_onnx
+from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.judge.agreement import apart
+from irkit.fuzz.judge.loops import target_of
+from irkit.fuzz.judge.memory_plan import overwritten, values_of
+from irkit.fuzz.judge.outcome import WrongSample
+from irkit.fuzz.judge.progress import TierProgress
+from irkit.graph import GRAPH_LEVEL, GraphFunc, arrays_of, interpret
+from irkit.ir import PrimFunc, Var
+from irkit.phases import DEFAULT, LEGALIZE, compile, for_target
+from irkit.runtime import Model
+from irkit.transform import IR, PassFailed, Pipeline, Step
+
+_LOWER, _PLAN = "lower-to-loops", "plan-memory"
+_NO_PASSES = Pipeline(GRAPH_LEVEL, ())
+
+
+class ModelCase:
+    """A model on its way through the tiers."""
+
+    def __init__(self, sample: Sample, course: TierProgress) -> None:
+        self.sample, self.course = sample, course
+        self.steps: list[Step] = []
+        self.about = ""
+        # As for native code, which is made of what comes out of it.
+        self.pipeline = for_target(sample.pipeline, target_of(3))
+        self.wanted: list[list[Any]] = []
+        with course.running("draw"):
+            try:
+                self.module = module_of(sample)
+            except IRKitError as error:
+                raise WrongSample("failed", f"the importer refuses it: {error}") from None
+        self.lowered = self.module
+
+    def run(self, *, native: bool = True) -> None:
+        """Run all tiers, or all but native code. Raises: Wrong."""
+        with self.course.running("interpreter"):
+            self._interpret_as_drawn()
+        with self.course.running("lower"):
+            after: IR = self.module
+            apply = self.course.apply
+            self.steps = list(self.pipeline.steps(self.module, verify=False, apply=apply))
+            for step in self.steps:
+                after = step.applied_to(after)
+            assert isinstance(after, IRModule)
+            self.lowered = after
+            self.course.fired = [step.name for step in self.steps if step.changed]
+        with self.course.running("lowered"):
+            self._look_at_lowered(after)
+        planned = {_LOWER, _PLAN} <= set(self.sample.pipeline.names)
+        if native and planned and _is_fixed(self.module):
+            with self.course.running("O3"):
+                model = _compiled(after)
+            with self.course.running("lowered"):  # Native code may write anywhere, unseen.
+                self.interpret(_with_kernels(after, model))
+            with self.course.running("O3"):
+                self._compare_native(model)
+            with self.course.running("O0"):
+                self._compare_native(_unoptimised(model))
+
+    def _interpret_as_drawn(self) -> None:
+        for number in range(len(self.sample.inputs)):
+            try:
+                found = self._results(self.module, number)
+            except IRKitError as error:
+                known = self.sample.expected[number] is not None
+                raise WrongSample("failed" if known else "invalid", str(error)) from None
+            expected = self.sample.expected[number]
+            self.wanted.append(list(found if expected is None else expected))
+            why = self._disagreement(number, found)
+            if why:
+                raise WrongSample("mismatch", f"the interpreter disagrees with NumPy: {why}")
+
+    def _results(self, program: IR, number: int) -> list[Any]:
+        assert isinstance(program, (IRModule, GraphFunc))
+        with np.errstate(all="ignore"):
+            result = interpret(program, self.sample.inputs[number].copied())
+        return [np.asarray(array) for array in arrays_of(result)]
+
+    def _disagreement(self, number: int, found: list[Any]) -> str:
+        wanted, allowed = self.wanted[number], self.sample.allowed[number]
+        if len(wanted) != len(found):
+            return f"there are {len(found)} results, expected {len(wanted)}"
+        for at, (a, b) in enumerate(zip(wanted, found, strict=True)):
+            limit = allowed[at] if allowed else None
+            why = apart(np.asarray(a), b, limit, signs=self.sample.zeros_have_signs)
+            if why:
+                return f"result {at}{why} (inputs: {self.sample.inputs[number].name})"
+        return ""
+
+    def interpret(self, program: IR, named: str = "") -> None:
+        """Interpret what was made of the model, its kernels too. Raises: Wrong."""
+        for number in range(len(self.sample.inputs)):
+            try:
+                found = self._results(program, number)
+            except IRKitError as error:
+                raise WrongSample("failed", str(error), named) from None
+            why = self._disagreement(number, found)
+            if why:
+                raise WrongSample("mismatch", why, named)
+
+    def _look_at_lowered(self, program: IR) -> None:
+        """Interpret what was made of the model, and ask whether each value is in its place when it
+        is needed: native code that writes into another, or beyond the arena, may do so unseen."""
+        if _PLAN not in self.sample.pipeline.names:
+            return self.interpret(program)
+        assert isinstance(program, IRModule)
+        main = program["main"]
+        assert isinstance(main, GraphFunc)
+        for number, inputs in enumerate(self.sample.inputs):
+            try:
+                known = values_of(program, inputs.copied())
+            except IRKitError as error:
+                raise WrongSample("failed", str(error)) from None
+            found = [np.asarray(array) for array in arrays_of(known[main.body.result.name])]
+            why = self._disagreement(number, found)
+            if why:
+                raise WrongSample("mismatch", why)
+            lost = overwritten(program, known)
+            if lost:
+                raise WrongSample(
+                    "failed", f"{lost!r} is not in its place when it is needed", _PLAN
+                )
+        return None
+
+    def _compare_native(self, model: Model) -> None:
+        for number, inputs in enumerate(self.sample.inputs):
+            names = [spec.name for spec in model.plan.inputs]
+            try:
+                found = model.run(dict(zip(names, inputs.copied(), strict=True)))
+            except IRKitError as error:
+                raise WrongSample("failed", str(error)) from None
+            why = self._disagreement(number, list(found.values()))
+            if why:
+                raise WrongSample("mismatch", f"native code: {why}")
+
+    def after_each_pass(self) -> None:
+        """Verify and interpret after each pass. Raises: Wrong, with the name."""
+        whole: IR = self.module
+        for step in self.sample.pipeline.steps(self.module):
+            whole = step.applied_to(whole)
+            if step.changed:
+                self.interpret(whole, step.name)
+
+    def kernels_after_each_pass(self) -> None:
+        """Lower as for native code; interpret the model after each pass, and its kernels after each
+        of theirs, with arguments of their own. Raises: Wrong, with the name; PassFailed."""
+        whole: IR = self.module
+        for step in self.pipeline.steps(self.module):
+            whole = step.applied_to(whole)
+            if step.changed:
+                self.interpret(whole, step.name)
+        assert isinstance(whole, IRModule)
+        for name, func in whole.functions.items():
+            if isinstance(func, PrimFunc):
+                _look_at_kernel(func.replace(name=name))
+
+
+def _look_at_kernel(func: PrimFunc) -> None:
+    steps, failure = list[Step](), None
+    try:
+        for step in DEFAULT.then(LEGALIZE).steps(func):
+            steps.append(step)
+    except PassFailed as error:
+        failure = error
+    for verdict in check(steps, native=False):
+        if verdict.status in ("differs", "failed"):
+            raise WrongSample("mismatch", f"{func.name}: {verdict}", verdict.name)
+    if failure is not None:
+        raise failure
+
+
+def _compiled(lowered: IR) -> Model:
+    assert isinstance(lowered, IRModule)
+    try:
+        return compile(lowered, target=target_of(3), graph_pipeline=_NO_PASSES, verify=False)
+    except IRKitError as error:
+        if isinstance(error, PassFailed):
+            raise
+        raise WrongSample("failed", str(error)) from None
+
+
+def _is_fixed(module: IRModule) -> bool:
+    """Say whether all extents are known: only such a model becomes native code."""
+    return not any(
+        isinstance(node, Var)
+        for func in module.functions.values()
+        if isinstance(func, GraphFunc)
+        for param in func.params
+        for node in walk(param.type)
+    )
+
+
+def _with_kernels(lowered: IR, model: Model) -> IR:
+    """Put the kernels of a model, as they were lowered for it, into the module it was made of."""
+    whole = lowered
+    for step in model.trace.steps:
+        whole = step.applied_to(whole)
+    return whole
+
+
+def _unoptimised(model: Model) -> Model:
+    """Compile the kernels of a model again, as they were lowered for it."""
+    target = target_of(0)
+    kernels = {step.function: step.after for step in model.trace.steps if step.function != "main"}
+    funcs = [kernels[name] for name in dict.fromkeys(call.kernel for call in model.plan.calls)]
+    texts = [emit([func], target) for func in funcs if isinstance(func, PrimFunc)]
+    texts.append(emit_executor(model.plan))
+    objects = tuple(compile_object(text, target) for text in texts)
+    return Model(msgspec.structs.replace(model.contents, objects=objects, target=target))
+
+
+def module_of(sample: Sample) -> IRModule:
+    """Give a graph as a module, importing what is ONNX. Raises: IRKitError for a bad model."""
+    match sample.ir:
+        case IRModule():
+            return sample.ir
+        case GraphFunc():
+            return IRModule({"main": sample.ir})
+        case bytes():
+            return import_onnx(sample.ir)
+        case _:
+            raise AssertionError(f"a {type(sample.ir).__name__} is no model")
+
+
+def is_model(program: object) -> bool:
+    """Say whether a program is a graph or an ONNX model."""
+    return isinstance(program, (GraphFunc, IRModule, bytes)) and not isinstance(program, str)

@@ -1,0 +1,110 @@
+"""Try many hostile files in a child process, and count what became of them."""
+
+import resource
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import msgspec
+
+from irkit.debug import Child, ChildDied, Limits
+from irkit.fuzz.malformed.checks.run_model import run_model
+from irkit.fuzz.malformed.checks.verdict import InputVerdict, Status
+from irkit.fuzz.malformed.inputs.onnx_seeds import onnx_seeds
+from irkit.fuzz.malformed.kinds import MalformedKind, check_malformed, malformed_case
+
+LIMITS = Limits(seconds=90.0, memory=2 << 30)
+"""Of a batch; one that takes longer is tried file by file."""
+_BATCH = 25
+_SHOWN = 5
+"""Examples of each outcome that are kept."""
+
+Attempt = Callable[[bytes], InputVerdict]
+"""What is done with a file in the child; a function of a module."""
+
+
+class Answers(msgspec.Struct, frozen=True):
+    """What a child found, and its peak memory (bytes)."""
+
+    found: list[InputVerdict]
+    peak: int
+
+
+def try_batch(kind: MalformedKind, numbers: Sequence[int], attempt: Attempt | None) -> Answers:
+    """Make files and try them, in this process."""
+    _warm_up(kind)
+    found = [_tried(kind, number, attempt) for number in numbers]
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Answers(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+
+
+@cache
+def _warm_up(kind: MalformedKind) -> None:
+    """Load what is loaded at first use: its time is that of no file."""
+    if kind == "onnx":
+        run_model(onnx_seeds()[0])
+    else:
+        malformed_case(kind, 0)
+
+
+def _tried(kind: MalformedKind, number: int, attempt: Attempt | None) -> InputVerdict:
+    data = malformed_case(kind, number)
+    return check_malformed(kind, data) if attempt is None else attempt(data)
+
+
+class Batches:
+    """Try files by number, and count what became of them; close it, or use it in a ``with``.
+
+    ``attempt`` takes the place of what is otherwise done with a file of this kind.
+    """
+
+    def __init__(
+        self, kind: MalformedKind, *, attempt: Attempt | None = None, limits: Limits = LIMITS
+    ) -> None:
+        self.kind, self.attempt = kind, attempt
+        self.counts: Counter[tuple[Status, str]] = Counter()
+        self.examples: dict[tuple[Status, str], list[tuple[int, InputVerdict]]] = {}
+        self.slowest: dict[Status, tuple[float, int]] = {}
+        self.peak = 0
+        self._child = Child(limits, env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
+
+    def __enter__(self) -> "Batches":
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        self._child.close()
+
+    @property
+    def wrong(self) -> int:
+        """Count the bugs."""
+        return sum(count for (status, _), count in self.counts.items() if status == "wrong")
+
+    def run(self, numbers: range) -> Iterator[tuple[int, InputVerdict]]:
+        """Try files, and give the verdict of each."""
+        for at in range(0, len(numbers), _BATCH):
+            batch = numbers[at : at + _BATCH]
+            for number, verdict in zip(batch, self._batch(batch), strict=True):
+                self._count(number, verdict)
+                yield number, verdict
+
+    def _batch(self, numbers: Sequence[int]) -> list[InputVerdict]:
+        """Try a batch; where it takes its process with it, each file by itself."""
+        try:
+            answers = self._child.call(try_batch, self.kind, numbers, self.attempt)
+        except ChildDied as error:
+            if len(numbers) == 1:
+                return [InputVerdict("wrong", error.kind, f"{error}\n{error.traceback}")]
+            return [found for number in numbers for found in self._batch([number])]
+        self.peak = max(self.peak, answers.peak)
+        return answers.found
+
+    def _count(self, number: int, verdict: InputVerdict) -> None:
+        key = verdict.status, verdict.what
+        self.counts[key] += 1
+        kept = self.examples.setdefault(key, [])
+        if len(kept) < _SHOWN:
+            kept.append((number, verdict))
+        self.slowest[verdict.status] = max(
+            self.slowest.get(verdict.status, (0.0, 0)), (verdict.seconds, number)
+        )

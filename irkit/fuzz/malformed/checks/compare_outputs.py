@@ -1,0 +1,104 @@
+"""Hold what a hostile model computed against onnx.reference, around what is known of that."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx.reference.op_run import OpRun
+
+from irkit.fuzz.forked_child import forked
+from irkit.fuzz.malformed.checks.run_model import Arrays, write_model
+from irkit.fuzz.malformed.checks.verdict import InputVerdict
+from irkit.fuzz.onnx_reference import reference_outputs
+
+_SECONDS = 10.0
+_CLOSE = 1e-4
+"""Error of f32 allowed, as a share of the largest number of the output."""
+
+
+def compare_outputs(
+    data: bytes, inputs: Arrays, outputs: Arrays, operators: Sequence[type[OpRun]] = ()
+) -> InputVerdict:
+    """Run a model with onnx.reference and compare. Where that fails, or gives another answer for a
+    model that the checker of onnx refuses, nothing can be said. ``operators`` take the place of
+    some that the reference has."""
+    with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+        path = str(write_model(data, Path(folder)))
+        try:
+            model = onnx.load(path, format="protobuf")  # pyright: ignore[reportUnknownMemberType]
+            with np.errstate(all="ignore"):
+                expected = reference_outputs(model, inputs, operators)
+        except Exception as error:  # It raises what it likes.
+            return InputVerdict(
+                "excluded", f"the reference fails: {type(error).__name__}", str(error)
+            )
+    wrong = _difference(outputs, expected)
+    if not wrong:
+        return InputVerdict("agrees", "onnx.reference")
+    for info in model.graph.output:
+        if not info.type.tensor_type.HasField(
+            "shape"
+        ):  # Ours may do without; the checker does not.
+            for extent in np.shape(expected[info.name]):
+                info.type.tensor_type.shape.dim.add(dim_value=extent)
+    try:
+        onnx.checker.check_model(model, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+    except Exception as error:
+        return InputVerdict("excluded", "the checker refuses it", f"{wrong}; {error}"[:500])
+    return InputVerdict("wrong", "differs from onnx.reference", wrong)
+
+
+def compare_in_fork(
+    data: bytes, inputs: Arrays, outputs: Arrays, operators: Sequence[type[OpRun]] = ()
+) -> InputVerdict:
+    """Compare in a fork of this process: the reference is not made for such models, and may crash
+    or not end, which says nothing of ours."""
+
+    def work() -> bytes:
+        return msgspec.msgpack.encode(compare_outputs(data, inputs, outputs, operators))
+
+    made, ended = forked(work, _SECONDS)
+    if not made:
+        return InputVerdict("excluded", f"the reference does not come back: {ended}")
+    return msgspec.msgpack.decode(made, type=InputVerdict)
+
+
+def _difference(outputs: Arrays, expected: Arrays) -> str:
+    """Say how outputs differ, or nothing."""
+    if set(outputs) != set(expected):
+        return f"outputs {sorted(outputs)} and {sorted(expected)}"
+    for name, got in outputs.items():
+        want = np.asarray(expected[name])
+        if got.shape != want.shape:
+            return f"output {name!r}: shape {got.shape} and {want.shape}"
+        if not _is_close(got, want):
+            return f"output {name!r}: {_few(got)} and {_few(want)}"
+    return ""
+
+
+def _few(array: NDArray[Any]) -> str:
+    return f"{array.dtype}{list(array.reshape(-1)[:6])}"
+
+
+def _is_close(got: NDArray[Any], want: NDArray[Any]) -> bool:
+    if got.dtype.kind in "iub":
+        return got.dtype == want.dtype and bool(np.array_equal(got, want))
+    if got.dtype != want.dtype and want.dtype != np.float64:
+        return False
+    with np.errstate(all="ignore"):
+        single = want.astype(got.dtype).astype(np.float64)
+        wide = got.astype(np.float64)
+        finite = np.isfinite(single)
+        scale = float(np.max(np.abs(single[finite]), initial=0.0))
+        share = _CLOSE if got.dtype.itemsize >= 4 else 0.02
+        close = np.abs(wide - single) <= share * scale + 1e-30
+        # What overflows on the way may be an infinity, or a NaN made of two; or the largest number,
+        # which Clip does not exceed by default, and f64 does.
+        largest = float(np.finfo(got.dtype).max) if got.dtype.kind == "f" else np.inf
+        beyond = ~finite & ~(np.abs(wide) < largest)
+    return bool(np.all(close | beyond))

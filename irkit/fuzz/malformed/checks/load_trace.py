@@ -1,0 +1,29 @@
+"""Load a hostile trace file; what the inspector makes of it is above this layer."""
+
+import re
+import tempfile
+from pathlib import Path
+
+from irkit.fuzz.malformed.checks.verdict import InputVerdict, verdict_of
+from irkit.graph import GRAPH_LEVEL
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import Trace
+
+_PLACES = re.compile(
+    r" at (?:class|value|node|module|step) \d|at `\$|\(byte \d+\)|truncated|Expected"
+    r"|is no trace|has version"
+)
+"""A row of a table, a path into the file, or what the whole of it is not."""
+
+
+def load_trace(data: bytes) -> InputVerdict:
+    """Load a trace file from bytes."""
+
+    def work() -> InputVerdict:
+        with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+            path = Path(folder) / "hostile.trace"
+            path.write_bytes(data)
+            made = Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL))
+        return InputVerdict("accepted", "steps" if len(made) else "empty")
+
+    return verdict_of(work, _PLACES)

@@ -1,0 +1,3 @@
+"""Malformed files.
+
+Reading order: byte_damage; onnx_seeds, onnx_cases; text_changes, text_cases; trace_cases."""

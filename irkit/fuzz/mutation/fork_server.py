@@ -1,0 +1,302 @@
+"""Try changed source in child processes, without a start from nothing for each.
+
+A nursery is a process that has imported everything and lowered the programs once. For each trial it
+forks; the child forgets the changed module and what is built on it, imports them anew with the
+changed source, and tries the programs. No file is written. A child that crashes or does not end
+takes nothing with it, and the pass it was in is known.
+"""
+
+import builtins
+import gc
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from irkit.core import IRKitError
+from irkit.fuzz.forked_child import end_some_time, end_with, listen
+from irkit.fuzz.mutation.coverage_probe import PROBE, PROBE_NAME
+from irkit.fuzz.mutation.dependents import dependents
+from irkit.fuzz.mutation.trials import check_programs
+from irkit.fuzz.mutation.trials import programs as cases_file
+from irkit.fuzz.mutation.trials.check_programs import TrialResult
+from irkit.fuzz.mutation.trials.messages import DigestOrder, Digests, FuzzOrder, FuzzResult
+
+MEMORY = 8 << 30
+_QUIET = 30.0
+"""Seconds that one case of a hunt may take."""
+_CASES_OF_A_CHILD = 2000
+"""Then another child goes on: what compiling leaves behind in LLVM adds up."""
+_HUNTED = "irkit.fuzz.mutation.trials.fuzz_until_found:fuzz_until_found"
+_SURVEYED = "irkit.fuzz.mutation.trials.digests:digest_cases"
+_TRIED = "irkit.fuzz.mutation.trials.check_programs:try_programs"
+"""What a child calls, imported anew with the changed module."""
+
+
+class TrialOrder(msgspec.Struct, frozen=True):
+    """What to try: a module with other source, on programs by name, in this order; and whether to
+    bisect what is found. With ``hunt``, samples are drawn and judged in place of the programs; with
+    ``survey``, drawn and lowered."""
+
+    module: str
+    source: str
+    cases: tuple[str, ...] = ()
+    seconds: float = 60.0
+    bisected: bool = False
+    hunt: FuzzOrder | None = None
+    survey: DigestOrder | None = None
+
+
+class ForkServer:
+    """A process that tries changed modules, one after the other; it starts when first needed.
+
+    ``number`` and ``count`` say which random programs are added to the fixed ones; a count of -1
+    means that there are no programs at all, as a hunt needs none.
+    """
+
+    def __init__(self, number: int = 0, count: int = 0) -> None:
+        self._numbers = (str(number), str(count))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "ForkServer":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: object, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes]":
+        """The process, which is started if there is none."""
+        if self._process is None:
+            # One thread: it will fork.
+            env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "irkit.fuzz.mutation.fork_server", *self._numbers],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=env,
+            )
+        return self._process
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._process is None:
+            return
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+        self._process = None
+
+    def try_out(self, order: TrialOrder) -> TrialResult:
+        """Try one changed module. Raises: IRKitError if the nursery itself is gone."""
+        return msgspec.json.decode(self._asked(order), type=TrialResult)
+
+    def hunt(self, order: TrialOrder) -> FuzzResult:
+        """Draw samples for one changed module; what ends the process is caught by a second one.
+
+        Raises: IRKitError if the nursery itself is gone.
+        """
+        assert order.hunt is not None
+        hunt, spent = order.hunt, 0.0
+        end = hunt.first + hunt.count
+        while spent < min(hunt.within, order.seconds):
+            part = replace(
+                hunt,
+                count=min(_CASES_OF_A_CHILD, end - hunt.first),
+                within=hunt.within - spent,
+                whole=hunt.whole - spent,
+            )
+            caught = self._hunted(replace(order, hunt=part, seconds=order.seconds - spent))
+            spent += caught.seconds
+            if caught.found or caught.cut or caught.number >= end:
+                return replace(caught, seconds=spent)
+            hunt = replace(hunt, first=caught.number)
+        return FuzzResult(number=hunt.first, seconds=spent, cut=True)
+
+    def _hunted(self, order: TrialOrder) -> FuzzResult:
+        """Hunt in one child, and in another one for what ends it."""
+        assert order.hunt is not None
+        caught = msgspec.json.decode(self._asked(order), type=FuzzResult)
+        if caught.tier or not caught.found:
+            return caught
+        again = replace(order.hunt, first=caught.number, count=1, apart=True)
+        left = max(order.seconds - caught.seconds, _QUIET)
+        apart = msgspec.json.decode(
+            self._asked(replace(order, hunt=again, seconds=left)), type=FuzzResult
+        )
+        if not apart.found or not apart.tier:  # It takes several cases, or cannot be had again.
+            over = FuzzResult(number=caught.number + 1, seconds=caught.seconds)
+            return over if caught.status == "hang" else caught
+        return replace(apart, seconds=caught.seconds)
+
+    def survey(self, order: TrialOrder) -> Digests:
+        """Draw and lower samples with one changed module; nothing if it does not end.
+
+        Raises: IRKitError if the nursery itself is gone.
+        """
+        return msgspec.json.decode(self._asked(order), type=Digests)
+
+    def _asked(self, order: TrialOrder) -> bytes:
+        process = self.process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(msgspec.json.encode(order) + b"\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = b""
+        if not line:
+            raise IRKitError("the process that tries changed passes has ended")
+        return line
+
+
+class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Import one module from other source."""
+
+    def __init__(self, module: str, source: str) -> None:
+        self.module, self.source = module, source
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self.module:
+            return None
+        return importlib.util.spec_from_loader(fullname, self)
+
+    def exec_module(self, module: ModuleType) -> None:
+        code = compile(self.source, f"<changed {self.module}>", "exec")
+        exec(code, module.__dict__)  # Our own source, with one change.
+
+
+def serve(number: int, count: int) -> None:
+    """Try what orders on standard input say; one line each, and one finding a line back."""
+    asks = os.getppid()
+    known = list[cases_file.TrialProgram]()
+    if count >= 0:
+        known += [*cases_file.fixed_programs(), *cases_file.random_programs(number, count)]
+    before = check_programs.prints_of(known)
+    for target in (_HUNTED, _SURVEYED, _TRIED):  # One that is not there is no fault of a change.
+        _imported(target)
+    dependents("", sys.modules)  # Reads every file once, and not in each child.
+    gc.freeze()
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    with suppress(BrokenPipeError):  # Who asked is gone.
+        for line in sys.stdin.buffer:
+            order = msgspec.json.decode(line, type=TrialOrder)
+            out.write(_forked(order, known, before, asks) + b"\n")
+            out.flush()
+
+
+def _forked(
+    order: TrialOrder,
+    known: list[cases_file.TrialProgram],
+    before: check_programs.Prints,
+    asks: int,
+) -> bytes:
+    started = time.perf_counter()
+    reading, writing = os.pipe()
+    nursery, child = os.getpid(), os.fork()
+    if child == 0:
+        end_with(nursery)
+        os.close(reading)
+        _in_child(order, known, before, writing)
+    os.close(writing)
+    quiet = _QUIET if order.hunt is not None or order.survey is not None else float("inf")
+    heard, ended = listen(reading, order.seconds, asks, quiet)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    lines = heard.split(b"\n")
+    seconds = time.perf_counter() - started
+    answers = [line for line in lines if line.startswith(b"{")]  # A hunt gives a first one soon.
+    if answers:
+        if order.hunt is not None or order.survey is not None:
+            return answers[-1]
+        found = msgspec.json.decode(answers[-1], type=TrialResult)
+        return msgspec.json.encode(replace(found, seconds=seconds))
+    last = lines[-2].decode() if len(lines) > 1 else ""
+    message = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
+    if order.survey is not None:
+        return msgspec.json.encode(Digests())
+    if order.hunt is not None:
+        number = int(last or order.hunt.first)
+        by = "crash" if ended else "hang"
+        return msgspec.json.encode(FuzzResult(by, number, message=message, seconds=seconds))
+    by = "crash" if ended else "timeout"
+    return msgspec.json.encode(TrialResult(by, last, message=message, seconds=seconds))
+
+
+def _in_child(
+    order: TrialOrder,
+    known: list[cases_file.TrialProgram],
+    before: check_programs.Prints,
+    pipe: int,
+) -> None:
+    def told(name: str) -> None:
+        os.write(pipe, f"{name}\n".encode())
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    end_some_time(order.seconds)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+    try:
+        chosen = [case for name in order.cases for case in known if case.name == name]
+        chosen += [case for case in known if case.name not in order.cases]
+        setattr(builtins, PROBE_NAME, PROBE)
+        sys.meta_path.insert(0, _Changed(order.module, order.source))
+        for name in dependents(order.module, sys.modules):
+            del sys.modules[name]
+        if order.hunt is not None:
+            found = _imported(_HUNTED)(order.hunt, told)
+        elif order.survey is not None:
+            found = _imported(_SURVEYED)(order.survey, told)
+        else:
+            found = _imported(_TRIED)(chosen, before, told, bisected=order.bisected)
+    except BaseException as error:  # Whatever the change made of it.
+        said = f"{type(error).__name__}: {error}"
+        found: TrialResult | FuzzResult | Digests = TrialResult("exception", message=said)
+        if order.hunt is not None:
+            found = FuzzResult("failed", tier="import", message=said)
+        elif order.survey is not None:
+            found = Digests()
+    os.write(pipe, msgspec.json.encode(found))
+    os._exit(0)
+
+
+def _imported(target: str) -> Callable[..., Any]:
+    """Import a function, written ``module:name``."""
+    module, name = target.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def source_of(module: str) -> str:
+    """Read the source of a module, which is no folder, without importing it."""
+    found = importlib.util.find_spec(module)
+    assert found is not None, f"there is no module {module}"
+    assert found.submodule_search_locations is None, f"{module} is a folder"
+    assert found.origin is not None
+    return Path(found.origin).read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), int(sys.argv[2]))

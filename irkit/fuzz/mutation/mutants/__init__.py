@@ -1,0 +1,3 @@
+"""Random changes to the source.
+
+Reading order: targets and families (which modules), sites (which nodes), mutant."""

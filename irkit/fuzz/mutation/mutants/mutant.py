@@ -1,0 +1,159 @@
+"""FIXME A module with one changed node; ``what`` shows the change, and ``source`` has it."""
+
+import ast
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, zip_longest
+from typing import TypeVar
+
+import msgspec
+
+from irkit.fuzz.mutation.coverage_probe import PROBE_NAME
+from irkit.fuzz.mutation.fork_server import source_of
+from irkit.fuzz.mutation.mutants.sites import Site, sites
+from irkit.fuzz.mutation.mutants.targets import MODULES
+
+_T = TypeVar("_T")
+_Node = ast.expr | ast.stmt
+
+
+class Mutant(msgspec.Struct, frozen=True):
+    """A module with one changed node; ``what`` shows the change, and ``source`` has it."""
+
+    module: str
+    line: int
+    what: str
+    source: str
+    site: Site
+
+
+def mutants(seed: int | str, count: int, modules: Sequence[str] = MODULES) -> Iterator[Mutant]:
+    """Draw mutants, no two alike; the same ones for the same ``seed``."""
+    rng = random.Random(seed)
+    known = [(module, site) for module in modules for site in sites(module)]
+    for module, site in rng.sample(known, min(count, len(known))):
+        yield _mutant(module, site)
+
+
+def mutants_by_turns(seed: int, count: int, families: Sequence[Sequence[str]]) -> Iterator[Mutant]:
+    """Draw mutants from each of several lists of modules in turn, so that a list of large ones has
+    no more than another."""
+    each = [mutants(f"{seed} {at}", count, modules) for at, modules in enumerate(families)]
+    turns = (found for turn in zip_longest(*each) for found in turn if found is not None)
+    yield from islice(turns, count)
+
+
+def _mutant(module: str, site: Site) -> Mutant:
+    tree, node, changed = _found(module, site)
+    around = _around(tree, node)
+    before = ast.unparse(around)
+    tree = ast.fix_missing_locations(_Replacement(node, changed).visit(tree))
+    after = ast.unparse(_shown(changed) if around is _shown(node) else around)
+    return Mutant(module, node.lineno, f"{before}  ->  {after}", ast.unparse(tree), site)
+
+
+def with_probe(mutant: Mutant) -> str:
+    """Give the source as it is, but with the place asked what it would give if it were changed;
+    empty if it cannot be asked. A call is not made twice, since it may change something."""
+    tree, node, _ = _found(mutant.module, mutant.site)
+    other_tree, other, changed = _found(mutant.module, mutant.site)
+    kept, asked = _around(tree, node), _around(other_tree, other)
+    asked = _shown(changed) if asked is _shown(other) else asked
+    if any(isinstance(inner, (ast.NamedExpr, ast.Yield, ast.Await)) for inner in ast.walk(kept)):
+        return ""
+    _Replacement(other, changed).visit(other_tree)
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    both = [kept] if isinstance(kept, ast.Call) else [kept, asked]
+    lambdas: list[ast.expr] = [ast.Lambda(nothing, each) for each in both]
+    probe = ast.Call(ast.Name(PROBE_NAME, ast.Load()), lambdas, [])
+    made = ast.fix_missing_locations(_Replacement(kept, probe).visit(tree))
+    try:
+        source = ast.unparse(made)
+        compile(source, mutant.module, "exec")
+    except (SyntaxError, ValueError):  # Such as in a pattern of match.
+        return ""
+    return source
+
+
+def as_it_is(module: str) -> str:
+    """Give the source of a module with its lines as those of its mutants are."""
+    return ast.unparse(ast.parse(source_of(module)))
+
+
+def _found(module: str, site: Site) -> tuple[ast.Module, _Node, _Node]:
+    """Find a node in a tree of its own, and make what takes its place."""
+    number, how = site
+    tree = ast.parse(source_of(module))
+    node = next(node for at, node in enumerate(ast.walk(tree)) if at == number)
+    assert isinstance(node, (ast.expr, ast.stmt))
+    return tree, node, _changed(node, how)
+
+
+def _shown(node: _Node) -> ast.expr:
+    """Give the expression that is changed."""
+    found = node.test if isinstance(node, (ast.If, ast.While)) else node
+    assert isinstance(found, ast.expr)
+    return found
+
+
+def _around(tree: ast.Module, node: _Node) -> ast.expr:
+    """Give the expression that is changed; of a constant what it stands in, since it says nothing
+    by itself."""
+    above = {id(below): each for each in ast.walk(tree) for below in ast.iter_child_nodes(each)}
+    found = _shown(node)
+    while isinstance(found, (ast.Constant, ast.UnaryOp, ast.Slice, ast.Tuple)) and (
+        isinstance(node, ast.Constant)
+    ):
+        upper = above[id(found)]
+        if not isinstance(upper, ast.expr):
+            break
+        found = upper
+    return found
+
+
+class _Replacement(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def _changed(node: _Node, how: str) -> _Node:
+    made = _copy(node)
+    match made:
+        case ast.BinOp() if how == "exchange":
+            made.left, made.right = made.right, made.left
+        case ast.BinOp():
+            setattr(made, "op", _named(how)())
+        case ast.Compare():
+            setattr(made, "ops", [_named(how)()])
+        case ast.BoolOp() if how == "last":
+            made.values = made.values[:-1]
+            return made if len(made.values) > 1 else made.values[0]
+        case ast.BoolOp():
+            setattr(made, "op", _named(how)())
+        case ast.UnaryOp():
+            return made.operand
+        case ast.If() | ast.IfExp() | ast.While() if how == "not":
+            made.test = ast.UnaryOp(ast.Not(), made.test)
+        case ast.If() | ast.IfExp():
+            made.test = ast.Constant(how == "true")
+        case ast.Constant(value=bool() as value):
+            made.value = not value
+        case ast.Constant(value=int() as value):
+            made.value = value + 1 if how == "more" else value - 1
+        case ast.Call():
+            made.args = made.args[::-1]
+        case _:
+            raise AssertionError(how)
+    return made
+
+
+def _copy(node: _T) -> _T:
+    cls: Callable[..., _T] = type(node)
+    return cls(**vars(node))
+
+
+def _named(name: str) -> Callable[[], ast.AST]:
+    return getattr(ast, name)

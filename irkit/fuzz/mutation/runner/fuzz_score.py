@@ -1,0 +1,65 @@
+"""FIXME Show each change: after how many cases it was found, how, and how small it became; or what
+is"""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from rich.table import Table
+
+from irkit.fuzz.mutation.runner.fuzz_runs import FuzzedChange
+from irkit.fuzz.mutation.trials.messages import SMALL
+
+_EQUIVALENCE = {
+    "means the same": "lower programs differently and mean the same",
+    "changes nothing": "give other values that change nothing",
+    "same value": "never give another value",
+    "never reached": "are never reached",
+}
+
+
+def fuzz_table(results: Sequence[FuzzedChange]) -> Table:
+    """Show each change: after how many cases it was found, how, and how small it became; or what is
+    to be thought of it."""
+    table = Table("change", "module", "cases", "s", "found by", "kind", "named", "right", "size")
+    for result in results:
+        caught = result.caught
+        mark = "" if caught.is_small else " !"
+        size = f"{caught.stages} {caught.steps} {caught.passes}{mark}"
+        nothing = "NOTHING" if result.weighed is None else str(result.weighed)
+        table.add_row(
+            result.name,
+            result.game.module.removeprefix("irkit."),
+            str(caught.number + 1) if caught.found else f"none of {caught.number}",
+            f"{caught.seconds:.1f}",
+            f"{caught.status} {caught.tier}" if caught.found else nothing,
+            caught.kind,
+            caught.named,
+            ("yes" if result.right else "NO") if caught.found else "",
+            size if caught.found else "",
+        )
+    return table
+
+
+def fuzz_score(results: Sequence[FuzzedChange]) -> str:
+    """Say how many were found, how soon, and how many became small with the right pass named; and
+    what is to be thought of the others."""
+    found = [result for result in results if result.caught.found]
+    text = f"{len(found)} of {len(results)} found"
+    if found:
+        cases = sorted(result.caught.number + 1 for result in found)
+        soon = sum(count <= 10_000 for count in cases)
+        text += (
+            f", {soon} within 10,000 cases; median {median(cases):.0f} cases and "
+            f"{median(r.caught.seconds for r in found):.1f} s; "
+            f"{sum(result.right for result in found)} with the right pass named; "
+            f"{sum(result.caught.is_small for result in found)} made as small as {SMALL[0]} "
+            f"stages, {SMALL[1]} schedule steps and {SMALL[2]} passes"
+        )
+    thought = Counter(result.weighed.status for result in results if result.weighed is not None)
+    if thought:
+        counted = ", ".join(
+            f"{count} {_EQUIVALENCE[what]}" for what, count in thought.most_common()
+        )
+        text += f"; not found and perhaps equivalent: {counted}"
+    return text

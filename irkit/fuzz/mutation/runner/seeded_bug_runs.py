@@ -1,0 +1,40 @@
+"""Plant each bug of the catalogue in a child process, and see whether the checks find it."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from irkit.fuzz.mutation.fork_server import ForkServer, TrialOrder, source_of
+from irkit.fuzz.mutation.seeded_bugs import CATALOGUE
+from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
+from irkit.fuzz.mutation.trials.check_programs import TrialResult
+
+
+class SeededBugResult(msgspec.Struct, frozen=True):
+    """What became of a planted bug."""
+
+    bug: SeededBug
+    finding: TrialResult
+
+    @property
+    def right(self) -> bool:
+        """Say whether the pass that was named is one of the guilty ones."""
+        return self.finding.found and self.finding.named in self.bug.guilty
+
+
+def try_seeded_bugs(
+    nursery: ForkServer, bugs: Iterable[SeededBug] = CATALOGUE, *, bisected: bool = False
+) -> Iterator[SeededBugResult]:
+    """Plant bugs, one at a time, and give each result as it comes; ``bisected`` says whether to
+    look for the guilty rewrites too.
+
+    Raises: IRKitError if the anchor of a bug is not in the source exactly once.
+    """
+    for bug in bugs:
+        yield SeededBugResult(bug, nursery.try_out(order_for(bug, bisected=bisected)))
+
+
+def order_for(bug: SeededBug, *, bisected: bool = False) -> TrialOrder:
+    """Write down what to try for a bug: its own program first."""
+    source = bug.planted_in(source_of(bug.module))
+    return TrialOrder(bug.module, source, (bug.case,), bisected=bisected)

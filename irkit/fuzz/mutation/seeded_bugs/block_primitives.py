@@ -1,0 +1,86 @@
+"""Bugs in the primitives that move computation and take it apart."""
+
+from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
+
+BLOCK_PRIMITIVES = (
+    SeededBug(
+        "a producer that computes one element too few",
+        "irkit.schedule.rewrite.regenerate:regenerate",
+        "reach.high - reach.low + 1\n",
+        "reach.high - reach.low\n",
+        ("compute-at",),
+        "MOVE",
+    ),
+    SeededBug(
+        "a producer moved behind its consumer",
+        "irkit.schedule.primitives.blocks.compute_at:_before_first_use",
+        "return seq(made, inner)",
+        "return seq(inner, made)",
+        ("compute-at",),
+        "MOVE",
+    ),
+    SeededBug(
+        "a block back at the root behind what reads it",
+        "irkit.schedule.primitives.blocks.compute_root:compute_root",
+        "body = seq(moved, top) if is_used(top, set(written)) else seq(top, moved)",
+        "body = seq(top, moved)",
+        ("compute-root",),
+        "MOVE",
+    ),
+    SeededBug(
+        "a consumer read forwards where it reads backwards",
+        "irkit.schedule.primitives.blocks.reverse_compute_at:_turned_around",
+        "low, high = -high, -low",
+        "low, high = low, high",
+        ("reverse-compute-at",),
+        "MOVE_TO_SUMS",
+    ),
+    SeededBug(
+        "a folded consumer that stores where its producer did",
+        "irkit.schedule.primitives.blocks.reverse_compute_inline:reverse_compute_inline",
+        "at = tuple(substitute(index, values) for index in store.indices)",
+        "at = made.indices",
+        ("reverse-compute-inline",),
+        "FOLD",
+    ),
+    SeededBug(
+        "partial results that start at the element's own start",
+        "irkit.schedule.analysis.combine:_identity",
+        "return 0 if operation is Add else 1",
+        "return 1 if operation is Add else 0",
+        ("rfactor",),
+        "FACTOR",
+    ),
+    SeededBug(
+        "a partial result that is started only where its first step runs",
+        "irkit.schedule.primitives.blocks.rfactor:_partial_block",
+        "if not _holds_at_first(func, part, parts)]",
+        "if not part.dtype.is_bool]",
+        ("rfactor",),
+        "FACTOR_OUTER",
+    ),
+    SeededBug(
+        "room that is filled with ones",
+        "irkit.schedule.primitives.blocks.pad_einsum:_padded",
+        "zero = const(0, source.dtype)",
+        "zero = const(1, source.dtype)",
+        ("pad-einsum",),
+        "PAD",
+    ),
+    SeededBug(
+        "an intrinsic put at the beginning of its buffers",
+        "irkit.schedule.primitives.blocks.tensorize:_after",
+        "return ramp(begin + index.base, index.stride, index.dtype.lanes)",
+        "return ramp(index.base, index.stride, index.dtype.lanes)",
+        ("tensorize",),
+        "PAD",
+    ),
+    SeededBug(
+        "padding filled after what lies inside",
+        "irkit.schedule.primitives.blocks.decompose_padding:decompose_padding",
+        "{loop: seq(filling, copy)}",
+        "{loop: seq(copy, filling)}",
+        ("decompose-padding",),
+        "UNPAD",
+    ),
+)

@@ -1,0 +1,86 @@
+"""Bugs in the passes over threads."""
+
+from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
+
+THREAD_PASSES = (
+    SeededBug(
+        "a barrier left out",
+        "irkit.passes.loop.support.thread_barriers:_BarrierFinder",
+        "            self.before[id(stmt)] = stmt.span\n",
+        "",
+        ("unify-thread-bindings", "thread-sync"),
+        "SIBLING_THREADS",
+    ),
+    SeededBug(
+        "a barrier left out between iterations",
+        "irkit.passes.loop.support.thread_barriers:_BarrierFinder",
+        "            self.before[id(loop.body)] = loop.span\n",
+        "            pass\n",
+        ("unify-thread-bindings", "thread-sync"),
+        "SIBLING_THREADS",
+    ),
+    SeededBug(
+        "one place for what every thread keeps",
+        "irkit.ir.threads.split:_Split",
+        "View(buffer, kept, _times(number, size), seq(), span=stmt.span)",
+        "View(buffer, kept, Const(0, I64), seq(), span=stmt.span)",
+        ("lower-thread-loops",),
+        "THREAD_MATMUL",
+    ),
+    SeededBug(
+        "a piece that reads a value as it is later",
+        "irkit.ir.threads.split:_Split",
+        "        if not any_node(let.value, Load):  # It can",
+        "        if True:  # It can",
+        ("lower-thread-loops",),
+        "KEPT_VALUES",
+    ),
+    SeededBug(
+        "thread variables bound by every piece",
+        "irkit.ir.threads.split:_Split",
+        "return fresh(stmt) if again else stmt",
+        "return stmt",
+        ("lower-thread-loops",),
+        "THREAD_TREE",
+    ),
+    SeededBug(
+        "sums of threads that start at one",
+        "irkit.passes.loop.threads.lower_cross_thread_reduction:_identity",
+        "const(0 if combiner is Add else 1, dtype)",
+        "const(1, dtype)",
+        ("lower-cross-thread-reduction",),
+        "CROSS_THREAD_SUMS",
+    ),
+    SeededBug(
+        "parts combined without their condition",
+        "irkit.passes.loop.threads.lower_cross_thread_reduction:_Reduction",
+        "guards = [] if self.block.predicate is None else [self.block.predicate]",
+        "guards = list[Expr]()",
+        ("lower-cross-thread-reduction",),
+        "CROSS_THREAD_SUMS",
+    ),
+    SeededBug(
+        "one memory for all virtual threads",
+        "irkit.passes.loop.threads.inject_virtual_threads:_Copies",
+        "for values in self.values[1:]:",
+        "for values in self.values[2:]:",
+        ("inject-virtual-threads",),
+        "VTHREAD_MATMUL",
+    ),
+    SeededBug(
+        "a sibling that keeps a variable of its own",
+        "irkit.passes.loop.threads.unify_thread_bindings:_Launch",
+        "        if loop is not launch:\n",
+        "        if loop is launch:\n",
+        ("unify-thread-bindings",),
+        "SIBLING_THREADS",
+    ),
+    SeededBug(
+        "shared memory shrunk to what one thread touches",
+        "irkit.passes.loop.storage.compact_buffers:_touched",
+        "bound_inside(allocate.body) | threads",
+        "bound_inside(allocate.body)",
+        ("compact-buffers",),
+        "COOPERATIVE_MATMUL",
+    ),
+)

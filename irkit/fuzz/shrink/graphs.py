@@ -1,0 +1,170 @@
+"""Make a graph smaller: end it sooner, or begin it later, with what was computed there as input, or
+put a side of a branch, or what a function does, in its place."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+
+from irkit.core import IRKitError, IRModule, fresh, substitute
+from irkit.debug import InputSet
+from irkit.fuzz.generators.graphs.graph_samples import graph_results
+from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.graph import (
+    Apply,
+    Bind,
+    Body,
+    Constant,
+    GraphFunc,
+    GraphStep,
+    Lambda,
+    TensorType,
+    TupleType,
+    Value,
+    bodies,
+    flatten_lets,
+    intermediates,
+    used_inside,
+    verify,
+)
+
+_GENEROUS = 1000.0
+# Nobody chose the numbers that a graph begins with: other rounding must not pass for the fault.
+_MORE = 16.0
+
+
+def smaller_graphs(sample: Sample) -> Iterator[Sample]:
+    """List samples with less of a graph, the smallest first."""
+    func = _graph_of(sample)
+    if func is None:
+        return
+    bindings = func.body.bindings
+    for opened in _opened(func):
+        yield from _tried(sample, opened, (), opened.body.result, any_size=True)
+    for bind in bindings:
+        if isinstance(bind.var.type, TensorType) and not isinstance(bind.step, Constant):
+            yield from _tried(sample, func, (), bind.var)
+    for at in reversed(range(len(bindings))):
+        bind = bindings[at]
+        if isinstance(bind.var.type, TensorType) and bind.var is not func.body.result:
+            yield from _tried(sample, func, (bind,), func.body.result)
+
+
+def _graph_of(sample: Sample) -> GraphFunc | None:
+    if isinstance(sample.ir, GraphFunc):
+        return sample.ir
+    if isinstance(sample.ir, IRModule) and list(sample.ir.functions) == ["main"]:
+        (func,) = sample.ir.functions.values()
+        return func if isinstance(func, GraphFunc) else None
+    return None
+
+
+def _opened(func: GraphFunc) -> Iterator[GraphFunc]:
+    """List graphs with one body less inside."""
+    codes = {bind.var: bind.step for bind in func.body.bindings if isinstance(bind.step, Lambda)}
+    for at, bind in enumerate(func.body.bindings):
+        for body in _bodies(bind.step, codes):
+            binds = list(func.body.bindings)
+            binds[at] = bind.replace(step=body)
+            yield flatten_lets(func.replace(body=func.body.replace(bindings=tuple(binds))))
+
+
+def _bodies(step: GraphStep, codes: Mapping[Value, Lambda]) -> tuple[Body, ...]:
+    """List what may stand in the place of a step."""
+    if isinstance(step, Apply) and step.callee in codes:
+        code = codes[step.callee]
+        made = fresh(substitute(code.body, dict(zip(code.params, step.args, strict=True))))
+        return (made,)
+    return () if isinstance(step, Lambda) else bodies(step)
+
+
+def _tried(
+    sample: Sample,
+    func: GraphFunc,
+    given: tuple[Bind, ...],
+    result: Value,
+    *,
+    any_size: bool = False,
+) -> Iterator[Sample]:
+    """Give the graph up to a result, with some values taken as inputs; nothing if it cannot be."""
+    known = {bind.var for bind in given}
+    needed, kept = {result}, list[Bind]()
+    for bind in reversed(func.body.bindings):
+        if bind.var in needed and bind.var not in known:
+            kept.append(bind)
+            needed.update(used_inside(bind.step))
+    if len(kept) >= len(func.body.bindings) and not given and not any_size:
+        return
+    new = tuple(bind.var for bind in given if bind.var in needed)
+    params = tuple(param for param in func.params if param in needed)
+    made = func.replace(params=(*params, *new), body=Body(tuple(reversed(kept)), result))
+    try:
+        inputs = [_inputs(func, each, params, new) for each in sample.inputs]
+    except IRKitError:
+        return
+    if verify(made):
+        return
+    told = [_told(made, each, *was) for each, was in zip(inputs, _told_before(sample), strict=True)]
+    yield msgspec.structs.replace(
+        sample,
+        kind="graphs",
+        ir=made,
+        inputs=tuple(inputs),
+        expected=tuple(expected for expected, _ in told),
+        allowed=tuple(allowed for _, allowed in told),
+    )
+
+
+_Told: TypeAlias = tuple["tuple[Array, ...] | None", tuple[Allowed, ...]]
+
+
+def _told_before(sample: Sample) -> list[_Told]:
+    return list(zip(sample.expected, sample.allowed, strict=True))
+
+
+def _told(
+    func: GraphFunc,
+    inputs: InputSet,
+    expected: tuple[Array, ...] | None,
+    allowed: tuple[Allowed, ...],
+) -> _Told:
+    """Say what must come out: what NumPy computes, if it said so of the whole, or else what the
+    graph itself does."""
+    if expected is not None and inputs.rung in ("whole numbers", "fractions"):
+        with suppress(Unusable):
+            found, limits = graph_results(func, inputs, whole=inputs.rung == "whole numbers")
+            return found, tuple(None if each is None else each * _MORE for each in limits)
+    return None, _limits(expected, allowed) * _count(func.body.result)
+
+
+def _count(result: Value) -> int:
+    """Count the tensors of a result."""
+    found, waiting = 0, [result.type]
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, TupleType):
+            waiting += kind.items
+        else:
+            found += 1
+    return found
+
+
+def _limits(expected: object, allowed: tuple[Allowed, ...]) -> tuple[Allowed]:
+    """Allow any element of another result what the worst was allowed before; much more if that was
+    for what NumPy computed: nobody knows how far rounding takes this one, and it must not pass for
+    the fault."""
+    limits = [float(np.max(each, initial=0.0)) for each in allowed if each is not None]
+    return (np.array(max(limits) * (1.0 if expected is None else _GENEROUS)) if limits else None,)
+
+
+def _inputs(
+    func: GraphFunc, given: InputSet, params: tuple[Value, ...], new: tuple[Value, ...]
+) -> InputSet:
+    values = dict(zip(func.params, given.args, strict=True))
+    if new:
+        with np.errstate(all="ignore"):
+            found = intermediates(func, given.copied(), [var.name for var in new])
+        values.update({var: np.array(found[var.name], order="C") for var in new})
+    return InputSet(given.name, given.rung, tuple(values[var] for var in (*params, *new)))

@@ -1,0 +1,209 @@
+"""Make a sample that is wrong small: other choices, fewer passes, then less of the program.
+
+First the choices that it was drawn by are made fewer and lower, which works for each kind. Then
+passes are left out, and what is a loop function is taken apart by :func:`irkit.debug.reduce`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+import msgspec
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+
+from irkit.core import IRKitError, IRModule, walk
+from irkit.debug import FailingCase, InputSet, reduce
+from irkit.fuzz.generators.sample import Sample, Unusable
+from irkit.fuzz.judge.outcome import Outcome
+from irkit.fuzz.shrink.choices import Choices, shrink_choices
+from irkit.fuzz.shrink.forked_judge import Judge
+from irkit.fuzz.shrink.graphs import smaller_graphs
+from irkit.fuzz.shrink.models import smaller_models
+from irkit.fuzz.shrink.texts import shorter_texts
+from irkit.graph import Bind, GraphFunc, GraphIf, Invoke, Op
+from irkit.ir import Block, PrimFunc
+from irkit.transform import Pipeline
+
+SECONDS = 20.0
+CANDIDATES = 3_000
+Redraw = Callable[[Choices], Sample]
+
+
+class SmallSample(msgspec.Struct, frozen=True, eq=False):
+    """The smallest sample that was found, what is wrong with it, and its size: ``stages`` are
+    blocks, or operators of a graph or a model. ``tried`` counts candidates."""
+
+    sample: Sample
+    outcome: Outcome
+    stages: int
+    steps: int
+    passes: int
+    tried: int
+
+
+def make_small(
+    sample: Sample,
+    outcome: Outcome,
+    judged: Judge,
+    *,
+    choices: Choices = (),
+    redraw: Redraw | None = None,
+    seconds: float = SECONDS,
+) -> SmallSample:
+    """Make a sample small, while what is wrong with it stays the same, as far as can be seen.
+
+    ``judged`` says what is wrong with a candidate; it must come back from all that they do. With
+    ``redraw`` samples are drawn anew, of fewer ``choices``. Each of the four searches takes at
+    most ``seconds``.
+    """
+    search = _SampleSearch(sample, outcome, judged)
+    if redraw is not None and choices:
+        drawn = redraw  # Bound once, for the checker.
+
+        def holds(made: Choices) -> bool:
+            try:
+                return search.takes(drawn(made))
+            except (Unusable, IRKitError):
+                return False
+
+        shrink_choices(choices, holds, seconds=seconds, candidates=CANDIDATES)
+    is_file = sample.damaged or isinstance(sample.ir, str)
+    if sample.damaged:
+        search.cut(shorter_texts, seconds)
+    elif not is_file:
+        search.leave_out_passes(seconds)
+    if isinstance(search.best.ir, PrimFunc) and search.best.inputs:
+        search.take_apart(seconds)
+    elif not is_file:
+        is_model = isinstance(search.best.ir, bytes)
+        search.cut(smaller_models if is_model else smaller_graphs, seconds)
+    best = search.best
+    return SmallSample(
+        best,
+        search.outcome,
+        _stages(best),
+        sum(not each.primitive.startswith("get_") for each in best.schedule.steps),
+        0 if is_file else len(best.pipeline.placed),
+        search.tried,
+    )
+
+
+class _SampleSearch:
+    def __init__(self, sample: Sample, outcome: Outcome, judged: Judge) -> None:
+        self.wanted = self.outcome = outcome
+        self.best, self.judged, self.tried = sample, judged, 0
+
+    def takes(self, sample: Sample) -> bool:
+        """Keep a sample as the best if the same is wrong with it."""
+        self.tried += 1
+        found = self.judged(sample)
+        if not _is_like(self.wanted, found):
+            return False
+        self.best, self.outcome = sample, found
+        return True
+
+    def leave_out_passes(self, seconds: float) -> None:
+        """Leave out passes that are not needed: all at once, then fewer, the last ones first."""
+        end = monotonic() + seconds
+        size = len(self.best.pipeline.placed)
+        while size:
+            names = [p.name for _, p in self.best.pipeline.placed]
+            for at in range(len(names), 0, -size):
+                chunk = names[max(0, at - size) : at]
+                pipeline = _without(self.best.pipeline, chunk)
+                if pipeline is not None and monotonic() < end:
+                    self.takes(msgspec.structs.replace(self.best, pipeline=pipeline))
+            size //= 2
+
+    def cut(self, smaller: Callable[[Sample], Iterator[Sample]], seconds: float) -> None:
+        """Take the first smaller graph, model or text that is wrong in the same way, as often as
+        there is one."""
+        end, before = monotonic() + seconds, None
+        while self.best is not before and monotonic() < end:
+            before = self.best
+            for made in smaller(before):
+                if monotonic() >= end or self.takes(made):
+                    break
+
+    def take_apart(self, seconds: float) -> None:
+        """Take statements, loops and numbers out of a loop function, and steps out of its
+        schedule, with one set of inputs.
+
+        What is left is compared bit for bit, so numbers that may be off are left alone: other
+        rounding would pass for the fault.
+        """
+        for inputs, allowed in zip(self.best.inputs, self.best.allowed, strict=True):
+            if self.wanted.status == "mismatch" and any(each is not None for each in allowed):
+                continue
+            assert isinstance(self.best.ir, PrimFunc)
+            names = [param.name for param in self.best.ir.params]
+            given = dict(zip(names, map(np.asarray, inputs.args), strict=True))
+            case = FailingCase(self.best.ir, self.best.pipeline, given, self.best.schedule)
+            if not self.holds(case):
+                continue  # Another set shows it, or only what NumPy says of the program.
+            try:
+                reduce(case, self.holds, seconds=seconds, candidates=CANDIDATES)
+            except IRKitError:
+                continue
+            return
+
+    def holds(self, case: FailingCase) -> bool:
+        """Say whether the same is wrong with a case."""
+        return self.takes(_sample_of(case, self.best))
+
+
+def _sample_of(case: FailingCase, like: Sample) -> Sample:
+    args: list[Any] = case.args
+    return Sample(
+        like.kind,
+        case.func,
+        case.pipeline,
+        case.schedule,
+        (InputSet("reduced", "given", tuple(args)),),
+        (None,),
+        ((),),
+        zeros_have_signs=like.zeros_have_signs,
+    )
+
+
+def _is_like(wanted: Outcome, found: Outcome) -> bool:
+    """Say whether two outcomes are of the same fault, as far as can be seen."""
+    if not found.is_finding or wanted.status != found.status:
+        return False
+    if wanted.named or found.named:
+        return wanted.named == found.named
+    return wanted.tier == found.tier
+
+
+def _without(pipeline: Pipeline, names: Sequence[str]) -> Pipeline | None:
+    """Leave out what can be left out; None if that is nothing, since another pass needs what it
+    gives."""
+    left = pipeline
+    for name in reversed(names):
+        with suppress(IRKitError):
+            left = left.without(name)
+    return None if left is pipeline else left
+
+
+def _stages(sample: Sample) -> int:
+    if isinstance(sample.ir, PrimFunc):
+        blocks = sum(1 for _ in walk(sample.ir, on=Block))
+        return blocks or 1
+    graphs = sample.ir.functions.values() if isinstance(sample.ir, IRModule) else (sample.ir,)
+    found = [each for each in graphs if isinstance(each, GraphFunc)]
+    if found:
+        steps = (bind.step for each in found for bind in walk(each.body, on=Bind))
+        return sum(isinstance(step, (Op, Invoke, GraphIf)) for step in steps) or 1
+    if isinstance(sample.ir, bytes):
+        return _nodes(sample.ir)
+    return 1
+
+
+def _nodes(data: bytes) -> int:
+    try:
+        return len(onnx.load_model_from_string(data).graph.node) or 1
+    except DecodeError:
+        return 1

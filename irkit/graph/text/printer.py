@@ -1,0 +1,237 @@
+"""Print graph functions as Python syntax that ``parse`` reads back: ``same(parse(script(f)), f)``.
+
+A lambda is a nested ``def`` under ``@function``; bodies of ``if`` and of nested lets end with a
+line that gives their result to the name they are bound to. Spans are not printed.
+"""
+
+from typing import NamedTuple
+
+from irkit.core import Attrs, IRKitError, Listing, Node, Span, print_function, symbols_bound
+from irkit.graph.function import GraphFunc
+from irkit.graph.nodes import (
+    Apply,
+    Bind,
+    Body,
+    Constant,
+    GraphIf,
+    GraphStep,
+    Invoke,
+    Lambda,
+    Op,
+    Tuple,
+    TupleGet,
+    Value,
+)
+from irkit.graph.ops import OPS
+from irkit.graph.text.type_printer import constant_text, sequence, type_text
+from irkit.graph.types import FuncType, TensorType, TupleType, Type
+from irkit.ir import (
+    I64,
+    Expr,
+    ExprPrinter,
+    Names,
+    Printed,
+    Var,
+    is_printable,
+    mangled,
+    options_text,
+    quoted,
+)
+
+STEP = "    "
+WIDTH = 100
+RESERVED = frozenset({"call", "apply", "op", "constant", "func"})
+
+
+def script(func: GraphFunc, *, names: Names | None = None) -> str:
+    """Print a graph function. ``names`` is the table of a trace: what was printed before keeps its
+    name."""
+    return "\n".join(_printed(func, names if names is not None else Names()).lines) + "\n"
+
+
+print_function.register(GraphFunc, script)
+
+
+def listing(func: GraphFunc, *, names: Names | None = None) -> Listing:
+    """Print a graph function as lines, and say on which each binding and its step begin."""
+    printer = _printed(func, names if names is not None else Names())
+    return Listing(printer.lines, printer.starts)
+
+
+def symbols_in_order(func: GraphFunc, memo: object = None) -> list[Node]:
+    """List what a function introduces, in the order in which names are given; nothing is kept."""
+    return [*func.params, *dimension_vars(func), *symbols_bound(func.body)]
+
+
+def _printed(func: GraphFunc, table: Names) -> "_Printer":
+    dims = dimension_vars(func)
+    printer = _Printer(table.choose(symbols_in_order(func)), func.span)
+    printer.title(func, dims)
+    printer.starts[id(func)] = len(printer.lines) + 1
+    printer.header("def", func.name, func.params, "")
+    printer.run(func.body, f"return {printer.name(func.body.result)}")
+    return printer
+
+
+def dimension_vars(func: GraphFunc) -> tuple[Var, ...]:
+    """List the variables that stand alone as a dimension of a parameter, in order."""
+    found: dict[Var, None] = {}
+    for value in func.params:
+        found.update((dim, None) for dim in standing_alone(value.type))
+    return tuple(found)
+
+
+def standing_alone(kind: Type) -> list[Var]:
+    """List the variables that are whole dimensions in a type, in text order."""
+    found: list[Var] = []
+    stack = [kind]
+    while stack:
+        match stack.pop():
+            case TensorType(shape):
+                found += [dim for dim in shape if isinstance(dim, Var)]
+            case TupleType(items):
+                stack.extend(reversed(items))
+            case FuncType(params, result):
+                stack += [result, *reversed(params)]
+            case _:
+                pass
+    return found
+
+
+class BodyEnd(NamedTuple):
+    """The line that ends a body which is no function."""
+
+    var: Value
+    result: Value
+
+
+class _Printer:
+    """Collect the lines of one function; bindings and closing lines wait on a stack."""
+
+    def __init__(self, printed: Printed, span: Span | None) -> None:
+        self.exprs = ExprPrinter(printed)
+        self.span = span
+        self.lines: list[str] = []
+        self.starts: dict[int, int] = {}
+        self._stack: list[tuple[Bind | BodyEnd | str, str]] = []
+
+    def name(self, symbol: Node) -> str:
+        return self.exprs.name(symbol)
+
+    def typed(self, value: Value, indent: str | None = None) -> str:
+        """Write name and type; in a body, what is too deep for one line goes on lines before."""
+
+        def extent(dim: Expr) -> str:
+            lines, text = self.exprs.with_lines(dim)
+            if lines and indent is None:
+                raise IRKitError(
+                    f"a dimension of {value.name!r} is too deep for a signature",
+                    span=self.span,
+                    hint="Simplify it: a signature has one line for a parameter.",
+                )
+            self.lines += [f"{indent}{line}" for line in lines]
+            return text
+
+        return f"{self.name(value)}: {type_text(value.type, extent)}"
+
+    def title(self, func: GraphFunc, dims: tuple[Var, ...]) -> None:
+        """Print the decorators of a function; each attribute has a line of its own."""
+        self.lines += [f"@attrs({options_text((pair,))})" for pair in func.attrs]
+        if not is_printable(func.name):
+            self.lines.append(f"@name({quoted(func.name)})")
+        for symbol in (*func.params, *dims):
+            known = str(getattr(symbol, "name"))
+            if not is_printable(known):
+                self.lines.append(f"@names({self.name(symbol)}={quoted(known)})")
+        for dim in dims:
+            if dim.dtype != I64:
+                self.lines.append(f"@types({self.name(dim)}={dim.dtype})")
+
+    def header(self, word: str, name: str, params: tuple[Value, ...], indent: str) -> None:
+        """Print a signature on one line if it fits, else a parameter a line."""
+        parts = [self.typed(param) for param in params]
+        start = f"{indent}{word} {name if is_printable(name) else mangled(name)}("
+        short = f"{start}{', '.join(parts)}):"
+        if len(short) <= WIDTH or not parts:
+            self.lines.append(short)
+        else:
+            self.lines += [start, *(f"{indent}{STEP}{part}," for part in parts), f"{indent}):"]
+
+    def run(self, body: Body, ending: str) -> None:
+        """Print a body and all below it."""
+        stack = self._stack
+        self._open(body, ending, STEP)
+        while stack:
+            item, indent = stack.pop()
+            match item:
+                case str():
+                    self.lines.append(indent + item)
+                case BodyEnd(var, result):
+                    text = f"{self.typed(var, indent)} = {self.name(result)}"
+                    self.lines.append(indent + text)
+                case _:
+                    self._bind(item, indent)
+
+    def _open(self, body: Body, ending: "str | BodyEnd", indent: str) -> None:
+        self._stack.append((ending, indent))
+        self._stack.extend((bind, indent) for bind in reversed(body.bindings))
+
+    def _bind(self, bind: Bind, indent: str) -> None:
+        step, var = bind.step, bind.var
+        self.starts[id(bind)] = self.starts[id(step)] = len(self.lines) + 1
+        self._original(var, indent)
+        match step:
+            case Lambda():
+                self._lambda(step, var, indent)
+            case GraphIf(cond, then, otherwise):
+                self.lines.append(f"{indent}if {self.name(cond)}:")
+                self._open(otherwise, BodyEnd(var, otherwise.result), indent + STEP)
+                self._stack.append(("else:", indent))
+                self._open(then, BodyEnd(var, then.result), indent + STEP)
+            case Body():
+                self.lines.append(f"{indent}with let():")
+                self._open(step, BodyEnd(var, step.result), indent + STEP)
+            case _:
+                self.lines.append(f"{indent}{self.typed(var, indent)} = {self._step(step)}")
+
+    def _original(self, value: Value, indent: str) -> None:
+        """Print the name that a value has in the IR beside a mangled one."""
+        if not is_printable(value.name):
+            self.lines.append(f"{indent}names({self.name(value)}={quoted(value.name)})")
+
+    def _lambda(self, step: Lambda, var: Value, indent: str) -> None:
+        for param in step.params:
+            self._original(param, indent)
+        self.lines.append(f"{indent}@function({options_text(step.attrs)})")
+        self.header("def", self.name(var), step.params, indent)
+        self._open(step.body, f"return {self.name(step.body.result)}", indent + STEP)
+
+    def _step(self, step: GraphStep) -> str:
+        match step:
+            case Op(name, args, attrs):
+                if name in OPS:
+                    return f"{name}({self._arguments(args, attrs)})"
+                return f"op({quoted(name)}{self._more(args, attrs)})"
+            case Constant(data):
+                return constant_text(data)
+            case Apply(callee, args):
+                name = self.name(callee)
+                if name in OPS or name in RESERVED:
+                    return f"apply({name}{self._more(args)})"
+                return f"{name}({self._arguments(args)})"
+            case Invoke(function, args):
+                return f"call({quoted(function)}{self._more(args)})"
+            case Tuple(items):
+                return sequence([self.name(item) for item in items])
+            case TupleGet(value, index):
+                return f"{self.name(value)}[{index}]"
+            case _:
+                raise AssertionError(f"no printed form for {type(step).__name__}")
+
+    def _arguments(self, args: tuple[Value, ...], attrs: Attrs = ()) -> str:
+        names = [self.name(arg) for arg in args]
+        return ", ".join([*names, options_text(attrs)] if attrs else names)
+
+    def _more(self, args: tuple[Value, ...], attrs: Attrs = ()) -> str:
+        text = self._arguments(args, attrs)
+        return f", {text}" if text else ""

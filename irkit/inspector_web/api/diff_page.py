@@ -1,0 +1,136 @@
+"""FIXME A difference of two stages. ``html`` holds coloured lines; ``left_lines`` and"""
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from irkit.inspector_web.diff.rows import Row, side_by_side
+from irkit.inspector_web.runs.run import RunStage
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.inspector_web.text.highlight import Marks
+
+AROUND = 3
+"""Equal lines around a change that come with a difference."""
+
+MOST_SENT = 4_000
+"""Changed lines that come with a difference; further ones are asked for as they are looked at."""
+
+PageRow = tuple[str, int, int, int, int]
+"""A row: ``=`` a run of equal lines (left, right, count, 0), ``~`` a line changed, ``-`` one
+removed, ``+`` one added (left, right, and the numbers of their marked HTML, -1 for none)."""
+
+CODES = {"changed": "~", "removed": "-", "added": "+"}
+
+
+class DiffPage(msgspec.Struct):
+    """A difference of two stages. ``html`` holds coloured lines; ``left_lines`` and
+    ``right_lines`` map numbers of lines, from 1, to it, as far as they are sent along."""
+
+    left: int
+    right: int
+    added: int
+    removed: int
+    changes: int
+    exact: bool
+    rows: list[PageRow]
+    html: list[str]
+    left_lines: dict[int, int]
+    right_lines: dict[int, int]
+
+
+def page_rows(
+    workspace: Workspace, left: RunStage, right: RunStage, up_to_names: bool
+) -> list[Row]:
+    """Lay out a difference with every run of equal lines as one row."""
+    found = workspace.diff(left, right, up_to_names=up_to_names)
+    return side_by_side(found, workspace.table, context=0)
+
+
+Mark = Callable[[int, Marks], int]
+"""Send a line of one side, counted from 1, with marks in it, and give the number of its HTML."""
+
+
+def page_row(row: Row, left: Mark | None, right: Mark | None) -> PageRow:
+    """Write a row as the page reads it."""
+    if row.kind in ("same", "fold"):
+        return "=", row.left, row.right, row.count or 1, 0
+    gone = left(row.left, row.left_marks) if left is not None and row.left_marks else -1
+    come = right(row.right, row.right_marks) if right is not None and row.right_marks else -1
+    return CODES[row.kind], row.left, row.right, gone, come
+
+
+class _SentLines:
+    """Collect the coloured lines that go along with an answer."""
+
+    def __init__(self, workspace: Workspace, left: RunStage, right: RunStage) -> None:
+        self.colours = workspace.colours
+        self.ids = left.text.ids, right.text.ids
+        self.html: list[str] = []
+        self.lines: tuple[dict[int, int], dict[int, int]] = {}, {}
+        self._numbers: dict[int, int] = {}
+
+    def line(self, side: int, at: int) -> None:
+        """Send a line of one side, counted from 1."""
+        number = int(self.ids[side][at - 1])
+        if number not in self._numbers:
+            self._numbers[number] = self._add(self.colours.line(number))
+        self.lines[side][at] = self._numbers[number]
+
+    def marked(self, side: int, at: int, marks: Marks) -> int:
+        """Send a line with marks in it."""
+        return self._add(self.colours.line(int(self.ids[side][at - 1]), marks))
+
+    def _add(self, line: str) -> int:
+        self.html.append(line)
+        return len(self.html) - 1
+
+
+def diff_page(
+    workspace: Workspace, left: RunStage, right: RunStage, *, up_to_names: bool = False
+) -> DiffPage:
+    """Compare two stages."""
+    found = workspace.diff(left, right, up_to_names=up_to_names)
+    sent = _SentLines(workspace, left, right)
+    rows: list[PageRow] = []
+    changed = 0
+    for row in page_rows(workspace, left, right, up_to_names):
+        if row.kind in ("same", "fold"):
+            rows.append(page_row(row, None, None))
+            _send_around(sent, row, row.count or 1)
+            continue
+        changed += 1
+        rows.append(page_row(row, partial(sent.marked, 0), partial(sent.marked, 1)))
+        if changed <= MOST_SENT:
+            _send_changed(sent, row)
+    return DiffPage(
+        left=len(found.before),
+        right=len(found.after),
+        added=found.added,
+        removed=found.removed,
+        changes=len(found.hunks),
+        exact=found.exact,
+        rows=rows,
+        html=sent.html,
+        left_lines=sent.lines[0],
+        right_lines=sent.lines[1],
+    )
+
+
+def _send_changed(sent: _SentLines, row: Row) -> None:
+    if row.left:
+        sent.line(0, row.left)
+    if row.right:
+        sent.line(1, row.right)
+
+
+def _send_around(sent: _SentLines, row: Row, count: int) -> None:
+    near = {*range(min(AROUND + 1, count)), *range(max(0, count - AROUND - 1), count)}
+    for ahead in sorted(near):
+        sent.line(0, row.left + ahead)
+        sent.line(1, row.right + ahead)
+
+
+def coloured_lines(workspace: Workspace, stage: RunStage, begin: int, end: int) -> list[str]:
+    """Colour lines ``begin`` to ``end`` (both counted from 1, ``end`` included)."""
+    return workspace.colours.lines(stage.text.ids[max(0, begin - 1) : end])

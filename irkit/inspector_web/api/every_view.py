@@ -1,0 +1,72 @@
+"""Ask for all that a page may ask for of a trace: what files of strangers are tried with."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import msgspec
+
+from irkit.core import IRKitError
+from irkit.inspector_web.api.blame_page import blamed
+from irkit.inspector_web.api.diff_page import coloured_lines, diff_page
+from irkit.inspector_web.api.native_views import NativeViews
+from irkit.inspector_web.api.overview import counts, overview
+from irkit.inspector_web.api.step_detail import line_info, step_info
+from irkit.inspector_web.api.view_pages import graph_page, nest_page
+from irkit.inspector_web.runs.run import LoadedTrace, RunStage
+from irkit.inspector_web.runs.steps import Filter
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.inspector_web.views.search import pickaxe, search
+from irkit.passes import BUILTIN
+from irkit.transform import Registry, Trace
+
+MOST_STEPS = 6
+"""Steps that are looked at: the first and the last ones."""
+
+
+def every_view(trace: Trace, native: NativeViews | None = None) -> tuple[int, int]:
+    """Ask for every view, and give how many there were, and how many were refused in words.
+
+    ``native`` also takes a stage to assembly. Raises: what a page would call a mistake of irkit's.
+    """
+    workspace = Workspace([LoadedTrace(trace, trace.title)])
+    answered = refused = 0
+    for ask in _questions(workspace, native):
+        try:
+            msgspec.json.encode(ask())
+            answered += 1
+        except IRKitError:
+            refused += 1
+    return answered, refused
+
+
+def _questions(workspace: Workspace, native: NativeViews | None) -> Iterator[Callable[[], object]]:
+    run = workspace.runs[0]
+    registry = Registry.of(BUILTIN)
+    yield partial(overview, workspace)
+    for name in run.functions[:MOST_STEPS]:
+        yield partial(counts, run, name)
+    yield lambda: run.steps.rows(Filter(touches="i"))
+    yield partial(search, run.texts, "i")
+    yield partial(pickaxe, run.texts, "for", case=False)
+    number = len(run.trace)
+    for at in [*range(min(number, MOST_STEPS)), *range(max(MOST_STEPS, number - 2), number)]:
+        yield partial(step_info, run, at, registry)
+        yield from _of_step(workspace, f"0.{at}")
+    if native is not None and number:
+        yield lambda: native.of(workspace.stage(f"0.{number - 1}.a"))
+
+
+def _of_step(workspace: Workspace, step: str) -> Iterator[Callable[[], object]]:
+    left, right = workspace.stage(f"{step}.b"), workspace.stage(f"{step}.a")
+    yield partial(diff_page, workspace, left, right)
+    yield partial(diff_page, workspace, left, right, up_to_names=True)
+    yield partial(nest_page, left, right)
+    yield partial(graph_page, right)
+    yield lambda: blamed(right.run.blame, right)
+    yield partial(coloured_lines, workspace, right, 1, 200)
+    yield partial(_some_lines, right)
+
+
+def _some_lines(stage: RunStage) -> object:
+    count = len(stage.text.ids)
+    return [line_info(stage, line) for line in range(1, count + 1, max(1, count // 8))]

@@ -1,0 +1,54 @@
+"""FIXME A function that steps are about, and how many there are."""
+
+import msgspec
+
+from irkit.inspector_web.runs.run import Run
+from irkit.inspector_web.runs.steps import LinesChanged, StepRow
+from irkit.inspector_web.runs.workspace import Workspace
+
+
+class FunctionInfo(msgspec.Struct):
+    """A function that steps are about, and how many there are."""
+
+    name: str
+    steps: int
+    changed: int
+    failed: int
+
+
+class RunInfo(msgspec.Struct):
+    """A run: its functions, its steps, and what it was made with."""
+
+    number: int
+    title: str
+    versions: dict[str, str]
+    functions: list[FunctionInfo]
+    steps: list[StepRow]
+
+
+class Overview(msgspec.Struct):
+    """All runs of a page."""
+
+    runs: list[RunInfo]
+
+
+def overview(workspace: Workspace) -> Overview:
+    """List runs, functions and steps; costs no printing."""
+    return Overview([run_info(run) for run in workspace.runs])
+
+
+def run_info(run: Run) -> RunInfo:
+    """List the steps of a run."""
+    rows = run.steps.rows()
+    found = {name: FunctionInfo(name, 0, 0, 0) for name in run.functions}
+    for row in rows:
+        info = found[row.function]
+        info.steps += 1
+        info.changed += row.status == "changed"
+        info.failed += row.status == "failed"
+    return RunInfo(run.number, run.title, dict(run.trace.versions), list(found.values()), rows)
+
+
+def counts(run: Run, function: str) -> LinesChanged:
+    """Count for each step of a function that changed something the lines added and removed."""
+    return run.steps.lines_changed(function)

@@ -1,0 +1,188 @@
+"""All there is to say of one step, and of one line."""
+
+import inspect
+import os
+from typing import Any
+
+import msgspec
+
+from irkit.debug import remarks
+from irkit.inspector_web.runs.run import Run, RunStage
+from irkit.inspector_web.runs.steps import COMPARING
+from irkit.inspector_web.text.texts import GIVEN
+from irkit.inspector_web.views.origin import Link
+from irkit.passes import BUILTIN
+from irkit.transform import AnyPass, Registry, Step, Trace
+
+MOST_REMARKS = 200
+MOST_SOURCE = 60_000
+"""Characters of a pass's module that are shown."""
+
+
+class RemarkInfo(msgspec.Struct):
+    """What a pass had to say; ``line`` counts in the IR before it, 0 if unknown."""
+
+    text: str
+    function: str
+    line: int
+
+
+class SourceInfo(msgspec.Struct):
+    """Where a pass is written. ``file`` is a module and never a path; ``line`` is its own."""
+
+    module: str
+    line: int
+    text: str
+
+
+class StepInfo(msgspec.Struct):
+    """Details of a step. Units: milliseconds, share of the time of all steps of the run."""
+
+    index: int
+    name: str
+    pass_text: str
+    doc: str
+    options: dict[str, str]
+    remarks: list[RemarkInfo]
+    more_remarks: int
+    rules: list[tuple[str, int]]
+    rewrites: int
+    facts: list[str]
+    ms: float
+    share: float
+    source: SourceInfo | None
+    failure: str
+    traceback: str
+    replay: str
+
+
+class LineInfo(msgspec.Struct):
+    """Where a line comes from: which pass last changed it, and its origin, nearest first; ``more``
+    if earlier states have to be compared before the pass is known."""
+
+    line: int
+    function: str
+    code: str
+    step: int
+    step_name: str
+    origins: list[tuple[str, str, str]]
+    more: bool = False
+
+
+def step_info(run: Run, number: int, known: Registry | None = None) -> StepInfo:
+    """Tell all about a step, or about the pass that failed after the last one."""
+    registry = known if known is not None else Registry.of(BUILTIN).with_entry_points()
+    if number == len(run.trace):
+        return _failed(run, registry)
+    step = run.trace[number]
+    said = remarks([step])
+    total = sum(each.seconds for each in run.trace) or 1.0
+    found = _find(registry, step.name)
+    return StepInfo(
+        index=number,
+        name=step.name,
+        pass_text=step.pass_text,
+        doc=found.doc if found is not None else "",
+        options=_options(step, found),
+        remarks=[RemarkInfo(each.text, each.function, each.line) for each in said[:MOST_REMARKS]],
+        more_remarks=max(0, len(said) - MOST_REMARKS),
+        rules=step.rules.most_common(50),
+        rewrites=step.applications,
+        facts=list(step.facts),
+        ms=step.seconds * 1e3,
+        share=step.seconds / total,
+        source=_source(found),
+        failure="",
+        traceback="",
+        replay="",
+    )
+
+
+def _failed(run: Run, registry: Registry) -> StepInfo:
+    failure = run.opened.failure
+    assert failure is not None
+    found = _find(registry, failure.name)
+    return StepInfo(
+        index=len(run.trace),
+        name=failure.name,
+        pass_text=failure.pass_text,
+        doc=found.doc if found is not None else "",
+        options={},
+        remarks=[],
+        more_remarks=0,
+        rules=[],
+        rewrites=0,
+        facts=[],
+        ms=0.0,
+        share=0.0,
+        source=_source(found),
+        failure=str(failure),
+        traceback=without_paths(run.opened.traceback),
+        replay=run.opened.replay,
+    )
+
+
+def _find(registry: Registry, name: str) -> AnyPass | None:
+    return registry.find(name) if name in registry else None
+
+
+def _options(step: Step, found: AnyPass | None) -> dict[str, str]:
+    given: dict[str, Any] = {}
+    if found is not None:
+        given = {option.name: option.default for option in found.parameters}
+    given.update(step.options)
+    return {name: repr(value)[:200] for name, value in given.items()}
+
+
+def _source(found: AnyPass | None) -> SourceInfo | None:
+    if found is None:
+        return None
+    try:
+        lines, first = inspect.getsourcelines(inspect.unwrap(found.function))
+    except (OSError, TypeError):
+        return None
+    return SourceInfo(found.function.__module__, first, "".join(lines)[:MOST_SOURCE])
+
+
+def without_paths(text: str) -> str:
+    """Shorten absolute paths of files in a traceback to their names."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        head, mark, rest = line.partition('File "')
+        path, quote, tail = rest.partition('"')
+        lines.append(f"{head}{mark}{os.path.basename(path)}{quote}{tail}" if mark else line)
+    return "\n".join(lines)
+
+
+def line_info(stage: RunStage, line: int) -> LineInfo:
+    """Tell where a line of a stage, counted from 1, comes from."""
+    run = stage.run
+    blamed = run.blame.within(stage.ir, COMPARING)
+    step = GIVEN if blamed is None else int(blamed[line - 1])
+    function, own = _part(stage, line)
+    return LineInfo(
+        line=own,
+        function=function,
+        code=run.texts.table.lines[int(stage.text.ids[line - 1])].strip(),
+        step=step,
+        step_name=_step_name(run.trace, step),
+        origins=[shown_link(link) for link in run.origins(stage.ir).of(line)],
+        more=blamed is None,
+    )
+
+
+def _step_name(trace: Trace, step: int) -> str:
+    return "" if step == GIVEN else trace[step].pass_text
+
+
+def _part(stage: RunStage, line: int) -> tuple[str, int]:
+    """Find the function that a line of a module is in, and its line in there."""
+    for before, part in stage.text.parts:
+        if before < line <= before + len(part.ids):
+            return part.func.name, line - before
+    return "", line
+
+
+def shown_link(link: Link) -> tuple[str, str, str]:
+    """Give kind, name and place of an origin."""
+    return link.kind, link.name, f"{link.file}:{link.line}" if link.line else link.file

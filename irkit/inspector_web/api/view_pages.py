@@ -1,0 +1,72 @@
+"""FIXME The loop nest after a pass, with what was different before it. Lines count in the."""
+
+import msgspec
+
+from irkit.core import InputError
+from irkit.graph import GraphFunc
+from irkit.inspector_web.runs.run import Run, RunStage
+from irkit.inspector_web.text.texts import PrintedFunction
+from irkit.inspector_web.views.graph_view import GraphView, graph_view
+from irkit.inspector_web.views.nest import NestChange, nest, nest_changes
+from irkit.ir import PrimFunc
+
+MOST_NEST_ROWS = 2_000
+
+
+class NestPage(msgspec.Struct):
+    """The loop nest after a pass, with what was different before it. Lines count in the text of
+    the stage; ``more`` rows are not sent."""
+
+    function: str
+    rows: list[NestChange]
+    more: int = 0
+
+
+class GraphPage(msgspec.Struct):
+    """The graph of a stage; ``first`` is the number of lines before it in the text."""
+
+    function: str
+    first: int
+    view: GraphView
+
+
+def nest_page(left: RunStage, right: RunStage) -> NestPage:
+    """Compare the loop nests of two stages of a function."""
+    before, after = _loops(left), _loops(right)
+    rows = nest_changes(nest(before), nest(after))
+    return NestPage(after.func.name, rows[:MOST_NEST_ROWS], max(0, len(rows) - MOST_NEST_ROWS))
+
+
+def _loops(stage: RunStage) -> PrintedFunction:
+    for _, part in stage.text.parts:
+        if isinstance(part.func, PrimFunc):
+            return part
+    raise InputError("there is no loop nest here: this stage has no function over loops")
+
+
+def graph_page(stage: RunStage) -> GraphPage:
+    """Lay out the graph of a stage: that of ``main``, or of its first graph function."""
+    graphs = [(at, part) for at, part in stage.text.parts if isinstance(part.func, GraphFunc)]
+    if not graphs:
+        raise InputError("there is no graph here: this stage has no graph function")
+    first, part = next((each for each in graphs if each[1].func.name == "main"), graphs[0])
+    with stage.run.drawing:
+        return GraphPage(part.func.name, first, _laid_out(stage.run, part))
+
+
+def _laid_out(run: Run, part: PrintedFunction) -> GraphView:
+    """Lay out a state of a function, after all that came before it: boxes keep their places."""
+    for states in run.texts.histories.values():
+        if not any(state.func is part.func for state in states):
+            continue
+        view: GraphView | None = None
+        for state in states:
+            if isinstance(state.func, GraphFunc):
+                made = run.graphs.get(id(state.func))
+                if made is None:
+                    made = graph_view(run.texts.of_function(state.func), view)
+                    run.graphs[id(state.func)] = made
+                view = made
+            if state.func is part.func and view is not None:
+                return view
+    return graph_view(part)

@@ -1,0 +1,93 @@
+"""Inside a place where two texts differ: which line became which, and which words of it changed."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rapidfuzz.distance import LCSseq
+
+from irkit.core import tokens
+from irkit.inspector_web.text.highlight import Marks, shown
+
+MOST_PAIRS = 4_096
+"""Pairs of lines that are held against each other; in larger places lines pair up in order."""
+
+MOST_CELLS = 250_000
+"""Tokens of one line times those of the other; beyond, whole lines are marked."""
+
+ALIKE = 0.5
+
+
+def pair_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Pair the lines of two short texts that are most alike, in order on both sides."""
+    if not old or not new:
+        return []
+    if len(old) == len(new):
+        return [(at, at) for at in range(len(old)) if _related(old[at], new[at])]
+    if len(old) * len(new) > MOST_PAIRS:
+        count = min(len(old), len(new))
+        return [(at, at) for at in range(count) if _related(old[at], new[at])]
+    return _best([_words(line) for line in old], [_words(line) for line in new])
+
+
+def _related(old: str, new: str) -> bool:
+    return _likeness(_words(old), _words(new)) >= ALIKE
+
+
+def _words(line: str) -> Counter[str]:
+    return Counter(token for token in tokens(shown(line)) if not token.isspace())
+
+
+def _likeness(old: Counter[str], new: Counter[str]) -> float:
+    most = max(old.total(), new.total())
+    return (old & new).total() / most if most else 1.0
+
+
+def _best(old: list[Counter[str]], new: list[Counter[str]]) -> list[tuple[int, int]]:
+    """Choose pairs in order so that their likeness adds up to the most."""
+    gains = [[0.0] * (len(new) + 1)]
+    for words in old:
+        above, row = gains[-1], [0.0]
+        for at, others in enumerate(new):
+            likeness = _likeness(words, others)
+            both = above[at] + likeness if likeness >= ALIKE else 0.0
+            row.append(max(above[at + 1], row[at], both))
+        gains.append(row)
+    found: list[tuple[int, int]] = []
+    i, j = len(old), len(new)
+    while i and j:
+        if gains[i][j] == gains[i - 1][j]:
+            i -= 1
+        elif gains[i][j] == gains[i][j - 1]:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+            found.append((i, j))
+    return found[::-1]
+
+
+def changed_words(old: str, new: str) -> tuple[Marks, Marks]:
+    """Say which tokens of two lines differ, on each side."""
+    left, right = tokens(shown(old)), tokens(shown(new))
+    if len(left) * len(right) > MOST_CELLS:
+        return ((0, len(left)),), ((0, len(right)),)
+    gone: list[tuple[int, int]] = []
+    come: list[tuple[int, int]] = []
+    for op in LCSseq.opcodes(left, right):
+        if op.tag == "equal":
+            continue
+        if op.src_end > op.src_start:
+            gone.append((op.src_start, op.src_end))
+        if op.dest_end > op.dest_start:
+            come.append((op.dest_start, op.dest_end))
+    return _joined(gone, left), _joined(come, right)
+
+
+def _joined(ranges: list[tuple[int, int]], words: list[str]) -> Marks:
+    """Join ranges between which there is only space, so that a mark does not fall to pieces."""
+    made: list[tuple[int, int]] = []
+    for begin, end in ranges:
+        if made and all(word.isspace() for word in words[made[-1][1] : begin]):
+            made[-1] = made[-1][0], end
+        else:
+            made.append((begin, end))
+    return tuple(made)

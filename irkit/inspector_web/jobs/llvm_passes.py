@@ -1,0 +1,230 @@
+"""LLVM's own passes over one function: what each of them changed.
+
+LLVM prints the module whenever a pass has changed it, if asked to; that is a switch of the whole
+process, and the texts go to its standard error, so this happens in a child of its own.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from llvmlite import binding
+
+from irkit.codegen import emit, host_target, optimise
+from irkit.core import InputError
+from irkit.debug import Child, Limits, trace_step
+from irkit.inspector_web.api.diff_page import PageRow, page_row
+from irkit.inspector_web.diff.line_diff import diff_lines
+from irkit.inspector_web.diff.rows import side_by_side
+from irkit.inspector_web.jobs.chosen_steps import LEVELS, RUN_JOB_LIMITS, ChosenSteps, keep_result
+from irkit.inspector_web.jobs.job import JobKind
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.inspector_web.text.highlight import Highlighter, Marks
+from irkit.inspector_web.text.lines import Ids, LineTable
+from irkit.ir import LOOP_LEVEL, PrimFunc
+from irkit.transform import StepChannel, Trace
+
+LIMITS = Limits(seconds=60.0, memory=4 << 30)
+MOST_BYTES = 64 << 20
+"""Of what LLVM prints; the rest is not read."""
+MOST_PASSES = 400
+MOST_LINES = 400_000
+"""Lines of all texts together that are shown."""
+
+_HEAD = re.compile(r"\*\*\* IR Dump After (\S+) on (.*?) \*\*\*\Z")
+_ABOUT_FILE = ("; ModuleID", "source_filename", "target datalayout", "target triple")
+
+
+class LlvmPass(msgspec.Struct, frozen=True):
+    """A pass of LLVM's that changed something: its name, on what it ran, and the difference it
+    made. The text after it is that of the same number, counted from 1."""
+
+    name: str
+    on: str
+    added: int
+    removed: int
+    changes: int
+    rows: list[PageRow]
+
+
+class LlvmPasses(msgspec.Struct, frozen=True):
+    """What LLVM did to a function. ``texts`` are numbers of lines in ``html``, as differences to
+    the number before; the first is what LLVM was given. ``more`` passes are not shown."""
+
+    function: str
+    html: list[str]
+    texts: list[list[int]]
+    passes: list[LlvmPass]
+    more: int
+
+
+class Dump(msgspec.Struct, frozen=True):
+    """The text of the module after a pass."""
+
+    name: str
+    on: str
+    lines: list[str]
+
+
+def llvm_passes(func: object, limits: Limits = LIMITS) -> LlvmPasses:
+    """Watch LLVM's passes over a function.
+
+    Raises: InputError if it is none over loops; IRKitError if there is no code for it; ChildDied if
+    LLVM crashes, or takes too long.
+    """
+    if not isinstance(func, PrimFunc):
+        raise InputError("LLVM's passes are shown of one function over loops at a time")
+    message = StepChannel((LOOP_LEVEL,)).send(trace_step(LOOP_LEVEL, func))
+    with tempfile.TemporaryDirectory(prefix="irkit-llvm-") as folder:
+        path = str(Path(folder) / "dumps.txt")
+        with Child(limits) as child:
+            given = child.call(print_passes, message, path)
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(MOST_BYTES)
+    dumps, more = read_dumps(text)
+    return compared(func.name, _lines(given), dumps, more)
+
+
+def print_passes(message: bytes, path: str) -> str:
+    """Optimise a function while LLVM prints to a file; give what LLVM was given. The process is of
+    no use afterwards."""
+    func = StepChannel((LOOP_LEVEL,)).receive(message).before
+    assert isinstance(func, PrimFunc)
+    target = host_target()
+    text = emit([func], target)
+    llvm: Any = binding
+    given = str(llvm.parse_assembly(text, llvm.create_context()))
+    for option in ("-print-changed=quiet", "-print-module-scope"):
+        llvm.set_option("irkit", option)
+    _limit_file(MOST_BYTES)
+    with open(path, "wb") as file:
+        os.dup2(file.fileno(), 2)
+        optimise(text, target)
+    return given
+
+
+def _limit_file(size: int) -> None:
+    """Bound what is written, where the system can: LLVM then writes on into nothing."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def read_dumps(text: str) -> tuple[list[Dump], int]:
+    """Cut what LLVM printed into the texts after each pass; count those that are too many."""
+    found: list[Dump] = []
+    lines = left = 0
+    for name, on, body in _cut(text):
+        lines += len(body)
+        if len(found) >= MOST_PASSES or lines > MOST_LINES:
+            left += 1
+        else:
+            found.append(Dump(name, on, body))
+    return found, left
+
+
+def _cut(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    head: re.Match[str] | None = None
+    body: list[str] = []
+    for line in text.splitlines():
+        found = _HEAD.match(line) if line.startswith("***") else None
+        if found is None:
+            body.append(line)
+            continue
+        if head is not None:
+            yield head[1], head[2], _shown(body)
+        head, body = found, []
+    if head is not None:
+        yield head[1], head[2], _shown(body)
+
+
+def _lines(text: str) -> list[str]:
+    return _shown(text.splitlines())
+
+
+def _shown(lines: Sequence[str]) -> list[str]:
+    """Leave out what is about the file, and blank lines at the ends."""
+    kept = [line for line in lines if not line.startswith(_ABOUT_FILE)]
+    begin = next((at for at, line in enumerate(kept) if line), len(kept))
+    while len(kept) > begin and not kept[-1]:
+        kept.pop()
+    return kept[begin:]
+
+
+def compared(function: str, given: list[str], dumps: Sequence[Dump], more: int = 0) -> LlvmPasses:
+    """Compare each text with the one before it."""
+    table = LineTable()
+    sent = _SentHtml(table)
+    ids = [table.number(lines) for lines in (given, *(dump.lines for dump in dumps))]
+    passes = [
+        _pass(sent, dump, before, after)
+        for dump, (before, after) in zip(dumps, pairwise(ids), strict=True)
+    ]
+    texts = [sent.text(each) for each in ids]
+    return LlvmPasses(function, sent.html, texts, passes, more)
+
+
+class _SentHtml:
+    """The coloured lines, each once."""
+
+    def __init__(self, table: LineTable) -> None:
+        self.table, self.colours = table, Highlighter(table)
+        self.html: list[str] = []
+        self._known: dict[str, int] = {}
+
+    def number(self, html: str) -> int:
+        at = self._known.get(html)
+        if at is None:
+            at = self._known[html] = len(self.html)
+            self.html.append(html)
+        return at
+
+    def text(self, ids: Ids) -> list[int]:
+        numbers = [self.number(line) for line in self.colours.lines(ids)]
+        return [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
+
+    def marked(self, ids: Ids, line: int, marks: Marks) -> int:
+        return self.number(self.colours.line(int(ids[line - 1]), marks))
+
+
+def _pass(sent: _SentHtml, dump: Dump, before: Ids, after: Ids) -> LlvmPass:
+    found = diff_lines(before, after)
+    marks = partial(sent.marked, before), partial(sent.marked, after)
+    rows = [page_row(row, *marks) for row in side_by_side(found, sent.table, context=0)]
+    name = dump.name.removesuffix("Pass")
+    return LlvmPass(name, dump.on, found.added, found.removed, len(found.hunks), rows)
+
+
+class LlvmPassesRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What do LLVM's own passes do to a stage such as 0.12.a?"""
+
+    state: str
+
+
+def _find_llvm(workspace: Workspace, asked: LlvmPassesRequest) -> ChosenSteps:
+    stage = workspace.stage(asked.state)
+    if not isinstance(stage.ir, PrimFunc):
+        raise InputError("LLVM's passes are shown of one function over loops at a time")
+    return ChosenSteps(stage.run, (trace_step(LOOP_LEVEL, stage.ir),))
+
+
+def _send_llvm(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
+    return (chosen.save(folder),)
+
+
+def run_llvm_passes(path: str) -> LlvmPasses:
+    """Watch LLVM over the function in a file; what the child runs."""
+    return llvm_passes(Trace.load(path, LEVELS)[0].after)
+
+
+LLVM = JobKind(
+    LlvmPassesRequest, _find_llvm, _send_llvm, run_llvm_passes, keep_result, RUN_JOB_LIMITS
+)

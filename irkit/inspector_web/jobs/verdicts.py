@@ -1,0 +1,283 @@
+"""FIXME Did the meaning hold: at one step, at those of a function, or at all of a run?"""
+
+import math
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Literal
+
+import msgspec
+
+from irkit.debug import CheckOptions, Child, NativeWorker, Verdict, verdicts
+from irkit.inspector_web.jobs.chosen_steps import (
+    LEVELS,
+    QUICK_BYTES,
+    RUN_JOB_LIMITS,
+    ChosenSteps,
+    choose_steps,
+    keep_result,
+)
+from irkit.inspector_web.jobs.job import JobKind
+from irkit.inspector_web.record.absent_constants import fill_constants
+from irkit.inspector_web.record.progress import OnProgress, progress_writer
+from irkit.inspector_web.runs.run import Run, Source
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.transform import Step, Trace
+
+Held = Literal["exact", "close", "differs", "failed", "unknown", "idle"]
+ORDER: tuple[Held, ...] = ("failed", "differs", "unknown", "close", "exact", "idle")
+"""What a step that is about several functions is said to be: the first that any of them is."""
+
+WRONG: tuple[Held, ...] = ("failed", "differs")
+SIGNS: dict[Held, str] = {
+    "exact": "holds exactly",
+    "close": "holds, off by rounding",
+    "differs": "gives other numbers",
+    "failed": "cannot run",
+    "unknown": "cannot be told",
+    "idle": "changed nothing",
+}
+QUICK = CheckOptions(samples=2, max_steps=20_000, seconds=20.0)
+CAREFUL = CheckOptions(samples=4, native=True, seconds=60.0)
+AT_ONCE = 4
+SECONDS = 200.0
+"""What all steps together may take; those not reached by then cannot be told."""
+
+LONGEST = 2_000
+LARGEST = 1e300
+_NUMBER = re.compile(r" \d+(?=$| \()")
+
+
+class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of one step. ``text`` says it in words.
+
+    Units: ``ulp`` counts representable numbers; infinity, which JSON lacks, is written as null.
+    ``at`` is the first wrong element of ``buffer``, ``inputs`` the set it was found with.
+    """
+
+    step: int
+    status: Held
+    text: str
+    function: str = ""
+    abs: float = 0.0
+    rel: float = 0.0
+    ulp: float = 0.0
+    wrong: int = 0
+    buffer: str = ""
+    at: tuple[int, ...] = ()
+    expected: str = ""
+    found: str = ""
+    inputs: str = ""
+    how: str = ""
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """The verdicts on some steps, in order. Units: seconds."""
+
+    verdicts: tuple[StepVerdict, ...]
+    seconds: float
+    careful: bool = False
+
+
+def check_steps(
+    trace: Trace,
+    steps: Iterable[int] | None = None,
+    *,
+    careful: bool = False,
+    seconds: float = SECONDS,
+    tell: OnProgress | None = None,
+) -> Checked:
+    """Check steps of a trace, given by number; all without."""
+    began = time.monotonic()
+    chosen = list(trace) if steps is None else [trace[at] for at in sorted(set(steps))]
+    checks = _Checks(careful, began + seconds, tell, sum(step.changed for step in chosen))
+    found = [_idle(step) for step in chosen if not step.changed]
+    found += checks.of([step for step in chosen if step.changed])
+    found.sort(key=lambda each: each.step)
+    return Checked(tuple(found), time.monotonic() - began, careful)
+
+
+class _Checks:
+    """Check steps, several functions at once: to compile and run happens in other processes."""
+
+    def __init__(self, careful: bool, until: float, tell: OnProgress | None, total: int) -> None:
+        self.options = CAREFUL if careful else QUICK
+        # With the interpreter it is Python that is busy, and a second thread would only wait.
+        self.at_once = 1 if careful else min(AT_ONCE, os.cpu_count() or 1)
+        self.until, self.tell = until, tell
+        self.done, self.total = 0, total
+        self.workers: SimpleQueue[NativeWorker] = SimpleQueue()
+
+    def of(self, steps: Sequence[Step]) -> list[StepVerdict]:
+        groups: dict[str, list[Step]] = {}
+        for step in steps:
+            groups.setdefault(step.function, []).append(step)
+        made = [NativeWorker(self.options.seconds) for _ in range(self.at_once)]
+        for worker in made:
+            self.workers.put(worker)
+        try:
+            with ThreadPoolExecutor(self.at_once) as pool:
+                parts = list(pool.map(self._of_group, groups.values()))
+        finally:
+            for worker in made:
+                worker.close()
+        return [each for part in parts for each in part]
+
+    def _of_group(self, steps: list[Step]) -> list[StepVerdict]:
+        worker = self.workers.get()
+        found: dict[int, list[Verdict]] = {step.index: [] for step in steps}
+        late = set[int]()
+        try:
+            for verdict in verdicts(self._in_time(steps, late), self.options, worker):
+                found[verdict.index].append(verdict)
+        finally:
+            self.workers.put(worker)
+        return [
+            _late(step) if step.index in late else self._told(found[step.index]) for step in steps
+        ]
+
+    def _in_time(self, steps: list[Step], late: set[int]) -> Iterable[Step]:
+        for step in steps:
+            if time.monotonic() > self.until:
+                late.add(step.index)
+                continue
+            yield step
+            self.done += 1
+            if self.tell is not None:
+                self.tell(f"checking {step.function or 'the module'}", self.done, self.total)
+
+    def _told(self, found: list[Verdict]) -> StepVerdict:
+        # That native code agrees with the interpreter says nothing of the pass.
+        about = [each for each in found if not (each.name == "code" and each.ok)]
+        told = [worded(each, self.options.samples) for each in about]
+        return min(told, key=lambda each: ORDER.index(each.status))
+
+
+def worded(verdict: Verdict, samples: int) -> StepVerdict:
+    """Say a verdict in the words of the page."""
+    error = verdict.error
+    status = _status(verdict)
+    return StepVerdict(
+        step=verdict.index,
+        status=status,
+        text=_text(verdict, status, samples)[:LONGEST],
+        function=verdict.function,
+        abs=error.abs,
+        # NumPy has made the largest number of what was infinitely far from zero.
+        rel=math.inf if error.rel > LARGEST else error.rel,
+        ulp=error.ulp,
+        wrong=error.wrong,
+        buffer=verdict.buffer,
+        at=error.at or (),
+        expected=error.expected,
+        found=error.found,
+        inputs=_NUMBER.sub("", verdict.inputs, count=1),
+        how=verdict.how,
+    )
+
+
+def _status(verdict: Verdict) -> Held:
+    match verdict.status:
+        case "differs" | "failed":
+            return verdict.status
+        case "unchecked":
+            return "unknown"
+        case "same":
+            return "close" if verdict.error.abs else "exact"
+
+
+def _text(verdict: Verdict, status: Held, samples: int) -> str:
+    error = verdict.error
+    if verdict.name == "code" and status in ("differs", "failed"):
+        return (
+            "This is not the pass: native code of what it was given and the interpreter disagree. "
+            f"{verdict.message}".rstrip()
+        )
+    if status == "exact":
+        return f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
+    if status == "close":
+        return (
+            f"Outputs are off by rounding only, at most {error.abs:.2g}, which arithmetic in "
+            f"another order may do. Tried on {_sets(verdict, samples)}."
+        )
+    if status == "differs":
+        place = f"{verdict.buffer}[{', '.join(map(str, error.at or ()))}]"
+        more = f", and {error.wrong - 1:,} more are wrong" if error.wrong > 1 else ""
+        return f"{place} is {error.found} after the pass and was {error.expected} before it{more}."
+    if status == "failed":
+        return f"What the pass made does not run: {verdict.message}"
+    if "was not kept" in verdict.message:
+        return (
+            "It could not be tried: large constants are not in the trace. Where the model itself "
+            "was opened, a careful check of this pass reads them again, and may take minutes."
+        )
+    return f"It could not be tried: {verdict.message}"
+
+
+def _sets(verdict: Verdict, samples: int) -> str:
+    count = 2 if verdict.how == "NumPy" else samples
+    return f"{count} sets of inputs"
+
+
+def _idle(step: Step) -> StepVerdict:
+    text = "The pass changed nothing, so there is nothing to check."
+    return StepVerdict(step.index, "idle", text, step.function)
+
+
+def _late(step: Step) -> StepVerdict:
+    text = "There was no time left for it. Check this step alone."
+    return StepVerdict(step.index, "unknown", text, step.function)
+
+
+class VerdictsRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Did the meaning hold: at one step, at those of a function, or at all of a run?"""
+
+    run: int
+    function: str | None = None
+    step: int | None = None
+    careful: bool = False
+
+
+def _find_verdicts(workspace: Workspace, asked: VerdictsRequest) -> ChosenSteps:
+    return choose_steps(workspace, asked.run, asked.function, asked.step, asked.careful)
+
+
+def _send_verdicts(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
+    source = chosen.run.opened.source
+    return chosen.save(folder), chosen.numbers, chosen.careful, source, str(folder)
+
+
+def run_verdicts(
+    path: str, numbers: Sequence[int], careful: bool, source: Source | None, folder: str
+) -> Checked:
+    """Check the steps of a file; what the child runs.
+
+    Constants that the trace left out come from the model again; of a large one only with care,
+    because NumPy takes a minute for a step.
+    """
+    trace = Trace.load(path, LEVELS)
+    if source is not None:
+        fill_constants(trace, source, math.inf if careful else QUICK_BYTES)
+    checked = check_steps(trace, careful=careful, tell=progress_writer(folder))
+    named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in checked.verdicts)
+    return msgspec.structs.replace(checked, verdicts=tuple(named))
+
+
+def check_run(run: Run) -> Checked:
+    """Check all steps of a run, in a child. Raises: ChildDied if that does not come back."""
+    chosen = ChosenSteps(run, tuple(run.trace))
+    with (
+        tempfile.TemporaryDirectory(prefix="irkit-check-") as folder,
+        Child(RUN_JOB_LIMITS) as child,
+    ):
+        return child.call(run_verdicts, *_send_verdicts(chosen, Path(folder)))
+
+
+VERDICTS = JobKind(
+    VerdictsRequest, _find_verdicts, _send_verdicts, run_verdicts, keep_result, RUN_JOB_LIMITS
+)

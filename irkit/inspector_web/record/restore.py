@@ -1,0 +1,59 @@
+"""Read back what a child recorded."""
+
+import gc
+import threading
+
+from irkit.graph import GRAPH_LEVEL
+from irkit.inspector_web.record.step_recorder import RecordedTrace
+from irkit.inspector_web.runs.run import LoadedTrace, Source
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import Attempt, FailureKind, PassFailed, Trace
+
+LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
+LOADING = threading.Lock()
+
+
+def load_trace(file: str) -> Trace:
+    """Read a trace. Nothing in it is garbage, and looking for some takes as long as reading it."""
+    with LOADING:
+        was = gc.isenabled()
+        gc.disable()
+        gc.unfreeze()  # Of runs that were looked at before, all may be garbage.
+        try:
+            return Trace.load(file, LEVELS)
+        finally:
+            gc.freeze()
+            if was:
+                gc.enable()
+
+
+def restore(recorded: RecordedTrace, source: Source | None = None) -> LoadedTrace:
+    """Read a trace, with the pass that failed in it, and remember what it was made from."""
+    trace = load_trace(recorded.path)
+    failure = recorded.failure
+    if failure is None:
+        return LoadedTrace(trace, recorded.title, source=source, passes=recorded.passes)
+    last = trace[-1]
+    kind: FailureKind = failure.kind  # pyright: ignore[reportAssignmentType] -- what PassFailed said
+    error = PassFailed(
+        failure.what,
+        name=failure.name,
+        pass_text=failure.pass_text,
+        phase=failure.phase,
+        function=failure.function,
+        before=last.before,
+        kind=kind,
+        # The pass itself stayed in the child; here its level is what counts.
+        attempt=Attempt(last.level, (), 0, last.index, failure.function, last.before, ()),
+    )
+    shorter = Trace(trace.steps[:-1], title=trace.title, versions=trace.versions)
+    return LoadedTrace(
+        shorter,
+        recorded.title,
+        error,
+        failure.traceback,
+        failure.replay,
+        source,
+        recorded.passes,
+        failure.left,
+    )

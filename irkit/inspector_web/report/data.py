@@ -1,0 +1,196 @@
+"""FIXME The difference that a step made."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from irkit.debug import chrome_trace
+from irkit.inspector_web.api.blame_page import blamed
+from irkit.inspector_web.api.diff_page import PageRow, page_row, page_rows
+from irkit.inspector_web.api.overview import run_info
+from irkit.inspector_web.api.step_detail import SourceInfo, StepInfo, shown_link, step_info
+from irkit.inspector_web.jobs.verdicts import Checked
+from irkit.inspector_web.report.view_data import NativeOf, ViewData, ViewWriter
+from irkit.inspector_web.runs.run import Run, RunStage
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.inspector_web.text.highlight import Marks
+from irkit.passes import BUILTIN
+from irkit.transform import Registry
+
+Runs = list[tuple[int, int]]
+
+
+class DiffRows(msgspec.Struct):
+    """The difference that a step made."""
+
+    added: int
+    removed: int
+    changes: int
+    exact: bool
+    rows: list[PageRow]
+
+
+class ReportData(msgspec.Struct):
+    """All that the page may ask for. ``stages`` has the numbers of the texts before and after each
+    step of each run; ``blame`` and ``origins`` are runs of lines for each text."""
+
+    title: str
+    overview: object
+    html: list[str]
+    texts: list[list[int]]
+    stages: list[list[tuple[int, int]]]
+    diffs: list[list[DiffRows | None]]
+    renamed: list[dict[int, DiffRows]]
+    details: list[list[StepInfo]]
+    sources: dict[str, SourceInfo]
+    blame: list[Runs]
+    origins: list[Runs]
+    chains: list[list[tuple[str, str, str]]]
+    chrome: list[str]
+    views: ViewData
+    verdicts: Sequence[Checked]
+
+
+class ReportWriter:
+    def __init__(self, workspace: Workspace, native_of: NativeOf | None) -> None:
+        self.workspace = workspace
+        self.views = ViewWriter(native_of)
+        self.colours = workspace.colours
+        self.html: list[str] = []
+        self.texts: list[list[int]] = []
+        self.blame: list[Runs] = []
+        self.origins: list[Runs] = []
+        self.chains: list[list[tuple[str, str, str]]] = []
+        self.sources: dict[str, SourceInfo] = {}
+        self._lines: dict[int, int] = {}
+        self._marked: dict[str, int] = {}
+        self._known: dict[tuple[int, int], int] = {}
+        self._chains: dict[object, int] = {}
+        self.registry = Registry.of(BUILTIN).with_entry_points()
+
+    def data(self, title: str, checked: Sequence[Checked] = ()) -> ReportData:
+        runs = self.workspace.runs
+        stages = [self._stages(run) for run in runs]
+        diffs = [[self._diff(run, at) for at in range(len(run.trace))] for run in runs]
+        for run in runs:
+            self.views.add_native(run, lambda ref: self._text(self.workspace.stage(ref)))
+        details = [self._details(run) for run in runs]
+        for run in runs:
+            for row in run.steps.rows():
+                run.steps.counted(row.index)
+        infos = [run_info(run) for run in runs]
+        for info in infos:
+            info.title = os.path.basename(info.title)
+        return ReportData(
+            title=title,
+            overview={"runs": infos},
+            html=self.html,
+            texts=self.texts,
+            stages=stages,
+            diffs=diffs,
+            renamed=[self._renamed(run, found) for run, found in zip(runs, diffs, strict=True)],
+            details=details,
+            sources=self.sources,
+            blame=self.blame,
+            origins=self.origins,
+            chains=self.chains,
+            verdicts=checked,
+            chrome=[chrome_trace(run.trace).decode() for run in runs],
+            views=self.views.data,
+        )
+
+    def _stages(self, run: Run) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for row in run.steps.rows():
+            before = self.workspace.stage(f"{run.number}.{row.index}.b")
+            after = self.workspace.stage(f"{run.number}.{row.index}.a")
+            found.append((self._text(before), self._text(after)))
+        return found
+
+    def _text(self, stage: RunStage) -> int:
+        key = stage.run.number, id(stage.ir)
+        if key not in self._known:
+            self._known[key] = len(self.texts)
+            numbers = [self._line(number) for number in stage.text.ids.tolist()]
+            ahead = [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
+            self.texts.append(ahead)
+            self.blame.append(blamed(stage.run.blame, stage))
+            self.origins.append(self._origins(stage))
+            self.views.add(stage)
+        return self._known[key]
+
+    def _line(self, number: int) -> int:
+        if number not in self._lines:
+            self._lines[number] = len(self.html)
+            self.html.append(self.colours.line(number))
+        return self._lines[number]
+
+    def _mark(self, line: str) -> int:
+        if line not in self._marked:
+            self._marked[line] = len(self.html)
+            self.html.append(line)
+        return self._marked[line]
+
+    def _marks(self, stage: RunStage, line: int, marks: Marks) -> int:
+        return self._mark(self.colours.line(int(stage.text.ids[line - 1]), marks))
+
+    def _origins(self, stage: RunStage) -> Runs:
+        found = stage.run.origins(stage.ir)
+        lines: list[int] = found.lines.tolist()
+        numbers = [self._chain([shown_link(link) for link in chain]) for chain in found.chains]
+        return _as_runs([numbers[at] if at >= 0 else -1 for at in lines])
+
+    def _chain(self, chain: list[tuple[str, str, str]]) -> int:
+        key = tuple(chain)
+        if key not in self._chains:
+            self._chains[key] = len(self.chains)
+            self.chains.append(chain)
+        return self._chains[key]
+
+    def _diff(self, run: Run, at: int, *, up_to_names: bool = False) -> DiffRows | None:
+        if not run.trace[at].changed:
+            return None
+        before = self.workspace.stage(f"{run.number}.{at}.b")
+        after = self.workspace.stage(f"{run.number}.{at}.a")
+        found = run.steps.diff(at, up_to_names=up_to_names)
+
+        marked = partial(self._marks, before), partial(self._marks, after)
+        rows = [
+            page_row(row, *marked)
+            for row in page_rows(self.workspace, before, after, up_to_names=up_to_names)
+        ]
+        return DiffRows(found.added, found.removed, len(found.hunks), found.exact, rows)
+
+    def _renamed(self, run: Run, plain: list[DiffRows | None]) -> dict[int, DiffRows]:
+        """Compare steps up to names, as far as that says something else."""
+        found: dict[int, DiffRows] = {}
+        for at, kept in enumerate(plain):
+            names = run.steps.diff(at, up_to_names=True)
+            if kept is None or (names.added, names.removed) == (kept.added, kept.removed):
+                continue
+            made = self._diff(run, at, up_to_names=True)
+            assert made is not None
+            found[at] = made
+        return found
+
+    def _details(self, run: Run) -> list[StepInfo]:
+        found: list[StepInfo] = []
+        for row in run.steps.rows():
+            info = step_info(run, row.index, self.registry)
+            if info.source is not None:
+                self.sources[info.name] = info.source
+                info.source = None
+            found.append(info)
+        return found
+
+
+def _as_runs(values: Sequence[int]) -> Runs:
+    made: Runs = []
+    for value in values:
+        if made and made[-1][0] == value:
+            made[-1] = value, made[-1][1] + 1
+        else:
+            made.append((value, 1))
+    return made

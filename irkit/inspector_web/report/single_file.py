@@ -1,0 +1,112 @@
+"""FIXME Make the file. ``checked`` are the verdicts on the steps of each run, where they were
+asked"""
+
+import base64
+import gzip
+import hashlib
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+
+import msgspec
+
+from irkit.inspector_web.jobs.verdicts import Checked
+from irkit.inspector_web.report.data import ReportWriter
+from irkit.inspector_web.report.view_data import NativeOf
+from irkit.inspector_web.runs.workspace import Workspace
+
+MODULES = (
+    "dom.js",
+    "place.js",
+    "stages.js",
+    "keeping.js",
+    "rows.js",
+    "compare.js",
+    "report.js",
+    "theme.js",
+    "keys.js",
+    "beside.js",
+    "passes.js",
+    "chunks.js",
+    "diffview.js",
+    "timing.js",
+    "tasks.js",
+    "llvmpasses.js",
+    "views.js",
+    "rerun.js",
+    "upload.js",
+    "details.js",
+    "search.js",
+    "moves.js",
+    "waiting.js",
+    "verdict.js",
+    "cost.js",
+    "asking.js",
+    "controls.js",
+    "main.js",
+)
+"""The modules of the page in an order in which each uses earlier ones only."""
+
+_START = """
+readReport(document.getElementById("data")).then(
+  (data) => start(new ReportSource(data)),
+  (error) => { document.getElementById("view").textContent = `This file is damaged: ${error}`; });
+"""
+_IMPORT = re.compile(r"^import .*;\n", re.M)
+_EXPORT = re.compile(r"^export (?=class|function|async|const)", re.M)
+_LINKS = re.compile(r'<(?:link rel="(?:icon|stylesheet)"[^>]*|script [^>]*></script)>\n')
+
+
+def report(
+    workspace: Workspace,
+    title: str,
+    checked: Sequence[Checked] = (),
+    native_of: NativeOf | None = None,
+) -> str:
+    """Make the file. ``checked`` are the verdicts on the steps of each run, where they were asked
+    for; ``native_of`` takes what is left of each function at the end to machine code, which is left
+    out without it."""
+    data = msgspec.json.encode(ReportWriter(workspace, native_of).data(title, checked))
+    packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
+    return _page(title, packed)
+
+
+def _page(title: str, packed: str) -> str:
+    script = bundle() + _START
+    style = "\n".join(_static(name) for name in ("page.css", "diff.css", "asked.css"))
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<style>{style}</style>\n"
+    )
+    tail = (
+        f'<script type="application/octet-stream" id="data">{packed}</script>\n'
+        f'<script type="module">{script}</script>\n'
+    )
+    page = _LINKS.sub("", _static("index.html"))
+    page = page.replace("<title>irkit inspect</title>", f"<title>{_escaped(title)}</title>\n{head}")
+    return page.replace("</body>", f"{tail}</body>")
+
+
+def bundle() -> str:
+    """Put the modules of the page into one script."""
+    parts = [_EXPORT.sub("", _IMPORT.sub("", _static(name))) for name in MODULES]
+    made = "\n".join(parts)
+    assert "</script" not in made, "the script would end there"
+    return made
+
+
+def _static(name: str) -> str:
+    return (files("irkit.inspector_web") / "static" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,128 @@
+"""What every pass did, for other programs and for CI: JSON, JUnit and Markdown."""
+
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import msgspec
+
+from irkit.inspector_web.api.overview import RunInfo, overview
+from irkit.inspector_web.api.step_detail import without_paths
+from irkit.inspector_web.jobs.verdicts import SIGNS, WRONG, Checked, StepVerdict
+from irkit.inspector_web.runs.steps import StepRow
+from irkit.inspector_web.runs.workspace import Workspace
+
+MOST_ROWS = 200
+
+
+def as_json(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
+    """Write the runs, functions and steps as JSON, and the verdicts on steps if there are any."""
+    made: list[dict[str, Any]] = msgspec.to_builtins(_counted(workspace))
+    for run, found in zip(made, checked, strict=False):
+        run["verdicts"] = msgspec.to_builtins(found.verdicts)
+    data = msgspec.json.encode({"title": title, "runs": made})
+    return msgspec.json.format(data, indent=1).decode() + "\n"
+
+
+def as_junit(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
+    """Write each step as a test case of the phase and function it is about.
+
+    One that changes the meaning is a failure, and one that could not be tried is skipped.
+    """
+    root = Xml.Element("testsuites", name=_printable(title))
+    for run in _counted(workspace):
+        known = _verdicts_of(checked, run.number)
+        wrong = {at for at, each in known.items() if each.status in WRONG}
+        failed = sum(row.status == "failed" or row.index in wrong for row in run.steps)
+        suite = Xml.SubElement(
+            root,
+            "testsuite",
+            name=_printable(run.title),
+            tests=str(len(run.steps)),
+            failures=str(failed),
+            time=f"{sum(row.ms for row in run.steps) / 1e3:.6f}",
+        )
+        for row in run.steps:
+            case = Xml.SubElement(
+                suite,
+                "testcase",
+                classname=_printable(f"{row.function or 'module'}.phase {row.phase}"),
+                name=_printable(row.pass_text),
+                time=f"{row.ms / 1e3:.6f}",
+            )
+            if row.status == "failed":
+                Xml.SubElement(case, "failure", message=_printable(row.message))
+            elif row.index in wrong:
+                Xml.SubElement(case, "failure", message=_printable(known[row.index].text))
+            elif row.index in known and known[row.index].status == "unknown":
+                Xml.SubElement(case, "skipped", message=_printable(known[row.index].text))
+    Xml.indent(root)
+    return Xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _verdicts_of(checked: Sequence[Checked], run: int) -> dict[int, StepVerdict]:
+    return {each.step: each for each in checked[run].verdicts} if run < len(checked) else {}
+
+
+def as_markdown(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
+    """Write a table of the passes that changed something, or failed."""
+    lines: list[str] = [f"## {_cell(title)}"]
+    for run in _counted(workspace):
+        known = _verdicts_of(checked, run.number)
+        extra = (" meaning |", " --- |") if known else ("", "")
+        told = [row for row in run.steps if row.status != "same"]
+        total = sum(row.ms for row in run.steps)
+        lines += [
+            "",
+            f"### {_cell(run.title)}: {len(run.steps)} passes, {len(told)} of them changed "
+            f"something or failed, {total:.1f} ms",
+            "",
+            "| step | phase | pass | function | lines | ms |" + extra[0],
+            "| ---: | --- | --- | --- | --- | ---: |" + extra[1],
+            *(_row(row) + _meaning(known.get(row.index)) for row in told[:MOST_ROWS]),
+        ]
+        if len(told) > MOST_ROWS:
+            lines += ["", f"and {len(told) - MOST_ROWS} more"]
+    return "\n".join(lines) + "\n"
+
+
+def _counted(workspace: Workspace) -> list[RunInfo]:
+    for run in workspace.runs:
+        for row in run.steps.rows():
+            run.steps.counted(row.index)
+    return overview(workspace).runs
+
+
+def _row(row: StepRow) -> str:
+    lines = f"+{row.added} -{row.removed}"
+    if row.status == "failed":
+        lines = f"**failed**: {_cell(without_paths(row.message))}"
+    where = row.function or "the module"
+    return (
+        f"| {row.index} | {row.phase} {_cell(row.phase_name)} | {_cell(row.pass_text)} "
+        f"| {_cell(where)} | {lines} | {row.ms:.2f} |"
+    )
+
+
+def _meaning(verdict: StepVerdict | None) -> str:
+    if verdict is None:
+        return ""
+    text = _cell(f"{SIGNS[verdict.status]}. {verdict.text}")
+    return f" **{text}** |" if verdict.status in WRONG else f" {_cell(SIGNS[verdict.status])} |"
+
+
+def _cell(text: str) -> str:
+    """Write text so that Markdown shows it as it is."""
+    flat = " ".join(text.split())
+    marks = str.maketrans({mark: f"&#{ord(mark)};" for mark in "&\\|`*_[]<>#"})
+    return flat.translate(marks)
+
+
+def _printable(text: str) -> str:
+    """Leave out what XML cannot hold."""
+    return "".join(
+        letter
+        if letter in "\t\n" or " " <= letter <= "\ud7ff" or "\ue000" <= letter <= "\ufffd"
+        else "?"
+        for letter in text
+    )

@@ -1,0 +1,87 @@
+"""What a report holds of the other views: loop nests, graphs, and machine code if it is asked for.
+
+The rows of loop nests stand once, and a nest is a list of their numbers: a pass leaves most of
+them as they are.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from irkit.core import IRKitError
+from irkit.graph import GraphFunc
+from irkit.inspector_web.api.view_pages import GraphPage, graph_page
+from irkit.inspector_web.runs.run import Run, RunStage
+from irkit.inspector_web.views.native import NativeCode
+from irkit.inspector_web.views.nest import NestRow, nest
+from irkit.ir import PrimFunc
+
+NestFacts = tuple[str, str, int, str, int | None, int | None, int | None, int | None, int | None]
+"""A row of a nest without its place: kind, name, depth, mark, extent, trips, read, written and
+operations."""
+
+NativeOf = Callable[[RunStage], NativeCode]
+
+
+class KeptNest(msgspec.Struct):
+    """A loop nest: the numbers of its rows, and how many lines each stands below the last."""
+
+    function: str
+    rows: list[int]
+    lines: list[int]
+
+
+class ViewData(msgspec.Struct):
+    """The views of each text, by its number; ``native`` has some of them only."""
+
+    nest_rows: list[NestFacts]
+    nests: list[KeptNest | None]
+    graphs: list[GraphPage | None]
+    native: dict[int, NativeCode]
+
+
+class ViewWriter:
+    """Gather the views of texts, in the order of their numbers."""
+
+    def __init__(self, native_of: NativeOf | None = None) -> None:
+        self.data = ViewData([], [], [], {})
+        self._native_of = native_of
+        self._rows: dict[NestFacts, int] = {}
+
+    def add(self, stage: RunStage) -> None:
+        """Add those of a text that has not been seen."""
+        functions = [part.func for _, part in stage.text.parts]
+        loops = any(isinstance(func, PrimFunc) for func in functions)
+        graphs = any(isinstance(func, GraphFunc) for func in functions)
+        self.data.nests.append(self._nest(stage) if loops else None)
+        self.data.graphs.append(graph_page(stage) if graphs else None)
+
+    def _nest(self, stage: RunStage) -> KeptNest:
+        part = next(part for _, part in stage.text.parts if isinstance(part.func, PrimFunc))
+        made, line = KeptNest(part.func.name, [], []), 0
+        for row in nest(part):
+            made.rows.append(self._row(row))
+            made.lines.append(row.line - line)
+            line = row.line
+        return made
+
+    def _row(self, row: NestRow) -> int:
+        sizes = row.extent, row.trips, row.read, row.written, row.flops
+        facts = row.kind, row.name, row.depth, row.mark, *sizes
+        number = self._rows.setdefault(facts, len(self._rows))
+        if number == len(self.data.nest_rows):
+            self.data.nest_rows.append(facts)
+        return number
+
+    def add_native(self, run: Run, number_of: Callable[[str], int]) -> None:
+        """Take what the last pass left of each function to machine code, if that is asked for."""
+        if self._native_of is None:
+            return
+        last = {row.function: row for row in run.steps.rows() if row.status != "failed"}
+        for row in last.values():
+            ref = f"{run.number}.{row.index}.a"
+            stage = RunStage(run, row.index, "after", run.trace[row.index].after)
+            try:
+                self.data.native[number_of(ref)] = self._native_of(stage)
+            except IRKitError:  # A graph, or something that there is no code for: as in the page.
+                continue

@@ -1,0 +1,206 @@
+"""The web application: routes that answer the questions of the page with JSON."""
+
+import html
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from flask import Flask, Response, abort, request
+from werkzeug.exceptions import HTTPException
+
+from irkit.core import InputError, IRKitError
+from irkit.debug import chrome_trace
+from irkit.inspector_web.api.blame_page import blame_page
+from irkit.inspector_web.api.diff_page import coloured_lines, diff_page
+from irkit.inspector_web.api.overview import counts, overview
+from irkit.inspector_web.api.step_detail import line_info, step_info
+from irkit.inspector_web.api.view_pages import graph_page, nest_page
+from irkit.inspector_web.jobs.job import JobKind
+from irkit.inspector_web.jobs.job_registry import JOB_KINDS
+from irkit.inspector_web.jobs.rerun import plan
+from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.runs.align import beside
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.inspector_web.server.job_routes import add_job_routes, as_json
+from irkit.inspector_web.server.security import AccessRules, guard
+from irkit.inspector_web.views.search import search
+from irkit.passes import BUILTIN
+from irkit.transform import Registry
+
+MOST_LINES = 20_000
+"""Lines of one answer."""
+
+TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+STATIC = {
+    file.name: file.read_bytes()
+    for file in (files("irkit.inspector_web") / "static").iterdir()
+    if file.name.rpartition(".")[2] in TYPES
+}
+"""The files of the page, in memory: no request names anything on disk."""
+
+MOST_ASKED = 8_000
+"""Characters of the address of an answer that is kept."""
+
+Answer = Callable[[Workspace], object]
+
+
+def create_app(
+    inspection: Inspection, door: AccessRules, kinds: Mapping[str, JobKind] = JOB_KINDS
+) -> Flask:
+    """Make the application for one inspection, behind one door."""
+    app = Flask("irkit.inspector_web", static_folder=None, template_folder=None)
+    app.url_map.merge_slashes = False
+    guard(app, door)
+    app.register_error_handler(HTTPException, _refused)
+    app.register_error_handler(IRKitError, _mistaken)
+    app.register_error_handler(Exception, _broken)
+    registry = Registry.of(BUILTIN).with_entry_points()
+
+    def answer(path: str, make: Answer, *, kept: bool = False) -> None:
+        def view() -> Response:
+            # No lock is held while an answer is made: nobody waits for what another one asked.
+            workspace = inspection.workspace
+            if workspace is None:
+                return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+            asked = request.full_path
+            if not kept or len(asked) > MOST_ASKED:
+                return as_json(make(workspace))
+            made = workspace.answers.get(asked, lambda: msgspec.json.encode(make(workspace)))
+            return Response(made, mimetype="application/json")
+
+        app.add_url_rule(path, path, view, methods=["GET"])
+
+    app.add_url_rule("/", "page", _page, methods=["GET"])
+    app.add_url_rule("/static/<name>", "static", _static, methods=["GET"])
+    app.add_url_rule("/api/status", "status", lambda: as_json(inspection.status()))
+    app.add_url_rule(
+        "/api/reload", "reload", lambda: as_json({"begun": inspection.reload()}), methods=["POST"]
+    )
+    answer("/api/overview", overview)
+    answer("/api/counts", lambda w: counts(w.run(_number("run")), _text("function")))
+    answer("/api/touching", _touching)
+    answer("/api/diff", _diff, kept=True)
+    answer("/api/lines", _lines)
+    answer("/api/step", lambda w: _step(w, registry))
+    answer("/api/line", lambda w: line_info(w.stage(_text("state")), _line(w)))
+    answer("/api/blame", _blame)
+    answer("/api/search", _search)
+    answer("/api/beside", _beside)
+    answer("/api/chrome", lambda w: msgspec.Raw(chrome_trace(w.run(_number("run")).trace)))
+    answer("/api/plan", lambda w: plan(w.run(_number("run")), _text("function")))
+    answer("/api/nest", _nest, kept=True)
+    answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))), kept=True)
+
+    def show_native() -> Response:
+        workspace = inspection.workspace
+        if workspace is None:
+            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+        return as_json(inspection.native.of(workspace.stage(_text("state"))))
+
+    app.add_url_rule("/api/native", "native", show_native, methods=["GET"])
+    add_job_routes(app, inspection, kinds)
+    return app
+
+
+def _page() -> Response:
+    return _static("index.html")
+
+
+def _static(name: str) -> Response:
+    if name not in STATIC:
+        abort(HTTPStatus.NOT_FOUND)
+    return Response(STATIC[name], mimetype=TYPES[name.rpartition(".")[2]])
+
+
+def _text(name: str) -> str:
+    return request.args.get(name, "")
+
+
+def _number(name: str, default: int = 0) -> int:
+    text = request.args.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise IRKitError(f"{name} is {text[:40]!r}; expected a number")
+    return int(text)
+
+
+def _line(workspace: Workspace) -> int:
+    line, lines = _number("line", 1), len(workspace.stage(_text("state")).text.ids)
+    if not 1 <= line <= lines:
+        raise IRKitError(f"there is no line {line}; there are {lines}")
+    return line
+
+
+def _touching(workspace: Workspace) -> object:
+    run = workspace.run(_number("run"))
+    return run.steps.touching(_text("function"), _text("text")[:1_000])
+
+
+def _diff(workspace: Workspace) -> object:
+    left, right = workspace.stage(_text("left")), workspace.stage(_text("right"))
+    return diff_page(workspace, left, right, up_to_names=_text("names") == "1")
+
+
+def _lines(workspace: Workspace) -> list[str]:
+    begin = max(1, _number("from", 1))
+    end = min(_number("to", begin), begin + MOST_LINES - 1)
+    return coloured_lines(workspace, workspace.stage(_text("state")), begin, end)
+
+
+def _nest(workspace: Workspace) -> object:
+    return nest_page(workspace.stage(_text("left")), workspace.stage(_text("right")))
+
+
+def _step(workspace: Workspace, registry: Registry) -> object:
+    run, number = _number("run"), _number("step")
+    workspace.step(run, number)
+    return step_info(workspace.runs[run], number, registry)
+
+
+def _blame(workspace: Workspace) -> object:
+    stage = workspace.stage(_text("state"))
+    return blame_page(stage.run.blame, stage)
+
+
+def _beside(workspace: Workspace) -> object:
+    run, other = workspace.run(_number("run")), workspace.run(_number("other"))
+    return beside(workspace, run, other, _text("function"))
+
+
+def _search(workspace: Workspace) -> object:
+    run, text = workspace.run(_number("run")), _text("text")
+    options: dict[str, Any] = {"regex": _text("regex") == "1", "case": _text("case") == "1"}
+    try:
+        return {"found": search(run.texts, text[:2_000], **options)}
+    except InputError as error:  # Half an expression is no mistake while somebody types.
+        return {"problem": str(error)}
+
+
+def _refused(error: HTTPException) -> Response:
+    code = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
+    return _error(code, error.description or "")
+
+
+def _mistaken(error: IRKitError) -> Response:
+    return _error(HTTPStatus.NOT_FOUND, str(error))
+
+
+def _broken(error: Exception) -> Response:
+    return _error(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        f"This is a mistake of irkit's: {type(error).__name__}. The other pages still work.",
+    )
+
+
+def _error(code: int, text: str) -> Response:
+    """Answer the page with JSON, and a person who typed an address with a small page."""
+    if request.path.startswith("/api/"):
+        return as_json({"error": text}, code)
+    title = HTTPStatus(code).phrase
+    body = f"<h1>{title}</h1><p>{html.escape(text)}</p>"
+    return Response(
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>{body}</html>",
+        code,
+        mimetype="text/html",
+    )

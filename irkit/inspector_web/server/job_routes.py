@@ -1,0 +1,85 @@
+"""The routes for work that takes a while: ask for it, see how far it is, stop it."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from flask import Flask, Response, request
+
+from irkit.core import InputError, IRKitError
+from irkit.inspector_web.jobs.job import JobKind
+from irkit.inspector_web.jobs.job_registry import JOB_KINDS
+from irkit.inspector_web.jobs.queue import TooManyJobs
+from irkit.inspector_web.jobs.uploads import UPLOAD, UploadName
+from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.server.security import UPLOAD as UPLOAD_PATH
+
+
+class JobRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a request for work."""
+
+    kind: str
+    arguments: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+def add_job_routes(
+    app: Flask, inspection: Inspection, kinds: Mapping[str, JobKind] = JOB_KINDS
+) -> None:
+    """Add the routes to the application."""
+    tasks = inspection.tasks
+
+    def ask() -> Response:
+        workspace = inspection.workspace
+        if workspace is None:
+            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+        try:
+            asked = msgspec.json.decode(request.get_data(), type=JobRequest)
+        except (msgspec.DecodeError, RecursionError) as error:
+            return _refused(InputError(f"this asks for no work: {error}"))
+        try:
+            with inspection.lock:
+                id = tasks.ask(workspace, kinds, asked.kind, bytes(asked.arguments))
+        except IRKitError as error:
+            return _refused(error)
+        return as_json({"id": id}, HTTPStatus.ACCEPTED)
+
+    def upload() -> Response:
+        if inspection.workspace is None:
+            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+        try:
+            kept = inspection.uploads.keep(request.args.get("name", ""), request.get_data())
+            named = msgspec.json.encode(UploadName(kept.number, kept.name))
+            return as_json({"id": tasks.begin("upload", UPLOAD, named, kept)}, HTTPStatus.ACCEPTED)
+        except IRKitError as error:
+            return _refused(error)
+
+    def listed() -> Response:
+        return as_json(tasks.infos())
+
+    def told(id: int) -> Response:
+        return as_json(tasks.info(id))
+
+    def cancel(id: int) -> Response:
+        return as_json(tasks.cancel(id))
+
+    routes: list[tuple[str, str, Any, str]] = [
+        ("/api/tasks", "task_ask", ask, "POST"),
+        ("/api/tasks", "task_list", listed, "GET"),
+        (UPLOAD_PATH, "upload", upload, "POST"),
+        ("/api/tasks/<int:id>", "task_info", told, "GET"),
+        ("/api/tasks/<int:id>/cancel", "task_cancel", cancel, "POST"),
+    ]
+    for path, name, view, method in routes:
+        app.add_url_rule(path, name, view, methods=[method])
+
+
+def as_json(value: object, status: int = 200) -> Response:
+    """Answer with JSON."""
+    return Response(msgspec.json.encode(value), status, mimetype="application/json")
+
+
+def _refused(error: IRKitError) -> Response:
+    busy = isinstance(error, TooManyJobs)
+    status = HTTPStatus.TOO_MANY_REQUESTS if busy else HTTPStatus.BAD_REQUEST
+    return as_json({"error": str(error)}, status)

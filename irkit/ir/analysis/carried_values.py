@@ -1,0 +1,203 @@
+"""Whether a loop carries values in a buffer from one iteration to another."""
+
+from typing import Literal, NamedTuple
+
+from irkit.core import Node, children, substitute, uses, walk
+from irkit.ir.analysis.axes import axis_values
+from irkit.ir.analysis.index_boxes import BoxSide, IndexBoxes, bound_inside, merged_sides
+from irkit.ir.arith.ranges import loop_ranges
+from irkit.ir.arith.simplify import simplify
+from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import as_int, ge, logical_not, lt
+from irkit.ir.expr import Const, Expr, Var
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Block, For, If, Seq, Stmt, Store
+
+MAX_ACCESSES = 64
+Path = tuple[tuple[Stmt, int], ...]
+
+
+class _Access(NamedTuple):
+    node: Load | Store
+    indices: tuple[Expr, ...]
+    path: Path
+
+
+class CarriedValues:
+    """Answer for the loops of one function.
+
+    An iteration uses only what it made itself if different iterations touch different elements,
+    or if everything it reads lies in what it has surely written before.
+    """
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.ranges = loop_ranges(func)
+        self.axes = axis_values(func)
+        self._as_nodes: dict[Node, Node] = dict(self.axes.items())
+        self.boxes = IndexBoxes(func, self.ranges, self.axes)
+
+    def reason(self, loop: For, buffer: Buffer) -> str | None:
+        """Say why iterations may share values in a buffer; None if they surely do not."""
+        accesses = self._accesses(loop.body, buffer)
+        if accesses is None:
+            return "it is seen through a view, or used in too many places"
+        if self._apart(loop, accesses):
+            return None
+        for at, read in enumerate(accesses):
+            if isinstance(read.node, Load) and not self._is_covered(loop, accesses[:at], read):
+                return "an iteration may read what another one wrote"
+        return None
+
+    def _accesses(self, body: Stmt, buffer: Buffer) -> list[_Access] | None:
+        found: list[_Access] = []
+        stack: list[tuple[Node, Path]] = [(body, ())]
+        while stack:
+            node, path = stack.pop()
+            if buffer in uses(node):
+                if not isinstance(node, (Load, Store)) or len(found) >= MAX_ACCESSES:
+                    return None
+                found.append(_Access(node, node.indices, path))
+            below: list[tuple[Node, Path]] = []
+            for number, child in enumerate(_in_order(node)):
+                inner = (*path, (node, number)) if isinstance(node, Stmt) else path
+                below.append((child, inner))
+            stack.extend(reversed(below))
+        return found
+
+    def _apart(self, loop: For, accesses: list[_Access]) -> bool:
+        """Say whether different iterations touch different elements."""
+        inner = bound_inside(loop.body)
+        for dim in range(len(accesses[0].indices) if accesses else 0):
+            side = merged_sides(self.boxes.side(access.indices[dim], inner) for access in accesses)
+            if side is None:
+                continue
+            for atom, factor in side.corner:
+                if self.boxes.sums.atom(atom) is loop.var and abs(factor) >= side.extent:
+                    return True
+        return not accesses
+
+    def _is_covered(self, loop: For, earlier: list[_Access], read: _Access) -> bool:
+        for write in earlier:
+            if isinstance(write.node, Load) or write.node.mask is not None:
+                continue
+            at = _fork(write.path, read.path)
+            if at is None:
+                continue
+            where = write.path[at][0]
+            if isinstance(where, Seq) and self._covers(loop, write, read, at):
+                return True
+            if isinstance(where, Block) and self._starts(loop, where, write, read):
+                return True
+        return False
+
+    def _starts(self, loop: For, block: Block, init: _Access, read: _Access) -> bool:
+        """Say whether a block reads the very element that its init wrote in the same iteration."""
+        inside = bound_inside(loop.body)
+        reduced = [self.axes[axis.var] for axis in block.axes if axis.kind == "reduce"]
+        if any(v not in inside for binding in reduced for v in walk(binding, Var)):
+            return False
+        of = self.boxes.sums.of
+        return [of(at) for at in init.indices] == [of(at) for at in read.indices]
+
+    def _covers(self, loop: For, write: _Access, read: _Access, at: int) -> bool:
+        """Say whether a nest that is complete before the read has written all that it reads."""
+        if any(isinstance(stmt, Block) and _is_init(stmt, n) for stmt, n in write.path[at + 1 :]):
+            return False
+        written = self._written(write, at)
+        if written is None or not self._surely_runs(write, read, at):
+            return False
+        shape = write.node.buffer.shape
+        for index, whole, dim in zip(read.indices, written, shape, strict=True):
+            if whole is True or _is_whole(whole, as_int(dim)):
+                continue
+            # What was written does not move with the other loops, so they may be anywhere.
+            moving = {node for n, _ in whole.corner for node in walk(self.boxes.sums.atom(n), Var)}
+            side = self.boxes.side(index, self.ranges.keys() - moving)
+            if side is None or side.corner != whole.corner:
+                return False
+            if side.low < whole.low or side.high > whole.high:
+                return False
+        return True
+
+    def _written(self, write: _Access, at: int) -> list[BoxSide | Literal[True]] | None:
+        """Find the box that a nest of loops fills without gaps; True is a whole dimension."""
+        loops = {s.var: s for s, _ in write.path[at + 1 :] if isinstance(s, For)}
+        sizes = {var: _size(loop) for var, loop in loops.items()}
+        found: list[BoxSide | Literal[True]] = []
+        for index, dim in zip(write.indices, write.node.buffer.shape, strict=True):
+            form = self.boxes.sums.of(index)
+            steps = [(factor, self.boxes.sums.atom(atom)) for atom, factor in form.terms.items()]
+            used = [(f, v) for f, v in steps if isinstance(v, Var) and v in sizes]
+            if len(steps) == 1 and not form.constant and self._is_all(steps[0], loops, dim):
+                sizes.pop(used[0][1])
+                found.append(True)
+                continue
+            reach = 1
+            for factor, var in sorted(used, key=lambda pair: pair[0]):
+                size = sizes.pop(var)
+                if size is None or size < 1 or factor != reach:
+                    return None
+                reach *= size
+            side = self.boxes.side(index, set(loops))
+            if side is None or side.extent != reach:
+                return None
+            found.append(side)
+        return found if all(size is not None and size > 0 for size in sizes.values()) else None
+
+    def _is_all(self, step: tuple[int, Expr], loops: dict[Var, For], dim: Expr) -> bool:
+        factor, var = step
+        loop = loops.get(var) if isinstance(var, Var) else None
+        of = self.boxes.sums.of
+        return (
+            loop is not None and factor == 1 and as_int(loop.begin) == 0 and of(loop.end) == of(dim)
+        )
+
+    def _surely_runs(self, write: _Access, read: _Access, at: int) -> bool:
+        """Say whether all conditions around a write hold for every element that exists."""
+        conds = self._conditions(write.path[at + 1 :])
+        if not conds:
+            return True
+        facts = self._conditions(read.path)
+        for index, dim in zip(write.indices, write.node.buffer.shape, strict=True):
+            place = substitute(index, self._as_nodes)
+            facts += [ge(place, 0), lt(place, dim)]
+        proved = [simplify(cond, self.ranges, tuple(facts)) for cond in conds]
+        return all(isinstance(cond, Const) and cond.value is True for cond in proved)
+
+    def _conditions(self, path: Path) -> list[Expr]:
+        found: list[Expr] = []
+        for stmt, number in path:
+            if isinstance(stmt, If):
+                found.append(stmt.cond if number == 1 else logical_not(stmt.cond))
+            elif isinstance(stmt, Block) and stmt.predicate is not None:
+                found.append(stmt.predicate)
+        return [substitute(cond, self._as_nodes) for cond in found]
+
+
+def _in_order(node: Node) -> tuple[Node, ...]:
+    """List what is below a node in the order in which it runs."""
+    if not isinstance(node, Block):
+        return children(node)
+    parts = [*node.axes, node.predicate, node.init, node.body]
+    return tuple(part for part in parts if part is not None)
+
+
+def _is_init(block: Block, number: int) -> bool:
+    return block.init is not None and _in_order(block)[number] is block.init
+
+
+def _fork(a: Path, b: Path) -> int | None:
+    """Find where two paths part; None if one leads through the other."""
+    for at, ((_, x), (_, y)) in enumerate(zip(a, b, strict=False)):
+        if x != y:
+            return at
+    return None
+
+
+def _size(loop: For) -> int | None:
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return None if begin is None or end is None else end - begin
+
+
+def _is_whole(side: BoxSide, extent: int | None) -> bool:
+    return extent is not None and not side.corner and side.low <= 0 and side.high >= extent - 1

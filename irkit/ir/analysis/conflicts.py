@@ -1,0 +1,242 @@
+"""Whether different iterations of a loop may touch the same element."""
+
+from collections.abc import Callable, Iterator
+from math import gcd, inf
+
+import msgspec
+
+from irkit.core import Node, substitute, symbols_bound, walk
+from irkit.ir.analysis.affine import Affine, Sums
+from irkit.ir.arith import bounds, simplify
+from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import product
+from irkit.ir.expr import Expr, Var
+from irkit.ir.stmt import For, Stmt, Store
+
+MAX_PAIRS = 1 << 16
+MAX_DISTANCES = 1 << 12
+_EXACT = 1 << 52  # Limits are floats, which hold whole numbers up to here.
+
+
+class Access(msgspec.Struct, frozen=True):
+    """A load or store: the buffer it names, that whose memory this is, and its indices as sums."""
+
+    memory: Buffer
+    buffer: Buffer
+    indices: tuple[Affine, ...]
+    exprs: tuple[Expr, ...]
+    writes: bool
+
+
+def accesses_of(loop: For, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
+    """List the loads and stores in the body of a loop, those that are alike once."""
+    return accesses_in(loop.body, sums, memory)
+
+
+def accesses_in(root: Stmt | Expr, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
+    """List the loads and stores below a statement or expression, those that are alike once."""
+    found: dict[object, Access] = {}
+    for node in walk(root, (Load, Store)):
+        indices = tuple(sums.of(at) for at in node.indices)
+        key = tuple((*sorted(form.terms.items()), form.constant) for form in indices)
+        writes = isinstance(node, Store)
+        access = Access(memory(node.buffer), node.buffer, indices, node.indices, writes)
+        found.setdefault((node.buffer, key, writes), access)
+    return list(found.values())
+
+
+def conflict(
+    loop: For, count: int | None, sums: Sums, accesses: list[Access], *, thorough: bool = False
+) -> str | None:
+    """Say why two of ``count`` successive iterations may touch the same element, one of them
+    writing; None if they surely do not.
+
+    ``thorough`` also bounds what inner loops compute, and reads neighbouring dimensions as one
+    row-major index.
+    """
+    if count is not None and count <= 1:
+        return None
+    stores = [access for access in accesses if access.writes]
+    if len(stores) * len(accesses) > MAX_PAIRS:
+        return "it touches memory in too many places"
+    changing = {store.memory for store in stores}
+    written = {access.buffer for access in accesses if access.memory in changing}
+    test = ConflictTest(loop, count, sums, written, thorough)
+    for store in stores:
+        for other in accesses:
+            if other.memory is store.memory and not test.apart(store, other):
+                verb = "writes" if other.writes else "reads"
+                return (
+                    f"iterations may touch the same element of {store.buffer.name!r}: "
+                    f"one writes what another {verb}"
+                )
+    return None
+
+
+def crossing(
+    loop: For, count: int | None, sums: Sums, first: list[Access], second: list[Access]
+) -> str | None:
+    """Say why some iteration of ``first`` may touch the same element as an earlier one of
+    ``second``, one of them writing; None if that surely never happens.
+
+    Both stand in the body of the loop, ``first`` in front.
+    """
+    if count is not None and count <= 1:
+        return None
+    if len(first) * len(second) > MAX_PAIRS:
+        return "it touches memory in too many places"
+    changing = {access.memory for access in (*first, *second) if access.writes}
+    written = {access.buffer for access in (*first, *second) if access.memory in changing}
+    test = ConflictTest(loop, count, sums, written, thorough=True, ahead=True)
+    for one in first:
+        for other in second:
+            meet = one.memory is other.memory and (one.writes or other.writes)
+            if meet and not test.apart(one, other):
+                return (
+                    f"a later iteration of the first part may touch an element of "
+                    f"{one.buffer.name!r} that an earlier one of the second touches"
+                )
+    return None
+
+
+class ConflictTest:
+    """Compare accesses of two different iterations of a loop; with ``ahead``, of the first access's
+    iteration only those after the second's. ``written`` are buffers whose elements may differ
+    between them."""
+
+    def __init__(
+        self,
+        loop: For,
+        count: int | None,
+        sums: Sums,
+        written: set[Buffer],
+        thorough: bool,
+        ahead: bool = False,
+    ) -> None:
+        self.ahead = ahead
+        self.sums = sums
+        self.count = count
+        self.lane = loop.var
+        self.inner = {inner.var for inner in walk(loop.body, For)}
+        self.bound = {*symbols_bound(loop.body), loop.var}
+        self.written = written
+        self.thorough = thorough
+        self._steady: dict[int, bool] = {}
+        self._values: dict[Node, Node] = dict(sums.values.items())
+
+    def apart(self, a: Access, b: Access) -> bool:
+        """Say whether iteration x of ``a`` and another iteration y of ``b`` never meet."""
+        if a.buffer is not b.buffer:
+            return False
+        if any(self._differs(p, q) for p, q in zip(a.indices, b.indices, strict=True)):
+            return True
+        return self.thorough and any(
+            self._differs(p, q) for p, q in zip(self._runs(a), self._runs(b), strict=True)
+        )
+
+    def _runs(self, access: Access) -> Iterator[Affine]:
+        """Read each run of neighbouring dimensions as one row-major index."""
+        rank, shape = len(access.exprs), access.buffer.shape
+        for length in range(2, rank + 1):
+            for first in range(rank - length + 1):
+                end = first + length
+                terms = [access.exprs[d] * product(shape[d + 1 : end]) for d in range(first, end)]
+                whole = sum(terms[1:], terms[0])
+                yield self.sums.of(simplify(substitute(whole, self._values), self.sums.ranges))
+
+    def _differs(self, p: Affine, q: Affine) -> bool:
+        if any(not self._moves(n) for n in p.plus(q, -1).terms):
+            return False
+        lane_p = lane_q = 0
+        step, low, high = 0, 0.0, 0.0
+        for form, sign in ((p, 1), (q, -1)):
+            for atom, factor in form.terms.items():
+                expr = self.sums.atom(atom)
+                if expr is self.lane:
+                    lane_p, lane_q = (factor, lane_q) if sign == 1 else (lane_p, factor)
+                elif isinstance(expr, Var) and expr in self.inner:
+                    at = self.sums.limits(Affine({atom: sign * factor}))
+                    step, low, high = gcd(step, factor), low + at[0], high + at[1]
+                elif self._moves(atom):
+                    at = self._reach(expr)
+                    if at is None:
+                        return False
+                    ends = sorted((sign * factor * at[0], sign * factor * at[1]))
+                    step, low, high = gcd(step, factor), low + ends[0], high + ends[1]
+        if lane_p != lane_q:
+            return self._never_equal(lane_p, lane_q, p.constant - q.constant, step, (low, high))
+        rest = p.constant - q.constant
+        return not may_meet(lane_p, rest, step, (low, high), self.count, self.ahead)
+
+    def _never_equal(
+        self, lane_p: int, lane_q: int, rest: int, step: int, reach: tuple[float, float]
+    ) -> bool:
+        """Say whether indices that follow the loop at different speeds never meet, whichever two
+        iterations they are of."""
+        known = self.sums.ranges.get(self.lane)
+        if known is None or known.low is None or known.high is None:
+            return False
+        low, high = reach
+        for factor in (lane_p, -lane_q):
+            ends = sorted((factor * known.low, factor * known.high))
+            low, high = low + ends[0], high + ends[1]
+        if not -_EXACT < low <= high < _EXACT or abs(rest) >= _EXACT:
+            return False
+        return rest % gcd(step, lane_p, lane_q) != 0 or not low <= -rest <= high
+
+    def _reach(self, expr: Expr) -> tuple[int, int] | None:
+        """Bound an atom that only inner loops move; None if that is not so, or nothing is known."""
+        nodes = list(walk(expr))
+        moved_otherwise = any(node in self.bound - self.inner for node in nodes if node.symbol)
+        if not self.thorough or moved_otherwise or any(isinstance(n, Load) for n in nodes):
+            return None
+        found = bounds(expr, self.sums.ranges)
+        return None if found.low is None or found.high is None else (found.low, found.high)
+
+    def _moves(self, number: int) -> bool:
+        """Say whether an atom may differ between iterations, or between steps of an inner loop."""
+        known = self._steady.get(number)
+        if known is None:
+            known = self._steady[number] = any(
+                node in self.bound or (isinstance(node, Load) and node.buffer in self.written)
+                for node in walk(self.sums.atom(number))
+                if isinstance(node, (Var, Load))
+            )
+        return known
+
+
+def may_meet(
+    factor: int,
+    rest: int,
+    step: int,
+    reach: tuple[float, float],
+    count: int | None,
+    ahead: bool = False,
+) -> bool:
+    """Say whether ``factor * distance + rest + t`` can be 0, for a distance that is not 0 and less
+    than ``count`` either way, and some multiple t of ``step`` within ``reach``.
+
+    With ``ahead``, for a distance above 0 only.
+    """
+    low, high = reach
+    first, last = _distances(factor, rest, low, high)
+    if count is not None:
+        first, last = max(first, 1 - count), min(last, count - 1)
+    if ahead:
+        first = max(first, 1)
+    if last - first >= MAX_DISTANCES:
+        divisor = gcd(factor, step)
+        return rest == 0 if divisor == 0 else rest % divisor == 0
+    for distance in range(int(first), int(last) + 1):
+        fixed = factor * distance + rest
+        if distance and (fixed == 0 if step == 0 else fixed % step == 0 and low <= -fixed <= high):
+            return True
+    return False
+
+
+def _distances(factor: int, rest: int, low: float, high: float) -> tuple[float, float]:
+    """Bound the distances at which a sum can be 0; unbounded where nothing is known."""
+    if factor == 0 or not -_EXACT < low <= high < _EXACT or abs(rest) >= _EXACT:
+        return -inf, inf
+    ends = [(-rest - int(low)) // factor, (-rest - int(high)) // factor]
+    return min(ends), max(ends) + 1

@@ -1,0 +1,122 @@
+"""Under which conditions the loads of an expression are performed."""
+
+from typing import NamedTuple
+
+from irkit.core import IRKitError, children, postorder
+from irkit.ir.buffer import Load
+from irkit.ir.build import logical_and, logical_not
+from irkit.ir.conditional import Conditional
+from irkit.ir.expr import And, Expr, Or
+
+VISITS = 64
+"""How often a part that others share may be looked at, on the average."""
+
+
+class GuardPath(NamedTuple):
+    """The conditions that lead to a part of an expression, the innermost first."""
+
+    cond: Expr
+    above: "GuardPath | None"
+    whole: Expr | None
+    """All of them, joined once, so that many parts can share it; None if one is a vector."""
+
+    def under(self, cond: Expr) -> "GuardPath":
+        """Add a condition that is asked where all of these hold."""
+        if self.whole is None or cond.dtype.lanes > 1:
+            return GuardPath(cond, self, None)
+        return GuardPath(cond, self, logical_and(self.whole, cond))
+
+
+class GuardedLoad(NamedTuple):
+    """A load, and what must hold for it to be performed."""
+
+    load: Load
+    path: GuardPath | None
+
+
+def path_conditions(path: GuardPath | None) -> list[Expr]:
+    """List the conditions of a path, the outermost first."""
+    found: list[Expr] = []
+    while path is not None:
+        found.append(path.cond)
+        path = path.above
+    return found[::-1]
+
+
+def guard_path(cond: Expr) -> GuardPath:
+    """Make the path of one condition."""
+    return GuardPath(cond, None, cond if cond.dtype.lanes == 1 else None)
+
+
+def guarded_loads(root: Expr, path: GuardPath | None = None) -> list[GuardedLoad]:
+    """List the loads of an expression in the order in which they are performed, those that a load
+    needs for its indices before it.
+
+    A load that surely came before, under fewer conditions, is left out.
+    Raises: IRKitError if choices share so many others that there are too many ways to reach them.
+    """
+    return _LoadFinder(root).run(root, path)
+
+
+class _LoadFinder:
+    def __init__(self, root: Expr) -> None:
+        order = postorder(root)
+        self.loading: set[int] = set()
+        for node in order:
+            if isinstance(node, Load) or any(id(c) in self.loading for c in children(node)):
+                self.loading.add(id(node))
+        self.left = VISITS * (len(order) + VISITS)
+        self.seen: dict[int, list[GuardPath | None]] = {}
+        self.found: list[GuardedLoad] = []
+
+    def run(self, root: Expr, path: GuardPath | None) -> list[GuardedLoad]:
+        stack: list[tuple[Expr, GuardPath | None, bool]] = [(root, path, False)]
+        while stack:
+            node, at, below_done = stack.pop()
+            if id(node) not in self.loading or (not below_done and self._is_known(node, at)):
+                continue
+            if below_done:
+                assert isinstance(node, Load)
+                self.found.append(GuardedLoad(node, at))
+                continue
+            if isinstance(node, Load):
+                stack.append((node, at, True))
+            stack += [(part, under, False) for part, under in reversed(_parts(node, at))]
+        return self.found
+
+    def _is_known(self, node: Expr, path: GuardPath | None) -> bool:
+        """Say whether a part was looked at under conditions that lie on this path."""
+        self.left -= 1
+        if self.left < 0:
+            raise IRKitError(
+                "choices that guard loads share so many others that there are too many to check",
+                hint="Name the shared ones with let.",
+            )
+        known = self.seen.setdefault(id(node), [])
+        if None in known:
+            return True
+        at = path
+        while at is not None and known:
+            if any(at is other for other in known):
+                return True
+            at = at.above
+        known.append(path)
+        return False
+
+
+def _parts(node: Expr, path: GuardPath | None) -> list[tuple[Expr, GuardPath | None]]:
+    """List the operands in the order in which they are evaluated, each with its conditions."""
+    match node:
+        case Conditional(cond, then, otherwise):
+            yes, no = _also(path, cond), _also(path, logical_not(cond))
+            return [(cond, path), (then, yes), (otherwise, no)]
+        case And(a, b):
+            return [(a, path), (b, _also(path, a))]
+        case Or(a, b):
+            return [(a, path), (b, _also(path, logical_not(a)))]
+        case _:
+            return [(child, path) for child in children(node) if isinstance(child, Expr)]
+
+
+def _also(path: GuardPath | None, cond: Expr) -> GuardPath:
+    return guard_path(cond) if path is None else path.under(cond)

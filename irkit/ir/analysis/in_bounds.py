@@ -1,0 +1,21 @@
+"""Whether a load surely stays inside its buffer."""
+
+from collections.abc import Sequence
+
+from irkit.ir.arith.interval import Ranges
+from irkit.ir.arith.simplify import simplify
+from irkit.ir.buffer import Load
+from irkit.ir.build import ge, lt
+from irkit.ir.expr import Const, Expr
+
+
+def is_in_bounds(load: Load, ranges: Ranges, facts: Sequence[Expr] = ()) -> bool:
+    """Say whether all indices of a load are shown to be in range."""
+    for index, dim in zip(load.indices, load.buffer.shape, strict=True):
+        if index.dtype.lanes > 1:
+            return False
+        for cond in (ge(index, 0), lt(index, dim)):
+            known = simplify(cond, ranges, tuple(facts))
+            if not isinstance(known, Const) or known.value is not True:
+                return False
+    return True

@@ -1,0 +1,156 @@
+"""Rewrite statements from the outside in, knowing what holds at each.
+
+A :class:`Rewriter` carries down what is known: the ranges of variables, the conditions around a
+statement, the statements around it, and what variables stand for whose binder goes away.
+"""
+
+from irkit.core import (
+    Node,
+    Visit,
+    any_node,
+    children,
+    substitute,
+    visit,
+    with_fields,
+    with_span_of,
+)
+from irkit.ir.arith import loop_ranges
+from irkit.ir.buffer import Load
+from irkit.ir.build import as_int, ge, is_empty, logical_not, lt, seq
+from irkit.ir.expr import And, Expr
+from irkit.ir.function import PrimFunc
+from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, View
+
+
+class Rewriter:
+    """Be the base of passes that carry knowledge down; override ``visit``, ``expr``, or both.
+
+    ``visit`` is a generator: ``yield stmt`` visits another statement and gives its result;
+    ``yield from self.below(stmt)`` visits all that is below one, in its scope. Give ``values`` an
+    entry for each variable whose binder is left out.
+    """
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.func = func
+        self.ranges = loop_ranges(func)
+        self.values: dict[Node, Node] = {}
+        self.facts: list[Expr] = []
+        self.around: list[Stmt] = []
+
+    def run(self) -> PrimFunc:
+        """Rewrite the function; the same object back if nothing changed."""
+        body = visit(self.func.body, self.visit)
+        # Shapes of buffers may mention a variable that is gone.
+        return self.func.replace(body=substitute(body, self.values))
+
+    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+        """Rewrite one statement: unless overridden, its expressions and what is below it."""
+        return (yield from self.below(self.own(stmt)))
+
+    def expr(self, expr: Expr) -> Expr:
+        """Rewrite an expression of the statement being visited."""
+        return substitute(expr, self.values) if self.values else expr
+
+    def own(self, stmt: Stmt) -> Stmt:
+        """Rewrite the expressions that a statement holds itself."""
+        if isinstance(stmt, Block):
+            return self._own_of_block(stmt)
+        new: dict[int, Node] = {}
+        for child in children(stmt):
+            if isinstance(child, Expr):
+                made = self.expr(child)
+                if made is not child:
+                    new[id(child)] = made
+        changed = with_fields(stmt, new) if new else stmt
+        assert isinstance(changed, Stmt)
+        return changed
+
+    def _own_of_block(self, block: Block) -> Block:
+        axes = tuple(
+            axis.replace(extent=self.expr(axis.extent), binding=self.expr(axis.binding))
+            for axis in block.axes
+        )
+        if all(a is b for a, b in zip(axes, block.axes, strict=True)):
+            axes = block.axes
+        predicate = None if block.predicate is None else self.expr(block.predicate)
+        return block.replace(axes=axes, predicate=predicate)
+
+    def below(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+        """Visit the statements directly below, each knowing what this one says about it."""
+        self.around.append(stmt)
+        match stmt:
+            case For():
+                made = stmt.replace(body=(yield from self._under(_limits(stmt), stmt.body)))
+            case If():
+                made = yield from self._branches(stmt)
+            case Block():
+                known = [] if stmt.predicate is None else conjuncts(stmt.predicate)
+                init = stmt.init
+                if init is not None:
+                    init = yield from self._under(known, init)
+                body = yield from self._under(known, stmt.body)
+                made = stmt.replace(init=init, body=body)
+            case _:
+                made = yield from visit_below(stmt)
+        self.around.pop()
+        return made
+
+    def _branches(self, stmt: If) -> Visit[Stmt, Stmt]:
+        then = yield from self._under(conjuncts(stmt.cond), stmt.then)
+        otherwise = stmt.otherwise
+        if otherwise is not None:
+            made = yield from self._under([logical_not(stmt.cond)], otherwise)
+            otherwise = None if made is not otherwise and is_empty(made) else made
+        return stmt.replace(then=then, otherwise=otherwise)
+
+    def _under(self, conds: list[Expr], stmt: Stmt) -> Visit[Stmt, Stmt]:
+        """Visit a statement where some conditions hold."""
+        known = len(self.facts)
+        # What is in memory may change before the condition is used.
+        self.facts += [cond for cond in conds if not any_node(cond, Load)]
+        made = yield stmt
+        del self.facts[known:]
+        return made
+
+
+def _limits(loop: For) -> list[Expr]:
+    """Say what holds of a loop variable beyond its range."""
+    limits = [] if as_int(loop.end) is not None else [lt(loop.var, loop.end)]
+    return limits + ([] if as_int(loop.begin) is not None else [ge(loop.var, loop.begin)])
+
+
+def visit_below(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    """Visit the statements directly below, in the order in which they run; the same object back if
+    none changes. For visits that carry nothing down."""
+    match stmt:
+        case Seq():
+            new: list[Stmt] = []
+            for inner in stmt.stmts:
+                new.append((yield inner))  # noqa: PERF401 -- no comprehension holds a yield
+            if all(a is b for a, b in zip(new, stmt.stmts, strict=True)):
+                return stmt
+            return with_span_of(seq(*new), stmt)
+        case If():
+            then = yield stmt.then
+            otherwise = None if stmt.otherwise is None else (yield stmt.otherwise)
+            return stmt.replace(then=then, otherwise=otherwise)
+        case Block():
+            init = None if stmt.init is None else (yield stmt.init)
+            return stmt.replace(init=init, body=(yield stmt.body))
+        case For() | Let() | Allocate() | View():
+            return stmt.replace(body=(yield stmt.body))
+        case _:
+            return stmt
+
+
+def conjuncts(cond: Expr) -> list[Expr]:
+    """List the conditions that ``and`` joins, in order."""
+    found: list[Expr] = []
+    stack = [cond]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, And):
+            stack += [node.b, node.a]
+        else:
+            found.append(node)
+    return found

@@ -1,0 +1,4 @@
+"""The text of loop IR: Python syntax that reads back as the same function. Printing: printer
+(functions and statements), expr_printer, attributes, names (the order of names), memo (what was
+printed before). Reading, a line at a time, nothing ever executed: reader (functions),
+param_reader, stmt_reader, suites (open blocks), part_reader, call_reader, expr_reader."""

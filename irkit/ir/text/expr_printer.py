@@ -1,0 +1,316 @@
+"""Print expressions: Python syntax, minimal parentheses, and exact constants.
+
+One printer formats a class; where a part comes from differs. The fast printer recurses, at most
+``MAX_DEPTH`` deep and ``MAX_TEXT`` characters long. What exceeds that, deep or shared so often that
+the text would explode, is printed bottom-up by the slow one, which puts parts on lines of their own
+under reserved names (``_1 = ...``).
+"""
+
+import math
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from irkit.core import ALIAS, Node, Printed, children
+from irkit.ir.buffer import Load, Ramp
+from irkit.ir.conditional import Conditional, Select
+from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8
+from irkit.ir.expr import (
+    EQ,
+    GE,
+    GT,
+    LE,
+    LT,
+    NE,
+    Add,
+    And,
+    Binary,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Broadcast,
+    Cast,
+    Const,
+    Div,
+    Expr,
+    FloorDiv,
+    FloorMod,
+    Max,
+    Min,
+    Mul,
+    Neg,
+    Not,
+    Or,
+    Shl,
+    Shr,
+    Sub,
+    Var,
+)
+from irkit.ir.intrinsics import Call
+
+MAX_DEPTH = 50
+MAX_TEXT = 1500
+
+# How tightly a class binds, as in Python; what is not listed stands by itself. The second number
+# is what an operand on the left must have to go without parentheses, the third one on the right.
+_BINDING: dict[type[Binary], tuple[int, int, int]] = {
+    Or: (1, 1, 2),
+    And: (2, 2, 3),
+    **dict.fromkeys((EQ, NE, LT, LE, GT, GE), (4, 5, 5)),
+    BitOr: (5, 5, 6),
+    BitXor: (6, 6, 7),
+    BitAnd: (7, 7, 8),
+    **dict.fromkeys((Shl, Shr), (8, 8, 9)),
+    **dict.fromkeys((Add, Sub), (9, 9, 10)),
+    **dict.fromkeys((Mul, Div, FloorDiv, FloorMod), (10, 10, 11)),
+}
+# A sign before an operand binds tighter than all that asks, so what has one is an atom too.
+_NOT, _UNARY, _ATOM = 3, 11, 12
+_LEVEL: dict[type[Node], int] = {cls: row[0] for cls, row in _BINDING.items()}
+_SIGNS: dict[type[Binary], tuple[str, int, int]] = {
+    cls: (f" {cls.sign} ", row[1], row[2]) for cls, row in _BINDING.items()
+}
+
+
+_TYPES = {each: str(each) for each in (BOOL, I8, I16, I32, I64, U8, F16, BF16, F32, F64)}
+
+
+class TooDeep(Exception):
+    """Stop the fast printer: the expression needs lines of its own."""
+
+
+class ExprPrinter:
+    """Print the expressions of one function; ``aliases`` are the parts that stand on own lines."""
+
+    def __init__(self, printed: Printed) -> None:
+        self.printed = printed
+        self.aliases: dict[int, str] = {}
+        self._done: dict[int, str] | None = None
+        self._depth = 0
+
+    def line(self, expr: Expr) -> str:
+        """Print on the line at hand. Raises: TooDeep if it does not fit."""
+        self._depth = 0
+        return self.text(expr)
+
+    def with_lines(self, expr: Expr) -> tuple[list[str], str]:
+        """Print; what does not fit comes first, as lines that name it."""
+        try:
+            return [], self.line(expr)
+        except TooDeep:
+            return self._slowly(expr)
+
+    def text(self, expr: Expr) -> str:
+        if self._done is not None:
+            return self._done[id(expr)]
+        return self.part(expr, self._depth + 1)
+
+    def part(self, expr: Expr, depth: int) -> str:
+        """Print what stands so deep. Nearly all the time of printing is spent here, so the usual
+        classes are met here, not in a form each."""
+        if self.aliases and id(expr) in self.aliases:
+            return self.aliases[id(expr)]
+        if depth > MAX_DEPTH:
+            raise TooDeep
+        cls: type[Any] = expr.__class__
+        node: Any = expr
+        if cls is Var:
+            return self.printed.get(id(expr)) or self.printed.add(expr)
+        if cls is Const:
+            text = _const(self, node)
+        elif cls is Load and node.mask is None:
+            text = f"{self.name(node.buffer)}[{self._parts(node.indices, depth + 1) or '()'}]"
+        elif cls in _SIGNS:
+            sign, left, right = _SIGNS[cls]
+            text = f"{self._side(node.a, left, depth)}{sign}{self._side(node.b, right, depth)}"
+        else:
+            text = self._formed(expr, depth)
+        if len(text) > MAX_TEXT:
+            raise TooDeep
+        return text
+
+    def _side(self, expr: Expr, least: int, depth: int) -> str:
+        """Print an operand of what stands so deep."""
+        cls = expr.__class__
+        if cls is Var:
+            return self.printed.get(id(expr)) or self.printed.add(expr)
+        text = self.part(expr, depth + 1)
+        return enclosed(expr, text, least) if cls in _LEVEL or cls is Not else text
+
+    def _parts(self, exprs: tuple[Expr, ...], depth: int) -> str:
+        """Print what stands so deep, with commas between."""
+        names, part = self.printed, self.part
+        return ", ".join(
+            [
+                (names.get(id(expr)) or names.add(expr)) if expr.__class__ is Var
+                else part(expr, depth)
+                for expr in exprs
+            ]
+        )  # fmt: skip
+
+    def _formed(self, expr: Expr, depth: int) -> str:
+        """Print by the form of the class, whose parts come back to this printer."""
+        form = _FORMS.get(expr.__class__)
+        assert form is not None, f"no printed form for {type(expr).__name__}"
+        outer, self._depth = self._depth, depth
+        text = form(self, expr)
+        self._depth = outer
+        return text
+
+    def operand(self, expr: Expr, least: int) -> str:
+        """Print, in parentheses if it binds less tightly than ``least``."""
+        if expr.__class__ is Var:
+            return self.name(expr)
+        return enclosed(expr, self.text(expr), least)
+
+    def name(self, symbol: Node) -> str:
+        return self.printed.get(id(symbol)) or self.printed.add(symbol)
+
+    def listed(self, exprs: tuple[Expr, ...]) -> str:
+        """Print with commas between."""
+        if self._done is None:
+            return self._parts(exprs, self._depth + 1)
+        return ", ".join([self.operand(expr, 0) for expr in exprs])
+
+    def tupled(self, exprs: tuple[Expr, ...]) -> str:
+        """Print as a Python tuple."""
+        return f"({self.listed(exprs)},)" if len(exprs) == 1 else f"({self.listed(exprs)})"
+
+    def _slowly(self, root: Expr) -> tuple[list[str], str]:
+        lines = list[str]()
+        heights: dict[int, int] = {}
+        self._done = done = dict[int, str]()
+        for expr in _bottom_up(root, self.aliases):
+            alias = self.aliases.get(id(expr))
+            if alias is not None:
+                done[id(expr)] = alias
+                continue
+            text = _FORMS[expr.__class__](self, expr)
+            height = 1 + max((heights.get(id(part), 0) for part in children(expr)), default=0)
+            if expr is not root and (height >= MAX_DEPTH - 2 or len(text) > MAX_TEXT // 4):
+                alias = f"_{len(self.aliases) + 1}"
+                lines.append(f"{alias} = {text}")
+                self.aliases[id(expr)] = text = alias
+                height = 0
+            heights[id(expr)] = height
+            done[id(expr)] = text
+        self._done = None
+        return lines, done[id(root)]
+
+
+def _bottom_up(root: Expr, leaves: dict[int, str]) -> list[Expr]:
+    """List the parts of an expression once each, below before above; ``leaves`` are not entered."""
+    order = list[Expr]()
+    seen = set[int]()
+    stack: list[tuple[Any, bool]] = [(root, False)]
+    while stack:
+        expr, ready = stack.pop()
+        if ready or id(expr) in leaves:
+            order.append(expr)
+        elif id(expr) not in seen:
+            seen.add(id(expr))
+            stack.append((expr, True))
+            stack.extend((part, False) for part in reversed(children(expr)))
+    return order
+
+
+def enclosed(expr: Expr, text: str, least: int) -> str:
+    """Put the printed form of ``expr`` in parentheses if it binds less tightly than ``least``."""
+    return text if level(expr) >= least or ALIAS.match(text) else f"({text})"
+
+
+def level(expr: Expr) -> int:
+    """Say how tightly the printed form of an expression binds."""
+    cls = expr.__class__
+    known = _LEVEL.get(cls)
+    if known is not None:
+        return known
+    return _NOT if cls is Not and expr.dtype.is_bool else _ATOM
+
+
+def _is_plain(expr: Expr) -> bool:
+    """Say whether an expression prints as a bare integer."""
+    return isinstance(expr, Const) and expr.dtype == I64 and type(expr.value) is int
+
+
+def literal(value: float) -> str:
+    """Write a float so that the very same bits come back."""
+    if math.isfinite(value):
+        return repr(value)
+    if math.isinf(value):
+        return '"inf"' if value > 0 else '"-inf"'
+    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+    return '"nan"' if bits == 0x7FF8000000000000 else f'"{bits:#x}"'
+
+
+def _const(printer: ExprPrinter, expr: Const) -> str:
+    value, dtype = expr.value, expr.dtype
+    name = _TYPES.get(dtype) or str(dtype)
+    if isinstance(value, float):
+        return f"{name}({literal(value)})"
+    plain = dtype.is_bool if isinstance(value, bool) else name == "i64"
+    return str(value) if plain else f"{name}({value})"
+
+
+def _binary(printer: ExprPrinter, expr: Binary) -> str:
+    sign, left, right = _SIGNS[expr.__class__]
+    return printer.operand(expr.a, left) + sign + printer.operand(expr.b, right)
+
+
+def _call_of_two(printer: ExprPrinter, expr: Binary) -> str:
+    return f"{expr.sign}({printer.text(expr.a)}, {printer.text(expr.b)})"
+
+
+def _load(printer: ExprPrinter, expr: Load) -> str:
+    name = printer.name(expr.buffer)
+    if expr.mask is not None:
+        mask = printer.text(expr.mask)
+        return f"load({name}, {printer.tupled(expr.indices)}, mask={mask})"
+    return f"{name}[{printer.listed(expr.indices) or '()'}]"
+
+
+def _neg(printer: ExprPrinter, expr: Neg) -> str:
+    # -1 is a constant, so the negation of the constant 1 needs another form.
+    return (
+        f"neg({printer.text(expr.a)})"
+        if _is_plain(expr.a)
+        else f"-{printer.operand(expr.a, _UNARY)}"
+    )
+
+
+def _not(printer: ExprPrinter, expr: Not) -> str:
+    if expr.dtype.is_bool:
+        return f"not {printer.operand(expr.a, _NOT)}"
+    return f"~{printer.operand(expr.a, _UNARY)}"
+
+
+def _conditional(printer: ExprPrinter, expr: Conditional) -> str:
+    then, cond = printer.text(expr.then), printer.text(expr.cond)
+    return f"({then} if {cond} else {printer.text(expr.otherwise)})"
+
+
+_FORMS: dict[type[Node], Callable[[ExprPrinter, Any], str]] = {
+    **dict.fromkeys(_BINDING, _binary),
+    Var: lambda printer, expr: printer.name(expr),
+    Const: _const,
+    Min: _call_of_two,
+    Max: _call_of_two,
+    Not: _not,
+    Neg: _neg,
+    Cast: lambda printer, expr: f"cast({printer.text(expr.value)}, {expr.dtype})",
+    Select: lambda printer, expr: (
+        f"select({printer.listed((expr.cond, expr.then, expr.otherwise))})"
+    ),
+    Conditional: _conditional,
+    Call: lambda printer, expr: f"{expr.name}({printer.listed(expr.args)})",
+    Load: _load,
+    Ramp: lambda printer, expr: (
+        f"ramp({printer.listed((expr.base, expr.stride))}, {expr.dtype.lanes})"
+    ),
+    Broadcast: lambda printer, expr: f"broadcast({printer.text(expr.value)}, {expr.dtype.lanes})",
+}
+
+
+def printed_classes() -> tuple[type[Node], ...]:
+    """List the expression classes that have a printed form."""
+    return tuple(_FORMS)

@@ -1,0 +1,74 @@
+"""In which order the printer names what a function introduces: that of the text."""
+
+from irkit.core import Node
+from irkit.ir.function import PrimFunc, dimension_vars
+from irkit.ir.stmt import (
+    Allocate,
+    Assert,
+    Block,
+    Evaluate,
+    For,
+    If,
+    Let,
+    Seq,
+    Stmt,
+    Store,
+    View,
+)
+from irkit.ir.text.memo import LONGEST, Memo
+
+
+def symbols_in_order(func: PrimFunc, memo: Memo | None = None) -> list[Node]:
+    """List what a function introduces, in the order in which names are given."""
+    return [*func.params, *dimension_vars(func.params), *bound_symbols(func.body, memo)]
+
+
+def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
+    """List what the statements bind, in text order; ``memo`` remembers it for parts."""
+    found = list[Node]()
+    stack: list[Node | tuple[int, int]] = [stmt]
+    known = {} if memo is None else memo.symbols
+    while stack:
+        node = stack.pop()
+        cls = node.__class__
+        if cls in _NAMELESS:
+            continue
+        if isinstance(node, tuple):
+            if len(found) - node[1] <= LONGEST:
+                known[node[0]] = tuple(found[node[1] :])
+            continue
+        if memo is not None and cls in _KEPT:
+            if id(node) in known:
+                found += known[id(node)]
+                continue
+            stack.append((id(node), len(found)))
+        if isinstance(node, For):
+            found.append(node.var)
+            stack.append(node.body)
+        else:
+            _push_bound(node, found, stack)
+    return found
+
+
+_KEPT = (For, If, Block)  # What is worth remembering: all others are a step further.
+_NAMELESS = (Store, Evaluate, Assert)
+
+
+def _push_bound(node: Node, found: list[Node], stack: list[Node | tuple[int, int]]) -> None:
+    """Add what one statement binds, and put those inside it on the stack."""
+    match node:
+        case Seq():
+            stack.extend(reversed(node.stmts))
+        case Let():
+            found.append(node.var)
+            stack.append(node.body)
+        case Allocate() | View():
+            found.append(node.buffer)
+            stack.append(node.body)
+        case If():
+            stack.extend(part for part in (node.otherwise, node.then) if part is not None)
+        case Block():
+            found.extend(axis.var for axis in node.axes)
+            stack.extend(part for part in (node.body, node.init) if part is not None)
+        case _:
+            pass

@@ -1,0 +1,219 @@
+"""FIXME Mark where the scope of some symbols ends."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from irkit.core import Attrs, Node, Problem, children
+from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import as_int
+from irkit.ir.dtype import DType
+from irkit.ir.expr import Const, Expr, Var
+from irkit.ir.function import PrimFunc, dimension_vars
+from irkit.ir.stmt import For, Stmt
+from irkit.ir.verify.types import expression_problem
+
+MAX_PROBLEMS = 100
+MAX_STRING = 1 << 14
+_THREAD = re.compile(r"(threadIdx|blockIdx|vthread)(\.[xyz])?\Z")
+
+
+class ScopeEnd(msgspec.Struct, frozen=True):
+    """Mark where the scope of some symbols ends."""
+
+    symbols: tuple[Node, ...]
+    loop: For | None = None
+
+
+class LoopChecker:
+    """Walk a function with the set of symbols in scope."""
+
+    def __init__(
+        self, func: PrimFunc, rules: "Mapping[type[Node], Callable[[LoopChecker, Any], None]]"
+    ) -> None:
+        self.rules = rules
+        self.problems: list[Problem] = []
+        self.at: Node = func
+        self._scope: set[int] = set()
+        self._bound: set[int] = set()
+        self._typed: set[int] = set()
+        self._loops: list[For] = []
+        self._stack: list[Stmt | ScopeEnd] = []
+
+    def report(self, message: str) -> None:
+        self.problems.append(Problem(message, self.at))
+
+    def signature(self, func: PrimFunc) -> None:
+        """Check and bind what the parameters introduce."""
+        dims = dimension_vars(func.params)
+        scalars = [param for param in func.params if isinstance(param, Var)]
+        for symbol in (*scalars, *dims):
+            self.bind(symbol)
+            if symbol.dtype.lanes != 1:
+                self.report(f"parameter {symbol.name!r} has type {symbol.dtype}; expected a scalar")
+        for param in func.params:
+            if isinstance(param, Buffer):
+                self.buffer(param)
+                self.bind(param)
+        self.attrs(func.attrs)
+
+    def statements(self, body: Stmt) -> None:
+        """Check every statement, in text order."""
+        stack = self._stack
+        stack.append(body)
+        while stack and len(self.problems) < MAX_PROBLEMS:
+            item = stack.pop()
+            if isinstance(item, ScopeEnd):
+                self._scope.difference_update(map(id, item.symbols))
+                if item.loop is not None:
+                    self._loops.pop()
+                continue
+            self.at = item
+            rule = self.rules.get(item.__class__)
+            if rule is None:
+                self.report(f"{type(item).__name__} is no statement of loop IR")
+            else:
+                rule(self, item)
+
+    def then(self, *stmts: Stmt | None) -> None:
+        """Check these statements next."""
+        self._stack.extend(stmt for stmt in reversed(stmts) if stmt is not None)
+
+    def scope(self, *symbols: Node, loop: For | None = None) -> None:
+        """Bind symbols until what is checked next has been checked."""
+        for symbol in symbols:
+            self.bind(symbol)
+        if loop is not None:
+            self._loops.append(loop)
+        self._stack.append(ScopeEnd(symbols, loop))
+
+    def bind(self, symbol: Node) -> None:
+        if id(symbol) in self._bound:
+            self.report(f"{_name(symbol)} is bound a second time; expected one place for each")
+        self._bound.add(id(symbol))
+        self._scope.add(id(symbol))
+
+    def use(self, symbol: Node) -> None:
+        if id(symbol) not in self._scope:
+            bound = id(symbol) in self._bound
+            where = "outside of its scope" if bound else "but bound nowhere before"
+            self.report(f"{_name(symbol)} is used {where}")
+
+    def expr(self, root: Expr) -> DType:
+        """Check an expression at the statement at hand, and give its type."""
+        stack: list[Node] = [root]
+        seen: set[int] = set()
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if isinstance(node, Var):
+                self.use(node)
+                continue
+            if isinstance(node, Load):
+                self.use(node.buffer)
+            if id(node) not in self._typed:
+                self._typed.add(id(node))
+                found = expression_problem(node)  # pyright: ignore[reportArgumentType] -- what is none is reported
+                if found is not None:
+                    self.report(found)
+            stack.extend(children(node))
+        return root.dtype
+
+    def integer(self, expr: Expr, what: str) -> DType:
+        """Check an expression that must be a scalar integer."""
+        kind = self.expr(expr)
+        if not kind.is_integer or kind.lanes != 1:
+            self.report(f"{what} has type {kind}; expected a scalar integer")
+        return kind
+
+    def condition(self, expr: Expr, what: str) -> None:
+        """Check an expression that must be a scalar bool."""
+        kind = self.expr(expr)
+        if not kind.is_bool or kind.lanes != 1:
+            self.report(f"{what} has type {kind}; expected bool")
+
+    def thread(self, loop: For, name: str) -> None:
+        """Check the tag of a thread loop, and how it goes with loops of that axis around it."""
+        tag = loop.thread
+        if _THREAD.match(tag) is None:
+            self.report(f"{name} has thread axis {tag!r}; expected one such as threadIdx.x")
+        outer = next((each for each in self._loops if each.thread == tag), None)
+        if outer is None or tag.startswith("vthread"):
+            return
+        if tag.startswith("blockIdx"):
+            self.report(f"{name} uses thread axis {tag!r}, as a loop around it does")
+        extents = [_extent(loop), _extent(outer)]
+        if None not in extents and extents[0] != extents[1]:
+            self.report(
+                f"{name} runs over {extents[0]} threads of {tag}, the loop around it over "
+                f"{extents[1]}; expected as many"
+            )
+
+    def barrier(self) -> None:
+        """Check that threads can meet at a barrier."""
+        nest = [number for number, loop in enumerate(self._loops) if _is_nest(loop)]
+        for loop in self._loops[nest[0] :] if nest else []:
+            if loop.kind in ("parallel", "vectorized"):
+                self.report(
+                    f"a barrier stands in the {loop.kind} loop {loop.var.name!r}, whose "
+                    "iterations have no order for threads to meet in"
+                )
+
+    def buffer(self, buffer: Buffer) -> None:
+        """Check what a buffer looks like."""
+        name = f"buffer {buffer.name!r}"
+        for dim in buffer.shape:
+            self.integer(dim, f"a dimension of {name}")
+            if isinstance(dim, Const) and isinstance(dim.value, int) and dim.value < 0:
+                self.report(f"a dimension of {name} is {dim.value}; expected 0 or more")
+        if buffer.strides is not None:
+            if len(buffer.strides) != buffer.rank:
+                self.report(
+                    f"{name} has {buffer.rank} dimensions and {len(buffer.strides)} strides"
+                )
+            for stride in buffer.strides:
+                self.integer(stride, f"a stride of {name}")
+        if buffer.dtype.lanes != 1:
+            self.report(f"{name} has elements of type {buffer.dtype}; expected scalars")
+        if buffer.align < 0 or buffer.align & (buffer.align - 1):
+            self.report(f"the alignment of {name} is {buffer.align}; expected a power of two")
+        if not buffer.scope:
+            self.report(f"the scope of {name} has no name")
+
+    def attrs(self, attrs: Attrs) -> None:
+        """Check that attributes are data that prints."""
+        keys = [key for key, _ in attrs]
+        for key in sorted({key for key in keys if keys.count(key) > 1}):
+            self.report(f"attribute {key!r} is given twice")
+        for key, value in attrs:
+            if not _is_data(value):
+                self.report(
+                    f"attribute {key!r} holds a {type(value).__name__}; expected a string, a"
+                    " number, None, or a tuple of such"
+                )
+
+
+def _extent(loop: For) -> int | None:
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return None if begin is None or end is None else end - begin
+
+
+def _is_nest(loop: For) -> bool:
+    return loop.kind == "thread" and not loop.thread.startswith("blockIdx")
+
+
+def _name(symbol: Node) -> str:
+    kind = "buffer" if isinstance(symbol, Buffer) else "variable"
+    return f"{kind} {getattr(symbol, 'name', '?')!r}"
+
+
+def _is_data(value: object, depth: int = 0) -> bool:
+    if isinstance(value, tuple):
+        return depth < 2 and all(_is_data(item, depth + 1) for item in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- of anything
+    if isinstance(value, str):
+        return len(value) <= MAX_STRING
+    return value is None or type(value) in (bool, int, float)

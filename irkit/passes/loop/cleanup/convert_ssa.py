@@ -1,0 +1,167 @@
+"""Give every definition a symbol of its own.
+
+Before::
+
+    def f(A: f32[8], C: f32[8]):
+        for i in serial(0, 8):
+            C[i] = A[i]
+        for i in serial(0, 8):
+            C[i] = C[i] + A[i]
+
+After::
+
+    def f(A: f32[8], C: f32[8]):
+        for i in serial(0, 8):
+            C[i] = A[i]
+        for i_1 in serial(0, 8):
+            C[i_1] = C[i_1] + A[i_1]
+
+Everything here rests on a variable or buffer being bound once, and the verifier refuses a function
+where one is not. This mends one whose rewrite copied a statement and forgot ``fresh``: call it on
+the result. A use belongs to the innermost definition around it.
+"""
+
+from typing import cast
+
+from irkit.core import IRKitError, Node, Visit, allowed, binders, substitute, visit, with_fields
+from irkit.ir import (
+    Assert,
+    Block,
+    Buffer,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Let,
+    PrimFunc,
+    Region,
+    Stmt,
+    Store,
+    View,
+    dimension_vars,
+    visit_below,
+)
+from irkit.transform import define_pass
+
+# One statement that stands in two places at each of 60 levels is more than any machine holds.
+MAX_REPEATED = 1 << 17
+
+
+@define_pass(idempotent=True, atomic=True)
+def convert_ssa(func: PrimFunc) -> PrimFunc:
+    """Rename every variable and buffer that is bound more than once, from its second place on.
+
+    Raises: IRKitError if statements stand in several places too often to be written out.
+    """
+    body = visit(func.body, _Unique(func).visit)
+    made = func.replace(body=body)
+    return made if allowed("rename", func, made) else func
+
+
+class _Unique:
+    """What has been bound so far, and what stands for it where the visit is."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.bound: set[Node] = {*func.params, *dimension_vars(func.params)}
+        self.new: dict[Node, Node] = {}
+        self.visited: set[int] = set()
+        self.repeated = 0
+
+    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+        self._count(stmt)
+        match stmt:
+            case Store() | Evaluate() | Assert():
+                return substitute(stmt, self.new)
+            case If():
+                stmt = stmt.replace(cond=substitute(stmt.cond, self.new))
+            case For():
+                begin, end = substitute(stmt.begin, self.new), substitute(stmt.end, self.new)
+                stmt = stmt.replace(begin=begin, end=end)
+            case Let():
+                stmt = stmt.replace(value=substitute(stmt.value, self.new))
+            case View():
+                source = self.new.get(stmt.source, stmt.source)
+                stmt = stmt.replace(source=source, offset=substitute(stmt.offset, self.new))
+            case Block():
+                return (yield from self._block(stmt))
+            case _:
+                pass
+        return (yield from self._scope(stmt))
+
+    def _scope(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+        """Bind what a statement introduces, if anything, and visit what is below it."""
+        held = binders(stmt)
+        before = self._bind(*held)
+        made = yield from visit_below(stmt)
+        renamed = {id(symbol): self.new[symbol] for symbol in held if symbol in self.new}
+        self._restore(before)
+        return cast(Stmt, with_fields(made, renamed, ("binder",))) if renamed else made
+
+    def _block(self, block: Block) -> Visit[Stmt, Stmt]:
+        """Rename axes; their extents and bindings are outside of their scope."""
+        outside = [
+            axis.replace(
+                extent=substitute(axis.extent, self.new),
+                binding=substitute(axis.binding, self.new),
+            )
+            for axis in block.axes
+        ]
+        before = self._bind(*(axis.var for axis in block.axes))
+        axes = tuple(axis.replace(var=self.new.get(axis.var, axis.var)) for axis in outside)
+        changed = any(a is not b for a, b in zip(axes, block.axes, strict=True))
+        made = yield from visit_below(block)
+        assert isinstance(made, Block)
+        made = made.replace(
+            axes=axes if changed else block.axes,
+            predicate=None if made.predicate is None else substitute(made.predicate, self.new),
+            reads=self._regions(made.reads),
+            writes=self._regions(made.writes),
+        )
+        self._restore(before)
+        return made
+
+    def _regions(self, regions: tuple[Region, ...] | None) -> tuple[Region, ...] | None:
+        if regions is None:
+            return None
+        new = tuple(substitute(region, self.new) for region in regions)
+        return regions if all(a is b for a, b in zip(new, regions, strict=True)) else new
+
+    def _bind(self, *symbols: Node) -> dict[Node, Node | None]:
+        """Enter the scope of symbols; gives what stood for them outside."""
+        before: dict[Node, Node | None] = {}
+        for symbol in symbols:
+            new = self._shaped(symbol)
+            if new is symbol and symbol in self.bound:
+                new = symbol.copied()
+            self.bound.add(symbol)
+            before[symbol] = self.new.pop(symbol, None)
+            if new is not symbol:
+                self.new[symbol] = new
+        return before
+
+    def _restore(self, before: dict[Node, Node | None]) -> None:
+        for symbol, outside in before.items():
+            self.new.pop(symbol, None)
+            if outside is not None:
+                self.new[symbol] = outside
+
+    def _shaped(self, symbol: Node) -> Node:
+        """Rename what the shape of a buffer mentions."""
+        if not isinstance(symbol, Buffer):
+            return symbol
+        shape, strides = self._dims(symbol.shape), symbol.strides
+        return symbol.replace(shape=shape, strides=strides and self._dims(strides))
+
+    def _dims(self, dims: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        new = tuple(substitute(dim, self.new) for dim in dims)
+        return dims if all(a is b for a, b in zip(new, dims, strict=True)) else new
+
+    def _count(self, stmt: Stmt) -> None:
+        self.repeated += id(stmt) in self.visited
+        self.visited.add(id(stmt))
+        if self.repeated > MAX_REPEATED:
+            raise IRKitError(
+                f"statements that stand in several places do so more than {MAX_REPEATED} times",
+                span=stmt.span,
+                hint="Copy less, or call fresh() on what is copied.",
+            )

@@ -1,0 +1,129 @@
+"""Bring expressions into their simplest form, and drop branches that are decided.
+
+Before::
+
+    def f(A: f32[64], C: f32[64]):
+        for i in serial(0, 4):
+            for j in serial(0, 16):
+                if i * 16 + j < 64:
+                    C[(i * 16 + j) // 16 * 16 + j] = A[j + i * 16 + 0]
+
+After::
+
+    def f(A: f32[64], C: f32[64]):
+        for i in serial(0, 4):
+            for j in serial(0, 16):
+                C[i * 16 + j] = A[j + i * 16]
+
+A loop of one iteration becomes its body. Conditions around a statement, and the bounds of the
+loops around it, count as known inside it.
+"""
+
+from irkit.core import Visit, allowed, any_node, with_span_of
+from irkit.ir import (
+    And,
+    Assert,
+    Block,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    PrimFunc,
+    Rewriter,
+    Stmt,
+    Var,
+    as_int,
+    conjuncts,
+    is_empty,
+    logical_and,
+    seq,
+)
+from irkit.ir.arith import simplify as simplest
+from irkit.transform import define_pass
+
+
+@define_pass(idempotent=True)
+def simplify(
+    func: PrimFunc,
+    *,
+    propagate_knowns_to_prove_conditional: bool = True,
+    propagate_knowns_to_simplify_expressions: bool = True,
+    apply_constraints_to_boolean_branches: bool = False,
+) -> PrimFunc:
+    """Simplify every expression by what holds where it stands, decide the branches that can be
+    decided, and dissolve loops that run once or never.
+
+    ``propagate_knowns_to_prove_conditional`` lets the conditions around a branch decide it;
+    ``propagate_knowns_to_simplify_expressions`` lets them simplify everything else.
+    ``apply_constraints_to_boolean_branches`` lets the left sides of an ``and`` simplify the right.
+    """
+    known = (propagate_knowns_to_prove_conditional, propagate_knowns_to_simplify_expressions)
+    return _Scope(func, known, joined=apply_constraints_to_boolean_branches).run()
+
+
+class _Scope(Rewriter):
+    """What holds at the statement being visited; ``known`` says whether that counts in conditions
+    of statements, and elsewhere."""
+
+    def __init__(self, func: PrimFunc, known: tuple[bool, bool], *, joined: bool) -> None:
+        super().__init__(func)
+        self.known, self.joined = known, joined
+        self.is_condition = False
+
+    def expr(self, expr: Expr) -> Expr:
+        given = super().expr(expr)
+        facts = tuple(self.facts) if self.known[0 if self.is_condition else 1] else ()
+        made = simplest(given, self.ranges, facts)
+        if self.joined and isinstance(made, And):
+            made = self._each_by_those_before(made, facts)
+        return made if made is given or allowed("simplify", expr, made) else given
+
+    def _each_by_those_before(self, cond: And, facts: tuple[Expr, ...]) -> Expr:
+        """Simplify what is asked only where all before it holds."""
+        before, made = conjuncts(cond), list[Expr]()
+        for part in before:
+            earlier = [fact for fact in made if not any_node(fact, Load)]
+            made.append(simplest(part, self.ranges, (*facts, *earlier)))
+        if all(a is b for a, b in zip(before, made, strict=True)):
+            return cond
+        return simplest(logical_and(*made), self.ranges, facts)
+
+    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+        self.is_condition = isinstance(stmt, (If, Assert, Block))
+        match self.own(stmt):
+            case For() as loop:
+                return (yield from self._loop(loop))
+            case If(Const(holds), then, otherwise) as branch:
+                chosen = then if holds else otherwise
+                if allowed("decided", branch, chosen or seq()):
+                    return seq() if chosen is None else (yield chosen)
+                return (yield from self.below(_without_empty_else(branch)))
+            case If() as branch:
+                return (yield from self.below(_without_empty_else(branch)))
+            case Let(var, Const() | Var() as value, body) as let if allowed(
+                "plain name", let, body
+            ):
+                self.values[var] = value
+                return with_span_of((yield body), let)
+            case Block(predicate=Const(True)) as block:
+                return (yield from self.below(block.replace(predicate=None)))
+            case other:
+                return (yield from self.below(other))
+
+    def _loop(self, loop: For) -> Visit[Stmt, Stmt]:
+        begin = loop.begin
+        extent = as_int(simplest(loop.end - begin, self.ranges, tuple(self.facts)))
+        if extent is not None and loop.kind != "thread" and begin.dtype == loop.var.dtype:
+            if extent <= 0 and allowed("never runs", loop, seq()):
+                return seq()
+            if extent == 1 and not any_node(begin, Load) and allowed("runs once", loop, loop.body):
+                self.values[loop.var] = begin
+                return with_span_of((yield loop.body), loop)
+        return (yield from self.below(loop))
+
+
+def _without_empty_else(stmt: If) -> If:
+    empty = stmt.otherwise is not None and is_empty(stmt.otherwise)
+    return stmt.replace(otherwise=None) if empty else stmt

@@ -1,0 +1,313 @@
+"""Take guards out of the loops that they hold nearly everywhere in.
+
+Before::
+
+    def f(A: f32[35], C: f32[35]):
+        for i in serial(0, 3):
+            for j in vectorized(0, 16):
+                if i * 16 + j < 35:
+                    C[i * 16 + j] = A[i * 16 + j]
+
+After::
+
+    def f(A: f32[35], C: f32[35]):
+        for i in serial(0, 2):
+            for j in vectorized(0, 16):
+                C[i * 16 + j] = A[i * 16 + j]
+        for j_1 in vectorized(0, 3):
+            C[2 * 16 + j_1] = A[2 * 16 + j_1]
+
+A loop becomes up to three: iterations before the one from which on all of its guards hold, those
+where they do, and those after. A parallel loop stays one, with a branch between the body without
+guards and the body with them, so that its iterations keep being shared out at once. The hint
+``partition`` on a loop, True or False, has the last word.
+"""
+
+from collections.abc import Generator
+
+import msgspec
+
+from irkit.core import (
+    Attrs,
+    Node,
+    Recorder,
+    Visit,
+    allowed,
+    any_node,
+    fresh,
+    recording,
+    remark,
+    rewrite,
+    substitute,
+    symbols_bound,
+    visit,
+    walk,
+    with_span_of,
+)
+from irkit.ir import (
+    And,
+    Compare,
+    Conditional,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    PrimFunc,
+    Select,
+    Stmt,
+    Var,
+    as_int,
+    cast,
+    const,
+    dimension_vars,
+    ge,
+    is_empty,
+    logical_and,
+    lt,
+    no_blocks,
+    seq,
+    visit_below,
+)
+from irkit.ir.arith import Interval, loop_ranges
+from irkit.passes.loop.support.loop_guards import Bound, LoopGuards
+from irkit.passes.loop.support.loop_parts import (
+    LoopPart,
+    PartitionPlan,
+    TooManyCopies,
+    constant_plan,
+    steps_at_least,
+    symbolic_plan,
+)
+from irkit.transform import define_pass
+
+HINT = "partition"
+
+
+class Around(msgspec.Struct, frozen=True, eq=False):
+    """What is known where a statement stands: the guards in it and beside it, and how many copies
+    may still be made."""
+
+    guards: LoopGuards
+    copies: int
+
+
+Task = tuple[Stmt, Around]
+
+
+@define_pass(idempotent=True, needs=(no_blocks,))
+def loop_partition(
+    func: PrimFunc,
+    *,
+    constant_loops: bool = True,
+    symbolic_loops: bool = True,
+    only_vectorized: bool = True,
+    max_copies: int = 8,
+    max_steps: int = 16,
+) -> PrimFunc:
+    """Split loops where their guards begin and cease to hold, and drop the guards in between.
+
+    ``constant_loops`` are those with constant bounds and guards; ``symbolic_loops`` are the others.
+    ``only_vectorized`` leaves guards alone that are in no vectorized loop. All loops of a nest
+    together make at most ``max_copies`` of its body, and of a body with more than ``max_steps``
+    stores, those of unrolled loops counted each time, there is one: a guard costs little there,
+    and a copy much.
+    """
+    if not any_node(func.body, (If, Conditional, Select)):
+        return func
+    kinds = (constant_loops, symbolic_loops)
+    limits = (max_copies, max_steps)
+    partition = _Partition(func, kinds, limits, only_vectorized=only_vectorized)
+    around = Around(partition.guards_in(func.body), max_copies)
+    return func.replace(body=visit((func.body, around), partition.visit))
+
+
+class _Partition:
+    """The visit of a function: what is known where it is."""
+
+    def __init__(
+        self,
+        func: PrimFunc,
+        kinds: tuple[bool, bool],
+        limits: tuple[int, int],
+        *,
+        only_vectorized: bool,
+    ) -> None:
+        self.kinds, self.only_vectorized = kinds, only_vectorized
+        self.copies, self.steps = limits
+        self.ranges = loop_ranges(func)
+        self.steady = {param for param in func.params if isinstance(param, Var)}
+        self.steady.update(dimension_vars(func.params))
+        self.lanes = 0
+        """How many vectorized loops are around."""
+
+    def guards_in(self, stmt: Stmt) -> LoopGuards:
+        return LoopGuards(stmt, self.ranges, in_lanes=self.lanes > 0)
+
+    def visit(self, task: Task) -> Visit[Task, Stmt]:
+        stmt, around = task
+        if isinstance(stmt, For):
+            return (yield from self._loop(stmt, around))
+        if isinstance(stmt, Let):
+            fixed = all(used in self.steady for used in walk(stmt.value, Var))
+            if fixed and not (self.lanes and any_node(stmt.value, Load)):
+                self.steady.add(stmt.var)
+        return (yield from _each(stmt, around))
+
+    def _loop(self, loop: For, around: Around) -> Visit[Task, Stmt]:
+        try:
+            plan = self._plan(loop, around)
+        except TooManyCopies as why:
+            remark(loop, f"{why}, which is more than may be made: left whole")
+            if around.copies < self.copies:  # As a whole program, it would be allowed more.
+                loop = _finished(loop)
+            plan = None
+        if plan is None:
+            return (yield from self._whole(loop, around))
+        pieces = self._pieces(loop, plan)
+        if not allowed("partition", loop, with_span_of(seq(*pieces), loop)):
+            return (yield from self._under(loop, around))
+        made: list[Stmt] = []
+        for piece, part in zip(pieces, plan.parts, strict=True):
+            # What is left of the loop is not split again, and a single iteration is no loop.
+            if isinstance(piece, For) and not part.is_single:
+                if isinstance(part.begin, int) and isinstance(part.end, int):
+                    self.ranges[piece.var] = Interval(part.begin, part.end - 1)
+                inside = Around(self.guards_in(piece), around.copies // plan.copies)
+                left = piece if self._is_settled(piece, inside) else _finished(piece)
+                made.append((yield from self._under(left, inside)))
+            else:
+                inside = Around(self.guards_in(piece), around.copies // plan.copies)
+                made.append((yield piece, inside))
+        return with_span_of(seq(*made), loop)
+
+    def _plan(self, loop: For, around: Around) -> PartitionPlan | None:
+        if dict(loop.attrs).get(HINT) is False or loop.kind in ("thread", "unrolled"):
+            return None
+        only_in_lanes = self._only_in_lanes(loop)
+        reaches = around.guards.reaches(loop, self.steady, only_in_lanes=only_in_lanes)
+        if not reaches:
+            return None
+        if any_node(loop.begin, Load) or any_node(loop.end, Load):
+            remark(loop, "its bounds are read from memory, which its body may change: left whole")
+            return None
+        constant, symbolic = self.kinds
+        large = only_in_lanes and steps_at_least(loop.body, self.steps + 1)
+        copies = 1 if large else around.copies
+        limits = as_int(loop.begin) is not None and as_int(loop.end) is not None
+        numbers = limits and all(reach.is_constant for reach in reaches)
+        plan = constant_plan(loop, reaches, copies) if constant else None
+        if plan is None and symbolic and not numbers:
+            plan = symbolic_plan(loop, reaches, self.ranges, copies)
+        return plan
+
+    def _whole(self, loop: For, around: Around) -> Visit[Task, Stmt]:
+        """Visit a loop that is not split; loops in it that are may show more about its guards, and
+        splitting it then would copy those again."""
+        made = yield from self._under(loop, around)
+        return made if made is loop or self._is_settled(loop, around) else _finished(made)
+
+    def _is_settled(self, loop: For, around: Around) -> bool:
+        """Say whether a loop has no guards that might be taken out of it."""
+        asked = around.guards.asked(loop, only_in_lanes=self._only_in_lanes(loop))
+        return not asked or loop.kind in ("thread", "unrolled")
+
+    def _only_in_lanes(self, loop: For) -> bool:
+        return self.only_vectorized and dict(loop.attrs).get(HINT) is not True
+
+    def _under(self, loop: For, around: Around) -> Generator[Task, Stmt, For]:
+        """Visit the body of a loop that stays."""
+        vectorized = loop.kind == "vectorized"
+        self.lanes += vectorized
+        if not vectorized and loop.kind != "thread":
+            self.steady.add(loop.var)
+        body = yield loop.body, around
+        self.lanes -= vectorized
+        return loop.replace(body=body)
+
+    def _pieces(self, loop: For, plan: PartitionPlan) -> list[Stmt]:
+        """Write the parts of a loop; the one in which most is decided keeps its symbols."""
+        parts = plan.parts
+        kept = max(range(len(parts)), key=lambda at: sum(parts[at].decided.values()), default=0)
+        return [self._piece(loop, plan, part, kept=at == kept) for at, part in enumerate(parts)]
+
+    def _piece(self, loop: For, plan: PartitionPlan, part: LoopPart, *, kept: bool) -> Stmt:
+        body = _settled(loop.body, part)
+        if plan.branch is not None:
+            body = self._branches(loop, part, plan.branch)
+        if part.is_single:
+            assert isinstance(part.begin, int)
+            only: dict[Node, Node] = {loop.var: const(part.begin, loop.var.dtype)}
+            piece: Stmt = substitute(body, only)
+        else:
+            begin, end = _bound(part.begin, loop.var), _bound(part.end, loop.var)
+            piece = loop.replace(begin=begin, end=end, body=body)
+        return piece if kept else self._copy(piece)
+
+    def _branches(self, loop: For, whole: LoopPart, main: LoopPart) -> Stmt:
+        """Give the iterations of the main part a body without guards, and the others a copy."""
+        bounds = list[Expr]()
+        if main.begin is not whole.begin:
+            bounds.append(ge(loop.var, _bound(main.begin, loop.var)))
+        if main.end is not whole.end:
+            bounds.append(lt(loop.var, _bound(main.end, loop.var)))
+        then, otherwise = _settled(loop.body, main), self._copy(loop.body)
+        return If(logical_and(*bounds), then, otherwise, span=loop.span)
+
+    def _copy(self, stmt: Stmt) -> Stmt:
+        """Copy a statement with symbols of its own, of which is known what was known of theirs."""
+        made = fresh(stmt)
+        for old, new in zip(symbols_bound(stmt), symbols_bound(made), strict=True):
+            if isinstance(old, Var) and isinstance(new, Var) and old in self.ranges:
+                self.ranges[new] = self.ranges[old]
+        return made
+
+
+def _each(stmt: Stmt, around: Around) -> Visit[Task, Stmt]:
+    """Visit the statements directly below, all knowing the same."""
+    below: Generator[Stmt, Stmt, Stmt] = visit_below(stmt)
+    try:
+        part = next(below)
+        while True:
+            part = below.send((yield part, around))
+    except StopIteration as done:
+        return done.value
+
+
+def _finished(loop: For) -> For:
+    if dict(loop.attrs).get(HINT) is False:
+        return loop
+    attrs: Attrs = tuple((key, value) for key, value in loop.attrs if key != HINT)
+    return loop.replace(attrs=(*attrs, (HINT, False)))
+
+
+def _bound(bound: Bound, var: Var) -> Expr:
+    return const(bound, var.dtype) if isinstance(bound, int) else cast(bound, var.dtype)
+
+
+def _settled(body: Stmt, part: LoopPart) -> Stmt:
+    """Put in what is known of the guards, and drop what does not run then."""
+
+    def settle(node: Node) -> Node | None:
+        match node:
+            case Compare():
+                known = part.decided.get(id(node))
+                return None if known is None else Const(known, node.dtype)
+            case And(Const(holds), other) | And(other, Const(holds)):
+                return other if holds else Const(False, node.dtype)
+            case If(Const(holds), then, otherwise):
+                return (then if holds else otherwise) or seq()
+            case Conditional(Const(holds), then, otherwise):
+                return then if holds else otherwise
+            case Select(Const(holds), then, otherwise):
+                return then if holds else otherwise
+            case For(body=inner) if is_empty(inner):
+                return seq()
+            case _:
+                return None
+
+    if not part.decided:
+        return body
+    with recording(Recorder()):  # All of it is one application: the loop is split, or it is not.
+        return rewrite(body, settle, on=(Compare, And, If, Conditional, Select, For))

@@ -1,0 +1,114 @@
+"""Shrink allocated buffers to the part that is touched while they live.
+
+Before::
+
+    def f(A: f32[64], C: f32[64]):
+        for i in serial(0, 4):
+            T = alloc(f32[64])
+            for j in serial(0, 16):
+                T[i * 16 + j] = A[i * 16 + j]
+            for k in serial(0, 16):
+                C[i * 16 + k] = T[i * 16 + k] + T[i * 16]
+
+After::
+
+    def f(A: f32[64], C: f32[64]):
+        for i in serial(0, 4):
+            T = alloc(f32[16])
+            for j in serial(0, 16):
+                T[j] = A[i * 16 + j]
+            for k in serial(0, 16):
+                C[i * 16 + k] = T[k] + T[0]
+
+This is what makes tiles small enough for registers. A dimension whose touched part has no constant
+size keeps its extent.
+"""
+
+from irkit.core import Node, remark, rewrite, uses, walk
+from irkit.ir import I64, Allocate, Buffer, Expr, Load, PrimFunc, Store, as_int, const, no_blocks
+from irkit.ir.analysis import axis_values, enclosing
+from irkit.ir.analysis.index_boxes import BoxSide, IndexBoxes, bound_inside, merged_sides
+from irkit.ir.arith import loop_ranges
+from irkit.ir.threads import is_thread_loop
+from irkit.transform import define_pass
+
+Sides = tuple[BoxSide | None, ...]
+
+
+@define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
+def compact_buffers(func: PrimFunc) -> PrimFunc:
+    """Make every allocated buffer as large as the box that its accesses lie in, and count their
+    indices from its corner."""
+    allocates = list(walk(func.body, Allocate))
+    if not allocates:
+        return func
+    boxes = IndexBoxes(func, loop_ranges(func), axis_values(func))
+    smaller: dict[Node, tuple[Buffer, Sides]] = {}
+    for allocate in allocates:
+        sides = _touched(allocate, boxes, _threads_around(func, allocate))
+        if sides is not None and any(side is not None for side in sides):
+            smaller[allocate.buffer] = (_resized(allocate.buffer, sides), sides)
+    if not smaller:
+        return func
+
+    def move(node: Node) -> Node | None:
+        match node:
+            case Load() | Store() if node.buffer in smaller:
+                buffer, sides = smaller[node.buffer]
+                indices = tuple(
+                    at if side is None else boxes.inside(at, side)
+                    for at, side in zip(node.indices, sides, strict=True)
+                )
+                return node.replace(buffer=buffer, indices=indices)
+            case Allocate() if node.buffer in smaller:
+                return node.replace(buffer=smaller[node.buffer][0])
+            case _:
+                return None
+
+    return rewrite(func, move, on=(Load, Store, Allocate))
+
+
+def _threads_around(func: PrimFunc, allocate: Allocate) -> set[Node]:
+    """List the variables of the threads that have a buffer in common though it is inside their
+    loops."""
+    if allocate.buffer.scope != "shared":
+        return set()
+    return {loop.var for loop in enclosing(func).loops(allocate) if is_thread_loop(loop)}
+
+
+def _touched(allocate: Allocate, boxes: IndexBoxes, threads: set[Node]) -> Sides | None:
+    """Find the box of all accesses; None along a dimension says: leave it."""
+    buffer = allocate.buffer
+    found: list[tuple[Expr, ...]] = []
+    for node in walk(allocate.body):
+        if buffer not in uses(node):
+            continue
+        if not isinstance(node, (Load, Store)):
+            remark(allocate, f"{buffer.name!r} is seen through a view or named by a region")
+            return None
+        found.append(node.indices)
+    if not found or buffer.strides is not None:
+        return None
+    inner = bound_inside(allocate.body) | threads
+    sides = [
+        merged_sides(boxes.side(indices[dim], inner) for indices in found)
+        for dim in range(buffer.rank)
+    ]
+    for dim, side in enumerate(sides):
+        if side is None:
+            remark(allocate, f"dimension {dim} of {buffer.name!r}: no box of constant size")
+    return tuple(_worthwhile(side, as_int(buffer.shape[dim])) for dim, side in enumerate(sides))
+
+
+def _worthwhile(side: BoxSide | None, extent: int | None) -> BoxSide | None:
+    if side is None or (extent is not None and side.extent >= extent):
+        return None
+    return side
+
+
+def _resized(buffer: Buffer, sides: Sides) -> Buffer:
+    shape = tuple(
+        dim if side is None else const(side.extent, I64)
+        for dim, side in zip(buffer.shape, sides, strict=True)
+    )
+    return buffer.replace(shape=shape)

@@ -1,0 +1,203 @@
+"""Move each allocation inwards, to the smallest part of the program that holds all its uses.
+
+Before::
+
+    def f(A: f32[64], C: f32[64]):
+        T = alloc(f32[64])
+        for i in serial(0, 4):
+            for j in serial(0, 16):
+                T[i * 16 + j] = A[i * 16 + j]
+            for k in serial(0, 16):
+                C[i * 16 + k] = T[i * 16 + k]
+
+After::
+
+    def f(A: f32[64], C: f32[64]):
+        for i in serial(0, 4):
+            T = alloc(f32[64])
+            for j in serial(0, 16):
+                T[i * 16 + j] = A[i * 16 + j]
+            for k in serial(0, 16):
+                C[i * 16 + k] = T[i * 16 + k]
+
+A loop is entered only if no iteration can read what another wrote. Vectorized loops are not
+entered: their lanes would need a buffer each.
+"""
+
+from typing import NamedTuple
+
+from irkit.core import (
+    Node,
+    Visit,
+    allowed,
+    children,
+    postorder,
+    remark,
+    same,
+    uses,
+    visit,
+    walk,
+    with_span_of,
+)
+from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq, visit_below
+from irkit.ir.analysis.carried_values import CarriedValues
+from irkit.transform import define_pass
+
+
+class _AllocationPlace(NamedTuple):
+    """A statement, or some neighbours in a sequence."""
+
+    stmt: Stmt
+    first: int
+    last: int
+
+
+@define_pass(idempotent=True)
+def plan_allocations(func: PrimFunc) -> PrimFunc:
+    """Allocate every buffer just around its uses, and drop those without any."""
+    allocates = list(walk(func.body, Allocate))
+    for _ in allocates:  # What moves inwards may let what is around it end sooner.
+        made = _planned(func, allocates)
+        if made is func:
+            break
+        func, allocates = made, list(walk(made.body, Allocate))
+    return func
+
+
+def _planned(func: PrimFunc, allocates: list[Allocate]) -> PrimFunc:
+    planner = _AllocationPlanner(func)
+    moving: set[Buffer] = set()
+    placed: dict[int, list[tuple[_AllocationPlace, Allocate]]] = {}
+    for allocate, place in _joined([(each, planner.place(each)) for each in allocates]):
+        if place is None:
+            if allowed("drop", allocate, allocate.body):
+                moving.add(allocate.buffer)
+        elif _is_elsewhere(place, allocate) and allowed("move", allocate, place.stmt):
+            moving.add(allocate.buffer)
+            placed.setdefault(id(place.stmt), []).append((place, allocate))
+    if not moving:
+        return func
+
+    def insert(stmt: Stmt) -> Visit[Stmt, Stmt]:
+        here = placed.get(id(stmt), [])
+        if isinstance(stmt, Allocate) and stmt.buffer in moving:
+            return (yield stmt.body)
+        if isinstance(stmt, Seq) and here:
+            parts: list[Stmt] = []
+            for inner in stmt.stmts:
+                parts.append((yield inner))  # noqa: PERF401 -- no comprehension holds a yield
+            return with_span_of(_in_sequence(parts, here), stmt)
+        made = yield from visit_below(stmt)
+        return _around(made, [allocate for _, allocate in here])
+
+    made = func.replace(body=visit(func.body, insert))
+    # Stretches that overlap may end where they began, around everything.
+    return func if same(made, func) else made
+
+
+def _joined(
+    found: list[tuple[Allocate, _AllocationPlace | None]],
+) -> list[tuple[Allocate, _AllocationPlace | None]]:
+    """Let stretches of one sequence that overlap become one, for they cannot be nested."""
+    starts = sorted((place.first, at) for at, (_, place) in enumerate(found) if place is not None)
+    made = dict(enumerate(place for _, place in found))
+    open_at: dict[int, list[int]] = {}
+    for _, at in starts:
+        place = made[at]
+        assert place is not None
+        group = open_at.setdefault(id(place.stmt), [])
+        last = made[group[-1]] if group else None
+        if last is None or place.first >= last.last:
+            group.clear()
+        group.append(at)
+        if last is not None and len(group) > 1:
+            whole = _AllocationPlace(place.stmt, last.first, max(last.last, place.last))
+            made.update(dict.fromkeys(group, whole))
+    return [(allocate, made[at]) for at, (allocate, _) in enumerate(found)]
+
+
+def _is_elsewhere(place: _AllocationPlace, allocate: Allocate) -> bool:
+    body = allocate.body
+    while isinstance(body, Allocate):
+        body = body.body
+    size = len(body.stmts) if isinstance(body, Seq) else 0
+    return place.stmt is not body or (place.first, place.last) != (0, size)
+
+
+def _around(stmt: Stmt, allocates: list[Allocate]) -> Stmt:
+    for allocate in reversed(allocates):
+        stmt = allocate.replace(body=stmt)
+    return stmt
+
+
+def _in_sequence(parts: list[Stmt], here: list[tuple[_AllocationPlace, Allocate]]) -> Stmt:
+    """Allocate around stretches of a sequence; stretches that overlap become one."""
+    made: list[Stmt] = []
+    at = 0
+    waiting = sorted(here, key=lambda pair: pair[0].first)
+    while waiting:
+        first, last = waiting[0][0].first, waiting[0][0].last
+        inside: list[Allocate] = []
+        while waiting and waiting[0][0].first < last:
+            place, allocate = waiting.pop(0)
+            inside.append(allocate)
+            last = max(last, place.last)
+        made += parts[at:first]
+        made.append(_around(seq(*parts[first:last]), inside))
+        at = last
+    return seq(*made, *parts[at:])
+
+
+class _AllocationPlanner:
+    """Find places; knows which buffers each statement uses, itself and below."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.carried = CarriedValues(func)
+        self.own: dict[int, set[Node]] = {}
+        self.below: dict[int, set[Node]] = {}
+        allocated = {allocate.buffer for allocate in walk(func.body, Allocate)}
+        for stmt in postorder(func.body):
+            if not isinstance(stmt, Stmt):
+                continue
+            own = {buffer for buffer in _own_buffers(stmt) if buffer in allocated}
+            self.own[id(stmt)] = own
+            nested = [c for c in children(stmt) if isinstance(c, Stmt)]
+            self.below[id(stmt)] = own.union(*(self.below[id(inner)] for inner in nested))
+
+    def place(self, allocate: Allocate) -> _AllocationPlace | None:
+        """Find the innermost place for an allocation; None if nothing uses it."""
+        buffer, at = allocate.buffer, allocate.body
+        if buffer not in self.below[id(at)]:
+            remark(allocate, f"{buffer.name!r} is never used: its allocation is dropped")
+            return None
+        while True:
+            place = _AllocationPlace(at, 0, len(at.stmts) if isinstance(at, Seq) else 0)
+            if buffer in self.own[id(at)]:
+                return place
+            nested = [c for c in children(at) if isinstance(c, Stmt)]
+            holding = [n for n, c in enumerate(nested) if buffer in self.below[id(c)]]
+            if len(holding) > 1:
+                return (
+                    _AllocationPlace(at, holding[0], holding[-1] + 1)
+                    if isinstance(at, Seq)
+                    else place
+                )
+            if isinstance(at, For) and not self._may_enter(at, buffer):
+                return place
+            at = nested[holding[0]]
+
+    def _may_enter(self, loop: For, buffer: Buffer) -> bool:
+        if loop.kind == "vectorized":
+            return False
+        why = self.carried.reason(loop, buffer)
+        if why is not None:
+            remark(loop, f"{buffer.name!r} is allocated outside of this loop: {why}")
+        return why is None
+
+
+def _own_buffers(stmt: Stmt) -> set[Node]:
+    found = set(uses(stmt))
+    roots = [child for child in children(stmt) if not isinstance(child, Stmt)]
+    for node in (inner for root in roots for inner in walk(root)):
+        found.update(uses(node))
+    return found

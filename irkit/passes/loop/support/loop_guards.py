@@ -1,0 +1,188 @@
+"""The conditions that limit loops, and where in a loop each of them holds.
+
+A guard is a comparison of integers that a branch or a choice asks for, brought into the form "a
+sum is at least 0". Seen from one loop, the sum is a multiple of its variable, plus what no
+iteration changes, plus what lies within known limits.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from irkit.core import Node, any_node, walk
+from irkit.ir import (
+    GE,
+    GT,
+    I64,
+    LE,
+    LT,
+    Compare,
+    Conditional,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Select,
+    Stmt,
+    Var,
+    bounds,
+    cast,
+    conjuncts,
+    const,
+)
+from irkit.ir.analysis import Affine, Sums
+from irkit.ir.arith import Interval
+from irkit.ir.arith import simplify as simplest
+
+Bound = int | Expr
+MAX_CHAIN = 64
+FARTHEST = 1 << 40  # What lies further off is no limit, but the width of a type.
+
+
+class LoopGuard(msgspec.Struct, frozen=True, eq=False):
+    """A condition, whether it stands in a vectorized loop, and the sum that is at least 0 where it
+    holds."""
+
+    cond: Compare
+    in_lanes: bool
+    form: Affine
+
+
+class GuardReach(msgspec.Struct, frozen=True, eq=False):
+    """Where in a loop a guard surely holds, and outside of what it surely does not.
+
+    ``rising`` says that it holds from some iteration on, and else that it does up to one; that is
+    iteration ``always``, and ``ever`` where the others begin or end in which it may hold.
+    """
+
+    cond: Compare
+    rising: bool
+    always: Bound
+    ever: Bound
+
+    @property
+    def is_constant(self) -> bool:
+        """Say whether numbers limit it."""
+        return isinstance(self.always, int) and isinstance(self.ever, int)
+
+    @property
+    def cut(self) -> int:
+        """Return ``always``, which is a number."""
+        assert isinstance(self.always, int)
+        return self.always
+
+    def decided(self, begin: int, end: int) -> bool | None:
+        """Say whether it holds in all iterations from ``begin`` up to ``end``, or in none; for
+        constant ones."""
+        assert isinstance(self.always, int)
+        assert isinstance(self.ever, int)
+        if self.rising:
+            return True if begin >= self.always else False if end <= self.ever else None
+        return True if end <= self.always else False if begin >= self.ever else None
+
+
+class LoopGuards:
+    """The guards below a statement, by the loops whose variables they mention."""
+
+    def __init__(self, root: Stmt, ranges: dict[Var, Interval], *, in_lanes: bool) -> None:
+        loops = {loop.var: loop for loop in walk(root, For)}
+        values = {
+            let.var: let.value
+            for let in walk(root, Let)
+            if let.value.dtype.is_integer and not any_node(let.value, Load)
+        }
+        self.ranges = ranges
+        self.sums = Sums(ranges, values)
+        self.of: dict[Var, list[LoopGuard]] = {}
+        lanes = [root] if in_lanes else [f.body for f in loops.values() if f.kind == "vectorized"]
+        inside = {id(cond) for body in lanes for cond in _asked(body)}
+        for cond in {id(cond): cond for cond in _asked(root)}.values():
+            guard = LoopGuard(cond, id(cond) in inside, self._form(cond))
+            for atom in guard.form.terms:
+                var = self.sums.atom(atom)
+                if isinstance(var, Var) and var in loops:
+                    self.of.setdefault(var, []).append(guard)
+
+    def _form(self, cond: Compare) -> Affine:
+        a, b = self.sums.of(cond.a), self.sums.of(cond.b)
+        if isinstance(cond, (GT, GE)):
+            a, b = b, a
+        return b.plus(a, -1).plus(Affine({}, int(isinstance(cond, (LT, GT)))), -1)
+
+    def reaches(self, loop: For, steady: set[Var], *, only_in_lanes: bool) -> list[GuardReach]:
+        """Find where the guards of a loop hold; ``steady`` are the variables that no iteration of
+        it changes."""
+        asked = self.asked(loop, only_in_lanes=only_in_lanes)
+        found = [self._reach(guard, loop.var, steady) for guard in asked]
+        return [reach for reach in found if reach is not None]
+
+    def asked(self, loop: For, *, only_in_lanes: bool) -> list[LoopGuard]:
+        """List the guards that mention the variable of a loop."""
+        found = self.of.get(loop.var, [])
+        return [guard for guard in found if guard.in_lanes] if only_in_lanes else found
+
+    def _reach(self, guard: LoopGuard, var: Var, steady: set[Var]) -> GuardReach | None:
+        own = self.sums.numbering.of(var)
+        fixed: dict[int, int] = {}
+        low = high = guard.form.constant
+        for atom, factor in guard.form.terms.items():
+            if atom == own:
+                continue
+            expr = self.sums.atom(atom)
+            if all(used in steady for used in walk(expr, Var)):
+                fixed[atom] = factor
+                continue
+            limits = bounds(expr, self.ranges)
+            if limits.low is None or limits.high is None:
+                return None
+            low += factor * (limits.low if factor > 0 else limits.high)
+            high += factor * (limits.high if factor > 0 else limits.low)
+        if max(-low, high) > FARTHEST:
+            return None
+        factor = guard.form.terms[own]
+        always = self._cut(Affine(fixed, low), factor)
+        # Where a symbol decides, nobody asks.
+        ever = always if fixed else self._cut(Affine({}, high), factor)
+        return GuardReach(guard.cond, factor > 0, always, ever)
+
+    def _cut(self, rest: Affine, factor: int) -> Bound:
+        """Solve ``factor * i + rest >= 0`` for i: the first that does, or the one behind the
+        last."""
+        if not rest.terms:
+            return -(rest.constant // factor) if factor > 0 else rest.constant // -factor + 1
+        total: Expr = const(rest.constant, I64)
+        for atom, times in rest.terms.items():
+            total = total + cast(self.sums.atom(atom), I64) * times
+        quotient = total // abs(factor)
+        return simplest(-quotient if factor > 0 else quotient + 1, self.ranges)
+
+
+def _asked(root: Node) -> Iterator[Compare]:
+    """List the comparisons that branches and choices ask for."""
+    for node in walk(root, (If, Conditional, Select)):
+        assert isinstance(node, (If, Conditional, Select))
+        for cond in conjuncts(node.cond):
+            if isinstance(cond, (LT, LE, GT, GE)) and _is_of_integers(cond):
+                yield cond
+
+
+def _is_of_integers(cond: Compare) -> bool:
+    dtype = cond.a.dtype
+    plain = dtype.kind == "i" or (dtype.is_integer and dtype.bits < 64)
+    return plain and dtype.lanes == 1 and not any_node(cond, Load)
+
+
+def whole_guards(loop: For) -> set[int]:
+    """Collect the conditions, by identity, without which nothing in a loop's body happens."""
+    found: set[int] = set()
+    stmt = loop.body
+    for _ in range(MAX_CHAIN):
+        if isinstance(stmt, If) and stmt.otherwise is None:
+            found.update(map(id, conjuncts(stmt.cond)))
+            stmt = stmt.then
+        elif isinstance(stmt, For) and stmt.kind != "thread":
+            stmt = stmt.body
+        else:
+            break
+    return found

@@ -1,0 +1,100 @@
+"""Which loops count as marked unrolled, by how much their copies would be.
+
+A loop is judged after those in it: what counts is how many stores its body holds once they are
+unrolled, and whether another loop is left in it.
+"""
+
+import msgspec
+
+from irkit.core import Visit, allowed, remark, visit, walk
+from irkit.ir import Evaluate, For, PrimFunc, Stmt, Store, as_int, visit_below
+
+STEP_HINT = "auto_unroll_max_step"
+EXPLICIT_HINT = "unroll_explicit"
+
+
+class UnrollLimits(msgspec.Struct, frozen=True):
+    """What is unrolled without a mark, and whether marks are heeded at all."""
+
+    max_step: int
+    max_depth: int
+    max_extent: int
+    explicit: bool
+
+
+class UnrolledSize(msgspec.Struct):
+    """What a statement comes to: its stores, and whether loops are left, or unrolled, in it."""
+
+    steps: int = 0
+    depth: int = 0
+    has_loop: bool = False
+
+
+def mark_unrolled(func: PrimFunc, limits: UnrollLimits) -> PrimFunc:
+    """Mark the loops that are unrolled without being asked for, and take back marks not heeded."""
+    plain = limits.explicit and limits.max_step <= 0 and limits.max_extent <= 0
+    hints = {key for loop in walk(func.body, For) for key, _ in loop.attrs}
+    if plain and not hints & {STEP_HINT, EXPLICIT_HINT}:
+        return func
+    return func.replace(body=visit((func.body, limits), _Marks().visit))
+
+
+class _Marks:
+    """The visit; ``size`` is that of what was visited last."""
+
+    def __init__(self) -> None:
+        self.size = UnrolledSize()
+
+    def visit(self, task: tuple[Stmt, UnrollLimits]) -> Visit[tuple[Stmt, UnrollLimits], Stmt]:
+        stmt, limits = task
+        if isinstance(stmt, For):
+            limits = _hinted(stmt, limits)
+        total = UnrolledSize(steps=int(isinstance(stmt, (Store, Evaluate))))
+        below = visit_below(stmt)
+        try:
+            part = next(below)
+            while True:
+                made = yield part, limits
+                total.steps += self.size.steps
+                total.depth = max(total.depth, self.size.depth)
+                total.has_loop = total.has_loop or self.size.has_loop
+                part = below.send(made)
+        except StopIteration as done:
+            result: Stmt = done.value
+        self.size = total
+        return self._loop(result, limits) if isinstance(result, For) else result
+
+    def _loop(self, loop: For, limits: UnrollLimits) -> For:
+        size = self.size
+        first, last = as_int(loop.begin), as_int(loop.end)
+        extent = 0 if first is None or last is None else last - first
+        small = extent * size.steps <= limits.max_step or extent <= limits.max_extent
+        if loop.kind == "serial" and extent > 0 and small and _is_open(size, limits):
+            made = loop.replace(kind="unrolled")
+            loop = made if limits.explicit and allowed("unroll", loop, made) else loop
+        elif loop.kind == "unrolled" and not limits.explicit:
+            remark(loop, "not unrolled here: left to the code generator as a serial loop")
+            made = loop.replace(kind="serial")
+            loop = made if allowed("leave", loop, made) else loop
+        if loop.kind == "unrolled" and extent > 0:
+            size.steps *= extent
+            size.depth += 1
+        else:
+            size.has_loop = True
+        return loop
+
+
+def _is_open(size: UnrolledSize, limits: UnrollLimits) -> bool:
+    asked = limits.max_step > 0 or limits.max_extent > 0
+    return asked and not size.has_loop and size.depth <= limits.max_depth
+
+
+def _hinted(loop: For, limits: UnrollLimits) -> UnrollLimits:
+    """Read the options that a loop has for itself and all in it."""
+    hints = dict(loop.attrs)
+    step, explicit = hints.get(STEP_HINT), hints.get(EXPLICIT_HINT)
+    if type(step) is int:
+        limits = msgspec.structs.replace(limits, max_step=step)
+    if type(explicit) is bool:
+        limits = msgspec.structs.replace(limits, explicit=explicit)
+    return limits

@@ -1,0 +1,223 @@
+"""Interleave virtual threads: one thread does, statement by statement, what all of them do.
+
+Before::
+
+    def f(A: f32[8], C: f32[8]):
+        for t in thread(0, 4, "threadIdx.x"):
+            for v in thread(0, 2, "vthread"):
+                R = alloc(f32[1], scope="local")
+                R[0] = f32(0.0)
+                for k in serial(0, 3):
+                    R[0] = R[0] + A[v * 4 + t]
+                C[v * 4 + t] = R[0]
+
+After::
+
+    def f(A: f32[8], C: f32[8]):
+        for t in thread(0, 4, "threadIdx.x"):
+            R = alloc(f32[1], scope="local")
+            R_1 = alloc(f32[1], scope="local")
+            R[0] = f32(0.0)
+            R_1[0] = f32(0.0)
+            for k in serial(0, 3):
+                R[0] = R[0] + A[0 * 4 + t]
+                R_1[0] = R_1[0] + A[1 * 4 + t]
+            C[0 * 4 + t] = R[0]
+            C[1 * 4 + t] = R_1[0]
+
+What stands between two barriers is interleaved only if no virtual thread touches what another one
+touches there; otherwise it is copied as a whole. Memory of a virtual thread gets a copy for each.
+"""
+
+from collections.abc import Callable
+
+from irkit.core import (
+    IRKitError,
+    Node,
+    Visit,
+    count_nodes,
+    fresh,
+    remark,
+    substitute,
+    symbols_bound,
+    symbols_used,
+    visit,
+    walk,
+    with_span_of,
+)
+from irkit.ir import (
+    Allocate,
+    Assert,
+    Buffer,
+    Const,
+    Evaluate,
+    For,
+    If,
+    Let,
+    Load,
+    PrimFunc,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    View,
+    as_int,
+    no_blocks,
+    seq,
+    visit_below,
+)
+from irkit.ir.analysis import uses_of
+from irkit.ir.threads import Path, ThreadConflicts, Uniform, holding, is_barrier
+from irkit.transform import define_pass
+
+MAX_LOOPS = 64
+MAX_NODES = 1 << 17
+Job = tuple[Stmt, Path]
+
+
+@define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
+def inject_virtual_threads(func: PrimFunc, *, max_extent: int = 16) -> PrimFunc:
+    """Replace each loop over virtual threads that has at most ``max_extent`` (threads) by
+    interleaved copies of what is in it, the innermost loop first."""
+    left: set[Var] = set()
+    for _ in range(MAX_LOOPS):
+        loops = [
+            loop for loop in walk(func.body, For) if _is_virtual(loop) and loop.var not in left
+        ]
+        if not loops:
+            break
+        inner = loops[-1]
+        count = _count(inner)
+        if count is None or count > max_extent:
+            remark(inner, f"its extent is not a constant of at most {max_extent}: left as threads")
+            left.add(inner.var)
+            continue
+        if count * count_nodes(inner.body) > MAX_NODES:
+            remark(inner, "its copies would be too large: left as threads")
+            left.add(inner.var)
+            continue
+        func = func.replace(body=_exchanged(func.body, inner, _Copies(func, inner).made))
+    return func
+
+
+def _is_virtual(loop: For) -> bool:
+    return loop.kind == "thread" and loop.thread.startswith("vthread")
+
+
+def _exchanged(body: Stmt, old: Stmt, new: Stmt) -> Stmt:
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
+        return new if stmt is old else (yield from visit_below(stmt))
+
+    return visit(body, rewritten)
+
+
+def _count(loop: For) -> int | None:
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return None if begin is None or end is None else max(0, end - begin)
+
+
+class _Copies:
+    """Copy the body of one loop; ``values`` say what stands for its variable, and for what differs
+    between its threads, in each copy."""
+
+    def __init__(self, func: PrimFunc, loop: For) -> None:
+        self.memory: Callable[[Buffer], Buffer] = uses_of(func).memory
+        self.conflicts = ThreadConflicts(func)
+        self.held = holding(loop.body, is_barrier)
+        self.uniform = Uniform()
+        self.uniform.add(loop.var)
+        self.varying: set[Node] = {loop.var}
+        first, count = as_int(loop.begin) or 0, _count(loop) or 0
+        self.values: list[dict[Node, Node]] = [
+            {loop.var: Const(first + at, loop.var.dtype)} for at in range(count)
+        ]
+        self.made: Stmt = seq()
+        if count:
+            self.made = visit((loop.body, (loop,)), self.visit)
+
+    def visit(self, job: Job) -> Visit[Job, Stmt]:
+        stmt, path = job
+        waits = id(stmt) in self.held
+        if is_barrier(stmt) or (not waits and self._is_same_for_all(stmt)):
+            return stmt
+        if not waits and self.conflicts.between((stmt, path), (stmt, path)):
+            return self._whole(stmt)
+        return (yield from self._inside(stmt, path))
+
+    def _inside(self, stmt: Stmt, path: Path) -> Visit[Job, Stmt]:
+        """Copy the statements in one, side by side."""
+        match stmt:
+            case Seq():
+                made: list[Stmt] = []
+                for part in self._sections(stmt):
+                    made.append((yield part, path))  # noqa: PERF401 -- no comprehension holds a yield
+                return with_span_of(seq(*made), stmt)
+            case For() if self.uniform.holds(stmt.begin, stmt.end):
+                inside = (*path, stmt)
+                return stmt.replace(body=(yield stmt.body, inside))
+            case If() if self.uniform.holds(stmt.cond):
+                then = yield stmt.then, path
+                otherwise = None if stmt.otherwise is None else (yield stmt.otherwise, path)
+                return stmt.replace(then=then, otherwise=otherwise)
+            case Let() | View():
+                return (yield from self._named(stmt, path))
+            case Allocate() if self.uniform.holds(*stmt.buffer.shape, *(stmt.buffer.strides or ())):
+                return (yield from self._named(stmt, path))
+            case _:
+                return self._whole(stmt)
+
+    def _sections(self, stmt: Seq) -> list[Stmt]:
+        """List the parts of a sequence: all if they go side by side, else those between
+        barriers."""
+        if id(stmt) not in self.held:
+            return list(stmt.stmts)
+        parts: list[Stmt] = []
+        run: list[Stmt] = []
+        for inner in (*stmt.stmts, None):
+            if inner is not None and id(inner) not in self.held:
+                run.append(inner)
+                continue
+            parts += [with_span_of(seq(*run), stmt)] if run else []
+            parts += [inner] if inner is not None else []
+            run = []
+        return parts
+
+    def _named(self, stmt: Let | View | Allocate, path: Path) -> Visit[Job, Stmt]:
+        """Bind a name once for each copy, if it differs between them."""
+        symbol = stmt.var if isinstance(stmt, Let) else stmt.buffer
+        self.uniform.enter(stmt, inside=True)
+        if not self.uniform.differs(symbol):
+            return stmt.replace(body=(yield stmt.body, path))
+        self.varying.add(symbol)
+        heads = [substitute(stmt.replace(body=seq()), values) for values in self.values]
+        for values in self.values[1:]:
+            values[symbol] = symbol.copy()
+        made = yield stmt.body, path
+        for head, values in reversed(list(zip(heads, self.values, strict=True))):
+            own = values.get(symbol, symbol)
+            named = {"var": own} if isinstance(head, Let) else {"buffer": own}
+            made = head.replace(body=made, **named)
+        return made
+
+    def _whole(self, stmt: Stmt) -> Stmt:
+        """Copy a statement with all that is in it, one virtual thread after the other."""
+        if id(stmt) in self.held:
+            raise IRKitError(
+                "virtual threads may not agree on what is around a barrier, so that they cannot "
+                "go side by side",
+                hint="Move the barrier out of the condition or loop.",
+                span=stmt.span,
+            )
+        copies = [substitute(stmt, values) for values in self.values]
+        return with_span_of(seq(copies[0], *map(fresh, copies[1:])), stmt)
+
+    def _is_same_for_all(self, stmt: Stmt) -> bool:
+        """Say whether a statement does the same once as when every virtual thread does it."""
+        if not isinstance(stmt, (Store, Seq, For, If, Let, Evaluate, Assert)):
+            return False
+        if symbols_used(stmt) & self.varying:
+            return False
+        stored = {self.memory(store.buffer) for store in walk(stmt, Store)}
+        read = {self.memory(load.buffer) for load in walk(stmt, Load)}
+        own = {symbol for symbol in symbols_bound(stmt) if isinstance(symbol, Buffer)}
+        return not stored & read and not own

@@ -1,0 +1,383 @@
+"""Let threads reduce together: each reduces its part, and the first one combines the parts.
+
+Before::
+
+    def f(A: i32[4, 32], C: i32[4]):
+        for i in serial(0, 4):
+            for t in thread(0, 8, "threadIdx.x"):
+                for k in serial(0, 4):
+                    with block("C"):
+                        vi = axis.spatial(4, i)
+                        vk = axis.reduce(32, t * 4 + k)
+                        with init():
+                            C[vi] = i32(0)
+                        C[vi] = C[vi] + A[vi, vk]
+
+After::
+
+    def f(A: i32[4, 32], C: i32[4]):
+        C_parts = alloc(i32[8, 4], scope="shared")
+        for i in serial(0, 4):
+            for t in thread(0, 8, "threadIdx.x"):
+                with block("C_start"):
+                    vi = axis.spatial(4, i)
+                    t_1 = axis.spatial(8, t)
+                    C_parts[t_1, vi] = i32(0)
+                for k in serial(0, 4):
+                    with block("C_part"):
+                        vi_1 = axis.spatial(4, i)
+                        vk = axis.reduce(32, t * 4 + k)
+                        t_2 = axis.spatial(8, t)
+                        C_parts[t_2, vi_1] = C_parts[t_2, vi_1] + A[vi_1, vk]
+                evaluate(barrier())
+                for t_3 in serial(0, 8):
+                    with block("C"):
+                        vi_2 = axis.spatial(4, i)
+                        t_4 = axis.reduce(8, t_3)
+                        where(t == 0)
+                        with init():
+                            C[vi_2] = i32(0)
+                        C[vi_2] = C[vi_2] + C_parts[t_4, vi_2]
+
+Binding a reduction to threads is leave to add in another order. A reduction that is not one store
+of a sum, product, minimum or maximum stays as it is.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from irkit.core import (
+    Node,
+    Visit,
+    binders,
+    equal,
+    fresh,
+    remark,
+    substitute,
+    symbols_bound,
+    symbols_used,
+    uses,
+    visit,
+    walk,
+)
+from irkit.ir import (
+    Add,
+    Allocate,
+    Axis,
+    AxisKind,
+    Block,
+    Buffer,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Max,
+    Min,
+    Mul,
+    PrimFunc,
+    Stmt,
+    Store,
+    as_int,
+    binary,
+    conjuncts,
+    const,
+    convert,
+    eq,
+    is_const,
+    logical_and,
+    seq,
+    visit_below,
+)
+from irkit.ir.analysis import Enclosing, enclosing
+from irkit.ir.arith import simplify
+from irkit.ir.threads import BARRIER, extent_of, is_thread_loop
+from irkit.transform import define_pass
+
+Combiner = type[Add] | type[Mul] | type[Min] | type[Max]
+
+
+@define_pass(idempotent=True, atomic=True)
+def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
+    """Split each reduction whose axis is bound to threads into a part for each thread, a barrier,
+    and a reduction of the parts."""
+    places = enclosing(func)
+    made: dict[int, Stmt] = {}
+    parts: list[Buffer] = []
+    for block in walk(func.body, Block):
+        threads = _reducing_threads(block, places)
+        if not threads:
+            continue
+        found = _Reduction.of(block, threads, places.path(block))
+        if isinstance(found, str):
+            remark(block, f"threads reduce one after the other: {found}")
+        elif id(found.top) not in made:
+            made[id(found.top)] = found.lowered()
+            parts.append(found.parts)
+
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
+        known = made.get(id(stmt))
+        return (yield from visit_below(stmt)) if known is None else known
+
+    if not made:
+        return func
+    body = visit(func.body, rewritten)
+    for buffer in reversed(parts):
+        body = Allocate(buffer, body, span=buffer.span)
+    return func.replace(body=body)
+
+
+def _variables(expr: Expr, block: Block) -> set[Node]:
+    """List the variables that an expression over the axes of a block comes down to."""
+    axes = {axis.var: axis.binding for axis in block.axes}
+    return symbols_used(substitute(expr, axes))
+
+
+def _reduced(block: Block) -> set[Node]:
+    axes = [axis.binding for axis in block.axes if axis.kind == "reduce"]
+    return set[Node]().union(*(symbols_used(binding) for binding in axes))
+
+
+def _reducing_threads(block: Block, places: Enclosing) -> list[For]:
+    if block.init is None:
+        return []
+    reduced = _reduced(block)
+    return [loop for loop in places.loops(block) if loop.var in reduced and _joins(loop)]
+
+
+def _joins(loop: For) -> bool:
+    """Say whether the iterations of a loop may reduce together: virtual threads are one thread."""
+    return is_thread_loop(loop) and loop.thread.startswith("threadIdx")
+
+
+def _combined(block: Block) -> tuple[Combiner, Store, Expr] | str:
+    """Read the body of a block as ``C = combine(C, value)``."""
+    body, init = block.body, block.init
+    if not isinstance(body, Store) or not isinstance(init, Store) or body.mask is not None:
+        return "it is not one store"
+    if init.buffer is not body.buffer or body.value.dtype.lanes > 1:
+        return "it is not one store"
+    value = body.value
+    if not isinstance(value, (Add, Mul, Min, Max)):
+        return "it is no sum, product, minimum or maximum"
+    for here, other in ((value.a, value.b), (value.b, value.a)):
+        if not isinstance(here, Load) or here.buffer is not body.buffer:
+            continue
+        same = [_is_same(a, b) for a, b in zip(here.indices, body.indices, strict=True)]
+        if all(same) and here.mask is None and body.buffer not in _loaded(other):
+            return type(value), body, other
+    return "it does not combine with what it stores to"
+
+
+def _is_same(a: Expr, b: Expr) -> bool:
+    return a is b or equal(a, b)
+
+
+def _loaded(expr: Expr) -> set[Buffer]:
+    return {load.buffer for load in walk(expr, Load)}
+
+
+def _identity(combiner: Combiner, buffer: Buffer) -> Expr:
+    dtype = buffer.dtype
+    if combiner in (Add, Mul):
+        return const(0 if combiner is Add else 1, dtype)
+    if dtype.is_float:
+        return const(float("inf" if combiner is Min else "-inf"), dtype)
+    return const(dtype.high if combiner is Min else dtype.low, dtype)
+
+
+class _Reduction(NamedTuple):
+    """One reduction: ``own`` are its loops inside the threads, ``guards`` its conditions on what it
+    is for."""
+
+    block: Block
+    store: Store
+    combiner: Combiner
+    value: Expr
+    threads: list[For]
+    own: list[For]
+    guards: list[Expr]
+    parts: Buffer
+    again: bool  # It stands in a loop inside the threads.
+
+    @property
+    def top(self) -> Stmt:
+        return self.own[0] if self.own else self.block
+
+    @staticmethod
+    def of(block: Block, threads: list[For], path: tuple[Stmt, ...]) -> "_Reduction | str":
+        """Read a reduction; a text says why it cannot be lowered."""
+        known = _combined(block)
+        if isinstance(known, str):
+            return known
+        combiner, store, value = known
+        own = list[For]()
+        for stmt in reversed(path):
+            if not isinstance(stmt, For) or stmt in threads:
+                break
+            own.insert(0, stmt)
+        outermost = path.index(threads[0])
+        above = path[outermost : len(path) - len(own)]
+        why = _around_threads(path[:outermost], block) or _obstacle(block, store, own, above)
+        if why:
+            return why
+        reducing = _reduced(block)
+        guards = [] if block.predicate is None else conjuncts(block.predicate)
+        guards = [guard for guard in guards if not _variables(guard, block) & reducing]
+        target = store.buffer
+        shape = (*(extent_of(loop) for loop in threads), *target.shape)
+        parts = Buffer(f"{target.name}_parts", shape, target.dtype, "shared", span=block.span)
+        again = any(isinstance(stmt, For) and stmt not in threads for stmt in above)
+        return _Reduction(block, store, combiner, value, threads, own, guards, parts, again)
+
+    def lowered(self) -> Stmt:
+        """Make the start, the parts, the wait and the combination."""
+        wait = Evaluate(BARRIER, span=self.block.span)
+        after = [wait] if self.again else []
+        return seq(self._start(), self._part(), wait, self._finish(), *after)
+
+    def _start(self) -> Stmt:
+        """Let each thread begin its part."""
+        axes = self._axes([loop.var - loop.begin for loop in self.threads], "spatial")
+        store = Store(self.parts, self._at(axes), _identity(self.combiner, self.parts))
+        block = self._block("_start", (*self._spatial(), *axes), store, self.guards)
+        return fresh(
+            self._around(block, [x for x in self.own if x.var not in _reduced(self.block)])
+        )
+
+    def _part(self) -> Stmt:
+        """Let each thread reduce its part."""
+        axes = self._axes([loop.var - loop.begin for loop in self.threads], "spatial")
+        at = self._at(axes)
+        store = Store(self.parts, at, binary(self.combiner, self.parts[at], self.value))
+        guards = [] if self.block.predicate is None else [self.block.predicate]
+        return self._around(
+            self._block("_part", (*self.block.axes, *axes), store, guards), self.own
+        )
+
+    def _finish(self) -> Stmt:
+        """Let the first thread combine the parts."""
+        loops = [
+            For(loop.var.copy(), zero, extent, seq(), span=self.block.span)
+            for loop in self.threads
+            for extent in [convert(extent_of(loop), loop.var.dtype)]
+            for zero in [const(0, loop.var.dtype)]
+        ]
+        axes = self._axes([loop.var for loop in loops], "reduce")
+        target = self.store.buffer[self.store.indices]
+        combined = binary(self.combiner, target, self.parts[self._at(axes)])
+        store = self.store.replace(value=combined)
+        first = [eq(loop.var, loop.begin) for loop in self.threads]
+        block = self._block("", (*self._spatial(), *axes), store, [*first, *self.guards])
+        block = block.replace(init=self.block.init)
+        return fresh(self._around(block, [*self._spatial_loops(), *loops]))
+
+    def _spatial_loops(self) -> list[For]:
+        reduced = _reduced(self.block)
+        return [loop for loop in self.own if loop.var not in reduced]
+
+    def _axes(self, numbers: list[Expr], kind: AxisKind) -> tuple[Axis, ...]:
+        return tuple(
+            Axis(loop.var.copy(), extent_of(loop), simplify(number), kind)
+            for loop, number in zip(self.threads, numbers, strict=True)
+        )
+
+    def _spatial(self) -> tuple[Axis, ...]:
+        return tuple(axis for axis in self.block.axes if axis.kind == "spatial")
+
+    def _at(self, axes: tuple[Axis, ...]) -> tuple[Expr, ...]:
+        return (*(axis.var for axis in axes), *self.store.indices)
+
+    def _block(self, name: str, axes: tuple[Axis, ...], store: Store, guards: list[Expr]) -> Block:
+        return self.block.replace(
+            name=f"{self.block.name}{name}",
+            axes=axes,
+            body=store.replace(span=self.block.body.span),
+            init=None,
+            predicate=logical_and(*guards) if guards else None,
+            reads=None,
+            writes=None,
+        )
+
+    def _around(self, block: Block, loops: Sequence[For]) -> Stmt:
+        made: Stmt = block
+        for loop in reversed(loops):
+            made = loop.replace(body=made)
+        return made
+
+
+def _around_threads(around: Sequence[Stmt], block: Block) -> str:
+    """Say what keeps a reduction from being split because of where its threads stand."""
+    reducing = _reduced(block)
+    loops = [stmt for stmt in around if isinstance(stmt, For)]
+    if any(loop.var in reducing for loop in loops):  # Each launch would start it again.
+        return "a loop that it reduces over is around its threads"
+    if any(loop.kind == "vectorized" for loop in loops):
+        return "it stands in a vectorized loop"
+    nest = next((at for at, stmt in enumerate(around) if is_thread_loop(stmt)), len(around))
+    return _passing(around[nest:])
+
+
+def _obstacle(reduction: Block, store: Store, own: Sequence[For], above: Sequence[Stmt]) -> str:
+    """Say what keeps a reduction from being split; ``above`` are the statements from the outermost
+    of its threads inwards, ``own`` the loops after them."""
+    reducing = _reduced(reduction)
+    threads = [loop for loop in above if isinstance(loop, For) and loop.var in reducing]
+    if any(not _joins(loop) for loop in threads):
+        return "a loop that it reduces over is around its threads"
+    spatial = [axis.binding for axis in reduction.axes if axis.kind != "reduce"]
+    used = reducing.union(*(symbols_used(binding) for binding in spatial))
+    if any(loop.var not in used for loop in own):  # A part would count as often.
+        return "a loop inside its threads runs it again"
+    if any(axis.kind == "opaque" for axis in reduction.axes):
+        return "it has an axis of its own kind"
+    if any(symbols_used(binding) & reducing for binding in spatial):
+        return "what it is for depends on the threads that reduce"
+    if any(_variables(index, reduction) & reducing for index in store.indices):
+        return "where it stores depends on the threads that reduce"
+    outer = above[0]
+    inside = {id(node) for node in walk(reduction)}
+    if store.buffer in symbols_bound(outer) or any(
+        store.buffer in uses(node) and id(node) not in inside for node in walk(outer)
+    ):
+        return f"{store.buffer.name!r} is used by its threads elsewhere too"
+    return _passing(above) or _running(reduction, [*threads, *own], reducing, spatial)
+
+
+def _passing(above: Sequence[Stmt]) -> str:
+    """Say whether some threads may not come to the reduction."""
+    bound: set[Node] = set()
+    for stmt in above:
+        if isinstance(stmt, (If, Block)):
+            return "it stands in a condition or block inside its threads"
+        if isinstance(stmt, For):
+            if (symbols_used(stmt.begin) | symbols_used(stmt.end)) & bound:
+                return "it stands in a loop that is not the same for all threads"
+            if stmt.kind in ("parallel", "vectorized"):
+                return f"it stands in a {stmt.kind} loop inside its threads"
+        if isinstance(stmt, Let) or is_thread_loop(stmt):
+            bound.update(binders(stmt))
+    return ""
+
+
+def _running(
+    reduction: Block, loops: Sequence[For], reducing: set[Node], spatial: Sequence[Expr]
+) -> str:
+    """Say whether a reduction may be over nothing, so that its start would never run."""
+    axes = {axis.var: axis.binding for axis in reduction.axes}
+    first = {loop.var: loop.begin for loop in loops}
+    for loop in loops:
+        begin, end = as_int(loop.begin), as_int(loop.end)
+        if loop.var in reducing and (begin is None or end is None or begin >= end):
+            return f"loop {loop.var.name!r} may never run"
+    kept = set[Node]().union(*(symbols_used(binding) for binding in spatial))
+    for guard in [] if reduction.predicate is None else conjuncts(reduction.predicate):
+        names = _variables(guard, reduction)
+        if not names & reducing:
+            continue
+        if names & kept:
+            return "a condition is about both what it is for and what it reduces over"
+        if not is_const(simplify(substitute(substitute(guard, axes), first)), 1):
+            return "its first step may be left out"
+    return ""

@@ -1,0 +1,304 @@
+"""Make one launch of each kernel: one loop for each thread axis around all that is bound to it.
+
+Before::
+
+    def f(A: f32[2, 8], C: f32[2, 8]):
+        for b in thread(0, 2, "blockIdx.x"):
+            S = alloc(f32[8], scope="shared")
+            for i in thread(0, 8, "threadIdx.x"):
+                S[i] = A[b, i]
+            S[0] = f32(0.0)
+            for j in thread(0, 8, "threadIdx.x"):
+                C[b, j] = S[7 - j]
+
+After::
+
+    def f(A: f32[2, 8], C: f32[2, 8]):
+        for b in thread(0, 2, "blockIdx.x"):
+            S = alloc(f32[8], scope="shared")
+            for i in thread(0, 8, "threadIdx.x"):
+                S[i] = A[b, i]
+                evaluate(barrier())
+                if i == 0:
+                    S[0] = f32(0.0)
+                evaluate(barrier())
+                C[b, i] = S[7 - i]
+
+A loop inside another one of its axis is shared out among the threads if each of them would do the
+same; otherwise every thread runs all of it. Where a thread then touches what another one touches,
+they wait for each other.
+"""
+
+from collections.abc import Callable, Iterable
+
+from irkit.core import (
+    IRKitError,
+    Node,
+    Visit,
+    any_node,
+    children,
+    equal,
+    remark,
+    substitute,
+    symbols_bound,
+    symbols_used,
+    visit,
+    walk,
+    with_span_of,
+)
+from irkit.ir import (
+    Allocate,
+    Buffer,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    PrimFunc,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    View,
+    as_int,
+    eq,
+    is_const,
+    is_empty,
+    logical_and,
+    no_blocks,
+    seq,
+    visit_below,
+)
+from irkit.ir.analysis import uses_of
+from irkit.ir.arith import simplify
+from irkit.ir.threads import (
+    Uniform,
+    extent_of,
+    holding,
+    is_barrier,
+    is_block_loop,
+    is_thread_loop,
+)
+from irkit.passes.loop.support.thread_barriers import stands_twice, with_barriers
+from irkit.transform import define_pass
+
+Job = tuple[Stmt, frozenset[str], bool]
+
+
+@define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
+def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
+    """Put one loop for each thread axis around each block of threads, in place of all loops that
+    are bound to the axis."""
+    regions = {id(region): region for region in _regions(func.body)}
+    memory = uses_of(func)
+    launched: set[Var] = set()
+
+    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
+        if id(stmt) not in regions:
+            return (yield from visit_below(stmt))
+        inner, around = stmt, list[Stmt]()
+        while isinstance(inner, (Allocate, View, Let)):
+            around.append(inner)
+            inner = inner.body
+        launch = _Launch(inner, memory.memory)
+        made = launch.made()
+        if made is inner:
+            return stmt
+        launched.update(loop.var for loop in launch.axes.values())
+        for each in reversed(around):
+            made = each.replace(body=made)
+        return made
+
+    made = func.replace(body=visit(func.body, rewritten))
+    return with_barriers(made, of=launched) if launched else func
+
+
+def _regions(body: Stmt) -> list[Stmt]:
+    """List the statements that are launched together: all in an innermost loop over blocks, or a
+    thread loop outside of any. Raises: IRKitError if an axis has several extents in one kernel."""
+    found: list[Stmt] = []
+    blocks = holding(body, is_block_loop)
+    stack: list[tuple[Stmt, bool]] = [(body, False)]
+    while stack:
+        stmt, within = stack.pop()
+        if isinstance(stmt, For) and stmt.kind == "thread" and not within:
+            _check_extents(stmt)
+            within = True
+        if is_block_loop(stmt) and not any(id(c) in blocks for c in children(stmt)):
+            assert isinstance(stmt, For)
+            found.append(stmt.body)
+        elif is_thread_loop(stmt) and id(stmt) not in blocks:
+            found.append(stmt)
+        else:
+            stack.extend((c, within) for c in reversed(children(stmt)) if isinstance(c, Stmt))
+    return found
+
+
+def _check_extents(kernel: For) -> None:
+    known: dict[str, For] = {}
+    for loop in walk(kernel, For):
+        if loop.kind != "thread" or loop.thread.startswith("vthread"):
+            continue
+        first = known.setdefault(loop.thread, loop)
+        one, other = extent_of(first), extent_of(loop)
+        if not equal(one, other) and not equal(simplify(one - other), simplify(one - one)):
+            raise IRKitError(
+                f"loops {first.var.name!r} and {loop.var.name!r} of one kernel are bound to "
+                f"{loop.thread}, with extents {_shown(one)} and {_shown(other)}; all loops of an "
+                "axis must have the same extent",
+                hint="Split one of them, or bind it to another axis.",
+                span=loop.span,
+            )
+
+
+def _shown(extent: Expr) -> str:
+    known = as_int(extent)
+    return "that are not known" if known is None else str(known)
+
+
+def _is_bound(stmt: Node) -> bool:
+    return is_thread_loop(stmt) and isinstance(stmt, For) and not stmt.thread.startswith("vthread")
+
+
+class _Cannot(Exception):
+    """A region stays as it is; the text says why."""
+
+
+class _Launch:
+    """Put the loops of one region around all of it.
+
+    A visit knows which axes are bound around a statement, and whether threads may have parted.
+    """
+
+    def __init__(self, region: Stmt, memory: Callable[[Buffer], Buffer]) -> None:
+        self.region = region
+        self.memory = memory
+        self.loops = [loop for loop in walk(region, For) if _is_bound(loop)]
+        self.axes: dict[str, For] = {}
+        for loop in self.loops:
+            self.axes.setdefault(loop.thread, loop)
+        self.split = holding(region, lambda stmt: _is_bound(stmt) or is_barrier(stmt))
+        self.values: dict[Node, Node] = {}
+        self.uniform = {axis: Uniform() for axis in self.axes}
+
+    def made(self) -> Stmt:
+        """Make the launch; the same region back if it is one, or cannot be."""
+        if not self.axes or self._is_one():
+            return self.region
+        try:
+            self._check()
+            made = visit((self.region, frozenset[str](), False), self.visit)
+        except _Cannot as why:
+            remark(self.region, f"left as several launches: {why}")
+            return self.region
+        made = substitute(made, self.values)
+        for axis in sorted(self.axes):  # x is the innermost.
+            made = self.axes[axis].replace(body=made)
+        return made
+
+    def _is_one(self) -> bool:
+        """Say whether each axis has one loop, with nothing beside it down to the innermost."""
+        stmt, seen = self.region, list[str]()
+        while id(stmt) in self.split and isinstance(stmt, (For, Allocate, View, Let)):
+            if isinstance(stmt, For):
+                if not _is_bound(stmt):
+                    break
+                seen.append(stmt.thread)
+            stmt = stmt.body
+        return len(set(seen)) == len(seen) == len(self.loops)
+
+    def _check(self) -> None:
+        if stands_twice(self.region):
+            raise _Cannot("a statement stands in several places")
+        bound = {*symbols_bound(self.region)}
+        for loop in self.axes.values():
+            if (symbols_used(loop.begin) | symbols_used(loop.end)) & bound:
+                raise _Cannot(f"the extent of {loop.var.name!r} is known only inside")
+
+    def visit(self, job: Job) -> Visit[Job, Stmt]:
+        stmt, bound, parted = job
+        if id(stmt) not in self.split:
+            return self._once(stmt, bound)
+        match stmt:
+            case Seq():
+                made: list[Stmt] = []
+                for inner in stmt.stmts:
+                    made.append((yield inner, bound, parted))  # noqa: PERF401 -- no comprehension holds a yield
+                return with_span_of(seq(*made), stmt)
+            case For() if _is_bound(stmt):
+                return (yield from self._bound(stmt, bound, parted))
+            case For():
+                parted = parted or self._parts(bound, stmt.begin, stmt.end, var=stmt.var)
+                kind = stmt.kind if stmt.kind in ("unrolled", "thread") else "serial"
+                return stmt.replace(body=(yield stmt.body, bound, parted), kind=kind)
+            case If():
+                parted = parted or self._parts(bound, stmt.cond)
+                then = yield stmt.then, bound, parted
+                otherwise = stmt.otherwise
+                if otherwise is not None:
+                    otherwise = yield otherwise, bound, parted
+                return stmt.replace(then=then, otherwise=otherwise)
+            case Let() | View() | Allocate():
+                for axis in bound:
+                    self.uniform[axis].enter(stmt, inside=True)
+                if isinstance(stmt, Allocate):
+                    stmt = self._common(stmt, bound)
+                return stmt.replace(body=(yield stmt.body, bound, parted))
+            case _:
+                return stmt
+
+    def _parts(self, bound: Iterable[str], *exprs: Expr, var: Var | None = None) -> bool:
+        """Say whether threads may differ about expressions, and so about what they are for."""
+        found = False
+        for axis in bound:
+            if not self.uniform[axis].holds(*exprs):
+                found = True
+                if var is not None:
+                    self.uniform[axis].add(var)
+        return found
+
+    def _bound(self, loop: For, bound: frozenset[str], parted: bool) -> Visit[Job, Stmt]:
+        axis, launch = loop.thread, self.axes[loop.thread]
+        if axis not in bound and parted:
+            raise _Cannot(f"{loop.var.name!r} runs where threads of another axis may differ")
+        why = self._not_shared_out(loop, parted) if axis in bound else ""
+        if why:
+            remark(loop, f"every thread runs all of it: {why}")
+            return loop.replace(body=(yield loop.body, bound, parted), kind="serial", thread="")
+        self.uniform[axis].add(loop.var)
+        if loop is not launch:
+            shift = simplify(loop.begin - launch.begin)
+            self.values[loop.var] = launch.var if is_const(shift, 0) else launch.var + shift
+        return (yield loop.body, bound | {axis}, parted)
+
+    def _not_shared_out(self, loop: For, parted: bool) -> str:
+        """Say why not each thread can do one iteration; nothing if it can."""
+        if parted or any_node(loop.body, Evaluate, is_barrier):
+            return "threads may not come to it together"
+        uniform = self.uniform[loop.thread]
+        for symbol in symbols_used(loop.body):
+            if isinstance(symbol, (Var, Buffer)) and uniform.differs(symbol):
+                return f"{symbol.name!r} differs between threads"
+        stored = {self.memory(store.buffer) for store in walk(loop.body, Store)}
+        read = {self.memory(load.buffer) for load in walk(loop.body, Load)}
+        return "it reads what it writes" if stored & read else ""
+
+    def _common(self, stmt: Allocate, bound: frozenset[str]) -> Allocate:
+        """Keep one memory for the threads that had one."""
+        buffer = stmt.buffer
+        if buffer.scope == "shared" or len(bound) == len(self.axes):
+            return stmt
+        if bound:
+            raise _Cannot(f"{buffer.name!r} is shared by some axes and not by others")
+        shared = self.values[buffer] = buffer.replace(scope="shared")
+        return stmt.replace(buffer=shared)
+
+    def _once(self, stmt: Stmt, bound: frozenset[str]) -> Stmt:
+        """Let one thread along each axis do what is not bound to it."""
+        missing = [self.axes[axis] for axis in sorted(self.axes) if axis not in bound]
+        if not missing or is_empty(stmt):
+            return stmt
+        return If(
+            logical_and(*(eq(loop.var, loop.begin) for loop in missing)), stmt, span=stmt.span
+        )

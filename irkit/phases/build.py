@@ -1,0 +1,117 @@
+"""Lower functions and compile them to native code."""
+
+from collections.abc import Mapping
+from typing import overload
+
+from irkit.core import Function, IRKitError, IRModule, Target, as_target
+from irkit.ir import PrimFunc
+from irkit.phases.bounds_checks import with_bounds_checks
+from irkit.phases.default import DEFAULT
+from irkit.phases.legalize import LEGALIZE
+from irkit.phases.lower import Args, lower, scheduled
+from irkit.runtime import Kernel, Module, compile_functions
+from irkit.te import StageSchedule
+from irkit.transform import Pipeline
+
+
+@overload
+def build(
+    ir: PrimFunc,
+    args: None = ...,
+    target: Target | str = ...,
+    name: str | None = ...,
+    *,
+    pipeline: Pipeline = ...,
+    legalize: Pipeline = ...,
+    check_bounds: bool = ...,
+) -> Kernel: ...
+@overload
+def build(
+    ir: IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
+    args: None = ...,
+    target: Target | str = ...,
+    name: str | None = ...,
+    *,
+    pipeline: Pipeline = ...,
+    legalize: Pipeline = ...,
+    check_bounds: bool = ...,
+) -> Module: ...
+@overload
+def build(
+    ir: StageSchedule,
+    args: Args,
+    target: Target | str = ...,
+    name: str | None = ...,
+    *,
+    pipeline: Pipeline = ...,
+    legalize: Pipeline = ...,
+    check_bounds: bool = ...,
+) -> Kernel: ...
+def build(
+    ir: PrimFunc | StageSchedule | IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
+    args: Args | None = None,
+    target: Target | str = "llvm",
+    name: str | None = None,
+    *,
+    pipeline: Pipeline = DEFAULT,
+    legalize: Pipeline = LEGALIZE,
+    check_bounds: bool = False,
+) -> Kernel | Module:
+    """Lower and compile: a function gives a kernel to call, a module gives its kernels by name.
+
+    A schedule of tensors gives a kernel whose parameters are ``args``, as :func:`irkit.lower` has
+    it. A mapping has a module for each target, by the target or its name; ``cpu`` stands for
+    ``target``. ``name`` is for a single function; ``legalize`` runs after the phases. With
+    ``check_bounds``, a call that reads or writes outside of a buffer raises an IRKitError that
+    names buffer, indices, shape and line; such code is slower.
+    Raises: IRKitError if there is nothing to compile, or if what there is has not been brought to
+    loops.
+    """
+    pipeline = (with_bounds_checks(pipeline) if check_bounds else pipeline).then(legalize)
+    if isinstance(ir, StageSchedule):
+        ir, args = scheduled(ir, args, name), None
+    if args is not None:
+        raise IRKitError(
+            "only a schedule of tensors needs the parameters of its function",
+            hint='A target is given by name: build(func, target="llvm").',
+        )
+    if isinstance(ir, PrimFunc):
+        func = ir if name is None else ir.replace(name=name)
+        return _compiled({func.name: func}, as_target(target), pipeline)[func.name]
+    if isinstance(ir, IRModule):
+        return _compiled(_named(ir.functions, name), as_target(target), pipeline)
+    kernels: dict[str, Kernel] = {}
+    for key, module in ir.items():
+        chosen = as_target(target) if key == "cpu" else as_target(key)
+        made = _compiled(_named(module.functions, name), chosen, pipeline)
+        for kernel in made:
+            if kernel in kernels:
+                raise IRKitError(f"function {kernel!r} is given for more than one target")
+            kernels[kernel] = made[kernel]
+    return Module(kernels)
+
+
+def _named(functions: Mapping[str, Function], name: str | None) -> Mapping[str, Function]:
+    if name is None:
+        return functions
+    if len(functions) != 1:
+        raise IRKitError(
+            f"cannot name {len(functions)} functions {name!r}", hint="Name each one before."
+        )
+    only = next(iter(functions.values()))
+    return {name: only.replace(name=name)}
+
+
+def _compiled(functions: Mapping[str, Function], target: Target, pipeline: Pipeline) -> Module:
+    loops: dict[str, PrimFunc] = {}
+    for name, func in functions.items():
+        if not isinstance(func, PrimFunc):
+            raise IRKitError(
+                f"function {name!r} is a {type(func).__name__}; expected a function over loops",
+                hint="Compile the model, or lower its graph first.",
+                span=getattr(func, "span", None),
+            )
+        loops[name] = lower(func, pipeline=pipeline)
+    if not loops:
+        raise IRKitError("there is no function to build")
+    return compile_functions(loops, target)

@@ -1,0 +1,87 @@
+"""Which buffers and variables statements use, and which blocks read and write a buffer."""
+
+from collections.abc import Sequence
+
+from irkit.core import equal, walk
+from irkit.ir import Axis, Block, Buffer, Expr, Load, PrimFunc, Stmt, Store, Var, as_int
+
+
+def reads_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
+    """List the blocks that load from a buffer, other than to accumulate into it."""
+    found: list[Block] = []
+    for block in walk(func, on=Block):
+        loads = any(load.buffer is buffer for load in walk(block, on=Load))
+        if loads and not any(store.buffer is buffer for store in walk(block, on=Store)):
+            found.append(block)
+    return found
+
+
+def writes_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
+    """List the blocks that store to a buffer."""
+    return [
+        block
+        for block in walk(func, on=Block)
+        if any(store.buffer is buffer for store in walk(block, on=Store))
+    ]
+
+
+def producers_of(func: PrimFunc, block: Block) -> list[Block]:
+    """List the other blocks that write what a block reads, in the order of the text."""
+    return _touching(func, block, Store, read_by(block))
+
+
+def consumers_of(func: PrimFunc, block: Block) -> list[Block]:
+    """List the other blocks that read what a block writes, in the order of the text."""
+    return _touching(func, block, Load, written_by(block))
+
+
+def _touching(
+    func: PrimFunc, block: Block, kind: type[Load] | type[Store], buffers: set[Buffer]
+) -> list[Block]:
+    others = (each for each in walk(func, on=Block) if each is not block)
+    return [each for each in others if any(n.buffer in buffers for n in walk(each, on=kind))]
+
+
+def written_after(func: PrimFunc, block: Block, buffers: set[Buffer]) -> Buffer | None:
+    """Find one of some buffers that a block further on writes."""
+    blocks = list(walk(func, on=Block))
+    later = blocks[blocks.index(block) + 1 :]
+    stores = (store.buffer for each in later for store in walk(each, on=Store))
+    return next((buffer for buffer in stores if buffer in buffers), None)
+
+
+def read_by(stmt: Stmt) -> set[Buffer]:
+    """Collect the buffers that a statement loads from."""
+    return {load.buffer for load in walk(stmt, on=Load)}
+
+
+def written_by(stmt: Stmt) -> set[Buffer]:
+    """Collect the buffers that a statement stores to."""
+    return {store.buffer for store in walk(stmt, on=Store)}
+
+
+def at_own_axes(store: Store, axes: Sequence[Axis]) -> bool:
+    """Say whether a store names each of some axes once, and nothing else."""
+    return len(axes) == len(store.indices) and {*store.indices} == {axis.var for axis in axes}
+
+
+def same_extent(a: Expr, b: Expr) -> bool:
+    """Say whether two extents are written alike, or are the same number."""
+    return equal(a, b) or (as_int(a) is not None and as_int(a) == as_int(b))
+
+
+def same_place(a: Load | Store, b: Load | Store) -> bool:
+    """Say whether two accesses name the same element, by the same expressions."""
+    return a.buffer is b.buffer and all(
+        equal(one, other) for one, other in zip(a.indices, b.indices, strict=True)
+    )
+
+
+def only_store(block: Block) -> Store | None:
+    """Return the store that is the whole body of a block, or None."""
+    return block.body if isinstance(block.body, Store) else None
+
+
+def variables(expr: Expr | None) -> set[Var]:
+    """Collect the variables of an expression."""
+    return set(walk(expr, on=Var)) if expr is not None else set()

@@ -1,0 +1,333 @@
+"""For which points of its axes a block runs: axes told from loops, and reductions shown to be
+complete.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from irkit.core import ScheduleError, substitute, walk
+from irkit.ir import (
+    LT,
+    Axis,
+    Block,
+    Compare,
+    Expr,
+    FloorDiv,
+    For,
+    Interval,
+    Load,
+    PrimFunc,
+    Store,
+    Var,
+    as_int,
+    binary,
+    const,
+    ge,
+    is_const,
+    linear,
+    lt,
+    prove,
+    simplify,
+)
+from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.grid_eval import values_on_grid
+from irkit.schedule.analysis.guards import guards_of
+from irkit.schedule.analysis.ranges import inside_extents, ranges_at, stays_inside
+from irkit.schedule.state.lookup import loops_above
+
+_MOST_POINTS = 1 << 20
+
+
+class Points(msgspec.Struct, frozen=True):
+    """A block with the loops around it, outermost first, and what is known of the variables."""
+
+    block: Block
+    loops: tuple[For, ...]
+    ranges: Mapping[Var, Interval]
+
+    def plain(self, expr: Expr) -> Expr:
+        return simplify(expr, self.ranges)
+
+    def alike(self, a: Expr, b: Expr) -> bool:
+        """Say whether two index expressions are the same sum."""
+        if a.dtype != b.dtype:
+            return False
+        return is_const(self.plain(a - b), 0)
+
+    def by_axes(self, expr: Expr) -> Expr | None:
+        """Write an expression over loops as one over the axes of the block; None if that was not
+        found.
+
+        So ``i0 * 4 + i1`` is ``v`` where ``v`` is bound to that, and a fused loop ``f`` is
+        ``v * 8 + w`` where they are bound to ``f // 8`` and ``f % 8``.
+        """
+        moving = {loop.var for loop in self.loops}
+        if not variables(expr) & moving:
+            return expr
+        left = list(self.block.axes)
+        found: Expr | None = None
+        scale: int | Expr = 1
+        rest = expr
+        while left:
+            last = self._up_to_what_stays(left, rest)
+            if last is not None:
+                part = last * scale
+                return part if found is None else part + found
+            step = self._remainder(left, rest)
+            if step is None:
+                return None
+            axis, divisor = step
+            part = axis.var * scale
+            found = part if found is None else part + found
+            scale, rest = scale * divisor, rest // divisor
+            left.remove(axis)
+        return None
+
+    def _up_to_what_stays(self, axes: Sequence[Axis], rest: Expr) -> Expr | None:
+        """Find an axis that differs from ``rest`` by nothing that the loops move."""
+        moving = {loop.var for loop in self.loops}
+        for axis in axes:
+            if axis.binding.dtype == rest.dtype and variables(axis.binding) & moving:
+                gap = self.plain(axis.binding - rest)
+                if not variables(gap) & moving:
+                    return axis.var if is_const(gap, 0) else axis.var - gap
+        return None
+
+    def _remainder(self, axes: Sequence[Axis], rest: Expr) -> tuple[Axis, Expr] | None:
+        """Find an axis that is what a division of ``rest`` by its extent leaves."""
+        for axis in axes:
+            one = is_const(axis.extent, 1)  # Then the division leaves nothing to tell it by.
+            if not one and self.alike(axis.binding, rest % axis.extent):
+                return axis, axis.extent
+        return None
+
+    def guards_by_axes(self, what: str) -> list[Expr]:
+        """Write the predicate over the axes, without what their extents imply.
+
+        Raises: ScheduleError if a part of it says more than the axes can, and is needed.
+        """
+        if self.block.predicate is None or self.all_points():
+            return []
+        return self._told_by_axes(what)
+
+    def runs_where_its_axes_are(self) -> bool:
+        """Say whether the predicate holds wherever the axes are within their extents."""
+        said = [self._guard_by_axes(part) for part in guards_of(self.block)]
+        return all(part is not None and self._is_implied(part) for part in said)
+
+    def _told_by_axes(self, what: str) -> list[Expr]:
+        kept: list[Expr] = []
+        for part in guards_of(self.block):
+            said = self._guard_by_axes(part)
+            if said is None and not self._may_go(part):
+                raise ScheduleError(
+                    f"cannot {what}: the predicate of {self.block.name!r} says more than its axes "
+                    "can",
+                    at=self.block,
+                )
+            if said is not None and not self._is_implied(said):
+                kept.append(said)
+        return kept
+
+    def _is_implied(self, guard: Expr) -> bool:
+        inside = inside_extents(self.block, self.ranges)
+        return prove(guard, inside, [lt(axis.var, axis.extent) for axis in self.block.axes])
+
+    def _may_go(self, part: Expr) -> bool:
+        """Say whether a guard only spares work: it is not about a reduction, and without it no load
+        leaves its buffer."""
+        reducing = [axis for axis in self.block.axes if axis.kind != "spatial"]
+        about = variables(part)
+        if any(axis.var in about or about & variables(axis.binding) for axis in reducing):
+            return False
+        return stays_inside(self.block, inside_extents(self.block, self.ranges))
+
+    def _guard_by_axes(self, part: Expr) -> Expr | None:
+        moving = {loop.var for loop in self.loops}
+        if not variables(part) & moving:
+            return part
+        if isinstance(part, Compare):
+            a, b = self.by_axes(part.a), self.by_axes(part.b)
+            return None if a is None or b is None else binary(type(part), a, b)
+        return None
+
+    def all_reduced(self) -> bool:
+        """Say whether it is shown that every element is reduced over each point of the reduce axes,
+        once, or from the start again and again."""
+        groups = self._groups()
+        reducing = [g for g in groups if any(axis.kind != "spatial" for axis in g.axes)]
+        if not all(group.is_onto(once=True) for group in reducing):
+            return False
+        outer = next((n for n, loop in enumerate(self.loops) if _moves(reducing, loop)), None)
+        for loop in () if outer is None else self.loops[outer:]:
+            # What runs again inside of a reduction would be counted again.
+            group = next((group for group in groups if loop.var in group.used), None)
+            again = group is None or not group.is_onto(once=True)
+            if again and not is_const(loop.end, 1):
+                return False
+        return True
+
+    def all_points(self) -> bool:
+        """Say whether it is shown that the block runs at every point of its axes."""
+        return self.all_reduced() and all(group.is_onto(once=False) for group in self._groups())
+
+    def every_element(self) -> bool:
+        """Say whether it is shown that the block finishes every element of its spatial axes: a
+        reduction over nothing does not even start."""
+        reducing = [axis for axis in self.block.axes if axis.kind != "spatial"]
+        starts = all(prove(ge(axis.extent, 1), self.ranges) for axis in reducing)
+        return starts and self.all_points()
+
+    def _groups(self) -> list["_Group"]:
+        """Take axes and guards apart into groups that share no loop."""
+        values = {axis.var: axis.binding for axis in self.block.axes}
+        guards = [substitute(part, values) for part in guards_of(self.block)]
+        moving = {loop.var for loop in self.loops}
+        groups: list[_Group] = []
+        for item in (*self.block.axes, *guards):
+            expr = item.binding if isinstance(item, Axis) else item
+            used = variables(expr) & moving
+            joined = _Group(
+                self,
+                used,
+                [item] if isinstance(item, Axis) else [],
+                [] if isinstance(item, Axis) else [item],
+            )
+            met = [group for group in groups if group.used & used]
+            for group in met:
+                joined = joined.plus(group)
+            groups = [*(group for group in groups if not group.used & used), joined]
+        return groups
+
+
+def writes_all(func: PrimFunc, block: Block, store: Store) -> bool:
+    """Say whether a block is shown to make every element of a buffer, by a store at its own axes
+    that does not go on from what was there."""
+    own = {axis.var: axis.extent for axis in block.axes if axis.kind == "spatial"}
+    points = points_of(func, block)
+    indices = [at for at in store.indices if isinstance(at, Var) and at in own]
+    goes_on = block.init is None and any(
+        load.buffer is store.buffer for load in walk(block.body, on=Load)
+    )
+    return (
+        not goes_on
+        and store.mask is None
+        and len(set(indices)) == len(indices) == len(store.indices)
+        and all(
+            points.alike(own[at], dim) for at, dim in zip(indices, store.buffer.shape, strict=True)
+        )
+        and points.every_element()
+    )
+
+
+def points_of(func: PrimFunc, block: Block) -> Points:
+    """Look at a block where it stands."""
+    return Points(block, tuple(loops_above(func, block)), ranges_at(func))
+
+
+def _moves(groups: Sequence["_Group"], loop: For) -> bool:
+    return any(loop.var in group.used for group in groups)
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """Axes and guards that share loops."""
+
+    points: Points
+    used: set[Var]
+    axes: list[Axis]
+    guards: list[Expr]
+
+    def plus(self, other: "_Group") -> "_Group":
+        axes, guards = [*other.axes, *self.axes], [*other.guards, *self.guards]
+        return _Group(self.points, self.used | other.used, axes, guards)
+
+    @property
+    def loops(self) -> list[For]:
+        return [loop for loop in self.points.loops if loop.var in self.used]
+
+    def is_onto(self, *, once: bool) -> bool:
+        """Say whether each point of the axes has a turn of the loops, or exactly one."""
+        if not all(is_const(loop.begin, 0) for loop in self.loops):
+            return False
+        return self._by_digits() or self._by_trying(once)
+
+    def _by_digits(self) -> bool:
+        """Read one axis as a number whose digits are the loops; symbolic sizes are no hindrance."""
+        if len(self.axes) != 1:
+            return False
+        (axis,) = self.axes
+        form = linear(self.points.plain(axis.binding))
+        if form is None or form.constant != 0:
+            return False
+        ends = {loop.var: loop.end for loop in self.loops if not is_const(loop.end, 1)}
+        if {atom for atom, _ in form.terms} != set(ends):
+            return False
+        count, top = 1, const(1, axis.extent.dtype)
+        for atom, factor in sorted(form.terms, key=lambda term: term[1]):
+            size = as_int(top)
+            if size is None:
+                return False  # Only the first digit may have a size that is not known.
+            count *= size
+            if factor != count:
+                return False
+            assert isinstance(atom, Var)
+            top = ends[atom]
+        if not all(self._cuts(part, axis) for part in self.guards):
+            return False
+        alike = self.points.alike(top * count, axis.extent)
+        return alike or (bool(self.guards) and _covers(top, count, axis.extent, self.points))
+
+    def _cuts(self, part: Expr, axis: Axis) -> bool:
+        """Say whether a guard only cuts the axis at its extent."""
+        if not isinstance(part, LT):
+            return False
+        points = self.points
+        return points.alike(part.a, axis.binding) and points.alike(part.b, axis.extent)
+
+    def _by_trying(self, once: bool) -> bool:
+        """Try every turn of loops of constant extents."""
+        sizes = [as_int(loop.end) for loop in self.loops]
+        extents = [as_int(axis.extent) for axis in self.axes]
+        known = [size for size in (*sizes, *extents) if size is not None]
+        if len(known) != len(sizes) + len(extents):
+            return False
+        turns = math.prod(known[: len(sizes)])
+        wanted = math.prod(known[len(sizes) :])
+        if not (0 < turns <= _MOST_POINTS and 0 < wanted <= _MOST_POINTS):
+            return False
+        grid = {
+            loop.var: values
+            for loop, values in zip(
+                self.loops, np.indices(known[: len(sizes)]).reshape(len(sizes), turns), strict=True
+            )
+        }
+        runs = np.ones(turns, dtype=bool)
+        code = np.zeros(turns, dtype=np.int64)
+        for part in self.guards:
+            found = values_on_grid(part, grid)
+            if found is None:
+                return False
+            runs &= found.astype(bool)
+        for axis, extent in zip(self.axes, known[len(sizes) :], strict=True):
+            found = values_on_grid(axis.binding, grid)
+            if found is None:
+                return False
+            place = np.broadcast_to(found, (turns,))
+            if ((place < 0) | (place >= extent))[runs].any():
+                return False
+            code = code * extent + place
+        code = code[runs]
+        return len(np.unique(code)) == wanted and (not once or len(code) == wanted)
+
+
+def _covers(top: Expr, count: int, extent: Expr, points: Points) -> bool:
+    """Say whether ``top * count`` is at least ``extent``."""
+    if prove(binary(LT, extent - 1, top * count), points.ranges):
+        return True
+    if isinstance(top, FloorDiv) and as_int(top.b) == count:
+        gap = as_int(points.plain(top.a - extent))
+        return gap is not None and gap >= count - 1
+    return False

@@ -1,0 +1,69 @@
+"""From parts of a buffer to parts of the axes of the block that writes it."""
+
+from collections.abc import Mapping, Sequence
+
+from irkit.ir import (
+    Block,
+    Expr,
+    FloorDiv,
+    Interval,
+    Var,
+    as_int,
+    linear,
+    simplify,
+)
+from irkit.schedule.analysis.touched_regions import Box, SymbolicInterval
+
+
+def solve_axes(
+    indices: Sequence[Expr], box: Box, block: Block, ranges: Mapping[Var, Interval]
+) -> dict[Var, SymbolicInterval]:
+    """Find which part of each axis writes a box; an axis that is missing may be needed whole.
+
+    An index may be an axis times a number plus a number, or such an axis divided by a number, as
+    layouts make them.
+    """
+    own = {axis.var: axis for axis in block.axes if axis.kind == "spatial"}
+    found: dict[Var, SymbolicInterval] = {}
+    for index, reach in zip(indices, box, strict=True):
+        if reach is None:
+            continue
+        pair = _of_axis(index, reach)
+        if pair is None or pair[0] not in own:
+            continue
+        var = pair[0]
+        made = SymbolicInterval(simplify(pair[1].low, ranges), simplify(pair[1].high, ranges))
+        if made.low.dtype == var.dtype and _is_shorter(made, found.get(var), ranges):
+            found[var] = made
+    return found
+
+
+def _of_axis(index: Expr, reach: SymbolicInterval) -> tuple[Var, SymbolicInterval] | None:
+    """Turn an index around, if it holds one variable in a simple way."""
+    if isinstance(index, FloorDiv):
+        by = as_int(index.b)
+        if by is None or by < 1:
+            return None
+        return _of_axis(index.a, SymbolicInterval(reach.low * by, reach.high * by + (by - 1)))
+    form = linear(index)
+    if form is None or len(form.terms) != 1:
+        return None
+    ((atom, factor),) = form.terms
+    if factor < 1:
+        return None
+    low, high = reach.low - form.constant, reach.high - form.constant
+    if factor != 1:
+        low, high = (low + (factor - 1)) // factor, high // factor
+    if isinstance(atom, Var):
+        return atom, SymbolicInterval(low, high)
+    return _of_axis(atom, SymbolicInterval(low, high)) if isinstance(atom, FloorDiv) else None
+
+
+def _is_shorter(
+    a: SymbolicInterval, b: SymbolicInterval | None, ranges: Mapping[Var, Interval]
+) -> bool:
+    if b is None:
+        return True
+    ours = as_int(simplify(a.high - a.low, ranges))
+    theirs = as_int(simplify(b.high - b.low, ranges))
+    return ours is not None and (theirs is None or ours < theirs)

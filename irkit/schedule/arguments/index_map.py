@@ -1,0 +1,154 @@
+"""Index maps: how an index becomes another, as a Python function or as its text."""
+
+import ast
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from irkit.core import ScheduleError
+from irkit.ir import Expr, ExprLike, Var, as_expr, is_printable, script
+from irkit.schedule.arguments.condition import Term, as_text, ask
+
+IndexMap = Callable[..., Sequence[ExprLike] | ExprLike]
+
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,  # pyright: ignore[reportUnknownMemberType] -- typeshed leaves it open
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,  # pyright: ignore[reportUnknownMemberType] -- typeshed leaves it open
+    ast.BitOr: operator.or_,  # pyright: ignore[reportUnknownMemberType] -- typeshed leaves it open
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_MOST_TEXT = 10_000
+
+
+def map_text(index_map: IndexMap, rank: int, asks: bool = False) -> str:
+    """Write an index map over ``rank`` indices as a ``lambda`` that :func:`map_from` reads; with
+    ``asks``, a condition over them.
+
+    Raises: ScheduleError if it does more than whole-number arithmetic.
+    """
+    if isinstance(index_map, ReadMap):
+        return index_map.text
+    given = [each.name for each in inspect.signature(index_map).parameters.values()]
+    names = [
+        given[at] if len(given) == rank and is_printable(given[at]) else f"d{at}"
+        for at in range(rank)
+    ]
+    axes = [Var(name) for name in names]
+    if asks:
+        text = f"lambda {', '.join(names)}: {script(as_text(ask(index_map, axes)))}"
+    else:
+        parts = [script(item) for item in image_of(index_map, axes)]
+        text = f"lambda {', '.join(names)}: ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    map_from(text)
+    return text
+
+
+def map_from(text: str) -> IndexMap:
+    """Read an index map from its text; nothing is executed.
+
+    Raises: ScheduleError if it is more than a ``lambda`` over whole-number arithmetic.
+    """
+    try:
+        if len(text) > _MOST_TEXT:
+            raise ScheduleError(f"an index map of {len(text)} characters is too long")
+        tree = ast.parse(text, mode="eval").body
+        if not isinstance(tree, ast.Lambda):
+            raise ScheduleError(f"an index map is a lambda, found {text[:80]!r}")
+        read = ReadMap(text, [arg.arg for arg in tree.args.args], tree.body)
+        read(*(Term(Var(name)) for name in read.names))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+        raise ScheduleError(f"this is no index map: {text[:80]!r}") from None
+    return read
+
+
+def image_of(index_map: IndexMap, indices: Sequence[Any]) -> tuple[Expr, ...]:
+    """Apply an index map to expressions."""
+    return tuple(as_expr(item) for item in parts_of(index_map(*indices)))
+
+
+def _check_takes(index_map: IndexMap, count: int) -> None:
+    try:
+        inspect.signature(index_map).bind(*range(count))
+    except TypeError:
+        raise ScheduleError(f"the index map does not take {count} indices") from None
+    except ValueError:
+        return  # It says nothing about its parameters.
+
+
+def parts_of(given: Sequence[ExprLike] | ExprLike) -> Sequence[ExprLike]:
+    """List what an index map gave; one index may stand alone."""
+    return cast("Sequence[ExprLike]", given if isinstance(given, (tuple, list)) else (given,))
+
+
+class ReadMap:
+    """An index map that was read from text: it computes with whatever it is given."""
+
+    def __init__(self, text: str, names: list[str], body: ast.expr) -> None:
+        self.text, self.names, self.body = text, names, body
+
+    def __call__(self, *indices: Any) -> Any:
+        if len(indices) != len(self.names):
+            raise ScheduleError(
+                f"the index map takes {len(self.names)} indices, given {len(indices)}: {self.text}"
+            )
+        scope = dict(zip(self.names, indices, strict=True))
+        return _computed(self.body, scope)
+
+
+def _computed(tree: ast.expr, scope: dict[str, Any]) -> Any:
+    match tree:
+        case ast.Tuple() | ast.List():
+            return tuple(_computed(item, scope) for item in tree.elts)
+        case ast.Name() if tree.id in scope:
+            return scope[tree.id]
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub()):
+            return -_computed(tree.operand, scope)
+        case ast.BinOp() if type(tree.op) in _OPERATORS:
+            left, right = _computed(tree.left, scope), _computed(tree.right, scope)
+            return _OPERATORS[type(tree.op)](left, right)
+        case ast.UnaryOp(op=ast.Invert() | ast.Not()):
+            return ~_computed(tree.operand, scope)
+        case ast.Compare(ops=[op], comparators=[other]) if type(op) in _COMPARISONS:
+            left, right = _computed(tree.left, scope), _computed(other, scope)
+            return _COMPARISONS[type(op)](left, right)
+        case _:
+            raise ScheduleError(f"an index map may not contain {ast.unparse(tree)!r}")
+
+
+class CalledMap:
+    """An index map that remembers how many indices it was given."""
+
+    def __init__(self, index_map: IndexMap) -> None:
+        self.index_map = index_map
+        self.rank = 0
+        self.asks = False
+
+    def __call__(self, *indices: Any) -> Any:
+        if not isinstance(self.index_map, ReadMap):
+            _check_takes(self.index_map, len(indices))
+        self.rank = len(indices)
+        self.asks = any(isinstance(index, Term) for index in indices)
+        return self.index_map(*indices)
+
+    def written(self) -> str:
+        """Write the map down."""
+        return map_text(self.index_map, self.rank, self.asks)
+
+
+def as_index_map(arg: object) -> Any:
+    """Wrap an argument that is an index map; leave others alone."""
+    return CalledMap(cast(IndexMap, arg)) if callable(arg) and not isinstance(arg, type) else arg

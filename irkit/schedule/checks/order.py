@@ -1,0 +1,186 @@
+"""Whether a block that moved still runs after what it needs and before what needs it."""
+
+from irkit.core import Node, ScheduleError, uses, walk
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    For,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    View,
+    dependences,
+    seq,
+    uses_of,
+)
+from irkit.schedule.analysis.accesses import read_by, variables, written_by
+from irkit.schedule.state.lookup import allocation, find_block, loops_to, path_to
+from irkit.schedule.state.replace import replace_stmts
+
+
+def scope_of(func: PrimFunc, stmt: Stmt) -> Block | None:
+    """Find the innermost block around a statement."""
+    around = [each for each in path_to(func, stmt)[:-1] if isinstance(each, Block)]
+    return around[-1] if around else None
+
+
+def is_used(root: Node, buffers: set[Buffer]) -> bool:
+    """Say whether anything below names one of some buffers."""
+    return any(buffer in buffers for node in walk(root) for buffer in uses(node))
+
+
+def is_used_outside(func: PrimFunc, buffers: set[Buffer], *inside: Stmt) -> bool:
+    """Say whether one of some buffers is used anywhere but below some statements."""
+    from_here: dict[Stmt, Stmt] = {}
+    for stmt in inside:
+        from_here[stmt] = stmt.replace(body=seq()) if isinstance(stmt, For) else seq()
+    return is_used(replace_stmts(func, from_here), buffers)
+
+
+def check_inputs_stay(
+    old: PrimFunc, new: PrimFunc, name: str, what: str, apart_from: frozenset[str] = frozenset()
+) -> None:
+    """Refuse a move of a block that would let it read other values.
+
+    Every other writer of what it reads must run before it in both functions, or after it in both;
+    and where it leaves loops that it shared with a writer, no turn of theirs may change what an
+    earlier one left. Writers ``apart_from`` are seen to by the caller.
+    Raises: ScheduleError if it would.
+    """
+    block = find_block(old, name)
+    memory = uses_of(old).memory
+    read = {memory(buffer) for buffer in read_by(block) - written_by(block)}
+    in_blocks: set[int] = set()
+    for before in _others(old, block):
+        in_blocks.update(id(store) for store in walk(before, on=Store))
+        shared = {memory(buffer) for buffer in written_by(before)} & read
+        if shared and before.name not in apart_from:
+            after = find_block(new, before.name)
+            buffer = next(iter(shared)).name
+            pair = (new, find_block(new, name), after)
+            _check_writer((old, block, before), pair, buffer, what)
+    in_blocks.update(id(store) for store in walk(block, on=Store))
+    for store in walk(old, on=Store):
+        if id(store) not in in_blocks and memory(store.buffer) in read:
+            raise ScheduleError(
+                f"cannot {what}: {store.buffer.name!r}, which it reads, is written "
+                "outside of blocks",
+                at=store,
+            )
+
+
+_Pair = tuple[PrimFunc, Block, Block]
+
+
+def _check_writer(old: _Pair, new: _Pair, buffer: str, what: str) -> None:
+    block, writer = old[1], old[2]
+    first = f"cannot {what}: block {writer.name!r}"
+    if _comes_first(*old) != _comes_first(*new):
+        raise ScheduleError(f"{first} computes {buffer!r}, which it reads, in between", at=block)
+    around, now = _shared_loops(*old), _shared_loops(*new)
+    vars_before = {loop.var for loop in around}
+    if any(loop.var not in vars_before for loop in now):
+        raise ScheduleError(
+            f"{first} computes {buffer!r}, which it reads, in the loop it would move to", at=block
+        )
+    vars_now = {loop.var for loop in now}
+    for loop in around:
+        reason = None if loop.var in vars_now else dependences(old[0]).carried(loop)
+        if reason is not None:
+            raise ScheduleError(
+                f"{first} computes {buffer!r}, which it reads, in the loop {loop.var.name!r} that "
+                f"it would leave, and there {reason}",
+                at=block,
+            )
+
+
+def _comes_first(func: PrimFunc, block: Block, other: Block) -> bool:
+    blocks = list(walk(func, on=Block))
+    return blocks.index(other) < blocks.index(block)
+
+
+def _shared_loops(func: PrimFunc, block: Block, other: Block) -> list[For]:
+    there = loops_to(func, other)
+    return [loop for loop in loops_to(func, block) if loop in there]
+
+
+def _others(func: PrimFunc, block: Block) -> list[Block]:
+    """List the blocks that neither hold a block nor are inside it."""
+    around = {id(stmt) for stmt in path_to(func, block)}
+    inside = {id(each) for each in walk(block, on=Block)}
+    return [b for b in walk(func, on=Block) if id(b) not in around and id(b) not in inside]
+
+
+def check_readers_stay(old: PrimFunc, new: PrimFunc, name: str, what: str) -> None:
+    """Refuse a move of a block that would let another read other values from what it writes.
+
+    Readers must stay on their side. One that comes first must share no loop that it did not share,
+    or it would read what earlier turns wrote; and where a block leaves a loop, no turn may read
+    what a parameter held before a later one wrote it.
+    Raises: ScheduleError if it would.
+    """
+    block = find_block(old, name)
+    written = written_by(block)
+    for other in _others(old, block):
+        shared = read_by(other) & written
+        if not shared:
+            continue
+        buffer = next(iter(shared))
+        before = (old, block, other)
+        after = (new, find_block(new, name), find_block(new, other.name))
+        reason = "in between"
+        if _comes_first(*before) == _comes_first(*after):
+            reason = _read_in_turns(before, after, allocation(old, buffer) is None)
+        if reason:
+            raise ScheduleError(
+                f"cannot {what}: block {other.name!r} reads {buffer.name!r} {reason}", at=block
+            )
+
+
+def _read_in_turns(old: _Pair, new: _Pair, given: bool) -> str:
+    around, now = _shared_loops(*old), _shared_loops(*new)
+    vars_before, vars_now = {loop.var for loop in around}, {loop.var for loop in now}
+    if _comes_first(*new) and vars_now - vars_before:
+        return "in the loop it would move to"
+    # A loop that no longer says which part of the block runs is left too: all of it runs each time.
+    driven, still = driving(*old[:2]), driving(*new[:2])
+    left = [
+        loop
+        for loop in around
+        if loop.var not in vars_now or (loop.var in driven and loop.var not in still)
+    ]
+    if given and any(dependences(old[0]).carried(loop) for loop in left):
+        return "in a loop it would leave"
+    return ""
+
+
+def check_visible(func: PrimFunc, block: Block, what: str) -> None:
+    """Refuse where a block uses a buffer that is allocated elsewhere."""
+    around = {
+        stmt.buffer for stmt in path_to(func, block) if isinstance(stmt, (Allocate, View))
+    } | {param for param in func.params if isinstance(param, Buffer)}
+    inner = {stmt.buffer for stmt in walk(block, on=(Allocate, View))}
+    hidden = (read_by(block) | written_by(block)) - around - inner
+    if hidden:
+        raise ScheduleError(
+            f"cannot {what}: {next(iter(hidden)).name!r}, which it uses, is not allocated around "
+            "it there",
+            hint="Move the block that computes it first.",
+            at=block,
+        )
+
+
+def check_all_visible(func: PrimFunc, what: str) -> None:
+    """Refuse where any block uses a buffer that is allocated elsewhere."""
+    for block in walk(func, on=Block):
+        check_visible(func, block, what)
+
+
+def driving(func: PrimFunc, block: Block) -> set[Var]:
+    """Collect the variables that say which points of a block run."""
+    loops = loops_to(func, block)
+    used = [variables(axis.binding) for axis in block.axes]
+    used += [variables(loop.begin) | variables(loop.end) for loop in loops]
+    return set[Var]().union(variables(block.predicate), *used)

@@ -1,0 +1,96 @@
+"""Check that a block may be computed again elsewhere: from scratch, by its only writer, and
+completely.
+"""
+
+from irkit.core import ScheduleError, walk
+from irkit.ir import Block, Buffer, Expr, Load, PrimFunc, Stmt, Store, Var, View
+from irkit.schedule.analysis.accesses import same_place, variables, writes_of, written_by
+from irkit.schedule.analysis.domain import Points
+from irkit.schedule.analysis.grid_eval import is_injective
+from irkit.schedule.state.lookup import allocation, path_to
+
+
+def check_producer(func: PrimFunc, block: Block, what: str) -> list[Buffer]:
+    """Return what a block writes: buffers of the function's own that only it writes, each element
+    from scratch.
+
+    Raises: ScheduleError if that is not so.
+    """
+    written = check_only_writer(func, block, what)
+    output = next((each for each in written if allocation(func, each) is None), None)
+    if output is not None:
+        raise ScheduleError(
+            f"cannot {what}: it is an output block, for it writes the parameter {output.name!r}",
+            at=block,
+        )
+    return written
+
+
+def check_only_writer(func: PrimFunc, block: Block, what: str) -> list[Buffer]:
+    """Return what a block writes, from scratch and alone.
+
+    Raises: ScheduleError if that is not so.
+    """
+    written = sorted(written_by(block), key=lambda buffer: buffer.name)
+    related = {id(stmt) for stmt in path_to(func, block)}
+    related |= {id(each) for each in walk(block, on=Block)}
+    for buffer in written:
+        other = next((b for b in writes_of(func, buffer) if id(b) not in related), None)
+        if other is not None:
+            raise ScheduleError(
+                f"cannot {what}: {buffer.name!r} is written by {other.name!r} too", at=block
+            )
+    check_from_scratch(block, what)
+    return written
+
+
+def check_from_scratch(block: Block, what: str) -> None:
+    """Refuse a block that goes on from what its buffers held before.
+
+    Raises: ScheduleError if it reads them other than where it stores, or has no init and does.
+    """
+    reason = ""
+    stores = list(walk(block, on=Store))
+    written = written_by(block)
+    if any(axis.kind == "opaque" for axis in block.axes):
+        reason = "it has an opaque axis"
+    elif not stores or any(isinstance(stmt, View) for stmt in walk(block, on=Stmt)):
+        reason = "what it writes is not told by its stores"
+    loads = [load for load in walk(block, on=Load) if load.buffer in written]
+    if not all(any(same_place(load, store) for store in stores) for load in loads):
+        reason = "it reads other elements of what it writes"
+    elif loads and block.init is None:
+        reason = f"it goes on from what {loads[0].buffer.name!r} held before, as it has no init"
+    reducing = {axis.var for axis in block.axes if axis.kind == "reduce"}
+    spatial = [axis for axis in block.axes if axis.kind == "spatial"]
+    for store in stores:
+        if {var for at in store.indices for var in variables(at)} & reducing:
+            reason = "where it stores depends on a reduce axis"
+        elif not is_injective(store.indices, spatial):
+            reason = "it is not shown that each point of its axes has an element of its own"
+    if reason:
+        raise ScheduleError(f"cannot {what}: {reason}", at=block)
+
+
+def check_complete(points: Points, what: str) -> list[Expr]:
+    """Return the predicate of a block over its axes.
+
+    Raises: ScheduleError if its loops do not reduce each element over all of the reduce axes, once,
+    or it uses its loops other than through its axes.
+    """
+    block = points.block
+    leaving = {loop.var for loop in points.loops}
+    used = {var for stmt in (block.init, block.body) if stmt for var in walk(stmt, on=Var)}
+    if used & leaving:
+        raise ScheduleError(
+            f"cannot {what}: it uses loop {next(iter(used & leaving)).name!r} other than through "
+            "its axes",
+            at=block,
+        )
+    if not points.all_reduced():
+        raise ScheduleError(
+            f"cannot {what}: it is not shown that its loops reduce each element over all of its "
+            "reduce axes, once",
+            at=block,
+        )
+    return points.guards_by_axes(what)

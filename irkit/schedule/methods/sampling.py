@@ -1,0 +1,158 @@
+"""The primitives that draw: what a tuner varies, and a trace keeps as it was drawn."""
+
+import math
+from collections.abc import Sequence
+
+from irkit.core import ScheduleError
+from irkit.ir import For, as_int
+from irkit.schedule.analysis.accesses import consumers_of
+from irkit.schedule.state.lookup import find_block, find_loop, loops_above
+from irkit.schedule.state.references import BlockRef, Drawn, LoopRef
+from irkit.schedule.trace.traced_schedule import TracedSchedule, primitive
+
+_MOST_DIVISORS = 1 << 20
+
+
+class SamplingPrimitives(TracedSchedule):
+    """Draw numbers and places. A ``decision`` is taken as it is, and nothing is drawn."""
+
+    @primitive
+    def sample_categorical(
+        self,
+        candidates: Sequence[int],
+        probs: Sequence[float] | None = None,
+        *,
+        decision: int | None = None,
+    ) -> Drawn:
+        """Draw one of some numbers; ``probs`` are weights, all alike if not given.
+
+        ``decision`` is the place of one of them.
+        """
+        weights = [1.0] * len(candidates) if probs is None else [float(each) for each in probs]
+        if not candidates or len(weights) != len(candidates):
+            raise ScheduleError(
+                f"sample_categorical needs a weight for each candidate: found {len(weights)} for "
+                f"{len(candidates)}"
+            )
+        if min(weights) < 0 or not math.isfinite(sum(weights)) or sum(weights) <= 0:
+            raise ScheduleError(f"weights are not negative and not all 0, found {weights}")
+        if decision is None:
+            decision = self._random.choices(range(len(candidates)), weights)[0]
+        if not 0 <= decision < len(candidates):
+            raise ScheduleError(f"there are {len(candidates)} candidates, so none at {decision}")
+        self._drawn = decision
+        return Drawn(candidates[decision])
+
+    @primitive
+    def sample_perfect_tile(
+        self,
+        loop: LoopRef,
+        n: int,
+        max_innermost_factor: int = 16,
+        *,
+        decision: Sequence[int] | None = None,
+    ) -> list[Drawn]:
+        """Draw ``n`` factors whose product is the extent of a loop, the innermost bounded."""
+        node = find_loop(self._func, loop.var)
+        extent = _extent(node)
+        if extent is None or n < 1:
+            raise ScheduleError(
+                f"sample_perfect_tile needs a constant extent and a factor or more: "
+                f"{loop.var.name!r} into {n}",
+                at=node,
+            )
+        factors = (
+            list(decision) if decision is not None else self._tile(extent, n, max_innermost_factor)
+        )
+        if len(factors) != n or math.prod(factors) != extent or min(factors) < 1:
+            raise ScheduleError(
+                f"the factors {factors} are not {n} whose product is {extent}, the extent of "
+                f"{loop.var.name!r}",
+                at=node,
+            )
+        self._drawn = tuple(factors)
+        return [Drawn(factor) for factor in factors]
+
+    def _tile(self, extent: int, n: int, most: int) -> list[int]:
+        if n == 1:
+            return [extent]
+        inner = self._random.choice([each for each in _divisors(extent) if each <= max(1, most)])
+        rest, factors = extent // inner, [inner]
+        for _ in range(n - 2):
+            factors.append(self._random.choice(_divisors(rest)))
+            rest //= factors[-1]
+        return [rest, *reversed(factors)]
+
+    @primitive
+    def sample_partitioned_tile(
+        self,
+        loop: LoopRef,
+        n: int,
+        partition_pos: int,
+        innerpart_factor: int,
+        *,
+        decision: Sequence[int] | None = None,
+    ) -> list[Drawn]:
+        """Draw factors as for a perfect tile, of which those from ``partition_pos`` on have a
+        product that ``innerpart_factor`` divides."""
+        node = find_loop(self._func, loop.var)
+        extent = _extent(node)
+        if (
+            extent is None
+            or not 0 < partition_pos < n
+            or innerpart_factor < 1
+            or extent % innerpart_factor
+        ):
+            raise ScheduleError(
+                f"cannot draw {n} factors of {loop.var.name!r} with an inner part that "
+                f"{innerpart_factor} divides from place {partition_pos} on",
+                at=node,
+            )
+        if decision is None:
+            outer = self._random.choice(_divisors(extent // innerpart_factor))
+            head = self._tile(outer, partition_pos, outer)
+            factors = [*head, *self._tile(extent // outer, n - partition_pos, extent)]
+        else:
+            factors = list(decision)
+        inner = math.prod(factors[partition_pos:])
+        if len(factors) != n or math.prod(factors) != extent or inner % innerpart_factor:
+            raise ScheduleError(f"the factors {factors} do not fit {loop.var.name!r}", at=node)
+        self._drawn = tuple(factors)
+        return [Drawn(factor) for factor in factors]
+
+    @primitive
+    def sample_compute_location(
+        self, block: BlockRef, decision: int | None = None
+    ) -> LoopRef | None:
+        """Draw a loop of the first consumer to compute a block at; None stands for the root.
+
+        ``decision`` counts the loops around that consumer from the outermost; -1 is the root.
+        """
+        node = find_block(self._func, block.name)
+        consumers = consumers_of(self._func, node)
+        loops = loops_above(self._func, consumers[0]) if consumers else []
+        around = set(loops_above(self._func, node))
+        places = [-1, *(at for at, loop in enumerate(loops) if loop not in around)]
+        if decision is None:
+            decision = self._random.choice(places)
+        if decision not in places:
+            raise ScheduleError(
+                f"block {block.name!r} cannot be computed at loop {decision} of its consumer; "
+                f"the places are {places}",
+                at=node,
+            )
+        self._drawn = decision
+        return None if decision < 0 else LoopRef(loops[decision].var)
+
+
+def _extent(loop: For) -> int | None:
+    """Say how often a loop runs, if that is known and at least once."""
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return end - begin if begin is not None and end is not None and end > begin else None
+
+
+def _divisors(number: int) -> list[int]:
+    if number > _MOST_DIVISORS**2:
+        raise ScheduleError(f"an extent of {number} is too large to draw factors of")
+    small = [each for each in range(1, math.isqrt(number) + 1) if number % each == 0]
+    return small + [number // each for each in reversed(small) if each * each != number]

@@ -1,0 +1,6 @@
+"""Primitives on blocks.
+
+Moving computation: compute_inline, reverse_compute_inline, compute_at, compute_root,
+reverse_compute_at. Reductions: decompose_reduction, rfactor, fuse_reduction_epilogue. Tensor
+intrinsics: blockize, tensorize. Padding: decompose_padding, pad_einsum, overcompute. Axes:
+reorder_block_iter_var, transform_block_layout. Predicates: set_store_predicate."""

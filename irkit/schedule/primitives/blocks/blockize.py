@@ -1,0 +1,103 @@
+"""The primitive that makes what is below a loop one block: blockize."""
+
+from irkit.core import Node, ScheduleError, Span, substitute, walk
+from irkit.ir import (
+    Axis,
+    AxisKind,
+    Block,
+    For,
+    PrimFunc,
+    Stmt,
+    Var,
+    is_const,
+)
+from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.domain import points_of
+from irkit.schedule.analysis.guards import guards_of, reduced_over
+from irkit.schedule.rewrite.clone import new_name
+from irkit.schedule.rewrite.reduction_init import init_nest
+from irkit.schedule.state.lookup import blocks_below, find_loop, loops_above, path_to
+from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
+
+
+def blockize(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
+    """Make a loop with all below it one block, over axes for the loops around it.
+
+    The block is named after the first inside, ``NAME_o``. A reduction that goes on outside of it is
+    started by it.
+    Raises: ScheduleError if a loop around does not start at 0, or is reduced over and not.
+    """
+    loop = find_loop(func, var)
+    what = f"make a block of {var.name!r}"
+    inside = blocks_below(loop)
+    if not inside:
+        raise ScheduleError(f"cannot {what}: there is no block below it", at=loop)
+    used = set(walk(loop, on=Var))
+    around = [stmt for stmt in loops_above(func, inside[0]) if stmt not in set(walk(loop, on=For))]
+    axes: list[Axis] = []
+    values: dict[Node, Node] = {}
+    for stmt in around:
+        if stmt.var not in used:
+            continue
+        if not is_const(stmt.begin, 0):
+            raise ScheduleError(f"cannot {what}: {stmt.var.name!r} does not start at 0", at=stmt)
+        own = Var(f"v{stmt.var.name}", stmt.var.dtype)
+        axes.append(Axis(own, stmt.end, stmt.var, _kind(stmt, inside, what)))
+        values[stmt.var] = own
+    span = Span("schedule", "blockize", parent=loop.span)
+    body: Stmt = loop
+    init: Stmt | None = None
+    if any(axis.kind == "reduce" for axis in axes):
+        init, body = _started(func, loop, inside, span)
+    made = Block(
+        new_name(func, f"{inside[0].name}_o"),
+        tuple(axes),
+        substitute(body, values),
+        None if init is None else substitute(init, values),
+        span=span,
+    )
+    return replace_stmts(func, {loop: made}), made.name
+
+
+def _kind(loop: For, blocks: list[Block], what: str) -> AxisKind:
+    kinds: set[AxisKind] = {
+        axis.kind for block in blocks for axis in block.axes if loop.var in variables(axis.binding)
+    }
+    if len(kinds) > 1:
+        raise ScheduleError(
+            f"cannot {what}: loop {loop.var.name!r} is both reduced over and not", at=loop
+        )
+    return kinds.pop() if kinds else "spatial"
+
+
+def _started(
+    func: PrimFunc, loop: For, blocks: list[Block], span: Span
+) -> tuple[Stmt | None, Stmt]:
+    """Take the start of the one reduction below a loop out of it, if that is shown to be the same;
+    else leave it where it is, for it is told by the axes inside."""
+    block, start = blocks[0], blocks[0].init
+    if len(blocks) != 1 or start is None:
+        return None, loop
+    reducing = reduced_over(block)
+    spatial = [axis for axis in block.axes if axis.kind == "spatial"]
+    guards = guards_of(block)
+    own = {axis.var for axis in block.axes}
+    mixed = any(variables(axis.binding) & reducing for axis in spatial)
+    mixed = mixed or any(variables(part) & own for part in guards)
+    mixed = mixed or any(
+        variables(part) - reducing for part in guards if variables(part) & reducing
+    )
+    loops = [each for each in loops_above(func, block) if each in list(walk(loop, on=For))]
+    nested = all(
+        isinstance(stmt, (For, Block))
+        for stmt in path_to(func, block)[path_to(func, block).index(loop) :]
+    )
+    mixed = mixed or any(
+        variables(each.begin) & reducing or variables(each.end) & reducing
+        for each in loops
+        if each.var not in reducing
+    )
+    if mixed or not nested or not points_of(func, block).all_reduced():
+        return None, loop
+    started, _ = init_nest(func, block, loops, span)
+    return started, replace_stmts_in(loop, {block: block.replace(init=None)})

@@ -1,0 +1,74 @@
+"""The primitive compute_inline: compute the elements of a block where they are read."""
+
+from irkit.core import ScheduleError, rewrite, substitute, walk
+from irkit.ir import Block, Expr, Load, PrimFunc, Store, Var, dependences, uses_of
+from irkit.schedule.analysis.accesses import reads_of, written_after
+from irkit.schedule.checks.pointwise import pointwise_store
+from irkit.schedule.state.lookup import allocation, find_block, loops_above, unbound_at
+from irkit.schedule.state.replace import remove_block, without_allocation
+
+
+def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
+    """Compute the elements of a block where they are read, and drop the block and its buffer.
+
+    Raises: ScheduleError if the block reduces, has a predicate, writes a parameter, or does not
+    write every element of its
+    buffer once, at its own axes.
+    """
+    block = find_block(func, name)
+    store = pointwise_store(func, block, "inline")
+    buffer = store.buffer
+    if allocation(func, buffer) is None:
+        raise ScheduleError(
+            f"cannot inline {name!r}: {buffer.name!r} is a parameter, so it must be written",
+            at=block,
+        )
+    changed = written_after(func, block, {load.buffer for load in walk(store.value, on=Load)})
+    if changed is not None:
+        raise ScheduleError(
+            f"cannot inline {name!r}: it reads {changed.name!r}, which is written again later",
+            at=block,
+        )
+    _check_same_at_readers(func, block, store)
+    func = remove_block(func, block)
+    axes = [index for index in store.indices if isinstance(index, Var)]
+
+    def inline(load: Load) -> Expr | None:
+        if load.buffer is not buffer:
+            return None
+        return substitute(store.value, dict(zip(axes, load.indices, strict=True)))
+
+    return without_allocation(rewrite(func, inline, on=Load), buffer)
+
+
+def _check_same_at_readers(func: PrimFunc, block: Block, store: Store) -> None:
+    """Refuse to compute a value where its readers are if that may be another one there."""
+    readers = reads_of(func, store.buffer)
+    loads = [load for reader in readers for load in walk(reader, on=Load)]
+    if sum(load.buffer is store.buffer for load in loads) != sum(
+        load.buffer is store.buffer for load in walk(func, on=Load)
+    ):
+        raise ScheduleError(
+            f"cannot inline {block.name!r}: {store.buffer.name!r} is read outside of blocks",
+            at=block,
+        )
+    for reader in readers:
+        name = unbound_at(func, store.value, block, reader)
+        if name:
+            raise ScheduleError(
+                f"cannot inline {block.name!r}: {name!r}, which it uses, is not there where block "
+                f"{reader.name!r} stands",
+                at=block,
+            )
+    memory = uses_of(func).memory
+    read = {memory(load.buffer) for load in walk(store.value, on=Load)}
+    for loop in loops_above(func, block):
+        if not any(memory(each.buffer) in read for each in walk(loop, on=Store)):
+            continue
+        reason = dependences(func).carried(loop)
+        if reason:
+            raise ScheduleError(
+                f"cannot inline {block.name!r}: what it reads is made anew in the loop "
+                f"{loop.var.name!r}, and there {reason}",
+                at=block,
+            )

@@ -1,0 +1,70 @@
+"""The primitive that takes a block out of the loops it was moved to: compute_root."""
+
+import functools
+
+from irkit.core import ScheduleError, Span
+from irkit.ir import Allocate, PrimFunc, seq
+from irkit.schedule.analysis.domain import Points
+from irkit.schedule.analysis.ranges import ranges_at
+from irkit.schedule.checks.order import (
+    check_inputs_stay,
+    check_readers_stay,
+    check_visible,
+    is_used,
+    is_used_outside,
+)
+from irkit.schedule.checks.recomputation import check_complete, check_only_writer
+from irkit.schedule.rewrite.regenerate import regenerate
+from irkit.schedule.state.lookup import (
+    allocation,
+    blocks_below,
+    find_block,
+    find_loop,
+    loops_above,
+    loops_to,
+)
+from irkit.schedule.state.replace import remove_block, replace_stmts, without_allocation
+
+
+def compute_root(func: PrimFunc, name: str) -> PrimFunc:
+    """Move a block out of all loops that it shares with others, under loops over all of its axes.
+
+    It stands in front of them if something there reads what it writes, else behind. A block that
+    shares no loop stays.
+    Raises: ScheduleError if another block could then see other values, or it is not shown that the
+    block ran for all points of its axes and it writes a parameter.
+    """
+    block = find_block(func, name)
+    what = f"move {name!r} to the root"
+    loops = loops_above(func, block)
+    if not loops or blocks_below(loops[0]) == [block]:
+        return func
+    top = loops[0]
+    written = check_only_writer(func, block, what)
+    points = Points(block, tuple(loops), ranges_at(func))
+    guards = check_complete(points, what)
+    outputs = [buffer for buffer in written if allocation(func, buffer) is None]
+    if outputs and not points.all_points():
+        raise ScheduleError(
+            f"cannot {what}: it is not shown that it runs for all points of its axes, and "
+            f"{outputs[0].name!r} is a parameter",
+            at=block,
+        )
+    inside = [
+        buffer
+        for buffer in written
+        if buffer not in outputs and not is_used_outside(func, {buffer}, top)
+    ]
+    rest = functools.reduce(without_allocation, inside, remove_block(func, block))
+    top = find_loop(rest, top.var)
+    above = loops_to(rest, top)[:-1]
+    span = Span("schedule", "compute_root", parent=block.span)
+    moved = regenerate(rest, block, {}, guards, above, span)
+    body = seq(moved, top) if is_used(top, set(written)) else seq(top, moved)
+    for buffer in inside:
+        body = Allocate(buffer, body, span=span)
+    made = replace_stmts(rest, {top: body})
+    check_visible(made, find_block(made, name), what)
+    check_inputs_stay(func, made, name, what)
+    check_readers_stay(func, made, name, what)
+    return made

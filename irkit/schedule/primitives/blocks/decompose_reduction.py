@@ -1,0 +1,126 @@
+"""Primitives on reductions: decompose_reduction."""
+
+from collections.abc import Sequence
+
+from irkit.core import ScheduleError, Span, walk
+from irkit.ir import (
+    Block,
+    For,
+    Load,
+    Max,
+    Min,
+    PrimFunc,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    dependences,
+    ge,
+    seq,
+)
+from irkit.schedule.analysis.accesses import variables, written_by
+from irkit.schedule.analysis.domain import Points
+from irkit.schedule.analysis.guards import reduced_over
+from irkit.schedule.analysis.ranges import ranges_at
+from irkit.schedule.analysis.reduction_steps import starts_at_first
+from irkit.schedule.checks.reduced_loops import check_unmixed
+from irkit.schedule.rewrite.nests import nest
+from irkit.schedule.rewrite.reduction_init import init_nest
+from irkit.schedule.state.lookup import blocks_below, find_block, find_loop, loops_to, path_to
+from irkit.schedule.state.replace import replace_stmts
+
+
+def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, str]:
+    """Move the initialisation of a reduction into a block of its own, in front of a loop.
+
+    The new block is named ``NAME_init`` and runs under copies of the loops from ``var`` inwards
+    that are not reduced over.
+    Raises: ScheduleError if the block has no initialisation, the loop is not around it, or a
+    reduction loop is further out.
+    """
+    block, loop = find_block(func, name), find_loop(func, var)
+    reducing = reduced_over(block)
+    inner = _loops(func, block, loop, reducing)
+    check_unmixed(func, block, reducing, f"initialise {name!r} apart", inner)
+    _check_once(func, block, inner, reducing)
+    span = Span("schedule", "decompose_reduction", parent=block.span)
+    made, init = init_nest(func, block, inner, span)
+    func = replace_stmts(func, {block: block.replace(init=None)})
+    loop = find_loop(func, var)
+    return replace_stmts(func, {loop: seq(made, loop)}), init
+
+
+def _loops(func: PrimFunc, block: Block, loop: For, reducing: set[Var]) -> list[For]:
+    """List the loops from one inwards that are around a block.
+
+    Raises: ScheduleError if the block cannot be initialised in front of them.
+    """
+    name, path = block.name, path_to(func, block)
+    if block.init is None:
+        raise ScheduleError(f"block {name!r} has no initialisation to move", at=block)
+    if loop not in path:
+        raise ScheduleError(f"loop {loop.var.name!r} is not around block {name!r}", at=block)
+    _check_alone(func, block, loop, path[path.index(loop) : -1])
+    around = loops_to(func, loop)[:-1]
+    early = next((stmt for stmt in around if stmt.var in reducing), None)
+    if early is not None:
+        raise ScheduleError(
+            f"cannot initialise {name!r} in front of {loop.var.name!r}: the loop "
+            f"{early.var.name!r} further out is reduced over, so it would run again and again",
+            at=block,
+        )
+    return [stmt for stmt in path[path.index(loop) :] if isinstance(stmt, For)]
+
+
+def _check_alone(func: PrimFunc, block: Block, loop: For, between: Sequence[Stmt]) -> None:
+    """Refuse where the initialisation would leave a scope, or run before another block of the loop
+    that touches what it initialises."""
+    what = f"cannot initialise {block.name!r} in front of {loop.var.name!r}: "
+    if not all(isinstance(stmt, (For, Seq)) for stmt in between):
+        raise ScheduleError(f"{what}something other than loops is between", at=block)
+    started = written_by(block.init or block.body)
+    found, own = list(walk(loop, on=Block)), list(walk(block, on=Block))
+    for at, other in enumerate(found):
+        touched = [node for node in walk(other, on=(Load, Store)) if node.buffer in started]
+        if other in own or not touched:
+            continue
+        reads = at > found.index(block) and not any(isinstance(node, Store) for node in touched)
+        around = [stmt for stmt in between if isinstance(stmt, For) and other in blocks_below(stmt)]
+        depends = dependences(func)
+        if not reads or any(depends.crosses(each, block, other) for each in around):
+            raise ScheduleError(f"{what}block {other.name!r} there touches it as well", at=other)
+
+
+def _check_once(func: PrimFunc, block: Block, inner: Sequence[For], reducing: set[Var]) -> None:
+    """Refuse where loops after the initialisation reach an element twice, as the shifted tail of a
+    split does, or do not start it: either would add to what was there."""
+    what = f"cannot initialise {block.name!r} apart"
+    moved = {loop.var for loop in inner}
+    for axis in block.axes:
+        for overlap in walk(axis.binding, on=(Min, Max)):
+            if variables(overlap) & moved:
+                raise ScheduleError(
+                    f"{what}: its axis {axis.var.name!r} takes some values twice in the loops that "
+                    "follow",
+                    hint="Choose a loop inside of the split with a shifted tail.",
+                    at=block,
+                )
+        if axis.kind == "opaque":
+            raise ScheduleError(f"{what}: it has the opaque axis {axis.var.name!r}", at=block)
+    steps = [loop for loop in inner if loop.var in reducing]
+    # Over no points at all the two differ, which is why such sizes have a block of their own.
+    some = [ge(axis.extent, 1) for axis in block.axes if axis.kind == "reduce"]
+    if not starts_at_first(func, block, steps, some):
+        raise ScheduleError(f"{what}: it is not shown that its first step starts it", at=block)
+    alone = PrimFunc(func.name, func.params, nest(inner, block))
+    points = Points(block, tuple(inner), ranges_at(func))
+    for loop in inner:
+        if loop.var in reducing or points.by_axes(loop.var) is not None:
+            continue
+        again = dependences(alone).carried(find_loop(alone, loop.var))
+        if again is not None:
+            raise ScheduleError(
+                f"{what}: it is not shown that each iteration of {loop.var.name!r} has elements of "
+                f"its own: {again}",
+                at=block,
+            )

@@ -1,0 +1,246 @@
+"""The primitive that rounds the extents of a sum of products up: pad_einsum."""
+
+from collections.abc import Sequence
+
+from irkit.core import Node, ScheduleError, Span, rewrite, walk
+from irkit.ir import (
+    Add,
+    Allocate,
+    Block,
+    Buffer,
+    Cast,
+    Const,
+    Expr,
+    For,
+    Load,
+    Mul,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    as_int,
+    const,
+    if_then_else,
+    is_const,
+    logical_and,
+    lt,
+    seq,
+)
+from irkit.schedule.analysis.combine import combine_of
+from irkit.schedule.analysis.domain import points_of
+from irkit.schedule.rewrite.clone import Cloner
+from irkit.schedule.rewrite.nests import nest_over
+from irkit.schedule.state.lookup import find_block, loops_above, path_to
+from irkit.schedule.state.replace import replace_stmts
+
+Sizes = dict[Var, Expr]
+
+
+def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimFunc, list[str]]:
+    """Round the extent of each axis of a sum of products up to a multiple of a number.
+
+    What it reads is copied to buffers of the new sizes, with zeros in the room added, and what it
+    writes is copied back: the blocks ``NAME_pad_BUFFER`` and ``NAME_unpad``. A padded reduction
+    adds products of zeros.
+    Raises: ScheduleError if the block is anything but a sum of products of elements at its own
+    axes, under loops of its own bound to them, or a factor of a product is not padded where a
+    reduction is.
+    """
+    block = find_block(func, name)
+    what = f"pad {name!r}"
+    _check_padding(block, padding, what)
+    store = _einsum(block, what)
+    loops = _loops(func, block, what)
+    sizes = _sizes(block, padding)
+    if not sizes:
+        return func, []
+    _check_zeros(block, store, sizes, what)
+    span = Span("schedule", "pad_einsum", parent=block.span)
+    before: list[Stmt] = []
+    rooms: list[Buffer] = []
+    made: list[str] = []
+    names = Cloner(func)
+    places: dict[Node, Buffer] = {}
+    for load in walk(store.value, on=Load):
+        buffer = load.buffer
+        if buffer is store.buffer or buffer in places or not set(load.indices) & set(sizes):
+            continue
+        room = _room(buffer, load.indices, sizes)
+        made.append(names.name(f"{name}_pad_{buffer.name}"))
+        before.append(_padded(made[-1], buffer, room, load.indices, block, span))
+        places[buffer] = room
+        rooms.append(room)
+    after: list[Stmt] = []
+    if set(store.indices) & set(sizes):
+        room = _room(store.buffer, store.indices, sizes)
+        places[store.buffer] = room
+        rooms.append(room)
+        made.append(names.name(f"{name}_unpad"))
+        after.append(_unpadded(made[-1], room, store, block, span))
+    body: Stmt = _on(_grown(block, sizes, span), places)
+    by_loop = {axis.binding: sizes[axis.var] for axis in block.axes if axis.var in sizes}
+    for loop in reversed(loops):
+        end = by_loop.get(loop.var, loop.end)
+        body = loop.replace(end=end, body=body, span=span)
+    whole = seq(*before, body, *after)
+    for room in reversed(rooms):
+        whole = Allocate(room, whole, span=span)
+    return replace_stmts(func, {loops[0]: whole}), made
+
+
+def _check_padding(block: Block, padding: Sequence[int], what: str) -> None:
+    if len(padding) != len(block.axes) or any(each < 1 for each in padding):
+        raise ScheduleError(
+            f"cannot {what}: it takes a positive number for each of {len(block.axes)} axes, found "
+            f"{list(padding)}",
+            at=block,
+        )
+
+
+def _einsum(block: Block, what: str) -> Store:
+    """Return the store of a block that adds products of elements at its own axes up, from 0."""
+    found = combine_of(block)
+    axes = {axis.var for axis in block.axes}
+    init = block.init
+    reason = ""
+    if found is None or found.operation is not Add or found.cond is not None:
+        reason = "it is no sum"
+    elif not isinstance(init, Store) or not is_const(init.value, 0) or _is_negative(init.value):
+        reason = "its sum does not start at 0"
+    elif block.predicate is not None:
+        reason = "it has a predicate"
+    elif any(axis.kind == "opaque" for axis in block.axes):
+        reason = "it has an opaque axis"
+    elif not _is_product(found.gathered):
+        reason = "it adds something else than products of elements"
+    else:
+        for node in (found.store, *walk(found.store.value, on=Load)):
+            own = [at for at in node.indices if isinstance(at, Var) and at in axes]
+            if len(set(own)) != len(node.indices) or (isinstance(node, Load) and node.mask):
+                reason = f"{node.buffer.name!r} is not indexed by different axes of its own"
+    if reason or found is None:
+        raise ScheduleError(f"cannot {what}: {reason}", at=block)
+    return found.store
+
+
+def _is_negative(value: Expr) -> bool:
+    return isinstance(value, Const) and str(value.value).startswith("-")
+
+
+def _is_product(value: Expr) -> bool:
+    stack, loads = [value], 0
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Mul):
+            stack += [node.a, node.b]
+        elif isinstance(node, Cast):
+            stack.append(node.value)
+        elif isinstance(node, Load):
+            loads += 1
+        else:
+            return False
+    return loads > 0
+
+
+def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:
+    """List the loops of a block: one for each axis, directly around each other."""
+    loops = loops_above(func, block)[-len(block.axes) :]
+    path = path_to(func, block)
+    points = points_of(func, block)
+    plain = len(loops) == len(block.axes) and path[-len(loops) - 1 : -1] == loops
+    by_var = {loop.var: loop for loop in loops}
+    for axis in block.axes:
+        loop = by_var.get(axis.binding) if isinstance(axis.binding, Var) else None
+        if (
+            loop is None
+            or not is_const(loop.begin, 0)
+            or loop.kind != "serial"
+            or loop.attrs
+            or not points.alike(loop.end, axis.extent)
+        ):
+            plain = False
+    if not plain or len({axis.binding for axis in block.axes}) != len(loops):
+        raise ScheduleError(
+            f"cannot {what}: it is not under loops of its own, each bound to one axis",
+            hint="Pad first, then split and reorder.",
+            at=block,
+        )
+    return loops
+
+
+def _sizes(block: Block, padding: Sequence[int]) -> Sizes:
+    found: Sizes = {}
+    for axis, by in zip(block.axes, padding, strict=True):
+        number = as_int(axis.extent)
+        if by == 1 or (number is not None and number % by == 0):
+            continue
+        if number is not None:
+            found[axis.var] = const(-(-number // by) * by, axis.extent.dtype)
+        else:
+            found[axis.var] = (axis.extent + (by - 1)) // by * by
+    return found
+
+
+def _check_zeros(block: Block, store: Store, sizes: Sizes, what: str) -> None:
+    """Refuse where a padded step of the reduction might add something else than 0."""
+    reduced = {axis.var for axis in block.axes if axis.kind == "reduce" and axis.var in sizes}
+    for load in walk(store.value, on=Load):
+        if load.buffer is not store.buffer and not reduced <= set(load.indices):
+            raise ScheduleError(
+                f"cannot {what}: {load.buffer.name!r} has no zeros where the reduction is padded, "
+                "and 0 times an infinity is no 0",
+                at=block,
+            )
+    twice = [load for load in walk(store.value, on=Load) if load.buffer is not store.buffer]
+    for load in twice:
+        first = next(each for each in twice if each.buffer is load.buffer)
+        if any(a is not b for a, b in zip(load.indices, first.indices, strict=True)):
+            raise ScheduleError(
+                f"cannot {what}: {load.buffer.name!r} is read at two places", at=block
+            )
+
+
+def _room(buffer: Buffer, indices: Sequence[Expr], sizes: Sizes) -> Buffer:
+    shape = tuple(
+        sizes.get(at, dim) if isinstance(at, Var) else dim
+        for at, dim in zip(indices, buffer.shape, strict=True)
+    )
+    return buffer.replace(name=f"{buffer.name}_pad", shape=shape, strides=None, scope="global")
+
+
+def _padded(
+    name: str, source: Buffer, room: Buffer, indices: Sequence[Expr], block: Block, span: Span
+) -> Stmt:
+    """Copy a buffer into more room, with zeros around."""
+    extents = {axis.var: axis.extent for axis in block.axes}
+
+    def copied(own: tuple[Var, ...]) -> Store:
+        tests = [
+            lt(v, extents[at])
+            for v, at, old, new in zip(own, indices, source.shape, room.shape, strict=True)
+            if isinstance(at, Var) and new is not old
+        ]
+        zero = const(0, source.dtype)
+        return Store(room, own, if_then_else(logical_and(*tests), source[own], zero), span=span)
+
+    return nest_over(name, room.shape, copied, span)
+
+
+def _unpadded(name: str, room: Buffer, store: Store, block: Block, span: Span) -> Stmt:
+    """Copy what was computed back, without the room added."""
+    extents = {axis.var: axis.extent for axis in block.axes}
+    shape = [extents[at] for at in store.indices if isinstance(at, Var)]
+    return nest_over(name, shape, lambda at: Store(store.buffer, at, room[at], span=span), span)
+
+
+def _grown(block: Block, sizes: Sizes, span: Span) -> Block:
+    axes = tuple(axis.replace(extent=sizes.get(axis.var, axis.extent)) for axis in block.axes)
+    return block.replace(axes=axes, reads=None, writes=None, span=span)
+
+
+def _on(block: Block, places: dict[Node, Buffer]) -> Block:
+    def move(node: Load | Store) -> Load | Store | None:
+        room = places.get(node.buffer)
+        return None if room is None else node.replace(buffer=room)
+
+    return rewrite(block, move, on=(Load, Store))

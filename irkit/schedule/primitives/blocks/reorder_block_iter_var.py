@@ -1,0 +1,24 @@
+"""The primitive reorder_block_iter_var: list the axes of a block in another order."""
+
+from collections.abc import Sequence
+
+from irkit.core import ScheduleError
+from irkit.ir import PrimFunc
+from irkit.schedule.state.lookup import find_block
+from irkit.schedule.state.replace import replace_stmts
+
+
+def reorder_block_iter_var(func: PrimFunc, name: str, order: Sequence[int]) -> PrimFunc:
+    """List the axes of a block in another order: first number ``order[0]``, and so on.
+
+    Raises: ScheduleError if that names an axis twice or leaves one out.
+    """
+    block = find_block(func, name)
+    if sorted(order) != list(range(len(block.axes))):
+        raise ScheduleError(
+            f"cannot reorder the axes of {name!r}: {list(order)} is no permutation of 0 to "
+            f"{len(block.axes) - 1}",
+            at=block,
+        )
+    axes = tuple(block.axes[at] for at in order)
+    return replace_stmts(func, {block: block.replace(axes=axes)})

@@ -1,0 +1,265 @@
+"""The primitive that splits a reduction into partial ones: rfactor."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from irkit.core import Node, ScheduleError, Span, substitute, walk
+from irkit.ir import (
+    Allocate,
+    Axis,
+    Block,
+    Buffer,
+    Expr,
+    For,
+    If,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    const,
+    is_const,
+    logical_and,
+    prove,
+    seq,
+)
+from irkit.schedule.analysis.accesses import same_place, variables
+from irkit.schedule.analysis.combine import Combine, combine_of
+from irkit.schedule.analysis.domain import points_of
+from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
+from irkit.schedule.analysis.ranges import facts_of, ranges_at
+from irkit.schedule.checks.reduced_loops import check_unmixed
+from irkit.schedule.rewrite.clone import new_name
+from irkit.schedule.rewrite.nests import nest, nest_again
+from irkit.schedule.state.lookup import blocks_below, find_loop, path_to
+from irkit.schedule.state.replace import replace_stmts
+
+
+def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, str]:
+    """Reduce each iteration of a reduction loop into an element of its own, and these afterwards.
+
+    The partial results go to a new buffer, which has one more dimension at ``factor_axis``; the
+    block that makes them is named ``NAME_rf`` and keeps the loops, of which ``var`` is no
+    reduction now. Sums and products of floats are so added up in another order.
+    Raises: ScheduleError if the block under the loop is no reduction that may be taken apart, or
+    shares its reduce loops with others.
+    """
+    loop = find_loop(func, var)
+    what = f"factor the reduction over {var.name!r}"
+    block, combine = _reduction(func, loop, what)
+    parts = _parts(func, block, loop, what)
+    old = combine.store.buffer
+    rank = old.rank
+    if not -rank - 1 <= factor_axis <= rank:
+        raise ScheduleError(
+            f"cannot {what}: {old.name!r} has {rank} dimensions, so the new one is at 0 to {rank}, "
+            f"found {factor_axis}",
+            at=block,
+        )
+    place = factor_axis if factor_axis >= 0 else factor_axis + rank + 1
+    span = Span("schedule", "rfactor", parent=block.span)
+    shape = (*old.shape[:place], loop.end, *old.shape[place:])
+    partial = old.replace(name=f"{old.name}_rf", shape=shape, strides=None)
+    top = parts.chain[0]
+    inner = _partial_block(func, block, combine, parts, partial, place, span)
+    first = nest(parts.chain, inner)
+    second = _final_nest(block, combine, parts, partial, place, span)
+    made = replace_stmts(func, {top: Allocate(partial, seq(first, second), span=span)})
+    return made, inner.name
+
+
+class _Parts(msgspec.Struct, frozen=True):
+    """The loops of a reduction: all that hold nothing else, that to factor, and those reduced
+    over."""
+
+    chain: tuple[For, ...]
+    loop: For
+    reducing: frozenset[Var]
+
+
+def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Combine]:
+    blocks = blocks_below(loop)
+    if len(blocks) != 1:
+        raise ScheduleError(f"cannot {what}: {len(blocks)} blocks are under it, not one", at=loop)
+    block = blocks[0]
+    found = combine_of(block)
+    if found is None or block.init is None:
+        raise ScheduleError(
+            f"cannot {what}: block {block.name!r} is not one element combined with more by a sum, "
+            "product, min, max, and, or, started by an init",
+            at=block,
+        )
+    init = block.init
+    if not isinstance(init, Store) or not same_place(init, found.store):
+        raise ScheduleError(
+            f"cannot {what}: the init of {block.name!r} starts something else", at=block
+        )
+    return block, found
+
+
+def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _Parts:
+    reducing = reduced_over(block)
+    path = path_to(func, block)
+    chain: list[For] = []
+    for stmt in reversed(path[:-1]):
+        if not isinstance(stmt, For):
+            break
+        chain.insert(0, stmt)
+    reason = ""
+    if any(axis.kind == "opaque" for axis in block.axes):
+        reason = "its block has an opaque axis"
+    elif loop.var not in reducing:
+        reason = f"block {block.name!r} does not reduce over it"
+    elif loop.kind != "serial" or not is_const(loop.begin, 0):
+        reason = "it is marked, or does not start at 0"
+    elif any(stmt.var in reducing and stmt not in chain for stmt in path if isinstance(stmt, For)):
+        reason = "a loop that is reduced over holds other statements too"
+    elif any(
+        (variables(stmt.begin) | variables(stmt.end)) & {each.var for each in chain}
+        for stmt in chain
+    ):
+        reason = "the bounds of its loops depend on each other"
+    elif (used := _used_directly(block, {stmt.var for stmt in chain})) is not None:
+        reason = f"block {block.name!r} uses loop {used.name!r} other than through its axes"
+    elif not points_of(func, block).all_reduced():
+        reason = "it is not shown that the loops go over the reduce axes once"
+    if reason:
+        raise ScheduleError(f"cannot {what}: {reason}", at=loop)
+    check_unmixed(func, block, reducing, what, chain)
+    return _Parts(tuple(chain), loop, frozenset(reducing))
+
+
+def _used_directly(block: Block, loops: set[Var]) -> Var | None:
+    found = [
+        var
+        for stmt in (block.init, block.body)
+        if stmt is not None
+        for var in walk(stmt, on=Var)
+        if var in loops
+    ]
+    return found[0] if found else None
+
+
+def _partial_block(
+    func: PrimFunc,
+    block: Block,
+    combine: Combine,
+    parts: _Parts,
+    partial: Buffer,
+    place: int,
+    span: Span,
+) -> Block:
+    """Make the block that reduces each iteration of the loop into an element of its own."""
+    guards = guards_by_loops(block)
+    late = [part for part in guards if not _holds_at_first(func, part, parts)]
+    axes, values, own = _new_axes(block, parts, late)
+    at = tuple(substitute(index, values) for index in combine.store.indices)
+    at = (*at[:place], own, *at[place:])
+    update: Stmt = Store(
+        partial,
+        at,
+        combine.joined(partial[at], substitute(combine.gathered, values)),
+        span=combine.store.span,
+    )
+    tests = [] if combine.cond is None else [substitute(combine.cond, values)]
+    loops_to_axes: dict[Node, Node] = {
+        axis.binding: axis.var for axis in axes if isinstance(axis.binding, Var)
+    }
+    tests = [substitute(part, loops_to_axes) for part in late] + tests
+    if tests:
+        update = If(logical_and(*tests), update)
+    kept = [part for part in guards if part not in late]
+    return Block(
+        new_name(func, f"{block.name}_rf"),
+        axes,
+        update,
+        Store(partial, at, combine.identity, span=span),
+        joined(kept),
+        attrs=block.attrs,
+        span=span,
+    )
+
+
+def _holds_at_first(func: PrimFunc, part: Expr, parts: _Parts) -> bool:
+    """Say whether a guard may stay on the block: it is about no reduction, or about nothing else
+    and holds where each partial result is started."""
+    others = {
+        loop.var: const(0, loop.var.dtype)
+        for loop in parts.chain
+        if loop.var in parts.reducing and loop is not parts.loop
+    }
+    if not variables(part) & parts.reducing:
+        return True
+    if variables(part) - set(others):
+        return False
+    first = substitute(part, others)
+    return prove(first, ranges_at(func), facts_of(parts.chain))
+
+
+def _new_axes(
+    block: Block, parts: _Parts, late: Sequence[Expr]
+) -> tuple[tuple[Axis, ...], dict[Node, Node], Var]:
+    """Give each loop that shares an axis with the factored one an axis of its own, and those that
+    ``late`` guards keep inside of their axes: the block now runs outside of them too."""
+    together = {parts.loop.var}.union(*(variables(part) & parts.reducing for part in late))
+    reduce_axes = [axis for axis in block.axes if axis.kind == "reduce"]
+    while True:
+        more = together.union(*(v for a in reduce_axes if (v := variables(a.binding)) & together))
+        if more == together:
+            break
+        together = more
+    axes: list[Axis] = []
+    values: dict[Node, Node] = {}
+    for axis in block.axes:
+        if axis.kind == "reduce" and variables(axis.binding) & together:
+            continue
+        copy = axis.var.copy()
+        values[axis.var] = copy
+        axes.append(axis.replace(var=copy))
+    counters: dict[Node, Node] = {}
+    for loop in parts.chain:
+        if loop.var in together:
+            mine = Var(f"v{loop.var.name}", loop.var.dtype)
+            counters[loop.var] = mine
+            kind = "spatial" if loop is parts.loop else "reduce"
+            axes.append(Axis(mine, loop.end, loop.var, kind))
+    for axis in reduce_axes:
+        if axis.var not in values:
+            values[axis.var] = substitute(axis.binding, counters)
+    own = counters[parts.loop.var]
+    assert isinstance(own, Var)
+    return tuple(axes), values, own
+
+
+def _final_nest(
+    block: Block,
+    combine: Combine,
+    parts: _Parts,
+    partial: Buffer,
+    place: int,
+    span: Span,
+) -> Stmt:
+    """Make the loops that reduce the partial results."""
+    kept = [loop for loop in parts.chain if loop is parts.loop or loop.var not in parts.reducing]
+    names = {loop.var: loop.var.copy() for loop in kept}
+    own = Var(f"v{parts.loop.var.name}", parts.loop.var.dtype)
+    axes = [
+        axis.replace(binding=substitute(axis.binding, names))
+        for axis in block.axes
+        if axis.kind == "spatial"
+    ]
+    axes.append(Axis(own, parts.loop.end, names[parts.loop.var], "reduce"))
+    store = combine.store
+    at = store.indices
+    value = combine.joined(store.buffer[at], partial[(*at[:place], own, *at[place:])])
+    guards = [g for g in guards_by_loops(block) if not variables(g) & parts.reducing]
+    final = Block(
+        block.name,
+        tuple(axes),
+        Store(store.buffer, at, value, span=store.span),
+        block.init,
+        joined([substitute(part, names) for part in guards]),
+        attrs=block.attrs,
+        span=span,
+    )
+    return nest_again(kept, names, final, span)

@@ -1,0 +1,58 @@
+"""The primitive that puts an intrinsic in the place of what it computes: tensorize."""
+
+from irkit.core import ScheduleError, Span, fresh, rewrite
+from irkit.ir import Buffer, Expr, Load, PrimFunc, Ramp, Stmt, Store, ramp
+from irkit.schedule.analysis.intrinsic_match import MatchedPart, Mismatch, match_intrinsic
+from irkit.schedule.analysis.ranges import ranges_at
+from irkit.schedule.arguments.intrinsics import TensorIntrin
+from irkit.schedule.state.lookup import find_block
+from irkit.schedule.state.replace import replace_stmts
+
+
+def tensorize(func: PrimFunc, name: str, intrin: TensorIntrin) -> PrimFunc:
+    """Compute the body of a block by an intrinsic, on the parts of the buffers it touches.
+
+    The body must be what the intrinsic describes, up to names and to where the parts begin, loop by
+    loop. Loads and stores of the implementation are moved there, so later steps see what they
+    touch.
+    Raises: ScheduleError with the first difference if it is something else.
+    """
+    block = find_block(func, name)
+    params = tuple(param for param in intrin.desc.params if isinstance(param, Buffer))
+    try:
+        parts = match_intrinsic(block.body, intrin.desc.body, params, ranges_at(func))
+    except Mismatch as why:
+        raise ScheduleError(
+            f"cannot compute {name!r} by {intrin.name!r}: {why}", at=block
+        ) from None
+    span = Span("schedule", "tensorize", parent=block.span)
+    by_impl = {
+        ours: parts[theirs]
+        for ours, theirs in zip(intrin.impl.params, params, strict=True)
+        if isinstance(ours, Buffer)
+    }
+
+    def place(node: Load | Store) -> Load | Store | None:
+        part = by_impl.get(node.buffer)
+        if part is None:
+            return None
+        return node.replace(buffer=part.buffer, indices=_moved(node.indices, part))
+
+    def mark(stmt: Stmt) -> Stmt:
+        return stmt.replace(span=span)
+
+    body = rewrite(rewrite(fresh(intrin.impl.body), place, on=(Load, Store)), mark, on=Stmt)
+    return replace_stmts(func, {block: block.replace(body=body, reads=None, writes=None)})
+
+
+def _moved(indices: tuple[Expr, ...], part: MatchedPart) -> tuple[Expr, ...]:
+    return tuple(
+        begin if dim is None else _after(begin, indices[dim])
+        for begin, dim in zip(part.begins, part.dims, strict=True)
+    )
+
+
+def _after(begin: Expr, index: Expr) -> Expr:
+    if isinstance(index, Ramp):  # A ramp stays one: vectors are loaded at once only from those.
+        return ramp(begin + index.base, index.stride, index.dtype.lanes)
+    return begin + index

@@ -1,0 +1,191 @@
+"""The primitive transform_block_layout: iterate a block over the image of its axes under an index
+map.
+"""
+
+from collections.abc import Sequence
+
+from irkit.core import Node, ScheduleError, Span, substitute
+from irkit.ir import (
+    Axis,
+    AxisKind,
+    Block,
+    Expr,
+    For,
+    Interval,
+    PrimFunc,
+    Stmt,
+    Var,
+    as_int,
+    bounds,
+    const,
+    dependences,
+    index,
+    is_const,
+    linear,
+    seq,
+    simplify,
+)
+from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.accumulation import accumulates
+from irkit.schedule.analysis.domain import Points
+from irkit.schedule.arguments.index_map import IndexMap, image_of
+from irkit.schedule.rewrite.nests import nest
+from irkit.schedule.state.lookup import find_block, loops_above, path_to
+from irkit.schedule.state.replace import replace_stmts
+
+
+def transform_block_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc:
+    """Go over the points of a block by other axes: those that an index map makes of its own.
+
+    The block gets one loop for each new axis, in their order.
+    Raises: ScheduleError if the map is not shown to be one to one, mixes reduced axes with others,
+    or the block is not under loops of its own, whose order does not matter.
+    """
+    block = find_block(func, name)
+    what = f"transform the axes of {name!r}"
+    loops = _loops(func, block, what)
+    image = [
+        simplify(index(part)) for part in image_of(index_map, [axis.var for axis in block.axes])
+    ]
+    kinds: list[AxisKind] = [_kind(part, block, what) for part in image]
+    extents = _extents(image, block, what)
+    new = [Var(f"v{at}", part.dtype) for at, part in enumerate(image)]
+    old = _inverse(block, image, new, extents, what)
+    span = Span("schedule", "transform_block_layout", parent=block.span)
+    made_loops = [
+        For(Var(f"ax{at}", n.dtype), const(0, n.dtype), const(extent, n.dtype), seq(), span=span)
+        for at, (n, extent) in enumerate(zip(new, extents, strict=True))
+    ]
+    axes = tuple(
+        Axis(n, loop.end, loop.var, kind)
+        for n, loop, kind in zip(new, made_loops, kinds, strict=True)
+    )
+    made: Stmt = block.replace(
+        axes=axes,
+        body=substitute(block.body, old),
+        init=None if block.init is None else substitute(block.init, old),
+        reads=None,
+        writes=None,
+        span=span,
+    )
+    return replace_stmts(func, {loops[0]: nest(made_loops, made)})
+
+
+def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:
+    loops = loops_above(func, block)[-len(block.axes) :] if block.axes else []
+    path = path_to(func, block)
+    own = {axis.binding for axis in block.axes if isinstance(axis.binding, Var)}
+    plain = bool(loops) and path[-len(loops) - 1 : -1] == loops
+    plain = plain and own == {loop.var for loop in loops} and block.predicate is None
+    plain = plain and len(own) == len(block.axes)
+    ends = {loop.var: loop for loop in loops}
+    for axis in block.axes if plain else ():
+        assert isinstance(axis.binding, Var)
+        loop = ends[axis.binding]
+        same = as_int(loop.end) is not None and as_int(loop.end) == as_int(axis.extent)
+        plain = plain and same and is_const(loop.begin, 0) and loop.kind == "serial"
+    if not plain:
+        raise ScheduleError(
+            f"cannot {what}: it is not under serial loops of constant extents of its own, each "
+            "bound to one axis",
+            at=block,
+        )
+    for axis in block.axes:
+        assert isinstance(axis.binding, Var)
+        reason = "it has an opaque axis" if axis.kind == "opaque" else ""
+        if axis.kind == "spatial":
+            reason = dependences(func).carried(ends[axis.binding]) or ""
+        elif axis.kind == "reduce" and not accumulates(func, block):
+            reason = "the steps of its reduction are not known to go in any order"
+        if reason:
+            raise ScheduleError(f"cannot {what}: {reason}", at=block)
+    return loops
+
+
+def _kind(part: Expr, block: Block, what: str) -> AxisKind:
+    used = variables(part)
+    kinds: set[AxisKind] = {axis.kind for axis in block.axes if axis.var in used}
+    if len(kinds) > 1 or not used <= {axis.var for axis in block.axes}:
+        raise ScheduleError(
+            f"cannot {what}: a new axis mixes reduced axes with others, or uses other variables",
+            at=block,
+        )
+    return kinds.pop() if kinds else "spatial"
+
+
+def _extents(image: Sequence[Expr], block: Block, what: str) -> list[int]:
+    ranges = {axis.var: Interval(0, max((as_int(axis.extent) or 1) - 1, 0)) for axis in block.axes}
+    found: list[int] = []
+    for part in image:
+        box = bounds(part, ranges)
+        first = simplify(
+            substitute(part, {axis.var: const(0, axis.var.dtype) for axis in block.axes})
+        )
+        if box.low != 0 or box.high is None or not is_const(first, 0):
+            raise ScheduleError(
+                f"cannot {what}: a new axis does not begin at 0 where the old ones do", at=block
+            )
+        found.append(box.high + 1)
+    return found
+
+
+def _inverse(
+    block: Block, image: Sequence[Expr], new: Sequence[Var], extents: Sequence[int], what: str
+) -> dict[Node, Node]:
+    """Solve for the old axes: shown to be right by putting the map into them, and by counting."""
+    ranges = {axis.var: Interval(0, max((as_int(axis.extent) or 1) - 1, 0)) for axis in block.axes}
+    turned = Block(
+        "",
+        tuple(
+            Axis(n, const(extent, n.dtype), part)
+            for n, extent, part in zip(new, extents, image, strict=True)
+        ),
+        seq(),
+    )
+    loops = tuple(
+        For(axis.var, const(0, axis.var.dtype), axis.extent, seq()) for axis in block.axes
+    )
+    points = Points(turned, loops, ranges)
+    digits = _digits(block, image, new)
+    forth: dict[Node, Node] = dict(zip(new, image, strict=True))
+    found: dict[Node, Node] = {}
+    for axis in block.axes:
+        back = digits.get(axis.var)
+        if back is None:
+            back = points.by_axes(axis.var)
+        if back is None and is_const(axis.extent, 1):
+            back = const(0, axis.var.dtype)
+        if back is None or not points.alike(substitute(back, forth), axis.var):
+            raise ScheduleError(
+                f"cannot {what}: it is not shown that axis {axis.var.name!r} can be told from the "
+                "new ones",
+                at=block,
+            )
+        found[axis.var] = back
+    count = wanted = 1
+    for extent in extents:
+        count *= extent
+    for axis in block.axes:
+        wanted *= as_int(axis.extent) or 0
+    if count != wanted:
+        raise ScheduleError(
+            f"cannot {what}: the new axes have {count} points, the old ones {wanted}", at=block
+        )
+    return found
+
+
+def _digits(block: Block, image: Sequence[Expr], new: Sequence[Var]) -> dict[Var, Expr]:
+    """Read each new axis that is a sum of multiples of old ones as a number with digits."""
+    extents = {axis.var: axis.extent for axis in block.axes}
+    found: dict[Var, Expr] = {}
+    for n, part in zip(new, image, strict=True):
+        form = linear(part)
+        if form is None or form.constant or len(form.terms) < 2:
+            continue
+        terms = sorted(form.terms, key=lambda term: term[1])
+        for at, (atom, factor) in enumerate(terms):
+            if not isinstance(atom, Var) or atom not in extents or factor < 1:
+                break
+            digit = n // factor if factor > 1 else n
+            found[atom] = digit % extents[atom] if at + 1 < len(terms) else digit
+    return found

@@ -1,0 +1,72 @@
+"""The primitive cache_read: let blocks read a copy of a buffer."""
+
+from collections.abc import Sequence
+
+from irkit.core import ScheduleError, Span, rewrite, walk
+from irkit.ir import Allocate, Buffer, Load, PrimFunc, Seq, Stmt, Store, seq
+from irkit.schedule.rewrite.clone import new_name
+from irkit.schedule.rewrite.nests import buffer_copy_nest
+from irkit.schedule.state.lookup import find_block, nest_of
+from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
+
+
+def cache_read(
+    func: PrimFunc, name: str, buffer: Buffer, scope: str, consumers: Sequence[str] = ()
+) -> tuple[PrimFunc, str]:
+    """Let a block, and other ``consumers``, read a copy of a buffer, made in a block of its own in
+    front of the loops of the first.
+
+    The copy is named ``NAME_BUFFER``. Shapes: the new buffer has the shape of the old.
+    Raises: ScheduleError if a block does not read the buffer, or anything writes it from the copy
+    on to the last of them.
+    """
+    blocks = [find_block(func, each) for each in dict.fromkeys((name, *consumers))]
+    for block in blocks:
+        if not any(load.buffer is buffer for load in walk(block, on=Load)):
+            raise ScheduleError(f"block {block.name!r} does not read {buffer.name!r}", at=block)
+    around, first, last = _span_of(func, [nest_of(func, block) for block in blocks])
+    for stmt in around[first : last + 1]:
+        if any(store.buffer is buffer for store in walk(stmt, on=Store)):
+            raise ScheduleError(
+                f"cannot cache what block {name!r} reads: {buffer.name!r} is written in the same "
+                "loops",
+                at=blocks[0],
+            )
+    span = Span("schedule", "cache_read", parent=blocks[0].span)
+    new = buffer.replace(name=f"{buffer.name}_{scope}", scope=scope, strides=None)
+
+    def move(load: Load) -> Load | None:
+        return load.replace(buffer=new) if load.buffer is buffer else None
+
+    made = new_name(func, f"{name}_{buffer.name}")
+    copied = buffer_copy_nest(made, buffer, new, span)
+    changes: dict[Stmt, Stmt] = {
+        block: rewrite(block, move, on=Load).replace(reads=None) for block in blocks
+    }
+    stmts = [replace_stmts_in(stmt, changes) for stmt in around]
+    whole = Allocate(new, seq(copied, *stmts[first:]), span=span)
+    old = around[0] if len(around) == 1 else _parent(func, around)
+    return replace_stmts(func, {old: seq(*stmts[:first], whole)}), made
+
+
+def _span_of(func: PrimFunc, tops: Sequence[Stmt]) -> tuple[tuple[Stmt, ...], int, int]:
+    """Find the sequence that some statements stand in, and the places of the first and the last.
+
+    Raises: ScheduleError if there is no such sequence.
+    """
+    if len(set(map(id, tops))) == 1:
+        return (tops[0],), 0, 0
+    for parent in walk(func, on=Seq):
+        places = [
+            at
+            for at, stmt in enumerate(parent.stmts)
+            if any(top is below for top in tops for below in walk(stmt, on=Stmt))
+        ]
+        inside = sum(any(top is below for below in walk(parent, on=Stmt)) for top in tops)
+        if inside == len(tops) and len(places) > 1:
+            return parent.stmts, places[0], places[-1]
+    raise ScheduleError("the blocks that would share a copy stand in no sequence together")
+
+
+def _parent(func: PrimFunc, stmts: tuple[Stmt, ...]) -> Seq:
+    return next(parent for parent in walk(func, on=Seq) if parent.stmts is stmts)

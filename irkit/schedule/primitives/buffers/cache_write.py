@@ -1,0 +1,46 @@
+"""The primitive cache_write: let a block write a copy of a buffer."""
+
+from irkit.core import ScheduleError, Span
+from irkit.ir import Allocate, PrimFunc, seq
+from irkit.schedule.analysis.accesses import only_store, writes_of
+from irkit.schedule.analysis.domain import writes_all
+from irkit.schedule.rewrite.clone import new_name
+from irkit.schedule.rewrite.nests import buffer_copy_nest
+from irkit.schedule.state.lookup import find_block, nest_of
+from irkit.schedule.state.replace import replace_buffer, replace_stmts
+
+
+def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
+    """Let a block write a new buffer in a scope, and copy that to the old one in a block of its
+    own.
+
+    The copy is named ``NAME_copy`` and stands after the loops of the block. Shapes: the new buffer
+    has the shape of the old.
+    Raises: ScheduleError if the block is not the only writer, its body is not one store, or it is
+    not shown to write all of the buffer in loops of its own: all is copied back.
+    """
+    block = find_block(func, name)
+    store = only_store(block)
+    if store is None or len(writes_of(func, store.buffer)) != 1:
+        raise ScheduleError(
+            f"cannot cache what block {name!r} writes: it must be one store, and the only writer",
+            at=block,
+        )
+    old = store.buffer
+    top = nest_of(func, block)
+    if not writes_all(PrimFunc("nest", (), top), block, store):
+        raise ScheduleError(
+            f"cannot cache what block {name!r} writes: it is not shown to write all of "
+            f"{old.name!r} in loops of its own",
+            hint="write_at caches the part that is written in a loop.",
+            at=block,
+        )
+    span = Span("schedule", "cache_write", parent=block.span)
+    new = old.replace(name=f"{old.name}_{scope}", scope=scope, strides=None)
+
+    written = replace_buffer(block, old, new)
+    made = new_name(func, f"{name}buffer_copy_nest")
+    copied = buffer_copy_nest(made, new, old, span)
+    func = replace_stmts(func, {block: written})
+    top = nest_of(func, written)
+    return replace_stmts(func, {top: Allocate(new, seq(top, copied), span=span)}), made

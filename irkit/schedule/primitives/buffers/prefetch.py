@@ -1,0 +1,124 @@
+"""The primitive that asks for memory ahead: prefetch."""
+
+from collections.abc import Sequence
+
+from irkit.core import Node, ScheduleError, Span, substitute, walk
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Load,
+    PrimFunc,
+    Stmt,
+    Var,
+    as_int,
+    call,
+    const,
+    convert,
+    ge,
+    logical_and,
+    lt,
+    prove,
+    seq,
+    simplify,
+)
+from irkit.schedule.analysis.ranges import facts_of, ranges_at
+from irkit.schedule.analysis.touched_regions import SymbolicInterval, box_of, touches
+from irkit.schedule.rewrite.nests import nest
+from irkit.schedule.state.lookup import find_block, find_loop, path_to
+from irkit.schedule.state.replace import replace_stmts
+
+LINE = 64
+"""Memory comes in pieces of this many bytes."""
+_MOST_OFFSET = 1 << 20
+
+
+def prefetch(func: PrimFunc, name: str, buffer: Buffer, var: Var, offset: int) -> PrimFunc:
+    """At the start of each iteration of a loop, ask for the memory that a block reads ``offset``
+    iterations later.
+
+    It is a hint: what is outside of the buffer is left out, and nothing is loaded.
+    Raises: ScheduleError if the block is not under the loop or does not read the buffer, which part
+    it reads is not told, or the loop is of lanes or threads.
+    """
+    block, loop = find_block(func, name), find_loop(func, var)
+    what = f"prefetch {buffer.name!r} in loop {var.name!r}"
+    path = path_to(func, block)
+    if loop not in path:
+        raise ScheduleError(f"cannot {what}: block {name!r} is not under it", at=block)
+    above = [stmt for stmt in path[: path.index(loop) + 1] if isinstance(stmt, For)]
+    marked = next((each for each in above if each.kind in ("vectorized", "thread")), None)
+    reason = ""
+    if marked is not None:
+        reason = f"loop {marked.var.name!r} is {marked.kind}"
+    elif not 1 <= offset <= _MOST_OFFSET:
+        reason = f"it is done from 1 to {_MOST_OFFSET} iterations ahead, found {offset}"
+    elif any(stmt.buffer is buffer for stmt in walk(loop.body, on=Allocate)):
+        reason = "each iteration has a buffer of its own"
+    if reason:
+        raise ScheduleError(f"cannot {what}: {reason}", at=block)
+    reach = _read(func, block, buffer, loop, what)
+    span = Span("schedule", "prefetch", parent=block.span)
+    ahead = _Ahead(func, above, buffer, offset, span)
+    return replace_stmts(func, {loop: loop.replace(body=seq(ahead.stmt(reach), loop.body))})
+
+
+def _read(
+    func: PrimFunc, block: Block, buffer: Buffer, loop: For, what: str
+) -> list[SymbolicInterval]:
+    """Find the box that a block reads in one iteration of a loop."""
+    found = touches(loop.body, buffer, Load)
+    inner = {id(each) for each in walk(block, on=Block)}
+    mine = [touch for touch in found or () if id(touch.block) in inner]
+    if not mine:
+        raise ScheduleError(f"cannot {what}: block {block.name!r} does not read it", at=block)
+    box = box_of(mine, ranges_at(func))
+    told = [reach for reach in box if reach is not None]
+    if len(told) < len(box):
+        raise ScheduleError(f"cannot {what}: it is not told which part is read", at=block)
+    return told
+
+
+class _Ahead:
+    """Ask for a box of a buffer, as it is some iterations later, line by line."""
+
+    def __init__(
+        self, func: PrimFunc, above: Sequence[For], buffer: Buffer, offset: int, span: Span
+    ) -> None:
+        self.func, self.above, self.buffer = func, above, buffer
+        self.loop, self.offset, self.span = above[-1], offset, span
+
+    def stmt(self, box: Sequence[SymbolicInterval]) -> Stmt:
+        """Write the loops over a box, the last by whole lines."""
+        later: dict[Node, Node] = {self.loop.var: self.loop.var + self.offset}
+        places, loops = list[Expr](), list[For]()
+        for at, reach in enumerate(box):
+            low = substitute(reach.low, later)
+            size = convert(simplify(reach.high - reach.low + 1), low.dtype)
+            step = 1
+            if at == len(box) - 1:
+                step = max(1, LINE // self.buffer.dtype.bytes)
+                size = simplify((size + (step - 1)) // step)
+            if as_int(size) == 1:
+                places.append(low)
+                continue
+            counter = Var(f"p{at}", low.dtype)
+            loops.append(For(counter, const(0, low.dtype), size, seq(), span=self.span))
+            places.append(simplify(low + counter * step))
+        made: Stmt = Evaluate(call("prefetch", self.buffer[tuple(places)]), span=self.span)
+        tests = self._tests(places, loops)
+        made = If(logical_and(*tests), made, span=self.span) if tests else made
+        return nest(loops, made)
+
+    def _tests(self, places: Sequence[Expr], loops: Sequence[For]) -> list[Expr]:
+        """List what has to be asked: that there is such an iteration, and such an element."""
+        ranges = ranges_at(self.func, loops)
+        facts = facts_of([*self.above, *loops])
+        tests = [lt(self.loop.var + self.offset, self.loop.end)]
+        for at, dim in zip(places, self.buffer.shape, strict=True):
+            tests += [ge(at, 0), lt(at, dim)]
+        return [test for test in dict.fromkeys(tests) if not prove(test, ranges, facts)]

@@ -1,0 +1,88 @@
+"""The primitive reuse_buffer: let two buffers share memory."""
+
+from collections.abc import Sequence
+
+from irkit.core import Node, ScheduleError, Span, rewrite, substitute
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    Expr,
+    For,
+    PrimFunc,
+    Stmt,
+    as_int,
+    liveness,
+    shape_vars,
+    simplify,
+)
+from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.checks.block_buffers import buffer_written, own_buffer
+from irkit.schedule.state.lookup import find_block, path_to
+from irkit.schedule.state.replace import replace_stmts
+
+
+def reuse_buffer(func: PrimFunc, first: str, second: str) -> PrimFunc:
+    """Let what a second block writes lie in the memory of what a first one writes.
+
+    Raises: ScheduleError unless both are buffers of the function's own, of one type and scope, the
+    second fits into the first along every axis, and they are never needed at the same time.
+    """
+    blocks = find_block(func, first), find_block(func, second)
+    a, b = buffer_written(func, first), buffer_written(func, second)
+    what = f"let {b.name!r} lie in the memory of {a.name!r}"
+    homes = [own_buffer(func, *each, what) for each in zip(blocks, (a, b), strict=True)]
+    reason = _misfit(a, b)
+    if any(dict(home.attrs) for home in homes):
+        reason = "one of them is marked for more than its memory"
+    elif not reason and liveness(func).interfere(a, b):
+        reason = "they are needed at the same time"
+    if reason:
+        raise ScheduleError(f"cannot {what}: {reason}", at=blocks[1])
+    paths = [path_to(func, home) for home in homes]
+    shared = [x for x, y in zip(*paths, strict=False) if x is y]
+    for path in paths:
+        _check_leaves(path, len(shared), a, blocks[1], what)
+    if not {var for dim in a.shape for var in variables(dim)} <= set(shape_vars(func)):
+        raise ScheduleError(f"cannot {what}: its size changes in a loop", at=blocks[1])
+    both, top = a.copy(), shared[-1]
+    around = Allocate(both, top, span=Span("schedule", "reuse_buffer", parent=homes[0].span))
+
+    def bare(node: Allocate) -> Stmt | None:
+        return node.body if node.buffer in (a, b) else None
+
+    made = rewrite(replace_stmts(func, {top: around}), bare, on=Allocate)
+    names: dict[Node, Node] = {a: both, b: both}
+    return substitute(made, names)
+
+
+def _misfit(a: Buffer, b: Buffer) -> str:
+    if (a.dtype, a.scope) != (b.dtype, b.scope):
+        return "they differ in type or scope"
+    if a.rank != b.rank or not all(map(_is_within, b.shape, a.shape)):
+        return "it does not fit in there along every axis"
+    if b.strides is not None and b.strides != a.strides:
+        return f"{b.name!r} has strides of its own"
+    return "" if b.align <= max(a.align, 1) else f"{b.name!r} is aligned more strictly"
+
+
+def _is_within(small: Expr, large: Expr) -> bool:
+    x, y = as_int(small), as_int(large)
+    if x is not None and y is not None:
+        return x <= y
+    return small.dtype == large.dtype and as_int(simplify(large - small)) == 0
+
+
+def _check_leaves(path: Sequence[Stmt], at: int, buffer: Buffer, block: Block, what: str) -> None:
+    """Refuse where memory would have to leave what needs memory of its own, each time it runs."""
+    reason = ""
+    for stmt in path[at:]:
+        if isinstance(stmt, For) and stmt.kind not in ("serial", "unrolled"):
+            reason = f"it would be shared by iterations of the {stmt.kind} loop {stmt.var.name!r}"
+        elif isinstance(stmt, Block) and (stmt.reads is not None or stmt.writes is not None):
+            reason = f"block {stmt.name!r} says what it touches, and the memory is not part of it"
+    threads = (stmt.kind == "thread" for stmt in path[:at] if isinstance(stmt, For))
+    if buffer.scope == "shared" and any(threads):
+        reason = "which thread still needs it is a matter of barriers"
+    if reason:
+        raise ScheduleError(f"cannot {what}: {reason}", at=block)

@@ -1,0 +1,135 @@
+"""The primitive transform_layout: store a buffer in another layout."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from irkit.core import ScheduleError, Span, rewrite
+from irkit.ir import (
+    Allocate,
+    Buffer,
+    Expr,
+    Interval,
+    Load,
+    PrimFunc,
+    Store,
+    Var,
+    as_int,
+    bounds,
+    const,
+    index,
+    seq,
+)
+from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.arguments.index_map import IndexMap, image_of, parts_of
+from irkit.schedule.checks.block_buffers import own_buffer_written
+from irkit.schedule.rewrite.clone import new_name
+from irkit.schedule.rewrite.nests import nest_over
+from irkit.schedule.state.lookup import allocation, find_block
+from irkit.schedule.state.replace import replace_stmts
+
+_MOST_ELEMENTS = 1 << 22
+
+
+def transform_layout(
+    func: PrimFunc, name: str, index_map: IndexMap, pad_value: int | float | None = None
+) -> PrimFunc:
+    """Store the buffer that a block writes in another layout: element ``i, j`` at ``index_map(i,
+    j)``.
+
+    Shapes: the new shape is the smallest box that holds the image of the old one, so the map must
+    be injective there. Elements of the box that are no image hold ``pad_value``; with None,
+    nothing.
+    Raises: ScheduleError if the buffer is a parameter, or the image has no constant bounds.
+    """
+    old = own_buffer_written(func, name)
+    if any(as_int(dim) is None for dim in old.shape):
+        raise ScheduleError(
+            f"cannot lay {old.name!r} out anew: its shape is not constant",
+            at=find_block(func, name),
+        )
+    axes = [Var(f"i{at}", dim.dtype) for at, dim in enumerate(old.shape)]
+    image = [index(item) for item in image_of(index_map, axes)]
+    ranges = {axis: Interval(0, _less_one(dim)) for axis, dim in zip(axes, old.shape, strict=True)}
+    shape: list[Expr] = []
+    for item in image:
+        box = bounds(item, ranges)
+        if box.low is None or box.high is None or box.low < 0:
+            raise ScheduleError(
+                f"the index map of {old.name!r} has no constant bounds, or is negative"
+            )
+        shape.append(const(box.high + 1, item.dtype))
+    _check_injective(old, index_map, image, axes)
+    new = Buffer(old.name, tuple(shape), old.dtype, old.scope, None, old.align, old.span)
+
+    def place(indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        # Not simplified here: `(y * 55 + x) % 32` would lose its 55 before y and x become loops.
+        return tuple(index(item) for item in image_of(index_map, indices))
+
+    def move(node: Load | Store | Allocate) -> Load | Store | Allocate | None:
+        if node.buffer is not old:
+            return None
+        if isinstance(node, Allocate):
+            return node.replace(buffer=new)
+        return node.replace(buffer=new, indices=place(node.indices))
+
+    made = rewrite(func, move, on=(Load, Store, Allocate))
+    is_onto = math.prod(_sizes(new)) == math.prod(_sizes(old))
+    return made if pad_value is None or is_onto else _padded(made, name, new, pad_value)
+
+
+def _sizes(buffer: Buffer) -> list[int]:
+    return [as_int(dim) or 0 for dim in buffer.shape]
+
+
+def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> PrimFunc:
+    """Fill a buffer before anything else is done with it."""
+    home, block = allocation(func, buffer), find_block(func, name)
+    assert home is not None
+    if buffer.dtype.is_float or (isinstance(value, int) and buffer.dtype.is_integer):
+        filling = const(value, buffer.dtype)
+    else:
+        raise ScheduleError(f"{buffer.name!r} of {buffer.dtype} holds no {value!r}", at=block)
+    span = Span("schedule", "transform_layout", parent=block.span)
+    made = new_name(func, f"{name}_pad")
+    fill = nest_over(made, buffer.shape, lambda at: Store(buffer, at, filling), span)
+    return replace_stmts(func, {home: home.replace(body=seq(fill, home.body))})
+
+
+def _check_injective(
+    buffer: Buffer, index_map: IndexMap, image: Sequence[Expr], axes: Sequence[Var]
+) -> None:
+    """Try all elements: no two may go to the same place.
+
+    Axes that share no part of the image are tried apart, which keeps the numbers small.
+    """
+    used = [variables(part) for part in image]
+    groups: list[set[Var]] = []
+    for axis in axes:
+        together: set[Var] = {axis}.union(*(vars_ for vars_ in used if axis in vars_))
+        apart = [group for group in groups if not group & together]
+        groups = [*apart, together.union(*(group for group in groups if group & together))]
+    for group in groups:
+        sizes = [
+            (as_int(dim) or 1) if axis in group else 1
+            for axis, dim in zip(axes, buffer.shape, strict=True)
+        ]
+        count = math.prod(sizes)
+        if count > _MOST_ELEMENTS:
+            raise ScheduleError(f"the layout of {buffer.name!r} has too many elements to check")
+        code = np.zeros(count, dtype=np.int64)
+        moved = index_map(*np.indices(sizes).reshape(len(sizes), -1))
+        for part in parts_of(moved):
+            place = np.broadcast_to(cast(Any, part), (count,))
+            code = code * (int(place.max(initial=0)) + 1) + place
+        if len(np.unique(code)) != count:
+            raise ScheduleError(
+                f"the index map of {buffer.name!r} sends two elements to the same place"
+            )
+
+
+def _less_one(dim: Expr) -> int | None:
+    number = as_int(dim)
+    return None if number is None else number - 1

@@ -1,0 +1,33 @@
+"""The primitive unsafe_set_dtype: keep a buffer in another type."""
+
+from irkit.core import Node, ScheduleError, rewrite
+from irkit.ir import Allocate, DType, Load, PrimFunc, Store, cast
+from irkit.schedule.checks.block_buffers import buffer_written, own_buffer
+from irkit.schedule.state.lookup import find_block
+
+
+def unsafe_set_dtype(func: PrimFunc, name: str, dtype: DType) -> PrimFunc:
+    """Keep the buffer that a block writes in another type: what is stored is converted to it, and
+    what is loaded back from it. This may change results.
+
+    Raises: ScheduleError if the buffer is a parameter, or the type is a vector.
+    """
+    block = find_block(func, name)
+    old = buffer_written(func, name)
+    what = f"keep {old.name!r} as {dtype}"
+    own_buffer(func, block, old, what)
+    if dtype.lanes != 1:
+        raise ScheduleError(f"cannot {what}: an element is no vector", at=block)
+    new = old.replace(dtype=dtype)
+
+    def convert(node: Load | Store | Allocate) -> Node | None:
+        if node.buffer is not old:
+            return None
+        if isinstance(node, Load):
+            there = node.replace(buffer=new, dtype=dtype.with_lanes(node.dtype.lanes))
+            return cast(there, old.dtype)
+        if isinstance(node, Store):
+            return node.replace(buffer=new, value=cast(node.value, dtype))
+        return node.replace(buffer=new)
+
+    return rewrite(func, convert, on=(Load, Store, Allocate))

@@ -1,0 +1,53 @@
+"""The primitive fission: cut the body of a loop in two."""
+
+from irkit.core import ScheduleError, Span, substitute
+from irkit.ir import For, PrimFunc, Seq, Stmt, Var, dependences, is_empty, seq
+from irkit.schedule.checks.plain_loop import find_unmarked_loop
+from irkit.schedule.state.lookup import find_loop, path_to
+from irkit.schedule.state.replace import replace_stmts
+
+
+def fission(func: PrimFunc, var: Var, after: Stmt) -> tuple[PrimFunc, list[Var]]:
+    """Cut the body of a loop behind a statement, so that the first part runs for all iterations
+    before the second runs for any.
+
+    Loops between the two are cut as well; new loops run the second part.
+    Raises: ScheduleError if nothing follows the statement, something other than loops is between,
+    or an iteration of the first part might need an earlier one of the second.
+    """
+    loop = find_loop(func, var)
+    path = path_to(func, after)
+    if loop not in path or loop is after:
+        raise ScheduleError(f"cannot cut {var.name!r}: the statement is not inside it", at=loop)
+    inside = path[path.index(loop) :]
+    if not all(isinstance(stmt, (For, Seq)) for stmt in inside[:-1]):
+        raise ScheduleError(
+            f"cannot cut {var.name!r}: there is more than loops around the place to cut at", at=loop
+        )
+    levels = [stmt.var for stmt in reversed(inside[:-1]) if isinstance(stmt, For)]
+    made: Var | None = None
+    last: Stmt = after
+    for level in levels:
+        func, last, made = _cut_level(func, level, last)
+    if made is None:
+        raise ScheduleError(f"cannot cut {var.name!r}: nothing in it comes after this", at=after)
+    return func, [var, made]
+
+
+def _cut_level(func: PrimFunc, var: Var, after: Stmt) -> tuple[PrimFunc, Stmt, Var | None]:
+    """Cut one loop behind a statement of its body; give back the loop of the first part."""
+    loop = find_loop(func, var)
+    stmts = loop.body.stmts if isinstance(loop.body, Seq) else (loop.body,)
+    at = next(n for n, stmt in enumerate(stmts) if stmt is after) + 1
+    first, second = seq(*stmts[:at]), seq(*stmts[at:])
+    if is_empty(second):
+        return func, loop, None
+    find_unmarked_loop(func, var, "cut")
+    reason = dependences(func).crosses(loop, first, second)
+    if reason:
+        raise ScheduleError(f"cannot cut {var.name!r}: {reason}", at=after)
+    span = Span("schedule", "fission", parent=loop.span)
+    own = var.copy()
+    before = loop.replace(body=first, span=span)
+    later = loop.replace(var=own, body=substitute(second, {var: own}), span=span)
+    return replace_stmts(func, {loop: seq(before, later)}), before, own

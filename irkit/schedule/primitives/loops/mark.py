@@ -1,0 +1,26 @@
+"""The primitives parallel, vectorize and unroll: one function, which marks how the iterations of a
+loop run.
+"""
+
+from irkit.core import ScheduleError
+from irkit.ir import LoopKind, PrimFunc, Var
+from irkit.schedule.checks.independence import check_independent
+from irkit.schedule.state.lookup import find_loop
+from irkit.schedule.state.replace import replace_stmts
+
+
+def mark(func: PrimFunc, var: Var, kind: LoopKind) -> PrimFunc:
+    """Mark a loop parallel, vectorized or unrolled (or serial again).
+
+    Raises: ScheduleError where the iterations of a parallel or vectorized loop are not shown to be
+    independent (it takes part in a reduction, or two of them may touch the same element), and for
+    a thread loop.
+    """
+    loop = find_loop(func, var)
+    if loop.kind == "thread":
+        raise ScheduleError(
+            f"cannot make {var.name!r} {kind}: it is bound to {loop.thread}", at=loop
+        )
+    if kind in ("parallel", "vectorized"):
+        check_independent(func, loop, f"make {var.name!r} {kind}")
+    return replace_stmts(func, {loop: loop.replace(kind=kind)})

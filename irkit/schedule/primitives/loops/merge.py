@@ -1,0 +1,92 @@
+"""The primitive merge: make one nest of several that stand side by side."""
+
+from collections.abc import Sequence
+
+from irkit.core import ScheduleError, Span, substitute, walk
+from irkit.ir import (
+    Assert,
+    Evaluate,
+    For,
+    PrimFunc,
+    Seq,
+    Var,
+    dependences,
+    eq,
+    loop_ranges,
+    prove,
+    seq,
+)
+from irkit.schedule.checks.plain_loop import find_plain_loop
+from irkit.schedule.state.lookup import path_to
+from irkit.schedule.state.replace import replace_stmts
+
+
+def merge(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:
+    """Make one nest of several that stand side by side; its loops are those of the first.
+
+    The nests are merged from where they stand side by side down to the loops given.
+    Raises: ScheduleError if they do not stand in one sequence, are not equally deep, differ in
+    extent, are marked, or an iteration of the one might need a later one of another.
+    """
+    if len(set(loops)) != len(loops) or len(loops) < 2:
+        raise ScheduleError("merge takes two or more different loops")
+    for other in loops[1:]:
+        func = _merged(func, loops[0], other)
+    return func, loops[0]
+
+
+def _merged(func: PrimFunc, first: Var, second: Var) -> PrimFunc:
+    ones, others = _nests(func, first, second)
+    for one, other in zip(ones, others, strict=True):
+        func = _merge_level(func, one, other)
+    return func
+
+
+def _nests(func: PrimFunc, first: Var, second: Var) -> tuple[list[Var], list[Var]]:
+    """List the loops of two nests, from where they part down to those given."""
+    what = f"cannot merge {first.name!r} and {second.name!r}: "
+    one, other = find_plain_loop(func, first, "merge"), find_plain_loop(func, second, "merge")
+    up, down = path_to(func, one), path_to(func, other)
+    at = next((n for n, (a, b) in enumerate(zip(up, down, strict=False)) if a is not b), None)
+    if at is None or at == 0 or not isinstance(up[at - 1], Seq):
+        raise ScheduleError(f"{what}they are not side by side in one scope", at=other)
+    ones, others = up[at:], down[at:]
+    found = [stmt.var for stmt in ones if isinstance(stmt, For)]
+    matched = [stmt.var for stmt in others if isinstance(stmt, For)]
+    if len(found) != len(ones) or len(matched) != len(others):
+        raise ScheduleError(f"{what}there is more than loops around one of them", at=other)
+    if len(found) != len(matched):
+        raise ScheduleError(f"{what}they are not equally deep", at=other)
+    return found, matched
+
+
+def _merge_level(func: PrimFunc, first: Var, second: Var) -> PrimFunc:
+    what = f"cannot merge {first.name!r} and {second.name!r}: "
+    one, other = find_plain_loop(func, first, "merge"), find_plain_loop(func, second, "merge")
+    if not prove(eq(one.end, other.end), loop_ranges(func)):
+        raise ScheduleError(f"{what}they are not shown to have the same extent", at=other)
+    func = _beside(func, one, other, what)
+    body = substitute(other.body, {second: first})
+    span = Span("schedule", "merge", parent=one.span)
+    made = one.replace(body=seq(one.body, body), span=span)
+    func = replace_stmts(func, {one: made, other: seq()})
+    reason = dependences(func).crosses(made, one.body, body)
+    if reason:
+        raise ScheduleError(f"{what}{reason}", at=other)
+    return func
+
+
+def _beside(func: PrimFunc, one: For, other: For, what: str) -> PrimFunc:
+    """Refuse where something between two loops would have to run before both or after."""
+    around = path_to(func, one)[-2]
+    stmts = list(around.stmts) if isinstance(around, Seq) else []
+    if other not in stmts or stmts.index(other) < stmts.index(one):
+        raise ScheduleError(f"{what}the first is not in front of the second", at=other)
+    depends = dependences(func)
+    for between in stmts[stmts.index(one) + 1 : stmts.index(other)]:
+        effect = any(True for part in (between, other) for _ in walk(part, on=(Evaluate, Assert)))
+        if effect or depends.between(between, other):
+            raise ScheduleError(
+                f"{what}what stands between them must run before the second", at=between
+            )
+    return func

@@ -1,0 +1,125 @@
+"""The primitive split: replace a loop by a nest."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from irkit.core import ScheduleError, Span, substitute
+from irkit.ir import (
+    Expr,
+    For,
+    If,
+    PrimFunc,
+    Stmt,
+    Var,
+    as_int,
+    bounds,
+    const,
+    index,
+    is_const,
+    le,
+    loop_ranges,
+    lt,
+    product,
+    prove,
+)
+from irkit.schedule.analysis.guards import guards_of, joined
+from irkit.schedule.checks.plain_loop import find_plain_loop
+from irkit.schedule.checks.shifted_tail import shifted
+from irkit.schedule.state.lookup import blocks_below
+from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
+
+Factor = int | Expr | None
+Tail = Literal["guard", "shift"]
+
+
+def split(
+    func: PrimFunc, var: Var, factors: Sequence[Factor], tail: Tail = "guard"
+) -> tuple[PrimFunc, list[Var]]:
+    """Replace a loop by a nest of loops, outermost factor first; at most one factor is None and is
+    found.
+
+    Where the factors do not divide the extent, the blocks inside get a predicate; with ``tail``
+    "shift", the last chunk begins earlier instead, and computes again what the one before did.
+    Raises: ScheduleError if the loop is marked, does not start at 0, the factors do not cover
+    it, or a shifted tail would not compute the same again.
+    """
+    if tail not in ("guard", "shift"):
+        raise ScheduleError(f"the tail of a split is 'guard' or 'shift', found {tail!r}")
+    loop = find_plain_loop(func, var, "split")
+    extents = _extents(loop, factors)
+    inner = [Var(f"{var.name}_{at}", var.dtype) for at in range(len(extents))]
+    total, wanted = as_int(product(extents)), as_int(loop.end)
+    exact = total is not None and total == wanted
+    if not exact:
+        _check_cover(func, loop, factors, extents)
+    if tail == "shift" and not exact:
+        value = shifted(func, loop, inner[0], product(extents[1:])) + _flat(inner[1:], extents[1:])
+    else:
+        value = _flat(inner, extents)
+    body = substitute(loop.body, {var: value})
+    if tail == "guard" and not exact:
+        body = _guard(body, lt(value, loop.end))
+    span = Span("schedule", "split", parent=loop.span)
+    made: Stmt = body
+    for at in range(len(inner) - 1, -1, -1):
+        made = For(inner[at], const(0, var.dtype), extents[at], made, span=span)
+    return replace_stmts(func, {loop: made}), inner
+
+
+def _flat(parts: Sequence[Var], extents: Sequence[Expr]) -> Expr:
+    value: Expr = parts[0]
+    for part, extent in zip(parts[1:], extents[1:], strict=True):
+        value = value * extent + part
+    return value
+
+
+def _check_cover(
+    func: PrimFunc, loop: For, factors: Sequence[Factor], extents: Sequence[Expr]
+) -> None:
+    """Refuse factors whose product may be less than the extent."""
+    ranges = loop_ranges(func)
+    for factor in factors:
+        if factor is not None and as_int(factor) is None:
+            low = bounds(index(factor), ranges).low
+            if low is None or low < 1:
+                raise ScheduleError(
+                    f"cannot split {loop.var.name!r} by a factor that may be 0", at=loop
+                )
+    if None in factors or prove(le(loop.end, product(extents)), ranges):
+        return
+    total, wanted = as_int(product(extents)), as_int(loop.end)
+    raise ScheduleError(
+        f"cannot split {loop.var.name!r} into {'fewer' if total is None else total} iterations: "
+        f"its extent is {'not shown to be so small' if wanted is None else wanted}",
+        hint="Leave one factor as None to have it found.",
+        at=loop,
+    )
+
+
+def _extents(loop: For, factors: Sequence[Factor]) -> list[Expr]:
+    if sum(factor is None for factor in factors) > 1:
+        raise ScheduleError("split takes at most one factor that is None", at=loop)
+    for factor in factors:
+        number = None if factor is None else as_int(factor)
+        if number is not None and number < 1:
+            raise ScheduleError(f"split factors must be positive, found {number}", at=loop)
+    known = product([factor for factor in factors if factor is not None])
+    number, extent = as_int(known), as_int(loop.end)
+    if number is not None and extent is not None:
+        rest: Expr = const(-(-extent // number), loop.var.dtype)
+    elif is_const(known, 1):
+        rest = loop.end
+    else:
+        rest = (loop.end + known - 1) // known
+    return [rest if factor is None else index(factor) for factor in factors]
+
+
+def _guard(body: Stmt, condition: Expr) -> Stmt:
+    """Add a condition to the outermost blocks inside, or an ``if`` where there are none."""
+    blocks = blocks_below(body)
+    if not blocks:
+        return If(condition, body)
+    changes: dict[Stmt, Stmt] = {
+        block: block.replace(predicate=joined([*guards_of(block), condition])) for block in blocks
+    }
+    return replace_stmts_in(body, changes)

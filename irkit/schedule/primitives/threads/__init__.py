@@ -1,0 +1,1 @@
+"""Primitives on the threads of a launch: bind, env_threads."""

@@ -1,0 +1,50 @@
+"""The primitive bind: bind a loop to a thread axis."""
+
+from irkit.core import ScheduleError, symbols_bound
+from irkit.ir import Block, For, PrimFunc, Var, is_const
+from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.accumulation import accumulates
+from irkit.schedule.checks.independence import check_independent
+from irkit.schedule.checks.launch import THREAD_AXES, check_launch
+from irkit.schedule.state.lookup import find_loop
+from irkit.schedule.state.replace import replace_stmts
+
+
+def bind(func: PrimFunc, var: Var, axis: str) -> PrimFunc:
+    """Let the iterations of a loop be the blocks, threads or virtual threads of a launch.
+
+    Raises: ScheduleError as ``mark``, except that ``threadIdx`` may bind the loop of a reduction
+    that is taken in any order; if the loop does not start at 0 or its extent changes during the
+    launch; and where the axis stands in the same nest already, or elsewhere in the launch with
+    another extent.
+    """
+    if axis not in THREAD_AXES:
+        raise ScheduleError(
+            f"there is no thread axis {axis!r}", hint=f"Known are: {', '.join(THREAD_AXES)}"
+        )
+    loop = find_loop(func, var)
+    what = f"bind {var.name!r} to {axis}"
+    if loop.kind != "serial":
+        found = loop.thread or loop.kind
+        raise ScheduleError(f"cannot {what}: it is marked {found}", at=loop)
+    if not is_const(loop.begin, 0):
+        raise ScheduleError(f"cannot {what}: it does not start at 0", at=loop)
+    if variables(loop.end) & set(symbols_bound(func.body)):
+        raise ScheduleError(f"cannot {what}: its extent changes during the launch", at=loop)
+    if not (axis.startswith("threadIdx") and _is_reduction(func, loop)):
+        check_independent(func, loop, what)
+    made = loop.replace(kind="thread", thread=axis)
+    func = replace_stmts(func, {loop: made})
+    check_launch(func, made, what)
+    return func
+
+
+def _is_reduction(func: PrimFunc, loop: For) -> bool:
+    """Say whether all that a loop does is to take the steps of one reduction, in any order."""
+    stmt = loop.body
+    while isinstance(stmt, For):
+        stmt = stmt.body
+    if not isinstance(stmt, Block):
+        return False
+    kinds = {axis.kind for axis in stmt.axes if loop.var in variables(axis.binding)}
+    return kinds == {"reduce"} and accumulates(func, stmt)

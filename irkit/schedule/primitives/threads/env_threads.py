@@ -1,0 +1,59 @@
+"""The primitive env_threads: put a launch of threads around a nest."""
+
+from collections.abc import Sequence
+
+from irkit.core import ScheduleError, Span, walk
+from irkit.ir import Block, Evaluate, For, If, PrimFunc, Stmt, Var, const, eq, index, logical_and
+from irkit.schedule.checks.launch import THREAD_AXES, check_launch
+from irkit.schedule.state.lookup import path_to
+from irkit.schedule.state.replace import replace_stmts
+
+
+def env_threads(
+    func: PrimFunc, block: Block, axes: Sequence[tuple[str, int]]
+) -> tuple[PrimFunc, list[Var]]:
+    """Put a launch of threads around the whole nest of a block, of which those with index 0 on
+    every axis run it.
+
+    So stages of a launch that do not use all of its threads can stand beside others that do.
+    Raises: ScheduleError if an axis is unknown, bound inside already or given twice, an extent is
+    not a positive number, or the nest waits at a barrier, which the other threads would not reach.
+    """
+    nest = next(stmt for stmt in path_to(func, block) if isinstance(stmt, (For, Block)))
+    _check_axes(block, axes)
+    if any(True for _ in walk(nest, on=Evaluate)):
+        raise ScheduleError(
+            f"cannot launch threads around block {block.name!r}: its nest has an effect beside "
+            "memory, such as a barrier",
+            at=block,
+        )
+    zero = index(0)
+    vars_ = [Var(axis.replace(".", "_"), zero.dtype) for axis, _ in axes]
+    span = Span("schedule", "env_threads", parent=nest.span)
+    made: Stmt = If(logical_and(*(eq(var, zero) for var in vars_)), nest, span=span)
+    loops: list[For] = []
+    for var, (axis, extent) in reversed(list(zip(vars_, axes, strict=True))):
+        made = For(var, zero, const(extent, zero.dtype), made, "thread", axis, span=span)
+        loops.append(made)
+    func = replace_stmts(func, {nest: made})
+    for loop in loops:
+        check_launch(func, loop, f"launch {loop.thread} around block {block.name!r}")
+    return func, vars_
+
+
+def _check_axes(block: Block, axes: Sequence[tuple[str, int]]) -> None:
+    names = [axis for axis, _ in axes]
+    unknown = [name for name in names if name not in THREAD_AXES]
+    if unknown or not names:
+        raise ScheduleError(
+            f"there is no thread axis {unknown[0]!r}" if unknown else "env_threads needs an axis",
+            hint=f"Known are: {', '.join(THREAD_AXES)}",
+            at=block,
+        )
+    if len(set(names)) != len(names):
+        raise ScheduleError("env_threads was given an axis twice", at=block)
+    for axis, extent in axes:
+        if type(extent) is not int or extent < 1:
+            raise ScheduleError(
+                f"the extent of {axis} is a positive int, found {extent!r}", at=block
+            )

@@ -1,0 +1,36 @@
+"""A nest of its own for the initialisation of a reduction."""
+
+from collections.abc import Sequence
+
+from irkit.core import Span, substitute
+from irkit.ir import Block, For, PrimFunc, Stmt
+from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
+from irkit.schedule.rewrite.clone import new_name
+from irkit.schedule.rewrite.nests import nest_again
+
+
+def init_nest(func: PrimFunc, block: Block, inner: Sequence[For], span: Span) -> tuple[Stmt, str]:
+    """Make a block ``NAME_init`` that starts what a block reduces, under loops like those of
+    ``inner`` that are not reduced over."""
+    assert block.init is not None
+    reducing = reduced_over(block)
+    kept = [loop for loop in inner if loop.var not in reducing]
+    names = {loop.var: loop.var.copy() for loop in kept}
+    spatial = [axis for axis in block.axes if axis.kind == "spatial"]
+    own = {axis.var: axis.var.copy() for axis in spatial}
+    guards = [part for part in guards_by_loops(block) if not variables(part) & reducing]
+    made = block.replace(
+        name=new_name(func, f"{block.name}_init"),
+        axes=tuple(
+            axis.replace(var=own[axis.var], binding=substitute(axis.binding, names))
+            for axis in spatial
+        ),
+        body=substitute(block.init, own),
+        init=None,
+        predicate=joined([substitute(part, names) for part in guards]),
+        reads=None,
+        writes=None,
+        span=span,
+    )
+    return nest_again(kept, names, made, span), made.name

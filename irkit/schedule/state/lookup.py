@@ -1,0 +1,118 @@
+"""Find blocks, loops, allocations and the paths to them in a function.
+
+A loop is known by its variable and a block by its name: both outlive every rewrite, so references
+need no forwarding.
+"""
+
+from irkit.core import Node, ScheduleError, children, uses, walk
+from irkit.ir import Allocate, Block, Buffer, For, Let, PrimFunc, Stmt, Var, View
+from irkit.schedule.state.references import BlockRef, LoopRef
+
+
+def nest_of(func: PrimFunc, block: Block) -> Stmt:
+    """Find the outermost loop around a block that holds nothing else."""
+    top: Stmt = block
+    for stmt in reversed(path_to(func, block)[:-1]):
+        if not isinstance(stmt, For):
+            break
+        top = stmt
+    return top
+
+
+def path_to(func: PrimFunc, target: Node) -> list[Stmt]:
+    """List the statements from the body of ``func`` down to ``target``, which is the last."""
+    stack: list[tuple[Node, int]] = [(func, -1)]
+    visited: list[tuple[Node, int]] = []
+    while stack:
+        node, parent = stack.pop()
+        at = len(visited)
+        visited.append((node, parent))
+        if node is target:
+            found: list[Stmt] = []
+            while at > 0:
+                step, at = visited[at]
+                if isinstance(step, Stmt):
+                    found.append(step)
+            return found[::-1]
+        stack.extend((child, at) for child in reversed(children(node)) if isinstance(child, Stmt))
+    raise AssertionError("the statement is not part of the function")
+
+
+def find_block(func: PrimFunc, name: str) -> Block:
+    """Find the block of a name.
+
+    Raises: ScheduleError if there is none, or several.
+    """
+    named = [block for block in walk(func, on=Block) if block.name == name]
+    if len(named) != 1:
+        known = ", ".join(sorted({block.name for block in walk(func, on=Block)})) or "none"
+        what = "no block" if not named else f"{len(named)} blocks"
+        raise ScheduleError(f"{func.name} has {what} named {name!r}; it has: {known}")
+    return named[0]
+
+
+def find_loop(func: PrimFunc, var: Var) -> For:
+    """Find the loop of a variable.
+
+    Raises: ScheduleError if it is gone, because it was split, fused or inlined away.
+    """
+    for loop in walk(func, on=For):
+        if loop.var is var:
+            return loop
+    raise ScheduleError(
+        f"{func.name} has no loop {var.name!r} any more",
+        hint="A loop that was split or fused is replaced by the loops that the primitive returned.",
+    )
+
+
+def find_ref(func: PrimFunc, ref: BlockRef | LoopRef) -> Block | For:
+    """Find what a reference stands for now."""
+    return find_block(func, ref.name) if isinstance(ref, BlockRef) else find_loop(func, ref.var)
+
+
+def loops_to(func: PrimFunc, stmt: Stmt) -> list[For]:
+    """List all loops from the body of ``func`` down to a statement, which may be the last."""
+    return [each for each in path_to(func, stmt) if isinstance(each, For)]
+
+
+def loops_above(func: PrimFunc, block: Block) -> list[For]:
+    """List the loops around a block, outermost first, up to a block around it."""
+    found: list[For] = []
+    for stmt in path_to(func, block)[:-1]:
+        if isinstance(stmt, Block):
+            found = []
+        elif isinstance(stmt, For):
+            found.append(stmt)
+    return found
+
+
+def unbound_at(func: PrimFunc, value: Node, here: Stmt, there: Stmt) -> str:
+    """Name something that a value uses and that is bound around one statement and not around
+    another; an empty name says that there is nothing."""
+    named = {name for node in walk(value) for name in uses(node)}
+    around = {id(stmt) for stmt in path_to(func, there)}
+    for stmt in path_to(func, here):
+        if id(stmt) in around or not isinstance(stmt, (For, Let, Allocate, View)):
+            continue
+        bound = stmt.var if isinstance(stmt, (For, Let)) else stmt.buffer
+        if bound in named:
+            return bound.name
+    return ""
+
+
+def blocks_below(stmt: Stmt) -> list[Block]:
+    """List the outermost blocks inside a statement, in text order."""
+    found: list[Block] = []
+    stack: list[Node] = [stmt]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Block):
+            found.append(node)
+        else:
+            stack.extend(child for child in reversed(children(node)) if isinstance(child, Stmt))
+    return found
+
+
+def allocation(func: PrimFunc, buffer: Buffer) -> Allocate | None:
+    """Find where an intermediate buffer is allocated; None for a parameter."""
+    return next((stmt for stmt in walk(func, on=Allocate) if stmt.buffer is buffer), None)

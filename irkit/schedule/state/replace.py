@@ -1,0 +1,80 @@
+"""Replace statements and buffers in a function."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from irkit.core import Node, postorder, rewrite, with_fields
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    For,
+    Let,
+    Load,
+    PrimFunc,
+    Region,
+    Stmt,
+    Store,
+    View,
+    seq,
+)
+from irkit.schedule.state.lookup import allocation, path_to
+
+_N = TypeVar("_N", bound=Node)
+
+
+def replace_stmts(func: PrimFunc, changes: Mapping[Stmt, Stmt]) -> PrimFunc:
+    """Put statements in the place of others, known by identity; an empty sequence deletes."""
+    new: dict[int, Node] = {id(old): now for old, now in changes.items()}
+    for node in postorder(func):
+        if id(node) not in new:
+            changed = with_fields(node, new)
+            if changed is not node:
+                new[id(node)] = changed
+    result = new.get(id(func), func)
+    assert isinstance(result, PrimFunc)
+    return result
+
+
+def replace_stmts_in(part: Stmt, changes: Mapping[Stmt, Stmt]) -> Stmt:
+    """Put statements in the place of others below a statement that may stand in no function."""
+    return replace_stmts(PrimFunc("part", (), part), changes).body
+
+
+def inside_bindings(body: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
+    """Change what stands inside of the allocations and names that a statement begins with."""
+    around: list[Allocate | Let | View] = []
+    while isinstance(body, (Allocate, Let, View)):
+        around.append(body)
+        body = body.body
+    body = change(body)
+    for stmt in reversed(around):
+        body = stmt.replace(body=body)
+    return body
+
+
+def remove_block(func: PrimFunc, block: Block) -> PrimFunc:
+    """Delete a block with the loops that then hold nothing."""
+    gone: Stmt = block
+    for stmt in reversed(path_to(func, block)[:-1]):
+        if not isinstance(stmt, For):
+            break
+        gone = stmt
+    return replace_stmts(func, {gone: seq()})
+
+
+def replace_buffer(root: _N, old: Buffer, new: Buffer) -> _N:
+    """Put a buffer in the place of another wherever it is allocated, loaded, stored or named by a
+    region."""
+
+    def move(node: Load | Store | Allocate | Region) -> Node | None:
+        return node.replace(buffer=new) if node.buffer is old else None
+
+    return rewrite(root, move, on=(Load, Store, Allocate, Region))
+
+
+def without_allocation(func: PrimFunc, buffer: Buffer) -> PrimFunc:
+    """Take away the allocation of a buffer that nothing uses, or that is to be elsewhere."""
+    home = allocation(func, buffer)
+    assert home is not None
+    return replace_stmts(func, {home: home.body})

@@ -1,0 +1,112 @@
+"""What a function computes on small whole numbers: what a schedule must not change."""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import IRKitError, ScheduleError, any_node, free_symbols
+from irkit.ir import (
+    Buffer,
+    Call,
+    Div,
+    Expr,
+    PrimFunc,
+    StepLimit,
+    Var,
+    evaluate,
+    interpret,
+    numpy_dtype,
+    shape_vars,
+)
+
+_MOST_STEPS = 20_000_000
+_MOST_ELEMENTS = 1 << 24
+_SYMBOLIC = (7, 12, 5, 9)
+
+
+Reference = Callable[[Sequence[Any]], Sequence[Any]]
+"""From the arguments of a function to what they should hold afterwards."""
+
+
+class DifferentialCheck:
+    """What a function should compute, to compare with the same function scheduled.
+
+    ``reference`` computes it; without one the function itself is interpreted.
+    Shapes: shape variables become small numbers that are no multiples of each other.
+    Raises: IRKitError if the function is too large to be interpreted.
+    """
+
+    def __init__(self, func: PrimFunc, reference: Reference | None = None) -> None:
+        self.inputs = _inputs(func)
+        # Sums and products of small whole numbers are exact, so that their order does not matter.
+        self.exact = not any_node(func, (Call, Div))
+        if reference is None:
+            self.expected: Sequence[Any] = self._run(func)
+        else:
+            self.expected = reference([copy(arg) for arg in self.inputs])
+            self.compare(func, "lowering")
+
+    def compare(self, func: PrimFunc, primitive: str) -> None:
+        """Compare bit for bit, or to a ten-thousandth where rounding may differ.
+
+        Raises: ScheduleError if anything differs.
+        """
+        found = self._run(func)
+        for param, mine, theirs in zip(func.params, found, self.expected, strict=True):
+            if not isinstance(param, Buffer):
+                continue
+            wrong = self._wrong(np.asarray(mine), np.asarray(theirs))
+            if wrong.any():
+                where = tuple(int(at) for at in np.argwhere(wrong)[0])
+                raise ScheduleError(
+                    f"{primitive} changed the meaning: {param.name}{list(where)} is {mine[where]}, "
+                    f"expected {theirs[where]}",
+                    hint="This is a bug of the primitive, not of the schedule.",
+                )
+
+    def _wrong(self, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        both_nan = (mine != mine) & (theirs != theirs)
+        if self.exact or mine.dtype.kind in "iub":
+            return (mine != theirs) & ~both_nan
+        a, b = mine.astype(np.float64), theirs.astype(np.float64)
+        with np.errstate(all="ignore"):
+            near = np.abs(a - b) <= 1e-4 * np.maximum(np.abs(a), np.abs(b)) + 1e-6
+        return ~((a == b) | near | both_nan)
+
+    def _run(self, func: PrimFunc) -> list[Any]:
+        args: list[Any] = [copy(arg) for arg in self.inputs]
+        try:
+            interpret(func, *args, max_steps=_MOST_STEPS)
+        except StepLimit:
+            raise IRKitError(
+                f"{func.name} takes too long to interpret after every primitive",
+                hint="Schedule it with smaller shapes, or without check='each'.",
+            ) from None
+        return args
+
+
+def _inputs(func: PrimFunc) -> list[Any]:
+    rng = np.random.default_rng(0)
+    sizes: dict[Var, int] = {
+        var: _SYMBOLIC[at % len(_SYMBOLIC)] for at, var in enumerate(shape_vars(func))
+    }
+    made: list[Any] = []
+    for param in func.params:
+        if isinstance(param, Buffer):
+            shape = tuple(_number(dim, sizes) for dim in param.shape)
+            if np.prod(shape, dtype=np.float64) > _MOST_ELEMENTS:
+                raise IRKitError(f"{param.name} is too large to check after every primitive")
+            low = 0 if param.dtype.kind in ("u", "bool") else -4
+            high = 2 if param.dtype.kind == "bool" else 5
+            made.append(rng.integers(low, high, shape).astype(numpy_dtype(param.dtype)))
+        else:
+            made.append(numpy_dtype(param.dtype).type(3))
+    return made
+
+
+def _number(dim: Expr, sizes: dict[Var, int]) -> int:
+    used = {var: sizes[var] for var in free_symbols(dim) if isinstance(var, Var)}
+    return int(evaluate(dim, used))

@@ -1,0 +1,28 @@
+"""Print a program with the line marked that an error is about."""
+
+from irkit.core import Node, annotate_source, any_node, walk
+from irkit.ir import PrimFunc, Stmt, script
+from irkit.ir.text.printer import listing as printed
+
+_WHOLE = 60
+_AROUND = 8
+
+
+def listing(func: PrimFunc, at: object, message: str) -> str:
+    """Print a function, or of a long one the lines around ``at``, and mark where that begins."""
+    line = _line_of(func, at) if isinstance(at, Node) else 0
+    text = script(func)
+    around = text.count("\n") if text.count("\n") <= _WHOLE else _AROUND
+    if line:
+        return annotate_source(text, [(line, message)], around)
+    return text if around > _AROUND else ""
+
+
+def _line_of(func: PrimFunc, at: Node) -> int:
+    starts = printed(func).starts
+    if id(at) in starts:
+        return starts[id(at)]
+    for stmt in reversed(list(walk(func, on=Stmt))):  # Outer ones come first: take the innermost.
+        if id(stmt) in starts and any_node(stmt, type(at)) and any(n is at for n in walk(stmt)):
+            return starts[id(stmt)]
+    return 0

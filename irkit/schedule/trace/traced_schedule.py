@@ -1,0 +1,292 @@
+"""Record what is done to a schedule: every primitive becomes a step of the trace, is checked, and
+leaves nothing behind if it fails."""
+
+import functools
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+
+import msgspec
+
+from irkit.core import (
+    Function,
+    IRKitError,
+    IRModule,
+    ScheduleError,
+    Span,
+    rewrite,
+    user_span,
+)
+from irkit.ir import Buffer, Expr, PrimFunc, Stmt, verify
+from irkit.schedule.arguments.index_map import CalledMap, as_index_map
+from irkit.schedule.arguments.intrinsics import Intrinsics, builtin_intrinsics
+from irkit.schedule.arguments.reference_check import reference_check
+from irkit.schedule.checks.shared_memory import check_shared
+from irkit.schedule.trace.differential_check import DifferentialCheck, Reference
+from irkit.schedule.trace.encoder import Encoder, buffer_named, expr_of
+from irkit.schedule.trace.listing import listing
+from irkit.schedule.trace.schedule_trace import MapText, ScheduleTrace, TraceStep, Value
+
+Check = Literal["verify", "each", "off"]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+PRIMITIVES: dict[str, Callable[..., Any]] = {}
+"""Every method that a trace may call, by name."""
+
+
+class TracedSchedule:
+    """A module, the function of it that is being scheduled, and the steps so far.
+
+    ``check`` says what is done after every primitive: ``verify`` runs the verifier; ``each`` also
+    runs the function on small whole numbers and compares with what it gave at first, or with what
+    ``reference`` says (``te.numpy_reference`` makes one); ``off`` does nothing. ``intrinsics`` are
+    those that tensorize knows by name.
+    """
+
+    def __init__(
+        self,
+        mod: IRModule | PrimFunc,
+        function: str = "main",
+        *,
+        check: Check = "verify",
+        seed: int = 0,
+        intrinsics: Intrinsics | None = None,
+        reference: Reference | None = None,
+    ) -> None:
+        if check not in ("verify", "each", "off"):
+            raise IRKitError(f"check is 'verify', 'each' or 'off', found {check!r}")
+        self._mod = IRModule({mod.name: mod}) if isinstance(mod, Function) else mod
+        self._check: Check = check
+        self._intrinsics = builtin_intrinsics() if intrinsics is None else intrinsics
+        self._steps: list[TraceStep] = []
+        self._encoder = Encoder()
+        self._depth = 0
+        self._drawn: Value = None
+        self._random = random.Random(seed)
+        self._meanings: dict[str, DifferentialCheck] = {}
+        self._reference = reference
+        self._work_on(mod.name if isinstance(mod, Function) else function)
+
+    @property
+    def func(self) -> PrimFunc:
+        """The function as it stands now."""
+        return self._func
+
+    @property
+    def mod(self) -> IRModule:
+        """The module with the function as it stands now."""
+        return self._mod.with_functions({self._name: self._func})
+
+    @property
+    def trace(self) -> ScheduleTrace:
+        """The steps so far, as data."""
+        return ScheduleTrace(tuple(self._steps))
+
+    def expr(self, text: str) -> Expr:
+        """Read an expression over the shape variables of the function."""
+        return expr_of(self._func, text)
+
+    def buffer(self, name: str, at: int = 0) -> Buffer:
+        """Find the ``at``-th buffer of a name, parameters first, then in the order of the text."""
+        return buffer_named(self._func, name, at)
+
+    def replay(self, trace: ScheduleTrace) -> None:
+        """Run the steps of a trace on this schedule.
+
+        Raises: ScheduleError, which names the step, if one is not legal here.
+        """
+        for _ in self.replaying(trace):
+            pass
+
+    def replaying(
+        self, trace: ScheduleTrace, found: dict[str, Any] | None = None
+    ) -> Iterator[TraceStep]:
+        """Run the steps of a trace one by one, and give each when it is done.
+
+        ``found`` holds what earlier steps gave, by name, and takes what these give.
+        """
+        found = {} if found is None else found
+        for number, step in enumerate(trace.steps, 1):
+            method = PRIMITIVES.get(step.primitive)
+            if method is None:
+                raise ScheduleError(f"step {number}: there is no primitive {step.primitive!r}")
+            try:
+                func = self._func
+                args = [self._encoder.decode(func, arg, found) for arg in step.args]
+                options = {k: self._encoder.decode(func, v, found) for k, v in step.options}
+                if step.drawn is not None:
+                    options["decision"] = self._encoder.decode(func, step.drawn, found)
+                given: Any = method(self, *args, **options)
+            except ScheduleError as error:
+                error.add_note(f"at step {number} of the schedule: {step}")
+                raise
+            except (TypeError, ValueError, AttributeError) as error:
+                raise ScheduleError(
+                    f"step {number} of the schedule does not fit: {step}: {error}"
+                ) from error
+            results = cast("list[Any]", given) if step.several else [given]
+            if step.results and len(results) != len(step.results):
+                raise ScheduleError(
+                    f"step {number} gave {len(results)} results, not {len(step.results)}: {step}"
+                )
+            found.update(zip(step.results, results, strict=False))
+            yield step
+
+    def _work_on(self, name: str) -> None:
+        func = self._mod.functions.get(name)
+        if func is None:
+            known = ", ".join(self._mod.functions)
+            raise IRKitError(f"the module has no function {name!r}; it has: {known}")
+        if not isinstance(func, PrimFunc):
+            raise IRKitError(f"{name!r} is no loop function, so it cannot be scheduled")
+        self._name, self._func = name, func
+        if self._check == "each" and name not in self._meanings:
+            reference = None if self._meanings else self._reference
+            self._meanings[name] = DifferentialCheck(func, reference)
+
+    def _change(
+        self, method: Callable[..., _R], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> _R:
+        """Run a primitive, and take all of it back if it fails."""
+        if self._depth:
+            return method(self, *args, **kwargs)
+        name = method.__name__
+        args = [as_index_map(arg) for arg in args]
+        kwargs = {key: as_index_map(value) for key, value in kwargs.items()}
+        before, kept = self._func, (self._mod, self._name)
+        self._depth += 1
+        self._drawn = None
+        done = False
+        try:
+            encoder = self._encoder.copy()
+            encoded, options = self._encoded(encoder, args, kwargs)
+            implied = encoder.implied()
+            origin = user_span(kind="schedule")
+            result = method(self, *args, **kwargs)
+            self._finish(before, name, origin)
+            step = _step(name, encoded, options, encoder, result, self._drawn)
+            done = True
+        except ScheduleError as error:
+            if error.listing is None:
+                message = error.message.split("\n", 1)[0]
+                error.listing = functools.partial(listing, before, error.at, message)
+            raise
+        finally:
+            self._depth -= 1
+            if not done:
+                self._func, (self._mod, self._name) = before, kept
+        where = f"{origin.file}:{origin.line}" if origin.file else ""
+        self._encoder = encoder
+        self._steps.extend((*implied, msgspec.structs.replace(step, where=where)))
+        return result
+
+    def _look(
+        self, name: str, result: object, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        if self._depth or self._encoder.knows(result):
+            return
+        encoded, options = self._encoded(self._encoder, args, kwargs)
+        self._steps.extend(self._encoder.implied())
+        self._steps.append(_step(name, encoded, options, self._encoder, result))
+
+    def _encoded(
+        self, encoder: Encoder, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]:
+        return (
+            tuple(encoder.encode(self._func, arg) for arg in args),
+            tuple((key, encoder.encode(self._func, value)) for key, value in kwargs.items()),
+        )
+
+    def _finish(self, before: PrimFunc, primitive: str, origin: Span) -> None:
+        """Say on each new line which step made it, and check the function."""
+        if self._func is before:
+            return
+        check_shared(self._func, primitive)
+        self._func = _stamped(self._func, f"{primitive}#{len(self._steps) + 1}", origin)
+        if self._check != "off":
+            problems = verify(self._func)
+            assert not problems, f"{primitive} made IR that does not verify: {problems}"
+        if self._check == "each":
+            self._meanings[self._name].compare(self._func, primitive)
+
+
+_S = TypeVar("_S", bound=TracedSchedule)
+
+
+def primitive(
+    method: Callable[Concatenate[_S, _P], _R],
+) -> Callable[Concatenate[_S, _P], _R]:
+    """Make a method a primitive: recorded, checked, and undone if it fails.
+
+    Only the outermost of primitives that call each other is recorded.
+    """
+
+    check = reference_check(method)
+
+    @functools.wraps(method)
+    def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        check((self, *args), kwargs)
+        return self._change(method, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
+
+    PRIMITIVES[method.__name__] = recorded
+    return recorded
+
+
+def lookup(
+    method: Callable[Concatenate[_S, _P], _R],
+) -> Callable[Concatenate[_S, _P], _R]:
+    """Make a method a look-up: recorded where it gives something that the trace does not know."""
+
+    check = reference_check(method)
+
+    @functools.wraps(method)
+    def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        check((self, *args), kwargs)
+        result = method(self, *args, **kwargs)
+        self._look(method.__name__, result, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
+        return result
+
+    PRIMITIVES[method.__name__] = recorded
+    return recorded
+
+
+def _step(
+    name: str,
+    args: tuple[Value, ...],
+    options: tuple[tuple[str, Value], ...],
+    encoder: Encoder,
+    result: object,
+    drawn: Value = None,
+) -> TraceStep:
+    results = tuple(encoder.name(result))
+    several = isinstance(result, (list, tuple))
+    args, options = _settled(args), tuple((key, _settled((value,))[0]) for key, value in options)
+    if drawn is not None:  # What was drawn is the decision.
+        options = tuple(each for each in options if each[0] != "decision")
+    return TraceStep(name, args, options, results, several, drawn)
+
+
+def _settled(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Write index maps down, now that they have run and it is known how many indices they take."""
+    return tuple(
+        MapText(value.written()) if isinstance(value, CalledMap) else value for value in values
+    )
+
+
+def _stamped(func: PrimFunc, name: str, origin: Span) -> PrimFunc:
+    """Complete the spans that primitives put on the lines they make: the step, and the user's
+    line."""
+    done: dict[int, Span] = {}
+
+    def stamp(stmt: Stmt) -> Stmt | None:
+        span = stmt.span
+        if span is None or span.kind != "schedule" or "#" in span.name:
+            return None
+        made = done.get(id(span))
+        if made is None:
+            made = Span("schedule", name, origin.file, origin.line, parent=span.parent)
+            done[id(span)] = made
+        return stmt.replace(span=made)
+
+    return rewrite(func, stamp, on=Stmt)

@@ -1,0 +1,37 @@
+"""Make pipelines that begin in the middle: on a function that others have lowered so far."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from irkit.core import Function
+from irkit.transform.define import AnyPass
+from irkit.transform.facts import Fact
+from irkit.transform.order import MissingFact
+from irkit.transform.pipeline import Phase, Pipeline
+
+
+def sub_pipeline(like: Pipeline, placed: Iterable[tuple[int, AnyPass]], func: Function) -> Pipeline:
+    """Make a pipeline of some of the passes of another.
+
+    A fact that a pass needs and nothing gives is taken as given where the function has it.
+    Raises: IRKitError if the passes cannot run in this order on this function.
+    """
+    kept: dict[int, list[AnyPass]] = {}
+    for number, p in placed:
+        kept.setdefault(number, []).append(p)
+    phases = tuple(
+        Phase(phase.number, phase.name, tuple(kept[phase.number]))
+        for phase in like.phases
+        if phase.number in kept
+    )
+    needed = {fact.name: fact for passes in kept.values() for p in passes for fact in p.needs}
+    facts: tuple[Fact, ...] = ()
+    while True:
+        try:
+            return msgspec.structs.replace(like, phases=phases, facts=facts)
+        except MissingFact as error:
+            fact = needed[error.fact]
+            if fact in facts or like.level.verify(func) or fact.problems(func):
+                raise
+            facts = (*facts, fact)

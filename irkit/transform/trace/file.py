@@ -1,0 +1,110 @@
+"""The file of a trace: what stands in it, and the classes it may speak of.
+
+A line of text with the version, then MessagePack: one table of values (types, spans, attributes)
+and one of nodes, both in an order in which each entry refers to earlier ones only, so that nothing
+can be cyclic; what steps share stands once, so a symbol is the same in all of them. Floats stand as
+their 64 bits. Nothing in the file is ever run.
+
+A node is a row: the number of its class, then its fields in order. A field that holds nodes is a
+number, None, or a list of numbers. Data stands as itself if it is a number of at most 64 bits, a
+string, a bool or None, and otherwise as a list of one number: its row in the table of values.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from irkit.core import Codec, Level, Node, Span, structs_within
+
+MAGIC = b"irkit-trace "
+VERSION = 2
+READABLE = (1, 2)
+FORMER_NAMES = {
+    "irkit.ir:IfThenElse": "irkit.ir:Conditional",
+    "irkit.graph:If": "irkit.graph:GraphIf",
+}
+"""What classes were called in files of version 1."""
+MAX_BYTES = 1 << 28
+MODULE = -1  # Modules count downwards from here; functions are nodes.
+
+
+class Form:
+    """The first item of a row in the table of values, which says how to read the rest."""
+
+    BIG = "i"  # An integer of more than 64 bits, in hexadecimal.
+    TUPLE = "t"
+    BYTES = "b"
+    STRUCT = "s"  # The name of its class and its fields.
+    CODED = "c"  # The name of its codec and what that made of it.
+
+
+class ApplicationRow(msgspec.Struct, array_like=True):
+    number: int
+    rule: str
+    before: int
+    after: int
+    span: Any = None
+
+
+class TraceStepRow(msgspec.Struct, array_like=True):
+    """A step; ``before`` and ``after`` are nodes, or modules if negative."""
+
+    index: int
+    level: str
+    phase: int
+    phase_name: str
+    name: str
+    pass_text: str
+    options: list[tuple[str, Any]]
+    function: str
+    before: int
+    after: int
+    seconds: float
+    applications: int
+    kept: list[ApplicationRow]
+    remarks: list[tuple[int, str]]
+    facts: list[str]
+
+
+class TraceBody(msgspec.Struct, array_like=True):
+    """All of the file below its first line."""
+
+    title: str
+    versions: dict[str, str]
+    classes: list[str]
+    values: list[list[Any]]
+    nodes: list[list[Any]]
+    modules: list[list[tuple[str, int]]]
+    steps: list[TraceStepRow]
+
+
+class Vocabulary:
+    """The classes that a file may name: nodes, plain structs and codecs of some levels."""
+
+    def __init__(self, levels: Iterable[Level]) -> None:
+        self.levels = {level.name: level for level in levels}
+        self.nodes: dict[str, type[Node]] = {}
+        self.structs: dict[str, type[msgspec.Struct]] = {class_name(Span): Span}
+        self.codecs: dict[str, Codec] = {}
+        self.codec_of: dict[type[Any], Codec] = {}
+        for level in self.levels.values():
+            for codec in level.codecs:
+                self.codecs[codec.name] = self.codec_of[codec.cls] = codec
+            for cls in level.nodes:
+                self._add_node(cls)
+
+    def _add_node(self, cls: type[Node]) -> None:
+        assert self.nodes.setdefault(class_name(cls), cls) is cls, class_name(cls)
+        waiting = list(structs_within(cls))
+        while waiting:
+            held = waiting.pop()
+            known = issubclass(held, Node) or class_name(held) in self.structs
+            if not known and held not in self.codec_of:
+                self.structs[class_name(held)] = held
+                waiting.extend(structs_within(held))
+
+
+def class_name(cls: type[Any]) -> str:
+    """Name a class by its folder, so that it may move from file to file."""
+    return f"{cls.__module__.rpartition('.')[0]}:{cls.__qualname__}"

@@ -1,0 +1,93 @@
+"""Traces: the kept list of steps. The inspector and the debugging functions read nothing else."""
+
+import os
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import overload
+
+import msgspec
+
+from irkit.core import IRKitError, Level, Names
+from irkit.transform.step import Step
+from irkit.transform.trace.read import read_trace
+from irkit.transform.trace.table import step_table
+from irkit.transform.trace.write import write_trace
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Trace(Sequence[Step]):
+    """An immutable sequence of steps, of one level or several, numbered from 0.
+
+    It holds IR; text is made when somebody looks, with one table of ``names`` for all steps.
+    ``versions`` says what it was made with.
+    """
+
+    def __init__(
+        self, steps: Iterable[Step], *, title: str = "", versions: Mapping[str, str] = _NOTHING
+    ) -> None:
+        self.steps = tuple(
+            step if step.index == at else msgspec.structs.replace(step, index=at)
+            for at, step in enumerate(steps)
+        )
+        self.title = title
+        self.names = Names()
+        self.versions = MappingProxyType(dict(versions))
+
+    @classmethod
+    def of(
+        cls, steps: Iterable[Step], *, title: str = "", versions: Mapping[str, str] = _NOTHING
+    ) -> "Trace":
+        """Run or take steps to their end and keep them; chain several pipelines to hold all."""
+        made_with = {"python": platform.python_version(), **versions}
+        return cls(steps, title=title, versions=made_with)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], levels: Iterable[Level]) -> "Trace":
+        """Read a trace file that speaks of some of these levels.
+
+        Raises: FormatError if the file is damaged, too new, too large, or no trace.
+        """
+        steps, title, versions = read_trace(path, levels)
+        return cls(steps, title=title, versions=versions)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a trace file, complete or not at all."""
+        write_trace(path, self.steps, self.title, self.versions)
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Step, ...]: ...
+    def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
+        return self.steps[index]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __repr__(self) -> str:
+        return f"<trace {self.title!r} of {len(self)} steps>"
+
+    def _repr_html_(self) -> str:
+        """List the steps in a notebook; those that changed nothing are grey."""
+        return step_table(self.steps, self.title)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """List the functions that steps are about, in order; whole modules are the empty name."""
+        return tuple(dict.fromkeys(step.function for step in self.steps))
+
+    def of_function(self, name: str) -> "Trace":
+        """Keep the steps about one function, numbered anew.
+
+        Raises: IRKitError that lists the functions if there is none of that name.
+        """
+        if name not in self.functions:
+            listed = ", ".join(map(repr, self.functions)) or "none"
+            raise IRKitError(f"the trace has no function {name!r}; it has: {listed}")
+        kept = (step for step in self.steps if step.function == name)
+        return Trace(kept, title=self.title, versions=self.versions)

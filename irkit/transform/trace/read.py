@@ -1,0 +1,272 @@
+"""Read traces. A file may be damaged or hostile: every number and every type in it is checked."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar, cast
+
+import msgspec
+
+from irkit.core import (
+    Application,
+    FormatError,
+    Function,
+    IRKitError,
+    IRModule,
+    Level,
+    Node,
+    Remark,
+    Span,
+    field_predicates,
+    fields,
+)
+from irkit.transform.step import IR, Step
+from irkit.transform.trace.file import (
+    FORMER_NAMES,
+    MAGIC,
+    MAX_BYTES,
+    READABLE,
+    VERSION,
+    Form,
+    TraceBody,
+    TraceStepRow,
+    Vocabulary,
+)
+from irkit.transform.trace.size_limits import too_large, unwieldy
+
+_T = TypeVar("_T")
+_MAX_HEX = 1 << 12
+
+
+def read_trace(
+    path: str | os.PathLike[str], levels: Iterable[Level], max_bytes: int = MAX_BYTES
+) -> tuple[tuple[Step, ...], str, dict[str, str]]:
+    """Read the steps, title and versions of a trace file.
+
+    Raises: FormatError if it is damaged, too new, too large, or of a level that is not given.
+    """
+    name = os.fspath(path)
+    try:
+        size = Path(path).stat().st_size
+        if size > max_bytes:
+            raise FormatError(f"{name}: {size} bytes are more than the {max_bytes} that are read")
+        with Path(path).open("rb") as file:
+            data = file.read(max_bytes)
+    except OSError as error:
+        raise FormatError(f"{name}: cannot be read: {error.strerror or error}") from error
+    return decode_trace(data, levels, name)
+
+
+def decode_trace(
+    data: bytes, levels: Iterable[Level], name: str = "<trace>"
+) -> tuple[tuple[Step, ...], str, dict[str, str]]:
+    """Read a trace from the bytes of its file."""
+    head = data[:64].partition(b"\n")[0]
+    version = head.removeprefix(MAGIC)
+    if not head.startswith(MAGIC) or not version.isdigit() or len(data) <= len(head):
+        raise FormatError(f"{name} is no trace of irkit")
+    if int(version) not in READABLE:
+        raise FormatError(
+            f"{name} has version {int(version)} of the format; this irkit reads versions up to "
+            f"{VERSION}",
+            hint="Make the trace again, or read it with the irkit that wrote it.",
+        )
+    try:
+        body = msgspec.msgpack.decode(memoryview(data)[len(head) + 1 :], type=TraceBody)
+    except UnicodeDecodeError as error:
+        at = data.find(error.object)  # It says where in the text, which is but a piece of the file.
+        raise FormatError(f"{name} is damaged: no UTF-8 (byte {at + error.start})") from error
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise FormatError(f"{name} is damaged: {error}") from error
+    reader = Reader(body, Vocabulary(levels), name)
+    odd = unwieldy(body.values)
+    if odd is not None:
+        reader.place = "value", odd[0]
+        reader.fail(odd[1])
+    large = too_large(body.nodes, reader.nodes)
+    if large is not None:
+        at, size = large
+        reader.place = "node", at
+        reader.fail(f"written out, this function has {size} nodes or more: too many to be shown")
+    return reader.steps(), body.title, body.versions
+
+
+class Reader:
+    """Hold the tables of a file while it is read."""
+
+    def __init__(self, body: TraceBody, known: Vocabulary, name: str) -> None:
+        self.body = body
+        self.known = known
+        self.name = name
+        self.place: tuple[str, int] | None = None
+        self.classes: list[type[Node]] = []
+        self.readers: list[list[_Read]] = []
+        for cls in self._rows("class", body.classes):
+            self.add_class(cls)
+        self.values: list[Any] = []
+        for row in self._rows("value", body.values):
+            self.values.append(self._value(row))
+        self.nodes: list[Node] = []
+        for row in self._rows("node", body.nodes):
+            self.nodes.append(self._node(row))
+        self.modules = [self._module(row) for row in self._rows("module", body.modules)]
+
+    def add_class(self, name: str) -> None:
+        """Number a class of nodes."""
+        name = FORMER_NAMES.get(name, name)
+        self.classes.append(self._found(self.known.nodes, name, "node class"))
+        self.readers.append(_node_reader(self.classes[-1]))
+
+    def _rows(self, what: str, table: Iterable[_T]) -> Iterator[_T]:
+        """Go through a table, and remember where, for messages."""
+        for at, row in enumerate(table):
+            self.place = what, at
+            yield row
+
+    def fail(self, what: str) -> NoReturn:
+        raise FormatError(f"{self.name} is damaged{self._where()}: {what}")
+
+    def _where(self) -> str:
+        return f" at {self.place[0]} {self.place[1]}" if self.place else ""
+
+    def _found(self, table: dict[str, _T], key: object, what: str) -> _T:
+        found = table.get(key) if isinstance(key, str) else None
+        if found is None:
+            levels = ", ".join(self.known.levels) or "none"
+            raise FormatError(
+                f"{self.name} has an unknown {what} {str(key)[:80]!r}{self._where()}",
+                hint=f"Levels known here: {levels}.",
+            )
+        return found
+
+    def pick(self, table: list[_T], at: Any) -> _T:
+        """Take an entry that is there already: only earlier ones are."""
+        if at.__class__ is not int or not 0 <= at < len(table):
+            self.fail(f"entry {str(at)[:40]} refers to something that does not stand before it")
+        index: int = at
+        return table[index]
+
+    def datum(self, given: Any) -> Any:
+        if isinstance(given, list):
+            row = cast(list[Any], given)
+            if len(row) != 1:
+                self.fail("a reference to a value is no list of one number")
+            return self.pick(self.values, row[0])
+        if given is not None and not isinstance(given, (bool, int, float, str)):
+            self.fail(f"data of type {type(given).__name__} is not expected")
+        return given
+
+    def _value(self, row: list[Any]) -> Any:
+        match row:
+            case [Form.BIG, str() as text] if len(text) <= _MAX_HEX:
+                return self._made(int, text, 16)
+            case [Form.BYTES, bytes() as data]:
+                return data
+            case [Form.TUPLE, *items]:
+                return tuple(self.datum(item) for item in items)
+            case [Form.CODED, name, packed]:
+                codec = self._found(self.known.codecs, name, "codec")
+                value = self._made(codec.unpack, packed)
+                if not isinstance(value, codec.cls):
+                    self.fail(f"codec {codec.name} gave {type(value).__name__}")
+                return value
+            case [Form.STRUCT, name, *items]:
+                cls = self._found(self.known.structs, name, "struct")
+                return self._struct(cls, [self.datum(item) for item in items])
+            case _:
+                return self.fail("a value is of no known form")
+
+    def _struct(self, cls: type[Any], values: list[Any]) -> Any:
+        expected = field_predicates(cls)
+        if len(values) != len(expected):
+            self.fail(f"{cls.__name__} has {len(expected)} fields, not {len(values)}")
+        named: dict[str, Any] = {}
+        for (name, check), value in zip(expected, values, strict=True):
+            if not check(value):
+                self.fail(f"field {name!r} of {cls.__name__} holds a {type(value).__name__}")
+            named[name] = value
+        return self._made(cls, **named)
+
+    def _made(self, make: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        try:
+            return make(*args, **named)
+        except (IRKitError, ValueError, TypeError, KeyError, OverflowError) as error:
+            return self.fail(f"a value cannot be made: {error}")
+
+    def _node(self, row: list[Any]) -> Node:
+        if not row:
+            self.fail("a node is empty")
+        cls = self.pick(self.classes, row[0])
+        kinds = self.readers[cast(int, row[0])]
+        if len(row) != len(kinds) + 1:
+            self.fail(f"{cls.__name__} has {len(kinds)} fields, not {len(row) - 1}")
+        return self._struct(
+            cls, [read(self, each) for read, each in zip(kinds, row[1:], strict=True)]
+        )
+
+    def held(self, given: Any) -> Any:
+        """Read a field that holds nodes."""
+        if isinstance(given, list):
+            return tuple(self.pick(self.nodes, at) for at in cast(list[Any], given))
+        return None if given is None else self.pick(self.nodes, given)
+
+    def _module(self, row: list[tuple[str, int]]) -> IRModule:
+        found: dict[str, Function] = {}
+        for name, at in row:
+            func = self.pick(self.nodes, at)
+            if not isinstance(func, Function):
+                self.fail(f"function {name!r} of a module is a {type(func).__name__}")
+            found[name] = func
+        return IRModule(found)
+
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(self._step(row) for row in self._rows("step", self.body.steps))
+
+    def _step(self, row: TraceStepRow) -> Step:
+        return Step(
+            index=row.index,
+            level=self._found(self.known.levels, row.level, "level"),
+            phase=row.phase,
+            phase_name=row.phase_name,
+            name=row.name,
+            pass_text=row.pass_text,
+            options={name: self.datum(value) for name, value in row.options},
+            function=row.function,
+            before=self._ir(row.before),
+            after=self._ir(row.after),
+            seconds=row.seconds,
+            applications=row.applications,
+            kept=tuple(
+                Application(
+                    each.number,
+                    each.rule,
+                    self.pick(self.nodes, each.before),
+                    self.pick(self.nodes, each.after),
+                    self._place(each.span),
+                )
+                for each in row.kept
+            ),
+            remarks=tuple(Remark(self.pick(self.nodes, at), text) for at, text in row.remarks),
+            facts=tuple(row.facts),
+        )
+
+    def _place(self, given: Any) -> Span | None:
+        span = self.datum(given)
+        if span is not None and not isinstance(span, Span):
+            self.fail(f"the place of a rule is a {type(span).__name__}")
+        return span
+
+    def _ir(self, at: int) -> IR:
+        if at < 0:
+            return self.pick(self.modules, -1 - at)
+        node = self.pick(self.nodes, at)
+        if not isinstance(node, Function):
+            self.fail(f"a step is about a {type(node).__name__}, not a function")
+        return node
+
+
+_Read = Callable[[Reader, Any], Any]
+
+
+def _node_reader(cls: type[Node]) -> list[_Read]:
+    return [Reader.datum if field.kind == "data" else Reader.held for field in fields(cls)]

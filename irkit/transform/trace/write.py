@@ -1,0 +1,198 @@
+"""Write traces: number the values and nodes as they come, each once."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import msgspec
+
+from irkit.core import Function, IRKitError, Node, Span, atomic_write, fields
+from irkit.transform.step import IR, Step
+from irkit.transform.trace.file import (
+    MAGIC,
+    MODULE,
+    VERSION,
+    ApplicationRow,
+    Form,
+    TraceBody,
+    TraceStepRow,
+    Vocabulary,
+    class_name,
+)
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def write_trace(
+    path: str | os.PathLike[str], steps: Iterable[Step], title: str, versions: Mapping[str, str]
+) -> None:
+    """Write a trace beside its place and move it there, so that no half of one is ever seen."""
+    kept = tuple(steps)
+    data = encode_trace(kept, title, versions)
+    with atomic_write(path) as made:
+        made.write_bytes(data)
+
+
+def encode_trace(steps: tuple[Step, ...], title: str, versions: Mapping[str, str]) -> bytes:
+    """Return the bytes of a trace file."""
+    writer = Writer(Vocabulary(step.level for step in steps))
+    rows = [writer.step(step) for step in steps]
+    body = TraceBody(
+        title,
+        dict(versions),
+        list(writer.classes),
+        writer.values,
+        writer.nodes,
+        writer.modules,
+        rows,
+    )
+    return MAGIC + str(VERSION).encode() + b"\n" + _encode(body)
+
+
+class Writer:
+    """Hold the tables of a file while it is written; what it has numbered must stay alive."""
+
+    # Tables by id are safe: the steps keep alive whatever they hold.
+    def __init__(self, known: Vocabulary) -> None:
+        self.known = known
+        self.classes: dict[str, int] = {}
+        self.values: list[list[Any]] = []
+        self.value_at: dict[bytes, int] = {}
+        self.struct_at: dict[int, int] = {}
+        self.nodes: list[list[Any]] = []
+        self.node_at: dict[int, int] = {}
+        self.modules: list[list[tuple[str, int]]] = []
+        self.module_at: dict[int, int] = {}
+
+    def step(self, step: Step) -> TraceStepRow:
+        options = [(name, self.data(value, lenient=True)) for name, value in step.options.items()]
+        return TraceStepRow(
+            index=step.index,
+            level=step.level.name,
+            phase=step.phase,
+            phase_name=step.phase_name,
+            name=step.name,
+            pass_text=step.pass_text,
+            options=options,
+            function=step.function,
+            before=self.ir(step.before),
+            after=self.ir(step.after),
+            seconds=step.seconds,
+            applications=step.applications,
+            kept=[
+                ApplicationRow(
+                    each.number,
+                    each.rule,
+                    self.node(each.before),
+                    self.node(each.after),
+                    self.data(each.span),
+                )
+                for each in step.kept
+            ],
+            remarks=[(self.node(remark.node), remark.text) for remark in step.remarks],
+            facts=list(step.facts),
+        )
+
+    def ir(self, ir: IR) -> int:
+        if isinstance(ir, Function):
+            return self.node(ir)
+        if id(ir) not in self.module_at:
+            self.modules.append([(name, self.node(func)) for name, func in ir.functions.items()])
+            self.module_at[id(ir)] = MODULE - (len(self.modules) - 1)
+        return self.module_at[id(ir)]
+
+    def node(self, root: Node) -> int:
+        stack: list[tuple[Node, bool]] = [(root, False)]
+        while stack:
+            node, below_done = stack.pop()
+            if id(node) in self.node_at:
+                continue
+            if below_done:
+                self.node_at[id(node)] = len(self.nodes)
+                self.nodes.append(self._row(node))
+                continue
+            stack.append((node, True))
+            for field in fields(type(node)):
+                if field.kind != "data":
+                    held = getattr(node, field.name)
+                    listed = cast(tuple[Node, ...], held) if isinstance(held, tuple) else (held,)
+                    stack.extend((each, False) for each in listed if each is not None)
+        return self.node_at[id(root)]
+
+    def _row(self, node: Node) -> list[Any]:
+        row: list[Any] = [self._class(node)]
+        for field in fields(type(node)):
+            value = getattr(node, field.name)
+            if field.kind == "data":
+                row.append(self.data(value))
+            elif isinstance(value, tuple):
+                row.append([self.node_at[id(each)] for each in cast(tuple[Node, ...], value)])
+            else:
+                row.append(None if value is None else self.node_at[id(value)])
+        return row
+
+    def _class(self, node: Node) -> int:
+        name = class_name(type(node))
+        if name not in self.classes:
+            if self.known.nodes.get(name) is not type(node):
+                levels = ", ".join(self.known.levels)
+                raise IRKitError(f"cannot write a {name}: no level has it (levels: {levels})")
+            self.classes[name] = len(self.classes)
+        return self.classes[name]
+
+    def data(self, value: Any, *, lenient: bool = False) -> Any:
+        """Return what stands in a row for a value."""
+        if value is None or isinstance(value, (bool, float, str)):
+            return value
+        if isinstance(value, int) and -(1 << 63) <= value < 1 << 64:
+            return value
+        if isinstance(value, Span):
+            return [self._span(value)]
+        if isinstance(value, msgspec.Struct):
+            # Types stand in nearly every node; the very same ones are not encoded again.
+            if id(value) not in self.struct_at:
+                self.struct_at[id(value)] = self._intern(self._packed(value, lenient))
+            return [self.struct_at[id(value)]]
+        return [self._intern(self._packed(value, lenient))]
+
+    def _span(self, span: Span) -> int:
+        at = -1
+        for each in reversed(span.chain()):
+            if id(each) not in self.struct_at:
+                held = [getattr(each, name) for name in Span.__struct_fields__ if name != "parent"]
+                parent = [at] if each.parent is not None else None
+                self.struct_at[id(each)] = self._intern(
+                    [Form.STRUCT, class_name(Span), *held, parent]
+                )
+            at = self.struct_at[id(each)]
+        return at
+
+    def _packed(self, value: Any, lenient: bool) -> list[Any]:
+        cls = cast(type[Any], type(value))
+        codec = self.known.codec_of.get(cls)
+        if codec is not None:
+            return [Form.CODED, codec.name, codec.pack(value)]
+        if isinstance(value, int):
+            return [Form.BIG, hex(value)]
+        if isinstance(value, bytes):
+            return [Form.BYTES, value]
+        if isinstance(value, (tuple, list)):
+            items = cast(tuple[Any, ...], value)
+            return [Form.TUPLE, *(self.data(item, lenient=lenient) for item in items)]
+        name = class_name(cls)
+        if self.known.structs.get(name) is cls:
+            held = (getattr(value, each) for each in cls.__struct_fields__)
+            return [Form.STRUCT, name, *(self.data(each, lenient=lenient) for each in held)]
+        if lenient:
+            return [Form.TUPLE, str(value)]
+        raise IRKitError(
+            f"cannot write a {name} to a trace",
+            hint="Give its level a codec for this class.",
+        )
+
+    def _intern(self, row: list[Any]) -> int:
+        key = _encode(row)
+        if key not in self.value_at:
+            self.value_at[key] = len(self.values)
+            self.values.append(row)
+        return self.value_at[key]

@@ -1,0 +1,150 @@
+"""``irkit check`` and ``irkit bisect``, as people call them."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner, Result
+
+from irkit.cli.verbs import irkit
+from irkit.core import IRKitError
+from irkit.transform import PassFailed
+
+KERNEL = """\
+def scale(A: f32[n, 4], C: f32[n, 4]):
+    for i in serial(0, n):
+        for j in serial(0, 4):
+            C[i, j] = A[i, j] * f32(2.0)
+"""
+PASS = '''\
+from irkit.core import rewrite
+from irkit.ir import For, PrimFunc
+from irkit.transform import define_pass
+
+
+@define_pass
+def shorten(func: PrimFunc) -> PrimFunc:
+    """Drop the last iteration."""
+    return rewrite(func, lambda loop: loop.replace(end=loop.end - 1), on=For)
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "scale.irs").write_text(KERNEL)
+    (tmp_path / "shorten_in_a_test.py").write_text(PASS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "shorten_in_a_test", raising=False)
+    return tmp_path
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(irkit, args)
+
+
+def test_a_right_pipeline_is_told_so_and_the_exit_code_is_0(folder: Path) -> None:
+    result = call("check", "scale.irs")
+    assert result.exit_code == 0
+    assert "3 same" in result.output
+    assert "differs" not in result.output
+
+
+def test_the_guilty_pass_stands_in_the_table_and_the_exit_code_is_1(folder: Path) -> None:
+    result = call("check", "scale.irs", "--pass", "2:shorten_in_a_test:shorten", "--dim", "n=4")
+    assert result.exit_code == 1
+    assert "phase 2: 'shorten' on 'scale': differs: C[0, 3] is" in result.output
+
+
+def test_inputs_may_come_from_a_file(folder: Path) -> None:
+    np.savez("x.npz", A=np.full((2, 4), 3, np.float32))
+    result = call(
+        "check", "scale.irs", "--pass", "2:shorten_in_a_test:shorten", "--inputs", "x.npz"
+    )
+    assert result.exit_code == 1
+    assert "expected 6.0" in result.output
+
+
+def test_bisect_prints_the_rewrite(folder: Path) -> None:
+    result = call("bisect", "scale.irs", "--pass", "2:shorten_in_a_test:shorten")
+    assert result.exit_code == 1
+    assert "rewrite 1 of 2: shorten.<locals>.<lambda>" in result.output
+    assert "shorten_in_a_test.py:9" in result.output
+    assert "+        for j in serial(i32(0), i32(4) - i32(1)):" in result.output
+
+
+def test_bisect_of_a_right_pipeline_finds_nothing(folder: Path) -> None:
+    result = call("bisect", "scale.irs")
+    assert (result.exit_code, result.output) == (0, "every step keeps the meaning\n")
+
+
+def test_a_dimension_that_is_none_is_refused(folder: Path) -> None:
+    assert "is no dimension" in call("check", "scale.irs", "--dim", "n=few").output
+
+
+def test_a_file_of_inputs_that_is_none_is_refused(folder: Path) -> None:
+    np.save("x.npy", np.zeros(3))
+    result = call("check", "scale.irs", "--inputs", "x.npy")
+    assert isinstance(result.exception, IRKitError)
+    assert "cannot read inputs from 'x.npy'" in str(result.exception)
+
+
+BAD = "2:tests.debug.bad_passes:"
+FAILING = {
+    "sleeps": (("--isolate", "--pass-timeout", "0.5"), "did not end within 0.5 s"),
+    "segfaults": (("--isolate",), "crashed its process with SIGSEGV"),
+    "hoards": (("--pass-memory", "200"), "needed more than 200 MiB of memory"),
+    "loops": (("--pass-timeout", "0.2"), "did not end within 0.2 s"),
+}
+
+
+@pytest.mark.parametrize(
+    ("verb", "name"),
+    [*(("check", name) for name in FAILING), ("bisect", "segfaults"), ("bisect", "loops")],
+)
+def test_a_pass_that_does_not_come_back_is_named_and_leaves_a_folder(
+    verb: str, name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+    options, said = FAILING[name]
+    result = call(verb, "scale.irs", "--pass", BAD + name, *options)
+    assert result.exit_code == 1, result.output
+    assert f"phase 2: '{name}' on 'scale': failed" in result.output
+    assert said in result.output
+    (left,) = folder.glob("irkit-crash-*")
+    assert f"irkit replay {left.name}" in result.output
+    if verb == "bisect":
+        assert f"the pass {said}, so that its rewrites cannot be told apart" in result.output
+
+
+def test_no_folder_is_left_where_none_is_wanted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+    result = call("check", "scale.irs", "--pass", BAD + "raises", "--no-crash-dir")
+    assert result.exit_code == 1
+    assert "no idea about" in result.output
+    assert not list(folder.glob("irkit-crash-*"))
+
+
+def test_bisect_in_another_process_finds_the_same_rewrite(folder: Path) -> None:
+    given = ("bisect", "scale.irs", "--pass", "2:shorten_in_a_test:shorten")
+    assert call(*given, "--isolate").output == call(*given).output
+
+
+def test_a_pass_that_fails_while_a_model_is_checked_leaves_a_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+    inputs = [onnx.helper.make_tensor_value_info("x", 1, [4])]
+    outputs = [onnx.helper.make_tensor_value_info("y", 1, [4])]
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Relu", ["x"], ["y"])], "g", inputs, outputs
+    )
+    onnx.save(onnx.helper.make_model(graph), "relu.onnx")
+    result = call("check", "relu.onnx", "--pass", BAD + "segfaults", "--isolate")
+    assert isinstance(result.exception, PassFailed)
+    assert "crashed its process with SIGSEGV" in result.exception.message
+    assert len(list(folder.glob("irkit-crash-*"))) == 1

@@ -1,0 +1,20 @@
+"""The verb teeth."""
+
+import pytest
+from click.testing import CliRunner
+
+from irkit.cli.mutate import mutate
+
+
+def test_the_verb_says_what_found_a_bug_and_which_pass_was_named() -> None:
+    result = CliRunner().invoke(mutate, ["--only", "a lost predicate"])
+    assert result.exit_code == 0
+    assert "lower-blocks" in result.output
+    assert "planted: 1 of 1 found, 1 with the right pass named" in result.output
+
+
+@pytest.mark.parametrize("words", [["--only", "no such bug"], ["--jobs", "0"]])
+def test_a_mistake_is_said_and_nothing_is_planted(words: list[str]) -> None:
+    result = CliRunner().invoke(mutate, words)
+    assert result.exit_code == 2
+    assert "Error" in result.output

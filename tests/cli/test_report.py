@@ -1,0 +1,14 @@
+"""A report is one file that shows everything without a server; and what CI reads."""
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from irkit.cli.verbs import irkit
+from tests.inspector_web.pages import matmul_trace
+
+
+def test_nothing_to_write_is_a_mistake(tmp_path: Path) -> None:
+    done = CliRunner().invoke(irkit, ["report", matmul_trace(tmp_path)])
+    assert done.exit_code == 2
+    assert "--junit" in done.output

@@ -1,0 +1,5 @@
+""""""
+
+from irkit.ir import I64, Const
+
+ONE = Const(1, I64)

@@ -1,0 +1,196 @@
+"""The guilty pass, and the guilty rewrite inside it."""
+
+import time
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irkit.core import IRModule, rewrite
+from irkit.debug import Culprit, bisect
+from irkit.graph import Builder, GraphFunc, Op
+from irkit.ir import Add, Const, For, Let, PrimFunc, Sub, Var, parse
+from irkit.phases import DEFAULT, GRAPH
+from irkit.transform import AnyPass, define_pass
+from tests.passes.loop.kernels import kernel
+
+SUMS = """
+def sums(A: f32[8], C: f32[8], D: f32[8]):
+    for i in serial(0, 8):
+        C[i] = A[i] + f32(1.0)
+    for i in serial(0, 8):
+        D[i] = A[i] + f32(2.0)
+    for i in serial(0, 8):
+        C[i] = C[i] + D[i]
+"""
+
+
+@define_pass
+def subtract_two(func: PrimFunc) -> PrimFunc:
+    """Rewrite every sum; wrong where 2 is added."""
+
+    def turn(node: Add) -> Add | Sub | None:
+        if isinstance(node.b, Const) and node.b.value == 2.0:
+            return Sub(node.a, node.b, node.dtype)
+        return Add(node.b, node.a, node.dtype) if node.dtype.is_float else None
+
+    return rewrite(func, turn, on=Add)
+
+
+@define_pass
+def rename_in_two_steps(func: PrimFunc) -> PrimFunc:
+    """Replace a variable first where it is bound, then where it is used: halves do not verify."""
+    new = Var("u")
+
+    def bind(let: Let) -> Let:
+        return let.replace(var=new, value=let.value + 1)
+
+    def use(var: Var) -> Var | None:
+        return new if var.name == "t" else None
+
+    return rewrite(rewrite(func, bind, on=Let), use, on=Var)
+
+
+def found(p: AnyPass, func: PrimFunc, **how: Any) -> Culprit:
+    culprit = bisect(DEFAULT.insert(p, phase=0), func, **how)
+    assert culprit is not None
+    return culprit
+
+
+def test_the_phases_as_they_are_have_no_culprit() -> None:
+    assert all(bisect(DEFAULT, kernel(name)) is None for name in ("MATMUL", "SOFTMAX"))
+
+
+def test_one_rewrite_of_three_is_named_with_what_it_does_and_where_its_rule_is() -> None:
+    culprit = found(subtract_two, parse(SUMS.strip()))
+    assert culprit.verdict.name == "subtract-two"
+    assert culprit.of == 3
+    (rewrite_,) = culprit.rewrites
+    assert rewrite_.number == 1
+    assert isinstance(rewrite_.after, Sub)
+    assert rewrite_.rule == "subtract_two.<locals>.turn"
+    assert rewrite_.span is not None
+    assert rewrite_.span.file == __file__
+    with open(__file__, encoding="utf-8") as source:
+        assert "def turn(" in source.readlines()[rewrite_.span.line - 1]
+    changed = [line for line in culprit.diff() if line[0] in "+-"][2:]
+    assert changed == [
+        "-        D[i_1] = A[i_1] + f32(2.0)",
+        "+        D[i_1] = A[i_1] - f32(2.0)",
+    ]
+    assert "rewrite 2 of 3" in str(culprit)
+
+
+def test_rewrites_that_only_verify_together_are_one_group() -> None:
+    func = parse("def f(A: f32[9], C: f32[8]):\n    t: i64 = 3\n    C[t] = A[t]\n    C[0] = A[t]\n")
+    culprit = found(rename_in_two_steps, func)
+    assert len(culprit.rewrites) > 1
+    assert culprit.good is not None
+    assert culprit.rewrites[0].number == 0
+
+
+def test_a_pass_without_rewrites_is_named_as_a_whole() -> None:
+    @define_pass
+    def first_loop_only(func: PrimFunc) -> PrimFunc:
+        """Throw most of the body away."""
+        return func.replace(body=func.body.stmts[0])
+
+    culprit = found(first_loop_only, parse(SUMS.strip()))
+    assert culprit.verdict.name == "first-loop-only"
+    assert culprit.rewrites == ()
+    assert "reports no rewrites" in str(culprit)
+
+
+def test_a_rewrite_that_does_not_verify_is_found_too() -> None:
+    @define_pass
+    def forget(func: PrimFunc) -> PrimFunc:
+        """Use a variable of its own in the second loop."""
+        loops = list[For]()
+
+        def rule(loop: For) -> For:
+            loops.append(loop)
+            return loop.replace(var=Var("j")) if len(loops) == 2 else loop.replace(end=loop.end + 0)
+
+        return rewrite(func, rule, on=For)
+
+    culprit = found(forget, parse(SUMS.strip()))
+    assert culprit.verdict.status == "failed"
+    assert [each.number for each in culprit.rewrites] == [1]
+
+
+def test_a_pass_that_raises_is_found_with_the_rewrites_before() -> None:
+    @define_pass
+    def fail(func: PrimFunc) -> PrimFunc:
+        """Raise."""
+        raise RuntimeError("cannot")
+
+    culprit = found(fail, kernel("MATMUL"))
+    assert culprit.verdict.name == "fail"
+    assert "RuntimeError: cannot" in str(culprit)
+
+
+def test_a_pass_that_ends_the_process_is_found_and_does_not() -> None:
+    @define_pass
+    def leave(func: PrimFunc) -> PrimFunc:
+        """End the process."""
+        raise SystemExit(0)
+
+    assert found(leave, kernel("MATMUL")).verdict.name == "leave"
+
+
+def test_of_a_module_the_function_is_named() -> None:
+    module = IRModule({"matmul": kernel("MATMUL"), "sums": parse(SUMS.strip())})
+    culprit = bisect(DEFAULT.insert(subtract_two, phase=0), module)
+    assert culprit is not None
+    assert culprit.verdict.function == "sums"
+
+
+def test_inputs_may_be_given() -> None:
+    ones = {"A": np.ones(8, np.float32)}
+    assert found(subtract_two, parse(SUMS.strip()), inputs=ones).verdict.inputs == "given"
+
+
+@pytest.mark.parametrize("name", ["MATMUL", "TILED_MATMUL", "SOFTMAX"])
+def test_a_miscompiled_kernel_is_bisected_in_two_seconds(name: str) -> None:
+    @define_pass
+    def shorten(func: PrimFunc) -> PrimFunc:
+        """Drop the last iteration of every loop."""
+        return rewrite(func, lambda loop: loop.replace(end=loop.end - 1), on=For)
+
+    started = time.perf_counter()
+    culprit = bisect(DEFAULT.insert(shorten, phase=2), kernel(name))
+    assert time.perf_counter() - started < 2
+    assert culprit is not None
+    assert len(culprit.rewrites) == 1
+
+
+def test_a_rule_that_reports_itself_is_found_by_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectorize = import_module("irkit.passes.loop.loops.vectorize_loops")
+    monkeypatch.setattr(vectorize, "lane_conflict", lambda *_: None)
+    culprit = bisect(DEFAULT, kernel("SHIFTED"))
+    assert culprit is not None
+    assert culprit.verdict.name == "vectorize-loops"
+    assert culprit.rewrites[0].span is not None
+    assert culprit.rewrites[0].span.file.endswith("vectorize_loops.py")
+
+
+def test_the_guilty_rewrite_of_a_graph_pass_is_named() -> None:
+    @define_pass
+    def forget_relu(func: GraphFunc) -> GraphFunc:
+        """Turn every relu and tanh into abs."""
+
+        def rule(op: Op) -> Op | None:
+            return op.replace(name="abs") if op.name in ("relu", "abs") else None
+
+        return rewrite(func, rule, on=Op)
+
+    b = Builder("main")
+    x = b.param("x", (4,))
+    func = b.finish(b.op("relu", b.op("abs", x)), b.op("relu", x))
+    culprit = bisect(GRAPH.insert(forget_relu, phase=0), IRModule({"main": func}))
+    assert culprit is not None
+    assert culprit.verdict.name == "forget-relu"
+    assert culprit.verdict.buffer == "output 1"
+    assert len(culprit.rewrites) == 1
+    assert culprit.rewrites[0].before.name == "relu"

@@ -1,0 +1,162 @@
+"""Passes run in a child process as they do here, and what goes wrong there stays there."""
+
+import threading
+import time
+
+import msgspec
+import pytest
+
+from irkit.core import Level
+from irkit.debug import Isolation, time_limit
+from irkit.ir import LOOP_LEVEL, PrimFunc, parse
+from irkit.phases import DEFAULT, lower
+from irkit.transform import PassFailed, Phase, Pipeline, define_pass
+from tests.debug import bad_passes as bad
+from tests.passes.loop.kernels import kernel
+
+KERNEL = """\
+def f(A: f32[8], C: f32[8]):
+    for i in serial(0, 8):
+        C[i] = A[i] + f32(1.0)
+"""
+
+
+def pipeline(*passes: object, level: Level = LOOP_LEVEL) -> Pipeline:
+    return Pipeline(level, (Phase(0, "all", passes),))  # type: ignore[arg-type]
+
+
+def test_a_lowering_in_another_process_is_the_same_lowering() -> None:
+    with Isolation(seconds=30, strict=True) as isolation:
+        for name in ("TILED_MATMUL", "SOFTMAX"):
+            func = kernel(name)
+            here = list(DEFAULT.steps(func, keep_applications=True))
+            there = list(DEFAULT.steps(func, keep_applications=True, apply=isolation.apply))
+            for one, two in zip(here, there, strict=True):
+                assert LOOP_LEVEL.same(one.after, two.after)
+                assert (one.changed, one.applications) == (two.changed, two.applications)
+                assert [each.rule for each in one.kept] == [each.rule for each in two.kept]
+                assert [each.text for each in one.remarks] == [each.text for each in two.remarks]
+                assert one.after.script() == two.after.script()
+
+
+def test_what_a_pass_left_alone_is_the_very_object_that_was_sent() -> None:
+    func = parse(KERNEL)
+    with Isolation(strict=True) as isolation:
+        steps = pipeline(bad.ends_loops_later, bad.ends_loops_later.using(more=1)).steps(
+            func, apply=isolation.apply, keep_applications=True
+        )
+        unchanged, changed = steps
+    assert unchanged.after is func
+    assert unchanged.remarks[0].node is func.body
+    after = changed.after
+    assert isinstance(after, PrimFunc)
+    assert after is not func
+    assert after.params[0] is func.params[0]
+    assert after.body.span is func.body.span  # type: ignore[attr-defined]
+    assert func.body.span is not None  # type: ignore[attr-defined]
+    assert after.body.var is func.body.var  # type: ignore[attr-defined]
+    assert after.body.body is func.body.body  # type: ignore[attr-defined]
+    assert changed.kept[0].before is func.body
+    assert changed.kept[0].after is after.body
+
+
+def test_rewrites_that_are_switched_off_stay_off_there() -> None:
+    func = parse(KERNEL)
+    with Isolation(strict=True) as isolation:
+        (step,) = pipeline(bad.ends_loops_later.using(more=1)).steps(
+            func, apply=isolation.apply, disabled={0: frozenset({0})}
+        )
+    assert step.after is func
+    assert step.applications == 1
+
+
+def test_the_process_is_used_again_and_begun_anew_after_a_crash() -> None:
+    func = parse(KERNEL)
+    with Isolation(seconds=20) as isolation:
+        assert pipeline(bad.ends_loops_later).run(func, apply=isolation.apply) is func
+        for p in (bad.aborts, bad.raises):
+            with pytest.raises(PassFailed):
+                pipeline(p).run(func, apply=isolation.apply)
+        after = pipeline(bad.ends_loops_later.using(more=1)).run(func, apply=isolation.apply)
+        assert "serial(0, 9)" in after.script()
+        assert isolation.starts == 2
+
+
+def test_a_process_that_was_interrupted_is_not_used_again() -> None:
+    with Isolation(seconds=0.3) as isolation:
+        with pytest.raises(PassFailed, match="did not end"):
+            pipeline(bad.loops).run(parse(KERNEL), apply=isolation.apply)
+        pipeline(bad.ends_loops_later).run(parse(KERNEL), apply=isolation.apply)
+        assert isolation.starts == 2
+
+
+def test_what_a_pass_prints_does_not_get_among_the_answers(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    func = parse(KERNEL)
+    with Isolation(strict=True) as isolation:
+        assert pipeline(bad.prints).run(func, apply=isolation.apply) is func
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "and from below" in err
+
+
+def test_a_closure_runs_here_under_the_time_limit_unless_that_is_refused() -> None:
+    @define_pass
+    def endless(func: PrimFunc) -> PrimFunc:
+        """Hang."""
+        while True:
+            pass
+
+    with Isolation(seconds=0.2) as isolation:
+        with pytest.raises(PassFailed) as caught:
+            pipeline(endless).run(parse(KERNEL), apply=isolation.apply)
+        assert caught.value.kind == "timeout"
+        assert "defined inside a function" in isolation.refused["endless"]
+    with (
+        Isolation(strict=True) as isolation,
+        pytest.raises(PassFailed, match="defined inside a function"),
+    ):
+        pipeline(endless).run(parse(KERNEL), apply=isolation.apply)
+
+
+def test_a_level_that_other_processes_do_not_know_stays_here() -> None:
+    level = msgspec.structs.replace(LOOP_LEVEL, name="loop", nodes=(*LOOP_LEVEL.nodes, Level))
+    with Isolation() as isolation:
+        assert pipeline(bad.ends_loops_later, level=level).run(parse(KERNEL), apply=isolation.apply)
+        assert "level 'loop' cannot be sent" in isolation.refused["ends-loops-later"]
+
+
+def test_a_time_limit_leaves_no_alarm_behind_and_keeps_the_one_there_was() -> None:
+    func = parse(KERNEL)
+    assert lower(func, apply=time_limit(5)).name == "f"
+    time.sleep(0.01)
+
+
+def test_only_the_main_thread_can_limit_time_in_this_process() -> None:
+    found: list[str] = []
+
+    def run() -> None:
+        try:
+            lower(parse(KERNEL), apply=time_limit(5))
+        except PassFailed as error:
+            found.append(error.what)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert "only the main thread" in found[0]
+
+
+def test_a_pass_of_the_main_script_is_refused_with_the_reason() -> None:
+    made = define_pass(_local)
+    with Isolation(strict=True) as isolation, pytest.raises(PassFailed, match="main script"):
+        pipeline(made).run(parse(KERNEL), apply=isolation.apply)
+
+
+def _local(func: PrimFunc) -> PrimFunc:
+    """Do nothing."""
+    return func
+
+
+_local.__module__ = "__main__"

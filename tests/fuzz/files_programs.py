@@ -1,0 +1,8 @@
+"""Files that are damaged: refused in words, or what they say; anything else is a finding."""
+
+from irkit.fuzz.generators import Sample
+from irkit.phases import GRAPH
+
+
+def damaged(ir: str | bytes) -> Sample:
+    return Sample("text" if isinstance(ir, str) else "onnx", ir, GRAPH, damaged=True)

@@ -1,0 +1,21 @@
+"""Random functions: valid, the same after a trip through text, and free of undefined behaviour."""
+
+from irkit.fuzz.generators.programs.lanes import in_lanes
+from irkit.ir import parse, script
+
+
+def test_only_short_loops_over_elements_run_in_lanes() -> None:
+    func = parse("""
+def f(A: f32[2, 4, 64], C: f32[2, 4]):
+    for i in serial(0, 2):
+        for k in serial(0, 64):
+            for j in serial(0, 4):
+                with block("C"):
+                    vi = axis.spatial(2, i)
+                    vj = axis.spatial(4, j)
+                    vk = axis.reduce(64, k)
+                    C[vi, vj] = C[vi, vj] + A[vi, vj, vk]
+""")
+    assert script(in_lanes(func)) == script(func).replace("j in serial", "j in vectorized")
+    inner = parse(script(func).replace("reduce(64, k)", "reduce(64, k + j * 0)"))
+    assert in_lanes(inner) is inner

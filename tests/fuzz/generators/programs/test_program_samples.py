@@ -1,0 +1,62 @@
+"""Samples are the same for the same choices, and what NumPy expects is what is interpreted."""
+
+import numpy as np
+import pytest
+
+from irkit import te
+from irkit.core import rewrite
+from irkit.fuzz.generators.draw_sample import draw_sample
+from irkit.fuzz.generators.programs.program_samples import draw_stages
+from irkit.fuzz.generators.stages.theme import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Theme
+from irkit.fuzz.picks import picks_of
+from irkit.ir import Add, Expr, PrimFunc, Sub, script, verify
+from tests.fuzz.generators.programs.sample_programs import COUNT, _wrong
+
+
+@pytest.mark.parametrize(
+    "theme", [WHOLE, INTEGERS, FRACTIONS, SPECIAL], ids=lambda each: each.numbers
+)
+def test_what_numpy_expects_of_a_program_is_what_is_interpreted(theme: Theme) -> None:
+    for number in range(COUNT):
+        sample = draw_stages(picks_of(number), theme)
+        assert isinstance(sample.ir, PrimFunc)
+        assert _wrong(sample, sample.ir) == "", number
+
+
+def test_a_sum_that_became_a_difference_is_found() -> None:
+    def wrong(node: Add) -> Expr | None:
+        return Sub(node.a, node.b, node.dtype) if node.dtype.is_float else None
+
+    changed = found = 0
+    for number in range(COUNT):
+        sample = draw_stages(picks_of(number), FRACTIONS)
+        assert isinstance(sample.ir, PrimFunc)
+        func = rewrite(sample.ir, wrong, on=Add)
+        changed += func is not sample.ir
+        found += bool(_wrong(sample, func))
+    assert changed > COUNT // 4
+    assert found > 0.7 * changed  # Some add up nothing, or what a later stage leaves aside.
+
+
+def test_programs_and_loops_are_valid() -> None:
+    for number in range(COUNT):
+        sample = draw_sample("programs", picks_of(number))
+        assert isinstance(sample.ir, PrimFunc)
+        assert verify(sample.ir) == []
+        assert _wrong(sample, sample.ir) == "", number
+
+
+def test_a_number_draws_the_same_sample_twice() -> None:
+    first, again = (draw_sample("programs", picks_of(7)) for _ in range(2))
+    assert isinstance(first.ir, PrimFunc)
+    assert isinstance(again.ir, PrimFunc)
+    assert script(first.ir) == script(again.ir)
+    assert first.features == again.features
+
+
+def test_integers_of_64_bits_are_shifted_as_integers() -> None:
+    a = te.placeholder((2,), "u64", name="A")
+    shifted = te.compute((2,), lambda i: te.const(2**64 - 3, "u64") >> a[i])
+    assert isinstance(shifted, te.Tensor)
+    [found] = te.evaluate([shifted], {a: np.array([8, 70], np.uint64)})
+    assert found.tolist() == [2**56 - 1, 0]

@@ -1,0 +1,10 @@
+"""Random schedules of random programs: each primitive is refused or keeps the meaning, bit."""
+
+from hypothesis import HealthCheck, settings
+
+FEW = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)

@@ -1,0 +1,9 @@
+"""Random schedules of random programs: each primitive is refused or keeps the meaning, bit."""
+
+from irkit.fuzz.generators.schedules import DRAWERS, WITHOUT
+from irkit.schedule import PRIMITIVES
+
+
+def test_every_primitive_is_drawn_or_has_a_reason_not_to_be() -> None:
+    assert set(DRAWERS) | set(WITHOUT) == set(PRIMITIVES)
+    assert not set(DRAWERS) & set(WITHOUT)

@@ -1,0 +1,82 @@
+"""Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
+
+from collections import Counter
+
+import pytest
+
+from irkit.core import ScheduleError
+from irkit.debug.check.difference import compare
+from irkit.debug.check.schedule_steps import scheduled_steps
+from irkit.fuzz.generators import Kind, Sample, choices_of_schedules
+from irkit.fuzz.generators.draw_sample import Unusable, draw_sample
+from irkit.fuzz.generators.schedules import WrongSchedule
+from irkit.fuzz.judge import judge, primitive_in
+from irkit.fuzz.picks import beginning_with, picks_of
+from irkit.fuzz.seed_corpus.schedules import SCHEDULES
+from irkit.ir import PrimFunc
+from irkit.ir import interpret as run_loops
+
+
+def _drawn(kind: Kind, count: int) -> list[Sample]:
+    """Draw samples, of which hardly any may be unusable."""
+    found: list[Sample] = []
+    for number in range(count):
+        try:
+            found.append(draw_sample(kind, picks_of(number)))
+        except Unusable:
+            continue
+    assert len(found) >= 0.97 * count
+    return found
+
+
+def _loops_differ(sample: Sample, func: PrimFunc) -> str:
+    assert isinstance(sample.ir, PrimFunc)
+    for inputs, told, allowed in zip(sample.inputs, sample.expected, sample.allowed, strict=True):
+        args, own = inputs.copied(), inputs.copied()
+        run_loops(func, *args)
+        run_loops(sample.ir, *own)
+        expected = told or tuple(own[place] for place in sample.outputs)
+        for place, wanted, limit in zip(sample.outputs, expected, allowed, strict=True):
+            apart = compare(wanted, args[place], limit, zeros_have_signs=False)
+            if apart.at is not None:
+                return str(apart)
+    return ""
+
+
+@pytest.mark.parametrize("kind", ["schedules", "pipelines"])
+def test_what_is_scheduled_and_lowered_means_the_same(kind: Kind) -> None:
+    for number, sample in enumerate(_drawn(kind, 40)):
+        assert isinstance(sample.ir, PrimFunc)
+        steps = list(scheduled_steps(sample.ir, sample.schedule, sample.pipeline))
+        last = steps[-1].after if steps else sample.ir
+        assert isinstance(last, PrimFunc)
+        assert _loops_differ(sample, last) == "", number
+
+
+def test_schedules_hold_what_was_accepted_between_what_was_refused() -> None:
+    features = Counter(name for sample in _drawn("schedules", 60) for name in sample.features)
+    names = {name.split(":")[0] for name in features}
+    assert {"primitive", "refused"} <= names
+
+
+def _written(name: str) -> Sample:
+    """Draw the whole of a schedule that was written."""
+    lead = choices_of_schedules()[list(SCHEDULES).index(name)]
+    return draw_sample("schedules", beginning_with(lead, picks_of(0)))
+
+
+def test_schedules_that_were_written_are_drawn_and_judged() -> None:
+    for name in SCHEDULES:
+        sample = _written(name)
+        assert len(sample.schedule.as_python().splitlines()) >= len(SCHEDULES[name][1])
+        assert judge(sample, native=False).status == "ok"
+
+
+def test_a_primitive_that_refuses_what_is_legal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(func: PrimFunc, *rest: object) -> PrimFunc:
+        raise ScheduleError(f"{func.name} may not be moved {rest}")
+
+    monkeypatch.setattr("irkit.schedule.methods.blocks.compute_at", refuses)
+    with pytest.raises(WrongSchedule, match="compute_at: it is legal, and failed") as found:
+        _written("MOVE")
+    assert primitive_in(found.value) == "sch.compute_at"

@@ -1,0 +1,37 @@
+"""Drawn programs that call operators of topi, or are scheduled stage by stage."""
+
+import pytest
+
+from irkit.core import ScheduleError
+from irkit.fuzz import judge, picks_of
+from irkit.fuzz.generators import Unusable
+from irkit.fuzz.generators.schedules import stage_schedules
+from irkit.fuzz.generators.schedules.stage_schedules import Staged, draw_staged
+
+
+def test_what_is_scheduled_stage_by_stage_is_right() -> None:
+    tried = 0
+    for number in range(60):
+        try:
+            sample = draw_staged(picks_of(number))
+        except Unusable:
+            continue
+        found = judge(sample, native=False)
+        assert found.ok, found.message
+        tried += 1
+    assert tried > 40
+
+
+def test_a_directive_that_is_refused_and_changes_something_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def half_done(s: Staged) -> None:
+        stage = s.stage()
+        stage.split(s.loop(stage), 1)
+        raise ScheduleError("no")
+
+    monkeypatch.setattr(
+        stage_schedules, "DIRECTIVES", dict.fromkeys(stage_schedules.DIRECTIVES, half_done)
+    )
+    with pytest.raises(AssertionError, match="refused and changed something"):
+        draw_staged(picks_of(2))

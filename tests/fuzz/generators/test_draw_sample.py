@@ -1,0 +1,42 @@
+"""Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
+
+import pytest
+
+from irkit.core import IRKitError
+from irkit.fuzz.generators import Kind, choices_of_functions, choices_of_schedules
+from irkit.fuzz.generators.draw_sample import KINDS, draw_sample, seed_choices
+from irkit.fuzz.generators.programs.seed_functions import seed_functions
+from irkit.fuzz.picks import beginning_with, picks_of
+from irkit.ir import PrimFunc
+
+
+def test_each_function_that_was_written_can_be_led_to() -> None:
+    for lead, fixed in zip(choices_of_functions(), seed_functions(), strict=True):
+        drawn = draw_sample("programs", beginning_with(lead, picks_of(0))).ir
+        assert isinstance(drawn, PrimFunc)
+        assert [param.name for param in drawn.params] == [p.name for p in fixed.func.params]
+        assert drawn.name == fixed.func.name
+
+
+@pytest.mark.parametrize("kinds", [KINDS, ("programs",), ("graphs", "schedules", "programs")])
+def test_a_campaign_is_led_to_all_that_was_written(kinds: tuple[Kind, ...]) -> None:
+    turns: list[Kind] = [kinds[number % len(kinds)] for number in range(700 * len(kinds))]
+    led_to = {(drawn, seed_choices(drawn, 3, number)) for number, drawn in enumerate(turns)}
+    for kind, leads in (
+        ("programs", choices_of_functions()),
+        ("schedules", choices_of_schedules()),
+    ):
+        if kind in kinds:
+            assert {lead for drawn, lead in led_to if drawn == kind and lead} == set(leads)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_number_draws_the_same(kind: Kind) -> None:
+    for number in range(3):
+        try:
+            first, again = (draw_sample(kind, picks_of(number)) for _ in range(2))
+        except IRKitError:
+            continue
+        assert first.features == again.features
+        assert str(first.pipeline) == str(again.pipeline)
+        assert first.schedule == again.schedule

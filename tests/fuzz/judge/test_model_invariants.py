@@ -1,0 +1,35 @@
+"""Give back another object that is the same."""
+
+import pytest
+
+from irkit.fuzz.generators import Kind, Sample
+from irkit.fuzz.generators.draw_sample import draw_sample
+from irkit.fuzz.judge import judge
+from irkit.fuzz.picks import picks_of
+from irkit.graph import Body, GraphFunc
+from irkit.graph import parse as parse_graph
+from irkit.phases import GRAPH
+from irkit.transform import define_pass
+from tests.fuzz.judge.judge_programs import GRAPH_TEXT
+
+
+@pytest.mark.parametrize("name", ["print and parse", "passes keep their word", "lowers alike"])
+@pytest.mark.parametrize("kind", ["graphs", "onnx"])
+def test_models_keep_promises_too(kind: Kind, name: str) -> None:
+    sample = draw_sample(kind, picks_of(1))
+    found = judge(sample, promises=[name], native=False)
+    assert found.ok, found.message
+    assert found.checks == (name,)
+
+
+@define_pass()
+def copy_graph(func: GraphFunc) -> GraphFunc:
+    """Give back another object that is the same."""
+    return func.replace(body=Body(func.body.bindings, func.body.result))
+
+
+def test_a_pass_over_graphs_that_changes_nothing_and_says_it_did_is_named() -> None:
+    graph = parse_graph(GRAPH_TEXT)
+    sample = Sample("graphs", graph, GRAPH.with_passes([(0, copy_graph)]))
+    found = judge(sample, promises=["passes keep their word"], native=False, about="copy-graph")
+    assert (found.status, found.named) == ("broken", "copy-graph")

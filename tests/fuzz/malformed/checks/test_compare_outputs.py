@@ -1,0 +1,15 @@
+"""Files that are damaged: refused in words, or what they say; anything else is a finding."""
+
+import os
+
+import pytest
+
+from irkit.fuzz.judge import judge
+from irkit.fuzz.malformed import onnx_seeds
+from irkit.fuzz.malformed.checks import compare_outputs
+from tests.fuzz.files_programs import damaged
+
+
+def test_a_reference_that_crashes_says_nothing_of_irkit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare_outputs, "compare", lambda *ignored: os._exit(3))
+    assert judge(damaged(onnx_seeds()[0])).fate == "not compared"

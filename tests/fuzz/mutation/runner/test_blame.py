@@ -1,0 +1,83 @@
+"""Who may be named for a change follows from who uses the line."""
+
+import msgspec
+import pytest
+
+from irkit.fuzz.mutation.fork_server import source_of
+from irkit.fuzz.mutation.runner import FuzzedChange, FuzzResult
+from irkit.fuzz.mutation.runner.blame import blamed_at
+from irkit.fuzz.mutation.seeded_bugs import CATALOGUE, FUZZED_ONLY, SeededBug
+from irkit.passes import BUILTIN
+
+TIERS = {"draw", "interpreter", "lower", "lowered", "O0", "O3", "promises"}
+
+
+def users_of(bug: SeededBug) -> frozenset[str]:
+    return blamed_at(bug.module, bug.line_in(source_of(bug.module)))
+
+
+def bug(name: str) -> SeededBug:
+    return next(each for each in (*CATALOGUE, *FUZZED_ONLY) if each.name == name)
+
+
+def is_right(name: str, named: str, tier: str = "lowered") -> bool:
+    return FuzzedChange(bug(name), FuzzResult("mismatch", named=named, tier=tier)).right
+
+
+def test_every_planted_bug_has_users_among_those_that_the_catalogue_accepts() -> None:
+    for each in (*CATALOGUE, *FUZZED_ONLY):
+        if set(each.guilty) <= TIERS:
+            continue  # Any part of irkit may be what a tier runs.
+        known = {name.removeprefix("sch.").replace("_", "-") for name in users_of(each)}
+        assert known & set(each.guilty), each.name
+
+
+def test_a_line_of_a_pass_itself_is_used_by_that_pass_alone() -> None:
+    for p in BUILTIN:
+        function = p.function
+        line = function.__code__.co_firstlineno
+        assert blamed_at(function.__module__, line) == {p.name}
+
+
+@pytest.mark.parametrize(
+    ("name", "named", "wrong"),
+    [
+        ("a lost last copy", {"unroll-loops"}, {"simplify", "vectorize-loops", "sch.split", ""}),
+        (
+            "a part that is not copied back",
+            {"sch.stage_mem", "sch.write_at", "sch.cache_inplace"},
+            {"sch.split", "sch.compute_at", "sch.cache_write", "lower-to-loops"},
+        ),
+        (
+            "an initialisation after the reduction",
+            {"sch.decompose_reduction", "lower-to-loops"},
+            {"sch.rfactor", "simplify", "lower-init-blocks"},
+        ),
+        (
+            "a rest that may be negative",
+            {"simplify", "sch.split", "lower-to-loops"},
+            {"unroll-loops", "lower-blocks", "plan-memory", "fuse-ops"},
+        ),
+        ("a slot smaller than its tensor", {"plan-memory"}, {"fuse-ops", "lower-to-loops"}),
+        ("lanes apart taken for neighbours", set[str](), {"simplify", "vectorize-loops"}),
+    ],
+)
+def test_users_are_accepted_and_others_are_not(name: str, named: set[str], wrong: set[str]) -> None:
+    assert all(is_right(name, each) for each in named)
+    assert not any(is_right(name, each) for each in wrong)
+
+
+def test_where_no_pass_is_named_the_tier_must_be_one_of_what_was_changed() -> None:
+    assert is_right("lanes apart taken for neighbours", "", "O3")
+    assert not is_right("lanes apart taken for neighbours", "", "interpreter")
+    assert is_right("bounds that are exchanged", "", "interpreter")
+    assert not is_right("bounds that are exchanged", "", "O0")
+    found = FuzzedChange(bug("a lost last copy"), FuzzResult(named="unroll-loops"))
+    assert not found.right, "nothing was found"
+
+
+def test_the_line_of_a_bug_is_the_first_that_it_changes() -> None:
+    made = SeededBug("one", "m:a", "    b = 1\n    c = 2\n", "    b = 1\n    c = 3\n", (), "")
+    assert made.line_in("a = 0\nif a:\n    b = 1\n    c = 2\n") == 4
+    longer = msgspec.structs.replace(made, replacement="    b = 1\n    c = 2\n    d = 3\n")
+    assert longer.line_in("a = 0\nif a:\n    b = 1\n    c = 2\n") == 5

@@ -1,0 +1,50 @@
+"""Find a change by a part of what it shows."""
+
+import pytest
+
+from irkit.fuzz.mutation.mutants.mutant import Mutant, mutants
+from irkit.fuzz.mutation.mutants.sites import sites
+from irkit.fuzz.mutation.runner import FuzzOrder, fuzz_changes, fuzz_score, fuzz_table
+from irkit.fuzz.mutation.trials.messages import Equivalence
+
+
+def mutant_of(module: str, text: str) -> Mutant:
+    """Find a change by a part of what it shows."""
+    found = [each for each in mutants(0, len(sites(module)), [module]) if text in each.what]
+    assert len(found) == 1, [each.what for each in found]
+    return found[0]
+
+
+def test_what_is_not_found_is_weighed() -> None:
+    wide = "loop.var.dtype != I64 or not bounds_fit  ->  True"
+    shown = "logical_or(logical_not(path.whole), holds)  ->"  # Of a pass that runs when asked for.
+    games = [
+        mutant_of("irkit.passes.loop.cleanup.narrow_indices", wide),
+        mutant_of("irkit.passes.loop.storage.instrument_bounds", shown),
+    ]
+    results = list(fuzz_changes(games, FuzzOrder(kinds=("programs",), count=12)))
+    assert not any(result.caught.found for result in results)
+    assert [result.caught.number for result in results] == [12, 12]
+    weighed = [result.weighed for result in results if result.weighed is not None]
+    assert [each.status for each in weighed] == ["means the same", "never reached"]
+    assert [each.of for each in weighed] == [12, 12]
+    assert fuzz_table(results).row_count == 2
+    score = fuzz_score(results)
+    assert "1 lower programs differently and mean the same, 1 are never reached" in score
+
+
+@pytest.mark.parametrize(
+    ("weighed", "status", "text"),
+    [
+        (Equivalence(), "never reached", "not weighed"),
+        (Equivalence(9, 2), "means the same", "2 of 9 lowered differently, and mean the same"),
+        (Equivalence(9, 0), "never reached", "none of 9 lowered differently; never reached"),
+        (
+            Equivalence(9, 0, 5, 3),
+            "changes nothing",
+            "none of 9 lowered differently; reached 5 times, with another value 3 times",
+        ),
+    ],
+)
+def test_what_is_to_be_thought_is_said(weighed: Equivalence, status: str, text: str) -> None:
+    assert (weighed.status, str(weighed)) == (status, text)

@@ -1,0 +1,30 @@
+"""What no case shows is weighed: does the change do anything, and is the place reached at all?"""
+
+from irkit.fuzz.mutation.mutants.families import FAMILIES
+from irkit.fuzz.mutation.mutants.mutant import mutants_by_turns
+from irkit.fuzz.mutation.mutants.sites import sites
+
+FAMILIES_OF_THE_ISSUE = {
+    "flatten",
+    "vectorize",
+    "unroll",
+    "simplify",
+    "bounds",
+    "thread binding",
+    "storage reuse",
+    "fusion",
+    "ONNX conversion",
+    "code generation",
+}
+
+
+def test_each_kind_of_work_is_changed_as_often_as_another() -> None:
+    assert set(FAMILIES) > FAMILIES_OF_THE_ISSUE
+    families = list(FAMILIES.values())
+    assert all(sum(map(len, map(sites, modules))) > 100 for modules in families)
+    everything = [module for modules in families for module in modules]
+    assert len(set(everything)) == len(everything)
+    made = list(mutants_by_turns(1, 3 * len(families), families))
+    assert made == list(mutants_by_turns(1, 3 * len(families), families))
+    for modules in families:
+        assert sum(mutant.module in modules for mutant in made) == 3

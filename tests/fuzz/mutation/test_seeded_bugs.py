@@ -1,0 +1,129 @@
+"""Prepare one nursery for all: it takes longer than trying a bug."""
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from irkit.core import IRKitError
+from irkit.fuzz.mutation.fork_server import ForkServer, TrialOrder, source_of
+from irkit.fuzz.mutation.runner.check_score import seeded_bug_results, seeded_bug_score
+from irkit.fuzz.mutation.runner.seeded_bug_runs import order_for, try_seeded_bugs
+from irkit.fuzz.mutation.seeded_bugs import CATALOGUE, FUZZED_ONLY, MISBEHAVIOUR
+from irkit.fuzz.mutation.trials.check_programs import try_programs
+from irkit.fuzz.mutation.trials.programs import fixed_programs
+
+# One of each family, and each way in which a bug is found.
+FEW = (
+    "a lost predicate",
+    "swapped strides",
+    "a variable bound twice",
+    "a lost tail",
+    "a barrier left out",
+    "one place for what every thread keeps",
+    "a sum of ranges without its upper end",
+    "a split without its guard",
+    "batch norm folded without its mean",
+    "memory reused while it is still live",
+    "a lie about having changed something",
+    "an exception",
+    "a parameter dropped",
+    "a crash in native code",
+)
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[ForkServer]:
+    """Prepare one nursery for all: it takes longer than trying a bug."""
+    with ForkServer(0, 0) as made:
+        yield made
+
+
+def test_every_anchor_of_the_catalogue_is_in_the_source_once() -> None:
+    for bug in (*CATALOGUE, *FUZZED_ONLY):
+        assert order_for(bug).source != source_of(bug.module)
+
+
+def test_the_catalogue_has_no_two_bugs_of_one_name_and_only_known_programs() -> None:
+    names = [bug.name for bug in (*CATALOGUE, *FUZZED_ONLY)]
+    assert len(set(names)) == len(names)
+    assert len(CATALOGUE) >= 40
+    assert len(FUZZED_ONLY) >= 90
+    assert not any(bug.case for bug in FUZZED_ONLY)
+    assert {bug.case for bug in CATALOGUE} <= {case.name for case in fixed_programs()}
+
+
+def test_a_stale_anchor_is_an_error_that_names_the_bug() -> None:
+    bug = CATALOGUE[0]
+    stale = msgspec.structs.replace(bug, anchor="no such text")
+    with pytest.raises(IRKitError, match=f"planted bug '{stale.name}': its anchor occurs 0"):
+        order_for(stale)
+    for name in ("no_such_definition", "inject_double_buffers"):
+        moved = msgspec.structs.replace(stale, target=f"{stale.module}:{name}", anchor=bug.anchor)
+        with pytest.raises(IRKitError, match=f"its anchor is not in {moved.target}"):
+            order_for(moved)
+
+
+def test_planted_bugs_of_every_kind_are_found_and_the_right_pass_is_named(
+    nursery: ForkServer,
+) -> None:
+    bugs = [bug for bug in CATALOGUE if bug.name in FEW]
+    results = list(try_seeded_bugs(nursery, bugs))
+    wrong = [f"{r.bug.name}: {r.finding}" for r in results if not r.right]
+    assert len(results) == len(FEW)
+    assert wrong == []
+    ways = {result.finding.by for result in results}
+    assert ways >= {"verifier", "verdict", "interpreter", "exception", "crash", "changed"}
+    assert seeded_bug_score(results) == "planted: 14 of 14 found, 14 with the right pass named"
+
+
+# The whole catalogue takes half a minute: `make test-long`.
+BISECTED = [bug for bug in CATALOGUE if ".loop." in bug.module and bug not in MISBEHAVIOUR][::4]
+
+
+def test_a_planted_bug_is_bisected_to_a_rewrite_in_its_pass(nursery: ForkServer) -> None:
+    results = list(try_seeded_bugs(nursery, BISECTED, bisected=True))
+    assert len(results) >= 20
+    assert len({name for bug in BISECTED for name in bug.guilty}) >= 12
+    divided = 0
+    for result in results:
+        found = result.finding.bisected
+        assert result.right, result
+        assert found is not None, result
+        assert found.named == result.finding.named, result
+        assert found.seconds < 2, result
+        assert bool(found.numbers) != bool(found.note) or "atomic" in found.note, result
+        assert all(0 <= number < found.of for number in found.numbers), result
+        divided += bool(found.numbers)
+    # The others break what their pass does besides its rewrites, or raise before they report any.
+    assert divided >= len(results) // 2
+
+
+def test_a_changed_module_leaves_this_process_and_the_files_alone(nursery: ForkServer) -> None:
+    bug = CATALOGUE[0]
+    before = source_of(bug.module)
+    assert nursery.try_out(order_for(bug)).found
+    # The next child starts from the passes as they are.
+    assert not nursery.try_out(TrialOrder(bug.module, before)).found
+    assert source_of(bug.module) == before
+    assert not try_programs(
+        [case for case in fixed_programs() if case.name == bug.case], {}, judge=False
+    ).found
+
+
+@pytest.mark.long
+def test_the_whole_catalogue_is_found_with_the_right_pass() -> None:
+    results = list(seeded_bug_results(CATALOGUE, jobs=2, bisected=True))
+    print(seeded_bug_score(results))  # noqa: T201 -- the figure is wanted
+    assert [f"{r.bug.name}: {r.finding}" for r in results if not r.right] == []
+    bisected = [(r, r.finding.bisected) for r in results if r.finding.bisected is not None]
+    # A bisection runs no plan of memory and no graph with its kernels; a copy is no fault to it.
+    blind = {"plan-memory", "lower-to-loops"}
+    lost = [
+        f"{result.bug.name}: {found}"
+        for result, found in bisected
+        if found.named != result.finding.named
+        and result.finding.named not in blind
+        and result.finding.by != "changed"
+    ]
+    assert lost == []

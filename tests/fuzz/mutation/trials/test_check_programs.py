@@ -1,0 +1,43 @@
+"""The checks find bugs planted into the passes, and name the pass."""
+
+import pytest
+
+from irkit.fuzz import KERNELS
+from irkit.fuzz.mutation.seeded_bugs import CATALOGUE
+from irkit.fuzz.mutation.trials.check_programs import prints_of, try_programs
+from irkit.fuzz.mutation.trials.programs import fixed_programs, steps_of
+from irkit.transform.run import apply_here
+
+
+def test_the_passes_as_they_are_have_no_fault() -> None:
+    cases = [case for case in fixed_programs() if case.name not in KERNELS]
+    found = try_programs(cases, {}, judge=False)
+    assert not found.found, found.message
+    assert len(found.differs) == len(cases)
+
+
+def test_a_lowering_that_is_as_before_needs_no_check() -> None:
+    cases = fixed_programs()[:3]
+    assert try_programs(cases, prints_of(cases)).differs == ()
+
+
+def test_every_loop_pass_changes_one_of_the_fixed_programs() -> None:
+    fired = {
+        step.name
+        for case in fixed_programs()
+        for step in steps_of(case, apply_here)
+        if step.changed
+    }
+    named = {name for bug in CATALOGUE for name in bug.guilty if bug.guilty[1:] == ()}
+    assert named <= fired
+
+
+# What the catalogue's programs found in the passes as they were.
+MENDED = ("LANE_VIEWS", "VIEWED_INDEX", "CONV_PADDED", "FUSE")
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_a_mended_fault_stays_mended(name: str) -> None:
+    case = next(case for case in fixed_programs() if case.name == name)
+    found = try_programs([case], {}, judge=False)
+    assert not found.found, found.message

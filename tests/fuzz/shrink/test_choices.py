@@ -1,0 +1,41 @@
+"""Samples that are wrong are made small, and kept as text."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit.fuzz.generators.draw_sample import KINDS, Kind, Unusable, draw_sample
+from irkit.fuzz.picks import picks_of
+from irkit.fuzz.shrink import recorded, replayed, sample_text, shrink_choices
+from tests.fuzz.shrink.test_make_small import drawn
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_drawn_is_drawn_again_from_its_choices(kind: Kind) -> None:
+    drawn(kind, 0)
+    for number in range(10):
+        picks, kept = recorded(picks_of(number))
+        try:
+            sample = draw_sample(kind, picks)
+        except Unusable:
+            continue
+        again = draw_sample(kind, replayed(kept))
+        assert sample_text(sample, {}) == sample_text(again, {})
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(0, 200), max_size=40),
+    st.integers(1, 60),
+    st.integers(0, 3),
+)
+def test_choices_become_the_fewest_and_lowest_that_hold(
+    choices: list[int], least: int, count: int
+) -> None:
+    def holds(made: tuple[int, ...]) -> bool:
+        return sum(each >= least for each in made) >= count
+
+    if not holds(tuple(choices)):
+        return
+    found = shrink_choices(tuple(choices), holds, seconds=60, candidates=10_000)
+    assert found == (least,) * count

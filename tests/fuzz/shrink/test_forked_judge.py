@@ -1,0 +1,27 @@
+"""Sleep for longer than anybody waits."""
+
+import time
+
+from irkit.debug import Limits
+from irkit.fuzz.shrink import judge_in_fork
+from irkit.ir import PrimFunc
+from irkit.transform import define_pass
+from tests.fuzz.shrink.shrinking_programs import crash
+from tests.fuzz.shrink.test_make_small import drawn, with_pass
+
+
+@define_pass
+def never_end(func: PrimFunc) -> PrimFunc:
+    """Sleep for longer than anybody waits."""
+    time.sleep(1e6)
+    return func
+
+
+def test_a_sample_judged_apart_may_crash_or_hang() -> None:
+    sample = drawn("programs", 0)
+    assert judge_in_fork(sample).ok
+    crashed = judge_in_fork(with_pass(sample, crash))
+    assert (crashed.status, crashed.tier) == ("crash", "lower")
+    assert "SIGSEGV" in crashed.message
+    hung = judge_in_fork(with_pass(sample, never_end), Limits(seconds=0.3))
+    assert (hung.status, hung.tier) == ("hang", "lower")

@@ -1,0 +1,85 @@
+"""Files that are damaged: refused in words, or what they say; anything else is a finding."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from irkit.fuzz.forked_child import forked
+
+
+def test_a_fork_gives_what_it_made_or_how_it_ended() -> None:
+    assert forked(lambda: b"x" * 300_000, 30) == (b"x" * 300_000, "")
+    assert forked(os.abort, 30) == (b"", "crash")
+    assert forked(lambda: time.sleep(60) or b"", 0.2) == (b"", "timeout")
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+# A process that waits for one that waits for a fork which never ends; each says who it is.
+WAITING = """
+import os, subprocess, sys
+if len(sys.argv) == 1:
+    child = subprocess.Popen([sys.executable, __file__, "again"], stdin=subprocess.PIPE)
+    child.wait()
+    sys.exit()
+asked = os.getppid()
+from irkit.fuzz.forked_child import end_with, listen
+reading, writing = os.pipe()
+me, fork = os.getpid(), os.fork()
+if fork == 0:
+    {end_with}
+    while True:
+        pass
+print(me, fork, flush=True)
+os.close(writing)
+listen(reading, 50.0, asked)
+{after}
+"""
+
+
+def is_there(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def gone(processes: list[int], seconds: float = 20.0) -> bool:
+    """Wait until processes are gone; end those that are not."""
+    until = time.monotonic() + seconds
+    while any(map(is_there, processes)) and time.monotonic() < until:
+        time.sleep(0.05)
+    left = [process for process in processes if is_there(process)]
+    for process in left:
+        with suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+    return not left
+
+
+@pytest.mark.parametrize(
+    ("end_with", "after"),
+    [
+        ("end_with(me)", ""),  # The fork ends with the one that listens.
+        ("pass", "os.kill(fork, 9)"),  # The one that listens hears that nobody waits for it.
+    ],
+)
+def test_who_waits_for_a_fork_ends_with_who_asked(
+    tmp_path: Path, end_with: str, after: str
+) -> None:
+    script = tmp_path / "waiting.py"
+    script.write_text(WAITING.format(end_with=end_with, after=after))
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, text=True, env=env
+    ) as asked:
+        assert asked.stdout is not None
+        processes = [int(each) for each in asked.stdout.readline().split()]
+        asked.kill()
+        assert len(processes) == 2
+        assert gone(processes)

@@ -1,0 +1,133 @@
+"""A hostile trace is refused, or can be looked at in every view; the server survives both."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from irkit.core import FormatError, IRKitError
+from irkit.fuzz.malformed import malformed_case, trace_seeds
+from irkit.graph import (
+    GRAPH_LEVEL,
+    Apply,
+    Bind,
+    Body,
+    FuncType,
+    GraphFunc,
+    Lambda,
+    Op,
+    TensorType,
+    TupleType,
+    Type,
+    Value,
+)
+from irkit.inspector_web.api.every_view import every_view
+from irkit.ir import F32, LOOP_LEVEL, Add, PrimFunc, Seq, Store, parse
+from irkit.transform import Step, Trace
+
+LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
+
+
+def test_every_view_of_a_trace_that_loads_is_an_answer_or_an_error_in_words(
+    tmp_path: Path,
+) -> None:
+    path, looked_at = tmp_path / "hostile.trace", 0
+    for number in range(50):
+        path.write_bytes(malformed_case("trace", number))
+        try:
+            made = Trace.load(path, LEVELS)
+        except IRKitError:
+            continue
+        every_view(made)
+        looked_at += 1
+    assert looked_at >= 8
+
+
+def test_a_sound_trace_has_answers_to_nearly_everything(tmp_path: Path) -> None:
+    path = tmp_path / "sound.trace"
+    for data in trace_seeds():
+        path.write_bytes(data)
+        answered, refused = every_view(Trace.load(path, LEVELS))
+        assert answered > 4 * refused
+
+
+def shown_in(tmp_path: Path, func: PrimFunc | GraphFunc) -> tuple[int, int]:
+    path = tmp_path / "shared.trace"
+    level = LOOP_LEVEL if isinstance(func, PrimFunc) else GRAPH_LEVEL
+    step = Step(
+        index=0, level=level, phase=0, phase_name="", name="x", pass_text="x", options={},
+        function=func.name, before=func, after=func, seconds=0.0,
+    )  # fmt: skip
+    Trace((step,)).save(path)
+    assert path.stat().st_size < 20_000
+    return every_view(Trace.load(path, LEVELS))
+
+
+def test_a_small_file_of_a_function_that_is_immense_written_out_is_refused(tmp_path: Path) -> None:
+    func = parse("def f(A: f32[8]):\n    A[0] = f32(1.0)\n")
+    body = func.body
+    for _ in range(40):
+        body = Seq((body, body))
+    with pytest.raises(FormatError, match=r"at node \d+: written out, this function has \d+ nodes"):
+        shown_in(tmp_path, func.replace(body=body))
+    kind: Type = TensorType((), F32)
+    for _ in range(40):
+        kind = TupleType((kind, kind))
+    value = Value("x", kind)
+    with pytest.raises(FormatError, match="too many to be shown"):
+        shown_in(tmp_path, GraphFunc("main", (value,), Body((), value)))
+
+
+def test_expressions_may_share_as_much_as_they_like(tmp_path: Path) -> None:
+    func = parse("def f(A: f32[8], x: f32):\n    A[0] = x\n")
+    assert isinstance(func.body, Store)
+    value = func.body.value
+    for _ in range(60):
+        value = Add(value, value, value.dtype)
+    shown_in(tmp_path, func.replace(body=func.body.replace(value=value)))
+
+
+def test_functions_that_call_each_other_twice_are_drawn_only_so_far(tmp_path: Path) -> None:
+    kind = TensorType((), F32)
+    x, bindings = Value("x", kind), list[Bind]()
+    before: Value | None = None
+    for _ in range(40):
+        p, q, r = (Value(name, kind) for name in "pqr")
+        first = Op("relu", (p,)) if before is None else Apply(before, (p,))
+        second = Op("relu", (q,)) if before is None else Apply(before, (q,))
+        before = Value("f", FuncType((kind,), kind))
+        inner = Body((Bind(q, first), Bind(r, second)), r)
+        bindings.append(Bind(before, Lambda((p,), inner)))
+    assert before is not None
+    y = Value("y", kind)
+    body = Body((*bindings, Bind(y, Apply(before, (x,)))), y)
+    answered, _ = shown_in(tmp_path, GraphFunc("main", (x,), body))
+    assert answered
+
+
+def test_a_call_with_too_many_arguments_can_be_drawn(tmp_path: Path) -> None:
+    kind = TensorType((), F32)
+    x, p, f, y = (Value(name, kind) for name in "xpfy")
+    called = Bind(f, Lambda((p,), Body((), p)))
+    body = Body((called, Bind(y, Apply(f, (x, x)))), y)
+    shown_in(tmp_path, GraphFunc("main", (x,), body))
+
+
+@pytest.mark.parametrize(
+    ("twice", "claim"),
+    [(2, r"at value \d+: written out, this value has"), (1, r"tuples are nested more than 64")],
+)
+def test_an_option_that_is_immense_or_deep_is_refused(
+    twice: int, claim: str, tmp_path: Path
+) -> None:
+    head, _, rest = trace_seeds()[0].partition(b"\n")
+    body = msgspec.msgpack.decode(rest)
+    values, step = body[3], body[6][0]
+    first = len(values)
+    values.append(["t", 1, 2])
+    values += [["t", *[[first + at]] * twice] for at in range(40 * 2 // twice)]
+    step[6] = [["option", [len(values) - 1]]]
+    path = tmp_path / "option.trace"
+    path.write_bytes(head + b"\n" + msgspec.msgpack.encode(body))
+    with pytest.raises(FormatError, match=claim):
+        Trace.load(path, LEVELS)

@@ -1,0 +1,35 @@
+"""What the page says of each step: did the meaning hold, by how much, and which pass is guilty."""
+
+from irkit.inspector_web.jobs.guilty_pass import find_guilty
+from irkit.ir import parse
+from irkit.passes import BUILTIN
+from irkit.phases import trace
+from irkit.transform import AnyPass, Registry, Step
+from tests.inspector_web.jobs.verdicts_programs import COPY, spoil, wrong_trace
+
+
+def known(step: Step) -> AnyPass:
+    return Registry.of(BUILTIN).with_passes(spoil).resolve(step.pass_text)
+
+
+def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
+    made = wrong_trace()
+    found = find_guilty(made, known)
+    assert found.step is not None
+    assert made[found.step].name == found.name == "spoil"
+    assert [each.rule.rpartition(".")[2] for each in found.rewrites] == ["spoiled"]
+    assert found.rewrites[0].place.startswith("test_verdicts.py:")
+    assert any(line.startswith("+") and "99.5" in line for line in found.diff)
+
+
+def test_a_pass_that_is_not_known_here_is_named_all_the_same() -> None:
+    found = find_guilty(wrong_trace(), lambda step: Registry.of(BUILTIN).resolve(step.pass_text))
+    assert found.name == "spoil"
+    assert found.rewrites == ()
+    assert "not known here" in found.note
+
+
+def test_where_every_step_holds_nobody_is_guilty() -> None:
+    found = find_guilty(trace(parse(COPY)), known)
+    assert found.step is None
+    assert found.text == "Every step that could be tried keeps the meaning."

@@ -1,0 +1,11 @@
+"""Each line leads back to what the user wrote, and on to the instructions it becomes."""
+
+from irkit.fuzz.seed_corpus.kernels import KERNELS
+from irkit.inspector_web import Texts
+from irkit.ir import parse
+from irkit.phases import trace
+from irkit.transform import Trace
+
+
+def from_text(name: str) -> Texts:
+    return Texts(Trace(trace(parse(KERNELS[name].strip() + "\n", file="kernel.irs"))))

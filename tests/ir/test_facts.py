@@ -1,0 +1,34 @@
+"""The verifier: what it accepts, and the sentence for each thing it does not."""
+
+import pytest
+
+from irkit.core import Node
+from irkit.ir import (
+    flat_access,
+    no_blocks,
+    no_init_blocks,
+    no_unrolled_loops,
+    no_vectorized_loops,
+    parse,
+)
+from tests.ir.blocks import BLOCK, VALID
+
+
+@pytest.mark.parametrize(
+    ("fact", "line", "kept"),
+    [
+        (no_blocks, 'with block("b"):', "if True:"),
+        (flat_access, "if A[0, 0] < f32(0.0):", "if True:"),
+        (no_vectorized_loops, "for i in vectorized(0, 2):", "for i in serial(0, 2):"),
+        (no_unrolled_loops, "for i in unrolled(0, 2):", "for i in serial(0, 2):"),
+    ],
+)
+def test_a_fact_names_what_contradicts_it(fact: Node, line: str, kept: str) -> None:
+    text = "def f(A: f32[2, 2], B: f32[2]):\n    {}\n        B[0] = f32(0.0)\n"
+    assert len(fact.predicate(parse(text.format(line)))) == 1  # pyright: ignore
+    assert fact.predicate(parse(text.format(kept))) == []  # pyright: ignore
+
+
+def test_an_init_is_gone_when_no_block_has_one() -> None:
+    func = parse(BLOCK.format(**VALID))
+    assert [found.message for found in no_init_blocks.predicate(func)] == ["block 'A' has an init"]

@@ -1,0 +1,54 @@
+"""Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit.core import rewrite
+from irkit.fuzz.seed_corpus.thread_kernels import THREADS
+from irkit.ir import Evaluate, seq
+from irkit.ir.threads import is_barrier
+from irkit.passes.loop import thread_sync
+from tests.passes.loop.threads.execution import (
+    func_of,
+    interpreted,
+    native,
+    same_bits,
+    small_integers,
+)
+
+REDUCTION = """
+def tree(A: i32[{blocks}, {threads}], C: i32[{blocks}]):
+    for b in thread(0, {blocks}, "blockIdx.x"):
+        S = alloc(i32[{threads}], scope="shared")
+        for t in thread(0, {threads}, "threadIdx.x"):
+            S[t] = A[b, t]
+            for s in serial(0, {rounds}):
+                if t + (1 << s) < {threads} and t % (2 << s) == 0:
+                    S[t] = S[t] + S[t + (1 << s)]
+            if t == 0:
+                C[b] = S[0]
+"""
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(st.integers(1, 4), st.integers(1, 13))
+def test_a_tree_of_any_size_gets_its_barriers_and_sums(blocks: int, threads: int) -> None:
+    rounds = max(1, (threads - 1).bit_length())
+    func = func_of(REDUCTION.format(blocks=blocks, threads=threads, rounds=rounds))
+    arrays = small_integers(func)
+    for made in (interpreted(thread_sync(func), arrays), native(func, arrays)):
+        assert (made[1] == arrays[0].sum(1)).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["THREAD_MATMUL", "THREAD_SOFTMAX", "THREAD_STENCIL", "THREAD_TREE"]
+)
+def test_barriers_that_were_left_out_come_back(name: str) -> None:
+    func = func_of(THREADS[name])
+    bare = rewrite(func, lambda stmt: seq() if is_barrier(stmt) else None, on=Evaluate)
+    assert bare is not func
+    arrays = small_integers(func)
+    synced = thread_sync(bare)
+    assert same_bits(interpreted(synced, arrays), interpreted(func, arrays))
+    assert thread_sync(func) is func

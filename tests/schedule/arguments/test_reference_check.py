@@ -1,0 +1,23 @@
+"""What should be a block or loop and is not is refused, with the way to get one."""
+
+import pytest
+
+from irkit.core import ScheduleError
+from irkit.schedule import Schedule
+from tests.schedule.kernels import chain
+
+
+def test_what_is_no_reference_is_refused_with_the_way_to_get_one() -> None:
+    sch = Schedule(chain(16))
+    (loop,) = sch.get_loops(sch.get_block("B"))
+    with pytest.raises(
+        ScheduleError, match="split takes a loop as 'loop', found str 'i'"
+    ) as caught:
+        sch.split("i", [4, 4])  # pyright: ignore[reportArgumentType] -- the mistake
+    assert "get_loops(block)" in str(caught.value)
+    with pytest.raises(ScheduleError, match="takes a block as 'block', found LoopRef"):
+        sch.compute_inline(loop)  # pyright: ignore[reportArgumentType] -- the mistake
+    with pytest.raises(ScheduleError, match="reorder takes a loop as"):
+        sch.reorder(loop, "j")  # pyright: ignore[reportArgumentType] -- the mistake
+    with pytest.raises(ScheduleError, match="takes a block"):
+        sch.get_loops("B")  # pyright: ignore[reportArgumentType] -- the mistake

@@ -1,0 +1,80 @@
+"""A guard is taken away where nobody reads what it kept from being written."""
+
+import pytest
+
+from irkit import te
+from irkit.core import ScheduleError, walk
+from irkit.ir import Block, Conditional, Expr, PrimFunc, parse
+from irkit.schedule import Schedule
+from tests.schedule.kernels import assert_same_results, chain, matmul_relu
+from tests.schedule.programs import refuses
+
+
+def test_overcompute_takes_the_guard_from_the_block() -> None:
+    sch = Schedule(matmul_relu(3, 10, 4))
+    block = sch.get_block("C")
+    _, j, _ = sch.get_loops(block)
+    sch.split(j, [None, 4])
+    sch.overcompute(block)
+    (found,) = [each for each in walk(sch.func, on=Block) if each.name == "C"]
+    assert found.predicate is None
+    assert_same_results(matmul_relu(3, 10, 4), sch.func)
+
+
+def test_what_a_parameter_has_room_for_needs_no_guard() -> None:
+    def func() -> PrimFunc:
+        a = te.placeholder((12,), name="A")
+        return te.create_prim_func([a, te.compute((10,), lambda i: a[i] + 1.0, name="C")])
+
+    sch = Schedule(func())
+    block = sch.get_block("C")
+    store = sch.cache_write(block)
+    outer, _ = sch.split(sch.get_loops(block)[0], [None, 4])
+    sch.reverse_compute_at(store, outer)
+    sch.overcompute(block)
+    assert not any(True for _ in walk(sch.get(block), on=Conditional))
+    assert_same_results(func(), sch.func)
+
+
+def test_a_guard_on_a_reduction_cannot_be_taken_away() -> None:
+    sch = Schedule(matmul_relu(3, 4, 10))
+    block = sch.get_block("C")
+    *_, r = sch.get_loops(block)
+    sch.split(r, [None, 4])
+    with pytest.raises(ScheduleError, match="reduced over"):
+        sch.overcompute(block)
+
+
+TWO_WRITERS = """def f(A: f32[8], C: f32[8]):
+    B = alloc(f32[8])
+    for i in serial(0, 8):
+        with block("B"):
+            v = axis.spatial(8, i)
+            B[v] = A[v]
+    for i in serial(0, 8):
+        with block("D"):
+            v = axis.spatial(8, i)
+            where(v < 4)
+            B[v] = A[v] * f32(2.0)
+    for i in serial(0, 8):
+        with block("C"):
+            v = axis.spatial(8, i)
+            C[v] = B[v]
+"""
+
+
+def same_place(i: Expr) -> tuple[Expr, ...]:
+    return (i // 1,)
+
+
+def test_a_guard_that_keeps_what_another_wrote_is_not_taken_away() -> None:
+    reason = "may fail for an element that is there"
+    refuses(parse(TWO_WRITERS), lambda s: s.overcompute(s.get_block("D")), reason)
+
+
+def test_an_index_that_does_not_grow_with_its_axis_keeps_the_guard() -> None:
+    sch = Schedule(chain(7), check="each")
+    sch.transform_layout(sch.get_block("B"), same_place)
+    sch.split(sch.get_loops(sch.get_block("B"))[0], [None, 4])
+    with pytest.raises(ScheduleError, match="at its own axes"):
+        sch.overcompute(sch.get_block("B"))

@@ -1,0 +1,221 @@
+"""Parts of a reduction are computed apart and then put together."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit import te
+from irkit.core import ScheduleError, walk
+from irkit.ir import Allocate, PrimFunc, const, gt, parse
+from irkit.schedule import Schedule, ScheduleTrace
+from tests.schedule.kernels import matmul, matmul_relu
+
+
+def test_a_reduction_that_may_be_empty_is_factored_with_axes_inside_their_extents() -> None:
+    m, n = te.var("m"), te.var("n")
+    a = te.placeholder((m, n, 3), name="A")
+    r0, r1 = te.reduce_axis((0, m), name="r0"), te.reduce_axis((0, n), name="r1")
+    s = te.compute((3,), lambda i: te.sum(a[r0, r1, i], axis=(r0, r1)), name="S")
+    sch = Schedule(te.create_prim_func([a, s]), check="each")
+    _, outer, inner = sch.get_loops(sch.get_block("S"))
+    sch.split(outer, [None, 4])
+    _, last = sch.split(inner, [None, 4])
+    sch.rfactor(last, 1)
+
+
+REDUCERS = {"sum": te.sum, "prod": te.prod, "min": te.min, "max": te.max}
+
+
+def rows(n: int, m: int, k: int, kind: str = "sum", dtype: str = "f32") -> PrimFunc:
+    """Reduce over two axes."""
+    a = te.placeholder((n, m, k), name="A", dtype=dtype)
+    y, x = te.reduce_axis((0, m), name="y"), te.reduce_axis((0, k), name="x")
+    c = te.compute((n,), lambda i: REDUCERS[kind](a[i, y, x], axis=[y, x]), name="C")
+    return te.create_prim_func([a, c])
+
+
+def test_partial_sums_get_a_dimension_of_their_own() -> None:
+    sch = Schedule(matmul(3, 4, 10), check="each")
+    _, _, r = sch.get_loops(sch.get_block("C"))
+    outer, inner = sch.split(r, [None, 4])
+    made = sch.rfactor(inner, 1)
+    (home,) = walk(sch.func, on=Allocate)
+    assert [getattr(dim, "value", None) for dim in home.buffer.shape] == [3, 4, 4]
+    assert [loop.var.name for loop in sch.get_loops(made)] == ["i", "j", "r_0", "r_1"]
+    assert [loop.var.name for loop in sch.get_loops(sch.get_block("C"))] == ["i", "j", "r_1"]
+    sch.reorder(inner, outer)
+    sch.vectorize(inner)
+
+
+@pytest.mark.parametrize("factor_axis", [-3, -2, -1, 0, 1, 2])
+def test_the_new_dimension_stands_where_it_is_asked_for(factor_axis: int) -> None:
+    sch = Schedule(matmul(2, 3, 5), check="each")
+    *_, r = sch.get_loops(sch.get_block("C"))
+    sch.rfactor(r, factor_axis)
+    (home,) = walk(sch.func, on=Allocate)
+    shape = [getattr(dim, "value", None) for dim in home.buffer.shape]
+    assert shape.index(5) == factor_axis % 3
+
+
+@pytest.mark.parametrize("factor_axis", [-4, 3])
+def test_a_dimension_that_cannot_be_is_refused(factor_axis: int) -> None:
+    sch = Schedule(matmul(2, 3, 5))
+    *_, r = sch.get_loops(sch.get_block("C"))
+    with pytest.raises(ScheduleError, match="has 2 dimensions"):
+        sch.rfactor(r, factor_axis)
+
+
+def test_a_tail_that_starts_nothing_leaves_the_identity() -> None:
+    sch = Schedule(matmul(2, 2, 3), check="each")
+    *_, r = sch.get_loops(sch.get_block("C"))
+    outer, _ = sch.split(r, [4, 2])
+    sch.rfactor(outer)
+
+
+def test_a_reduction_that_starts_at_something_else_keeps_its_start() -> None:
+    text = """def f(A: f32[8], B: f32[1], C: f32[1]):
+    for k in serial(0, 8):
+        with block("C"):
+            v = axis.reduce(8, k)
+            with init():
+                C[0] = B[0]
+            C[0] = max(A[v], C[0])
+"""
+    sch = Schedule(parse(text), check="each")
+    (k,) = sch.get_loops(sch.get_block("C"))
+    _, inner = sch.split(k, [None, 4])
+    sch.rfactor(inner)
+
+
+def test_what_is_left_out_stays_left_out() -> None:
+    a = te.placeholder((4, 9), name="A")
+    k = te.reduce_axis((0, 9), name="k")
+    c = te.compute((4,), lambda i: te.sum(a[i, k], axis=k, where=gt(a[i, k], 0.0)), name="C")
+    sch = Schedule(te.create_prim_func([a, c]), check="each")
+    _, r = sch.get_loops(sch.get_block("C"))
+    outer, _ = sch.split(r, [None, 4])
+    sch.rfactor(outer)
+
+
+def test_a_loop_that_is_not_reduced_over_is_refused() -> None:
+    sch = Schedule(matmul(2, 3, 5))
+    i, *_ = sch.get_loops(sch.get_block("C"))
+    with pytest.raises(ScheduleError, match="does not reduce over it"):
+        sch.rfactor(i)
+
+
+def test_a_loop_over_two_blocks_is_refused() -> None:
+    sch = Schedule(matmul_relu(4, 4, 4))
+    i, *_ = sch.get_loops(sch.get_block("C"))
+    sch.reverse_compute_at(sch.get_block("D"), i)
+    with pytest.raises(ScheduleError, match="2 blocks are under it"):
+        sch.rfactor(i)
+
+
+def test_a_fused_loop_is_refused() -> None:
+    sch = Schedule(matmul(2, 3, 5))
+    _, j, r = sch.get_loops(sch.get_block("C"))
+    fused = sch.fuse(j, r)
+    with pytest.raises(ScheduleError, match="both reduced over and not"):
+        sch.rfactor(fused)
+
+
+REDUCE = """def f(A: f32[8], C: f32[1]):
+    for k in serial(0, 8):
+        with block("C"):
+            v = axis.reduce(8, k)
+            with init():
+                C[0] = f32(0.0)
+            C[0] = C[0] + A[v]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("C[0] + A[v]", "C[0] - A[v]", "not one element combined"),
+        ("C[0] + A[v]", "C[0] / A[v]", "not one element combined"),
+        ("C[0] + A[v]", "C[0] + C[0]", "not one element combined"),
+        ("axis.reduce(8, k)", "axis.reduce(8, k // 2)", "not shown"),
+        ("serial(0, 8)", "serial(1, 8)", "does not start at 0"),
+        ("            with init():\n                C[0] = f32(0.0)\n", "", "started by an init"),
+        ("C[0] + A[v]", "C[0] + A[k]", "other than through its axes"),
+        ("axis.reduce(8, k)", "axis.opaque(8, k)", "opaque"),
+    ],
+)
+def test_what_may_not_be_taken_apart_is_refused(old: str, new: str, reason: str) -> None:
+    assert old in REDUCE
+    sch = Schedule(parse(REDUCE.replace(old, new)))
+    (k,) = sch.get_loops(sch.get_block("C"))
+    with pytest.raises(ScheduleError, match=reason):
+        sch.rfactor(k)
+
+
+SHARED = """        with block("D"):
+            w = axis.spatial(8, k)
+            A[w] = f32(0.0)
+"""
+
+
+def test_a_reduction_that_shares_its_loop_is_refused() -> None:
+    sch = Schedule(parse(REDUCE + SHARED))
+    (k,) = sch.get_loops(sch.get_block("C"))
+    with pytest.raises(ScheduleError, match="2 blocks"):
+        sch.rfactor(k)
+
+
+def test_the_trace_runs_again() -> None:
+    sch = Schedule(matmul(3, 4, 10))
+    *_, r = sch.get_loops(sch.get_block("C"))
+    _, inner = sch.split(r, [None, 4])
+    made = sch.rfactor(inner, factor_axis=2)
+    sch.parallel(sch.get_loops(made)[0])
+    again = Schedule(matmul(3, 4, 10))
+    ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
+    assert again.mod.script() == sch.mod.script()
+
+
+@given(st.data())
+@settings(max_examples=60, derandomize=True, deadline=None)
+def test_any_part_of_a_reduction_may_be_factored(data: st.DataObject) -> None:
+    small = st.integers(1, 5)
+    kind = data.draw(st.sampled_from(list(REDUCERS)))
+    dtype = data.draw(st.sampled_from(["f32", "i32"]))
+    func = rows(data.draw(small), data.draw(small), data.draw(small), kind, dtype)
+    sch = Schedule(func, check="each")
+    i, y, x = sch.get_loops(sch.get_block("C"))
+    reducing = [sch.fuse(y, x)] if data.draw(st.booleans()) else [y, x]
+    split = [
+        part for loop in reducing for part in sch.split(loop, [None, data.draw(st.integers(1, 4))])
+    ]
+    sch.reorder(*data.draw(st.permutations([i, *split])))
+    made = sch.rfactor(data.draw(st.sampled_from(split)), data.draw(st.integers(-2, 1)))
+    if data.draw(st.booleans()):
+        loops = sch.get_loops(sch.get_block("C"))
+        sch.compute_at(made, data.draw(st.sampled_from(loops)))
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_reduction_of_a_symbolic_size_is_factored(at: int) -> None:
+    n = te.var("n")
+    a = te.placeholder((4, n), name="A")
+    k = te.reduce_axis((0, n), name="k")
+    c = te.compute((4,), lambda i: te.sum(a[i, k], axis=k), name="C")
+    sch = Schedule(te.create_prim_func([a, c]), check="each")
+    _, r = sch.get_loops(sch.get_block("C"))
+    made = sch.rfactor(sch.split(r, [None, 4])[at])
+    sch.decompose_reduction(made, sch.get_loops(made)[0])
+    sch.decompose_reduction(sch.get_block("C"), sch.get_loops(sch.get_block("C"))[1])
+
+
+def test_several_values_at_a_time_are_refused() -> None:
+    a = te.placeholder((4, 6), name="A")
+    k = te.reduce_axis((0, 6), name="k")
+    both = te.comm_reducer(
+        lambda x, y: (x[0] + y[0], x[1] * y[1]), lambda p, q: (const(0, p), const(1, q))
+    )
+    c = te.compute((4,), lambda i: both((a[i, k], a[i, k]), axis=k), name="C")
+    sch = Schedule(te.create_prim_func([a, *c]))  # pyright: ignore[reportGeneralTypeIssues] -- a tuple of two
+    _, r = sch.get_loops(sch.get_block("C"))
+    with pytest.raises(ScheduleError, match="not one element combined"):
+        sch.rfactor(r)

@@ -1,0 +1,74 @@
+"""The axes of a block are made anew by an index map."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from irkit.core import ScheduleError
+from irkit.ir import parse
+from irkit.schedule import Schedule, ScheduleTrace
+from tests.schedule.kernels import loop_extents, matmul
+
+
+@pytest.mark.parametrize(
+    ("index_map", "expected"),
+    [
+        (lambda i, j, r: (j, i, r), ["6", "4", "8"]),
+        (lambda i, j, r: (i * 6 + j, r), ["24", "8"]),
+        (
+            lambda i, j, r: (i // 2, j // 3, i % 2, j % 3, r // 4, r % 4),
+            ["2", "2", "2", "3", "2", "4"],
+        ),
+        (lambda i, j, r: (r % 4, r // 4, j * 4 + i), ["4", "2", "24"]),
+    ],
+)
+def test_a_block_goes_over_its_points_by_other_axes(
+    index_map: Callable[..., Any], expected: list[str]
+) -> None:
+    sch = Schedule(matmul(4, 6, 8), check="each")
+    sch.transform_block_layout(sch.get_block("C"), index_map)
+    assert loop_extents(sch, "C") == expected
+    again = Schedule(matmul(4, 6, 8))
+    ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
+    assert again.mod.script() == sch.mod.script()
+
+
+@pytest.mark.parametrize(
+    ("index_map", "reason"),
+    [
+        (lambda i, j, r: (i, j), "can be told"),
+        (lambda i, j, r: (i, j, r // 3), "can be told"),
+        (lambda i, j, r: (i, j + r), "mixes reduced axes"),
+        (lambda i, j, r: (i, j, r + 1), "does not begin at 0"),
+        (lambda i, j, r: (i * 7 + j, r), "can be told"),
+        (lambda i, j, r: (i // 3, i % 3, j, r), "points, the old ones"),
+        (lambda i, j, r: (i * 5 + j, r), "can be told"),
+    ],
+)
+def test_a_map_that_is_not_one_to_one_is_refused(
+    index_map: Callable[..., Any], reason: str
+) -> None:
+    sch = Schedule(matmul(4, 6, 8))
+    with pytest.raises(ScheduleError, match=reason):
+        sch.transform_block_layout(sch.get_block("C"), index_map)
+
+
+def test_points_whose_order_matters_stay_in_it() -> None:
+    text = """def f(A: f32[9]):
+    for i in serial(0, 8):
+        with block("B"):
+            v = axis.spatial(8, i)
+            A[v + 1] = A[v] + f32(1.0)
+"""
+    sch = Schedule(parse(text))
+    with pytest.raises(ScheduleError, match="same element"):
+        sch.transform_block_layout(sch.get_block("B"), lambda i: (i % 4, i // 4))
+
+
+def test_a_block_under_split_loops_is_refused() -> None:
+    sch = Schedule(matmul(4, 6, 8))
+    i, *_ = sch.get_loops(sch.get_block("C"))
+    sch.split(i, [2, 2])
+    with pytest.raises(ScheduleError, match="loops of constant extents of its own"):
+        sch.transform_block_layout(sch.get_block("C"), lambda i, j, r: (j, i, r))

@@ -1,0 +1,24 @@
+"""A block reads a copy that is laid out by a map of its axes."""
+
+import pytest
+
+from irkit.core import ScheduleError
+from irkit.schedule import Schedule
+from tests.schedule.kernels import matmul
+
+
+def test_a_map_that_sends_two_points_to_one_place_is_refused() -> None:
+    sch = Schedule(matmul(4, 4, 4))
+    block = sch.get_block("C")
+    with pytest.raises(ScheduleError, match="own place"):
+        sch.reindex_cache_read(block, "A", "local", lambda i, j, r: (i // 2, r))
+    with pytest.raises(ScheduleError, match="axis 'vj'"):
+        sch.reindex_cache_read(block, "A", "local", lambda i, j, r: (i, r, j))
+    with pytest.raises(ScheduleError, match="negative"):
+        sch.reindex_cache_read(block, "A", "local", lambda i, j, r: (i - 2, r))
+
+
+def test_what_is_also_written_is_not_only_read() -> None:
+    sch = Schedule(matmul(4, 4, 4))
+    with pytest.raises(ScheduleError, match="also writes"):
+        sch.reindex_cache_read(sch.get_block("C"), "C", "local", lambda i, j, r: (i, j))

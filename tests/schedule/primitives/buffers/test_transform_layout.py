@@ -1,0 +1,80 @@
+"""A buffer is stored in another layout, and all that use it follow."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit import te
+from irkit.core import ScheduleError
+from irkit.ir import Expr, parse, script
+from irkit.schedule import IndexMap, Schedule
+from tests.schedule.kernels import chain, matmul
+from tests.schedule.programs import refuses
+
+
+def test_a_parameter_has_the_layout_that_its_caller_knows() -> None:
+    sch = Schedule(matmul(4, 4, 4))
+    with pytest.raises(ScheduleError, match="own"):
+        sch.transform_layout(sch.get_block("C"), lambda i, j: [j, i])
+
+
+def test_a_layout_that_is_not_injective_is_refused() -> None:
+    sch = Schedule(chain(8))
+    with pytest.raises(ScheduleError, match="same place"):
+        sch.transform_layout(sch.get_block("B"), lambda i: [i // 2])
+
+
+def in_turns(i: Expr) -> Expr:
+    return i % 4
+
+
+def of_two(i: Expr, j: Expr) -> tuple[Expr, Expr]:
+    return i, j
+
+
+@pytest.mark.parametrize("index_map", [of_two, lambda: (0,)])
+def test_an_index_map_of_another_rank_is_refused(index_map: IndexMap) -> None:
+    def what(sch: Schedule) -> None:
+        sch.transform_layout(sch.get_block("B"), index_map)
+
+    refuses(chain(8), what, "does not take 1 indices")
+
+
+def test_a_symbolic_buffer_keeps_its_layout() -> None:
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] + 1.0, name="B")
+    c = te.compute((n,), lambda i: b[i] * 2.0, name="C")
+    func = te.create_prim_func([a, c])
+    refuses(func, lambda s: s.transform_layout(s.get_block("B"), in_turns), "not constant")
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(n=st.integers(1, 13), tile=st.integers(1, 5), value=st.integers(-3, 3))
+def test_the_room_that_a_layout_leaves_holds_what_is_asked_for(
+    n: int, tile: int, value: int
+) -> None:
+    sch = Schedule(chain(n), check="each")
+    sch.transform_layout(sch.get_block("B"), lambda i: (i // tile, i % tile), value)
+    exact = n % tile == 0 or n <= tile
+    assert ("B_pad" in script(sch.func)) is not exact
+    assert (f"f32({float(value)})" in script(sch.func)) or exact or value in (1, 2)
+
+
+def test_the_room_of_whole_numbers_holds_whole_numbers() -> None:
+    func = parse("""def f(A: i64[5], C: i64[5]):
+    B = alloc(i64[5])
+    for i in serial(0, 5):
+        with block("B"):
+            v = axis.spatial(5, i)
+            B[v] = A[v]
+    for i in serial(0, 5):
+        with block("C"):
+            v = axis.spatial(5, i)
+            C[v] = B[v]
+""")
+    sch = Schedule(func, check="each")
+    with pytest.raises(ScheduleError, match=r"holds no 0.5"):
+        sch.transform_layout(sch.get_block("B"), lambda i: (i // 2, i % 2), 0.5)
+    sch.transform_layout(sch.get_block("B"), lambda i: (i // 2, i % 2), pad_value=7)
+    assert "B[v0, v1] = 7" in script(sch.func)

@@ -1,0 +1,19 @@
+"""Factors that are drawn keep to the part that was asked for."""
+
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irkit.schedule import Schedule
+from tests.schedule.kernels import chain
+
+
+@settings(max_examples=30, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_a_partitioned_tile_keeps_its_inner_part(seed: int) -> None:
+    sch = Schedule(chain(48), seed=seed)
+    (loop,) = sch.get_loops(sch.get_block("B"))
+    factors = sch.sample_partitioned_tile(loop, 4, 2, 8)
+    assert math.prod(factors) == 48
+    assert math.prod(factors[2:]) % 8 == 0

@@ -1,0 +1,63 @@
+"""A schedule as a user writes it, from tensors to a kernel."""
+
+import pytest
+
+import irkit
+from irkit import te
+from irkit.core import walk
+from irkit.ir import For
+from irkit.schedule import Schedule
+from tests.schedule.kernels import chain
+from tests.schedule.programs import added
+
+
+def test_showing_prints_the_module(capsys: pytest.CaptureFixture[str]) -> None:
+    sch = irkit.Schedule(added())
+    sch.show()
+    assert capsys.readouterr().out.strip() == sch.mod.script().strip()
+    assert "<pre" in sch._repr_html_()
+
+
+def test_what_a_notebook_shows_is_never_large() -> None:
+    many = {f"f{at}": func for at in range(800) for func in added().functions.values()}
+    sch = irkit.Schedule(irkit.IRModule(many), "f0")
+    shown = sch._repr_html_()
+    assert len(shown) <= 200_000
+    assert "more lines" in shown
+
+
+def test_another_function_of_the_module_is_worked_on() -> None:
+    sch = irkit.Schedule(irkit.IRModule({**added().functions, "g": added()["main"]}))
+    (i,) = sch.get_loops(sch.get_block("B"))
+    sch.vectorize(i)
+    sch.work_on("g")
+    assert sch.func_working_on == "g"
+    (j,) = sch.get_loops(sch.get_block("B"))
+    sch.unroll(j)
+    kinds = {name: next(walk(func, on=For)).kind for name, func in sch.mod.functions.items()}
+    assert kinds == {"main": "vectorized", "g": "unrolled"}
+    again = irkit.Schedule(irkit.IRModule({**added().functions, "g": added()["main"]}))
+    sch.trace.apply(again)
+    assert again.mod.script() == sch.mod.script()
+    with pytest.raises(irkit.IRKitError, match="it has: main, g"):
+        sch.work_on("h")
+
+
+def test_blocks_know_who_writes_what_they_read() -> None:
+    a = te.placeholder((8,), name="A")
+    b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
+    c = te.compute((8,), lambda i: b[i] * 2.0, name="C")
+    sch = irkit.Schedule(te.create_prim_func([a, c]))
+    first, last = sch.get_block("B"), sch.get_block("C")
+    assert sch.get_producers(last) == [first]
+    assert sch.get_consumers(first) == [last]
+    assert sch.get_output_blocks() == [last]
+    (i,) = sch.get_loops(first)
+    assert sch.get_child_blocks(i) == [first]
+    assert sch.get(last).name == "C"
+
+
+def test_a_seed_that_is_forked_is_the_same_from_the_same_seed() -> None:
+    first, second = (Schedule(chain(16), seed=3) for _ in range(2))
+    assert first.fork_seed() == second.fork_seed()
+    assert first.fork_seed() != Schedule(chain(16), seed=4).fork_seed()
