@@ -9,27 +9,55 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from irkit import (
-        codegen,
-        core,
-        debug,
-        frontend,
-        fuzz,
-        graph,
-        ir,
-        passes,
-        phases,
-        runtime,
-        schedule,
-        te,
-        topi,
-        transform,
+        codegen as codegen,
+        core as core,
+        debug as debug,
+        frontend as frontend,
+        fuzz as fuzz,
+        graph as graph,
+        ir as ir,
+        passes as passes,
+        phases as phases,
+        runtime as runtime,
+        schedule as schedule,
+        te as te,
+        topi as topi,
+        transform as transform,
     )
-    from irkit.core import IRKitError, IRModule, Span, Target
-    from irkit.ir import Buffer, PrimFunc, Var, interpret
-    from irkit.phases import DEFAULT, GRAPH, LEGALIZE, build, compile, lower, trace
-    from irkit.runtime import Model, load
-    from irkit.schedule import Schedule
-    from irkit.transform import Pipeline, Registry, Trace, define_pass
+    from irkit.core import (
+        IRKitError as IRKitError,
+        IRModule as IRModule,
+        Span as Span,
+        Target as Target,
+    )
+    from irkit.ir import (
+        Buffer as Buffer,
+        PrimFunc as PrimFunc,
+        Var as Var,
+        interpret as interpret,
+    )
+    from irkit.phases import (
+        DEFAULT as DEFAULT,
+        GRAPH as GRAPH,
+        LEGALIZE as LEGALIZE,
+        build as build,
+        compile as compile,
+        lower as lower,
+        trace as trace,
+    )
+    from irkit.runtime import (
+        Model as Model,
+        load as load,
+    )
+    from irkit.schedule import (
+        Schedule as Schedule,
+    )
+    from irkit.transform import (
+        Pipeline as Pipeline,
+        Registry as Registry,
+        Trace as Trace,
+        define_pass as define_pass,
+    )
 
 __version__ = "0.1.0"
 
@@ -47,45 +75,6 @@ _NAMES = {
 }
 _HOME = {name: folder for folder, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "DEFAULT",
-    "GRAPH",
-    "LEGALIZE",
-    "Buffer",
-    "IRKitError",
-    "IRModule",
-    "Model",
-    "Pipeline",
-    "PrimFunc",
-    "Registry",
-    "Schedule",
-    "Span",
-    "Target",
-    "Trace",
-    "Var",
-    "build",
-    "codegen",
-    "compile",
-    "core",
-    "debug",
-    "define_pass",
-    "frontend",
-    "fuzz",
-    "graph",
-    "interpret",
-    "ir",
-    "load",
-    "lower",
-    "passes",
-    "phases",
-    "runtime",
-    "schedule",
-    "te",
-    "topi",
-    "trace",
-    "transform",
-]
-
 
 def __getattr__(name: str) -> object:
     """Load a folder, or what one of them offers, when it is first asked for."""
@@ -99,4 +88,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_FOLDERS, *_HOME})

@@ -3,6 +3,4 @@ own name, imported when it is called, so that help is instant.  Reading order: v
 plainest verb), flags (options that several verbs share), notes, pass_templates (what ``new-
 pass`` writes). Nothing outside of this folder knows click."""
 
-from irkit.cli.verbs import VERBS as VERBS
-from irkit.cli.verbs import irkit as irkit
-from irkit.cli.verbs import main as main
+from irkit.cli.verbs import VERBS as VERBS, irkit as irkit, main as main

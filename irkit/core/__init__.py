@@ -1,131 +1,115 @@
 """What every level shares. Read node, walk, rules, rewrite, descend; then module; the rest is
 small."""
 
-from irkit.core.analysis import analysis
-from irkit.core.errors import (
-    DTypeError,
-    FormatError,
-    InputError,
-    IRKitError,
-    OptionError,
-    ParseError,
-    ScheduleError,
-    ShapeError,
+from irkit.core.analysis import (
+    analysis as analysis,
 )
-from irkit.core.field_checks import check_fields, field_predicates, structs_within
-from irkit.core.files import atomic_write
-from irkit.core.fixpoint import fixpoint
+from irkit.core.errors import (
+    DTypeError as DTypeError,
+    FormatError as FormatError,
+    InputError as InputError,
+    IRKitError as IRKitError,
+    OptionError as OptionError,
+    ParseError as ParseError,
+    ScheduleError as ScheduleError,
+    ShapeError as ShapeError,
+)
+from irkit.core.field_checks import (
+    check_fields as check_fields,
+    field_predicates as field_predicates,
+    structs_within as structs_within,
+)
+from irkit.core.files import (
+    atomic_write as atomic_write,
+)
+from irkit.core.fixpoint import (
+    fixpoint as fixpoint,
+)
 from irkit.core.module import (
-    Codec,
-    Function,
-    IRModule,
-    Level,
-    Listing,
-    Problem,
-    print_function,
+    Codec as Codec,
+    Function as Function,
+    IRModule as IRModule,
+    Level as Level,
+    Listing as Listing,
+    Problem as Problem,
+    print_function as print_function,
 )
 from irkit.core.node import (
-    Attrs,
-    AttrScalar,
-    AttrValue,
-    Binds,
-    Field,
-    Node,
-    Uses,
-    binders,
-    children,
-    fields,
-    parts,
-    uses,
-    with_fields,
+    Attrs as Attrs,
+    AttrScalar as AttrScalar,
+    AttrValue as AttrValue,
+    Binds as Binds,
+    Field as Field,
+    Node as Node,
+    Uses as Uses,
+    binders as binders,
+    children as children,
+    fields as fields,
+    parts as parts,
+    uses as uses,
+    with_fields as with_fields,
 )
-from irkit.core.recorder import Application, Recorder, Remark, current_recorder, recording, remark
-from irkit.core.rewrite import any_node, free_symbols, fresh, rewrite, substitute
-from irkit.core.rules import Rule, Rules, first
-from irkit.core.same import equal, same, same_data, structural_hash
-from irkit.core.span import Span, user_span
-from irkit.core.target import Target, as_target
-from irkit.core.text.excerpt import annotate_source
-from irkit.core.text.names import ALIAS, Names, Printed, is_printable, mangled
-from irkit.core.text.tokens import MOST_PAGE_BYTES, Coloured, page, token_class, tokens
-from irkit.core.visit import Visit, allowed, visit, with_span_of
-from irkit.core.walk import count_nodes, postorder, symbols_bound, symbols_used, walk
-
-__all__ = [
-    "ALIAS",
-    "MOST_PAGE_BYTES",
-    "Application",
-    "AttrScalar",
-    "AttrValue",
-    "Attrs",
-    "Binds",
-    "Codec",
-    "Coloured",
-    "DTypeError",
-    "Field",
-    "FormatError",
-    "Function",
-    "IRKitError",
-    "IRModule",
-    "InputError",
-    "Level",
-    "Listing",
-    "Names",
-    "Node",
-    "OptionError",
-    "ParseError",
-    "Printed",
-    "Problem",
-    "Recorder",
-    "Remark",
-    "Rule",
-    "Rules",
-    "ScheduleError",
-    "ShapeError",
-    "Span",
-    "Target",
-    "Uses",
-    "Visit",
-    "allowed",
-    "analysis",
-    "annotate_source",
-    "any_node",
-    "as_target",
-    "atomic_write",
-    "binders",
-    "check_fields",
-    "children",
-    "count_nodes",
-    "current_recorder",
-    "equal",
-    "field_predicates",
-    "fields",
-    "first",
-    "fixpoint",
-    "free_symbols",
-    "fresh",
-    "is_printable",
-    "mangled",
-    "page",
-    "parts",
-    "postorder",
-    "print_function",
-    "recording",
-    "remark",
-    "rewrite",
-    "same",
-    "same_data",
-    "structs_within",
-    "structural_hash",
-    "substitute",
-    "symbols_bound",
-    "symbols_used",
-    "token_class",
-    "tokens",
-    "user_span",
-    "uses",
-    "visit",
-    "walk",
-    "with_fields",
-    "with_span_of",
-]
+from irkit.core.recorder import (
+    Application as Application,
+    Recorder as Recorder,
+    Remark as Remark,
+    current_recorder as current_recorder,
+    recording as recording,
+    remark as remark,
+)
+from irkit.core.rewrite import (
+    any_node as any_node,
+    free_symbols as free_symbols,
+    fresh as fresh,
+    rewrite as rewrite,
+    substitute as substitute,
+)
+from irkit.core.rules import (
+    Rule as Rule,
+    Rules as Rules,
+    first as first,
+)
+from irkit.core.same import (
+    equal as equal,
+    same as same,
+    same_data as same_data,
+    structural_hash as structural_hash,
+)
+from irkit.core.span import (
+    Span as Span,
+    user_span as user_span,
+)
+from irkit.core.target import (
+    Target as Target,
+    as_target as as_target,
+)
+from irkit.core.text.excerpt import (
+    annotate_source as annotate_source,
+)
+from irkit.core.text.names import (
+    ALIAS as ALIAS,
+    Names as Names,
+    Printed as Printed,
+    is_printable as is_printable,
+    mangled as mangled,
+)
+from irkit.core.text.tokens import (
+    MOST_PAGE_BYTES as MOST_PAGE_BYTES,
+    Coloured as Coloured,
+    page as page,
+    token_class as token_class,
+    tokens as tokens,
+)
+from irkit.core.visit import (
+    Visit as Visit,
+    allowed as allowed,
+    visit as visit,
+    with_span_of as with_span_of,
+)
+from irkit.core.walk import (
+    count_nodes as count_nodes,
+    postorder as postorder,
+    symbols_bound as symbols_bound,
+    symbols_used as symbols_used,
+    walk as walk,
+)

@@ -7,123 +7,154 @@ isolated_kernel; explain (where), crash_file, crash, replay (a failed pass expla
 sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
 regression (the smallest case that fails, and a test of it); command, command_replay."""
 
-from irkit.debug.bisect.bisect import bisect, guilty_rewrites
-from irkit.debug.bisect.culprit import Culprit
-from irkit.debug.check.check import check, verdicts
-from irkit.debug.check.difference import Difference
-from irkit.debug.check.options import CheckOptions
-from irkit.debug.check.schedule_steps import (
-    NO_SCHEDULE,
-    PrimitiveFailed,
-    schedule_steps,
-    scheduled_steps,
+from irkit.debug.bisect.bisect import (
+    bisect as bisect,
+    guilty_rewrites as guilty_rewrites,
 )
-from irkit.debug.check.verdict import Verdict, is_trusted
-from irkit.debug.contracts.breach import Breach
-from irkit.debug.contracts.contracts import assert_contracts, contracts
-from irkit.debug.contracts.hash_seeds import differing_elsewhere
-from irkit.debug.contracts.levels import equal_structure
-from irkit.debug.crash.explanation import explain
-from irkit.debug.crash.folder import Crash, read_crash
-from irkit.debug.crash.isolation_policy import IsolationPolicy
-from irkit.debug.crash.material import failure_traceback
-from irkit.debug.crash.replay import Replayed, crash_pipeline, replay
-from irkit.debug.crash.versions import versions
-from irkit.debug.crash.writer import write_crash
-from irkit.debug.execution.guard_pages import Flush, GuardedKernel, GuardedMemory
-from irkit.debug.execution.inputs import InputSet, input_sets
-from irkit.debug.execution.native_worker import NativeWorker
-from irkit.debug.isolation.kernels import KernelHalted, run_kernel
-from irkit.debug.isolation.passes import Isolation, time_limit
-from irkit.debug.isolation.trace_step import trace_step
-from irkit.debug.processes.child import Child, ChildDied, Limits
-from irkit.debug.processes.isolated_call import isolate
-from irkit.debug.reduce.case import CaseSize, FailingCase, size_of_case
-from irkit.debug.reduce.failure import Failure, failure_of, find_case
-from irkit.debug.reduce.reduce import Reduced, reduce
-from irkit.debug.reduce.regression import regression_test, write_case
-from irkit.debug.report.console import console
-from irkit.debug.report.golden_files import golden_diff, phase_texts, write_golden
-from irkit.debug.report.line_table import NodeLines
-from irkit.debug.report.pass_times import chrome_trace, time_table
-from irkit.debug.report.remarks import LocatedRemark, remarks
-from irkit.debug.report.step_printer import StepPrinter, file_name
-from irkit.debug.report.summary import PassRow, RuleRow, summarize, summarize_rules
-from irkit.debug.report.tables import pass_table, rule_table, verdict_table
-from irkit.debug.report.unused_passes import UnusedPass, unused_passes
-
-__all__ = [
-    "NO_SCHEDULE",
-    "Breach",
-    "CaseSize",
-    "CheckOptions",
-    "Child",
-    "ChildDied",
-    "Crash",
-    "Culprit",
-    "Difference",
-    "FailingCase",
-    "Failure",
-    "Flush",
-    "GuardedKernel",
-    "GuardedMemory",
-    "InputSet",
-    "Isolation",
-    "IsolationPolicy",
-    "KernelHalted",
-    "Limits",
-    "LocatedRemark",
-    "NativeWorker",
-    "NodeLines",
-    "PassRow",
-    "PrimitiveFailed",
-    "Reduced",
-    "Replayed",
-    "RuleRow",
-    "StepPrinter",
-    "UnusedPass",
-    "Verdict",
-    "assert_contracts",
-    "bisect",
-    "check",
-    "chrome_trace",
-    "console",
-    "contracts",
-    "crash_pipeline",
-    "differing_elsewhere",
-    "equal_structure",
-    "explain",
-    "failure_of",
-    "failure_traceback",
-    "file_name",
-    "find_case",
-    "golden_diff",
-    "guilty_rewrites",
-    "input_sets",
-    "is_trusted",
-    "isolate",
-    "pass_table",
-    "phase_texts",
-    "read_crash",
-    "reduce",
-    "regression_test",
-    "remarks",
-    "replay",
-    "rule_table",
-    "run_kernel",
-    "schedule_steps",
-    "scheduled_steps",
-    "size_of_case",
-    "summarize",
-    "summarize_rules",
-    "time_limit",
-    "time_table",
-    "trace_step",
-    "unused_passes",
-    "verdict_table",
-    "verdicts",
-    "versions",
-    "write_case",
-    "write_crash",
-    "write_golden",
-]
+from irkit.debug.bisect.culprit import (
+    Culprit as Culprit,
+)
+from irkit.debug.check.check import (
+    check as check,
+    verdicts as verdicts,
+)
+from irkit.debug.check.difference import (
+    Difference as Difference,
+)
+from irkit.debug.check.options import (
+    CheckOptions as CheckOptions,
+)
+from irkit.debug.check.schedule_steps import (
+    NO_SCHEDULE as NO_SCHEDULE,
+    PrimitiveFailed as PrimitiveFailed,
+    schedule_steps as schedule_steps,
+    scheduled_steps as scheduled_steps,
+)
+from irkit.debug.check.verdict import (
+    Verdict as Verdict,
+    is_trusted as is_trusted,
+)
+from irkit.debug.contracts.breach import (
+    Breach as Breach,
+)
+from irkit.debug.contracts.contracts import (
+    assert_contracts as assert_contracts,
+    contracts as contracts,
+)
+from irkit.debug.contracts.hash_seeds import (
+    differing_elsewhere as differing_elsewhere,
+)
+from irkit.debug.contracts.levels import (
+    equal_structure as equal_structure,
+)
+from irkit.debug.crash.explanation import (
+    explain as explain,
+)
+from irkit.debug.crash.folder import (
+    Crash as Crash,
+    read_crash as read_crash,
+)
+from irkit.debug.crash.isolation_policy import (
+    IsolationPolicy as IsolationPolicy,
+)
+from irkit.debug.crash.material import (
+    failure_traceback as failure_traceback,
+)
+from irkit.debug.crash.replay import (
+    Replayed as Replayed,
+    crash_pipeline as crash_pipeline,
+    replay as replay,
+)
+from irkit.debug.crash.versions import (
+    versions as versions,
+)
+from irkit.debug.crash.writer import (
+    write_crash as write_crash,
+)
+from irkit.debug.execution.guard_pages import (
+    Flush as Flush,
+    GuardedKernel as GuardedKernel,
+    GuardedMemory as GuardedMemory,
+)
+from irkit.debug.execution.inputs import (
+    InputSet as InputSet,
+    input_sets as input_sets,
+)
+from irkit.debug.execution.native_worker import (
+    NativeWorker as NativeWorker,
+)
+from irkit.debug.isolation.kernels import (
+    KernelHalted as KernelHalted,
+    run_kernel as run_kernel,
+)
+from irkit.debug.isolation.passes import (
+    Isolation as Isolation,
+    time_limit as time_limit,
+)
+from irkit.debug.isolation.trace_step import (
+    trace_step as trace_step,
+)
+from irkit.debug.processes.child import (
+    Child as Child,
+    ChildDied as ChildDied,
+    Limits as Limits,
+)
+from irkit.debug.processes.isolated_call import (
+    isolate as isolate,
+)
+from irkit.debug.reduce.case import (
+    CaseSize as CaseSize,
+    FailingCase as FailingCase,
+    size_of_case as size_of_case,
+)
+from irkit.debug.reduce.failure import (
+    Failure as Failure,
+    failure_of as failure_of,
+    find_case as find_case,
+)
+from irkit.debug.reduce.reduce import (
+    Reduced as Reduced,
+    reduce as reduce,
+)
+from irkit.debug.reduce.regression import (
+    regression_test as regression_test,
+    write_case as write_case,
+)
+from irkit.debug.report.console import (
+    console as console,
+)
+from irkit.debug.report.golden_files import (
+    golden_diff as golden_diff,
+    phase_texts as phase_texts,
+    write_golden as write_golden,
+)
+from irkit.debug.report.line_table import (
+    NodeLines as NodeLines,
+)
+from irkit.debug.report.pass_times import (
+    chrome_trace as chrome_trace,
+    time_table as time_table,
+)
+from irkit.debug.report.remarks import (
+    LocatedRemark as LocatedRemark,
+    remarks as remarks,
+)
+from irkit.debug.report.step_printer import (
+    StepPrinter as StepPrinter,
+    file_name as file_name,
+)
+from irkit.debug.report.summary import (
+    PassRow as PassRow,
+    RuleRow as RuleRow,
+    summarize as summarize,
+    summarize_rules as summarize_rules,
+)
+from irkit.debug.report.tables import (
+    pass_table as pass_table,
+    rule_table as rule_table,
+    verdict_table as verdict_table,
+)
+from irkit.debug.report.unused_passes import (
+    UnusedPass as UnusedPass,
+    unused_passes as unused_passes,
+)

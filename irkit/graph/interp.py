@@ -35,9 +35,9 @@ from irkit.ir import (
     as_dtype,
     as_int,
     evaluate,
+    interpret as run_loops,
     numpy_dtype,
 )
-from irkit.ir import interpret as run_loops
 
 Inputs = Mapping[str, Array] | Sequence[Array]
 Result = Union[Array, "tuple[Result, ...]", "Closure"]

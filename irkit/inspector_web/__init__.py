@@ -14,64 +14,75 @@ parts together, waiting.js waits for runs, moves.js is where one can go, control
 keys do.
 """
 
-from irkit.inspector_web.diff.line_diff import Diff, Hunk, diff_lines
-from irkit.inspector_web.diff.rows import Row, inline, side_by_side, unfolded
-from irkit.inspector_web.diff.up_to_names import diff_up_to_names
-from irkit.inspector_web.runs.align import Pair, align
-from irkit.inspector_web.runs.steps import Filter, StepRow, Steps
-from irkit.inspector_web.text.highlight import Highlighter, Marks
-from irkit.inspector_web.text.lines import Ids, LineTable
-from irkit.inspector_web.text.texts import GIVEN, PrintedFunction, Side, State, Text, Texts
-from irkit.inspector_web.views.blame import Blame
-from irkit.inspector_web.views.graph_view import Box, GraphView, GroupFrame, graph_view
-from irkit.inspector_web.views.native import Mapped, NativeCode, native
-from irkit.inspector_web.views.nest import NestChange, NestRow, nest, nest_changes
-from irkit.inspector_web.views.origin import Chain, Link, Origins, origins
-from irkit.inspector_web.views.search import PickaxeHit, SearchHit, pickaxe, print_all, search
-
-__all__ = [
-    "GIVEN",
-    "Blame",
-    "Box",
-    "Chain",
-    "Diff",
-    "Filter",
-    "GraphView",
-    "GroupFrame",
-    "Highlighter",
-    "Hunk",
-    "Ids",
-    "LineTable",
-    "Link",
-    "Mapped",
-    "Marks",
-    "NativeCode",
-    "NestChange",
-    "NestRow",
-    "Origins",
-    "Pair",
-    "PickaxeHit",
-    "PrintedFunction",
-    "Row",
-    "SearchHit",
-    "Side",
-    "State",
-    "StepRow",
-    "Steps",
-    "Text",
-    "Texts",
-    "align",
-    "diff_lines",
-    "diff_up_to_names",
-    "graph_view",
-    "inline",
-    "native",
-    "nest",
-    "nest_changes",
-    "origins",
-    "pickaxe",
-    "print_all",
-    "search",
-    "side_by_side",
-    "unfolded",
-]
+from irkit.inspector_web.diff.line_diff import (
+    Diff as Diff,
+    Hunk as Hunk,
+    diff_lines as diff_lines,
+)
+from irkit.inspector_web.diff.rows import (
+    Row as Row,
+    inline as inline,
+    side_by_side as side_by_side,
+    unfolded as unfolded,
+)
+from irkit.inspector_web.diff.up_to_names import (
+    diff_up_to_names as diff_up_to_names,
+)
+from irkit.inspector_web.runs.align import (
+    Pair as Pair,
+    align as align,
+)
+from irkit.inspector_web.runs.steps import (
+    Filter as Filter,
+    StepRow as StepRow,
+    Steps as Steps,
+)
+from irkit.inspector_web.text.highlight import (
+    Highlighter as Highlighter,
+    Marks as Marks,
+)
+from irkit.inspector_web.text.lines import (
+    Ids as Ids,
+    LineTable as LineTable,
+)
+from irkit.inspector_web.text.texts import (
+    GIVEN as GIVEN,
+    PrintedFunction as PrintedFunction,
+    Side as Side,
+    State as State,
+    Text as Text,
+    Texts as Texts,
+)
+from irkit.inspector_web.views.blame import (
+    Blame as Blame,
+)
+from irkit.inspector_web.views.graph_view import (
+    Box as Box,
+    GraphView as GraphView,
+    GroupFrame as GroupFrame,
+    graph_view as graph_view,
+)
+from irkit.inspector_web.views.native import (
+    Mapped as Mapped,
+    NativeCode as NativeCode,
+    native as native,
+)
+from irkit.inspector_web.views.nest import (
+    NestChange as NestChange,
+    NestRow as NestRow,
+    nest as nest,
+    nest_changes as nest_changes,
+)
+from irkit.inspector_web.views.origin import (
+    Chain as Chain,
+    Link as Link,
+    Origins as Origins,
+    origins as origins,
+)
+from irkit.inspector_web.views.search import (
+    PickaxeHit as PickaxeHit,
+    SearchHit as SearchHit,
+    pickaxe as pickaxe,
+    print_all as print_all,
+    search as search,
+)

@@ -3,7 +3,12 @@
 ``BUILTIN`` lists them; which run, and in which order, is written in ``irkit.phases``.
 """
 
-from irkit.passes import graph, loop
-from irkit.passes.registry import BUILTIN, installed_passes, is_user_pass
-
-__all__ = ["BUILTIN", "graph", "installed_passes", "is_user_pass", "loop"]
+from irkit.passes import (
+    graph as graph,
+    loop as loop,
+)
+from irkit.passes.registry import (
+    BUILTIN as BUILTIN,
+    installed_passes as installed_passes,
+    is_user_pass as is_user_pass,
+)

@@ -2,29 +2,33 @@
 for parallel loops), call (what was wrong with an argument), kernel (compile and call); model and
 package for whole models, command."""
 
-from irkit.runtime.cache import cache_folder, object_for
-from irkit.runtime.jit import Library
-from irkit.runtime.kernel import Kernel, Module, build_kernels, compile_functions
-from irkit.runtime.model import Model, load
-from irkit.runtime.numpy_layout import check_numpy_layout
-from irkit.runtime.package import Contents
-from irkit.runtime.pool import link, num_threads, set_num_threads
+from irkit.runtime.cache import (
+    cache_folder as cache_folder,
+    object_for as object_for,
+)
+from irkit.runtime.jit import (
+    Library as Library,
+)
+from irkit.runtime.kernel import (
+    Kernel as Kernel,
+    Module as Module,
+    build_kernels as build_kernels,
+    compile_functions as compile_functions,
+)
+from irkit.runtime.model import (
+    Model as Model,
+    load as load,
+)
+from irkit.runtime.numpy_layout import (
+    check_numpy_layout as check_numpy_layout,
+)
+from irkit.runtime.package import (
+    Contents as Contents,
+)
+from irkit.runtime.pool import (
+    link as link,
+    num_threads as num_threads,
+    set_num_threads as set_num_threads,
+)
 
 check_numpy_layout()
-
-__all__ = [
-    "Contents",
-    "Kernel",
-    "Library",
-    "Model",
-    "Module",
-    "build_kernels",
-    "cache_folder",
-    "check_numpy_layout",
-    "compile_functions",
-    "link",
-    "load",
-    "num_threads",
-    "object_for",
-    "set_num_threads",
-]

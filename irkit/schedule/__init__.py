@@ -10,39 +10,47 @@ epilogue; trace, condition, index_map, argument_kinds, encode, listing, meaning,
 methods), show, and schedule, which is all of them.
 """
 
-from irkit.schedule.analysis.accesses import only_store, reads_of, variables, writes_of
-from irkit.schedule.arguments.condition import Condition
-from irkit.schedule.arguments.index_map import IndexMap
-from irkit.schedule.arguments.intrinsics import Intrinsics, TensorIntrin, builtin_intrinsics
-from irkit.schedule.checks.block_buffers import buffer_written
-from irkit.schedule.schedule import Schedule
-from irkit.schedule.state.lookup import allocation
-from irkit.schedule.state.references import BlockRef, Drawn, LoopRef
-from irkit.schedule.trace.differential_check import Reference
-from irkit.schedule.trace.schedule_trace import Ref, ScheduleTrace, TraceStep, Value
-from irkit.schedule.trace.traced_schedule import PRIMITIVES, Check
-
-__all__ = [
-    "PRIMITIVES",
-    "BlockRef",
-    "Check",
-    "Condition",
-    "Drawn",
-    "IndexMap",
-    "Intrinsics",
-    "LoopRef",
-    "Ref",
-    "Reference",
-    "Schedule",
-    "ScheduleTrace",
-    "TensorIntrin",
-    "TraceStep",
-    "Value",
-    "allocation",
-    "buffer_written",
-    "builtin_intrinsics",
-    "only_store",
-    "reads_of",
-    "variables",
-    "writes_of",
-]
+from irkit.schedule.analysis.accesses import (
+    only_store as only_store,
+    reads_of as reads_of,
+    variables as variables,
+    writes_of as writes_of,
+)
+from irkit.schedule.arguments.condition import (
+    Condition as Condition,
+)
+from irkit.schedule.arguments.index_map import (
+    IndexMap as IndexMap,
+)
+from irkit.schedule.arguments.intrinsics import (
+    Intrinsics as Intrinsics,
+    TensorIntrin as TensorIntrin,
+    builtin_intrinsics as builtin_intrinsics,
+)
+from irkit.schedule.checks.block_buffers import (
+    buffer_written as buffer_written,
+)
+from irkit.schedule.schedule import (
+    Schedule as Schedule,
+)
+from irkit.schedule.state.lookup import (
+    allocation as allocation,
+)
+from irkit.schedule.state.references import (
+    BlockRef as BlockRef,
+    Drawn as Drawn,
+    LoopRef as LoopRef,
+)
+from irkit.schedule.trace.differential_check import (
+    Reference as Reference,
+)
+from irkit.schedule.trace.schedule_trace import (
+    Ref as Ref,
+    ScheduleTrace as ScheduleTrace,
+    TraceStep as TraceStep,
+    Value as Value,
+)
+from irkit.schedule.trace.traced_schedule import (
+    PRIMITIVES as PRIMITIVES,
+    Check as Check,
+)

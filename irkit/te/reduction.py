@@ -8,12 +8,15 @@ from typing import Any, Protocol, cast
 import msgspec
 
 from irkit.core import Binds, DTypeError, IRKitError, any_node, user_span
-from irkit.ir import Add as _Add
 from irkit.ir import (
+    Add as _Add,
     Binary,
     DType,
     Expr,
     ExprLike,
+    Max as _Max,
+    Min as _Min,
+    Mul as _Mul,
     Scalar,
     Var,
     as_dtype,
@@ -22,9 +25,6 @@ from irkit.ir import (
     const,
     convert,
 )
-from irkit.ir import Max as _Max
-from irkit.ir import Min as _Min
-from irkit.ir import Mul as _Mul
 from irkit.te.axis import IterVar
 
 _LARGEST = {

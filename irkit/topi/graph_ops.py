@@ -8,8 +8,7 @@ from irkit.core import IRKitError
 from irkit.graph import Op, OpOptions, attributes
 from irkit.ir import INTRINSICS, Expr
 from irkit.te import Tensor, elementwise
-from irkit.topi import broadcast, index, linear, nn, reduction, shape
-from irkit.topi import elementwise as pointwise
+from irkit.topi import broadcast, elementwise as pointwise, index, linear, nn, reduction, shape
 
 Tensors = Sequence[Tensor]
 Rule = Callable[[Tensors, OpOptions], "Tensor | tuple[Tensor, ...]"]

@@ -2,75 +2,69 @@
 pipeline (text, arrange), run, step, trace (trace_file, trace_write,
 trace_read), exchange; then registry, stable."""
 
-from irkit.core import fixpoint
-from irkit.transform.define import AnyPass, Origin, Pass, define_pass, load_pass
-from irkit.transform.facts import Fact
-from irkit.transform.options import Option
-from irkit.transform.order import MissingFact, Order, facts_after
-from irkit.transform.pipeline import Phase, Pipeline
-from irkit.transform.pipeline_spec import parse_pipeline, read_phases
-from irkit.transform.registry import Registry
-from irkit.transform.run import Apply, apply_here, apply_pass, run_steps
+from irkit.core import (
+    fixpoint as fixpoint,
+)
+from irkit.transform.define import (
+    AnyPass as AnyPass,
+    Origin as Origin,
+    Pass as Pass,
+    define_pass as define_pass,
+    load_pass as load_pass,
+)
+from irkit.transform.facts import (
+    Fact as Fact,
+)
+from irkit.transform.options import (
+    Option as Option,
+)
+from irkit.transform.order import (
+    MissingFact as MissingFact,
+    Order as Order,
+    facts_after as facts_after,
+)
+from irkit.transform.pipeline import (
+    Phase as Phase,
+    Pipeline as Pipeline,
+)
+from irkit.transform.pipeline_spec import (
+    parse_pipeline as parse_pipeline,
+    read_phases as read_phases,
+)
+from irkit.transform.registry import (
+    Registry as Registry,
+)
+from irkit.transform.run import (
+    Apply as Apply,
+    apply_here as apply_here,
+    apply_pass as apply_pass,
+    run_steps as run_steps,
+)
 from irkit.transform.spec import (
-    PassSpec,
-    PlacedSpec,
-    parse_phases,
-    parse_placed,
-    parse_spec,
-    parse_specs,
-    render_spec,
+    PassSpec as PassSpec,
+    PlacedSpec as PlacedSpec,
+    parse_phases as parse_phases,
+    parse_placed as parse_placed,
+    parse_spec as parse_spec,
+    parse_specs as parse_specs,
+    render_spec as render_spec,
 )
 from irkit.transform.step import (
-    IR,
-    Attempt,
-    FailureKind,
-    Numbered,
-    PassFailed,
-    PassHalted,
-    Step,
-    VerificationFailed,
+    IR as IR,
+    Attempt as Attempt,
+    FailureKind as FailureKind,
+    Numbered as Numbered,
+    PassFailed as PassFailed,
+    PassHalted as PassHalted,
+    Step as Step,
+    VerificationFailed as VerificationFailed,
 )
-from irkit.transform.sub_pipeline import sub_pipeline
-from irkit.transform.trace.channel import StepChannel
-from irkit.transform.trace.model import Trace
-
-__all__ = [
-    "IR",
-    "AnyPass",
-    "Apply",
-    "Attempt",
-    "Fact",
-    "FailureKind",
-    "MissingFact",
-    "Numbered",
-    "Option",
-    "Order",
-    "Origin",
-    "Pass",
-    "PassFailed",
-    "PassHalted",
-    "PassSpec",
-    "Phase",
-    "Pipeline",
-    "PlacedSpec",
-    "Registry",
-    "Step",
-    "StepChannel",
-    "Trace",
-    "VerificationFailed",
-    "apply_here",
-    "apply_pass",
-    "define_pass",
-    "facts_after",
-    "fixpoint",
-    "load_pass",
-    "parse_phases",
-    "parse_pipeline",
-    "parse_placed",
-    "parse_spec",
-    "parse_specs",
-    "read_phases",
-    "render_spec",
-    "run_steps",
-    "sub_pipeline",
-]
+from irkit.transform.sub_pipeline import (
+    sub_pipeline as sub_pipeline,
+)
+from irkit.transform.trace.channel import (
+    StepChannel as StepChannel,
+)
+from irkit.transform.trace.model import (
+    Trace as Trace,
+)

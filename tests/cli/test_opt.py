@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from irkit.ir import parse as parse_loops
-from irkit.ir import parse_module, script
+from irkit.ir import parse as parse_loops, parse_module, script
 from irkit.phases import lower
 from tests.cli.command import LOOPS, call, shell
 from tests.cli.shell import Shell

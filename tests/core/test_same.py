@@ -2,8 +2,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import IRModule, Node, Span, equal, fresh, same, structural_hash
 from irkit.ir import (

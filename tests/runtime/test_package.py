@@ -17,8 +17,7 @@ import irkit
 from irkit.codegen import host_target
 from irkit.core import FormatError, Target
 from irkit.graph import Builder
-from irkit.runtime import Model
-from irkit.runtime import model as model_module
+from irkit.runtime import Model, model as model_module
 from irkit.runtime.package import misfit, read_package
 from tests.runtime.models import compiled, mlp, some_input
 

@@ -1,8 +1,7 @@
 """Whole schedules give what the function gave before."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import irkit
 from irkit.core import walk

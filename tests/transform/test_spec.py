@@ -2,8 +2,7 @@ import math
 import struct
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import ParseError, same_data
 from irkit.transform import PassSpec, PlacedSpec, parse_placed, parse_spec, parse_specs, render_spec

@@ -3,9 +3,17 @@
 the lowering), case (what the body of a test sees), tally (did it test anything), corpus (what was
 found, and is tried first), finding (what is said and written), check_pass."""
 
-from irkit.fuzz.check_pass.check_pass import PassCheck, check_pass
-from irkit.fuzz.check_pass.finding import PassRefuted
-from irkit.fuzz.check_pass.pass_case import PassCase
-from irkit.fuzz.check_pass.profile import PROFILES, Profile
-
-__all__ = ["PROFILES", "PassCase", "PassCheck", "PassRefuted", "Profile", "check_pass"]
+from irkit.fuzz.check_pass.check_pass import (
+    PassCheck as PassCheck,
+    check_pass as check_pass,
+)
+from irkit.fuzz.check_pass.finding import (
+    PassRefuted as PassRefuted,
+)
+from irkit.fuzz.check_pass.pass_case import (
+    PassCase as PassCase,
+)
+from irkit.fuzz.check_pass.profile import (
+    PROFILES as PROFILES,
+    Profile as Profile,
+)

@@ -7,9 +7,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from hypothesis import HealthCheck, Phase, Verbosity, errors, given, reject, settings
-from hypothesis import seed as seeded
-from hypothesis import strategies as st
+from hypothesis import (
+    HealthCheck,
+    Phase,
+    Verbosity,
+    errors,
+    given,
+    reject,
+    seed as seeded,
+    settings,
+    strategies as st,
+)
 
 from irkit.core import IRKitError
 from irkit.debug import Child, Limits, differing_elsewhere

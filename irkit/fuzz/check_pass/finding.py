@@ -14,7 +14,11 @@ from irkit.core import IRKitError, IRModule, Recorder
 from irkit.debug import FailingCase, Failure, failure_of, find_case, reduce, write_case
 from irkit.debug.crash.explanation import unified
 from irkit.fuzz.check_pass.corpus import PROGRAM, write_all
-from irkit.fuzz.check_pass.examination import SAYS, Examined, Refuted
+from irkit.fuzz.check_pass.examination import (
+    SAYS as SAYS,
+    Examined,
+    Refuted,
+)
 from irkit.fuzz.check_pass.position import PassPosition
 from irkit.graph import parse_module
 from irkit.ir import PrimFunc
@@ -264,6 +268,3 @@ def _near(path: Path) -> str:
     with suppress(ValueError):
         return str(path.absolute().relative_to(Path.cwd()))
     return str(path)
-
-
-__all__ = ["SAYS", "Kept", "PassRefuted", "changes", "commands", "keep", "told"]

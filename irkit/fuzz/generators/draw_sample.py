@@ -8,14 +8,17 @@ from irkit.fuzz.generators.graphs.graph_samples import draw_graph
 from irkit.fuzz.generators.onnx_models.model_samples import draw_model, onnx_model
 from irkit.fuzz.generators.pipelines import draw_pipeline
 from irkit.fuzz.generators.programs.program_samples import choices_of_functions, draw_program
-from irkit.fuzz.generators.sample import KINDS, Kind, Sample, Unusable
+from irkit.fuzz.generators.sample import (
+    KINDS as KINDS,
+    Kind as Kind,
+    Sample as Sample,
+    Unusable as Unusable,
+)
 from irkit.fuzz.generators.schedules.schedule_samples import choices_of_schedules, draw_scheduled
 from irkit.fuzz.generators.texts import draw_text
 from irkit.fuzz.malformed.inputs.onnx_cases import malformed_model
 from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
-
-__all__ = ["KINDS", "Kind", "Sample", "Unusable", "draw_case", "draw_sample", "seed_choices"]
 
 DAMAGED_MODELS = 6
 """Of so many models one is damaged; they take a third of the time of others."""

@@ -19,8 +19,7 @@ from irkit.core import FormatError, IRKitError, IRModule, atomic_write
 from irkit.debug import NO_SCHEDULE, InputSet
 from irkit.debug.execution.inputs import Rung
 from irkit.fuzz.generators.sample import KINDS, Allowed, Array, Program, Sample
-from irkit.graph import GraphFunc, constants_of
-from irkit.graph import parse_module as parse_graphs
+from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
 from irkit.ir import PrimFunc, parse
 from irkit.passes import BUILTIN
 from irkit.phases import GRAPH, pipeline_for

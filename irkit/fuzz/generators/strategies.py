@@ -14,8 +14,7 @@ Example::
 
 from collections.abc import Sequence
 
-from hypothesis import reject
-from hypothesis import strategies as st
+from hypothesis import reject, strategies as st
 
 from irkit.debug import InputSet
 from irkit.fuzz.generators.arguments import draw_arguments

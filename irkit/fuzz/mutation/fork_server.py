@@ -31,8 +31,7 @@ from irkit.core import IRKitError
 from irkit.fuzz.forked_child import end_some_time, end_with, listen
 from irkit.fuzz.mutation.coverage_probe import PROBE, PROBE_NAME
 from irkit.fuzz.mutation.dependents import dependents
-from irkit.fuzz.mutation.trials import check_programs
-from irkit.fuzz.mutation.trials import programs as cases_file
+from irkit.fuzz.mutation.trials import check_programs, programs as cases_file
 from irkit.fuzz.mutation.trials.check_programs import TrialResult
 from irkit.fuzz.mutation.trials.messages import DigestOrder, Digests, FuzzOrder, FuzzResult
 

@@ -9,18 +9,22 @@ from irkit.graph.ops.linear import LINEAR
 from irkit.graph.ops.normalization import NORMALIZATION
 from irkit.graph.ops.pooling import POOLING
 from irkit.graph.ops.reduction import REDUCTION
-from irkit.graph.ops.shapes import same_extent, same_shape, written
+from irkit.graph.ops.shapes import (
+    same_extent as same_extent,
+    same_shape as same_shape,
+    written as written,
+)
 from irkit.graph.ops.shaping import SHAPING
 from irkit.graph.ops.spec import (
-    KINDS,
-    Array,
-    Arrays,
-    Attribute,
-    AttrKind,
-    Kind,
-    OpOptions,
-    OpSpec,
-    as_attrs,
+    KINDS as KINDS,
+    Array as Array,
+    Arrays as Arrays,
+    Attribute as Attribute,
+    AttrKind as AttrKind,
+    Kind as Kind,
+    OpOptions as OpOptions,
+    OpSpec as OpSpec,
+    as_attrs as as_attrs,
 )
 from irkit.graph.types import TensorType
 
@@ -53,22 +57,3 @@ def attributes(op: Op) -> OpOptions:
     front."""
     ranks = [len(arg.type.shape) if isinstance(arg.type, TensorType) else 0 for arg in op.args]
     return op_spec(op.name).options(op.attrs, tuple(ranks))
-
-
-__all__ = [
-    "KINDS",
-    "OPS",
-    "Array",
-    "Arrays",
-    "AttrKind",
-    "Attribute",
-    "Kind",
-    "OpOptions",
-    "OpSpec",
-    "as_attrs",
-    "attributes",
-    "op_spec",
-    "same_extent",
-    "same_shape",
-    "written",
-]

@@ -15,8 +15,7 @@ from irkit.graph.infer import type_of
 from irkit.graph.nodes import Bind, Body, GraphIf, GraphStep, Invoke, Lambda, Value
 from irkit.graph.text.step_reader import Constants, StepReader
 from irkit.graph.types import Type
-from irkit.ir import ALIAS, DType
-from irkit.ir import parse_module as parse_loops
+from irkit.ir import ALIAS, DType, parse_module as parse_loops
 
 _NOTHING: Constants = {}
 _RETURN = re.compile(r" +return\b")

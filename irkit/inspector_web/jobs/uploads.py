@@ -15,8 +15,7 @@ import msgspec
 from irkit.core import InputError, IRKitError
 from irkit.debug import Limits
 from irkit.inspector_web.jobs.job import JobKind, RunSink
-from irkit.inspector_web.record.record import FileKind as FileKind
-from irkit.inspector_web.record.record import record
+from irkit.inspector_web.record.record import FileKind as FileKind, record
 from irkit.inspector_web.record.restore import load_trace, restore
 from irkit.inspector_web.record.step_recorder import RecordedTrace, StepRecorder, TraceRecording
 from irkit.inspector_web.runs.run import Source

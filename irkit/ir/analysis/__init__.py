@@ -7,34 +7,40 @@ numbering,
 affine, apart. The bounds of variables are ``loop_ranges`` of ``arith``.
 """
 
-from irkit.ir.analysis.affine import Affine, Sums
-from irkit.ir.analysis.axes import axis_values
-from irkit.ir.analysis.conflicts import Access, ConflictTest, accesses_in
-from irkit.ir.analysis.dependence import Dependences, dependences, lane_conflict
-from irkit.ir.analysis.enclosing import Enclosing, enclosing
-from irkit.ir.analysis.liveness import Liveness, liveness
-from irkit.ir.analysis.regions import AccessRegions, access_regions
-from irkit.ir.analysis.uses import Uses, symbols_read, uses_of
-from irkit.ir.analysis.value_numbering import Numbering
-
-__all__ = [
-    "Access",
-    "AccessRegions",
-    "Affine",
-    "ConflictTest",
-    "Dependences",
-    "Enclosing",
-    "Liveness",
-    "Numbering",
-    "Sums",
-    "Uses",
-    "access_regions",
-    "accesses_in",
-    "axis_values",
-    "dependences",
-    "enclosing",
-    "lane_conflict",
-    "liveness",
-    "symbols_read",
-    "uses_of",
-]
+from irkit.ir.analysis.affine import (
+    Affine as Affine,
+    Sums as Sums,
+)
+from irkit.ir.analysis.axes import (
+    axis_values as axis_values,
+)
+from irkit.ir.analysis.conflicts import (
+    Access as Access,
+    ConflictTest as ConflictTest,
+    accesses_in as accesses_in,
+)
+from irkit.ir.analysis.dependence import (
+    Dependences as Dependences,
+    dependences as dependences,
+    lane_conflict as lane_conflict,
+)
+from irkit.ir.analysis.enclosing import (
+    Enclosing as Enclosing,
+    enclosing as enclosing,
+)
+from irkit.ir.analysis.liveness import (
+    Liveness as Liveness,
+    liveness as liveness,
+)
+from irkit.ir.analysis.regions import (
+    AccessRegions as AccessRegions,
+    access_regions as access_regions,
+)
+from irkit.ir.analysis.uses import (
+    Uses as Uses,
+    symbols_read as symbols_read,
+    uses_of as uses_of,
+)
+from irkit.ir.analysis.value_numbering import (
+    Numbering as Numbering,
+)

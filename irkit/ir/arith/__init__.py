@@ -6,22 +6,26 @@ variables); then sums (the table of atoms under everything below), emit, divisio
 choice, simplify; linear and prove are short faces of it.
 """
 
-from irkit.ir.arith.bounds import bounds
-from irkit.ir.arith.interval import Interval, Ranges
-from irkit.ir.arith.linear_form import Linear, linear
-from irkit.ir.arith.modular import modular
-from irkit.ir.arith.prove import prove
-from irkit.ir.arith.ranges import loop_ranges
-from irkit.ir.arith.simplify import simplify
-
-__all__ = [
-    "Interval",
-    "Linear",
-    "Ranges",
-    "bounds",
-    "linear",
-    "loop_ranges",
-    "modular",
-    "prove",
-    "simplify",
-]
+from irkit.ir.arith.bounds import (
+    bounds as bounds,
+)
+from irkit.ir.arith.interval import (
+    Interval as Interval,
+    Ranges as Ranges,
+)
+from irkit.ir.arith.linear_form import (
+    Linear as Linear,
+    linear as linear,
+)
+from irkit.ir.arith.modular import (
+    modular as modular,
+)
+from irkit.ir.arith.prove import (
+    prove as prove,
+)
+from irkit.ir.arith.ranges import (
+    loop_ranges as loop_ranges,
+)
+from irkit.ir.arith.simplify import (
+    simplify as simplify,
+)

@@ -13,7 +13,14 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.interp.arguments import Binder, written_params
-from irkit.ir.interp.machine import RUN, Program, Registers, RunLimits, StepLimit, execute
+from irkit.ir.interp.machine import (
+    RUN,
+    Program,
+    Registers,
+    RunLimits,
+    StepLimit as StepLimit,
+    execute,
+)
 from irkit.ir.interp.memory import BufferRegisters, settle
 from irkit.ir.interp.statements import StatementCompiler
 from irkit.ir.stmt import Evaluate
@@ -110,6 +117,3 @@ def evaluate(
     given = dict(bindings or {})
     made = Interpreted(PrimFunc("evaluate", tuple(given), Evaluate(expr)))
     return made.run(tuple(given.values()), max_steps, MAX_BYTES)[made.result]
-
-
-__all__ = ["MAX_BYTES", "MAX_STEPS", "Interpreted", "StepLimit", "evaluate", "interpret"]

@@ -4,7 +4,7 @@ from keyword import iskeyword
 from typing import cast
 
 from irkit.core import Attrs
-from irkit.ir.text.expr_printer import literal
+from irkit.ir.text.expr_printer import float_literal
 
 
 def quoted(text: str) -> str:
@@ -17,7 +17,7 @@ def value_text(value: object) -> str:
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, float):
-        text = literal(value)
+        text = float_literal(value)
         return f"float({text})" if text[0] == '"' else text
     if isinstance(value, tuple):
         items = [value_text(item) for item in cast(tuple[object, ...], value)]

@@ -86,7 +86,7 @@ def _literal(reader: ExprReader, node: ast.Call, kind: DType) -> Expr:
 
 
 def float_from(text: str) -> float | None:
-    """Read what ``script_expr.literal`` wrote for a float without decimal form."""
+    """Read what ``expr_printer.float_literal`` wrote for a float without decimal form."""
     if text in ("nan", "inf", "-inf"):
         return float(text)
     digits = text.removeprefix("0x")

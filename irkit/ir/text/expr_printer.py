@@ -233,7 +233,7 @@ def _is_plain(expr: Expr) -> bool:
     return isinstance(expr, Const) and expr.dtype == I64 and type(expr.value) is int
 
 
-def literal(value: float) -> str:
+def float_literal(value: float) -> str:
     """Write a float so that the very same bits come back."""
     if math.isfinite(value):
         return repr(value)
@@ -247,7 +247,7 @@ def _const(printer: ExprPrinter, expr: Const) -> str:
     value, dtype = expr.value, expr.dtype
     name = _TYPES.get(dtype) or str(dtype)
     if isinstance(value, float):
-        return f"{name}({literal(value)})"
+        return f"{name}({float_literal(value)})"
     plain = dtype.is_bool if isinstance(value, bool) else name == "i64"
     return str(value) if plain else f"{name}({value})"
 

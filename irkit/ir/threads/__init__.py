@@ -4,27 +4,19 @@ taken apart at its barriers.
 Reading order: nest, split (one thread at a time), conflicts (who touches what another touches).
 """
 
-from irkit.ir.threads.conflicts import Path, ThreadConflicts
-from irkit.ir.threads.nest import (
-    BARRIER,
-    Uniform,
-    extent_of,
-    holding,
-    is_barrier,
-    is_block_loop,
-    is_thread_loop,
+from irkit.ir.threads.conflicts import (
+    Path as Path,
+    ThreadConflicts as ThreadConflicts,
 )
-from irkit.ir.threads.split import split_threads
-
-__all__ = [
-    "BARRIER",
-    "Path",
-    "ThreadConflicts",
-    "Uniform",
-    "extent_of",
-    "holding",
-    "is_barrier",
-    "is_block_loop",
-    "is_thread_loop",
-    "split_threads",
-]
+from irkit.ir.threads.nest import (
+    BARRIER as BARRIER,
+    Uniform as Uniform,
+    extent_of as extent_of,
+    holding as holding,
+    is_barrier as is_barrier,
+    is_block_loop as is_block_loop,
+    is_thread_loop as is_thread_loop,
+)
+from irkit.ir.threads.split import (
+    split_threads as split_threads,
+)

@@ -1,20 +1,24 @@
 """Passes over graph functions, one a file. A usual order: simplify_graph, fold_constants,
 fold_batch_norm, eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory."""
 
-from irkit.passes.graph.eliminate_dead_nodes import eliminate_dead_nodes
-from irkit.passes.graph.fold_batch_norm import fold_batch_norm
-from irkit.passes.graph.fold_constants import fold_constants
-from irkit.passes.graph.fuse_ops import fuse_ops
-from irkit.passes.graph.lower_to_loops import lower_to_loops
-from irkit.passes.graph.plan_memory import plan_memory
-from irkit.passes.graph.simplify_graph import simplify_graph
-
-__all__ = [
-    "eliminate_dead_nodes",
-    "fold_batch_norm",
-    "fold_constants",
-    "fuse_ops",
-    "lower_to_loops",
-    "plan_memory",
-    "simplify_graph",
-]
+from irkit.passes.graph.eliminate_dead_nodes import (
+    eliminate_dead_nodes as eliminate_dead_nodes,
+)
+from irkit.passes.graph.fold_batch_norm import (
+    fold_batch_norm as fold_batch_norm,
+)
+from irkit.passes.graph.fold_constants import (
+    fold_constants as fold_constants,
+)
+from irkit.passes.graph.fuse_ops import (
+    fuse_ops as fuse_ops,
+)
+from irkit.passes.graph.lower_to_loops import (
+    lower_to_loops as lower_to_loops,
+)
+from irkit.passes.graph.plan_memory import (
+    plan_memory as plan_memory,
+)
+from irkit.passes.graph.simplify_graph import (
+    simplify_graph as simplify_graph,
+)

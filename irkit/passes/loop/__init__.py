@@ -12,62 +12,84 @@ carried_values, loop_guards, loop_parts, thread_barriers, unroll_marks, vector_e
 analyses of the loop IR.
 """
 
-from irkit.passes.loop.blocks.lower_blocks import lower_blocks
-from irkit.passes.loop.blocks.lower_init_blocks import lower_init_blocks
-from irkit.passes.loop.cleanup.convert_ssa import convert_ssa
-from irkit.passes.loop.cleanup.eliminate_common_subexpressions import (
-    eliminate_common_subexpressions,
+from irkit.passes.loop.blocks.lower_blocks import (
+    lower_blocks as lower_blocks,
 )
-from irkit.passes.loop.cleanup.narrow_indices import narrow_indices
-from irkit.passes.loop.cleanup.remove_no_ops import remove_no_ops
-from irkit.passes.loop.cleanup.rewrite_unsafe_selects import rewrite_unsafe_selects
-from irkit.passes.loop.cleanup.simplify import simplify
-from irkit.passes.loop.loops.canonicalize_loops import canonicalize_loops
-from irkit.passes.loop.loops.convert_for_loops_to_serial import convert_for_loops_to_serial
-from irkit.passes.loop.loops.hoist_first_iterations import hoist_first_iterations
-from irkit.passes.loop.loops.hoist_if_then_else import hoist_if_then_else
-from irkit.passes.loop.loops.loop_partition import loop_partition
-from irkit.passes.loop.loops.serialize_inner_parallel_loops import serialize_inner_parallel_loops
-from irkit.passes.loop.loops.unroll_loops import unroll_loops
-from irkit.passes.loop.loops.vectorize_loops import vectorize_loops
-from irkit.passes.loop.storage.compact_buffers import compact_buffers
-from irkit.passes.loop.storage.flatten_buffers import flatten_buffers
-from irkit.passes.loop.storage.inject_double_buffers import inject_double_buffers
-from irkit.passes.loop.storage.instrument_bounds import instrument_bounds
-from irkit.passes.loop.storage.plan_allocations import plan_allocations
-from irkit.passes.loop.storage.storage_rewrite import storage_rewrite
-from irkit.passes.loop.threads.inject_virtual_threads import inject_virtual_threads
-from irkit.passes.loop.threads.lower_cross_thread_reduction import lower_cross_thread_reduction
-from irkit.passes.loop.threads.lower_thread_loops import lower_thread_loops
-from irkit.passes.loop.threads.thread_sync import thread_sync
-from irkit.passes.loop.threads.unify_thread_bindings import unify_thread_bindings
-
-__all__ = [
-    "canonicalize_loops",
-    "compact_buffers",
-    "convert_for_loops_to_serial",
-    "convert_ssa",
-    "eliminate_common_subexpressions",
-    "flatten_buffers",
-    "hoist_first_iterations",
-    "hoist_if_then_else",
-    "inject_double_buffers",
-    "inject_virtual_threads",
-    "instrument_bounds",
-    "loop_partition",
-    "lower_blocks",
-    "lower_cross_thread_reduction",
-    "lower_init_blocks",
-    "lower_thread_loops",
-    "narrow_indices",
-    "plan_allocations",
-    "remove_no_ops",
-    "rewrite_unsafe_selects",
-    "serialize_inner_parallel_loops",
-    "simplify",
-    "storage_rewrite",
-    "thread_sync",
-    "unify_thread_bindings",
-    "unroll_loops",
-    "vectorize_loops",
-]
+from irkit.passes.loop.blocks.lower_init_blocks import (
+    lower_init_blocks as lower_init_blocks,
+)
+from irkit.passes.loop.cleanup.convert_ssa import (
+    convert_ssa as convert_ssa,
+)
+from irkit.passes.loop.cleanup.eliminate_common_subexpressions import (
+    eliminate_common_subexpressions as eliminate_common_subexpressions,
+)
+from irkit.passes.loop.cleanup.narrow_indices import (
+    narrow_indices as narrow_indices,
+)
+from irkit.passes.loop.cleanup.remove_no_ops import (
+    remove_no_ops as remove_no_ops,
+)
+from irkit.passes.loop.cleanup.rewrite_unsafe_selects import (
+    rewrite_unsafe_selects as rewrite_unsafe_selects,
+)
+from irkit.passes.loop.cleanup.simplify import (
+    simplify as simplify,
+)
+from irkit.passes.loop.loops.canonicalize_loops import (
+    canonicalize_loops as canonicalize_loops,
+)
+from irkit.passes.loop.loops.convert_for_loops_to_serial import (
+    convert_for_loops_to_serial as convert_for_loops_to_serial,
+)
+from irkit.passes.loop.loops.hoist_first_iterations import (
+    hoist_first_iterations as hoist_first_iterations,
+)
+from irkit.passes.loop.loops.hoist_if_then_else import (
+    hoist_if_then_else as hoist_if_then_else,
+)
+from irkit.passes.loop.loops.loop_partition import (
+    loop_partition as loop_partition,
+)
+from irkit.passes.loop.loops.serialize_inner_parallel_loops import (
+    serialize_inner_parallel_loops as serialize_inner_parallel_loops,
+)
+from irkit.passes.loop.loops.unroll_loops import (
+    unroll_loops as unroll_loops,
+)
+from irkit.passes.loop.loops.vectorize_loops import (
+    vectorize_loops as vectorize_loops,
+)
+from irkit.passes.loop.storage.compact_buffers import (
+    compact_buffers as compact_buffers,
+)
+from irkit.passes.loop.storage.flatten_buffers import (
+    flatten_buffers as flatten_buffers,
+)
+from irkit.passes.loop.storage.inject_double_buffers import (
+    inject_double_buffers as inject_double_buffers,
+)
+from irkit.passes.loop.storage.instrument_bounds import (
+    instrument_bounds as instrument_bounds,
+)
+from irkit.passes.loop.storage.plan_allocations import (
+    plan_allocations as plan_allocations,
+)
+from irkit.passes.loop.storage.storage_rewrite import (
+    storage_rewrite as storage_rewrite,
+)
+from irkit.passes.loop.threads.inject_virtual_threads import (
+    inject_virtual_threads as inject_virtual_threads,
+)
+from irkit.passes.loop.threads.lower_cross_thread_reduction import (
+    lower_cross_thread_reduction as lower_cross_thread_reduction,
+)
+from irkit.passes.loop.threads.lower_thread_loops import (
+    lower_thread_loops as lower_thread_loops,
+)
+from irkit.passes.loop.threads.thread_sync import (
+    thread_sync as thread_sync,
+)
+from irkit.passes.loop.threads.unify_thread_bindings import (
+    unify_thread_bindings as unify_thread_bindings,
+)

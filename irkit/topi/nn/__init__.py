@@ -1,28 +1,23 @@
 """Operators of neural networks: window (what sliding windows share), conv, pool, norm,
 activation."""
 
-from irkit.topi.nn.activation import leaky_relu, log_softmax, relu, softmax
-from irkit.topi.nn.conv import conv
-from irkit.topi.nn.norm import batch_norm, lrn
-from irkit.topi.nn.pool import (
-    avg_pool,
-    global_avg_pool,
-    global_max_pool,
-    max_pool,
-    max_pool_with_indices,
+from irkit.topi.nn.activation import (
+    leaky_relu as leaky_relu,
+    log_softmax as log_softmax,
+    relu as relu,
+    softmax as softmax,
 )
-
-__all__ = [
-    "avg_pool",
-    "batch_norm",
-    "conv",
-    "global_avg_pool",
-    "global_max_pool",
-    "leaky_relu",
-    "log_softmax",
-    "lrn",
-    "max_pool",
-    "max_pool_with_indices",
-    "relu",
-    "softmax",
-]
+from irkit.topi.nn.conv import (
+    conv as conv,
+)
+from irkit.topi.nn.norm import (
+    batch_norm as batch_norm,
+    lrn as lrn,
+)
+from irkit.topi.nn.pool import (
+    avg_pool as avg_pool,
+    global_avg_pool as global_avg_pool,
+    global_max_pool as global_max_pool,
+    max_pool as max_pool,
+    max_pool_with_indices as max_pool_with_indices,
+)

@@ -1,7 +1,6 @@
 """Printing, timing, remarks and golden files, as functions over steps."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.debug import file_name
 

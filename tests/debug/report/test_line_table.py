@@ -2,8 +2,7 @@
 
 from irkit.core import rewrite, walk
 from irkit.debug import NodeLines
-from irkit.graph import GRAPH_LEVEL
-from irkit.graph import parse as parse_graph
+from irkit.graph import GRAPH_LEVEL, parse as parse_graph
 from irkit.ir import F32, LOOP_LEVEL, Add, Block, Const, For, If, Store, parse, script
 from tests.passes.loop.kernels import KERNELS, kernel
 

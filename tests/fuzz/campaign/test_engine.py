@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from irkit.debug import Child
-from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, Finding, read_draw
-from irkit.fuzz.campaign import summary as told
+from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, Finding, read_draw, summary as told
 from irkit.fuzz.campaign.draw import draw_of
 from irkit.fuzz.campaign.engine import Runner
 from irkit.fuzz.campaign.findings import MOST_OF_A_KIND

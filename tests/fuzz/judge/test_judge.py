@@ -8,8 +8,7 @@ from irkit.core import rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.generators import Sample
 from irkit.fuzz.judge import judge, primitive_in, tier_and_pass
-from irkit.graph import Bind, GraphFunc, Op
-from irkit.graph import parse as parse_graph
+from irkit.graph import Bind, GraphFunc, Op, parse as parse_graph
 from irkit.ir import Add, For, PrimFunc, Sub, parse
 from irkit.phases import DEFAULT, GRAPH
 from irkit.schedule import Schedule

@@ -6,8 +6,7 @@ from irkit.fuzz.generators import Kind, Sample
 from irkit.fuzz.generators.draw_sample import draw_sample
 from irkit.fuzz.judge import judge
 from irkit.fuzz.picks import picks_of
-from irkit.graph import Body, GraphFunc
-from irkit.graph import parse as parse_graph
+from irkit.graph import Body, GraphFunc, parse as parse_graph
 from irkit.phases import GRAPH
 from irkit.transform import define_pass
 from tests.fuzz.judge.judge_programs import GRAPH_TEXT

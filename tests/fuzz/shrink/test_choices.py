@@ -1,8 +1,7 @@
 """Samples that are wrong are made small, and kept as text."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.fuzz.generators.draw_sample import KINDS, Kind, Unusable, draw_sample
 from irkit.fuzz.picks import picks_of

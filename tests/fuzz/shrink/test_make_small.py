@@ -11,8 +11,7 @@ from irkit.fuzz.generators.draw_sample import Kind, Sample, Unusable, draw_sampl
 from irkit.fuzz.judge import Outcome, judge
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.shrink import judge_in_fork, make_small, recorded, replayed
-from irkit.graph import GraphFunc, Op
-from irkit.graph import parse as parse_graph
+from irkit.graph import GraphFunc, Op, parse as parse_graph
 from irkit.ir import Max, PrimFunc
 from irkit.phases import DEFAULT, GRAPH
 from irkit.transform import define_pass

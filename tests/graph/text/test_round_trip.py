@@ -5,8 +5,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import IRModule, ParseError, same
 from irkit.graph import (
@@ -26,8 +25,7 @@ from irkit.graph import (
     tensor_type,
     verify,
 )
-from irkit.ir import F32, I32, Names, Var
-from irkit.ir import parse as parse_loops
+from irkit.ir import F32, I32, Names, Var, parse as parse_loops
 from irkit.passes.graph import fuse_ops, simplify_graph
 from tests.graph.graphs import random_graph
 

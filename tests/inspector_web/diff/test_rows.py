@@ -1,7 +1,6 @@
 """Differences are the smallest there are, on random and on repetitive texts."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import tokens
 from irkit.inspector_web import LineTable, Row, diff_lines, inline, side_by_side

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from irkit.core import IRKitError
-from irkit.graph import GRAPH_LEVEL
-from irkit.graph import parse as parse_graph
+from irkit.graph import GRAPH_LEVEL, parse as parse_graph
 from irkit.inspector_web.jobs.costs import (
     compare_costs,
     function_costs,

@@ -5,8 +5,7 @@ import os
 from collections.abc import Iterator
 from itertools import product
 
-from hypothesis import given, note, settings
-from hypothesis import strategies as st
+from hypothesis import given, note, settings, strategies as st
 
 from irkit.core import children
 from irkit.ir import (

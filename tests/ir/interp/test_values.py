@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.ir import (
     BF16,
@@ -34,6 +33,7 @@ from irkit.ir import (
     Min,
     PrimFunc,
     Var,
+    binary as make_binary,
     broadcast,
     call,
     cast,
@@ -45,7 +45,6 @@ from irkit.ir import (
     ramp,
     select,
 )
-from irkit.ir import binary as make_binary
 from tests.ir.classes import leaves
 
 FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 0.1, 300.0, -70000.0, 1e20, math.inf, -math.inf, math.nan]

@@ -5,8 +5,7 @@ import warnings
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from irkit.core import ParseError
 from irkit.fuzz import prim_funcs

@@ -1,7 +1,6 @@
 """Random programs give the same bits before and after every pass."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import same
 from irkit.fuzz.generators.loops.loop_functions import arguments, prim_funcs

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import FormatError, IRKitError, ScheduleError, same, walk
 from irkit.ir import For, PrimFunc

@@ -26,8 +26,7 @@ from irkit.transform import Phase, Pipeline, Trace, define_pass
 from irkit.transform.trace.file import MAGIC, TraceBody
 from irkit.transform.trace.read import decode_trace
 from irkit.transform.trace.write import encode_trace
-from tests.transform.loops import LOOP as PLAIN
-from tests.transform.loops import function, with_end, with_kind
+from tests.transform.loops import LOOP as PLAIN, function, with_end, with_kind
 
 LOOP = msgspec.structs.replace(
     PLAIN, nodes=(*PLAIN.nodes, Evaluate, Neg, Add), script=lambda f, names=None: f.name

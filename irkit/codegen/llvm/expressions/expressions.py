@@ -14,8 +14,7 @@ from irkit.codegen.llvm.builder.types import integers, is_small_float, literal, 
 from irkit.codegen.llvm.expressions.conditionals import LAZY
 from irkit.codegen.llvm.expressions.memory_access import broadcast, load
 from irkit.codegen.llvm.math.intrinsics import floor_divide, intrinsic
-from irkit.core import IRKitError, postorder
-from irkit.core import children as children_of
+from irkit.core import IRKitError, children as children_of, postorder
 from irkit.ir import (
     EQ,
     GE,

@@ -20,10 +20,10 @@ from irkit.core import Target
 ENTER = "irkit.parallel"
 ENTER_DECLARATION = f"declare i32 @{ENTER}(ptr, ptr, i64, i64, i64)"
 # What else it exports: void (i32 threads); i32 (); void (); void ().
-RESIZE, THREADS, DISMISS, FORKED = (
+POOL_RESIZE, POOL_THREADS, POOL_DISMISS, POOL_FORKED = (
     f"irkit.pool.{name}" for name in ("resize", "threads", "dismiss", "forked")
 )
-MAX_THREADS = 512
+MAX_POOL_THREADS = 512
 # A sleeper takes 50 us to wake; so long it is better to spin.
 SPIN_NANOSECONDS = 100_000
 CHUNKS_PER_THREAD = 4
@@ -60,7 +60,7 @@ def emit_pool(target: Target) -> str:
         "DECLARE": _PAUSE_DECLARATION.get(family, ""),
         "FUTEX": str(_FUTEX[family]),
         "SPIN": str(SPIN_NANOSECONDS),
-        "MAX": str(MAX_THREADS),
+        "MAX": str(MAX_POOL_THREADS),
     }.items():
         text = text.replace(f"${name}", value)
     return text

@@ -60,5 +60,3 @@ CONVERTERS: dict[str, Converter] = {
     "Transpose": transpose,
     "Unsqueeze": unsqueeze,
 }
-
-__all__ = ["CONVERTERS", "Converter"]

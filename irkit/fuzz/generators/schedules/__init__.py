@@ -3,24 +3,18 @@ primitive is tried), loop_draws, mark_draws, block_draws, buffer_draws, other_dr
 primitive), drawers (the table), attempt (one call), trials (what is checked)."""
 
 from irkit.fuzz.generators.schedules.attempt import (
-    OFTEN,
-    WrongSchedule,
-    size_of,
-    try_primitive,
-    wrong_schedule,
+    OFTEN as OFTEN,
+    WrongSchedule as WrongSchedule,
+    size_of as size_of,
+    try_primitive as try_primitive,
+    wrong_schedule as wrong_schedule,
 )
-from irkit.fuzz.generators.schedules.draw_table import DRAWERS, WITHOUT
-from irkit.fuzz.generators.schedules.trials import ScheduleTally, try_schedule, try_schedules
-
-__all__ = [
-    "DRAWERS",
-    "OFTEN",
-    "WITHOUT",
-    "ScheduleTally",
-    "WrongSchedule",
-    "size_of",
-    "try_primitive",
-    "try_schedule",
-    "try_schedules",
-    "wrong_schedule",
-]
+from irkit.fuzz.generators.schedules.draw_table import (
+    DRAWERS as DRAWERS,
+    WITHOUT as WITHOUT,
+)
+from irkit.fuzz.generators.schedules.trials import (
+    ScheduleTally as ScheduleTally,
+    try_schedule as try_schedule,
+    try_schedules as try_schedules,
+)

@@ -15,8 +15,7 @@ from irkit.fuzz.seed_corpus.graphs import GRAPHS
 from irkit.fuzz.seed_corpus.kernels import KERNELS
 from irkit.graph import parse as parse_graph
 from irkit.ir import parse
-from irkit.phases import compile as compile_model
-from irkit.phases import trace
+from irkit.phases import compile as compile_model, trace
 from irkit.transform import Trace
 
 _TRACED = ("MATMUL", "BRANCHES", "CARRIED", "BIG_INDEX", "THREAD_TREE")

@@ -8,8 +8,12 @@ from irkit.fuzz.mutation.seeded_bugs.emitters import EMITTERS
 from irkit.fuzz.mutation.seeded_bugs.graphs import GRAPH_MEANING, GRAPH_PASSES
 from irkit.fuzz.mutation.seeded_bugs.loop_primitives import LOOP_PRIMITIVES
 from irkit.fuzz.mutation.seeded_bugs.loops import LOOPS
-from irkit.fuzz.mutation.seeded_bugs.misbehaviour import MISBEHAVIOUR
-from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
+from irkit.fuzz.mutation.seeded_bugs.misbehaviour import (
+    MISBEHAVIOUR as MISBEHAVIOUR,
+)
+from irkit.fuzz.mutation.seeded_bugs.seeded_bug import (
+    SeededBug as SeededBug,
+)
 from irkit.fuzz.mutation.seeded_bugs.storage import STORAGE
 from irkit.fuzz.mutation.seeded_bugs.thread_passes import THREAD_PASSES
 from irkit.fuzz.mutation.seeded_bugs.vectors import VECTORS
@@ -30,5 +34,3 @@ CATALOGUE: tuple[SeededBug, ...] = (
 FUZZED_ONLY: tuple[SeededBug, ...] = (*EMITTERS, *CONVERTERS, *GRAPH_MEANING)
 """Bugs that no fixed program shows, since those run in the interpreter and are simple graphs: only
 where native code, a model or bodies inside of a graph run are they found, as in a hunt."""
-
-__all__ = ["CATALOGUE", "FUZZED_ONLY", "MISBEHAVIOUR", "SeededBug"]

@@ -23,8 +23,7 @@ from itertools import islice
 
 from irkit.core import Node, any_node, remark, rewrite, substitute, walk
 from irkit.ir import Expr, For, Let, Load, PrimFunc, Stmt, Var, as_int, const
-from irkit.ir.arith import Ranges, bounds, loop_ranges
-from irkit.ir.arith import simplify as simplest
+from irkit.ir.arith import Ranges, bounds, loop_ranges, simplify as simplest
 from irkit.transform import define_pass
 
 MAX_REPEATED = 4  # nodes of a begin that is written at each use of the variable

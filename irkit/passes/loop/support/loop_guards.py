@@ -32,8 +32,7 @@ from irkit.ir import (
     const,
 )
 from irkit.ir.analysis import Affine, Sums
-from irkit.ir.arith import Interval
-from irkit.ir.arith import simplify as simplest
+from irkit.ir.arith import Interval, simplify as simplest
 
 Bound = int | Expr
 MAX_CHAIN = 64

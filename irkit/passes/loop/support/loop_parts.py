@@ -28,8 +28,7 @@ from irkit.ir import (
     prove,
 )
 from irkit.ir.analysis import Sums
-from irkit.ir.arith import Interval
-from irkit.ir.arith import simplify as simplest
+from irkit.ir.arith import Interval, simplify as simplest
 from irkit.passes.loop.support.loop_guards import Bound, GuardReach, whole_guards
 
 MAX_LOOKED_AT = 256  # statements

@@ -13,10 +13,10 @@ from irkit.ir import (
     Ramp,
     Var,
     as_int,
+    cast as cast_to,
     const,
     if_then_else,
 )
-from irkit.ir import cast as cast_to
 
 MAX_NODES = 1 << 18
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.codegen import ENTER, emit, emit_pool, host_target, optimise, serial_because
 from irkit.core import IRKitError, Target

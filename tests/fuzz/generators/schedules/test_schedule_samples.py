@@ -13,8 +13,7 @@ from irkit.fuzz.generators.schedules import WrongSchedule
 from irkit.fuzz.judge import judge, primitive_in
 from irkit.fuzz.picks import beginning_with, picks_of
 from irkit.fuzz.seed_corpus.schedules import SCHEDULES
-from irkit.ir import PrimFunc
-from irkit.ir import interpret as run_loops
+from irkit.ir import PrimFunc, interpret as run_loops
 
 
 def _drawn(kind: Kind, count: int) -> list[Sample]:

@@ -1,8 +1,7 @@
 """What the options of unrolling and simplification decide."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.fuzz.generators.loops.loop_functions import prim_funcs
 from irkit.ir import PrimFunc, script, verify

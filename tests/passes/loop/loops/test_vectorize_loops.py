@@ -11,6 +11,7 @@ from irkit.ir import (
     Buffer,
     Expr,
     For,
+    If as Branch,
     PrimFunc,
     Stmt,
     Store,
@@ -23,7 +24,6 @@ from irkit.ir import (
     script,
     seq,
 )
-from irkit.ir import If as Branch
 from irkit.passes.loop import vectorize_loops
 from tests.passes.loop.kernels import results
 

@@ -1,7 +1,6 @@
 """Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.ir import script
 from irkit.passes.loop import inject_virtual_threads

@@ -1,8 +1,7 @@
 """Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.passes.loop import lower_cross_thread_reduction
 from tests.passes.loop.threads.execution import (

@@ -1,8 +1,7 @@
 """Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import rewrite
 from irkit.fuzz.seed_corpus.thread_kernels import THREADS

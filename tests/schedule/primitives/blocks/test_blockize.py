@@ -1,8 +1,7 @@
 """A loop with all below it becomes one block, or is refused."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, For, parse

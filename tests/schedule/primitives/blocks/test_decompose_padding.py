@@ -1,8 +1,7 @@
 """Padding is filled first, and then only what lies inside is copied."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError

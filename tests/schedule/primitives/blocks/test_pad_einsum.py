@@ -1,8 +1,7 @@
 """Sums of products are padded to whole tiles, or refused."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, substitute, walk
 from irkit.ir import Allocate, Buffer, parse

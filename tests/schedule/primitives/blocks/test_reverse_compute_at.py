@@ -3,8 +3,7 @@
 import contextlib
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError

@@ -1,8 +1,7 @@
 """Parts of a reduction are computed apart and then put together."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, walk

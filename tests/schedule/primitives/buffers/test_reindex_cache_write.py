@@ -1,8 +1,7 @@
 """A block writes a copy that is laid out by a map of its axes."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, walk

@@ -1,8 +1,7 @@
 """What overlapping windows share is computed once and kept in a circular buffer."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, same, walk

@@ -1,8 +1,7 @@
 """A loop works on a copy of what it touches, and others see no difference."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, walk

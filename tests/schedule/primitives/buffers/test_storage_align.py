@@ -1,8 +1,7 @@
 """A buffer gets gaps, and results stay."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, PrimFunc, as_int, parse

@@ -1,8 +1,7 @@
 """A buffer is stored in another layout, and all that use it follow."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError

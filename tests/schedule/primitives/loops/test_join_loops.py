@@ -1,8 +1,7 @@
 """Two loops over adjacent ranges with the same body become one."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, same
 from irkit.schedule import Schedule

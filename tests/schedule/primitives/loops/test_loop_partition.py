@@ -1,8 +1,7 @@
 """A loop becomes consecutive loops over parts of its range."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, parse

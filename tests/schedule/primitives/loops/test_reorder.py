@@ -1,8 +1,7 @@
 """Loops are permuted where no iteration depends on another one."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError
 from irkit.ir import parse
