@@ -89,13 +89,13 @@ from irkit.core.text.excerpt import (
 from irkit.core.text.names import (
     ALIAS as ALIAS,
     Names as Names,
-    Printed as Printed,
+    PrintedNames as PrintedNames,
     is_printable as is_printable,
     mangled as mangled,
 )
 from irkit.core.text.tokens import (
-    MOST_PAGE_BYTES as MOST_PAGE_BYTES,
-    Coloured as Coloured,
+    MAX_PAGE_BYTES as MAX_PAGE_BYTES,
+    TokenHtml as TokenHtml,
     page as page,
     token_class as token_class,
     tokens as tokens,

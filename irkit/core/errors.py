@@ -25,9 +25,9 @@ class IRKitError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors come back from worker processes, and arguments of subclasses differ.
-        return _restored, (type(self), self.args, self.kept_state())
+        return _restored, (type(self), self.args, self.picklable_state())
 
-    def kept_state(self) -> dict[str, Any]:
+    def picklable_state(self) -> dict[str, Any]:
         """Return what goes along to another process; IR stays where it is."""
         return dict(self.__dict__)
 
@@ -86,7 +86,7 @@ class ScheduleError(IRKitError):
         self.at = at
         self.listing: Callable[[], str] | None = None
 
-    def kept_state(self) -> dict[str, Any]:
+    def picklable_state(self) -> dict[str, Any]:
         text = self.listing() if self.listing is not None else ""
         return {**self.__dict__, "at": None, "listing": partial(str, text) if text else None}
 

@@ -91,7 +91,7 @@ class _Fires(dict[type[Node], Callable[[Any], Any] | None]):
         while found is not None:
             fired, after = found
             if rounds and rounds == rule.bound:
-                raise rule.restless(fired, node)
+                raise rule.no_fixpoint(fired, node)
             made = _applied(fired.name, fired.span, node, after)
             rounds += 1
             if made is node or not rule.bound:

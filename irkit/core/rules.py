@@ -79,7 +79,7 @@ class Rules:
             if not self.bound:
                 return node
             if rounds == self.bound:
-                raise self.restless(found[0], node)
+                raise self.no_fixpoint(found[0], node)
             rounds += 1
             fire = self.table[node.__class__]
             found = None if fire is None else fire(node)
@@ -110,7 +110,7 @@ class Rules:
         kept = (rule for rule in self.rules if rule not in gone)
         return Rules(self.name, *kept, bound=self.bound)
 
-    def restless(self, rule: Rule, node: Node) -> IRKitError:
+    def no_fixpoint(self, rule: Rule, node: Node) -> IRKitError:
         """Say that a rule still fires where the bound is reached."""
         return no_fixpoint(f"{rule.name}' of '{self.name}", self.bound, node)
 
@@ -119,7 +119,7 @@ def no_fixpoint(name: str, bound: int, node: object) -> IRKitError:
     """Say that something still changes what it is given after ``bound`` rounds."""
     where = f" at {type(node).__name__}" if isinstance(node, Node) else ""
     return IRKitError(
-        f"'{name}' did not come to rest in {bound} rounds{where}",
+        f"'{name}' reached no fixpoint in {bound} rounds{where}",
         hint="Two rewrites may undo each other; look at the applications of one more round.",
         span=cast(Span | None, getattr(node, "span", None)),
     )

@@ -4,16 +4,16 @@
 from irkit.core import (
     ALIAS as ALIAS,
     Names as Names,
-    Printed as Printed,
+    PrintedNames as PrintedNames,
     is_printable as is_printable,
     mangled as mangled,
 )
 from irkit.ir.analysis import (
     AccessRegions as AccessRegions,
     Dependences as Dependences,
-    Enclosing as Enclosing,
+    EnclosingStmts as EnclosingStmts,
     Liveness as Liveness,
-    Uses as Uses,
+    UseTable as UseTable,
     access_regions as access_regions,
     dependences as dependences,
     enclosing as enclosing,
@@ -27,7 +27,7 @@ from irkit.ir.analysis.regions import (
 )
 from irkit.ir.arith import (
     Interval as Interval,
-    Linear as Linear,
+    LinearForm as LinearForm,
     bounds as bounds,
     linear as linear,
     loop_ranges as loop_ranges,
@@ -146,7 +146,7 @@ from irkit.ir.function import (
     shape_vars as shape_vars,
 )
 from irkit.ir.interp import (
-    Interpreted as Interpreted,
+    InterpretedFunction as InterpretedFunction,
     StepLimit as StepLimit,
     evaluate as evaluate,
     interpret as interpret,

@@ -53,7 +53,7 @@ from irkit.transform.step import (
     IR as IR,
     Attempt as Attempt,
     FailureKind as FailureKind,
-    Numbered as Numbered,
+    NumberedPass as NumberedPass,
     PassFailed as PassFailed,
     PassHalted as PassHalted,
     Step as Step,

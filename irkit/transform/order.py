@@ -10,7 +10,7 @@ from irkit.core import IRKitError
 from irkit.transform.define import AnyPass
 from irkit.transform.facts import Fact
 
-Placed = tuple[int, AnyPass]
+PlacedPass = tuple[int, AnyPass]
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class Order(msgspec.Struct, frozen=True):
         return f"'{self.before}' before '{self.after}': {self.reason}"
 
 
-def facts_after(placed: Iterable[Placed], given: Iterable[Fact]) -> Iterator[frozenset[Fact]]:
+def facts_after(placed: Iterable[PlacedPass], given: Iterable[Fact]) -> Iterator[frozenset[Fact]]:
     """Follow the facts in force: after each pass, those before less the broken, and the given."""
     state = frozenset(given)
     for _, p in placed:
@@ -44,10 +44,10 @@ class MissingFact(IRKitError):
             self.hint = f"It is given by {', '.join(map(repr, names))}{where}."
 
 
-def check_facts(placed: list[Placed], given: tuple[Fact, ...]) -> None:
+def check_facts(placed: list[PlacedPass], given: tuple[Fact, ...]) -> None:
     """Raise MissingFact if a pass needs a fact that is not in force where it stands."""
     state = frozenset(given)
-    broken: dict[Fact, Placed] = {}
+    broken: dict[Fact, PlacedPass] = {}
     for at, (phase, p) in enumerate(placed):
         for fact in p.needs:
             if fact not in state:
@@ -64,14 +64,14 @@ def check_facts(placed: list[Placed], given: tuple[Fact, ...]) -> None:
         state = (state - frozenset(p.breaks)) | frozenset(p.gives)
 
 
-def _who_gives(fact: Fact, later: list[Placed]) -> str:
+def _who_gives(fact: Fact, later: list[PlacedPass]) -> str:
     givers = [f"'{p.name}' (phase {phase})" for phase, p in later if fact in p.gives]
     if givers:
         return f"{', '.join(givers)} gives it, but comes later."
     return f"No pass of this pipeline gives {fact.name}; insert one that does before it."
 
 
-def check_order(placed: list[Placed], order: tuple[Order, ...]) -> None:
+def check_order(placed: list[PlacedPass], order: tuple[Order, ...]) -> None:
     """Raise IRKitError if the pairs contradict each other or the passes contradict a pair.
 
     Of a pass that runs several times, the first time counts.

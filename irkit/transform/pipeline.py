@@ -9,7 +9,7 @@ import msgspec
 from irkit.core import Function, IRKitError, IRModule, Level
 from irkit.transform.define import AnyPass, Pass
 from irkit.transform.facts import Fact
-from irkit.transform.order import MissingFact, Order, Placed, check_facts, check_order
+from irkit.transform.order import MissingFact, Order, PlacedPass, check_facts, check_order
 from irkit.transform.registry import Registry
 from irkit.transform.run import Apply, apply_here, facts_along, run_steps
 from irkit.transform.spec import render_spec
@@ -51,7 +51,7 @@ class Pipeline(msgspec.Struct, frozen=True):
         check_facts(placed, self.facts)
 
     @property
-    def placed(self) -> list[Placed]:
+    def placed(self) -> list[PlacedPass]:
         """List the passes in the order they run, each with the number of its phase."""
         return [(phase.number, p) for phase in self.phases for p in phase.passes]
 

@@ -24,7 +24,7 @@ from irkit.transform.step import (
     IR,
     Attempt,
     FailureKind,
-    Numbered,
+    NumberedPass,
     PassFailed,
     PassHalted,
     Step,
@@ -39,7 +39,7 @@ Apply = Callable[[Attempt, Recorder], object]
 
 class _StepRunner(msgspec.Struct):
     level: Level
-    passes: tuple[Numbered, ...]
+    passes: tuple[NumberedPass, ...]
     verify: bool
     keep: bool
     disabled: Mapping[int, frozenset[int]]
@@ -78,7 +78,7 @@ class _StepRunner(msgspec.Struct):
 
 def run_steps(
     level: Level,
-    passes: list[Numbered],
+    passes: list[NumberedPass],
     facts: tuple[Fact, ...],
     ir: IR,
     *,
@@ -125,7 +125,7 @@ def apply_pass(p: AnyPass, ir: _IR, recorder: Recorder) -> _IR:
     return result
 
 
-def facts_along(passes: list[Numbered], state: tuple[Fact, ...]) -> list[tuple[Fact, ...]]:
+def facts_along(passes: list[NumberedPass], state: tuple[Fact, ...]) -> list[tuple[Fact, ...]]:
     """Follow the facts in force, in a fixed order: those after each pass."""
     found: list[tuple[Fact, ...]] = []
     for _, _, p in passes:
@@ -153,7 +153,9 @@ def _named(fact: Fact, function: Function) -> list[Problem]:
     return [Problem(f"{fact.name}: {p.message}", p.node) for p in fact.problems(function)]
 
 
-def _check_input(run: _StepRunner, passes: list[Numbered], ir: IR, facts: tuple[Fact, ...]) -> None:
+def _check_input(
+    run: _StepRunner, passes: list[NumberedPass], ir: IR, facts: tuple[Fact, ...]
+) -> None:
     if not isinstance(ir, IRModule):
         if not isinstance(ir, run.level.functions):
             takes = ", ".join(cls.__name__ for cls in run.level.functions)

@@ -10,7 +10,7 @@ from irkit.transform.define import AnyPass
 from irkit.transform.facts import Fact
 
 IR = Function | IRModule
-Numbered = tuple[int, str, AnyPass]
+NumberedPass = tuple[int, str, AnyPass]
 FailureKind = Literal["exception", "class", "signature", "problems", "timeout", "memory", "crash"]
 
 
@@ -77,8 +77,11 @@ class VerificationFailed(IRKitError):
         self.problems = problems
         super().__init__(message, hint=hint)
 
-    def kept_state(self) -> dict[str, Any]:
-        return {**super().kept_state(), "problems": tuple(Problem(str(p)) for p in self.problems)}
+    def picklable_state(self) -> dict[str, Any]:
+        return {
+            **super().picklable_state(),
+            "problems": tuple(Problem(str(p)) for p in self.problems),
+        }
 
 
 class Attempt(msgspec.Struct, frozen=True, eq=False):
@@ -89,7 +92,7 @@ class Attempt(msgspec.Struct, frozen=True, eq=False):
     """
 
     level: Level
-    passes: tuple[Numbered, ...]
+    passes: tuple[NumberedPass, ...]
     at: int
     index: int
     function: str
@@ -163,8 +166,8 @@ class PassFailed(VerificationFailed):
             f"phase {phase}: pass '{pass_text}' on {where}: {what}", problems, hint=listed(problems)
         )
 
-    def kept_state(self) -> dict[str, Any]:
-        return {**super().kept_state(), "before": None, "after": None, "attempt": None}
+    def picklable_state(self) -> dict[str, Any]:
+        return {**super().picklable_state(), "before": None, "after": None, "attempt": None}
 
 
 def listed(problems: tuple[Problem, ...], at_most: int = 8) -> str:

@@ -101,7 +101,7 @@ def test_what_is_no_set_of_rules_is_told_so() -> None:
         Rules("x", unknown)
 
 
-def test_rules_until_stable_are_applied_at_one_place_until_they_rest() -> None:
+def test_fixpoint_rules_are_applied_at_one_place_until_none_fires() -> None:
     def peel(node: Neg) -> Expr:
         return node.a
 
@@ -117,11 +117,11 @@ def test_rules_until_stable_are_applied_at_one_place_until_they_rest() -> None:
         return negations(4) if node is X else None
 
     both = fixpoint(Rules("both", grow, peel), 3)
-    with pytest.raises(IRKitError, match="'peel' of 'fixpoint\\(both\\)' did not come to rest"):
+    with pytest.raises(IRKitError, match="'peel' of 'fixpoint\\(both\\)' reached no fixpoint"):
         both(negations(6, ONE))
 
 
-def test_each_firing_of_stable_rules_is_an_application_that_can_be_switched_off() -> None:
+def test_each_firing_of_fixpoint_rules_is_an_application_that_can_be_switched_off() -> None:
     def count_down(node: Const) -> Expr | None:
         return Const(node.value - 1, I64) if node.value else None
 
@@ -133,16 +133,16 @@ def test_each_firing_of_stable_rules_is_an_application_that_can_be_switched_off(
         assert rewrite(Const(4, I64), stable) == Const(2, I64)
 
 
-def test_rules_that_never_rest_are_named_with_the_node() -> None:
+def test_rules_without_a_fixpoint_are_named_with_the_node() -> None:
     def flip(node: Evaluate) -> Evaluate:
         return node.replace(value=Neg(node.value, I64))
 
     span = Span("text", file="a.irs", line=3)
     with pytest.raises(
-        IRKitError, match=r"a\.irs:3: 'flip' of .* did not come to rest in 7 rounds at Evaluate"
+        IRKitError, match=r"a\.irs:3: 'flip' of .* reached no fixpoint in 7 rounds at Evaluate"
     ):
         rewrite(Evaluate(X, span=span), fixpoint(Rules("loop", flip), 7))
-    with pytest.raises(IRKitError, match="did not come to rest in 7 rounds at Evaluate"):
+    with pytest.raises(IRKitError, match="reached no fixpoint in 7 rounds at Evaluate"):
         fixpoint(flip, 7)(Evaluate(X))
 
 

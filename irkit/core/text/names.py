@@ -63,9 +63,9 @@ class Names:
         """Give the symbol with an ``id`` the name that it had before."""
         self._known[key] = entry
 
-    def choose(self, symbols: Iterable[Node]) -> "Printed":
+    def choose(self, symbols: Iterable[Node]) -> "PrintedNames":
         """Name the symbols of one function, in order: a known one keeps its name where it can."""
-        printed = Printed(self._known)
+        printed = PrintedNames(self._known)
         wanted = list(symbols)
         if self._all_known(wanted, printed):
             return printed
@@ -84,7 +84,7 @@ class Names:
             printed.add(symbol)
         return printed
 
-    def _all_known(self, symbols: list[Node], printed: "Printed") -> bool:
+    def _all_known(self, symbols: list[Node], printed: "PrintedNames") -> bool:
         """Take the names of the table if every symbol has one of its own, as is usual: large
         functions have many thousands."""
         keys = list(map(id, symbols))
@@ -100,7 +100,7 @@ class Names:
         return True
 
 
-class Printed(dict[int, str]):
+class PrintedNames(dict[int, str]):
     """Map the ``id`` of each symbol of one function to its printed name; ``steady`` if all of them
     were known and kept theirs, ``moved`` has what the table said of those that did not."""
 

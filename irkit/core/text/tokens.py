@@ -19,7 +19,7 @@ _DTYPE = re.compile(r"(?:bool|(?:bf|f|i|u)\d{1,2})(?:x\d{1,5})?\Z")
 KEYWORDS = frozenset(keyword.kwlist)
 LOOPS = frozenset(("serial", "parallel", "vectorized", "unrolled", "thread"))
 
-MOST_PAGE_BYTES = 200_000
+MAX_PAGE_BYTES = 200_000
 
 # The colours that HTML gets where no style sheet comes with it, chosen for white and black pages.
 COLOURS = {
@@ -63,7 +63,7 @@ def token_class(token: str) -> str:
     return "v"
 
 
-class Coloured(dict[str, str]):
+class TokenHtml(dict[str, str]):
     """Map tokens to HTML: with classes for a style sheet, or with colours of their own."""
 
     def __init__(self, *, styles: bool = False) -> None:
@@ -92,8 +92,8 @@ class Coloured(dict[str, str]):
 
 
 def page(text: str) -> str:
-    """Show a text as HTML that needs no style sheet, within ``MOST_PAGE_BYTES``."""
-    colours, pieces, room = Coloured(styles=True), list[str](), MOST_PAGE_BYTES - 200
+    """Show a text as HTML that needs no style sheet, within ``MAX_PAGE_BYTES``."""
+    colours, pieces, room = TokenHtml(styles=True), list[str](), MAX_PAGE_BYTES - 200
     lines = text.splitlines()
     for at, line in enumerate(lines):
         made = colours.line(line)

@@ -14,7 +14,7 @@ import numpy as np
 from irkit.core import IRKitError, Target
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.ir import Buffer, Interpreted, PrimFunc, StepLimit
+from irkit.ir import Buffer, InterpretedFunction, PrimFunc, StepLimit
 from irkit.runtime import Kernel, build_kernels
 
 MAX_STEPS = 1_000_000
@@ -38,12 +38,12 @@ class InterpreterExecutor:
 
     def __init__(self, max_steps: int = MAX_STEPS) -> None:
         self.max_steps = max_steps
-        self._known: dict[int, tuple[PrimFunc, Interpreted]] = {}
+        self._known: dict[int, tuple[PrimFunc, InterpretedFunction]] = {}
 
     def run(self, func: PrimFunc, args: Sequence[Any]) -> CallOutcome:
         """Run on arrays that are changed in place. Raises: StepLimit."""
         if id(func) not in self._known:
-            self._known[id(func)] = func, Interpreted(func)
+            self._known[id(func)] = func, InterpretedFunction(func)
         try:
             self._known[id(func)][1](*args, max_steps=self.max_steps)
         except StepLimit:

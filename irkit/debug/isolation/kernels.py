@@ -29,8 +29,8 @@ class KernelHalted(IRKitError):
         self.limits = Limits()
         super().__init__(f"the native code of {func.name!r} {message}")
 
-    def kept_state(self) -> dict[str, Any]:
-        return {**super().kept_state(), "func": None, "args_given": None}
+    def picklable_state(self) -> dict[str, Any]:
+        return {**super().picklable_state(), "func": None, "args_given": None}
 
 
 def run_kernel(

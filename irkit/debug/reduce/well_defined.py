@@ -17,7 +17,7 @@ from irkit.ir import (
     Buffer,
     Expr,
     For,
-    Interpreted,
+    InterpretedFunction,
     PrimFunc,
     StepLimit,
     Stmt,
@@ -56,7 +56,7 @@ def _outcome(func: PrimFunc, args: Sequence[Any], max_steps: int) -> tuple[Any, 
         return None
     own = InputSet("", "given", tuple(args)).copied()
     try:
-        Interpreted(func)(*own, max_steps=max_steps)
+        InterpretedFunction(func)(*own, max_steps=max_steps)
     except StepLimit:
         raise
     except IRKitError:

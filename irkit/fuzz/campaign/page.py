@@ -14,7 +14,7 @@ import msgspec
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from irkit.core import Coloured
+from irkit.core import TokenHtml
 from irkit.debug import versions
 from irkit.fuzz.campaign.coverage import drawn_features
 from irkit.fuzz.campaign.draw import written
@@ -226,7 +226,7 @@ def clipped(text: str) -> str:
 
 def coloured(text: str) -> Markup:
     """Colour the lines of a text, escaped."""
-    colours = Coloured()
+    colours = TokenHtml()
     return Markup("\n".join(colours.line(line) for line in clipped(text).splitlines()))
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from irkit.core import IRKitError, Remark
 from irkit.debug import InputSet, input_sets
 from irkit.fuzz.check_pass.examination import Examined
-from irkit.ir import Buffer, Interpreted, PrimFunc
+from irkit.ir import Buffer, InterpretedFunction, PrimFunc
 from irkit.transform import IR, AnyPass, Step, Trace
 
 
@@ -54,7 +54,7 @@ class PassCase:
         """What the arrays among the arguments hold after the lowered program ran, for each of
         ``inputs``."""
         func = self._function(self.lowered)
-        run = Interpreted(func)
+        run = InterpretedFunction(func)
         found: list[tuple[NDArray[Any], ...]] = []
         for each in self.inputs:
             args = each.copied()

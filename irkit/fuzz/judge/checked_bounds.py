@@ -10,7 +10,17 @@ from irkit.codegen import emit
 from irkit.core import IRKitError, Node, rewrite, walk
 from irkit.fuzz.judge.loops import LoopCase, target_of
 from irkit.fuzz.judge.outcome import WrongSample
-from irkit.ir import Expr, Interpreted, Load, PrimFunc, Store, View, broadcast, const, convert
+from irkit.ir import (
+    Expr,
+    InterpretedFunction,
+    Load,
+    PrimFunc,
+    Store,
+    View,
+    broadcast,
+    const,
+    convert,
+)
 from irkit.passes.loop import instrument_bounds
 from irkit.transform import Step
 
@@ -68,7 +78,7 @@ def _func(program: object) -> PrimFunc:
 def _said(func: PrimFunc, args: list[object]) -> str:
     """Say why a function stops; nothing if it ends."""
     try:
-        Interpreted(func)(*args, max_steps=_MAX_STEPS)
+        InterpretedFunction(func)(*args, max_steps=_MAX_STEPS)
     except IRKitError as error:
         return error.message
     return ""

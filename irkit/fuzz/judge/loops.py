@@ -17,7 +17,7 @@ from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.judge.agreement import ExpectedResults
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.fuzz.judge.progress import TierProgress
-from irkit.ir import Interpreted, PrimFunc, StepLimit, verify
+from irkit.ir import InterpretedFunction, PrimFunc, StepLimit, verify
 from irkit.transform import Step
 
 # Loops marked unrolled inside each other may become so much that LLVM takes minutes.
@@ -59,7 +59,7 @@ class LoopCase:
             self.run_native(text, target_of(3))
 
     def _interpret_as_drawn(self) -> None:
-        engine = Interpreted(self.func)
+        engine = InterpretedFunction(self.func)
         for number, inputs in enumerate(self.sample.inputs):
             args = inputs.copied()
             try:
@@ -94,7 +94,7 @@ class LoopCase:
 
     def interpret(self, func: PrimFunc, named: str = "") -> None:
         """Interpret what was made of the function. Raises: Wrong."""
-        engine = Interpreted(func)
+        engine = InterpretedFunction(func)
         for number, inputs in enumerate(self.sample.inputs):
             args = inputs.copied()
             try:

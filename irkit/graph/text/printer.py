@@ -30,7 +30,7 @@ from irkit.ir import (
     Expr,
     ExprPrinter,
     Names,
-    Printed,
+    PrintedNames,
     Var,
     is_printable,
     mangled,
@@ -108,7 +108,7 @@ class BodyEnd(NamedTuple):
 class _Printer:
     """Collect the lines of one function; bindings and closing lines wait on a stack."""
 
-    def __init__(self, printed: Printed, span: Span | None) -> None:
+    def __init__(self, printed: PrintedNames, span: Span | None) -> None:
         self.exprs = ExprPrinter(printed)
         self.span = span
         self.lines: list[str] = []

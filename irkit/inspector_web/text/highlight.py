@@ -3,7 +3,7 @@
 The classes are those of ``token_class``; marks are ``<mark>`` around tokens that changed.
 """
 
-from irkit.core import Coloured, tokens
+from irkit.core import TokenHtml, tokens
 from irkit.inspector_web.text.lines import Ids, LineTable
 
 Marks = tuple[tuple[int, int], ...]
@@ -18,7 +18,7 @@ class Highlighter:
 
     def __init__(self, table: LineTable) -> None:
         self.table = table
-        self._tokens = Coloured()
+        self._tokens = TokenHtml()
         self._lines: list[str | None] = []
 
     def lines(self, ids: Ids) -> list[str]:

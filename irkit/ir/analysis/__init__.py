@@ -9,7 +9,7 @@ affine, apart. The bounds of variables are ``loop_ranges`` of ``arith``.
 
 from irkit.ir.analysis.affine import (
     Affine as Affine,
-    Sums as Sums,
+    AffineReader as AffineReader,
 )
 from irkit.ir.analysis.axes import (
     axis_values as axis_values,
@@ -25,7 +25,7 @@ from irkit.ir.analysis.dependence import (
     lane_conflict as lane_conflict,
 )
 from irkit.ir.analysis.enclosing import (
-    Enclosing as Enclosing,
+    EnclosingStmts as EnclosingStmts,
     enclosing as enclosing,
 )
 from irkit.ir.analysis.liveness import (
@@ -37,10 +37,10 @@ from irkit.ir.analysis.regions import (
     access_regions as access_regions,
 )
 from irkit.ir.analysis.uses import (
-    Uses as Uses,
+    UseTable as UseTable,
     symbols_read as symbols_read,
     uses_of as uses_of,
 )
 from irkit.ir.analysis.value_numbering import (
-    Numbering as Numbering,
+    ValueNumbering as ValueNumbering,
 )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from irkit.core import postorder, substitute
-from irkit.ir.analysis.value_numbering import Numbering
+from irkit.ir.analysis.value_numbering import ValueNumbering
 from irkit.ir.arith import Interval, bounds, simplify
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Add, Cast, Const, Expr, FloorDiv, FloorMod, Mul, Neg, Sub, Var
@@ -40,14 +40,14 @@ class Affine(msgspec.Struct, frozen=True):
         return Affine({}).plus(self, factor) if factor else Affine({})
 
 
-class Sums:
+class AffineReader:
     """Read expressions as sums of atoms; ``ranges`` are the limits of variables, ``values`` what
     let-bound variables stand for."""
 
     def __init__(
         self, ranges: Mapping[Var, Interval], values: Mapping[Var, Expr] | None = None
     ) -> None:
-        self.numbering = Numbering()
+        self.numbering = ValueNumbering()
         self.ranges = ranges
         self.values = values or {}
         self._known: dict[int, Affine] = {}

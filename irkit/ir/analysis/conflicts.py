@@ -6,7 +6,7 @@ from math import gcd, inf
 import msgspec
 
 from irkit.core import Node, substitute, symbols_bound, walk
-from irkit.ir.analysis.affine import Affine, Sums
+from irkit.ir.analysis.affine import Affine, AffineReader
 from irkit.ir.arith import bounds, simplify
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import product
@@ -28,12 +28,14 @@ class Access(msgspec.Struct, frozen=True):
     writes: bool
 
 
-def accesses_of(loop: For, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
+def accesses_of(loop: For, sums: AffineReader, memory: Callable[[Buffer], Buffer]) -> list[Access]:
     """List the loads and stores in the body of a loop, those that are alike once."""
     return accesses_in(loop.body, sums, memory)
 
 
-def accesses_in(root: Stmt | Expr, sums: Sums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
+def accesses_in(
+    root: Stmt | Expr, sums: AffineReader, memory: Callable[[Buffer], Buffer]
+) -> list[Access]:
     """List the loads and stores below a statement or expression, those that are alike once."""
     found: dict[object, Access] = {}
     for node in walk(root, (Load, Store)):
@@ -46,7 +48,12 @@ def accesses_in(root: Stmt | Expr, sums: Sums, memory: Callable[[Buffer], Buffer
 
 
 def conflict(
-    loop: For, count: int | None, sums: Sums, accesses: list[Access], *, thorough: bool = False
+    loop: For,
+    count: int | None,
+    sums: AffineReader,
+    accesses: list[Access],
+    *,
+    thorough: bool = False,
 ) -> str | None:
     """Say why two of ``count`` successive iterations may touch the same element, one of them
     writing; None if they surely do not.
@@ -74,7 +81,7 @@ def conflict(
 
 
 def crossing(
-    loop: For, count: int | None, sums: Sums, first: list[Access], second: list[Access]
+    loop: For, count: int | None, sums: AffineReader, first: list[Access], second: list[Access]
 ) -> str | None:
     """Say why some iteration of ``first`` may touch the same element as an earlier one of
     ``second``, one of them writing; None if that surely never happens.
@@ -108,7 +115,7 @@ class ConflictTest:
         self,
         loop: For,
         count: int | None,
-        sums: Sums,
+        sums: AffineReader,
         written: set[Buffer],
         thorough: bool,
         ahead: bool = False,

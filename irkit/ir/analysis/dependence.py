@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from irkit.core import analysis, walk
-from irkit.ir.analysis.affine import Sums
+from irkit.ir.analysis.affine import AffineReader
 from irkit.ir.analysis.axes import axis_values
 from irkit.ir.analysis.conflicts import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.digits import by_digits
@@ -32,7 +32,7 @@ class Dependences:
         self._params, self._body = func.params, func.body  # A result never holds its function.
         self._ranges = loop_ranges(func)
         lets = {let.var: let.value for let in walk(func.body, Let)}
-        self._sums = Sums(self._ranges, lets | axis_values(func))
+        self._sums = AffineReader(self._ranges, lets | axis_values(func))
         self._uses = uses_of(func)
         self._regions = access_regions(func)
         self._carried: dict[For, str | None] = {}
@@ -158,5 +158,5 @@ def lane_conflict(
     the same element, at least one writing. ``memory`` gives the buffer that a view shows, also of
     a view made around the loop.
     """
-    sums = Sums(ranges, {let.var: let.value for let in walk(loop.body, Let)})
+    sums = AffineReader(ranges, {let.var: let.value for let in walk(loop.body, Let)})
     return conflict(loop, lanes, sums, accesses_of(loop, sums, memory))

@@ -6,7 +6,7 @@ from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, For, If, Seq, Stmt
 
 
-class Enclosing:
+class EnclosingStmts:
     """The places of the statements of one function.
 
     A statement object that stands in several places has none of its own.
@@ -90,9 +90,9 @@ class Enclosing:
 
 
 @analysis
-def enclosing(func: PrimFunc) -> Enclosing:
+def enclosing(func: PrimFunc) -> EnclosingStmts:
     """Find what is around each statement of a function."""
-    return Enclosing(func.body)
+    return EnclosingStmts(func.body)
 
 
 def _in_order(stmt: Stmt) -> list[Stmt]:

@@ -5,7 +5,7 @@ from irkit.ir.analysis.dependence import dependences
 from irkit.ir.analysis.enclosing import enclosing
 from irkit.ir.analysis.liveness import liveness
 from irkit.ir.analysis.uses import uses_of
-from irkit.ir.analysis.value_numbering import Numbering
+from irkit.ir.analysis.value_numbering import ValueNumbering
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Store, View
@@ -48,7 +48,7 @@ class InPlace:
 
 
 def _reads_its_own_place(store: Store, old: Buffer) -> bool:
-    numbers = Numbering()
+    numbers = ValueNumbering()
     here = [numbers.of(at) for at in store.indices]
     return all(
         load.buffer is not store.buffer

@@ -7,7 +7,7 @@ from functools import reduce
 import msgspec
 
 from irkit.core import Node, symbols_bound, walk
-from irkit.ir.analysis.affine import Affine, Sums
+from irkit.ir.analysis.affine import Affine, AffineReader
 from irkit.ir.arith.bounds import bounds
 from irkit.ir.arith.interval import Ranges
 from irkit.ir.buffer import Load
@@ -41,7 +41,7 @@ class IndexBoxes:
             for let in walk(func.body, Let)
             if not any(True for _ in walk(let.value, Load))
         }
-        self.sums = Sums(ranges, lets | values)
+        self.sums = AffineReader(ranges, lets | values)
 
     def side(self, index: Expr, inner: Set[Node]) -> BoxSide | None:
         """Find where an index lies while the ``inner`` variables vary; None if that is unknown."""

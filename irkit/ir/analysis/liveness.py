@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 from irkit.core import analysis, children, walk
-from irkit.ir.analysis.uses import Uses, symbols_read, uses_of
+from irkit.ir.analysis.uses import UseTable, symbols_read, uses_of
 from irkit.ir.buffer import Buffer
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Allocate, For, Stmt, Store
 
 
-class Live(NamedTuple):
+class LiveRange(NamedTuple):
     """The first and the last statement that need a memory, by number in text order."""
 
     first: int
@@ -23,12 +23,14 @@ class Liveness:
     values may go from one iteration to another.
     """
 
-    def __init__(self, lives: dict[Buffer, Live], numbers: dict[Stmt, int], uses: Uses) -> None:
+    def __init__(
+        self, lives: dict[Buffer, LiveRange], numbers: dict[Stmt, int], uses: UseTable
+    ) -> None:
         self._lives = lives
         self._numbers = numbers
         self._uses = uses
 
-    def of(self, buffer: Buffer) -> Live | None:
+    def of(self, buffer: Buffer) -> LiveRange | None:
         """Return when the memory of a buffer is needed; None if nothing uses it, or it is none
         that the function allocates."""
         return self._lives.get(self._uses.memory(buffer))
@@ -61,14 +63,14 @@ def liveness(func: PrimFunc) -> Liveness:
     """Find when the allocated buffers of a function are in use."""
     finder = _LivenessFinder(uses_of(func))
     finder.visit(func.body)
-    lives = {b: Live(*ends) for b, ends in finder.lives.items()}
+    lives = {b: LiveRange(*ends) for b, ends in finder.lives.items()}
     return Liveness(lives, finder.numbers, finder.uses)
 
 
 class _LivenessFinder:
     """Walk statements in text order, knowing the loops around each."""
 
-    def __init__(self, uses: Uses) -> None:
+    def __init__(self, uses: UseTable) -> None:
         self.uses = uses
         self.lives: dict[Buffer, list[int]] = {}
         self.numbers: dict[Stmt, int] = {}

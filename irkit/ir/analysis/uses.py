@@ -7,7 +7,7 @@ from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, Stmt, Store, View
 
 
-class Uses:
+class UseTable:
     """The statements that use each variable and buffer of one function, in text order.
 
     A statement uses what its own expressions and accesses name, not what stands below it. Reads
@@ -57,9 +57,9 @@ class Uses:
 
 
 @analysis
-def uses_of(func: PrimFunc) -> Uses:
+def uses_of(func: PrimFunc) -> UseTable:
     """Find who reads and writes each variable and buffer of a function."""
-    return Uses(func.body)
+    return UseTable(func.body)
 
 
 def symbols_read(stmt: Stmt) -> set[Node]:

@@ -10,7 +10,7 @@ from irkit.core import Field, children, fields, postorder
 from irkit.ir.expr import Const, Expr, Var
 
 
-class Numbering:
+class ValueNumbering:
     """Give equal expressions equal numbers, from 0 in order of first sight.
 
     ``version`` says which numbers two loads may not share: those with different versions differ.

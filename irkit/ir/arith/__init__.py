@@ -14,7 +14,7 @@ from irkit.ir.arith.interval import (
     Ranges as Ranges,
 )
 from irkit.ir.arith.linear_form import (
-    Linear as Linear,
+    LinearForm as LinearForm,
     linear as linear,
 )
 from irkit.ir.arith.modular import (

@@ -11,7 +11,7 @@ from irkit.ir.dtype import DType
 from irkit.ir.expr import Expr, Mul
 
 
-class Linear(msgspec.Struct, frozen=True, eq=False):
+class LinearForm(msgspec.Struct, frozen=True, eq=False):
     """A sum of ``coefficient * atom``, atoms being what is no sum (products of them included).
 
     Coefficients are integers without limit; the value they stand for is modulo 2**bits of the
@@ -40,25 +40,25 @@ class Linear(msgspec.Struct, frozen=True, eq=False):
         atoms = Atoms(NOTHING)
         return emit(atoms, normal(self._sum(atoms), self.dtype), self.dtype)
 
-    def __add__(self, other: "Linear | int") -> "Linear":
+    def __add__(self, other: "LinearForm | int") -> "LinearForm":
         if isinstance(other, int):
-            return Linear(self.terms, self.constant + other, self.dtype)
+            return LinearForm(self.terms, self.constant + other, self.dtype)
         return _joined(((self, 1), (other, 1)), self.dtype)
 
-    def __sub__(self, other: "Linear | int") -> "Linear":
+    def __sub__(self, other: "LinearForm | int") -> "LinearForm":
         if isinstance(other, int):
             return self + -other
         return _joined(((self, 1), (other, -1)), self.dtype)
 
-    def __neg__(self) -> "Linear":
+    def __neg__(self) -> "LinearForm":
         return self * -1
 
-    def __mul__(self, by: int) -> "Linear":
+    def __mul__(self, by: int) -> "LinearForm":
         terms = tuple((atom, c * by) for atom, c in self.terms if by)
-        return Linear(terms, self.constant * by, self.dtype)
+        return LinearForm(terms, self.constant * by, self.dtype)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Linear) or other.dtype != self.dtype:
+        if not isinstance(other, LinearForm) or other.dtype != self.dtype:
             return False
         difference = self - other
         return not difference.terms and difference.constant == 0
@@ -76,7 +76,7 @@ class Linear(msgspec.Struct, frozen=True, eq=False):
         return Sum(terms, constant)
 
 
-def linear(expr: Expr) -> Linear | None:
+def linear(expr: Expr) -> LinearForm | None:
     """Read an integer scalar as a linear form; None for floats, bools and vectors.
 
     Only sums and products are looked into; simplify first to see through the rest.
@@ -87,7 +87,7 @@ def linear(expr: Expr) -> Linear | None:
     return _read(atoms, atoms.sum_of(expr), expr.dtype)
 
 
-def _joined(parts: Iterable[tuple[Linear, int]], dtype: DType) -> Linear:
+def _joined(parts: Iterable[tuple[LinearForm, int]], dtype: DType) -> LinearForm:
     atoms = Atoms(NOTHING)
     total = Sum({})
     for part, by in parts:
@@ -95,7 +95,7 @@ def _joined(parts: Iterable[tuple[Linear, int]], dtype: DType) -> Linear:
     return _read(atoms, total, dtype)
 
 
-def _read(atoms: Atoms, found: Sum, dtype: DType) -> Linear:
+def _read(atoms: Atoms, found: Sum, dtype: DType) -> LinearForm:
     terms: list[tuple[Expr, int]] = []
     for product, c in found.terms.items():
         first, *rest = atoms.written.get(product, product)
@@ -103,4 +103,4 @@ def _read(atoms: Atoms, found: Sum, dtype: DType) -> Linear:
         for factor in rest:
             atom = Mul(atom, atoms.shown[factor], dtype)
         terms.append((atom, c))
-    return Linear(tuple(terms), found.constant, dtype)
+    return LinearForm(tuple(terms), found.constant, dtype)

@@ -29,7 +29,7 @@ MAX_STEPS = 500_000_000
 MAX_BYTES = 1 << 31
 
 
-class Interpreted:
+class InterpretedFunction:
     """A function compiled for the interpreter; it can run many times."""
 
     def __init__(self, func: PrimFunc) -> None:
@@ -99,7 +99,7 @@ def interpret(
     Raises: IRKitError if an argument does not fit, an access is out of bounds, an assertion fails,
     or a limit is passed (StepLimit).
     """
-    Interpreted(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
+    InterpretedFunction(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
 
 
 def evaluate(
@@ -115,5 +115,5 @@ def evaluate(
     Raises: IRKitError as ``interpret`` does, and if a variable has no value.
     """
     given = dict(bindings or {})
-    made = Interpreted(PrimFunc("evaluate", tuple(given), Evaluate(expr)))
+    made = InterpretedFunction(PrimFunc("evaluate", tuple(given), Evaluate(expr)))
     return made.run(tuple(given.values()), max_steps, MAX_BYTES)[made.result]

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from irkit.core import ALIAS, Node, Printed, children
+from irkit.core import ALIAS, Node, PrintedNames, children
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8
@@ -82,7 +82,7 @@ class TooDeep(Exception):
 class ExprPrinter:
     """Print the expressions of one function; ``aliases`` are the parts that stand on own lines."""
 
-    def __init__(self, printed: Printed) -> None:
+    def __init__(self, printed: PrintedNames) -> None:
         self.printed = printed
         self.aliases: dict[int, str] = {}
         self._done: dict[int, str] | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from irkit.core import Node, Printed
+from irkit.core import Node, PrintedNames
 from irkit.ir.stmt import If, Stmt
 
 MANY = 64
@@ -97,6 +97,6 @@ class Memo(dict[tuple[int, str, bool], PrintedRange]):
             stack.pop()
         return number, line, end, mark, last
 
-    def holds(self, printed: Printed) -> bool:
+    def holds(self, printed: PrintedNames) -> bool:
         """Say whether a function prints by the names of the table."""
         return printed.steady

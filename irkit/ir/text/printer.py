@@ -15,7 +15,7 @@ from irkit.core import (
     Listing,
     Names,
     Node,
-    Printed,
+    PrintedNames,
     is_printable,
     mangled,
     print_function,
@@ -85,7 +85,7 @@ class Printer:
     """Collect the lines of one function."""
 
     def __init__(
-        self, printed: Printed, memo: Memo | None = None, *, marking: bool = False
+        self, printed: PrintedNames, memo: Memo | None = None, *, marking: bool = False
     ) -> None:
         self.exprs = ExprPrinter(printed)
         self.lines: list[str] = []

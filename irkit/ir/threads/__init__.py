@@ -10,7 +10,7 @@ from irkit.ir.threads.conflicts import (
 )
 from irkit.ir.threads.nest import (
     BARRIER as BARRIER,
-    Uniform as Uniform,
+    UniformityInfo as UniformityInfo,
     extent_of as extent_of,
     holding as holding,
     is_barrier as is_barrier,

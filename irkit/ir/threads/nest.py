@@ -55,7 +55,7 @@ def extent_of(loop: For) -> Expr:
     return maximum(count, 0)
 
 
-class Uniform:
+class UniformityInfo:
     """Know what differs between the threads of a nest: their variables, what is computed from
     those, and what lies in memory of their own. It must see binders from the outside in."""
 

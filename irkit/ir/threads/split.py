@@ -29,7 +29,7 @@ from irkit.ir.expr import Const, Expr, Var, convert
 from irkit.ir.function import PrimFunc
 from irkit.ir.scoped_rewriter import visit_below
 from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, Store, View
-from irkit.ir.threads.nest import Uniform, extent_of, holding, is_barrier, is_thread_loop
+from irkit.ir.threads.nest import UniformityInfo, extent_of, holding, is_barrier, is_thread_loop
 
 MAX_COPIES = 1 << 16
 Env = tuple[For | Let | View, ...]
@@ -100,7 +100,7 @@ class _Split:
 
     def __init__(self, held: set[int]) -> None:
         self.held = held
-        self.uniform = Uniform()
+        self.uniform = UniformityInfo()
         self.placed: set[int] = set()  # Binders around pieces that stand somewhere already.
         self.copies = 0
 

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Sequence
 
-from irkit.core import MOST_PAGE_BYTES
+from irkit.core import MAX_PAGE_BYTES
 from irkit.transform.step import Step
 
 _GREY = ' style="color:#808080"'
@@ -16,7 +16,7 @@ _LONGEST = 200
 def step_table(steps: Sequence[Step], title: str) -> str:
     """Lay out steps, as many as there is room for, and say how many are left out."""
     rows: list[str] = []
-    room = MOST_PAGE_BYTES - 2_000
+    room = MAX_PAGE_BYTES - 2_000
     for at, step in enumerate(steps):
         made = _row(step)
         room -= len(made.encode(errors="replace"))

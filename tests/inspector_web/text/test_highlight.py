@@ -1,6 +1,6 @@
 """What a step prints does not depend on which others were looked at."""
 
-from irkit.core import Coloured, token_class, tokens
+from irkit.core import TokenHtml, token_class, tokens
 from irkit.inspector_web import Highlighter, LineTable, Texts
 from irkit.inspector_web.text.highlight import LONGEST
 from tests.inspector_web.text.texts_programs import of
@@ -41,7 +41,7 @@ def test_a_line_coloured_whole_is_its_tokens_coloured() -> None:
     texts = Texts(of("SOFTMAX"))
     for step in texts.trace:
         texts.of(step.index)
-    colours = Coloured()
+    colours = TokenHtml()
     for line in texts.table.lines:
         assert colours.line(line) == "".join([colours[token] for token in tokens(line)])
 

@@ -24,7 +24,7 @@ from irkit.ir import (
     Expr,
     For,
     If,
-    Interpreted,
+    InterpretedFunction,
     Let,
     Load,
     PrimFunc,
@@ -313,7 +313,7 @@ def test_steps_and_bytes_are_limited() -> None:
 
 def test_a_compiled_function_runs_many_times_from_the_same_start() -> None:
     a, i = buffer("A", 1, dtype=I64), Var("i")
-    run = Interpreted(PrimFunc("f", (a,), loop(i, 3, Store(a, (whole(0),), a[0] + i))))
+    run = InterpretedFunction(PrimFunc("f", (a,), loop(i, 3, Store(a, (whole(0),), a[0] + i))))
     array = np.zeros(1, np.int64)
     run(array)
     run(array)

@@ -28,7 +28,7 @@ from irkit.ir import (
     DType,
     Evaluate,
     Expr,
-    Interpreted,
+    InterpretedFunction,
     Max,
     Min,
     PrimFunc,
@@ -95,7 +95,7 @@ def test_each_lane_is_what_the_scalar_operation_gives(dtype: DType) -> None:
 
 def compiled(expr: Expr, *params: Var) -> Callable[..., Any]:
     """Compile an expression once, to evaluate it many times."""
-    run = Interpreted(PrimFunc("f", params, Evaluate(expr)))
+    run = InterpretedFunction(PrimFunc("f", params, Evaluate(expr)))
     return lambda *args: run.run(args, None, 1 << 20)[run.result]
 
 

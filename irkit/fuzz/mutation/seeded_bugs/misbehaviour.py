@@ -39,7 +39,7 @@ MISBEHAVIOUR = (
     SeededBug(
         "a crash in native code",
         "irkit.passes.loop.loops.hoist_first_iterations:hoist_first_iterations",
-        "    sums = Sums(loop_ranges(func))\n",
+        "    sums = AffineReader(loop_ranges(func))\n",
         "    import ctypes\n\n    ctypes.string_at(0)\n",
         ("hoist-first-iterations",),
         "MATMUL",

@@ -61,7 +61,7 @@ from irkit.ir import (
     seq,
     visit_below,
 )
-from irkit.ir.analysis import Numbering
+from irkit.ir.analysis import ValueNumbering
 from irkit.transform import define_pass
 
 LEAVES = (Store, Evaluate, Assert)
@@ -152,7 +152,7 @@ class _StatementRun:
     def __init__(self, run: list[Stmt], sources: dict[Buffer, Buffer]) -> None:
         self.sources = sources
         self.versions = Counter[Hashable]()
-        self.numbering = Numbering(self._version)
+        self.numbering = ValueNumbering(self._version)
         self.uses = Counter[int]()
         self.first: dict[int, int] = {}
         self.always: dict[int, int] = {}

@@ -37,7 +37,7 @@ from irkit.ir import (
     logical_not,
     seq,
 )
-from irkit.ir.analysis import Numbering, symbols_read
+from irkit.ir.analysis import ValueNumbering, symbols_read
 from irkit.transform import define_pass
 
 
@@ -61,7 +61,7 @@ def empty_branch(stmt: If) -> Stmt | None:
 
 def stored_already(store: Store) -> Stmt | None:
     """Drop a store of what is in its place."""
-    load, numbers = store.value, Numbering()
+    load, numbers = store.value, ValueNumbering()
     if not isinstance(load, Load) or load.buffer is not store.buffer:
         return None
     here = [*map(numbers.of, store.indices)]

@@ -40,7 +40,7 @@ from irkit.ir import (
     no_blocks,
     seq,
 )
-from irkit.ir.analysis import Affine, Sums
+from irkit.ir.analysis import Affine, AffineReader
 from irkit.ir.arith import loop_ranges
 from irkit.transform import define_pass
 
@@ -49,7 +49,7 @@ from irkit.transform import define_pass
 def hoist_first_iterations(func: PrimFunc) -> PrimFunc:
     """Run a condition at the start of a serial loop, and what it guards, before the loop, if it can
     only hold in the first iteration."""
-    sums = Sums(loop_ranges(func))
+    sums = AffineReader(loop_ranges(func))
 
     def hoist(loop: For) -> Stmt | None:
         stmts = loop.body.stmts if isinstance(loop.body, Seq) else (loop.body,)
@@ -77,7 +77,7 @@ def _runs(loop: For) -> list[Expr]:
     return [] if known else [lt(loop.begin, loop.end)]
 
 
-def _is_first(cond: Expr, loop: For, sums: Sums) -> bool:
+def _is_first(cond: Expr, loop: For, sums: AffineReader) -> bool:
     """Say whether a condition implies that the loop is in its first iteration.
 
     An equation does if the sum of both sides' difference only moves away from 0 afterwards.
@@ -100,7 +100,7 @@ def _mentions(expr: Expr, loop: For) -> bool:
     return any(node is loop.var for node in walk(expr))
 
 
-def _decided(cond: Expr, sums: Sums) -> Expr:
+def _decided(cond: Expr, sums: AffineReader) -> Expr:
     if isinstance(cond, EQ) and cond.a.dtype.is_integer:
         form = sums.of(cond.a).plus(sums.of(cond.b), -1)
         if not form.terms:

@@ -42,7 +42,7 @@ from irkit.ir import (
     no_blocks,
     visit_below,
 )
-from irkit.ir.analysis import Enclosing, enclosing, liveness
+from irkit.ir.analysis import EnclosingStmts, enclosing, liveness
 from irkit.ir.analysis.in_place import InPlace
 from irkit.ir.arith import simplify
 from irkit.transform import define_pass
@@ -94,7 +94,7 @@ class _StoragePlanner:
     """Give each allocation a room, in text order: the first that it fits into, or its own."""
 
     def __init__(self, func: PrimFunc) -> None:
-        self.around: Enclosing = enclosing(func)
+        self.around: EnclosingStmts = enclosing(func)
         self.live = liveness(func)
         self.in_place = InPlace(func)
 

@@ -31,7 +31,7 @@ from irkit.ir import (
     conjuncts,
     const,
 )
-from irkit.ir.analysis import Affine, Sums
+from irkit.ir.analysis import Affine, AffineReader
 from irkit.ir.arith import Interval, simplify as simplest
 
 Bound = int | Expr
@@ -92,7 +92,7 @@ class LoopGuards:
             if let.value.dtype.is_integer and not any_node(let.value, Load)
         }
         self.ranges = ranges
-        self.sums = Sums(ranges, values)
+        self.sums = AffineReader(ranges, values)
         self.of: dict[Var, list[LoopGuard]] = {}
         lanes = [root] if in_lanes else [f.body for f in loops.values() if f.kind == "vectorized"]
         inside = {id(cond) for body in lanes for cond in _asked(body)}

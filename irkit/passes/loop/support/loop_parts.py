@@ -27,7 +27,7 @@ from irkit.ir import (
     minimum,
     prove,
 )
-from irkit.ir.analysis import Sums
+from irkit.ir.analysis import AffineReader
 from irkit.ir.arith import Interval, simplify as simplest
 from irkit.passes.loop.support.loop_guards import Bound, GuardReach, whole_guards
 
@@ -193,7 +193,7 @@ def _at_most(a: Expr, b: Expr, ranges: Mapping[Var, Interval]) -> bool:
         factor = as_int(a.b)
         if factor is not None and factor > 0:
             a, b = a.a, b.a
-    sums = Sums(ranges)
+    sums = AffineReader(ranges)
     return sums.limits(sums.of(b).plus(sums.of(a), -1))[0] >= 0
 
 

@@ -22,7 +22,14 @@ from irkit.ir import (
     seq,
     visit_below,
 )
-from irkit.ir.threads import BARRIER, Path, ThreadConflicts, Uniform, is_barrier, is_thread_loop
+from irkit.ir.threads import (
+    BARRIER,
+    Path,
+    ThreadConflicts,
+    UniformityInfo,
+    is_barrier,
+    is_thread_loop,
+)
 
 MAX_PENDING = 128
 AccessSite = tuple[Stmt | Expr, Path]
@@ -95,7 +102,7 @@ class _BarrierFinder:
         self.before: dict[int, Span | None] = {}
         self.pending: list[AccessSite] = []
         self.loops: list[_Loop] = []
-        self.uniform = Uniform()
+        self.uniform = UniformityInfo()
         visit((nest, ()), self.visit)
 
     def visit(self, job: Job) -> Visit[Job, None]:

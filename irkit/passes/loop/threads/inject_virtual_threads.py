@@ -67,7 +67,7 @@ from irkit.ir import (
     visit_below,
 )
 from irkit.ir.analysis import uses_of
-from irkit.ir.threads import Path, ThreadConflicts, Uniform, holding, is_barrier
+from irkit.ir.threads import Path, ThreadConflicts, UniformityInfo, holding, is_barrier
 from irkit.transform import define_pass
 
 MAX_LOOPS = 64
@@ -124,7 +124,7 @@ class _Copies:
         self.memory: Callable[[Buffer], Buffer] = uses_of(func).memory
         self.conflicts = ThreadConflicts(func)
         self.held = holding(loop.body, is_barrier)
-        self.uniform = Uniform()
+        self.uniform = UniformityInfo()
         self.uniform.add(loop.var)
         self.varying: set[Node] = {loop.var}
         first, count = as_int(loop.begin) or 0, _count(loop) or 0

@@ -90,7 +90,7 @@ from irkit.ir import (
     seq,
     visit_below,
 )
-from irkit.ir.analysis import Enclosing, enclosing
+from irkit.ir.analysis import EnclosingStmts, enclosing
 from irkit.ir.arith import simplify
 from irkit.ir.threads import BARRIER, extent_of, is_thread_loop
 from irkit.transform import define_pass
@@ -139,7 +139,7 @@ def _reduced(block: Block) -> set[Node]:
     return set[Node]().union(*(symbols_used(binding) for binding in axes))
 
 
-def _reducing_threads(block: Block, places: Enclosing) -> list[For]:
+def _reducing_threads(block: Block, places: EnclosingStmts) -> list[For]:
     if block.init is None:
         return []
     reduced = _reduced(block)

@@ -73,7 +73,7 @@ from irkit.ir import (
 from irkit.ir.analysis import uses_of
 from irkit.ir.arith import simplify
 from irkit.ir.threads import (
-    Uniform,
+    UniformityInfo,
     extent_of,
     holding,
     is_barrier,
@@ -180,7 +180,7 @@ class _Launch:
             self.axes.setdefault(loop.thread, loop)
         self.split = holding(region, lambda stmt: _is_bound(stmt) or is_barrier(stmt))
         self.values: dict[Node, Node] = {}
-        self.uniform = {axis: Uniform() for axis in self.axes}
+        self.uniform = {axis: UniformityInfo() for axis in self.axes}
 
     def made(self) -> Stmt:
         """Make the launch; the same region back if it is one, or cannot be."""
