@@ -1,5 +1,10 @@
-"""What every level shares. Read node, walk, rules, rewrite, descend; then module; the rest is
-small."""
+"""What every level of IR shares: nodes, rewriting, comparison, names, errors.
+
+Reading order: node (the base class and its field table), walk, rules, rewrite, visit (traversal and
+change); same (comparison and hashing); module (functions, modules, levels); then the rest, each a
+page: fixpoint, recorder, analysis, errors, span, field_checks, target, files, and text (names,
+tokens, excerpts).
+"""
 
 from irkit.core.analysis import (
     analysis as analysis,
@@ -96,7 +101,7 @@ from irkit.core.text.names import (
 from irkit.core.text.tokens import (
     MAX_PAGE_BYTES as MAX_PAGE_BYTES,
     TokenHtml as TokenHtml,
-    page as page,
+    text_to_html as text_to_html,
     token_class as token_class,
     tokens as tokens,
 )

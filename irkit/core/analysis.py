@@ -1,4 +1,4 @@
-"""Analyses: functions of an immutable function, computed once and forgotten with it."""
+"""Analyses: results about an immutable function, computed once and cached for its lifetime."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,10 +12,10 @@ _R = TypeVar("_R")
 
 
 def analysis(compute: Callable[[_F], _R]) -> Callable[[_F], _R]:
-    """Make an analysis remember its result for as long as the function it is about lives.
+    """Cache the result of an analysis for as long as the function it describes is alive.
 
-    A result may hold statements and symbols, but never the function itself: what is remembered
-    would keep alive what it is remembered for.
+    A result can hold statements and symbols but never the function itself, which it would then keep
+    alive forever.
     """
     known: WeakKeyDictionary[_F, _R] = WeakKeyDictionary()
 

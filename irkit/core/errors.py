@@ -1,4 +1,4 @@
-"""Errors a user can cause: one sentence of what and where, a second only for the remedy."""
+"""Errors that a user can cause: one sentence for what was wrong and where, one for the remedy."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,14 +7,14 @@ from typing import Any
 from irkit.core.span import Span
 
 _LONGEST = 1 << 13
-"""Characters of a message. What it quotes may come from a stranger's file, and be of any length."""
+"""The longest message in characters: it may quote an untrusted file at any length."""
 
 
 class IRKitError(Exception):
-    """Report something the user can mend.
+    """Base class of errors that the user can fix.
 
-    ``message`` says what was wrong, what was expected and what was found; ``hint`` is the remedy;
-    ``span`` says where.
+    ``message`` states what was wrong, what was expected and what was found; ``hint`` is the remedy;
+    ``span`` is the place.
     """
 
     def __init__(self, message: str, *, hint: str = "", span: Span | None = None) -> None:
@@ -24,11 +24,11 @@ class IRKitError(Exception):
         super().__init__(message, hint, span)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Errors come back from worker processes, and arguments of subclasses differ.
+        # Errors come back from worker processes, and constructors of subclasses differ.
         return _restored, (type(self), self.args, self.picklable_state())
 
     def picklable_state(self) -> dict[str, Any]:
-        """Return what goes along to another process; IR stays where it is."""
+        """Return the attributes to send to another process; IR is left behind."""
         return dict(self.__dict__)
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class IRKitError(Exception):
 
 
 def _shortened(text: str) -> str:
-    """Leave out the middle of a text that nobody would read to its end."""
+    """Cut the middle out of a very long text."""
     if len(text) <= _LONGEST:
         return text
     half = _LONGEST // 2
@@ -54,19 +54,19 @@ def _restored(cls: type[IRKitError], args: tuple[Any, ...], state: dict[str, Any
 
 
 class DTypeError(IRKitError, TypeError):
-    """Operands whose types do not go together."""
+    """Operands whose types cannot be combined."""
 
 
 class ShapeError(IRKitError, ValueError):
-    """Tensors whose shapes do not go together."""
+    """Tensors whose shapes cannot be combined."""
 
 
 class InputError(IRKitError, ValueError):
-    """An input that a model needs and was not given, or that it does not have."""
+    """A missing or unknown input of a model."""
 
 
 class ParseError(IRKitError):
-    """IR text that is not well formed; the span carries file, line and column."""
+    """Malformed IR text; the span has file, line and column."""
 
 
 class OptionError(IRKitError, TypeError):
@@ -74,9 +74,9 @@ class OptionError(IRKitError, TypeError):
 
 
 class ScheduleError(IRKitError):
-    """A schedule primitive that would change the meaning, or cannot be proved to keep it.
+    """A schedule primitive that would change the result, or cannot be proved to preserve it.
 
-    ``at`` is the statement that it is about; ``listing`` prints the program with that line marked.
+    ``at`` is the statement concerned; ``listing`` prints the program with that line marked.
     """
 
     def __init__(
@@ -96,4 +96,4 @@ class ScheduleError(IRKitError):
 
 
 class FormatError(IRKitError):
-    """A file (trace, package, model) that is damaged, too new, or not what it claims to be."""
+    """A file (trace, package, model) that is damaged, too new, or not of the expected format."""

@@ -1,6 +1,4 @@
-"""Check values against the annotations of struct fields: neither what a file says is believed, nor
-what a pass made.
-"""
+"""Check struct fields against their annotations: files and passes can put anything into them."""
 
 import re
 import types
@@ -19,11 +17,10 @@ Check = Callable[[Any], bool]
 
 @cache
 def field_predicates(cls: type[Any], *, loose: bool = False) -> tuple[tuple[str, Check], ...]:
-    """Make a test for each field of a struct class, in order of declaration.
+    """Return a predicate for each field of a struct class, in order of declaration.
 
-    A ``loose`` one asks for the right class only, where rules of a level have better words for a
-    wrong value: for literals and attributes. It takes anything where it does not know the form of
-    an annotation.
+    With ``loose``, literals and attributes are checked by class only, because the verifier of the
+    level reports wrong values in better words, and annotations of an unknown form accept anything.
     """
     hints = get_type_hints(cls)
     return tuple((name, _check(hints[name], loose)) for name in cls.__struct_fields__)
@@ -48,7 +45,7 @@ def _check(hint: Any, loose: bool) -> Check:
         return lambda value: True
     assert isinstance(hint, type), f"fields of a node cannot be annotated {hint!r}"
     if hint in (bool, int, float, str, bytes):
-        return lambda value: value.__class__ is hint  # A bool is no int here.
+        return lambda value: value.__class__ is hint  # A bool is not an int here.
     return lambda value: isinstance(value, hint)
 
 
@@ -79,7 +76,7 @@ def _tuple(items: tuple[Any, ...], loose: bool) -> Check:
 
 
 def structs_within(cls: type[Any]) -> set[type[msgspec.Struct]]:
-    """Collect the struct classes that the annotations of a struct class mention."""
+    """Return the struct classes mentioned in the annotations of a struct class."""
     return {
         leaf
         for hint in get_type_hints(cls).values()
@@ -96,63 +93,66 @@ def _leaves(hint: Any) -> Iterator[Any]:
         yield from _leaves(each)
 
 
-MOST = 100
+MAX_PROBLEMS = 100
 _MODULE = re.compile(r"\b[a-z_]\w*\.(?=\w)")
 _Values = tuple[Any, ...]
 _PLAIN = frozenset({"str", "int", "bool", "float", "Span | None"})
 
 
 def check_fields(
-    root: Node, valid: Mapping[type[Any], Callable[[Any], bool]], *, most: int = MOST
+    root: Node, valid: Mapping[type[Any], Callable[[Any], bool]], *, limit: int = MAX_PROBLEMS
 ) -> list[Problem]:
-    """List the fields below a node, also inside the symbols it introduces or uses, that hold
-    something else than their annotation says; each object once, ``most`` problems at most.
+    """List the fields below a node that do not hold what their annotation requires.
 
-    ``valid`` has a test for each class of values that is no node and has fields of its own.
+    Symbols introduced or used below the node are checked too. Each object is checked once, and at
+    most ``limit`` problems are listed. ``valid`` maps classes of data with fields of their own to a
+    predicate.
     """
     problems: list[Problem] = []
     stack: list[Node] = [root]
     seen = {id(root)}
-    mark, push, forms = seen.add, stack.append, _FORMS
-    while stack and len(problems) < most:
+    mark, push, checkers = seen.add, stack.append, _CHECKERS
+    while stack and len(problems) < limit:
         node = stack.pop()
-        form = forms[node.__class__]
-        values = form.values(node)
-        if tuple(map(type, values)) not in form.known or (
-            form.tuples and not form.knows_items(values)
+        checker = checkers[node.__class__]
+        values = checker.values(node)
+        if tuple(map(type, values)) not in checker.known or (
+            checker.tuples and not checker.knows_items(values)
         ):
-            found = form.problem(values)
+            found = checker.problem(values)
             if found:
                 problems.append(Problem(found, node))
                 continue
-        for at in form.several:
+        for at in checker.several:
             for item in values[at] or ():
                 if id(item) not in seen:
                     mark(id(item))
                     push(item)
-        for at in form.single:
+        for at in checker.single:
             value = values[at]
             if id(value) not in seen and value is not None:
                 mark(id(value))
                 push(value)
-        for at in form.data:
+        for at in checker.data:
             value = values[at]
             if id(value) not in seen:
                 mark(id(value))
                 if value.__class__ in valid and not valid[value.__class__](value):
-                    problems.append(Problem(f"{form.name} holds {_shown(value)}", node))
+                    problems.append(Problem(f"{checker.name} holds {_shown(value)}", node))
     return problems
 
 
-class _Form:
-    """What the fields of one class may hold. Which classes of values have passed is remembered, so
-    that a node costs a look-up or two."""
+class _NodeChecker:
+    """Field checks of one node class.
+
+    Combinations of classes that passed are cached, so a valid node costs one or two lookups.
+    """
 
     def __init__(self, cls: type[Node]) -> None:
         self.name = cls.__name__
         self.fields = field_predicates(cls, loose=True)
         names = [name for name, _ in self.fields]
-        # The class makes it two names at least, so that the getter always gives a tuple.
+        # The second name makes attrgetter return a tuple even for a class of one field.
         self.values: Callable[[Node], _Values] = attrgetter(*names, "__class__")
         hints = [get_type_hints(cls)[name] for name in names]
         self.hints = [_MODULE.sub("", _text(hint)) for hint in hints]
@@ -161,17 +161,17 @@ class _Form:
         kinds = list(enumerate(fields(cls)))
         self.several = tuple(at for at, each in kinds if each.many and each.kind != "data")
         self.single = tuple(at for at, each in kinds if not each.many and each.kind != "data")
-        # Values with fields of their own; where a line came from is only printed.
+        # Data with fields of its own. Spans are only printed, so they are not checked.
         self.data = tuple(
             at
             for at, each in kinds
             if each.kind == "data" and not each.many and self.hints[at] not in _PLAIN
         )
-        # Of a tuple its class says nothing about what is in it.
+        # The class of a tuple tells nothing about its items.
         self.items: dict[int, set[type[Any]]] = {at: set() for at in self.tuples}
 
     def knows_items(self, values: _Values) -> bool:
-        """Say whether what the tuples hold has passed before; the fields have."""
+        """Return True if the items of all tuple fields are of classes that passed before."""
         for at in self.tuples:
             value = values[at]
             if value and not self.items[at].issuperset(map(type, value)):
@@ -179,24 +179,24 @@ class _Form:
         return True
 
     def problem(self, values: _Values) -> str:
-        """Say what is wrong, or nothing."""
+        """Return what is wrong with the field values, or an empty string."""
         for (name, holds), hint, value in zip(self.fields, self.hints, values, strict=False):
             if not holds(value):
                 return f"field {name!r} of {self.name} holds {_shown(value)}; expected {hint}"
         self.known.add(tuple(map(type, values)))
         for at in self.tuples:
-            # Tuples in a tuple are looked at each time.
+            # Nested tuples are checked each time.
             self.items[at].update(cls for cls in map(type, values[at] or ()) if cls is not tuple)
         return ""
 
 
-class _Forms(dict[type[Node], _Form]):
-    def __missing__(self, cls: type[Node]) -> _Form:
-        made = self[cls] = _Form(cls)
+class _NodeCheckers(dict[type[Node], _NodeChecker]):
+    def __missing__(self, cls: type[Node]) -> _NodeChecker:
+        made = self[cls] = _NodeChecker(cls)
         return made
 
 
-_FORMS = _Forms()
+_CHECKERS = _NodeCheckers()
 
 
 def _text(hint: Any) -> str:
@@ -204,7 +204,7 @@ def _text(hint: Any) -> str:
 
 
 def _shown(value: object) -> str:
-    """Name the class of a value, and what is in a tuple."""
+    """Describe a value by its class, and a tuple by its items."""
     if value is None:
         return "None"
     if isinstance(value, tuple):

@@ -12,10 +12,10 @@ from pathlib import Path
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Generator[Path]:
-    """Give a path to write to, which takes the place of ``path`` when the block ends well.
+    """Yield a temporary path that replaces ``path`` when the block ends without an exception.
 
-    Whatever stops the block leaves the old file, and no new one beside it. Raises: OSError, at
-    the beginning, if there is no such folder or nothing may be written there.
+    Otherwise the old file stays and nothing is left beside it. Raises: OSError, on entry, if the
+    folder does not exist or cannot be written to.
     """
     given = Path(path)
     if given.is_dir():
@@ -39,6 +39,6 @@ def atomic_write(path: str | os.PathLike[str]) -> Generator[Path]:
 
 
 def _pour(source: Path, device: Path) -> None:
-    """Write to what must not be replaced by a file: a device or a pipe."""
+    """Copy to a device or a pipe, which must not be replaced by a file."""
     with source.open("rb") as made, device.open("wb") as file:
         shutil.copyfileobj(made, file)

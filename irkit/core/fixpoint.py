@@ -1,4 +1,4 @@
-"""Repeat a change until it has nothing left to do."""
+"""Repeat a change until it has no more effect."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -13,12 +13,11 @@ def fixpoint(change: Rules | Rule, bound: int) -> Rules: ...
 @overload
 def fixpoint(change: Callable[[_T], _T | None], bound: int) -> Callable[[_T], _T]: ...
 def fixpoint(change: Any, bound: int) -> Any:
-    """Make a change that is repeated until it leaves alone what it is given: a pass on a function,
-    or a rule at the place of a node.
+    """Repeat a pass on a function, or a rule at a node, until it changes nothing.
 
-    In ``rewrite`` each firing of rules is an application of its own, under the name of the rule.
+    In ``rewrite`` each firing of a rule counts as an application under the name of the rule.
 
-    Raises: IRKitError, when it is applied, if it still changes something after ``bound`` rounds.
+    Raises: IRKitError, on application, if there are still changes after ``bound`` rounds.
     """
     if isinstance(change, (Rule, Rules)):
         return Rules(f"fixpoint({change.name})", change, bound=bound)

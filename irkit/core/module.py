@@ -1,4 +1,4 @@
-"""Functions of any level side by side, and what a level is."""
+"""Functions of any level, modules of them, and the description of a level."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import singledispatch
@@ -10,36 +10,37 @@ import msgspec
 from irkit.core.errors import IRKitError
 from irkit.core.node import Node
 from irkit.core.text.names import Names
-from irkit.core.text.tokens import page
+from irkit.core.text.tokens import text_to_html
 
 
 class Function(Node, frozen=True, eq=False, weakref=True):
-    """Be the base of functions of every level. Analyses cache on their identity, weakly."""
+    """Base class of functions of every level. Analyses are cached by its identity, weakly."""
 
     name: str
 
     def script(self, *, names: Names | None = None) -> str:
-        """Print as text that parses back; ``names`` is the table of a trace, where what was printed
-        before keeps its name."""
+        """Return the function as text that parses back.
+
+        ``names`` is the name table of a trace, which lets known symbols keep their printed names.
+        """
         return print_function(self, names=names)
 
     def __str__(self) -> str:
         return self.script()
 
     def _repr_html_(self) -> str:
-        """Show the text in a notebook."""
-        return page(self.script())
+        """Return the text as HTML for a notebook."""
+        return text_to_html(self.script())
 
 
 @singledispatch
 def print_function(func: Function, *, names: Names | None = None) -> str:
-    """Print a function as its level does; the printer of a level registers itself here, so that
-    what a function is does not depend on how it is written down."""
+    """Print a function with the printer that its level registered for its class."""
     raise NotImplementedError(f"no printer is registered for {type(func).__name__}")
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """What a verifier found: a sentence, and the node it is about."""
+    """A problem found by a verifier: a sentence, and the node it is about."""
 
     message: str
     node: Node | None = None
@@ -50,8 +51,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class IRModule(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """An immutable mapping of names to functions; graph functions and loop functions may stand side
-    by side."""
+    """An immutable mapping of names to functions, which can be of different levels."""
 
     functions: Mapping[str, Function] = msgspec.field(default_factory=dict[str, Function])
 
@@ -72,7 +72,7 @@ class IRModule(msgspec.Struct, frozen=True, eq=False, weakref=True):
         return len(self.functions)
 
     def with_functions(self, changes: Mapping[str, Function | None]) -> "IRModule":
-        """Replace, add, or (with None) drop functions; the same module back if nothing differs."""
+        """Replace, add, or (with None) remove functions; return the same module if none differs."""
         merged: dict[str, Any] = {**self.functions, **changes}
         kept = {name: func for name, func in merged.items() if func is not None}
         same = len(kept) == len(self) and all(
@@ -85,13 +85,16 @@ class IRModule(msgspec.Struct, frozen=True, eq=False, weakref=True):
         return "\n".join(func.script(names=names) for func in self.functions.values())
 
     def _repr_html_(self) -> str:
-        """Show the text in a notebook."""
-        return page(self.script())
+        """Return the text as HTML for a notebook."""
+        return text_to_html(self.script())
 
 
 class Codec(msgspec.Struct, frozen=True):
-    """Say how values of one class stand in a file: as plain data (numbers, text, bytes, None and
-    tuples or lists of them) and back. ``unpack`` meets hostile data and answers with ValueError."""
+    """Conversion of values of one class to plain data and back, for files.
+
+    Plain data is numbers, text, bytes, None, and tuples or lists of them. ``unpack`` must raise
+    ValueError on malformed data, which can come from an untrusted file.
+    """
 
     name: str
     cls: type[Any]
@@ -100,35 +103,35 @@ class Codec(msgspec.Struct, frozen=True):
 
 
 class Script(Protocol):
-    """Print a function of a level; ``names`` as in :meth:`Function.script`."""
+    """Printer of functions of one level; ``names`` as in :meth:`Function.script`."""
 
     def __call__(self, node: Any, /, *, names: Names | None = None) -> str: ...
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """The printed lines of a function, and on which (from 1) each node begins, by ``id``; the
-    function itself stands where its ``def`` does."""
+    """Printed lines of a function, and the line (from 1) on which each node begins, by ``id``.
+
+    The function itself is on the line of its ``def``.
+    """
 
     lines: list[str]
     starts: dict[int, int]
 
 
 class List(Protocol):
-    """Print a function as lines; ``names`` as in :meth:`Function.script`."""
+    """Printer of functions as lines; ``names`` as in :meth:`Function.script`."""
 
     def __call__(self, func: Any, /, *, names: Names | None = None) -> Listing: ...
 
 
 class Level(msgspec.Struct, frozen=True):
-    """Tell the pass machinery what it must know of an IR: how to verify, print, read and compare
-    it, and its node classes.
+    """An IR as the pass machinery sees it: its node classes, verifier, printer, reader and
+    comparison.
 
-    ``signature`` gives what no pass may change: a node, data, or a tuple of them; ``listing``
-    prints
-    as ``script`` does and says on which line each node begins; ``symbols`` lists what a function
-    introduces, in the order in which names are given, and takes a memo for it or None. ``codecs``
-    say how data
-    that is not plain is written to a trace file.
+    ``signature`` returns what passes must not change: a node, data, or a tuple of them. ``listing``
+    prints like ``script`` and adds the line on which each node begins. ``symbols`` lists what a
+    function introduces, in the order in which names are assigned; it takes a memo or None.
+    ``codecs`` convert data that is not plain for trace files.
     """
 
     name: str
@@ -144,5 +147,5 @@ class Level(msgspec.Struct, frozen=True):
 
     @property
     def functions(self) -> tuple[type[Function], ...]:
-        """List the classes of functions among the nodes."""
+        """Return the function classes among the node classes."""
         return tuple(cls for cls in self.nodes if issubclass(cls, Function))

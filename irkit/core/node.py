@@ -1,13 +1,13 @@
-"""The one base of all IR nodes, and the one table of what each class contains.
+"""The base class of all IR nodes, and the table of what the fields of each class contain.
 
 A field of a node is one of four kinds, read once from its annotation:
 
-- ``child``: a node, an optional node, or a tuple of nodes. Traversal goes there; only what a symbol
-  holds (the shape of a buffer, the type of a value) it leaves alone, for that is decided where the
-  symbol is introduced. ``PARTS`` reads it.
+- ``child``: a node, an optional node, or a tuple of nodes. Traversal enters it, except below a
+  symbol: the shape of a buffer or the type of a value is visited where the symbol is introduced.
+  ``PARTS`` reads it.
 - ``binder`` (``Binds[...]``): the variables and buffers introduced here. Traversal skips it.
-- ``use`` (``Uses[...]``): a symbol introduced elsewhere that is no expression, such as the buffer
-  of a load. Traversal skips it; substitution replaces it.
+- ``use`` (``Uses[...]``): a symbol introduced elsewhere that is not an expression, such as the
+  buffer of a load. Traversal skips it; substitution replaces it.
 - ``data``: everything else.
 """
 
@@ -39,40 +39,39 @@ _USES = "irkit.uses"
 Binds = Annotated[_T, _BINDS]
 Uses = Annotated[_T, _USES]
 
-# What an attribute may hold: data that prints, parses and is written to a file.
+# The value of an attribute: data that can be printed, parsed and written to a file.
 AttrScalar = str | int | float | bool | None
 AttrValue = AttrScalar | tuple[AttrScalar, ...] | tuple[tuple[AttrScalar, ...], ...]
 Attrs = tuple[tuple[str, AttrValue], ...]
 
 
 class Node(msgspec.Struct, frozen=True):
-    """Be the base of every IR node: frozen, positional, matched by ``match``.
+    """Base class of IR nodes: frozen, positional, usable in ``match``.
 
     ``symbol`` marks classes with identity (variables, buffers): a symbol is bound once and compared
     with ``is``.
     """
 
     symbol: ClassVar[bool] = False
-    _nothing: ClassVar[tuple["Node", ...]] = ()  # What a leaf reads: one C call, as elsewhere.
+    _nothing: ClassVar[tuple["Node", ...]] = ()  # The children of a leaf, read by one C call.
 
     def replace(self, **changes: Any) -> Self:
-        """Copy with some fields changed; the same object back if none of them differs by
-        identity."""
+        """Return a copy with some fields changed, or this object if none differs by identity."""
         if all(getattr(self, name) is value for name, value in changes.items()):
             return self
         return msgspec.structs.replace(self, **changes)
 
     def __repr__(self) -> str:
-        """Show the class and its plain data; what is below is only named, for IR can be deep."""
+        """Return the class and its plain data; child nodes are only named, as IR can be deep."""
         shown = [_shallow(getattr(self, name)) for name in self.__struct_fields__]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def copied(self) -> "Node":
-        """Make another node with the same fields; of a symbol, a new identity."""
+        """Return another node with the same fields; a copied symbol has a new identity."""
         return msgspec.structs.replace(self)
 
     def rebuilt(self) -> "Node":
-        """Return the normal form after children were replaced; a sequence flattens itself here."""
+        """Return the normal form after children were replaced, such as a flattened sequence."""
         return self
 
 
@@ -91,8 +90,8 @@ def _shallow(value: Any) -> str:
 
 
 class Field(msgspec.Struct, frozen=True):
-    """Describe one field: its name, kind, whether it holds a tuple, and the class of what it holds
-    if that is a node."""
+    """Description of one field: its name, kind, whether it holds a tuple, and its node class if
+    any."""
 
     name: str
     kind: FieldKind
@@ -102,7 +101,7 @@ class Field(msgspec.Struct, frozen=True):
 
 @cache
 def fields(cls: type[Node]) -> tuple[Field, ...]:
-    """Read the field table of a node class from its annotations, in order of declaration."""
+    """Return the fields of a node class in order of declaration, read from its annotations."""
     hints = get_type_hints(cls, include_extras=True)
     return tuple(_field(name, hints[name]) for name in cls.__struct_fields__)
 
@@ -140,7 +139,7 @@ def _held(option: Any) -> Iterable[Any]:
 def _reader(
     cls: type[Node], kinds: tuple[FieldKind, ...], parts: bool
 ) -> Callable[[Any], tuple[Node, ...]]:
-    """Make a fast function that lists the nodes held by the fields of some kinds."""
+    """Return a fast function that lists the nodes in the fields of some kinds."""
     chosen = [field for field in fields(cls) if field.kind in kinds]
     if cls.symbol and not parts:
         chosen = []
@@ -155,7 +154,7 @@ def _reader(
     if len(chosen) == 1 and not chosen[0].optional:
         return attrgetter(names[0])
 
-    # The class makes it two names at least, so that the getter always gives a tuple.
+    # The second name makes attrgetter return a tuple even for a class of one field.
     held = attrgetter(*names, "__class__")
 
     def read(node: Any) -> tuple[Node, ...]:
@@ -181,7 +180,7 @@ class _Readers(dict[type[Node], Callable[[Any], tuple[Node, ...]]]):
         return made
 
 
-# Hot loops index these by class: one dictionary look-up and one C call a node.
+# Hot loops index these by class: one dictionary lookup and one C call per node.
 CHILDREN = _Readers("child")
 BINDERS = _Readers("binder")
 USES = _Readers("use")
@@ -189,29 +188,29 @@ PARTS = _Readers("child", parts=True)
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """List the nodes directly below, in field order; below a symbol there is nothing."""
+    """Return the nodes directly below, in field order; a symbol has none."""
     return CHILDREN[type(node)](node)
 
 
 def binders(node: Node) -> tuple[Node, ...]:
-    """List the symbols that this node introduces."""
+    """Return the symbols that a node introduces."""
     return BINDERS[type(node)](node)
 
 
 def uses(node: Node) -> tuple[Node, ...]:
-    """List the symbols that this node refers to without holding them as expressions."""
+    """Return the symbols that a node refers to other than through an expression."""
     return USES[type(node)](node)
 
 
 def parts(symbol: Node) -> tuple[Node, ...]:
-    """List what a symbol holds: the shape of a buffer, the type of a value."""
+    """Return the nodes inside a symbol: the shape of a buffer, the type of a value."""
     return PARTS[type(symbol)](symbol)
 
 
 def with_fields(
     node: Node, new: "dict[int, Node]", kinds: tuple[FieldKind, ...] = ("child",)
 ) -> Node:
-    """Replace the held nodes whose ``id`` is in ``new``; the same object back if there is none."""
+    """Replace child nodes whose ``id`` is in ``new``; return the same object if there are none."""
     changes: dict[str, Any] = {}
     for name, many in _held_fields(node.__class__, kinds):
         value = getattr(node, name)

@@ -1,8 +1,7 @@
-"""Count every application of a rewrite rule, and collect remarks: the one context variable there
-is.
+"""Count the applications of rewrite rules and collect remarks: the only context variable of irkit.
 
-A pipeline sets the recorder around each pass; :func:`irkit.core.rewrite` reports to it. Switching
-an application off by its number is how a bisection finds the guilty rewrite.
+A pipeline sets the recorder around each pass, and :func:`irkit.core.rewrite` reports to it. A
+bisection finds the rewrite at fault by disabling applications by number.
 """
 
 from collections.abc import Generator
@@ -16,8 +15,8 @@ from irkit.core.span import Span
 
 
 class Application(msgspec.Struct, frozen=True):
-    """One firing of a rule: its number within the pass, the rule's name, the nodes before and
-    after, and where the rule is written."""
+    """One firing of a rule: its number within the pass, the rule's name and definition, and the
+    nodes before and after."""
 
     number: int
     rule: str
@@ -27,15 +26,14 @@ class Application(msgspec.Struct, frozen=True):
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """What a pass had to say about a node, such as why it left it alone."""
+    """A note that a pass left on a node, such as why it did not transform it."""
 
     node: Node
     text: str
 
 
 class Recorder:
-    """Hold what happened while one pass ran; ``disabled`` are the application numbers that must not
-    take place."""
+    """Record of one pass run; ``disabled`` are the numbers of applications that must not happen."""
 
     def __init__(self, disabled: frozenset[int] = frozenset(), *, keep: bool = False) -> None:
         self.disabled = disabled
@@ -45,7 +43,7 @@ class Recorder:
         self.remarks: list[Remark] = []
 
     def allows(self, rule: str, before: Node, after: Node, span: Span | None = None) -> bool:
-        """Count one application and say whether it may take place."""
+        """Count one application; return True if it may take place."""
         number = self.count
         self.count += 1
         if number in self.disabled:
@@ -59,13 +57,13 @@ _RECORDER: ContextVar[Recorder | None] = ContextVar("irkit_recorder", default=No
 
 
 def current_recorder() -> Recorder | None:
-    """Return the recorder of the pass that runs now, or None outside a pipeline."""
+    """Return the recorder of the running pass, or None outside a pipeline."""
     return _RECORDER.get()
 
 
 @contextmanager
 def recording(recorder: Recorder) -> Generator[Recorder]:
-    """Make ``recorder`` the current one for the duration of a ``with`` block."""
+    """Make ``recorder`` the current one within a ``with`` block."""
     token = _RECORDER.set(recorder)
     try:
         yield recorder
@@ -74,7 +72,7 @@ def recording(recorder: Recorder) -> Generator[Recorder]:
 
 
 def remark(node: Node, text: str) -> None:
-    """Say something about a node to whoever reads the trace; outside a pipeline it is dropped."""
+    """Attach a note to a node for readers of the trace; outside a pipeline it is dropped."""
     recorder = _RECORDER.get()
     if recorder is not None:
         recorder.remarks.append(Remark(node, text))

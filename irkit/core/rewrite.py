@@ -1,5 +1,7 @@
-"""Change trees: one bottom-up rewriter, substitution, and fresh copies. Nothing changed means the
-same object back."""
+"""Change trees: a bottom-up rewriter, substitution, and fresh copies.
+
+All of them return the same object if nothing changed.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,7 +11,7 @@ from irkit.core.errors import IRKitError
 from irkit.core.module import Function
 from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, with_fields
 from irkit.core.recorder import current_recorder
-from irkit.core.rules import Found, Rule, Rules, written_at
+from irkit.core.rules import Firing, Rule, Rules, written_at
 from irkit.core.span import Span
 from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
 
@@ -32,21 +34,21 @@ def rewrite(
 ) -> _N:
     """Apply ``rule``, a function or ``Rules``, to every node of class ``on``, children first.
 
-    ``None`` or the same object means "leave alone". If nothing changed the very same root comes
-    back. New statements that have no span get the one of the node they replace. Each application
-    is reported to the recorder. ``applied`` is called with the nodes before and after each one that
-    takes place, so that a pass can keep what it knows true.
+    A rule returns None or the same node to leave it alone. If nothing changed, the same root is
+    returned. New statements without a span get that of the node they replace. Each application is
+    reported to the recorder. ``applied`` is called with the nodes before and after each application
+    that takes place, so that a pass can update its tables.
     """
     targets = on if isinstance(on, tuple) else (on,)
     order = postorder(root)
-    fires = _Fires(rule, targets)
+    fires = _Dispatch(rule, targets)
     if not any(fires[cls] is not None for cls in {node.__class__ for node in order}):
         return root
     new: dict[int, Node] = {}
     for old in order:
         if new:
             node, is_child = _with_new_children(old, new)
-            if is_child:  # The rule has seen it already.
+            if is_child:  # The rule has been applied to it already.
                 new[id(old)] = node
                 continue
         else:
@@ -64,8 +66,8 @@ def rewrite(
     return cast(_N, new.get(id(root), root))
 
 
-class _Fires(dict[type[Node], Callable[[Any], Any] | None]):
-    """What to call for each class of nodes, and how to take what comes back."""
+class _Dispatch(dict[type[Node], Callable[[Any], Any] | None]):
+    """Table of the function to call for each node class, and of how to apply its result."""
 
     def __init__(self, rule: Callable[..., Any], targets: tuple[type[Node], ...]) -> None:
         super().__init__()
@@ -82,11 +84,11 @@ class _Fires(dict[type[Node], Callable[[Any], Any] | None]):
         return made
 
     def applied(self, node: Node, result: Any) -> Node:
-        """Report an application, and take the result if it may take place."""
+        """Report an application to the recorder, and return the new node if it may take place."""
         rule = self.rule
         if not isinstance(rule, Rules):
             return _applied(self.name, self.span, node, result)
-        found: Found | None = result
+        found: Firing | None = result
         rounds = 0
         while found is not None:
             fired, after = found
@@ -103,8 +105,8 @@ class _Fires(dict[type[Node], Callable[[Any], Any] | None]):
 
 
 def _with_new_children(old: Node, new: dict[int, Node]) -> tuple[Node, bool]:
-    """Put in the new children, and say whether the node collapsed into one of them, as a sequence
-    of one does."""
+    """Replace the children of a node; also return True if the node collapsed into one of them, as a
+    sequence of one statement does."""
     below = CHILDREN[old.__class__](old)
     for child in below:
         if id(child) in new:
@@ -126,15 +128,15 @@ def _applied(rule: str, span: Span | None, node: Node, result: object) -> Node:
 
 
 def _carry_span(old: Node, result: Node) -> Node:
-    """Give the span of ``old`` to the new statements of ``result``; what has a span, and all below
-    it, stays as it is."""
+    """Set the span of ``old`` on the statements of ``result`` that have none; whatever has a span
+    keeps it, with everything below."""
     span = getattr(old, "span", None)
     if span is None or not hasattr(result, "span"):
         return result
     new: dict[int, Node] = {}
     done: set[int] = {id(old)}
     stack: list[tuple[Node, bool]] = [(result, False)]
-    while stack:  # Only nodes with a place for a span are entered, so expressions cost nothing.
+    while stack:  # Only nodes with a span field are entered, so expressions cost nothing.
         node, below_done = stack.pop()
         if below_done:
             changed = with_fields(node, new)
@@ -152,10 +154,10 @@ def _carry_span(old: Node, result: Node) -> Node:
 def substitute(root: _N, mapping: Mapping[_S, _R]) -> _N:
     """Replace symbols (variables by expressions, buffers by buffers) wherever they are used.
 
-    Buffers introduced inside ``root`` whose shape mentions a replaced variable are replaced by new
-    buffers too. A buffer that is bound outside keeps its identity: what it looks like is decided
-    where it is introduced. Where a replaced symbol is introduced inside ``root``, another symbol
-    takes its place there too, and anything else does not.
+    A buffer introduced inside ``root`` whose shape mentions a replaced variable is replaced by a
+    new buffer. A buffer bound outside keeps its identity, because its shape is decided where it is
+    introduced. Where ``root`` itself introduces a replaced symbol, the replacement is introduced
+    instead if it is a symbol too.
     """
     given: dict[int, Node] = {id(old): new for old, new in mapping.items() if old is not new}
     if not given:
@@ -165,7 +167,7 @@ def substitute(root: _N, mapping: Mapping[_S, _R]) -> _N:
 
 
 def _replace_in_parts(symbols: list[Node], given: dict[int, Node]) -> None:
-    """Add to ``given`` a new symbol for each whose parts mention one that is given."""
+    """Add to ``given`` a new symbol for each symbol whose parts mention a replaced one."""
     for symbol in symbols:
         if id(symbol) not in given:
             changed = _with_new_parts(symbol, given)
@@ -183,8 +185,7 @@ def _with_new_parts(symbol: Node, given: dict[int, Node]) -> Node:
 
 
 def fresh(root: _N) -> _N:
-    """Copy with new variables and buffers in place of those introduced inside, so that two copies
-    can stand in one function."""
+    """Return a copy with new variables and buffers, so both copies can stand in one function."""
     given: dict[int, Node] = {}
     for symbol in symbols_bound(root):
         changed = _with_new_parts(symbol, given)
@@ -207,7 +208,7 @@ def _replace_symbols(root: Node, given: dict[int, Node]) -> Node:
 
 
 def free_symbols(root: Node) -> set[Node]:
-    """Collect the variables and buffers used but not introduced below ``root``.
+    """Return the variables and buffers used but not introduced below ``root``.
 
     The shapes of a function's parameters introduce the variables they mention.
     """
@@ -228,5 +229,5 @@ def free_symbols(root: Node) -> set[Node]:
 def any_node(
     root: Node, on: type[Node] | tuple[type[Node], ...], claim: Callable[..., bool] | None = None
 ) -> bool:
-    """Say whether some node of class ``on`` below ``root`` fulfils ``claim``."""
+    """Return True if some node of class ``on`` below ``root`` satisfies ``claim``."""
     return any(claim is None or claim(node) for node in walk(root) if isinstance(node, on))

@@ -1,7 +1,7 @@
-"""Rules as data: each has a name, the classes it fires on and the line it was written at.
+"""Rules as data: each has a name, the classes it fires on, and the line where it is defined.
 
-A set of rules is compiled once to a table by class, so that a node that no rule is about costs one
-look-up. ``rewrite`` tells the recorder the name of the rule that fired, not that of the set.
+A set of rules is compiled once into a table by class, so a node without rules costs one lookup.
+``rewrite`` reports the name of the rule that fired to the recorder, not the name of the set.
 """
 
 import inspect
@@ -20,8 +20,8 @@ Classes = type[Node] | tuple[type[Node], ...]
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A function from a node of one of some classes to what replaces it, or to None; ``span`` says
-    where it was written."""
+    """A function from a node of certain classes to its replacement or None; ``span`` is where it is
+    defined."""
 
     name: str
     on: tuple[type[Node], ...]
@@ -30,10 +30,10 @@ class Rule(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, function: Apply, *, on: Classes | None = None, name: str = "") -> "Rule":
-        """Make a rule of a function: named as it is, on the classes that its first parameter is
-        annotated with.
+        """Make a rule from a function, by default with its name and the classes of its first
+        parameter.
 
-        Raises: IRKitError if the annotation cannot be read or is no class of nodes.
+        Raises: IRKitError if the annotation cannot be read or is not a node class.
         """
         known = name or getattr(function, "__name__", type(function).__name__)
         known = known if name else known.strip("_").replace("_", "-")
@@ -45,15 +45,15 @@ class Rule(msgspec.Struct, frozen=True):
         return self.apply(node) if isinstance(node, self.on) else None
 
 
-Found = tuple[Rule, Node]
-Fire = Callable[[Any], Found | None]
+Firing = tuple[Rule, Node]
+Fire = Callable[[Any], Firing | None]
 
 
 class Rules:
-    """Rules that stand side by side; of those about a node, the first that changes it wins.
+    """A set of rules; the first one that changes a node wins.
 
-    Call it like a rule, or give it to ``rewrite``. ``bound`` is how often rules may fire at one
-    place in succession: once, unless ``until_stable`` made it.
+    Call it like a rule, or pass it to ``rewrite``. ``bound`` is how many times rules can fire in
+    succession at one node: once, unless ``fixpoint`` made the set.
     """
 
     def __init__(self, name: str, *rules: "Rule | Rules | Apply", bound: int = 0) -> None:
@@ -68,7 +68,7 @@ class Rules:
                 raise IRKitError(f"rules {name!r} has two rules {rule.name!r}", span=rule.span)
 
     def __call__(self, node: Node) -> Node | None:
-        """Apply the first rule that changes a node, and repeat that where the set says so."""
+        """Apply the first rule that changes a node, repeatedly if the set has a bound."""
         fire = self.table[node.__class__]
         found = None if fire is None else fire(node)
         if found is None:
@@ -102,21 +102,21 @@ class Rules:
         return f"<rules {self.name!r}: {', '.join(rule.name for rule in self.rules)}>"
 
     def without(self, *names: str) -> "Rules":
-        """Leave out some rules.
+        """Return the set without some rules.
 
-        Raises: IRKitError if there is none of that name.
+        Raises: IRKitError if there is no rule of that name.
         """
         gone = [self[name] for name in names]
         kept = (rule for rule in self.rules if rule not in gone)
         return Rules(self.name, *kept, bound=self.bound)
 
     def no_fixpoint(self, rule: Rule, node: Node) -> IRKitError:
-        """Say that a rule still fires where the bound is reached."""
+        """Return the error for a rule that still fires when the bound is reached."""
         return no_fixpoint(f"{rule.name}' of '{self.name}", self.bound, node)
 
 
 def no_fixpoint(name: str, bound: int, node: object) -> IRKitError:
-    """Say that something still changes what it is given after ``bound`` rounds."""
+    """Return the error for a change that still has an effect after ``bound`` rounds."""
     where = f" at {type(node).__name__}" if isinstance(node, Node) else ""
     return IRKitError(
         f"'{name}' reached no fixpoint in {bound} rounds{where}",
@@ -126,7 +126,7 @@ def no_fixpoint(name: str, bound: int, node: object) -> IRKitError:
 
 
 class _RuleTable(dict[type[Node], Fire | None]):
-    """For each class of nodes one function over the rules about it; None where there are none."""
+    """A function over the applicable rules for each node class, or None if there are none."""
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         super().__init__()
@@ -142,14 +142,14 @@ def _fire(rules: tuple[Rule, ...]) -> Fire:
     if len(rules) == 1:
         only, apply = rules[0], rules[0].apply
 
-        def fire_only(node: Node) -> Found | None:
+        def fire_only(node: Node) -> Firing | None:
             result = apply(node)
             return None if result is None or result is node else (only, result)
 
         return fire_only
     pairs = tuple((rule, rule.apply) for rule in rules)
 
-    def fire(node: Node) -> Found | None:
+    def fire(node: Node) -> Firing | None:
         for rule, apply in pairs:
             result = apply(node)
             if result is not None and result is not node:
@@ -162,7 +162,7 @@ def _fire(rules: tuple[Rule, ...]) -> Fire:
 def _flattened(rules: tuple[Rule | Rules | Apply, ...]) -> Iterator[Rule]:
     for rule in rules:
         if isinstance(rule, Rules) and rule.bound:
-            # It repeats at its place, which a row in a table cannot say.
+            # A row of the table cannot express repetition, so the whole set becomes one rule.
             yield Rule(rule.name, _union(rule), rule, None)
         elif isinstance(rule, Rules):
             yield from rule.rules
@@ -177,7 +177,8 @@ def _union(rules: Rules) -> tuple[type[Node], ...]:
 
 
 def _subject(function: Apply, name: str) -> Classes:
-    """Read the classes that the first parameter of a rule is annotated with; of none, any node."""
+    """Return the classes that annotate the first parameter of a rule, or ``Node`` without
+    annotation."""
     try:
         parameters = list(inspect.signature(function).parameters)
         hints = get_type_hints(function)
@@ -196,7 +197,7 @@ def _subject(function: Apply, name: str) -> Classes:
 
 
 def written_at(function: Apply, name: str) -> Span | None:
-    """Say where a function is written; None if it is not Python."""
+    """Return where a function is defined, or None if it is not written in Python."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return None
@@ -204,7 +205,7 @@ def written_at(function: Apply, name: str) -> Span | None:
 
 
 def first(*rules: Rule | Rules | Apply) -> Rules:
-    """Combine rules: the first that does not leave the node alone wins."""
+    """Combine rules into a set in which the first one that changes the node wins."""
     names = (
         rule.name
         if isinstance(rule, (Rule, Rules))

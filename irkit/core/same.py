@@ -1,7 +1,7 @@
-"""Compare IR: ``equal`` over the same symbols, ``same`` up to renaming, and a hash to go with it.
+"""Compare IR: ``equal`` over the same symbols, ``same`` up to renaming, and a matching hash.
 
-All are iterative and look at a shared node once. Spans never count, nor do the names of symbols
-and of whole functions.
+All are iterative and visit a shared node once. Spans never count, nor do the names of symbols and
+functions.
 """
 
 import hashlib
@@ -18,15 +18,15 @@ _PLAIN = (str, int, bool, bytes, type(None))
 
 
 def equal(a: Node, b: Node) -> bool:
-    """Say whether two trees have one structure over the very same variables and buffers."""
+    """Return True if two trees have the same structure over the very same variables and buffers."""
     return a is b or _Comparison(renaming=False, closed=False).holds(a, b)
 
 
 def same(a: Node | IRModule, b: Node | IRModule) -> bool:
-    """Say whether two trees are equal up to renaming of the symbols introduced inside.
+    """Return True if two trees are equal up to renaming of the symbols introduced inside.
 
-    Inside a function nothing is free: the symbols of two functions pair as they come. In other
-    trees, symbols that are not introduced inside must be the very same.
+    Functions have no free symbols: the symbols of two functions are paired in order of appearance.
+    In other trees, symbols introduced outside must be identical.
     """
     if a is b:
         return True
@@ -39,7 +39,7 @@ def same(a: Node | IRModule, b: Node | IRModule) -> bool:
 
 @cache
 def compared_fields(cls: type[Node]) -> tuple[Field, ...]:
-    """List the fields that count when nodes are compared."""
+    """Return the fields that count when nodes are compared."""
     left_out = {"span"}
     if cls.symbol or issubclass(cls, Function):
         left_out.add("name")
@@ -47,7 +47,7 @@ def compared_fields(cls: type[Node]) -> tuple[Field, ...]:
 
 
 class _Comparison:
-    """Walk two trees in step. ``there`` and ``back`` pair the symbols, one to one."""
+    """Comparison of two trees in step; ``there`` and ``back`` pair their symbols one to one."""
 
     def __init__(self, *, renaming: bool, closed: bool) -> None:
         self.renaming = renaming
@@ -131,7 +131,7 @@ class _Comparison:
 
 
 def _pairs(one: Any, other: Any) -> list[tuple[Node, Node]] | None:
-    """Pair what two fields hold, or return None if they cannot match."""
+    """Pair the nodes of two fields, or return None if they cannot match."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         left, right = cast(tuple[Node, ...], one), cast(tuple[Node, ...], other)
         return list(zip(left, right, strict=True)) if len(left) == len(right) else None
@@ -141,7 +141,7 @@ def _pairs(one: Any, other: Any) -> list[tuple[Node, Node]] | None:
 
 
 def same_data(a: Any, b: Any) -> bool:
-    """Compare plain data by type and value, floats by their bits."""
+    """Return True if plain data agrees in type and value; floats are compared by their bits."""
     if a is b:
         return True
     if a.__class__ is not b.__class__:
@@ -155,10 +155,10 @@ def same_data(a: Any, b: Any) -> bool:
 
 
 def structural_hash(root: Node | IRModule) -> str:
-    """Hash a tree so that trees that are ``same`` agree, in every process; 64 hexadecimal digits.
+    """Return a hash, as 64 hexadecimal digits, that is equal for trees that are ``same``.
 
-    Free symbols of a tree that is no function count by name. Data that is not plain must have a
-    ``digest``.
+    It does not depend on the process. Free symbols of a tree that is not a function count by name.
+    Data that is not plain must have a ``digest``.
     """
     digest = hashlib.sha256()
     if isinstance(root, IRModule):
@@ -171,7 +171,7 @@ def structural_hash(root: Node | IRModule) -> str:
 
 
 class _Hashing:
-    """Number structures as they come, so that sharing makes no difference, and write each once.
+    """Numbering of distinct structures, each hashed once, so that sharing makes no difference.
 
     Symbols are numbered where they are first met on the way down, which is where they are bound.
     """
@@ -257,7 +257,7 @@ class _Hashing:
 
 
 def _class_name(node: Node) -> str:
-    """Name a class by its folder, as trace files do, so that no hash depends on its file."""
+    """Name a class by its folder, as trace files do, so that hashes do not depend on its module."""
     return f"{type(node).__module__.rpartition('.')[0]}.{type(node).__qualname__}"
 
 
@@ -268,7 +268,7 @@ def _listed(value: Any) -> tuple[Node, ...]:
 
 
 def _token(value: Any) -> str:
-    """Write plain data so that only equal data reads the same."""
+    """Write plain data so that only equal data has the same text."""
     if isinstance(value, float):
         return "f" + struct.pack("<d", value).hex()
     if isinstance(value, _PLAIN):

@@ -1,4 +1,4 @@
-"""Where the user wrote something: the first line outside irkit on the call stack."""
+"""Source locations: of IR text, and of the user's call, the first frame outside irkit."""
 
 import sys
 
@@ -6,12 +6,11 @@ import msgspec
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):
-    """Name the origin of a statement, buffer, function or graph node.
+    """Origin of a statement, buffer, function or graph node.
 
     ``kind`` is one of ``onnx``, ``graph``, ``te``, ``schedule``, ``text``, ``python``; ``name`` is
-    the ONNX node, stage or primitive; ``file``,
-    ``line`` and ``column`` (both from 1, 0 if unknown) locate source text; ``parent`` is where that
-    in turn came from.
+    the ONNX node, stage or primitive; ``file``, ``line`` and ``column`` (from 1, or 0 if unknown)
+    locate source text; ``parent`` is the origin of that origin.
     """
 
     kind: str
@@ -30,7 +29,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
         return f"{self.kind} {self.name}" + (f" ({place})" if self.file else "")
 
     def chain(self) -> "tuple[Span, ...]":
-        """List this span and its parents, nearest first."""
+        """Return this span and its parents, nearest first."""
         found: list[Span] = []
         at: Span | None = self
         while at is not None:
@@ -40,7 +39,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
 
 
 def user_span(name: str = "", kind: str = "te") -> Span:
-    """Name the line of the user's call; the file is empty if every caller is irkit's own."""
+    """Return the span of the user's call; the file is empty if every caller is in irkit."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- inspect.stack reads source files: 1,000 times slower
     while frame is not None:
         module = frame.f_globals.get("__name__", "")

@@ -1,5 +1,4 @@
-"""A target is data: what code is made for. Finding out what this machine has is code generation's
-business."""
+"""Compilation targets as data. Detecting the host machine is the business of code generation."""
 
 import msgspec
 
@@ -9,9 +8,9 @@ KINDS = ("llvm",)
 
 
 class Target(msgspec.Struct, frozen=True):
-    """Say what to make code for. Empty fields mean "as this machine has".
+    """What to generate code for; empty fields mean the host machine's value.
 
-    ``features`` are LLVM feature flags, such as ``("+avx2", "-avx512f")``; ``opt_level`` is 0-3.
+    ``features`` are LLVM feature flags, such as ``("+avx2", "-avx512f")``; ``opt_level`` is 0 to 3.
     """
 
     kind: str = "llvm"
@@ -39,5 +38,5 @@ class Target(msgspec.Struct, frozen=True):
 
 
 def as_target(given: "Target | str") -> Target:
-    """Accept a target or the name of its kind."""
+    """Return a target, given one or the name of its kind."""
     return given if isinstance(given, Target) else Target(given)

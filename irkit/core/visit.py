@@ -1,8 +1,8 @@
-"""Visit a tree from the outside in, knowing what holds around each part, without recursion.
+"""Visit a tree from the outside in, with the context of each part, without recursion.
 
-``rewrite`` goes children first and knows no surroundings. What needs them writes its visit as a
-generator: ``new = yield part`` visits what is below, and ``return`` gives the result. Nests of any
-depth are fine, for the generators lie on a list and not on Python's stack.
+``rewrite`` goes children first and knows no context. A visitor that needs it is a generator: ``new
+= yield part`` visits a part and gets its result, ``return`` gives its own. The generators lie on a
+list and not on Python's stack, so nests of any depth are fine.
 """
 
 from collections.abc import Callable, Generator
@@ -17,13 +17,13 @@ _N = TypeVar("_N", bound=Node)
 Visit = Generator[_T, _R, _R]
 
 
-def visit(root: _T, visit: Callable[[_T], Visit[_T, _R]]) -> _R:
-    """Run ``visit`` on ``root``; whatever it yields is visited too, and the result sent back."""
-    running = [visit(root)]
+def visit(root: _T, enter: Callable[[_T], Visit[_T, _R]]) -> _R:
+    """Run ``enter`` on ``root`` and on everything it yields, sending the results back."""
+    running = [enter(root)]
     answer: _R | None = None
     while True:
         try:
-            # The first send to a generator must be None, and any later one is an answer.
+            # The first send to a generator must be None, every later one a result.
             below = running[-1].send(cast(_R, answer))
         except StopIteration as done:
             running.pop()
@@ -31,17 +31,17 @@ def visit(root: _T, visit: Callable[[_T], Visit[_T, _R]]) -> _R:
             if not running:
                 return answer
         else:
-            running.append(visit(below))
+            running.append(enter(below))
             answer = None
 
 
 def with_span_of(new: _N, old: Node) -> _N:
-    """Give the span of ``old`` to ``new`` if it has none."""
+    """Return ``new`` with the span of ``old`` if it has none of its own."""
     span = getattr(old, "span", None)
     return new if span is None or getattr(new, "span", span) is not None else new.replace(span=span)
 
 
 def allowed(rule: str, before: Node, after: Node) -> bool:
-    """Report one application of a rule to the recorder; False where it is switched off."""
+    """Report one application of a rule to the recorder; return False if it is disabled."""
     recorder = current_recorder()
     return after is not before and (recorder is None or recorder.allows(rule, before, after))

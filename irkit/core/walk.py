@@ -9,7 +9,7 @@ _N = TypeVar("_N", bound=Node)
 
 
 def postorder(root: Node) -> list[Node]:
-    """List every node below and including ``root`` once, children before parents, in text order."""
+    """Return every node below and including ``root`` once, children first, in text order."""
     order: list[Node] = []
     add = order.append
     seen: set[int] = set()
@@ -43,8 +43,8 @@ def walk(root: Node, on: type[_N]) -> Iterator[_N]: ...
 @overload
 def walk(root: Node, on: tuple[type[_N], ...]) -> Iterator[_N]: ...
 def walk(root: Node, on: type[Node] | tuple[type[Node], ...] | None = None) -> Iterator[Node]:
-    """Visit every node once, parents before children, in text order; only those of class ``on`` if
-    it is given."""
+    """Yield every node once, parents first, in text order; with ``on``, only nodes of those
+    classes."""
     seen: set[int] = set()
     stack = [root]
     while stack:
@@ -59,20 +59,20 @@ def walk(root: Node, on: type[Node] | tuple[type[Node], ...] | None = None) -> I
 
 
 def count_nodes(root: Node) -> int:
-    """Count distinct nodes: the size that tables and limits speak of."""
+    """Count distinct nodes: the size used in tables and limits."""
     return len(postorder(root))
 
 
 def symbols_bound(root: Node) -> list[Node]:
-    """List every variable and buffer introduced below ``root``, in text order."""
+    """Return every variable and buffer introduced below ``root``, in text order."""
     return [symbol for node in walk(root) for symbol in BINDERS[node.__class__](node)]
 
 
 def symbols_used(root: Node) -> set[Node]:
-    """Collect every variable and buffer referred to below ``root``, also inside the shapes of
-    buffers it introduces or uses."""
+    """Return every variable and buffer referred to below ``root``, including those in the shapes of
+    buffers that it introduces or uses."""
     found: set[Node] = set()
-    entered: set[int] = set()  # Symbols whose parts were looked at.
+    entered: set[int] = set()  # Symbols whose parts have been visited.
     roots: list[Node] = [root]
     while roots:
         for node in walk(roots.pop()):

@@ -2,7 +2,7 @@
 
 from typing import overload
 
-from irkit.core import ScheduleError, page, walk
+from irkit.core import ScheduleError, text_to_html, walk
 from irkit.ir import Block, For, Store
 from irkit.schedule.analysis.accesses import consumers_of, producers_of
 from irkit.schedule.methods.blocks import BlockPrimitives
@@ -122,8 +122,8 @@ class Schedule(
 
     def show(self) -> None:
         """Print the module: in colour on a terminal, as highlighted text in a notebook."""
-        if not in_notebook(page(self.mod.script())):
+        if not in_notebook(text_to_html(self.mod.script())):
             print(highlighted(self.mod.script()))  # noqa: T201 -- what the method is for
 
     def _repr_html_(self) -> str:
-        return page(self.mod.script())
+        return text_to_html(self.mod.script())

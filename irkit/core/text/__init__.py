@@ -1,2 +1,5 @@
-"""Text that every level shares. Reading order: names (printed names, one table per trace), tokens
-(lines cut into coloured tokens), excerpt (the lines that something is wrong with, marked)."""
+"""Text that every level shares: names, tokens and excerpts.
+
+Reading order: names (printed names, one table per trace), tokens (lines cut into tokens and
+coloured), excerpt (the lines around a problem, with the message below them).
+"""

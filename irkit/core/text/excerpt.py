@@ -1,4 +1,4 @@
-"""Print the lines of a text that something is wrong with."""
+"""Excerpts of a text: the lines with problems, their context and the messages."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,10 @@ MOST_PROBLEMS = 100
 
 
 def annotate_source(text: str, problems: Sequence[tuple[int, str]], context: int = CONTEXT) -> str:
-    """Mark lines of a text with what is wrong with them, and leave out what is far from any.
+    """Return the lines with problems and their context, each followed by its messages.
 
-    Line 0 stands for no line. Units: ``context`` in lines to either side.
+    Problems at line 0 belong to no line and come first. Units: ``context`` is in lines to either
+    side.
     """
     lines = text.splitlines()
     wrong: dict[int, list[str]] = {}

@@ -1,9 +1,8 @@
-"""Printed names: one table per trace, so that an unchanged variable keeps its name from step to
-step.
+"""Printed names: one table per trace, so an unchanged variable keeps its name from step to step.
 
-Names in the IR are for people and need not differ, nor be Python identifiers (ONNX has
-``conv/1:0``). Printed names must: a clash gets a suffix; what is no identifier, or is reserved,
-is mangled, and stands quoted beside the mangled name.
+Names in the IR are for people: they can repeat, and need not be Python identifiers (ONNX has
+``conv/1:0``). Printed names must differ: a clash gets a suffix. A name that is reserved or is not
+an identifier is mangled, and the original stands quoted beside it.
 """
 
 import keyword
@@ -23,7 +22,7 @@ ALIAS = re.compile(r"_\d+\Z")
 
 @lru_cache(maxsize=1 << 12)
 def is_printable(name: str) -> bool:
-    """Say whether a name can stand in the text as it is."""
+    """Return True if a name can stand in the text as it is."""
     return (
         _IDENTIFIER.match(name) is not None
         and not keyword.iskeyword(name)
@@ -32,7 +31,7 @@ def is_printable(name: str) -> bool:
 
 
 def mangled(name: str) -> str:
-    """Make a printable name that resembles ``name``."""
+    """Return a printable name that resembles ``name``."""
     if is_printable(name):
         return name
     changed = _FOREIGN.sub("_", name)[:48]
@@ -42,10 +41,10 @@ def mangled(name: str) -> str:
 
 
 class Names:
-    """Remember under which name each variable and buffer was printed.
+    """Table of the names under which variables and buffers were printed.
 
-    The table holds the symbols themselves, so it lives as long as the trace it belongs to.
-    ``memo`` is for printers that print the same nodes again; None where it would not pay.
+    It holds the symbols themselves and lives as long as its trace. ``memo`` is for printers that
+    print the same nodes again; None if that is not worthwhile.
     """
 
     def __init__(self) -> None:
@@ -53,18 +52,19 @@ class Names:
         self.memo: dict[Any, Any] | None = None
 
     def copied(self) -> "Names":
-        """Copy the table, so that what is printed with the copy leaves this one as it is."""
+        """Return a copy, so that printing with it leaves this table unchanged."""
         made = Names()
         made._known = dict(self._known)
         made.memo = self.memo
         return made
 
     def put_back(self, key: int, entry: tuple[Node, str]) -> None:
-        """Give the symbol with an ``id`` the name that it had before."""
+        """Restore the name that the symbol with an ``id`` had before."""
         self._known[key] = entry
 
     def choose(self, symbols: Iterable[Node]) -> "PrintedNames":
-        """Name the symbols of one function, in order: a known one keeps its name where it can."""
+        """Name the symbols of one function, in order; a known symbol keeps its name if it is
+        free."""
         printed = PrintedNames(self._known)
         wanted = list(symbols)
         if self._all_known(wanted, printed):
@@ -85,8 +85,10 @@ class Names:
         return printed
 
     def _all_known(self, symbols: list[Node], printed: "PrintedNames") -> bool:
-        """Take the names of the table if every symbol has one of its own, as is usual: large
-        functions have many thousands."""
+        """Use the names of the table if every symbol has one of its own.
+
+        This is the usual case, and fast for functions with many thousands of symbols.
+        """
         keys = list(map(id, symbols))
         entries = list(map(self._known.get, keys))
         if not all(entries):
@@ -101,8 +103,11 @@ class Names:
 
 
 class PrintedNames(dict[int, str]):
-    """Map the ``id`` of each symbol of one function to its printed name; ``steady`` if all of them
-    were known and kept theirs, ``moved`` has what the table said of those that did not."""
+    """Printed names of the symbols of one function, by ``id``.
+
+    ``steady`` is True if all were known and kept their names; ``moved`` has the previous table
+    entries of those that did not.
+    """
 
     def __init__(self, known: dict[int, tuple[Node, str]]) -> None:
         super().__init__()
@@ -113,7 +118,7 @@ class PrintedNames(dict[int, str]):
         self._next: dict[str, int] = {}
 
     def add(self, symbol: Node) -> str:
-        """Give a symbol a name that no other has; what is not bound in the text gets one too."""
+        """Give a symbol a name that no other has; this includes symbols not bound in the text."""
         name = self.get(id(symbol))
         if name is None:
             key = id(symbol)

@@ -1,7 +1,7 @@
 """Cut lines of IR text into tokens and colour them as HTML, with every character escaped.
 
-What kind of thing a token is can be read off the token alone (a name that is called keeps its
-bracket), so each distinct token is coloured once and the rest is looking it up.
+The class of a token follows from the token alone (a called name keeps its bracket), so each
+distinct token is coloured once and looked up afterwards.
 """
 
 import html
@@ -13,7 +13,7 @@ _WORD = (
     r"""|@?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\(?|\d[\w.]*(?:e[+-]\d+)?"""
 )
 TOKEN = re.compile(rf"""\s+|{_WORD}|//|<<|>>|[=<>!]=|->|.""", re.S)
-# What lies between words has no colour, so it need not be cut up to be shown.
+# Whatever lies between words has no colour, so it is not cut up for display.
 _COARSE = re.compile(rf"""{_WORD}|[^\w"'#@]+|.""", re.S)
 _DTYPE = re.compile(r"(?:bool|(?:bf|f|i|u)\d{1,2})(?:x\d{1,5})?\Z")
 KEYWORDS = frozenset(keyword.kwlist)
@@ -21,7 +21,7 @@ LOOPS = frozenset(("serial", "parallel", "vectorized", "unrolled", "thread"))
 
 MAX_PAGE_BYTES = 200_000
 
-# The colours that HTML gets where no style sheet comes with it, chosen for white and black pages.
+# Colours for HTML without a style sheet, chosen for white and black pages.
 COLOURS = {
     "k": "#a626a4",
     "l": "#c7254e",
@@ -35,13 +35,13 @@ COLOURS = {
 
 
 def tokens(line: str) -> list[str]:
-    """Cut a line into tokens; put together they are the line."""
+    """Cut a line into tokens; joined, they are the line."""
     return TOKEN.findall(line)
 
 
 def token_class(token: str) -> str:
-    """Say what a token is: k keyword, l kind of loop, t type, f called name, n number, s string, c
-    comment, d decorator, v name, nothing for the rest."""
+    """Return the class of a token: k keyword, l loop kind, t type, f called name, n number, s
+    string, c comment, d decorator, v name; empty for anything else."""
     first = token[0]
     if first in "\"'":
         return "s"
@@ -64,14 +64,15 @@ def token_class(token: str) -> str:
 
 
 class TokenHtml(dict[str, str]):
-    """Map tokens to HTML: with classes for a style sheet, or with colours of their own."""
+    """HTML of tokens, computed on first use: with classes for a style sheet, or with inline
+    colours."""
 
     def __init__(self, *, styles: bool = False) -> None:
         super().__init__()
         self.styles = styles
 
     def __missing__(self, token: str) -> str:
-        # Names, most of a text, get no colour.
+        # Names, the bulk of a text, get no colour.
         kind, bracket = token_class(token).replace("v", ""), ""
         if token.endswith("("):
             token_text, bracket = token[:-1], "("
@@ -87,12 +88,12 @@ class TokenHtml(dict[str, str]):
         return made
 
     def line(self, text: str) -> str:
-        """Colour a line."""
+        """Return a line as HTML."""
         return "".join([self[token] for token in _COARSE.findall(text)])
 
 
-def page(text: str) -> str:
-    """Show a text as HTML that needs no style sheet, within ``MAX_PAGE_BYTES``."""
+def text_to_html(text: str) -> str:
+    """Return a text as HTML that needs no style sheet, within ``MAX_PAGE_BYTES``."""
     colours, pieces, room = TokenHtml(styles=True), list[str](), MAX_PAGE_BYTES - 200
     lines = text.splitlines()
     for at, line in enumerate(lines):

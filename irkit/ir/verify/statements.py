@@ -32,7 +32,7 @@ def verify(func: PrimFunc) -> list[Problem]:
     valid."""
     if not isinstance(func, PrimFunc):  # pyright: ignore[reportUnnecessaryIsInstance] -- a pass may return anything
         return [Problem(f"{type(func).__name__} is no function of loop IR")]
-    broken = check_fields(func, {DType: DType.is_known}, most=MAX_PROBLEMS)
+    broken = check_fields(func, {DType: DType.is_known}, limit=MAX_PROBLEMS)
     if broken:
         return broken  # The rules below rely on the form of what they see.
     checker = LoopChecker(func, _RULES)
