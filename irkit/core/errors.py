@@ -6,7 +6,7 @@ from typing import Any
 
 from irkit.core.span import Span
 
-_LONGEST = 1 << 13
+_MAX_CHARACTERS = 1 << 13
 """The longest message in characters: it may quote an untrusted file at any length."""
 
 
@@ -39,9 +39,9 @@ class IRKitError(Exception):
 
 def _shortened(text: str) -> str:
     """Cut the middle out of a very long text."""
-    if len(text) <= _LONGEST:
+    if len(text) <= _MAX_CHARACTERS:
         return text
-    half = _LONGEST // 2
+    half = _MAX_CHARACTERS // 2
     left_out = len(text) - 2 * half
     return f"{text[:half]} ... ({left_out} characters left out) ... {text[-half:]}"
 

@@ -1,6 +1,8 @@
-"""The pass machinery, generic in the IR. Reading order: facts, define (options, spec), order,
-pipeline (text, arrange), run, step, trace (trace_file, trace_write,
-trace_read), exchange; then registry, stable."""
+"""The pass machinery, generic in the IR.
+
+Reading order: facts, define (with options and spec), order, pipeline (with pipeline_spec and
+sub_pipeline), run, step; then registry and trace.
+"""
 
 from irkit.core import (
     fixpoint as fixpoint,

@@ -10,7 +10,7 @@ import msgspec
 
 from irkit.core import Function, IRKitError, IRModule
 from irkit.transform.facts import Fact
-from irkit.transform.options import Option, checked, help_of, read_signature
+from irkit.transform.options import Option, check_options, help_of, read_signature
 from irkit.transform.spec import render_spec
 
 _P = ParamSpec("_P")
@@ -18,7 +18,7 @@ _IR = TypeVar("_IR", bound=Function | IRModule)
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Say where a pass is written: ``path`` is ``module:qualname``."""
+    """Where a pass is defined; ``path`` is ``module:qualname``."""
 
     path: str
     file: str
@@ -31,8 +31,9 @@ class Origin(msgspec.Struct, frozen=True):
 class Pass(Generic[_P, _IR]):
     """A function from IR to IR of the same class; call it, or put it into a pipeline.
 
-    Immutable; two are equal if they run the same function with the same options. ``level`` is the
-    class it takes: one of functions, which makes it a pass over each of them, or ``IRModule``.
+    Passes are immutable; two are equal if they run the same function with the same options.
+    ``level`` is the class it takes: a class of functions, which makes it a pass over each of them,
+    or ``IRModule``.
     """
 
     def __init__(
@@ -58,50 +59,50 @@ class Pass(Generic[_P, _IR]):
         self.level: type[Function] | type[IRModule] = _checked_level(self.name, subject)
         for fact in gives:
             if fact in breaks:
-                raise IRKitError(f"pass {self.name!r} cannot both give and break {fact.name}")
+                raise IRKitError(f"pass {self.name!r} both gives and breaks {fact.name}")
 
     parameters: tuple[Option, ...]
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _IR:
-        given = checked(self.name, self.parameters, kwargs) if kwargs else {}
+        given = check_options(self.name, self.parameters, kwargs) if kwargs else {}
         run = cast(Callable[..., _IR], self.function)
         return run(*args, **{**self.options, **given})
 
     def using(self, **options: object) -> "Pass[_P, _IR]":
-        """Make the same pass with some options set.
+        """Return the same pass with some options set.
 
         Raises: OptionError if there is no such option, or its value has the wrong type.
         """
         made = cast("Pass[_P, _IR]", object.__new__(type(self)))
         made.__dict__.update(self.__dict__)
-        merged = checked(self.name, self.parameters, {**self.options, **options})
+        merged = check_options(self.name, self.parameters, {**self.options, **options})
         made.options = MappingProxyType(merged)
         return made
 
     def with_only(self, **options: object) -> "Pass[_P, _IR]":
-        """Make the same pass with these options set and all others at their defaults."""
+        """Return the same pass with these options set and all others at their defaults."""
         made = self.using()
-        made.options = MappingProxyType(checked(self.name, self.parameters, options))
+        made.options = MappingProxyType(check_options(self.name, self.parameters, options))
         return made
 
     @property
     def on_modules(self) -> bool:
-        """Say whether it takes whole modules and not one function at a time."""
+        """True if the pass takes whole modules instead of one function at a time."""
         return self.level is IRModule
 
     @property
     def path(self) -> str:
-        """Return ``module:qualname``, by which another process finds it."""
+        """The ``module:qualname`` from which another process can import the pass."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     @property
     def origin(self) -> Origin:
-        """Say where the pass is written."""
+        """Where the pass is defined."""
         code = inspect.unwrap(self.function).__code__
         return Origin(self.path, code.co_filename, code.co_firstlineno)
 
     def help_of(self, option: str) -> str:
-        """Return what the docstring says of an option, or nothing."""
+        """Return what the docstring says about an option, or an empty string."""
         return help_of(self.doc, option)
 
     def __str__(self) -> str:
@@ -130,7 +131,7 @@ class Pass(Generic[_P, _IR]):
         if not isinstance(found, Pass) or found.function is not self.function:
             raise IRKitError(
                 f"pass {self.name!r} cannot be sent to another process: {self.path} names "
-                f"something else",
+                f"another object",
                 hint="Keep the pass under the name of its function.",
             )
         return load_pass, (self.path, dict(self.options))
@@ -156,9 +157,9 @@ def _resolve(path: str) -> object:
 
 
 def _module_with(module: str, name: str) -> object:
-    """Import a module; of one that is gone, the folder it was in, if that has the name.
+    """Import a module; if it is gone, the folder it was in, provided that has the name.
 
-    What is written in files of failures so outlives the move of a pass to another file.
+    Crash files thus outlive the move of a pass to another file.
     """
     try:
         return importlib.import_module(module)
@@ -172,19 +173,20 @@ def _module_with(module: str, name: str) -> object:
 
 
 def load_pass(path: str, options: Mapping[str, object] = MappingProxyType({})) -> AnyPass:
-    """Import the pass at ``module:qualname``. Importing runs the module: for trusted names only.
+    """Import the pass at ``module:qualname``. Importing runs the module, so the name must be
+    trusted.
 
     Raises: IRKitError if there is no such pass.
     """
     try:
         found = _resolve(path)
-    except Exception as error:  # Whatever the module does when it is imported.
+    except Exception as error:  # A module can raise anything when it is imported.
         what = "" if isinstance(error, (ImportError, AttributeError)) else type(error).__name__
         reason = f"{what}: {error}" if what else str(error)
         raise IRKitError(f"cannot load pass {path!r}: {reason}") from error
     if not isinstance(found, Pass):
         raise IRKitError(
-            f"{path!r} is no pass: it is a {type(found).__name__}",
+            f"{path!r} is not a pass but a {type(found).__name__}",
             hint="Decorate the function with @define_pass.",
         )
     known = cast(AnyPass, found)
@@ -212,13 +214,12 @@ def define_pass(
     atomic: bool = False,
     idempotent: bool = False,
 ) -> Any:
-    """Turn a function into a pass. Nothing is registered anywhere.
+    """Turn a function into a pass, without registering it anywhere.
 
     The first parameter is the IR, annotated with its class; options are keyword-only parameters
-    with a type and a default. A pass keeps each fact that it does not break. ``atomic`` says that
-    its rewrites depend on each other, so that they are switched off all or none. ``idempotent``
-    claims that it leaves
-    alone what it has made; contract checks hold it to that.
+    with a type and a default. A pass keeps each fact that it does not break. The rewrites of an
+    ``atomic`` pass depend on each other, so they are disabled all or none. An ``idempotent`` pass
+    leaves its own result alone, which contract checks verify.
     """
 
     def define(function: Callable[..., Any]) -> AnyPass:

@@ -1,4 +1,4 @@
-"""Facts: claims about a function that passes need, give and break."""
+"""Facts: properties of a function that passes need, give and break."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +9,9 @@ from irkit.core import Problem
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """Name a claim about functions of one level; ``predicate`` lists what contradicts it.
+    """A property of functions of one level; ``predicate`` lists what contradicts it.
 
-    ``level`` is the name of the level. Facts stand beside the verifier of their level.
+    ``level`` is the name of the level. Facts are defined beside the verifier of their level.
     """
 
     name: str
@@ -19,7 +19,7 @@ class Fact(msgspec.Struct, frozen=True):
     predicate: Callable[[Any], list[Problem]]
 
     def problems(self, function: object) -> list[Problem]:
-        """List what contradicts the fact in one function; nothing means that it holds."""
+        """List what contradicts the fact in one function; empty if it holds."""
         return self.predicate(function)
 
     def __str__(self) -> str:

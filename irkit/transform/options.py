@@ -1,4 +1,4 @@
-"""The options of a pass: its keyword-only parameters, checked by name and type."""
+"""The options of a pass: its keyword-only parameters, check_options by name and type."""
 
 import inspect
 import re
@@ -11,7 +11,7 @@ from irkit.core import IRKitError, OptionError
 
 
 class Option(msgspec.Struct, frozen=True):
-    """Describe one option: its name, its type, and what it is unless told otherwise."""
+    """One option of a pass: its name, type and default."""
 
     name: str
     type: Any
@@ -23,14 +23,14 @@ class Option(msgspec.Struct, frozen=True):
 
 
 def help_of(doc: str, name: str) -> str:
-    """Find what a docstring says of an option: the sentence that names it in double backquotes."""
+    """Return the sentence of a docstring that names an option in double backquotes."""
     sentences = re.split(r"(?<=[.;])\s+", " ".join(doc.split()))
     said = [each for each in sentences if f"``{name}``" in each]
     return said[0][0].upper() + said[0][1:].rstrip(".;") if said else ""
 
 
 def read_signature(function: Callable[..., Any]) -> tuple[type[Any], tuple[Option, ...]]:
-    """Find the class of the IR that a pass function takes, and its options.
+    """Return the class of the IR that a pass function takes, and its options.
 
     Raises: IRKitError if the function does not have the form of a pass.
     """
@@ -67,10 +67,12 @@ def _option(where: str, parameter: inspect.Parameter, hints: Mapping[str, Any]) 
     return Option(parameter.name, hints[parameter.name], parameter.default)
 
 
-def checked(name: str, options: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, Any]:
-    """Check options by name and type, and put them in the order of their declaration.
+def check_options(
+    name: str, options: tuple[Option, ...], given: Mapping[str, object]
+) -> dict[str, Any]:
+    """Check options by name and type, and return them in order of declaration.
 
-    Raises: OptionError that lists the options there are.
+    Raises: OptionError that lists the available options.
     """
     known = {option.name: option for option in options}
     listed = "; ".join(map(str, options)) or "none"

@@ -1,4 +1,4 @@
-"""Check a list of passes before anything runs: facts that are needed, and orders with reasons."""
+"""Check a list of passes before anything runs: the facts they need, and orders with reasons."""
 
 from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -14,7 +14,7 @@ PlacedPass = tuple[int, AnyPass]
 
 
 class Order(msgspec.Struct, frozen=True):
-    """Demand that the pass ``before`` comes first wherever both run, and say why."""
+    """A requirement that the pass ``before`` runs before the pass ``after``, with the reason."""
 
     before: str
     after: str
@@ -25,7 +25,8 @@ class Order(msgspec.Struct, frozen=True):
 
 
 def facts_after(placed: Iterable[PlacedPass], given: Iterable[Fact]) -> Iterator[frozenset[Fact]]:
-    """Follow the facts in force: after each pass, those before less the broken, and the given."""
+    """Yield the facts in force after each pass: those before it, without those it breaks, with
+    those it gives."""
     state = frozenset(given)
     for _, p in placed:
         state = (state - frozenset(p.breaks)) | frozenset(p.gives)
@@ -33,19 +34,19 @@ def facts_after(placed: Iterable[PlacedPass], given: Iterable[Fact]) -> Iterator
 
 
 class MissingFact(IRKitError):
-    """A pass needs a fact that is not in force where it stands; ``fact`` is its name."""
+    """A pass needs a fact that is not in force at its place; ``fact`` is the name."""
 
     fact: str = ""
 
     def name_givers(self, passes: Iterable[AnyPass], where: str) -> None:
-        """Say which of some passes would give the fact."""
+        """Name the passes that give the fact in the hint."""
         names = dict.fromkeys(p.name for p in passes for fact in p.gives if fact.name == self.fact)
         if names:
             self.hint = f"It is given by {', '.join(map(repr, names))}{where}."
 
 
 def check_facts(placed: list[PlacedPass], given: tuple[Fact, ...]) -> None:
-    """Raise MissingFact if a pass needs a fact that is not in force where it stands."""
+    """Raise MissingFact if a pass needs a fact that is not in force at its place."""
     state = frozenset(given)
     broken: dict[Fact, PlacedPass] = {}
     for at, (phase, p) in enumerate(placed):
@@ -72,9 +73,9 @@ def _who_gives(fact: Fact, later: list[PlacedPass]) -> str:
 
 
 def check_order(placed: list[PlacedPass], order: tuple[Order, ...]) -> None:
-    """Raise IRKitError if the pairs contradict each other or the passes contradict a pair.
+    """Raise IRKitError if the pairs contradict each other, or the passes contradict a pair.
 
-    Of a pass that runs several times, the first time counts.
+    Of a pass that runs several times, the first run counts.
     """
     _check_acyclic(order)
     first: dict[str, int] = {}

@@ -20,7 +20,7 @@ _NOTHING: Mapping[int, frozenset[int]] = MappingProxyType({})
 
 
 class Phase(msgspec.Struct, frozen=True):
-    """A numbered stretch of a pipeline."""
+    """A numbered group of consecutive passes in a pipeline."""
 
     number: int
     name: str
@@ -28,7 +28,7 @@ class Phase(msgspec.Struct, frozen=True):
 
 
 class Pipeline(msgspec.Struct, frozen=True):
-    """Phases of passes over one level; every change makes a new pipeline, checked at once.
+    """Phases of passes over one level. Every change makes a new pipeline, which is checked at once.
 
     ``order`` holds pairs of pass names with reasons; ``facts`` are those that hold at the start.
     """
@@ -52,22 +52,22 @@ class Pipeline(msgspec.Struct, frozen=True):
 
     @property
     def placed(self) -> list[PlacedPass]:
-        """List the passes in the order they run, each with the number of its phase."""
+        """Return the passes in the order they run, each with the number of its phase."""
         return [(phase.number, p) for phase in self.phases for p in phase.passes]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """List the names of the passes in the order they run."""
+        """The names of the passes in the order they run."""
         return tuple(p.name for _, p in self.placed)
 
     @property
     def gives(self) -> tuple[Fact, ...]:
-        """List the facts in force when all passes have run."""
+        """The facts in force after all passes have run."""
         passes = [(phase.number, phase.name, p) for phase in self.phases for p in phase.passes]
         return facts_along(passes, self.facts)[-1] if passes else self.facts
 
     def phase(self, number: int) -> Phase:
-        """Find a phase by its number."""
+        """Return a phase by its number."""
         for phase in self.phases:
             if phase.number == number:
                 return phase
@@ -77,9 +77,11 @@ class Pipeline(msgspec.Struct, frozen=True):
     def insert(
         self, p: AnyPass, *, phase: int | None = None, before: str = "", after: str = ""
     ) -> "Pipeline":
-        """Put a pass at the end of a phase, or before or after the one pass of a name."""
+        """Insert a pass at the end of a phase, or before or after the one pass of a name."""
         if (bool(before) + bool(after) > 1) or (phase is None and not before and not after):
-            raise IRKitError(f"cannot place '{_name(p)}': give a phase, or one of before and after")
+            raise IRKitError(
+                f"cannot place '{_name(p)}': needs a phase, or one of before and after"
+            )
         if not before and not after:
             at = self.phase(phase if phase is not None else 0)
             return self._with_phase(at, (*at.passes, p))
@@ -88,22 +90,22 @@ class Pipeline(msgspec.Struct, frozen=True):
         return self._with_phase(at, (*at.passes[:index], p, *at.passes[index:]))
 
     def with_passes(self, pairs: Iterable[tuple[int, AnyPass]]) -> "Pipeline":
-        """Put each pass at the end of the phase given with it."""
+        """Insert each pass at the end of the phase given with it."""
         made = {phase.number: list(phase.passes) for phase in self.phases}
         for number, p in pairs:
             made[self.phase(number).number].append(p)
-        # All at once: a pass may need what another of them gives.
+        # All at once: one of the passes can need a fact that another one gives.
         return self._with_phases(made)
 
     def without(self, name: str) -> "Pipeline":
-        """Leave a pass out, wherever it stands."""
+        """Remove every pass of a name."""
         self._require(name)
         return self._with_phases(
             {ph.number: [p for p in ph.passes if p.name != name] for ph in self.phases}
         )
 
     def replace(self, name: str, p: AnyPass) -> "Pipeline":
-        """Put another pass where one of a name stands, such as the same with other options."""
+        """Replace the one pass of a name, for example by itself with other options."""
         self._require(name)
         return self._with_phases(
             {
@@ -113,14 +115,17 @@ class Pipeline(msgspec.Struct, frozen=True):
         )
 
     def stop_after(self, phase: int) -> "Pipeline":
-        """Leave out the phases that come after one."""
+        """Remove the phases that come after one."""
         self.phase(phase)
         kept = tuple(each for each in self.phases if each.number <= phase)
         return msgspec.structs.replace(self, phases=kept)
 
     def then(self, other: "Pipeline") -> "Pipeline":
-        """Run another pipeline of the same level afterwards, as one: its phases have higher
-        numbers, and what its passes need must be in force by then, whatever it took as given."""
+        """Append another pipeline of the same level.
+
+        Its phases must have higher numbers, and the facts its passes need must be in force by then,
+        even those it declares as given.
+        """
         if other.level is not self.level:
             raise IRKitError(
                 f"a pipeline of level {other.level.name!r} cannot follow one of level "
@@ -137,9 +142,9 @@ class Pipeline(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, phases=(*self.phases, *other.phases), order=order)
 
     def text(self, known: Registry | None = None) -> str:
-        """Write the phases as :func:`parse_pipeline` reads them.
+        """Return the phases as text that :func:`parse_pipeline` reads.
 
-        With ``known``, passes that it does not hold are written as ``module:function``.
+        Passes that are not in ``known``, if it is given, are written as ``module:function``.
         """
         return ";".join(
             f"{phase.number}:" + ",".join(_spec(p, known) for p in phase.passes)
@@ -164,8 +169,8 @@ class Pipeline(msgspec.Struct, frozen=True):
         Function passes run on each function of their class, one function after another. With
         ``verify`` the level's rules and every fact in force are checked after each pass.
         ``disabled`` maps the index of a step to the numbers of the rewrites that must not happen.
-        Indices count from ``start``. ``apply`` says how a pass is run, such as in a
-        process of its own. Raises: PassFailed.
+        Indices count from ``start``. ``apply`` runs one pass, for example in a separate process.
+        Raises: PassFailed.
         """
         return run_steps(
             self.level,
@@ -180,7 +185,7 @@ class Pipeline(msgspec.Struct, frozen=True):
         )
 
     def run(self, ir: _IR, *, verify: bool = True, apply: Apply = apply_here) -> _IR:
-        """Run all passes and return the last IR."""
+        """Run all passes and return the resulting IR."""
         steps = self.steps(ir, verify=verify, apply=apply)
         while True:
             try:
@@ -221,7 +226,7 @@ class Pipeline(msgspec.Struct, frozen=True):
         if len(found) != 1:
             where = f"in phase {phase}" if phase is not None else "in this pipeline"
             raise IRKitError(
-                f"pass {name!r} stands {len(found)} times {where}; expected once",
+                f"pass {name!r} occurs {len(found)} times {where}; expected once",
                 hint="Say which phase." if phase is None else "",
             )
         return found[0]
@@ -249,7 +254,7 @@ def _name(p: object) -> str:
 def _check_pass(p: object, phase: int, level: Level) -> None:
     if not isinstance(p, Pass):
         raise IRKitError(
-            f"phase {phase}: {p!r} is no pass", hint="Decorate the function with @define_pass."
+            f"phase {phase}: {p!r} is not a pass", hint="Decorate the function with @define_pass."
         )
     known = cast(AnyPass, p)
     functions = level.functions

@@ -21,10 +21,10 @@ from irkit.transform.spec import PassSpec, parse_phases, pointed_at
 def parse_pipeline(
     text: str, registry: Registry, like: Pipeline, *, imports: bool = True
 ) -> Pipeline:
-    """Read a pipeline over the level of another, which also gives the names of the phases, the
-    facts at the start and the order that passes must keep.
+    """Read a pipeline over the level of the pipeline ``like``.
 
-    Phases that the text leaves out are not there. ``imports`` is that of :meth:`Registry.find`.
+    ``like`` also provides the names of the phases, the facts at the start and the order of passes.
+    Phases that the text leaves out are absent. ``imports`` is that of :meth:`Registry.find`.
     Raises: ParseError, OptionError, or IRKitError, each with the column; IRKitError if the passes
     cannot run in this order.
     """
@@ -34,8 +34,7 @@ def parse_pipeline(
 def read_phases(
     text: str, registry: Registry, like: Pipeline, *, imports: bool = True
 ) -> tuple[Phase, ...]:
-    """Read the phases of a pipeline, as :func:`parse_pipeline` does, and leave the order to the
-    caller."""
+    """Read the phases of a pipeline as :func:`parse_pipeline` does, without checking the order."""
     phases: list[Phase] = []
     for number, span, specs in parse_phases(text):
         phase = _phase(like, number, text, span)
@@ -62,7 +61,7 @@ def _resolved(spec: PassSpec, registry: Registry, text: str, imports: bool) -> A
 
 
 def _point(error: IRKitError, text: str, span: Span) -> None:
-    """Give an error the place in the text that it is about."""
+    """Set the place in the text on an error."""
     error.span = span
     shown = pointed_at(text, span)
     error.hint = f"{error.hint}\n  {shown}" if error.hint else shown

@@ -1,4 +1,4 @@
-"""Find passes by name at the edges: command line, web, text specs. A registry is a value."""
+"""Find passes by name, for the command line, the web server and text specs."""
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -13,10 +13,10 @@ GROUP = "irkit.passes"
 
 
 class Registry:
-    """An immutable set of passes, each with a name of its own.
+    """An immutable set of passes with distinct names.
 
-    Entry points are loaded when the registry is first asked for all passes or for a name that it
-    does not hold yet; a broken one is an error that names the package, then and not before.
+    Entry points are loaded when all passes, or a name not yet known, are first requested. A broken
+    entry point raises an error that names its package then, and not earlier.
     """
 
     def __init__(self, passes: Iterable[AnyPass] = (), entries: Iterable[EntryPoint] = ()) -> None:
@@ -29,26 +29,28 @@ class Registry:
 
     @classmethod
     def of(cls, passes: Iterable[AnyPass]) -> "Registry":
-        """Make a registry of passes; two different ones of one name are an error naming both."""
+        """Return a registry of passes; two different passes of one name are an error that names
+        both."""
         return cls(passes)
 
     def with_passes(self, *passes: AnyPass) -> "Registry":
-        """Add passes."""
+        """Return a registry with more passes."""
         return Registry((*self._passes.values(), *passes), self._entries)
 
     def with_entry_points(self, group: str = GROUP) -> "Registry":
-        """Add the passes that installed packages offer as entry points of a group."""
+        """Return a registry with the passes that installed packages offer as entry points of a
+        group."""
         return Registry(self._passes.values(), (*self._entries, *entry_points(group=group)))
 
     def find(self, name: str, *, imports: bool = True) -> AnyPass:
         """Return the pass of a name, or at ``module:function``.
 
-        The second form imports the module, which runs it: say ``imports=False`` where names come
-        from people who may not run code. Raises: IRKitError that lists names close to it.
+        The second form imports the module, which runs it: pass ``imports=False`` if names come from
+        people who must not run code. Raises: IRKitError that lists similar names.
         """
         if ":" in name:
             if not imports:
-                raise IRKitError(f"pass {name!r} is not known, and modules are not imported here")
+                raise IRKitError(f"there is no pass {name!r} here, and modules are not imported")
             return load_pass(name)
         if name in self._passes:
             return self._passes[name]
@@ -73,8 +75,8 @@ class Registry:
         return found.using(**read.options) if read.options else found
 
     def package_of(self, name: str) -> str:
-        """Return name and version of the installed package whose entry point gave a pass, or
-        nothing."""
+        """Return name and version of the package whose entry point provides a pass, or an empty
+        string."""
         self._loaded()
         return self._packages.get(name, "")
 
@@ -101,7 +103,7 @@ class Registry:
 
 def _add(passes: dict[str, AnyPass], p: object) -> None:
     if not isinstance(p, Pass):
-        raise IRKitError(f"{p!r} is no pass", hint="Decorate the function with @define_pass.")
+        raise IRKitError(f"{p!r} is not a pass", hint="Decorate the function with @define_pass.")
     known = cast(AnyPass, p)
     other = passes.setdefault(known.name, known)
     if other != known:
@@ -120,5 +122,5 @@ def _load(entry: EntryPoint) -> AnyPass:
     except Exception as error:
         raise IRKitError(f"{where} cannot be loaded: {error}") from error
     if not isinstance(found, Pass):
-        raise IRKitError(f"{where} is no pass: it is a {type(found).__name__}")
+        raise IRKitError(f"{where} is not a pass but a {type(found).__name__}")
     return cast(AnyPass, found)

@@ -1,4 +1,4 @@
-"""Run passes one step at a time, and check what each leaves behind."""
+"""Run passes one step at a time, and verify the result of each."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import groupby
@@ -29,11 +29,11 @@ from irkit.transform.step import (
     PassHalted,
     Step,
     VerificationFailed,
-    listed,
+    list_problems,
 )
 
 _IR = TypeVar("_IR", bound=Function | IRModule)
-# How a pass is run: here, under a time limit, in another process. It gives back what the pass does.
+# Runs a pass and returns its result: in this process, under a time limit, or in another process.
 Apply = Callable[[Attempt, Recorder], object]
 
 
@@ -63,14 +63,15 @@ class _StepRunner(msgspec.Struct):
     def problems(
         self, ir: IR, facts: Iterable[Fact], before: IR | None = None, new: Iterable[Fact] = ()
     ) -> tuple[Problem, ...]:
-        """Check the functions of this level; those that are as ``before`` only for ``new``."""
+        """List problems of the functions of this level; those unchanged since ``before`` are
+        checked only for ``new`` facts."""
         old = [] if before is None else _functions(self.level, before)
         known = {id(function) for function in old}
         found: list[Problem] = []
         for function in _functions(self.level, ir):
             unchanged = id(function) in known
             own = [] if unchanged else self.level.verify(function)
-            # A broken function is not shown to predicates, which may rely on the verifier.
+            # Predicates of facts can rely on the verifier, so they skip an invalid function.
             asked = new if unchanged else facts
             found.extend(own or [p for fact in asked for p in _named(fact, function)])
         return tuple(found)
@@ -88,7 +89,7 @@ def run_steps(
     start: int,
     apply: Apply,
 ) -> Generator[Step, None, IR]:
-    """Run passes as :meth:`Pipeline.steps` says; the value of the generator is the last IR."""
+    """Run passes as described in :meth:`Pipeline.steps`; the generator returns the last IR."""
     run = _StepRunner(level, tuple(passes), verify, keep, disabled, apply, start)
     _check_input(run, passes, ir, facts)
     before = (facts, *facts_along(passes, facts))
@@ -106,12 +107,12 @@ def run_steps(
 
 
 def apply_here(attempt: Attempt, recorder: Recorder) -> object:
-    """Run a pass in this process, for as long as it takes."""
+    """Run a pass in this process, without a time limit."""
     return apply_pass(attempt.p, attempt.before, recorder)
 
 
 def apply_pass(p: AnyPass, ir: _IR, recorder: Recorder) -> _IR:
-    """Run a pass under a recorder; an atomic pass counts as one application, numbered 0."""
+    """Run a pass under a recorder; an atomic pass counts as one application, number 0."""
     if not p.atomic:
         with recording(recorder):
             return p(ir)
@@ -126,7 +127,7 @@ def apply_pass(p: AnyPass, ir: _IR, recorder: Recorder) -> _IR:
 
 
 def facts_along(passes: list[NumberedPass], state: tuple[Fact, ...]) -> list[tuple[Fact, ...]]:
-    """Follow the facts in force, in a fixed order: those after each pass."""
+    """Return the facts in force after each pass, in a fixed order."""
     found: list[tuple[Fact, ...]] = []
     for _, _, p in passes:
         kept = dict.fromkeys(fact for fact in state if fact not in p.breaks)
@@ -160,19 +161,19 @@ def _check_input(
         if not isinstance(ir, run.level.functions):
             takes = ", ".join(cls.__name__ for cls in run.level.functions)
             raise IRKitError(
-                f"a pipeline of level {run.level.name!r} takes {takes} or IRModule; "
+                f"a pipeline of level {run.level.name!r} takes {takes} or IRModule, "
                 f"found {type(ir).__name__}"
             )
         for phase, _, p in passes:
             if p.on_modules:
                 raise IRKitError(
-                    f"phase {phase}: '{p.name}' takes a module, and this is a single function",
+                    f"phase {phase}: '{p.name}' takes a module, found a single function",
                     hint=f"Give the pipeline IRModule({{{ir.name!r}: ...}}).",
                 )
     problems = run.problems(ir, facts) if run.verify else ()
     if problems:
         raise VerificationFailed(
-            "the IR given to the pipeline does not hold", problems, hint=listed(problems)
+            "the IR given to the pipeline is invalid", problems, hint=list_problems(problems)
         )
 
 
@@ -184,7 +185,7 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
         after: Any = run.apply(attempt, recorder)
     except PassHalted as error:
         raise _failed(attempt, error.kind, error.message) from error
-    # A pass that wants to end the program is no different from one that raises.
+    # A pass that calls sys.exit is treated like one that raises.
     except (Exception, SystemExit) as error:
         kind = "memory" if isinstance(error, MemoryError) else "exception"
         raise _failed(attempt, kind, f"{type(error).__name__}: {error}") from error
@@ -197,11 +198,11 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
     facts = attempt.facts_after
     try:
         problems = run.problems(after, facts, before, p.gives) if run.verify else ()
-    except Exception as error:  # Such as a statement where an expression belongs.
+    except Exception as error:  # For example, a statement in place of an expression.
         what = f"the result cannot be verified: {type(error).__name__}: {error}"
         raise _failed(attempt, "problems", what, after) from error
     if problems:
-        raise _failed(attempt, "problems", "the result does not hold", after, problems)
+        raise _failed(attempt, "problems", "the result is invalid", after, problems)
     return Step(
         index=run.index,
         level=run.level,
@@ -252,5 +253,5 @@ def _agree(a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         items, others = cast(tuple[Any, ...], a), cast(tuple[Any, ...], b)
         return len(items) == len(others) and all(map(_agree, items, others))
-    # Shapes may be deep, and the equality that nodes come with recurses.
+    # Shapes can be deep, and the == of nodes recurses.
     return equal(a, b) if isinstance(a, Node) and isinstance(b, Node) else bool(a == b)

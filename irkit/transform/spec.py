@@ -44,8 +44,10 @@ _MAX_DIGITS = 400
 
 
 class PassSpec(msgspec.Struct, frozen=True, eq=False):
-    """Name a pass and its options; ``name`` may also be ``module:function``; ``span`` says where in
-    a longer text it stands."""
+    """Name and options of a pass; ``name`` can also be ``module:function``.
+
+    ``span`` is its place in a longer text.
+    """
 
     name: str
     options: dict[str, AttrValue] = {}
@@ -65,10 +67,10 @@ class PassSpec(msgspec.Struct, frozen=True, eq=False):
 
 
 class PlacedSpec(msgspec.Struct, frozen=True):
-    """Name a pass and its place: the end of a phase, or before or after the pass ``name``.
+    """A pass and its place: the end of a phase, or before or after the pass ``name``.
 
-    ``level`` is the word before the colon, such as ``graph``, if there is one; ``beside`` is
-    ``before``, ``after`` or nothing.
+    ``level`` is the word before the colon, such as ``graph``, or empty; ``beside`` is ``before``,
+    ``after`` or empty.
     """
 
     spec: PassSpec
@@ -90,7 +92,7 @@ def parse_spec(text: str) -> PassSpec:
 
 
 def parse_specs(text: str) -> tuple[PassSpec, ...]:
-    """Read a list of passes separated by commas; of nothing, the empty list."""
+    """Read a list of passes separated by commas; an empty text is an empty list."""
     reader = _Reader(text)
     found = reader.specs()
     reader.end()
@@ -98,14 +100,16 @@ def parse_specs(text: str) -> tuple[PassSpec, ...]:
 
 
 def parse_phases(text: str) -> tuple[tuple[int, Span, tuple[PassSpec, ...]], ...]:
-    """Read the phases of a pipeline, as in ``0:;1:flatten-buffers,simplify;2:unroll-loops``; each
-    has its number, where that stands, and its passes."""
+    """Read the phases of a pipeline, as in ``0:;1:flatten-buffers,simplify;2:unroll-loops``.
+
+    Each is returned as its number, the place of that number, and its passes.
+    """
     reader = _Reader(text, "<pipeline>")
     found: list[tuple[int, Span, tuple[PassSpec, ...]]] = []
     while True:
         reader.space()
         if reader.at == len(text):
-            return tuple(found)  # A ';' may end the text, as it ends each phase.
+            return tuple(found)  # A ';' can also end the text.
         start = reader.span()
         number = _PHASE.match(text, reader.at)
         if number is None:
@@ -144,7 +148,7 @@ def parse_placed(text: str) -> PlacedSpec:
 
 
 def render_spec(name: str, options: Mapping[str, object]) -> str:
-    """Write a pass so that :func:`parse_spec` gives the same back."""
+    """Write a pass so that :func:`parse_spec` reads it back."""
     if not options:
         return name
     return name + "{" + ",".join(f"{key}={_render(value)}" for key, value in options.items()) + "}"
@@ -170,7 +174,7 @@ def _render(value: object) -> str:
 
 
 def pointed_at(text: str, span: Span) -> str:
-    """Show the place in a text, with a mark below it."""
+    """Return the text around a place, with a caret below it."""
     lines = text.split("\n")
     line, at = lines[span.line - 1], span.column - 1
     first = max(0, at - 40)
@@ -195,7 +199,7 @@ class _Reader:
         )
 
     def span(self) -> Span:
-        """Say where the reader is."""
+        """Return the current place."""
         before = self.text[: self.at]
         column = self.at - (before.rfind("\n") + 1) + 1
         return Span("text", file=self.file, line=before.count("\n") + 1, column=column)

@@ -1,4 +1,4 @@
-"""What running one pass on one function or module leaves behind, or how it fails."""
+"""The result of running one pass on one function or module, and the errors of a failed run."""
 
 from collections import Counter
 from typing import Any, Literal
@@ -15,10 +15,11 @@ FailureKind = Literal["exception", "class", "signature", "problems", "timeout", 
 
 
 class Step(msgspec.Struct, frozen=True, eq=False):
-    """One pass that ran on one function, or on a module (then ``function`` is empty).
+    """The result of one pass on one function, or on a module (then ``function`` is empty).
 
     ``pass_text`` is the name with its options; ``applications`` counts the rewrites; ``facts`` are
-    the names of those in force afterwards. Units: ``seconds`` is the pass alone, not the checks.
+    the names of those in force afterwards. Units: ``seconds`` is the pass alone, without the
+    checks.
     """
 
     index: int
@@ -39,26 +40,26 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def rules(self) -> Counter[str]:
-        """Count the kept applications by the name of the rule that fired."""
+        """Count the recorded applications by rule name."""
         return Counter(each.rule for each in self.kept)
 
     @property
     def changed(self) -> bool:
-        """Say whether the pass did anything."""
+        """True if the pass changed anything."""
         return self.after is not self.before
 
     def scripts(self, names: Names | None = None) -> tuple[str, str]:
-        """Print the IR before and after; the same text if nothing changed.
+        """Print the IR before and after; the same text twice if nothing changed.
 
-        ``names`` is the table of the trace: what was printed before keeps its name. Without one,
-        the two sides share a table of their own, so that they differ in nothing that is the same.
+        ``names`` is the name table of the trace. Without it, the two sides share a table of their
+        own, so that unchanged parts print alike.
         """
         names = Names() if names is None else names
         before = _script(self.level, self.before, names)
         return before, _script(self.level, self.after, names) if self.changed else before
 
     def applied_to(self, ir: IR) -> IR:
-        """Put the outcome in its place in the whole that the pipeline was given."""
+        """Return the pipeline's IR with the result of the step in place."""
         if isinstance(ir, IRModule) and isinstance(self.after, Function):
             return ir.with_functions({self.function: self.after})
         return self.after
@@ -69,7 +70,7 @@ def _script(level: Level, ir: IR, names: Names) -> str:
 
 
 class VerificationFailed(IRKitError):
-    """IR that breaks the rules of its level, or a fact; ``problems`` says how."""
+    """IR that violates the rules of its level, or a fact; ``problems`` lists how."""
 
     problems: tuple[Problem, ...]
 
@@ -85,10 +86,10 @@ class VerificationFailed(IRKitError):
 
 
 class Attempt(msgspec.Struct, frozen=True, eq=False):
-    """One pass that is about to run: all that is needed to run it again.
+    """One pass about to run, with everything needed to run it again.
 
     ``passes`` are those of its pipeline, each with number and name of its phase, and ``at`` is its
-    place among them; ``facts`` hold before it. ``disabled`` are the rewrites that must not happen.
+    index among them; ``facts`` hold before it. ``disabled`` are the rewrites that must not happen.
     """
 
     level: Level
@@ -104,25 +105,25 @@ class Attempt(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def phase(self) -> int:
-        """Return the number of its phase."""
+        """The number of its phase."""
         return self.passes[self.at][0]
 
     @property
     def p(self) -> AnyPass:
-        """Return the pass."""
+        """The pass."""
         return self.passes[self.at][2]
 
     @property
     def facts_after(self) -> tuple[Fact, ...]:
-        """List the facts in force when it has run."""
+        """The facts in force after it has run."""
         kept = dict.fromkeys(fact for fact in self.facts if fact not in self.p.breaks)
         return tuple(kept | dict.fromkeys(self.p.gives))
 
 
 class PassHalted(IRKitError):
-    """A pass that was stopped, or took its process with it; ``traceback`` says where it was.
+    """A pass that was stopped, or that took its process down; ``traceback`` shows where it was.
 
-    ``seconds`` and ``memory`` (bytes) are the limits it had.
+    ``seconds`` and ``memory`` (bytes) are its limits.
     """
 
     seconds: float | None = None
@@ -135,12 +136,11 @@ class PassHalted(IRKitError):
 
 
 class PassFailed(VerificationFailed):
-    """A pass that raised, returned the wrong class, left IR that does not hold, ran too long, or
-    crashed.
+    """A pass that raised, returned the wrong class or invalid IR, exceeded a limit, or crashed.
 
-    ``name``, ``pass_text``, ``phase`` and ``function`` say where, ``kind`` how; ``before`` is the
-    IR it was given; ``after`` what it returned, if anything; ``attempt`` what is needed to do it
-    again; ``__cause__`` is the exception inside it. In another process the last four are None.
+    ``name``, ``pass_text``, ``phase`` and ``function`` tell where, ``kind`` how; ``before`` is the
+    IR it was given; ``after`` is what it returned, if anything; ``attempt`` can run it again;
+    ``__cause__`` is the exception inside it. In another process the last four are None.
     """
 
     def __init__(
@@ -163,15 +163,17 @@ class PassFailed(VerificationFailed):
         self.before, self.after = before, after
         where = f"function {function!r}" if function else "the module"
         super().__init__(
-            f"phase {phase}: pass '{pass_text}' on {where}: {what}", problems, hint=listed(problems)
+            f"phase {phase}: pass '{pass_text}' on {where}: {what}",
+            problems,
+            hint=list_problems(problems),
         )
 
     def picklable_state(self) -> dict[str, Any]:
         return {**super().picklable_state(), "before": None, "after": None, "attempt": None}
 
 
-def listed(problems: tuple[Problem, ...], at_most: int = 8) -> str:
-    """List problems, one a line, the first few of many."""
+def list_problems(problems: tuple[Problem, ...], at_most: int = 8) -> str:
+    """List problems, one per line, up to ``at_most``."""
     lines = [str(problem) for problem in problems[:at_most]]
     if len(problems) > at_most:
         lines.append(f"and {len(problems) - at_most} more")

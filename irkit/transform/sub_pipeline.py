@@ -1,4 +1,4 @@
-"""Make pipelines that begin in the middle: on a function that others have lowered so far."""
+"""Pipelines of the remaining passes, for a function that has been lowered part of the way."""
 
 from collections.abc import Iterable
 
@@ -12,10 +12,10 @@ from irkit.transform.pipeline import Phase, Pipeline
 
 
 def sub_pipeline(like: Pipeline, placed: Iterable[tuple[int, AnyPass]], func: Function) -> Pipeline:
-    """Make a pipeline of some of the passes of another.
+    """Return a pipeline of some of the passes of another.
 
-    A fact that a pass needs and nothing gives is taken as given where the function has it.
-    Raises: IRKitError if the passes cannot run in this order on this function.
+    A fact that a pass needs and no pass gives is assumed if the function has it. Raises: IRKitError
+    if the passes cannot run in this order on this function.
     """
     kept: dict[int, list[AnyPass]] = {}
     for number, p in placed:

@@ -163,7 +163,7 @@ def test_a_place_that_does_not_exist_lists_those_that_do(shell: Shell, kernel: s
     assert "no pipeline has a pass 'flaten'" in done.err
     assert "flatten-buffers" in done.err
     done = shell("opt", kernel, "--pass", "before=simplify:mine:tag")
-    assert "stands 2 times" in done.err
+    assert "occurs 2 times" in done.err
     assert "Say which phase" in done.err
     assert "no phase 9" in shell("opt", kernel, "--stop-after", "graph.9").err
     assert "is no phase; expected 0 to 3" in shell("opt", kernel, "--stop-after", "x").err

@@ -145,13 +145,13 @@ def test_edits_that_make_no_sense_say_what_there_is() -> None:
     ):
         with pytest.raises(IRKitError, match="no pass 'idel'; it has: unroll, serialize"):
             edit()
-    with pytest.raises(IRKitError, match="give a phase, or one of"):
+    with pytest.raises(IRKitError, match="needs a phase, or one of"):
         BASIC.insert(idle)
     twice = BASIC.with_passes([(0, idle), (1, idle)])
-    with pytest.raises(IRKitError, match="stands 2 times"):
+    with pytest.raises(IRKitError, match="occurs 2 times"):
         twice.insert(idle, after="idle")
     assert twice.insert(unroll, after="idle", phase=0).names[:2] == ("idle", "unroll")
-    with pytest.raises(IRKitError, match="is no pass"):
+    with pytest.raises(IRKitError, match="is not a pass"):
         BASIC.insert(function, phase=1)  # pyright: ignore
     with pytest.raises(IRKitError, match="numbered upwards"):
         Pipeline(LOOP, (Phase(1, "a"), Phase(1, "b")))

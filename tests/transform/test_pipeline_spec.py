@@ -84,7 +84,7 @@ def test_a_pass_that_the_registry_does_not_hold_is_written_by_its_path() -> None
     text = pipeline.text(Registry.of([flatten]))
     assert text == f"1:flatten,{__name__}:vectorize{{lanes=2}}"
     assert parse_pipeline(text, Registry.of([flatten]), LIKE) == pipeline
-    with pytest.raises(IRKitError, match="not imported here"):
+    with pytest.raises(IRKitError, match="modules are not imported"):
         parse_pipeline(text, Registry.of([flatten]), LIKE, imports=False)
 
 

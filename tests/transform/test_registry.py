@@ -50,7 +50,7 @@ def test_an_unknown_name_lists_close_ones() -> None:
         registry.find("unrol_loops")
     with pytest.raises(IRKitError, match="There are: keep, unroll-loops"):
         registry.find("zzzzzz")
-    with pytest.raises(IRKitError, match="not imported here"):
+    with pytest.raises(IRKitError, match="modules are not imported"):
         registry.find(f"{HERE}:keep", imports=False)
 
 
@@ -67,7 +67,7 @@ def test_entry_points_are_loaded_when_they_are_needed() -> None:
     assert broken.find("unroll-loops") is unroll_loops
     with pytest.raises(IRKitError, match=r"entry point 'x' \(no_such_module_at_all:f\)"):
         broken.find("keep")
-    with pytest.raises(IRKitError, match="is no pass"):
+    with pytest.raises(IRKitError, match="is not a pass"):
         list(Registry((), [entry("x", f"{HERE}:clash")]))
     with pytest.raises(IRKitError, match="named 'keep'"):
         list(Registry([clash()], [entry("keep", f"{HERE}:keep")]))  # pyright: ignore

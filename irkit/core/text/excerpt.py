@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 CONTEXT = 3
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 
 
 def annotate_source(text: str, problems: Sequence[tuple[int, str]], context: int = CONTEXT) -> str:
@@ -14,7 +14,7 @@ def annotate_source(text: str, problems: Sequence[tuple[int, str]], context: int
     """
     lines = text.splitlines()
     wrong: dict[int, list[str]] = {}
-    for line, message in problems[:MOST_PROBLEMS]:
+    for line, message in problems[:MAX_PROBLEMS]:
         wrong.setdefault(line, []).append(message)
     shown = {
         near

@@ -1,7 +1,8 @@
-"""Tell IR to another process: what both sides have once seen goes over as a number.
+"""Exchange IR with another process; whatever both sides have seen is sent as a number.
 
-Both hold the same tables, those of a trace file, and a message is what it adds to them. So a step
-comes back with the very nodes, variables and buffers that were sent, and only what is new is new.
+Both sides hold the same tables, those of a trace file, and a message is what it adds to them. A
+step therefore comes back with the very nodes, variables and buffers that were sent, and only what
+is new is new.
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class StepMessage(msgspec.Struct, array_like=True):
-    """A step, and the rows it adds; ``sizes`` are those of the tables before."""
+    """A step, and the table rows it adds; ``sizes`` are those of the tables before."""
 
     sizes: tuple[int, int, int, int]
     classes: list[str]
@@ -30,47 +31,49 @@ class StepMessage(msgspec.Struct, array_like=True):
 
 
 class StepChannel:
-    """One side of a conversation about IR. An error leaves the sides apart: begin a new one."""
+    """One side of an exchange of steps. After an error the tables differ: start a new exchange."""
 
     def __init__(self, levels: Iterable[Level]) -> None:
         known = Vocabulary(levels)
-        self._out = _Out(known)
-        self._in = _In(TraceBody("", {}, [], [], [], [], []), known, "a message between processes")
+        self._out = _MessageWriter(known)
+        self._in = _MessageReader(
+            TraceBody("", {}, [], [], [], [], []), known, "a message between processes"
+        )
 
     def __len__(self) -> int:
         return len(self._in.nodes)
 
     def send(self, step: Step) -> bytes:
-        """Return the message that tells the other side a step.
+        """Return the message that sends a step to the other side.
 
-        Raises: IRKitError if something in it can stand in no file.
+        Raises: IRKitError if it contains something that no file can hold.
         """
         known, sizes = self._in, self._in.sizes
         row = self._out.step(step)
         made = self._out.since(sizes)
         message = StepMessage(sizes, *made, row)
-        known.learn(message, self._out)
+        known.add_rows(message, self._out)
         self._out.forget_rows(sizes[1])
         return _encode(message)
 
     def receive(self, data: bytes) -> Step:
-        """Read what the other side sent. Raises: FormatError if it is damaged."""
+        """Read a message from the other side. Raises: FormatError if it is damaged."""
         try:
             message = msgspec.msgpack.decode(data, type=StepMessage)
         except (msgspec.DecodeError, RecursionError, ValueError) as error:
             raise FormatError(f"a message between processes is damaged: {error}") from error
         if message.sizes != self._in.sizes:
             raise FormatError("a message between processes is out of turn")
-        self._in.learn(message, None)
-        self._out.learn(message, self._in)
+        self._in.add_rows(message, None)
+        self._out.add_rows(message, self._in)
         return self._in.step(message.step)
 
 
-class _Out(Writer):
+class _MessageWriter(Writer):
     def __init__(self, known: Vocabulary) -> None:
         super().__init__(known)
-        # Numbers by id are true only while the objects live.
-        self.said: list[Node] = []
+        # Tables by id are valid only while the objects are alive.
+        self.sent_nodes: list[Node] = []
         self.alive: dict[int, Any] = {}
         self.value_of: dict[int, Any] = {}
         self.module_objects: list[IRModule] = []
@@ -87,11 +90,11 @@ class _Out(Writer):
         )
 
     def forget_rows(self, start: int) -> None:
-        """Let go of data that was sent, which may be the weights of a model."""
+        """Drop data that has been sent, which can be the weights of a model."""
         self.values[start:] = [[]] * (len(self.values) - start)
 
-    def learn(self, message: StepMessage, known: "_In") -> None:
-        """Take over the rows that the other side has made."""
+    def add_rows(self, message: StepMessage, known: "_MessageReader") -> None:
+        """Add the rows that the other side has sent."""
         classes, values, nodes, modules = message.sizes
         for at, name in enumerate(message.classes, classes):
             self.classes[name] = at
@@ -101,7 +104,7 @@ class _Out(Writer):
             self._keep(known.values[at], at)
         for at, node in enumerate(known.nodes[nodes:], nodes):
             self.nodes.append([])
-            self.said.append(node)
+            self.sent_nodes.append(node)
             self.node_at[id(node)] = at
         for at, module in enumerate(known.modules[modules:], modules):
             self.modules.append([])
@@ -129,25 +132,26 @@ class _Out(Writer):
         return at
 
     def _row(self, node: Node) -> list[Any]:
-        self.said.append(node)
+        self.sent_nodes.append(node)
         return super()._row(node)
 
 
-class _In(Reader):
+class _MessageReader(Reader):
     @property
     def sizes(self) -> tuple[int, int, int, int]:
         return len(self.classes), len(self.values), len(self.nodes), len(self.modules)
 
-    def learn(self, message: StepMessage, said: _Out | None) -> None:
-        """Add the rows of a message; where this side ``said`` it, the objects are there."""
+    def add_rows(self, message: StepMessage, sender: _MessageWriter | None) -> None:
+        """Add the rows of a message; ``sender`` is set if this side sent it and so has the
+        objects."""
         for name in message.classes:
             self.add_class(name)
         for at, row in enumerate(message.values, len(self.values)):
-            old = None if said is None else said.value_of.get(at)
+            old = None if sender is None else sender.value_of.get(at)
             self.values.append(self._value(row) if old is None else old)
-        if said is not None:
-            self.nodes.extend(said.said[len(self.nodes) :])
-            self.modules.extend(said.module_objects[len(self.modules) :])
+        if sender is not None:
+            self.nodes.extend(sender.sent_nodes[len(self.nodes) :])
+            self.modules.extend(sender.module_objects[len(self.modules) :])
             return
         for row in message.nodes:
             self.nodes.append(self._node(row))

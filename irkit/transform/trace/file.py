@@ -1,12 +1,12 @@
-"""The file of a trace: what stands in it, and the classes it may speak of.
+"""The format of trace files: the rows they consist of, and the classes they can name.
 
-A line of text with the version, then MessagePack: one table of values (types, spans, attributes)
-and one of nodes, both in an order in which each entry refers to earlier ones only, so that nothing
-can be cyclic; what steps share stands once, so a symbol is the same in all of them. Floats stand as
-their 64 bits. Nothing in the file is ever run.
+A line of text with the version is followed by MessagePack: one table of values (types, spans,
+attributes) and one of nodes. Each entry refers to earlier ones only, so nothing can be cyclic.
+Whatever steps share is stored once, so a symbol is the same in all of them. Floats are stored as
+their 64 bits. Nothing in the file is ever executed.
 
 A node is a row: the number of its class, then its fields in order. A field that holds nodes is a
-number, None, or a list of numbers. Data stands as itself if it is a number of at most 64 bits, a
+number, None, or a list of numbers. Data is stored as itself if it is a number of at most 64 bits, a
 string, a bool or None, and otherwise as a list of one number: its row in the table of values.
 """
 
@@ -24,19 +24,19 @@ FORMER_NAMES = {
     "irkit.ir:IfThenElse": "irkit.ir:Conditional",
     "irkit.graph:If": "irkit.graph:GraphIf",
 }
-"""What classes were called in files of version 1."""
+"""Class names in files of version 1, and what they are called today."""
 MAX_BYTES = 1 << 28
 MODULE = -1  # Modules count downwards from here; functions are nodes.
 
 
-class Form:
-    """The first item of a row in the table of values, which says how to read the rest."""
+class ValueTag:
+    """The first item of a row in the table of values, which tells how to read the rest."""
 
     BIG = "i"  # An integer of more than 64 bits, in hexadecimal.
     TUPLE = "t"
     BYTES = "b"
     STRUCT = "s"  # The name of its class and its fields.
-    CODED = "c"  # The name of its codec and what that made of it.
+    CODED = "c"  # The name of its codec and the packed value.
 
 
 class ApplicationRow(msgspec.Struct, array_like=True):
@@ -68,7 +68,7 @@ class TraceStepRow(msgspec.Struct, array_like=True):
 
 
 class TraceBody(msgspec.Struct, array_like=True):
-    """All of the file below its first line."""
+    """The whole file below its first line."""
 
     title: str
     versions: dict[str, str]
@@ -80,7 +80,7 @@ class TraceBody(msgspec.Struct, array_like=True):
 
 
 class Vocabulary:
-    """The classes that a file may name: nodes, plain structs and codecs of some levels."""
+    """The classes that a file can name: nodes, plain structs and codecs of some levels."""
 
     def __init__(self, levels: Iterable[Level]) -> None:
         self.levels = {level.name: level for level in levels}
@@ -106,5 +106,5 @@ class Vocabulary:
 
 
 def class_name(cls: type[Any]) -> str:
-    """Name a class by its folder, so that it may move from file to file."""
+    """Name a class by its folder, so that it can move from file to file."""
     return f"{cls.__module__.rpartition('.')[0]}:{cls.__qualname__}"

@@ -1,4 +1,4 @@
-"""Traces: the kept list of steps. The inspector and the debugging functions read nothing else."""
+"""Traces: recorded lists of steps, the only input of the inspector and the debugging functions."""
 
 import os
 import platform
@@ -20,8 +20,8 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 class Trace(Sequence[Step]):
     """An immutable sequence of steps, of one level or several, numbered from 0.
 
-    It holds IR; text is made when somebody looks, with one table of ``names`` for all steps.
-    ``versions`` says what it was made with.
+    It holds IR; text is printed on demand, with one table of ``names`` for all steps. ``versions``
+    are those of the software that made it.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class Trace(Sequence[Step]):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], levels: Iterable[Level]) -> "Trace":
-        """Read a trace file that speaks of some of these levels.
+        """Read a trace file that uses only these levels.
 
-        Raises: FormatError if the file is damaged, too new, too large, or no trace.
+        Raises: FormatError if the file is damaged, too new, too large, or not a trace.
         """
         steps, title, versions = read_trace(path, levels)
         return cls(steps, title=title, versions=versions)
@@ -73,16 +73,16 @@ class Trace(Sequence[Step]):
         return f"<trace {self.title!r} of {len(self)} steps>"
 
     def _repr_html_(self) -> str:
-        """List the steps in a notebook; those that changed nothing are grey."""
+        """Return the steps as a table for a notebook; those that changed nothing are grey."""
         return step_table(self.steps, self.title)
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """List the functions that steps are about, in order; whole modules are the empty name."""
+        """The functions that steps are about, in order; a whole module has the empty name."""
         return tuple(dict.fromkeys(step.function for step in self.steps))
 
     def of_function(self, name: str) -> "Trace":
-        """Keep the steps about one function, numbered anew.
+        """Return the steps about one function, renumbered.
 
         Raises: IRKitError that lists the functions if there is none of that name.
         """

@@ -1,4 +1,4 @@
-"""Read traces. A file may be damaged or hostile: every number and every type in it is checked."""
+"""Read traces. A file can be damaged or hostile, so every number and type in it is checked."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -27,12 +27,12 @@ from irkit.transform.trace.file import (
     MAX_BYTES,
     READABLE,
     VERSION,
-    Form,
     TraceBody,
     TraceStepRow,
+    ValueTag,
     Vocabulary,
 )
-from irkit.transform.trace.size_limits import too_large, unwieldy
+from irkit.transform.trace.size_limits import oversized_function, oversized_value
 
 _T = TypeVar("_T")
 _MAX_HEX = 1 << 12
@@ -43,17 +43,17 @@ def read_trace(
 ) -> tuple[tuple[Step, ...], str, dict[str, str]]:
     """Read the steps, title and versions of a trace file.
 
-    Raises: FormatError if it is damaged, too new, too large, or of a level that is not given.
+    Raises: FormatError if it is damaged, too new, too large, or uses a level that is not given.
     """
     name = os.fspath(path)
     try:
         size = Path(path).stat().st_size
         if size > max_bytes:
-            raise FormatError(f"{name}: {size} bytes are more than the {max_bytes} that are read")
+            raise FormatError(f"{name} has {size} bytes; expected at most {max_bytes}")
         with Path(path).open("rb") as file:
             data = file.read(max_bytes)
     except OSError as error:
-        raise FormatError(f"{name}: cannot be read: {error.strerror or error}") from error
+        raise FormatError(f"{name} cannot be read: {error.strerror or error}") from error
     return decode_trace(data, levels, name)
 
 
@@ -64,7 +64,7 @@ def decode_trace(
     head = data[:64].partition(b"\n")[0]
     version = head.removeprefix(MAGIC)
     if not head.startswith(MAGIC) or not version.isdigit() or len(data) <= len(head):
-        raise FormatError(f"{name} is no trace of irkit")
+        raise FormatError(f"{name} is not an irkit trace")
     if int(version) not in READABLE:
         raise FormatError(
             f"{name} has version {int(version)} of the format; this irkit reads versions up to "
@@ -74,25 +74,25 @@ def decode_trace(
     try:
         body = msgspec.msgpack.decode(memoryview(data)[len(head) + 1 :], type=TraceBody)
     except UnicodeDecodeError as error:
-        at = data.find(error.object)  # It says where in the text, which is but a piece of the file.
-        raise FormatError(f"{name} is damaged: no UTF-8 (byte {at + error.start})") from error
+        at = data.find(error.object)  # The error counts from the start of one string of the file.
+        raise FormatError(f"{name} is damaged: invalid UTF-8 (byte {at + error.start})") from error
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise FormatError(f"{name} is damaged: {error}") from error
     reader = Reader(body, Vocabulary(levels), name)
-    odd = unwieldy(body.values)
+    odd = oversized_value(body.values)
     if odd is not None:
         reader.place = "value", odd[0]
         reader.fail(odd[1])
-    large = too_large(body.nodes, reader.nodes)
+    large = oversized_function(body.nodes, reader.nodes)
     if large is not None:
         at, size = large
         reader.place = "node", at
-        reader.fail(f"written out, this function has {size} nodes or more: too many to be shown")
+        reader.fail(f"written out, this function has {size} nodes or more: too many to show")
     return reader.steps(), body.title, body.versions
 
 
 class Reader:
-    """Hold the tables of a file while it is read."""
+    """The tables of a file while it is read."""
 
     def __init__(self, body: TraceBody, known: Vocabulary, name: str) -> None:
         self.body = body
@@ -112,13 +112,13 @@ class Reader:
         self.modules = [self._module(row) for row in self._rows("module", body.modules)]
 
     def add_class(self, name: str) -> None:
-        """Number a class of nodes."""
+        """Add a node class."""
         name = FORMER_NAMES.get(name, name)
         self.classes.append(self._found(self.known.nodes, name, "node class"))
         self.readers.append(_node_reader(self.classes[-1]))
 
     def _rows(self, what: str, table: Iterable[_T]) -> Iterator[_T]:
-        """Go through a table, and remember where, for messages."""
+        """Iterate over a table, and remember the place for messages."""
         for at, row in enumerate(table):
             self.place = what, at
             yield row
@@ -140,9 +140,9 @@ class Reader:
         return found
 
     def pick(self, table: list[_T], at: Any) -> _T:
-        """Take an entry that is there already: only earlier ones are."""
+        """Return an earlier entry of a table."""
         if at.__class__ is not int or not 0 <= at < len(table):
-            self.fail(f"entry {str(at)[:40]} refers to something that does not stand before it")
+            self.fail(f"entry {str(at)[:40]} does not refer to an earlier one")
         index: int = at
         return table[index]
 
@@ -150,31 +150,31 @@ class Reader:
         if isinstance(given, list):
             row = cast(list[Any], given)
             if len(row) != 1:
-                self.fail("a reference to a value is no list of one number")
+                self.fail("a reference to a value is not a list of one number")
             return self.pick(self.values, row[0])
         if given is not None and not isinstance(given, (bool, int, float, str)):
-            self.fail(f"data of type {type(given).__name__} is not expected")
+            self.fail(f"unexpected data of type {type(given).__name__}")
         return given
 
     def _value(self, row: list[Any]) -> Any:
         match row:
-            case [Form.BIG, str() as text] if len(text) <= _MAX_HEX:
+            case [ValueTag.BIG, str() as text] if len(text) <= _MAX_HEX:
                 return self._made(int, text, 16)
-            case [Form.BYTES, bytes() as data]:
+            case [ValueTag.BYTES, bytes() as data]:
                 return data
-            case [Form.TUPLE, *items]:
+            case [ValueTag.TUPLE, *items]:
                 return tuple(self.datum(item) for item in items)
-            case [Form.CODED, name, packed]:
+            case [ValueTag.CODED, name, packed]:
                 codec = self._found(self.known.codecs, name, "codec")
                 value = self._made(codec.unpack, packed)
                 if not isinstance(value, codec.cls):
-                    self.fail(f"codec {codec.name} gave {type(value).__name__}")
+                    self.fail(f"codec {codec.name} returned a {type(value).__name__}")
                 return value
-            case [Form.STRUCT, name, *items]:
+            case [ValueTag.STRUCT, name, *items]:
                 cls = self._found(self.known.structs, name, "struct")
                 return self._struct(cls, [self.datum(item) for item in items])
             case _:
-                return self.fail("a value is of no known form")
+                return self.fail("a value has an unknown tag")
 
     def _struct(self, cls: type[Any], values: list[Any]) -> Any:
         expected = field_predicates(cls)

@@ -1,4 +1,4 @@
-"""Steps as a table of HTML that needs no style sheet, for notebooks."""
+"""Steps as an HTML table that needs no style sheet, for notebooks."""
 
 import html
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ _GREY = ' style="color:#808080"'
 _HEAD = "".join(
     f"<th>{name}</th>" for name in ("step", "phase", "pass", "function", "changed", "ms")
 )
-_LONGEST = 200
+_MAX_CELL = 200
 
 
 def step_table(steps: Sequence[Step], title: str) -> str:
-    """Lay out steps, as many as there is room for, and say how many are left out."""
+    """Return a table of as many steps as there is room for, with the number of those left out."""
     rows: list[str] = []
     room = MAX_PAGE_BYTES - 2_000
     for at, step in enumerate(steps):
@@ -38,4 +38,4 @@ def _row(step: Step) -> str:
 
 
 def _cell(text: str) -> str:
-    return html.escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+    return html.escape(text if len(text) <= _MAX_CELL else f"{text[:_MAX_CELL]}...")

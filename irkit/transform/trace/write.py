@@ -1,4 +1,4 @@
-"""Write traces: number the values and nodes as they come, each once."""
+"""Write traces: values and nodes are numbered as they are met, each once."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,9 @@ from irkit.transform.trace.file import (
     MODULE,
     VERSION,
     ApplicationRow,
-    Form,
     TraceBody,
     TraceStepRow,
+    ValueTag,
     Vocabulary,
     class_name,
 )
@@ -26,7 +26,8 @@ _encode = msgspec.msgpack.Encoder().encode
 def write_trace(
     path: str | os.PathLike[str], steps: Iterable[Step], title: str, versions: Mapping[str, str]
 ) -> None:
-    """Write a trace beside its place and move it there, so that no half of one is ever seen."""
+    """Write a trace to a temporary file and move it into place, so no incomplete one is ever
+    seen."""
     kept = tuple(steps)
     data = encode_trace(kept, title, versions)
     with atomic_write(path) as made:
@@ -50,9 +51,9 @@ def encode_trace(steps: tuple[Step, ...], title: str, versions: Mapping[str, str
 
 
 class Writer:
-    """Hold the tables of a file while it is written; what it has numbered must stay alive."""
+    """The tables of a file while it is written; everything numbered must stay alive."""
 
-    # Tables by id are safe: the steps keep alive whatever they hold.
+    # Tables by id are safe because the steps keep everything they hold alive.
     def __init__(self, known: Vocabulary) -> None:
         self.known = known
         self.classes: dict[str, int] = {}
@@ -136,12 +137,14 @@ class Writer:
         if name not in self.classes:
             if self.known.nodes.get(name) is not type(node):
                 levels = ", ".join(self.known.levels)
-                raise IRKitError(f"cannot write a {name}: no level has it (levels: {levels})")
+                raise IRKitError(
+                    f"cannot write a {name}: it belongs to none of the levels {levels}"
+                )
             self.classes[name] = len(self.classes)
         return self.classes[name]
 
     def data(self, value: Any, *, lenient: bool = False) -> Any:
-        """Return what stands in a row for a value."""
+        """Return the item that represents a value in a row."""
         if value is None or isinstance(value, (bool, float, str)):
             return value
         if isinstance(value, int) and -(1 << 63) <= value < 1 << 64:
@@ -149,7 +152,7 @@ class Writer:
         if isinstance(value, Span):
             return [self._span(value)]
         if isinstance(value, msgspec.Struct):
-            # Types stand in nearly every node; the very same ones are not encoded again.
+            # Nearly every node has a type; identical objects are not encoded again.
             if id(value) not in self.struct_at:
                 self.struct_at[id(value)] = self._intern(self._packed(value, lenient))
             return [self.struct_at[id(value)]]
@@ -162,7 +165,7 @@ class Writer:
                 held = [getattr(each, name) for name in Span.__struct_fields__ if name != "parent"]
                 parent = [at] if each.parent is not None else None
                 self.struct_at[id(each)] = self._intern(
-                    [Form.STRUCT, class_name(Span), *held, parent]
+                    [ValueTag.STRUCT, class_name(Span), *held, parent]
                 )
             at = self.struct_at[id(each)]
         return at
@@ -171,23 +174,23 @@ class Writer:
         cls = cast(type[Any], type(value))
         codec = self.known.codec_of.get(cls)
         if codec is not None:
-            return [Form.CODED, codec.name, codec.pack(value)]
+            return [ValueTag.CODED, codec.name, codec.pack(value)]
         if isinstance(value, int):
-            return [Form.BIG, hex(value)]
+            return [ValueTag.BIG, hex(value)]
         if isinstance(value, bytes):
-            return [Form.BYTES, value]
+            return [ValueTag.BYTES, value]
         if isinstance(value, (tuple, list)):
             items = cast(tuple[Any, ...], value)
-            return [Form.TUPLE, *(self.data(item, lenient=lenient) for item in items)]
+            return [ValueTag.TUPLE, *(self.data(item, lenient=lenient) for item in items)]
         name = class_name(cls)
         if self.known.structs.get(name) is cls:
             held = (getattr(value, each) for each in cls.__struct_fields__)
-            return [Form.STRUCT, name, *(self.data(each, lenient=lenient) for each in held)]
+            return [ValueTag.STRUCT, name, *(self.data(each, lenient=lenient) for each in held)]
         if lenient:
-            return [Form.TUPLE, str(value)]
+            return [ValueTag.TUPLE, str(value)]
         raise IRKitError(
             f"cannot write a {name} to a trace",
-            hint="Give its level a codec for this class.",
+            hint="Add a codec for this class to its level.",
         )
 
     def _intern(self, row: list[Any]) -> int:

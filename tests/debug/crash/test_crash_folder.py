@@ -59,8 +59,8 @@ IN_PROCESS = [
     (bad.raises_for_users, "exception", "not for me"),
     (bad.exits, "exception", "SystemExit: 3"),
     (bad.returns_none, "class", "it returned NoneType, not PrimFunc"),
-    (bad.leaves_stray, "problems", "the result does not hold"),
-    (bad.lies, "problems", "the result does not hold"),
+    (bad.leaves_stray, "problems", "the result is invalid"),
+    (bad.lies, "problems", "the result is invalid"),
     (bad.drops_parameter, "signature", "it changed the signature"),
 ]
 ISOLATED = [

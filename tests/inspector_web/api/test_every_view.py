@@ -74,7 +74,7 @@ def test_a_small_file_of_a_function_that_is_immense_written_out_is_refused(tmp_p
     for _ in range(40):
         kind = TupleType((kind, kind))
     value = Value("x", kind)
-    with pytest.raises(FormatError, match="too many to be shown"):
+    with pytest.raises(FormatError, match="too many to show"):
         shown_in(tmp_path, GraphFunc("main", (value,), Body((), value)))
 
 

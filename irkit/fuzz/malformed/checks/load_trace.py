@@ -11,7 +11,7 @@ from irkit.transform import Trace
 
 _PLACES = re.compile(
     r" at (?:class|value|node|module|step) \d|at `\$|\(byte \d+\)|truncated|Expected"
-    r"|is no trace|has version"
+    r"|is not an irkit trace|has version"
 )
 """A row of a table, a path into the file, or what the whole of it is not."""
 
