@@ -15,27 +15,23 @@ from irkit.ir.analysis import (
     Liveness as Liveness,
     UseTable as UseTable,
     access_regions as access_regions,
-    dependences as dependences,
-    enclosing as enclosing,
-    liveness as liveness,
-    uses_of as uses_of,
-)
-from irkit.ir.analysis.regions import (
     block_reads as block_reads,
     block_writes as block_writes,
+    dependences as dependences,
+    enclosing as enclosing,
     infer_regions as infer_regions,
+    liveness as liveness,
+    uses_of as uses_of,
 )
 from irkit.ir.arith import (
     Interval as Interval,
     LinearForm as LinearForm,
     bounds as bounds,
+    fold as fold,
     linear as linear,
     loop_ranges as loop_ranges,
     prove as prove,
     simplify as simplify,
-)
-from irkit.ir.arith.fold import (
-    fold as fold,
 )
 from irkit.ir.buffer import (
     Buffer as Buffer,
@@ -197,6 +193,10 @@ from irkit.ir.stmt import (
     Store as Store,
     View as View,
 )
+from irkit.ir.text.attributes import (
+    options_text as options_text,
+    quoted as quoted,
+)
 from irkit.ir.text.call_reader import (
     float_from as float_from,
 )
@@ -209,8 +209,7 @@ from irkit.ir.text.memo import (
     Memo as Memo,
 )
 from irkit.ir.text.printer import (
-    options_text as options_text,
-    quoted as quoted,
+    listing as listing,
     script as script,
 )
 from irkit.ir.text.reader import (

@@ -7,8 +7,9 @@ from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Axis, Region
 from irkit.ir.text.expr_printer import printed_classes
 from irkit.ir.text.names import symbols_in_order
-from irkit.ir.text.printer import listing, printed_statements, script
+from irkit.ir.text.printer import listing, script
 from irkit.ir.text.reader import parse
+from irkit.ir.text.stmt_printer import printed_statements
 from irkit.ir.verify.statements import verify
 
 LOOP_NODES: tuple[type[Node], ...] = (

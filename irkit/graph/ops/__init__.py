@@ -1,20 +1,10 @@
-"""The operators. Reading order: spec (what an operator is), shapes; then one family a file."""
+"""The operators. Reading order: spec (what an operator is), shapes, one family a file, table."""
 
-from irkit.core import IRKitError
-from irkit.graph.nodes import Op
-from irkit.graph.ops.broadcast import BROADCAST
-from irkit.graph.ops.elementwise import ELEMENTWISE
-from irkit.graph.ops.indexing import INDEXING
-from irkit.graph.ops.linear import LINEAR
-from irkit.graph.ops.normalization import NORMALIZATION
-from irkit.graph.ops.pooling import POOLING
-from irkit.graph.ops.reduction import REDUCTION
 from irkit.graph.ops.shapes import (
     same_extent as same_extent,
     same_shape as same_shape,
     written as written,
 )
-from irkit.graph.ops.shaping import SHAPING
 from irkit.graph.ops.spec import (
     KINDS as KINDS,
     Array as Array,
@@ -26,34 +16,8 @@ from irkit.graph.ops.spec import (
     OpSpec as OpSpec,
     as_attrs as as_attrs,
 )
-from irkit.graph.types import TensorType
-
-_FAMILIES = (
-    ELEMENTWISE,
-    BROADCAST,
-    LINEAR,
-    POOLING,
-    REDUCTION,
-    NORMALIZATION,
-    SHAPING,
-    INDEXING,
+from irkit.graph.ops.table import (
+    OPS as OPS,
+    attributes as attributes,
+    op_spec as op_spec,
 )
-OPS: dict[str, OpSpec] = {spec.name: spec for family in _FAMILIES for spec in family}
-
-
-def op_spec(name: str) -> OpSpec:
-    """Look up an operator.
-
-    Raises: IRKitError if there is none of that name.
-    """
-    spec = OPS.get(name)
-    if spec is None:
-        raise IRKitError(f"unknown operator {name!r}", hint="irkit.graph.OPS lists the operators.")
-    return spec
-
-
-def attributes(op: Op) -> OpOptions:
-    """Read the attributes of an application, complete: defaults, full lengths, axes from the
-    front."""
-    ranks = [len(arg.type.shape) if isinstance(arg.type, TensorType) else 0 for arg in op.args]
-    return op_spec(op.name).options(op.attrs, tuple(ranks))

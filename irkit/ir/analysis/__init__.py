@@ -1,10 +1,10 @@
-"""What is known about a function, computed once for each: functions of immutable functions, cached
-weakly by identity.
+"""Analyses of loop functions, each computed once per function and cached for its lifetime.
 
-Reading order: enclosing (what is around a statement, and what runs before it), uses (who reads and
-writes), access (which part of a buffer), liveness, dependence; what the last rests on: axes,
-numbering,
-affine, apart. The bounds of variables are ``loop_ranges`` of ``arith``.
+Reading order: enclosing (what surrounds a statement, and what ran before it), uses (what reads and
+writes what), regions (which part of a buffer is accessed), liveness, dependence; what those rest
+on: axes, value_numbering, affine, digits, conflicts; then what passes ask about one buffer or load:
+index_boxes, carried_values, in_place, in_bounds, guarded_loads. The ranges of variables are in
+``arith``.
 """
 
 from irkit.ir.analysis.affine import (
@@ -13,6 +13,9 @@ from irkit.ir.analysis.affine import (
 )
 from irkit.ir.analysis.axes import (
     axis_values as axis_values,
+)
+from irkit.ir.analysis.carried_values import (
+    CarriedValues as CarriedValues,
 )
 from irkit.ir.analysis.conflicts import (
     Access as Access,
@@ -28,6 +31,25 @@ from irkit.ir.analysis.enclosing import (
     EnclosingStmts as EnclosingStmts,
     enclosing as enclosing,
 )
+from irkit.ir.analysis.guarded_loads import (
+    GuardedLoad as GuardedLoad,
+    GuardPath as GuardPath,
+    guard_path as guard_path,
+    guarded_loads as guarded_loads,
+    path_conditions as path_conditions,
+)
+from irkit.ir.analysis.in_bounds import (
+    is_in_bounds as is_in_bounds,
+)
+from irkit.ir.analysis.in_place import (
+    InPlace as InPlace,
+)
+from irkit.ir.analysis.index_boxes import (
+    BoxSide as BoxSide,
+    IndexBoxes as IndexBoxes,
+    bound_inside as bound_inside,
+    merged_sides as merged_sides,
+)
 from irkit.ir.analysis.liveness import (
     Liveness as Liveness,
     liveness as liveness,
@@ -35,6 +57,9 @@ from irkit.ir.analysis.liveness import (
 from irkit.ir.analysis.regions import (
     AccessRegions as AccessRegions,
     access_regions as access_regions,
+    block_reads as block_reads,
+    block_writes as block_writes,
+    infer_regions as infer_regions,
 )
 from irkit.ir.analysis.uses import (
     UseTable as UseTable,

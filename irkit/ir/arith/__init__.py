@@ -1,13 +1,15 @@
-"""Integer arithmetic of the loop IR: where values lie, what they are modulo something, and their
-simplest form.
+"""Integer arithmetic of the loop IR: constant folding, ranges, residues, and simplest forms.
 
-Reading order: interval, transfer (the range of each operation), bounds, modular, ranges (of loop
-variables); then sums (the table of atoms under everything below), emit, division, knowledge,
-choice, simplify; linear and prove are short faces of it.
+Reading order: fold (constants); interval, transfer (the range of each operation), bounds, modular,
+ranges (of loop variables); then sums (sums over a table of atoms, on which the rest is built),
+emit, division, knowledge, comparison, simplify; linear_form and prove are short interfaces to it.
 """
 
 from irkit.ir.arith.bounds import (
     bounds as bounds,
+)
+from irkit.ir.arith.fold import (
+    fold as fold,
 )
 from irkit.ir.arith.interval import (
     Interval as Interval,

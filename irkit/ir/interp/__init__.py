@@ -1,119 +1,14 @@
-"""The meaning of the loop IR on NumPy arrays: the oracle that shares nothing with code generation.
+"""The reference interpreter of the loop IR, on NumPy arrays. It shares no code with code generation.
 
 Reading order: values (what each operation does), machine (how a program runs), memory (buffers),
-assembler, expressions and statements (from IR to programs), arguments, and this file.
+assembler, expressions and statements (from IR to programs), arguments, run.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
-from irkit.ir.buffer import Buffer
-from irkit.ir.expr import Expr, Var
-from irkit.ir.function import PrimFunc, shape_vars
-from irkit.ir.interp.arguments import Binder, written_params
 from irkit.ir.interp.machine import (
-    RUN,
-    Program,
-    Registers,
-    RunLimits,
     StepLimit as StepLimit,
-    execute,
 )
-from irkit.ir.interp.memory import BufferRegisters, settle
-from irkit.ir.interp.statements import StatementCompiler
-from irkit.ir.stmt import Evaluate
-
-MAX_STEPS = 500_000_000
-MAX_BYTES = 1 << 31
-
-
-class InterpretedFunction:
-    """A function compiled for the interpreter; it can run many times."""
-
-    def __init__(self, func: PrimFunc) -> None:
-        self.func = func
-        self.written = written_params(func)
-        compiler = StatementCompiler()
-        for var in (*(p for p in func.params if isinstance(p, Var)), *shape_vars(func)):
-            compiler.variables[var] = compiler.code.register()
-        compiler.begin(func.span)
-        self.places: dict[int, BufferRegisters] = {
-            number: compiler.new_place(param)
-            for number, param in enumerate(func.params)
-            if isinstance(param, Buffer)
-        }
-        self.variables = dict(compiler.variables)
-        for param in func.params:
-            if isinstance(param, Buffer):
-                compiler.code.emit(settle(compiler.place(param), param, span=func.span))
-        with np.errstate(all="ignore"):  # Constants are rounded to their types.
-            compiler.compile(func.body)
-        self.result = compiler.last
-        self.program: Program = compiler.program()
-
-    def __call__(
-        self, *args: Any, max_steps: int | None = MAX_STEPS, max_bytes: int = MAX_BYTES
-    ) -> None:
-        """Run on NumPy arrays and numbers, in place.
-
-        Raises: IRKitError if an argument does not fit, an access is out of bounds, an assertion
-        fails, or a limit is passed.
-        """
-        self.run(args, max_steps, max_bytes)
-
-    def run(self, args: Sequence[Any], max_steps: int | None, max_bytes: int) -> Registers:
-        """Run, and hand out the registers as they are at the end."""
-        registers = self.program.registers.copy()
-        registers[RUN] = RunLimits(max_steps, max_bytes)
-        binder = Binder(self.func, registers, self.variables)
-        binder.check_count(args)
-        with np.errstate(all="ignore"):
-            self._bind(binder, args)
-            execute(self.program, registers)
-        return registers
-
-    def _bind(self, binder: Binder, args: Sequence[Any]) -> None:
-        arrays: dict[int, Any] = {}
-        for number, param in enumerate(self.func.params):
-            if isinstance(param, Var):
-                binder.scalar(number, param, args[number])
-        for number, param in enumerate(self.func.params):
-            if isinstance(param, Buffer):
-                arrays[number] = args[number]
-                writes = number in self.written
-                binder.array(number, param, self.places[number], args[number], writes)
-        binder.check_aliases(arrays, self.written)
-
-
-def interpret(
-    func: PrimFunc, *args: Any, max_steps: int | None = MAX_STEPS, max_bytes: int = MAX_BYTES
-) -> None:
-    """Run a function of the loop IR on NumPy arrays and numbers, in place, at any stage of
-    lowering.
-
-    The function is one that the verifier accepts. ``max_steps`` bounds the operations, None does
-    not; ``max_bytes`` bounds the memory that its allocations hold at one time.
-
-    Raises: IRKitError if an argument does not fit, an access is out of bounds, an assertion fails,
-    or a limit is passed (StepLimit).
-    """
-    InterpretedFunction(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
-
-
-def evaluate(
-    expr: Expr,
-    bindings: Mapping[Var, Any] | Mapping[Buffer, Any] | Mapping[Any, Any] | None = None,
-    *,
-    max_steps: int | None = MAX_STEPS,
-) -> Any:
-    """Compute an expression, given its variables (numbers) and buffers (arrays).
-
-    The result is a NumPy scalar, or an array of lanes.
-
-    Raises: IRKitError as ``interpret`` does, and if a variable has no value.
-    """
-    given = dict(bindings or {})
-    made = InterpretedFunction(PrimFunc("evaluate", tuple(given), Evaluate(expr)))
-    return made.run(tuple(given.values()), max_steps, MAX_BYTES)[made.result]
+from irkit.ir.interp.run import (
+    InterpretedFunction as InterpretedFunction,
+    evaluate as evaluate,
+    interpret as interpret,
+)

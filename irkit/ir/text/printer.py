@@ -1,50 +1,30 @@
 """Print loop IR as Python syntax that ``parse`` reads back: ``same(parse(script(f)), f)``.
 
-Statements are printed from an explicit stack, so nesting may be of any depth. A ``Let``,
-``Allocate`` or ``View`` that ends its suite names something for the rest of the suite; elsewhere it
-is a ``with`` statement, so that its scope shows. Spans are not printed.
+Spans are not printed.
 """
 
-from array import array
-from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 from irkit.core import (
     ALIAS,
-    Attrs,
     Listing,
     Names,
     Node,
-    PrintedNames,
     is_printable,
     mangled,
     print_function,
 )
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64
-from irkit.ir.expr import Const, Expr, Var
+from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, dimension_vars
-from irkit.ir.stmt import (
-    Allocate,
-    Assert,
-    Axis,
-    Block,
-    Evaluate,
-    For,
-    If,
-    Let,
-    Region,
-    Seq,
-    Stmt,
-    Store,
-    View,
-)
+from irkit.ir.stmt import Axis, Region, Stmt
 from irkit.ir.text.attributes import options_text, quoted
-from irkit.ir.text.expr_printer import ExprPrinter, TooDeep, enclosed
-from irkit.ir.text.memo import MANY, Elif, End, Memo, PrintedLines
+from irkit.ir.text.expr_printer import ExprPrinter
+from irkit.ir.text.memo import Memo, PrintedLines
 from irkit.ir.text.names import bound_symbols, symbols_in_order
+from irkit.ir.text.stmt_printer import STEP, Printer
 
-STEP = "    "
 WIDTH = 100
 
 
@@ -79,291 +59,6 @@ def listing(func: PrimFunc, *, names: Names | None = None) -> Listing:
     table = names if names is not None else Names()
     printer = _printed_function(func, table, marking=True)
     return Listing(printer.lines, printer.starts())
-
-
-class Printer:
-    """Collect the lines of one function."""
-
-    def __init__(
-        self, printed: PrintedNames, memo: Memo | None = None, *, marking: bool = False
-    ) -> None:
-        self.exprs = ExprPrinter(printed)
-        self.lines: list[str] = []
-        self.marking = marking
-        # The ids of nodes, and beside them their lines, from 1.
-        self.keys, self.places = array("q"), array("i")
-        self.memo = memo if memo is not None and memo.holds(printed) else None
-        self.indent = ""
-        # Statements, lines as they are, and the marks Elif and End.
-        self._stack: list[tuple[Any, str, bool]] = []
-
-    def suite(self, stmt: Stmt, indent: str) -> None:
-        """Print a statement and all below it."""
-        stack, memo, lines = self._stack, self.memo, self.lines
-        keys, places, marking = self.keys, self.places, self.marking
-        stack.append((stmt, indent, True))
-        while stack:
-            node, self.indent, tail = stack.pop()
-            cls = node.__class__
-            if cls is End:
-                if memo is not None and marking and not self.exprs.aliases:
-                    memo.keep(node, self.indent, tail, len(lines), len(keys))
-                continue
-            if memo is not None and (cls in _KEPT or id(node) in memo.lone):
-                if self._again(memo, node, tail):
-                    continue
-                stack.append((End(node, len(lines), len(keys)), self.indent, tail))
-            form = _FORMS.get(cls)
-            if form is None:
-                self._other(node, tail)
-                continue
-            if marking:
-                keys.append(id(node))
-                places.append(len(lines) + 1)
-            form(self, node, tail)
-
-    def _other(self, node: "Stmt | str | Elif", tail: bool) -> None:
-        """Print what is no statement by itself."""
-        if isinstance(node, str):
-            self.lines.append(self.indent + node)
-            return
-        assert isinstance(node, Elif), f"no printed form for {type(node).__name__}"
-        self.mark(node.stmt)
-        _branch(self, node.stmt, f"elif {self.expr(node.stmt.cond)}:")
-
-    def mark(self, node: Node) -> None:
-        """Say that a node begins on the next line."""
-        if self.marking:
-            self.keys.append(id(node))
-            self.places.append(len(self.lines) + 1)
-
-    def starts(self) -> dict[int, int]:
-        """Say by ``id`` on which line, from 1, each node stands first; in order."""
-        found = dict.fromkeys(self.keys, 0)
-        found.update(zip(reversed(self.keys), reversed(self.places), strict=True))
-        return found
-
-    def _again(self, memo: Memo, node: object, tail: bool) -> bool:
-        """Print a statement as before, if it was and nothing around it matters; those after it that
-        stood after it then come along."""
-        kept = None if self.exprs.aliases else memo.find(node, self.indent, tail, self._stack)
-        if kept is None:
-            return False
-        number, line, end, mark, last = kept
-        made, by = memo.printed[number], len(self.lines) - line
-        self.lines += made.lines[line:end]
-        self.keys += made.keys[mark:last]
-        self.places += array("i", [place + by for place in made.places[mark:last]])
-        return True
-
-    def then(self, node: "Stmt | str | Elif", *, inner: bool = True, tail: bool = True) -> None:
-        """Print ``node`` next, before what waits already."""
-        self._stack.append((node, self.indent + STEP if inner else self.indent, tail))
-
-    def line(self, text: str) -> None:
-        self.lines.append(self.indent + text)
-
-    def expr(self, expr: Expr) -> str:
-        """Print an expression; its lines, if it has any, go before the line at hand."""
-        try:
-            return self.exprs.part(expr, 1)
-        except TooDeep:
-            lines, text = self.exprs.with_lines(expr)
-        for line in lines:
-            self.line(line)
-        return text
-
-    def fits(self, expr: Expr) -> bool:
-        """Say whether an expression needs no lines of its own."""
-        try:
-            self.exprs.line(expr)
-        except TooDeep:
-            return False
-        return True
-
-    def listed(self, exprs: tuple[Expr, ...]) -> str:
-        names = self.exprs.printed
-        return ", ".join([names.get(id(expr)) or self.expr(expr) for expr in exprs])
-
-    def tupled(self, exprs: tuple[Expr, ...]) -> str:
-        return f"({self.listed(exprs)},)" if len(exprs) == 1 else f"({self.listed(exprs)})"
-
-    def bind(self, symbol: Var | Buffer) -> str:
-        """Name what a statement binds; the name it has in the IR stands beside a mangled one."""
-        name = self.exprs.name(symbol)
-        if name != symbol.name and not is_printable(symbol.name):
-            self.line(f"names({name}={quoted(symbol.name)})")
-        return name
-
-    def element(self, buffer: Buffer) -> str:
-        """Print type and shape: ``f32[m, n]``."""
-        return f"{buffer.dtype}[{self.listed(buffer.shape) or '()'}]"
-
-    def options(self, buffer: Buffer, scope: str = "global") -> str:
-        """Print what differs from the usual: strides, scope, alignment."""
-        text = f", strides={self.tupled(buffer.strides)}" if buffer.strides is not None else ""
-        if buffer.scope != scope:
-            text += f", scope={quoted(buffer.scope)}"
-        return f"{text}, align={buffer.align}" if buffer.align else text
-
-    def buffer(self, buffer: Buffer) -> str:
-        """Print a parameter's annotation."""
-        element, options = self.element(buffer), self.options(buffer)
-        return f"buffer({element}{options})" if options else element
-
-    def axis(self, axis: Axis) -> str:
-        name = self.bind(axis.var)
-        return f"{name} = axis.{axis.kind}({self.expr(axis.extent)}, {self.expr(axis.binding)})"
-
-    def region(self, region: Region) -> str:
-        """Print a box as a subscript with slices."""
-        dims = [self._slice(b, e) for b, e in zip(region.begins, region.extents, strict=True)]
-        return f"{self.exprs.name(region.buffer)}[{', '.join(dims) or '()'}]"
-
-    def _slice(self, begin: Expr, extent: Expr) -> str:
-        if extent == _ONE:
-            return self.expr(begin)
-        low = self.expr(begin)
-        if isinstance(begin, Const) and begin.dtype == I64:
-            if begin.value == 0:
-                return f"0:{self.expr(extent)}"
-            if isinstance(extent, Const) and extent.dtype == I64:
-                return f"{low}:{int(begin.value) + int(extent.value)}"
-        high = enclosed(extent, self.expr(extent), 10)
-        return f"{low}:{enclosed(begin, low, 9)} + {high}"
-
-    def regions(self, word: str, regions: tuple[Region, ...] | None) -> None:
-        if regions is not None:
-            for at in range(0, max(1, len(regions)), 8):
-                self.line(f"{word}({', '.join(map(self.region, regions[at : at + 8]))})")
-
-
-def _more(attrs: Attrs, taken: tuple[str, ...] = ()) -> str:
-    return f", {options_text(attrs, taken)}" if attrs else ""
-
-
-BUFFER_OPTIONS = ("strides", "scope", "align", "offset")
-_ONE = Const(1, I64)
-
-
-def _seq(printer: Printer, stmt: Seq, tail: bool) -> None:
-    if not stmt.stmts:
-        printer.line("pass")
-        return
-    if printer.memo is not None and len(stmt.stmts) >= MANY:
-        printer.memo.lone.update(map(id, stmt.stmts))
-    last = len(stmt.stmts) - 1
-    for at in range(last, -1, -1):
-        printer.then(stmt.stmts[at], inner=False, tail=tail and at == last)
-
-
-def _store(printer: Printer, stmt: Store, tail: bool) -> None:
-    name = printer.exprs.name(stmt.buffer)
-    if stmt.mask is None:
-        printer.line(f"{name}[{printer.listed(stmt.indices) or '()'}] = {printer.expr(stmt.value)}")
-        return
-    indices, value = printer.tupled(stmt.indices), printer.expr(stmt.value)
-    printer.line(f"store({name}, {indices}, {value}, mask={printer.expr(stmt.mask)})")
-
-
-def _for(printer: Printer, stmt: For, tail: bool) -> None:
-    name = printer.bind(stmt.var)
-    bounds = f"{printer.expr(stmt.begin)}, {printer.expr(stmt.end)}"
-    thread = f", {quoted(stmt.thread)}" if stmt.kind == "thread" else ""
-    printer.line(f"for {name} in {stmt.kind}({bounds}{thread}{_more(stmt.attrs)}):")
-    printer.then(stmt.body)
-
-
-def _block(printer: Printer, stmt: Block, tail: bool) -> None:
-    printer.line(f"with block({quoted(stmt.name)}{_more(stmt.attrs)}):")
-    outer = printer.indent
-    printer.then(stmt.body)
-    printer.indent = outer + STEP
-    for axis in stmt.axes:
-        printer.line(printer.axis(axis))
-    if stmt.predicate is not None:
-        printer.line(f"where({printer.expr(stmt.predicate)})")
-    printer.regions("reads", stmt.reads)
-    printer.regions("writes", stmt.writes)
-    if stmt.init is not None:
-        printer.line("with init():")
-        printer.then(stmt.init)
-
-
-def _if(printer: Printer, stmt: If, tail: bool) -> None:
-    _branch(printer, stmt, f"if {printer.expr(stmt.cond)}:")
-
-
-def _branch(printer: Printer, stmt: If, head: str) -> None:
-    """Print one branch, and arrange for what follows it."""
-    printer.line(head)
-    otherwise = stmt.otherwise
-    if isinstance(otherwise, If) and printer.fits(otherwise.cond):
-        printer.then(Elif(otherwise), inner=False)
-    elif otherwise is not None:
-        printer.then(otherwise)
-        printer.then("else:", inner=False)
-    printer.then(stmt.then)
-
-
-def _scope(printer: Printer, name: str, tail: bool, form: str, body: Stmt) -> None:
-    """Print what names something for the rest of the suite, or for a suite of its own."""
-    printer.line(f"{name} = {form}" if tail else f"with {form} as {name}:")
-    printer.then(body, inner=not tail)
-
-
-def _let(printer: Printer, stmt: Let, tail: bool) -> None:
-    name, value = printer.bind(stmt.var), printer.expr(stmt.value)
-    if tail:
-        printer.line(f"{name}: {stmt.var.dtype} = {value}")
-    else:
-        printer.line(f"with let({value}) as {name}:")
-    printer.then(stmt.body, inner=not tail)
-
-
-def _allocate(printer: Printer, stmt: Allocate, tail: bool) -> None:
-    buffer, name = stmt.buffer, printer.bind(stmt.buffer)
-    more = f"{printer.options(buffer)}{_more(stmt.attrs, BUFFER_OPTIONS)}"
-    _scope(printer, name, tail, f"alloc({printer.element(buffer)}{more})", stmt.body)
-
-
-def _view(printer: Printer, stmt: View, tail: bool) -> None:
-    buffer, name = stmt.buffer, printer.bind(stmt.buffer)
-    source, element = printer.exprs.name(stmt.source), printer.element(buffer)
-    options = printer.options(buffer, stmt.source.scope)
-    form = f"view({source}, {element}, offset={printer.expr(stmt.offset)}{options})"
-    _scope(printer, name, tail, form, stmt.body)
-
-
-def _evaluate(printer: Printer, stmt: Evaluate, tail: bool) -> None:
-    printer.line(f"evaluate({printer.expr(stmt.value)})")
-
-
-def _assert(printer: Printer, stmt: Assert, tail: bool) -> None:
-    message = quoted(stmt.message)
-    if stmt.values:
-        message = f"({', '.join([message, *map(printer.expr, stmt.values)])})"
-    printer.line(f"assert {printer.expr(stmt.cond)}, {message}")
-
-
-_KEPT = (For, If, Block)
-_FORMS: dict[type[Any], Callable[[Printer, Any, bool], None]] = {
-    Seq: _seq,
-    Store: _store,
-    For: _for,
-    Block: _block,
-    If: _if,
-    Let: _let,
-    Allocate: _allocate,
-    View: _view,
-    Evaluate: _evaluate,
-    Assert: _assert,
-}
-
-
-def printed_statements() -> tuple[type[Node], ...]:
-    """List the statement classes that have a printed form."""
-    return tuple(_FORMS)
 
 
 def _function(func: PrimFunc, table: Names) -> str:

@@ -1,8 +1,7 @@
 """Print a program with the line marked that an error is about."""
 
 from irkit.core import Node, annotate_source, any_node, walk
-from irkit.ir import PrimFunc, Stmt, script
-from irkit.ir.text.printer import listing as printed
+from irkit.ir import PrimFunc, Stmt, listing as printed, script
 
 _WHOLE = 60
 _AROUND = 8

@@ -1,0 +1,44 @@
+"""The table of all operators."""
+
+from irkit.core import IRKitError
+from irkit.graph.nodes import Op
+from irkit.graph.ops.broadcast import BROADCAST
+from irkit.graph.ops.elementwise import ELEMENTWISE
+from irkit.graph.ops.indexing import INDEXING
+from irkit.graph.ops.linear import LINEAR
+from irkit.graph.ops.normalization import NORMALIZATION
+from irkit.graph.ops.pooling import POOLING
+from irkit.graph.ops.reduction import REDUCTION
+from irkit.graph.ops.shaping import SHAPING
+from irkit.graph.ops.spec import OpOptions, OpSpec
+from irkit.graph.types import TensorType
+
+_FAMILIES = (
+    ELEMENTWISE,
+    BROADCAST,
+    LINEAR,
+    POOLING,
+    REDUCTION,
+    NORMALIZATION,
+    SHAPING,
+    INDEXING,
+)
+OPS: dict[str, OpSpec] = {spec.name: spec for family in _FAMILIES for spec in family}
+
+
+def op_spec(name: str) -> OpSpec:
+    """Look up an operator.
+
+    Raises: IRKitError if there is none of that name.
+    """
+    spec = OPS.get(name)
+    if spec is None:
+        raise IRKitError(f"unknown operator {name!r}", hint="irkit.graph.OPS lists the operators.")
+    return spec
+
+
+def attributes(op: Op) -> OpOptions:
+    """Read the attributes of an application, complete: defaults, full lengths, axes from the
+    front."""
+    ranks = [len(arg.type.shape) if isinstance(arg.type, TensorType) else 0 for arg in op.args]
+    return op_spec(op.name).options(op.attrs, tuple(ranks))
