@@ -1,5 +1,48 @@
-"""The loop IR. Reading order: dtype, expr, choice, buffer, intrinsics, stmt, function
-(what there is); build (how to make it); then the rest."""
+"""The loop IR: functions over buffers, made of statements and expressions.
+
+Reading order: dtype, expr, conditional, buffer, intrinsics, stmt, function (what exists); build
+(how to make it); text (printing and reading), verify, interp (its meaning), arith and analysis
+(what is known about it), threads; pattern and peephole, scoped_rewriter, facts, level.
+
+The grammar, with the text of each construct (``*`` is a tuple, ``?`` is optional; expressions also
+have a ``dtype``, statements a ``span``)::
+
+    PrimFunc(name, params*, body, attrs)            def f(A: f32[n, 4], x: i64):
+
+    stmt:
+      Seq(stmts*)                                   one statement per line; empty: pass
+      Store(buffer, indices*, value, mask?)         A[i, j] = value
+      For(var, begin, end, body, kind, thread, attrs)   for i in serial(0, n):
+      Block(name, axes*, body, init?, predicate?, reads*?, writes*?, attrs)   with block("C"):
+      If(cond, then, otherwise?)                    if cond: ... else: ...
+      Let(var, value, body)                         x: i64 = value
+      Allocate(buffer, body, attrs)                 T = alloc(f32[16], scope="local")
+      View(buffer, source, offset, body)            V = view(A, f32[4], offset=8)
+      Evaluate(value)                               evaluate(barrier())
+      Assert(cond, message, values*)                assert cond, "message"
+
+    inside a block:
+      Axis(var, extent, binding, kind)              vi = axis.spatial(16, i)
+      Region(buffer, begins*, extents*)             A[i:i + 4, j], in reads(...) and writes(...)
+
+    symbols, which have identity:
+      Var(name)                                     i
+      Buffer(name, shape*, dtype, scope, strides*?, align)   A
+
+    expr:
+      Const(value)                                  3, True, f32(0.5)
+      Add, Sub, Mul, Div, FloorDiv, FloorMod        a + b, a - b, a * b, a / b, a // b, a % b
+      BitAnd, BitOr, BitXor, Shl, Shr               a & b, a | b, a ^ b, a << b, a >> b
+      Min, Max                                      min(a, b), max(a, b)
+      EQ, NE, LT, LE, GT, GE                        a == b, a != b, a < b, a <= b, a > b, a >= b
+      And, Or, Not, Neg                             a and b, a or b, not a, -a
+      Select(cond, then, otherwise)                 select(cond, a, b): evaluates both sides
+      Conditional(cond, then, otherwise)            a if cond else b: evaluates one side
+      Cast(value)                                   cast(a, f32)
+      Load(buffer, indices*, mask?)                 A[i, j]
+      Ramp(base, stride), Broadcast(value)          ramp(i, 1, 8), broadcast(a, 8)
+      Call(name, args*)                             exp(a): one of INTRINSICS
+"""
 
 from irkit.core import (
     ALIAS as ALIAS,

@@ -1,4 +1,4 @@
-"""Memory: buffers, loads from them, and the ramps that index several elements at a time."""
+"""Buffers, loads from them, and the ramps that index several elements at once."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from irkit.ir.expr import Expr, ExprLike, as_expr
 
 
 class Buffer(Node, frozen=True, eq=False):
-    """A typed region of memory, known by identity.
+    """A typed region of memory with identity.
 
     Shapes: ``shape`` in elements; ``strides`` in elements, or None for row-major without gaps.
     ``scope`` is ``global``, ``local`` (registers or stack), ``shared``, or a target's own name.
@@ -24,7 +24,7 @@ class Buffer(Node, frozen=True, eq=False):
     span: Span | None = None
 
     def copy(self, name: str | None = None) -> "Buffer":
-        """Make another buffer that looks the same."""
+        """Return another buffer with the same fields."""
         return Buffer(
             self.name if name is None else name,
             self.shape,
@@ -40,7 +40,7 @@ class Buffer(Node, frozen=True, eq=False):
         return len(self.shape)
 
     def __getitem__(self, indices: "ExprLike | tuple[ExprLike, ...]") -> "Load":
-        """Load the element at scalar or vector ``indices``."""
+        """Return the load of the element at scalar or vector ``indices``."""
         given = indices if isinstance(indices, tuple) else (indices,)
         exprs = tuple(as_expr(index) for index in given)
         lanes = max((index.dtype.lanes for index in exprs), default=1)
@@ -48,8 +48,10 @@ class Buffer(Node, frozen=True, eq=False):
 
 
 class Load(Expr, frozen=True, gc=False):
-    """An element of a buffer, or several if an index is a vector. Lanes where ``mask`` is false are
-    not read and give 0."""
+    """An element of a buffer, or several if an index is a vector.
+
+    Lanes where ``mask`` is false are not read and give 0.
+    """
 
     buffer: Uses[Buffer]
     indices: tuple[Expr, ...]

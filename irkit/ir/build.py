@@ -1,5 +1,4 @@
-"""Functions that build IR and find the types: the only way that code outside this folder should
-make expressions."""
+"""Functions that build IR and infer its types; all code outside this folder uses them."""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -76,12 +75,12 @@ def floormod(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def logical_and(*conditions: ExprLike) -> Expr:
-    """Join conditions, left to right; of none, True."""
+    """Combine conditions with ``and``, left to right; without any, return True."""
     return _join(And, conditions, True)
 
 
 def logical_or(*conditions: ExprLike) -> Expr:
-    """Join alternatives, left to right; of none, False."""
+    """Combine conditions with ``or``, left to right; without any, return False."""
     return _join(Or, conditions, False)
 
 
@@ -92,7 +91,7 @@ def _join(cls: type[And] | type[Or], conditions: tuple[ExprLike, ...], empty: bo
 
 
 def logical_not(a: ExprLike) -> Expr:
-    """Negate a bool; of an integer, every bit."""
+    """Negate a bool, or every bit of an integer."""
     value = as_expr(a)
     if value.dtype.is_float:
         raise DTypeError(f"not is not defined on {value.dtype}")
@@ -100,19 +99,19 @@ def logical_not(a: ExprLike) -> Expr:
 
 
 def cast(value: ExprLike, dtype: DType | str) -> Expr:
-    """Convert to a type; the lanes follow the value."""
+    """Convert to a type, with the lanes of the value."""
     expr = as_expr(value)
     return convert(expr, as_dtype(dtype).with_lanes(expr.dtype.lanes))
 
 
 def select(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
-    """Choose by a condition; both sides are evaluated."""
+    """Choose by a condition, evaluating both sides."""
     test, a, b = _choice(cond, then, otherwise)
     return Select(test, a, b, a.dtype)
 
 
 def if_then_else(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
-    """Choose by a condition; only the chosen side is evaluated."""
+    """Choose by a condition, evaluating only the chosen side."""
     test, a, b = _choice(cond, then, otherwise)
     return Conditional(test, a, b, a.dtype)
 
@@ -137,7 +136,7 @@ def _choice(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> tuple[Expr, 
 
 
 def call(name: str, *args: ExprLike) -> Expr:
-    """Call an intrinsic function; the arguments meet in one type.
+    """Call an intrinsic function; the arguments are converted to their common type.
 
     Raises: DTypeError if there is no such function, or it is not defined on that type or number of
     arguments.
@@ -162,13 +161,13 @@ def call(name: str, *args: ExprLike) -> Expr:
 
 
 def ramp(base: ExprLike, stride: ExprLike, lanes: int) -> Expr:
-    """Make the vector base, base + stride, ..."""
+    """Return the vector base, base + stride, ..."""
     a, b = meet(base, stride)
     return Ramp(a, b, a.dtype.with_lanes(lanes))
 
 
 def broadcast(value: ExprLike, lanes: int) -> Expr:
-    """Repeat a scalar; one lane is the scalar itself."""
+    """Repeat a scalar over lanes; one lane is the scalar itself."""
     expr = as_expr(value)
     return expr if lanes == 1 else Broadcast(expr, expr.dtype.with_lanes(lanes))
 
@@ -182,12 +181,12 @@ def index(value: ExprLike) -> Expr:
 
 
 def is_const(expr: Expr, value: int | float | None = None) -> bool:
-    """Say whether an expression is a constant (of that value)."""
+    """Return True if an expression is a constant (of that value, if given)."""
     return isinstance(expr, Const) and (value is None or expr.value == value)
 
 
 def as_int(expr: ExprLike) -> int | None:
-    """Read a constant integer, or None."""
+    """Return the value of a constant integer, or None."""
     if isinstance(expr, int):
         return int(expr)
     return (
@@ -198,7 +197,7 @@ def as_int(expr: ExprLike) -> int | None:
 
 
 def product(dims: Iterable[ExprLike]) -> Expr:
-    """Multiply extents; constants are folded, and of none it is 1."""
+    """Multiply extents, folding constants; without any, return 1."""
     whole, rest = 1, list[Expr]()
     for dim in dims:
         number = as_int(dim)
@@ -212,10 +211,10 @@ def product(dims: Iterable[ExprLike]) -> Expr:
 
 
 def seq(*stmts: Stmt) -> Stmt:
-    """Put statements in order; flattens, and a single one stays itself."""
+    """Put statements in order, flattening sequences; a single statement is returned as it is."""
     return Seq(stmts).rebuilt() if stmts else Seq(())
 
 
 def is_empty(stmt: Stmt) -> bool:
-    """Say whether a statement is the empty sequence."""
+    """Return True if a statement is the empty sequence."""
     return isinstance(stmt, Seq) and not stmt.stmts

@@ -1,4 +1,4 @@
-"""Choices by a condition: one evaluates both sides, the other only what it takes."""
+"""Choices by a condition: Select evaluates both sides, Conditional only the chosen one."""
 
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Expr
@@ -14,8 +14,10 @@ class Select(Expr, frozen=True, gc=False):
 
 
 class Conditional(Expr, frozen=True, gc=False):
-    """Choice by a bool; only the chosen side is evaluated, so it may guard a load. Prints as
-    Python's conditional."""
+    """Choice by a bool that evaluates only the chosen side, so it can guard a load.
+
+    It prints as Python's conditional expression.
+    """
 
     cond: Expr
     then: Expr

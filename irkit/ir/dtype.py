@@ -23,8 +23,10 @@ MAX_LANES = 1 << 14
 
 
 class DType(msgspec.Struct, frozen=True, gc=False):
-    """The type of a value: ``kind`` f, bf, i, u or bool; ``bits`` of one element; ``lanes`` (1 is a
-    scalar)."""
+    """The type of a value: ``kind`` f, bf, i, u or bool, ``bits`` per element, and ``lanes``.
+
+    A scalar has one lane.
+    """
 
     kind: Kind
     bits: int
@@ -35,7 +37,7 @@ class DType(msgspec.Struct, frozen=True, gc=False):
         return base if self.lanes == 1 else f"{base}x{self.lanes}"
 
     def is_known(self) -> bool:
-        """Say whether there is such a type; a struct can be made with anything in it."""
+        """True if irkit has such a type; a struct can be made with anything in it."""
         lanes, bits = self.lanes, self.bits
         return (
             self.kind.__class__ is str
@@ -51,7 +53,7 @@ class DType(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_integer(self) -> bool:
-        """Say whether it is a signed or unsigned integer; bool is neither."""
+        """True for signed and unsigned integers, but not for bool."""
         return self.kind in ("i", "u")
 
     @property
@@ -60,7 +62,7 @@ class DType(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def bytes(self) -> int:
-        """Size in memory of one element, in bytes; a bool takes one."""
+        """Size of one element in memory, in bytes; a bool takes one."""
         return max(1, self.bits // 8)
 
     @property
@@ -90,7 +92,7 @@ BF16 = DType("bf", 16)
 
 @cache
 def dtype(name: str) -> DType:
-    """Read ``f32``, ``bool``, ``i8x4``, and NumPy's long forms ``float32``, ``int64``.
+    """Return the type named ``f32``, ``bool``, ``i8x4``, or as in NumPy ``float32``, ``int64``.
 
     Raises: DTypeError if there is no such type.
     """
@@ -111,12 +113,12 @@ def dtype(name: str) -> DType:
 
 
 def as_dtype(given: "DType | str") -> DType:
-    """Accept a DType or its name."""
+    """Return a DType, given one or its name."""
     return given if isinstance(given, DType) else dtype(given)
 
 
 def common(a: DType, b: DType) -> DType:
-    """Find the type in which two scalars or vectors meet: the wider, floats over integers, signed
+    """Return the common type of two scalars or vectors: the wider one, floats over integers, signed
     over unsigned of equal width.
 
     Raises: DTypeError if their lanes differ and neither is 1.
@@ -124,7 +126,7 @@ def common(a: DType, b: DType) -> DType:
     if a == b:
         return a
     if a.lanes != b.lanes and 1 not in (a.lanes, b.lanes):
-        raise DTypeError(f"cannot combine {a} with {b}: {a.lanes} lanes against {b.lanes}")
+        raise DTypeError(f"cannot combine {a} with {b}: they have {a.lanes} and {b.lanes} lanes")
     lanes = max(a.lanes, b.lanes)
     order = {"bool": 0, "u": 1, "i": 2, "bf": 3, "f": 3}
     if {a.kind, b.kind} == {"bf", "f"} and a.bits == b.bits:

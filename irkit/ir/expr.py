@@ -1,10 +1,8 @@
-"""Expressions of the loop IR: frozen values with structural equality and a type each.
+"""Expressions of the loop IR: frozen values with structural equality, each with a type.
 
-Read this file for what there is to compute; ``stmt.py`` for what there is to do. Build expressions
-with the operators
-``+ - * / // % & | ^ << >>`` on :class:`Expr` and with the functions of ``build.py``: they find the
-type. ``==`` and ``<`` are
-not overloaded; use ``eq``, ``lt`` and their kin.
+This file defines what can be computed, ``stmt.py`` what can be done. Build expressions with the
+operators ``+ - * / // % & | ^ << >>`` of :class:`Expr` and the functions of ``build.py``, which
+infer the type. ``==`` and ``<`` are not overloaded; use ``eq``, ``lt`` and so on.
 """
 
 import struct
@@ -18,14 +16,14 @@ ExprLike = Union["Expr", int, float, bool]
 
 
 class _Typed:
-    # A mixin and no struct, so that each class can declare its own ``dtype`` as its last field.
+    # A mixin, not a struct, so that each class can declare its own ``dtype`` as its last field.
     __slots__: tuple[str, ...] = ()
     if TYPE_CHECKING:
         dtype: DType  # pyright: ignore[reportUninitializedInstanceVariable]
 
 
 class Expr(Node, _Typed, frozen=True, gc=False):
-    """Be the base of all expressions; every subclass has a field ``dtype``."""
+    """Base class of expressions; every subclass has a field ``dtype``."""
 
     def __add__(self, other: ExprLike) -> "Expr":
         return binary(Add, self, other)
@@ -82,7 +80,7 @@ class Expr(Node, _Typed, frozen=True, gc=False):
         return Neg(self, self.dtype)
 
     def astype(self, dtype: DType | str) -> "Expr":
-        """Convert to a type; the lanes follow the value."""
+        """Convert to a type, with the lanes of the value."""
         return convert(self, as_dtype(dtype).with_lanes(self.dtype.lanes))
 
     def __bool__(self) -> bool:
@@ -93,21 +91,23 @@ class Expr(Node, _Typed, frozen=True, gc=False):
 
 
 class Var(Expr, frozen=True, gc=False, eq=False):
-    """A variable, known by identity; the name is for people. Bound once: by a loop, a let, a block,
-    or a parameter."""
+    """A variable with identity; its name is for people.
+
+    It is bound once: by a loop, a let, a block, or a parameter.
+    """
 
     symbol: ClassVar[bool] = True
     name: str
     dtype: DType = I64
 
     def copy(self, name: str | None = None) -> "Var":
-        """Make another variable of the same type."""
+        """Return another variable of the same type."""
         return Var(self.name if name is None else name, self.dtype)
 
 
 class Const(Expr, frozen=True, gc=False, eq=False):
-    """A scalar constant. Floats are compared by their bits: 0.0 is not -0.0, NaN is itself; 1 is
-    not True."""
+    """A scalar constant. Floats are compared by their bits: 0.0 is not -0.0, and NaN equals itself.
+    1 is not True."""
 
     value: Scalar
     dtype: DType
@@ -118,7 +118,7 @@ class Const(Expr, frozen=True, gc=False, eq=False):
         )
 
     def __ne__(self, other: object) -> bool:
-        # Struct has its own, which would compare by identity.
+        # The __ne__ of Struct would compare by identity.
         return not self == other
 
     def __hash__(self) -> int:
@@ -133,7 +133,7 @@ class Const(Expr, frozen=True, gc=False, eq=False):
 
 
 class Binary(Expr, frozen=True, gc=False):
-    """Be the base of operations on two operands of one type; ``sign`` is how it prints."""
+    """Base class of operations on two operands of one type; ``sign`` is the printed operator."""
 
     sign: ClassVar[str] = ""
     a: Expr
@@ -222,7 +222,7 @@ class Max(Binary, frozen=True, gc=False):
 
 
 class Compare(Binary, frozen=True, gc=False):
-    """Be the base of comparisons; the type is bool with the operands' lanes."""
+    """Base class of comparisons; the type is bool with the operands' lanes."""
 
 
 class EQ(Compare, frozen=True, gc=False):
@@ -302,7 +302,7 @@ class Broadcast(Expr, frozen=True, gc=False):
 
 
 def const(value: Scalar, dtype: DType) -> Expr:
-    """Make a constant of a type, in range; with lanes, a broadcast of it.
+    """Return a constant of a type, or its broadcast if the type has lanes.
 
     Raises: DTypeError if the value is not representable: a fraction as an integer, or an integer
     out of range.
@@ -312,16 +312,18 @@ def const(value: Scalar, dtype: DType) -> Expr:
     if dtype.is_float:
         return Const(float(value), dtype)
     if isinstance(value, float) and not value.is_integer():
-        raise DTypeError(f"cannot write {value!r} as {dtype}: it is no whole number")
+        raise DTypeError(f"cannot write {value!r} as {dtype}: it is not a whole number")
     whole = int(value)
     if not dtype.low <= whole <= dtype.high:
-        raise DTypeError(f"cannot write {whole} as {dtype}: it holds {dtype.low} to {dtype.high}")
+        raise DTypeError(f"cannot write {whole} as {dtype}: expected {dtype.low} to {dtype.high}")
     return Const(bool(whole) if dtype.is_bool else whole, dtype)
 
 
 def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
-    """Turn a Python number into a constant: of type ``like`` where that holds it, else bool, i64 or
-    f32."""
+    """Turn a Python number into a constant, of type ``like`` if that can represent it.
+
+    Otherwise the type is bool, i64 or f32.
+    """
     if isinstance(value, Expr):
         return value
     stands_for = getattr(value, "as_expr", None)  # A tensor without dimensions is a number too.
@@ -344,7 +346,7 @@ def _as_number(value: object) -> Scalar:
 
 
 def convert(value: Expr, dtype: DType) -> Expr:
-    """Cast and broadcast as needed; the same expression if it has the type already."""
+    """Cast and broadcast as needed; return the same expression if it has the type already."""
     if value.dtype.lanes == 1 and dtype.lanes > 1:
         return Broadcast(convert(value, dtype.element), dtype)
     if value.dtype == dtype:
@@ -355,12 +357,13 @@ def convert(value: Expr, dtype: DType) -> Expr:
         try:
             return const(value.value, dtype)
         except DTypeError:
-            pass  # Out of range: the cast says what happens.
+            pass  # Out of range: the cast defines the result.
     return Cast(value, dtype)
 
 
 def meet(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
-    """Bring two operands to their common type; a Python number takes the type of the other side."""
+    """Convert two operands to their common type; a Python number takes the type of the other
+    side."""
     left = as_expr(a, b.dtype if isinstance(b, Expr) else None)
     right = as_expr(b, left.dtype)
     dtype = common(left.dtype, right.dtype)
@@ -368,7 +371,7 @@ def meet(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
 
 
 def binary(cls: type[Binary], a: ExprLike, b: ExprLike) -> Expr:
-    """Build a binary operation and find its type.
+    """Build a binary operation and infer its type.
 
     Raises: DTypeError if the operation is not defined on the common type.
     """

@@ -1,6 +1,6 @@
-"""Facts about loop functions that passes need and give, each beside what it means.
+"""Facts about loop functions that passes need and give, each beside its definition.
 
-A pass that is said to give a fact is held to it wherever verification is on.
+With verification on, every pass that gives a fact is checked for it.
 """
 
 from irkit.core import Node, Problem, analysis, children, walk
@@ -15,13 +15,13 @@ LOOP = "loop"
 
 @analysis
 def _statements(func: PrimFunc) -> list[Stmt]:
-    """List the statements, in text order; several facts ask for them after each pass."""
+    """Return the statements in text order; several facts ask for them after each pass."""
     found: list[Stmt] = []
     stack: list[Node] = [func.body]
     seen: set[int] = set()
     while stack:
         node = stack.pop()
-        # Expressions hold no statements, and are most of the nodes.
+        # Expressions contain no statements, and they are most of the nodes.
         if isinstance(node, Stmt) and id(node) not in seen:
             seen.add(id(node))
             found.append(node)
@@ -52,7 +52,7 @@ def _deep_accesses(func: PrimFunc) -> list[Problem]:
     stmt: Node = func
     for node in walk(func.body):
         if hasattr(node, "span"):
-            stmt = node  # Expressions have no span; they follow the statement they stand in.
+            stmt = node  # Expressions have no span; they follow the statement that contains them.
         if isinstance(node, (Load, Store)) and len(node.indices) != 1:
             message = f"buffer {node.buffer.name!r} is accessed with {len(node.indices)} indices"
             found.append(Problem(message, stmt))

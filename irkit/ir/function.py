@@ -1,4 +1,4 @@
-"""The function of the loop IR: what lowering takes and gives, and what is compiled."""
+"""The function of the loop IR: the unit that is lowered and compiled."""
 
 from typing import Union
 
@@ -9,12 +9,11 @@ from irkit.ir.stmt import Stmt
 
 
 class PrimFunc(Function, frozen=True, eq=False, weakref=True):
-    """A loop function over buffers and scalars; results are written to buffers, in place.
+    """A loop function over buffers and scalars, which writes its results to buffers in place.
 
-    A variable that stands alone as a dimension (or stride) of a parameter is bound by the first
-    place it stands in. The
-    signature never changes while lowering. ``attrs`` are facts for passes and code generation, such
-    as ``("outputs", (2,))``: the positions of the parameters that are results.
+    A variable that is a whole dimension (or stride) of a parameter is bound by the first place it
+    occurs in. The signature never changes while lowering. ``attrs`` are for passes and code
+    generation, such as ``("outputs", (2,))``: the positions of the parameters that are results.
     """
 
     params: Binds[tuple[Union[Buffer, Var], ...]]
@@ -24,12 +23,12 @@ class PrimFunc(Function, frozen=True, eq=False, weakref=True):
 
 
 def shape_vars(func: PrimFunc) -> tuple[Var, ...]:
-    """List the variables that the shapes and strides of the parameters bind, in order."""
+    """Return the variables that the shapes and strides of the parameters bind, in order."""
     return dimension_vars(func.params)
 
 
 def dimension_vars(params: tuple[Buffer | Var, ...]) -> tuple[Var, ...]:
-    """List the variables that stand alone as a dimension or stride of a parameter, in order."""
+    """Return the variables that are a whole dimension or stride of a parameter, in order."""
     scalars = {param for param in params if isinstance(param, Var)}
     found: dict[Var, None] = {}
     for param in params:

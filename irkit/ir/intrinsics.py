@@ -1,9 +1,7 @@
-"""The intrinsic functions a ``Call`` may name: how many arguments, on which types, and with which
-result.
+"""The intrinsic functions of ``Call``: number of arguments, types they accept, and type of result.
 
 Their meaning is in docs/semantics.md. The interpreter, the folder and each emitter must handle
-every
-row; a test names the missing one.
+every row; a test names the missing ones.
 """
 
 from typing import Literal
@@ -17,8 +15,8 @@ On = Literal["float", "integer", "number", "any", "effect"]
 
 
 class Intrinsic(msgspec.Struct, frozen=True):
-    """Describe one function: ``on`` is what its arguments may be, ``gives`` whether the result is
-    of that type or bool."""
+    """An intrinsic function: ``on`` is the kind of types it accepts; ``gives`` is the type of its
+    result, that of the arguments or bool."""
 
     name: str
     arity: int

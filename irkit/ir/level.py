@@ -1,4 +1,4 @@
-"""The loop IR as a value: what the pass machinery must know of it."""
+"""The loop IR as a level: what the pass machinery must know about it."""
 
 from irkit.core import Codec, Level, Node, same
 from irkit.ir.buffer import Buffer

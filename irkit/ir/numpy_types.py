@@ -1,4 +1,4 @@
-"""Element types as NumPy types, and back; bf16 is the one of ml_dtypes."""
+"""Conversion between element types and NumPy types; bf16 is that of ml_dtypes."""
 
 from typing import Any
 
@@ -27,9 +27,9 @@ _IRKIT: dict[np.dtype[Any], DType] = {there: here for here, there in _NUMPY.item
 
 
 def numpy_dtype(dtype: DType) -> np.dtype[Any]:
-    """Give the NumPy type of the elements of ``dtype``, in the machine's byte order.
+    """Return the NumPy type of the elements of ``dtype``, in native byte order.
 
-    Raises: DTypeError if it is no type that NumPy or ml_dtypes has.
+    Raises: DTypeError if neither NumPy nor ml_dtypes has such a type.
     """
     found = _NUMPY.get(dtype.element)
     if found is None:
@@ -38,14 +38,14 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
 
 
 def from_numpy(dtype: np.dtype[Any]) -> DType:
-    """Give the type of the elements of an array.
+    """Return the type of the elements of an array.
 
-    Raises: DTypeError if the loop IR has none like it (complex, strings, foreign byte order).
+    Raises: DTypeError if the loop IR has no such type (complex, strings, foreign byte order).
     """
     found = _IRKIT.get(dtype)
     if found is None:
         raise DTypeError(
-            f"no type of the loop IR is like NumPy's {dtype}",
+            f"the loop IR has no type like NumPy's {dtype}",
             hint="It has bool, int8 to int64, uint8 to uint64, float16 to float64 and bfloat16.",
         )
     return found

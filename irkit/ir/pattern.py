@@ -1,8 +1,8 @@
-"""Patterns of expressions: expressions with holes, compiled once to functions that match them.
+"""Patterns of expressions: expressions with holes, compiled once to matching functions.
 
 Write a pattern with the operators and build functions over holes, as in ``x * 1 + y``. A pattern
-over scalars matches vectors too, lane by lane: each of its nodes then has the same lanes, and a
-constant in it stands for a broadcast of one.
+over scalars also matches vectors, lane by lane: all its nodes then have the same lanes, and a
+constant in it stands for its broadcast.
 """
 
 import struct
@@ -14,7 +14,7 @@ from irkit.ir.buffer import Ramp
 from irkit.ir.dtype import DType, as_dtype
 from irkit.ir.expr import Broadcast, Const, Expr, Var
 
-# Types wider than there are: they stand for any of their kind, the same one all over a rule.
+# Types of impossible width: each stands for any type of its kind, the same throughout a rule.
 ANY_INTEGER = DType("i", 1 << 10)
 ANY_FLOAT = DType("f", 1 << 10)
 ANY = DType("f", 1 << 11)
@@ -25,7 +25,7 @@ Match = Callable[[Any, Env], bool]
 
 
 class Hole(Var, frozen=True, gc=False, eq=False):
-    """What a pattern leaves open: any expression of a type and class that fulfils ``where``.
+    """A placeholder for any expression of a type and class that satisfies ``where``.
 
     The same hole in two places stands for equal expressions.
     """
@@ -41,14 +41,14 @@ def hole(
     on: type[Expr] = Expr,
     where: Callable[[Any], bool] | None = None,
 ) -> Hole:
-    """Make a hole; ``ANY``, ``ANY_INTEGER`` and ``ANY_FLOAT`` leave its type open."""
+    """Return a hole; ``ANY``, ``ANY_INTEGER`` and ``ANY_FLOAT`` leave its type open."""
     if not name.isidentifier():
         raise IRKitError(f"a hole needs an identifier as its name, found {name!r}")
     return Hole(name, as_dtype(dtype), on, where)
 
 
 class Slots:
-    """Where a match keeps what it found: holes by name, then open types, then the lanes."""
+    """Numbered slots for the results of a match: holes by name, then open types, then the lanes."""
 
     def __init__(self) -> None:
         self.holes: dict[str, Hole] = {}
@@ -56,9 +56,9 @@ class Slots:
         self.size = 1
 
     def of_hole(self, found: Hole) -> int:
-        """Number a hole.
+        """Return the slot of a hole.
 
-        Raises: IRKitError if another one has its name.
+        Raises: IRKitError if another hole has its name.
         """
         known = self.holes.setdefault(found.name, found)
         if known is not found:
@@ -77,9 +77,9 @@ class Slots:
 
 
 def match_node(pattern: Expr, slots: Slots) -> Match:
-    """Compile a pattern; slot 0 holds the lanes, set by who calls.
+    """Compile a pattern; slot 0 holds the lanes, set by the caller.
 
-    Raises: IRKitError if there is something in it that a pattern cannot say.
+    Raises: IRKitError if it contains something that cannot be matched.
     """
     if isinstance(pattern, Hole):
         return _match_hole(pattern, slots)
@@ -116,7 +116,7 @@ def _match_class(
         def match_two(node: Any, env: Env) -> bool:
             return (
                 node.__class__ is cls
-                and test_b(getattr(node, name_b), env)  # Constants stand on the right.
+                and test_b(getattr(node, name_b), env)  # Constants are on the right.
                 and test_a(getattr(node, name_a), env)
                 and typed(node.dtype, env)
             )
@@ -135,7 +135,7 @@ def _match_class(
 
 
 def _match_held(value: Expr | tuple[Expr, ...] | None, slots: Slots) -> Match:
-    """Match what a field holds: a node, several, or none."""
+    """Match the value of a field: a node, several, or None."""
     if value is None:
         return lambda held, env: held is None
     if not isinstance(value, tuple):
@@ -192,7 +192,7 @@ def _bits(value: object) -> object:
 
 
 def type_test(wanted: DType, slots: Slots) -> Match:
-    """Compile the test of a type: its kind, its lanes, and that an open one is the same
+    """Compile the test of a type: its kind, its lanes, and that an open type is the same
     everywhere."""
     if wanted not in _OPEN:
 

@@ -1,12 +1,14 @@
-"""Rules of a pattern and what replaces it: peephole rewriting as data.
+"""Peephole rewriting as data: rules that pair a pattern with its replacement.
 
-x, y = hole("x", ANY_INTEGER), hole("y", ANY_INTEGER)
-RULES = Rules(
-    "arithmetic",
-    peephole("add-zero", x + 0, x, commutative=True),
-    peephole("subtract-itself", x - x, lambda x: const(0, x.dtype)),
-)
-rewrite(func, RULES)
+Example::
+
+    x, y = hole("x", ANY_INTEGER), hole("y", ANY_INTEGER)
+    RULES = Rules(
+        "arithmetic",
+        peephole("add-zero", x + 0, x, commutative=True),
+        peephole("subtract-itself", x - x, lambda x: const(0, x.dtype)),
+    )
+    rewrite(func, RULES)
 """
 
 import inspect
@@ -46,13 +48,13 @@ def peephole(
     where: Callable[..., bool] | None = None,
     commutative: bool = False,
 ) -> Rule:
-    """Make a rule that puts ``into`` in place of what matches ``pattern``.
+    """Return a rule that replaces what matches ``pattern`` by ``into``.
 
     ``into`` is an expression over the holes of the pattern, or a function that takes some of them
-    by name; ``where`` takes some of them too. ``commutative`` matches sums, products and their kin
-    with their operands in either order.
+    by name; ``where`` also takes some of them. ``commutative`` matches the operands of commutative
+    operations in either order.
 
-    Raises: IRKitError if the rule does not hold together; the message names it.
+    Raises: IRKitError if the rule is inconsistent; the message names it.
     """
     span = _caller(name)
     try:
@@ -60,7 +62,7 @@ def peephole(
         orders = _orders(pattern) if commutative else [pattern]
         matches = tuple(match_node(each, slots) for each in orders)
         if isinstance(pattern, (Hole, Const)):
-            raise IRKitError("its pattern is no operation")
+            raise IRKitError("its pattern is not an operation")
         build = _template(into, slots) if isinstance(into, Expr) else _call(into, slots)
         if isinstance(into, Expr) and into.dtype != pattern.dtype:
             raise IRKitError("its replacement has another type than its pattern")
@@ -98,7 +100,7 @@ def _applier(
 
 
 def _call(function: Callable[..., Any], slots: Slots) -> Callable[[Env], Any]:
-    """Call a function with what is in the holes that it names."""
+    """Call a function with the contents of the holes that it names."""
     names = list(inspect.signature(function).parameters)
     unknown = [name for name in names if name not in slots.holes]
     if unknown:
@@ -109,13 +111,14 @@ def _call(function: Callable[..., Any], slots: Slots) -> Callable[[Env], Any]:
 
 
 def _template(into: Expr, slots: Slots) -> Callable[[Env], Expr | None]:
-    """Compile a replacement; it is left out where a constant does not fit the type found."""
+    """Compile a replacement; at run time it returns None if a constant does not fit the matched
+    type."""
     holes = {node for node in postorder(into) if isinstance(node, Hole)}
     for found in holes:
         if slots.holes.get(found.name) is not found:
             raise IRKitError(f"hole {found.name!r} of its replacement is not in its pattern")
     bound = set(slots.types)
-    match_node(into, slots)  # It may hold only what a pattern may hold.
+    match_node(into, slots)  # Replacements have the same restrictions as patterns.
     if set(slots.types) - bound:
         raise IRKitError("a type of its replacement is left open by its pattern")
     build = _build(into, slots)
@@ -165,7 +168,7 @@ def _type(dtype: DType, slots: Slots) -> Callable[[Env], DType]:
 
 
 def _orders(pattern: Expr) -> list[Expr]:
-    """List the pattern with the operands of each commuting operation in either order."""
+    """Return the pattern with the operands of each commutative operation in either order."""
     nodes = [n for n in postorder(pattern) if isinstance(n, _COMMUTING) and n.a is not n.b]
     if len(nodes) > _MAX_SWAPPED:
         raise IRKitError(f"its pattern has more than {_MAX_SWAPPED} operations to swap")
@@ -188,7 +191,7 @@ def _swapped(pattern: Expr, chosen: set[int]) -> Expr:
 
 
 def _caller(name: str) -> Span:
-    """Say where the rule is written: who called ``peephole``."""
+    """Return where the rule is defined: the caller of ``peephole``."""
     frame = inspect.currentframe()
     for _ in range(2):
         frame = None if frame is None else frame.f_back

@@ -1,7 +1,7 @@
 """Rewrite statements from the outside in, knowing what holds at each.
 
-A :class:`Rewriter` carries down what is known: the ranges of variables, the conditions around a
-statement, the statements around it, and what variables stand for whose binder goes away.
+A :class:`Rewriter` tracks the ranges of variables, the conditions and statements around the current
+statement, and the values of variables whose binder is removed.
 """
 
 from irkit.core import (
@@ -23,11 +23,11 @@ from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, View
 
 
 class Rewriter:
-    """Be the base of passes that carry knowledge down; override ``visit``, ``expr``, or both.
+    """Base class of passes that need context; override ``visit``, ``expr``, or both.
 
-    ``visit`` is a generator: ``yield stmt`` visits another statement and gives its result;
-    ``yield from self.below(stmt)`` visits all that is below one, in its scope. Give ``values`` an
-    entry for each variable whose binder is left out.
+    ``visit`` is a generator: ``yield stmt`` visits another statement and returns its result;
+    ``yield from self.below(stmt)`` visits everything below a statement, in its scope. Add an entry
+    to ``values`` for each variable whose binder is removed.
     """
 
     def __init__(self, func: PrimFunc) -> None:
@@ -38,21 +38,21 @@ class Rewriter:
         self.around: list[Stmt] = []
 
     def run(self) -> PrimFunc:
-        """Rewrite the function; the same object back if nothing changed."""
+        """Rewrite the function; return the same object if nothing changed."""
         body = visit(self.func.body, self.visit)
-        # Shapes of buffers may mention a variable that is gone.
+        # Shapes of buffers can mention a variable whose binder was removed.
         return self.func.replace(body=substitute(body, self.values))
 
     def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
-        """Rewrite one statement: unless overridden, its expressions and what is below it."""
+        """Rewrite one statement; by default, its expressions and everything below it."""
         return (yield from self.below(self.own(stmt)))
 
     def expr(self, expr: Expr) -> Expr:
-        """Rewrite an expression of the statement being visited."""
+        """Rewrite an expression of the current statement."""
         return substitute(expr, self.values) if self.values else expr
 
     def own(self, stmt: Stmt) -> Stmt:
-        """Rewrite the expressions that a statement holds itself."""
+        """Rewrite the expressions of the statement itself."""
         if isinstance(stmt, Block):
             return self._own_of_block(stmt)
         new: dict[int, Node] = {}
@@ -76,7 +76,7 @@ class Rewriter:
         return block.replace(axes=axes, predicate=predicate)
 
     def below(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
-        """Visit the statements directly below, each knowing what this one says about it."""
+        """Visit the statements directly below, each in the scope that this one creates."""
         self.around.append(stmt)
         match stmt:
             case For():
@@ -106,7 +106,7 @@ class Rewriter:
     def _under(self, conds: list[Expr], stmt: Stmt) -> Visit[Stmt, Stmt]:
         """Visit a statement where some conditions hold."""
         known = len(self.facts)
-        # What is in memory may change before the condition is used.
+        # Conditions that read memory are left out: a store can change it before they are used.
         self.facts += [cond for cond in conds if not any_node(cond, Load)]
         made = yield stmt
         del self.facts[known:]
@@ -114,19 +114,21 @@ class Rewriter:
 
 
 def _limits(loop: For) -> list[Expr]:
-    """Say what holds of a loop variable beyond its range."""
+    """Return what holds for a loop variable beyond its range."""
     limits = [] if as_int(loop.end) is not None else [lt(loop.var, loop.end)]
     return limits + ([] if as_int(loop.begin) is not None else [ge(loop.var, loop.begin)])
 
 
 def visit_below(stmt: Stmt) -> Visit[Stmt, Stmt]:
-    """Visit the statements directly below, in the order in which they run; the same object back if
-    none changes. For visits that carry nothing down."""
+    """Visit the statements directly below, in execution order, for visitors without context.
+
+    Return the same object if none of them changes.
+    """
     match stmt:
         case Seq():
             new: list[Stmt] = []
             for inner in stmt.stmts:
-                new.append((yield inner))  # noqa: PERF401 -- no comprehension holds a yield
+                new.append((yield inner))  # noqa: PERF401 -- a comprehension cannot yield
             if all(a is b for a, b in zip(new, stmt.stmts, strict=True)):
                 return stmt
             return with_span_of(seq(*new), stmt)
@@ -144,7 +146,7 @@ def visit_below(stmt: Stmt) -> Visit[Stmt, Stmt]:
 
 
 def conjuncts(cond: Expr) -> list[Expr]:
-    """List the conditions that ``and`` joins, in order."""
+    """Return the conditions joined by ``and``, in order."""
     found: list[Expr] = []
     stack = [cond]
     while stack:

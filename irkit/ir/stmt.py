@@ -1,7 +1,7 @@
-"""Statements of the loop IR. Each has a span, which says where the line came from and counts in no
-equality.
+"""Statements of the loop IR. Each has a span, its place in the source, which does not count in
+comparisons.
 
-A block is the unit that schedules address; blocks are there in phase 0 and gone after phase 1.
+A block is the unit that schedules address; blocks exist in phase 0 and are gone after phase 1.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,16 @@ PLACE_OF_VALUE = "{}"
 
 
 class Stmt(Node, frozen=True, eq=False, kw_only=True):
-    """Be the base of all statements."""
+    """Base class of statements."""
 
     span: Span | None = None
 
 
 class Seq(Stmt, frozen=True, eq=False):
-    """Statements in order; the empty one does nothing. Build it with ``seq``, which keeps sequences
-    flat."""
+    """Statements in order; the empty sequence does nothing.
+
+    Build it with ``seq``, which keeps sequences flat.
+    """
 
     stmts: tuple[Stmt, ...]
 
@@ -44,8 +46,10 @@ class Seq(Stmt, frozen=True, eq=False):
 
 
 class Store(Stmt, frozen=True, eq=False):
-    """Write a value; a vector index writes several elements. Lanes where ``mask`` is false are not
-    written."""
+    """Write of a value; a vector index writes several elements.
+
+    Lanes where ``mask`` is false are not written.
+    """
 
     buffer: Uses[Buffer]
     indices: tuple[Expr, ...]
@@ -54,11 +58,10 @@ class Store(Stmt, frozen=True, eq=False):
 
 
 class For(Stmt, frozen=True, eq=False):
-    """Run ``body`` for ``var`` from ``begin`` up to and without ``end``; a parallel loop in any
-    order.
+    """Loop of ``var`` from ``begin`` to ``end``, exclusive; a parallel loop runs in any order.
 
-    ``thread`` names the axis of a thread loop, such as ``threadIdx.x``; ``attrs`` are hints with a
-    key each.
+    ``thread`` names the axis of a thread loop, such as ``threadIdx.x``; ``attrs`` are hints with
+    unique keys.
     """
 
     var: Binds[Var]
@@ -71,8 +74,8 @@ class For(Stmt, frozen=True, eq=False):
 
 
 class Axis(Node, frozen=True, eq=False):
-    """One iteration variable of a block: ``var`` takes the value of ``binding``, which lies in 0 to
-    ``extent`` - 1."""
+    """Iteration variable of a block: ``var`` takes the value of ``binding``, from 0 to ``extent`` -
+    1."""
 
     var: Binds[Var]
     extent: Expr
@@ -81,7 +84,7 @@ class Axis(Node, frozen=True, eq=False):
 
 
 class Region(Node, frozen=True, eq=False):
-    """A box of a buffer: from ``begins``, ``extents`` elements along each dimension."""
+    """Box in a buffer: along each dimension, ``extents`` elements from ``begins``."""
 
     buffer: Uses[Buffer]
     begins: tuple[Expr, ...]
@@ -89,11 +92,10 @@ class Region(Node, frozen=True, eq=False):
 
 
 class Block(Stmt, frozen=True, eq=False):
-    """A named piece of computation over axes, run where ``predicate`` holds.
+    """A named computation over axes, run where ``predicate`` holds.
 
-    ``init`` runs before ``body`` where all reduce axes are 0. ``reads`` and ``writes`` are None
-    where they are as inferred from
-    the body (``regions.py``).
+    ``init`` runs before ``body`` where all reduce axes are 0. ``reads`` and ``writes`` are None if
+    they are as inferred from the body (``analysis/regions.py``).
     """
 
     name: str
@@ -107,7 +109,7 @@ class Block(Stmt, frozen=True, eq=False):
 
 
 class If(Stmt, frozen=True, eq=False):
-    """Run ``then`` where ``cond`` holds, else ``otherwise`` if there is one."""
+    """Run ``then`` if ``cond`` holds, else ``otherwise`` if there is one."""
 
     cond: Expr
     then: Stmt
@@ -115,7 +117,7 @@ class If(Stmt, frozen=True, eq=False):
 
 
 class Let(Stmt, frozen=True, eq=False):
-    """Name a value for the statements of ``body``."""
+    """Binding of a value to a name for the statements of ``body``."""
 
     var: Binds[Var]
     value: Expr
@@ -123,7 +125,7 @@ class Let(Stmt, frozen=True, eq=False):
 
 
 class Allocate(Stmt, frozen=True, eq=False):
-    """Make room for a buffer during ``body``; what it holds at first is undefined."""
+    """Memory for a buffer during ``body``; its initial contents are undefined."""
 
     buffer: Binds[Buffer]
     body: Stmt
@@ -131,8 +133,10 @@ class Allocate(Stmt, frozen=True, eq=False):
 
 
 class View(Stmt, frozen=True, eq=False):
-    """See the memory of ``source``, from ``offset`` elements on, as ``buffer`` during ``body``; the
-    element type is the same."""
+    """Memory of ``source`` from element ``offset`` on, seen as ``buffer`` during ``body``.
+
+    The element types are the same.
+    """
 
     buffer: Binds[Buffer]
     source: Uses[Buffer]
@@ -141,15 +145,15 @@ class View(Stmt, frozen=True, eq=False):
 
 
 class Evaluate(Stmt, frozen=True, eq=False):
-    """Evaluate an expression for its effect: a barrier, a prefetch."""
+    """Evaluation of an expression for its effect: a barrier, a prefetch."""
 
     value: Expr
 
 
 class Assert(Stmt, frozen=True, eq=False):
-    """Stop with ``message`` where ``cond`` does not hold; each ``{}`` in it is one of ``values``.
+    """Stop with ``message`` unless ``cond`` holds; each ``{}`` in it is one of ``values``.
 
-    The values are integers, and are evaluated only where the condition does not hold.
+    The values are integers, and are evaluated only if the condition does not hold.
     """
 
     cond: Expr
@@ -157,7 +161,7 @@ class Assert(Stmt, frozen=True, eq=False):
     values: tuple[Expr, ...] = ()
 
     def described(self, values: Sequence[int]) -> str:
-        """Put the values of a failure into the message; those that are not known are ``?``."""
+        """Insert the values of a failure into the message; unknown ones become ``?``."""
         if not self.values:
             return self.message
         known = [str(value) for value in values] + ["?"] * (len(self.values) - len(values))

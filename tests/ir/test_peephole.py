@@ -203,7 +203,7 @@ def test_a_rule_says_where_it_is_written() -> None:
         (lambda: peephole("r", x + 0, y), "'y' of its replacement is not in its pattern"),
         (lambda: peephole("r", x + 0, lambda q: q), "no hole 'q' in its pattern, which has: x"),
         (lambda: peephole("r", x + 0, x, where=lambda y: True), "no hole 'y'"),
-        (lambda: peephole("r", x, x), "its pattern is no operation"),
+        (lambda: peephole("r", x, x), "its pattern is not an operation"),
         (lambda: peephole("r", eq(x, 0), x), "another type than its pattern"),
         (lambda: peephole("r", maximum(z, 0), z), "cannot contain 0.0 of any type"),
         (lambda: peephole("r", x + Var("a"), x), "cannot contain Var"),

@@ -1,7 +1,7 @@
-"""Index expressions as sums: a whole number and multiples of atoms.
+"""Index expressions as affine sums: an integer constant plus multiples of atoms.
 
-An atom is a variable, or an expression that is no sum (known by its number). 64-bit index
-arithmetic is taken not to wrap around; narrower arithmetic only where its ranges show it.
+An atom is a variable, or an expression that is not a sum (known by its number). 64-bit index
+arithmetic is assumed not to wrap around; narrower arithmetic only where its ranges prove it.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ Limits = tuple[float, float]
 
 
 class Affine(msgspec.Struct, frozen=True):
-    """Hold ``constant`` plus the sum of factor times atom, by atom number."""
+    """A ``constant`` plus the sum of factor times atom, by atom number."""
 
     terms: dict[int, int]
     constant: int = 0
@@ -41,8 +41,11 @@ class Affine(msgspec.Struct, frozen=True):
 
 
 class AffineReader:
-    """Read expressions as sums of atoms; ``ranges`` are the limits of variables, ``values`` what
-    let-bound variables stand for."""
+    """Reader of expressions as affine sums of atoms.
+
+    ``ranges`` are the limits of variables, ``values`` the expressions that let-bound variables
+    stand for.
+    """
 
     def __init__(
         self, ranges: Mapping[Var, Interval], values: Mapping[Var, Expr] | None = None
@@ -53,12 +56,12 @@ class AffineReader:
         self._known: dict[int, Affine] = {}
         self._alive: list[Expr] = []
         self._boxes: dict[int, Interval] = {}
-        # Outermost first, so that a chain of them is no recursion.
+        # Outermost first, so that a chain of lets causes no recursion.
         for value in self.values.values():
             self.of(value)
 
     def of(self, expr: Expr) -> Affine:
-        """Read an integer expression as a sum."""
+        """Return an integer expression as a sum."""
         known = self._known
         self._alive.append(expr)
         for node in postorder(expr):
@@ -93,7 +96,7 @@ class AffineReader:
             return self.ranges.get(expr)
         if not isinstance(expr, (FloorDiv, FloorMod)) or expr.dtype.lanes != 1:
             return None
-        # Without it, an index of a circular or a tiled buffer might wrap around.
+        # Without this check, an index of a circular or tiled buffer could wrap around.
         if number not in self._boxes:
             self._boxes[number] = bounds(expr, self.ranges)
         return self._boxes[number]

@@ -1,4 +1,4 @@
-"""What the axes of blocks stand for."""
+"""The values of block axes."""
 
 from collections.abc import Set
 
@@ -9,8 +9,11 @@ from irkit.ir.stmt import Block, Stmt
 
 
 def axis_values(root: PrimFunc | Stmt, only: Set[Node] | None = None) -> dict[Var, Expr]:
-    """Map every block axis to its binding over variables that are no axes, outer blocks first;
-    with ``only``, over those and the axes that are not among them."""
+    """Map every block axis to its binding, outer blocks first, with outer axes replaced by their
+    values.
+
+    With ``only``, axes that are not among those stay in the bindings.
+    """
     values: dict[Var, Expr] = {}
     seen: dict[Node, Node] = {}
     for block in walk(root, Block):

@@ -24,10 +24,10 @@ class _Access(NamedTuple):
 
 
 class CarriedValues:
-    """Answer for the loops of one function.
+    """Values carried in buffers by the loops of one function.
 
-    An iteration uses only what it made itself if different iterations touch different elements,
-    or if everything it reads lies in what it has surely written before.
+    An iteration uses only what it computed itself if different iterations touch different elements,
+    or if it has certainly written everything it reads before reading it.
     """
 
     def __init__(self, func: PrimFunc) -> None:
@@ -37,10 +37,10 @@ class CarriedValues:
         self.boxes = IndexBoxes(func, self.ranges, self.axes)
 
     def reason(self, loop: For, buffer: Buffer) -> str | None:
-        """Say why iterations may share values in a buffer; None if they surely do not."""
+        """Return why iterations may share values in a buffer, or None if they certainly do not."""
         accesses = self._accesses(loop.body, buffer)
         if accesses is None:
-            return "it is seen through a view, or used in too many places"
+            return "it is used through a view, or in too many places"
         if self._apart(loop, accesses):
             return None
         for at, read in enumerate(accesses):
@@ -65,7 +65,7 @@ class CarriedValues:
         return found
 
     def _apart(self, loop: For, accesses: list[_Access]) -> bool:
-        """Say whether different iterations touch different elements."""
+        """Return True if different iterations touch different elements."""
         inner = bound_inside(loop.body)
         for dim in range(len(accesses[0].indices) if accesses else 0):
             side = merged_sides(self.boxes.side(access.indices[dim], inner) for access in accesses)
@@ -91,7 +91,8 @@ class CarriedValues:
         return False
 
     def _starts(self, loop: For, block: Block, init: _Access, read: _Access) -> bool:
-        """Say whether a block reads the very element that its init wrote in the same iteration."""
+        """Return True if a block reads exactly the element that its init wrote in the same
+        iteration."""
         inside = bound_inside(loop.body)
         reduced = [self.axes[axis.var] for axis in block.axes if axis.kind == "reduce"]
         if any(v not in inside for binding in reduced for v in walk(binding, Var)):
@@ -100,7 +101,8 @@ class CarriedValues:
         return [of(at) for at in init.indices] == [of(at) for at in read.indices]
 
     def _covers(self, loop: For, write: _Access, read: _Access, at: int) -> bool:
-        """Say whether a nest that is complete before the read has written all that it reads."""
+        """Return True if a nest that is complete before the read has written everything that it
+        reads."""
         if any(isinstance(stmt, Block) and _is_init(stmt, n) for stmt, n in write.path[at + 1 :]):
             return False
         written = self._written(write, at)
@@ -110,7 +112,7 @@ class CarriedValues:
         for index, whole, dim in zip(read.indices, written, shape, strict=True):
             if whole is True or _is_whole(whole, as_int(dim)):
                 continue
-            # What was written does not move with the other loops, so they may be anywhere.
+            # The written box does not depend on the other loops, so they can be at any iteration.
             moving = {node for n, _ in whole.corner for node in walk(self.boxes.sums.atom(n), Var)}
             side = self.boxes.side(index, self.ranges.keys() - moving)
             if side is None or side.corner != whole.corner:
@@ -120,7 +122,8 @@ class CarriedValues:
         return True
 
     def _written(self, write: _Access, at: int) -> list[BoxSide | Literal[True]] | None:
-        """Find the box that a nest of loops fills without gaps; True is a whole dimension."""
+        """Return the box that a nest of loops fills without gaps; True stands for a whole
+        dimension."""
         loops = {s.var: s for s, _ in write.path[at + 1 :] if isinstance(s, For)}
         sizes = {var: _size(loop) for var, loop in loops.items()}
         found: list[BoxSide | Literal[True]] = []
@@ -153,7 +156,7 @@ class CarriedValues:
         )
 
     def _surely_runs(self, write: _Access, read: _Access, at: int) -> bool:
-        """Say whether all conditions around a write hold for every element that exists."""
+        """Return True if all conditions around a write hold for every element that exists."""
         conds = self._conditions(write.path[at + 1 :])
         if not conds:
             return True
@@ -175,7 +178,7 @@ class CarriedValues:
 
 
 def _in_order(node: Node) -> tuple[Node, ...]:
-    """List what is below a node in the order in which it runs."""
+    """Return the nodes directly below, in execution order."""
     if not isinstance(node, Block):
         return children(node)
     parts = [*node.axes, node.predicate, node.init, node.body]
@@ -187,7 +190,7 @@ def _is_init(block: Block, number: int) -> bool:
 
 
 def _fork(a: Path, b: Path) -> int | None:
-    """Find where two paths part; None if one leads through the other."""
+    """Return the depth at which two paths part, or None if one contains the other."""
     for at, ((_, x), (_, y)) in enumerate(zip(a, b, strict=False)):
         if x != y:
             return at

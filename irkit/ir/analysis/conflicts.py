@@ -1,4 +1,4 @@
-"""Whether different iterations of a loop may touch the same element."""
+"""Whether different iterations of a loop can touch the same element."""
 
 from collections.abc import Callable, Iterator
 from math import gcd, inf
@@ -15,11 +15,12 @@ from irkit.ir.stmt import For, Stmt, Store
 
 MAX_PAIRS = 1 << 16
 MAX_DISTANCES = 1 << 12
-_EXACT = 1 << 52  # Limits are floats, which hold whole numbers up to here.
+_EXACT = 1 << 52  # Limits are floats, which represent integers exactly up to here.
 
 
 class Access(msgspec.Struct, frozen=True):
-    """A load or store: the buffer it names, that whose memory this is, and its indices as sums."""
+    """A load or store: the buffer it names, the buffer that owns the memory, and its indices as
+    sums."""
 
     memory: Buffer
     buffer: Buffer
@@ -29,14 +30,14 @@ class Access(msgspec.Struct, frozen=True):
 
 
 def accesses_of(loop: For, sums: AffineReader, memory: Callable[[Buffer], Buffer]) -> list[Access]:
-    """List the loads and stores in the body of a loop, those that are alike once."""
+    """Return the loads and stores in the body of a loop, without duplicates."""
     return accesses_in(loop.body, sums, memory)
 
 
 def accesses_in(
     root: Stmt | Expr, sums: AffineReader, memory: Callable[[Buffer], Buffer]
 ) -> list[Access]:
-    """List the loads and stores below a statement or expression, those that are alike once."""
+    """Return the loads and stores below a statement or expression, without duplicates."""
     found: dict[object, Access] = {}
     for node in walk(root, (Load, Store)):
         indices = tuple(sums.of(at) for at in node.indices)
@@ -55,11 +56,11 @@ def conflict(
     *,
     thorough: bool = False,
 ) -> str | None:
-    """Say why two of ``count`` successive iterations may touch the same element, one of them
-    writing; None if they surely do not.
+    """Return why two of ``count`` successive iterations may touch the same element, one of them
+    writing, or None if they certainly do not.
 
-    ``thorough`` also bounds what inner loops compute, and reads neighbouring dimensions as one
-    row-major index.
+    With ``thorough``, values computed by inner loops are bounded too, and neighbouring dimensions
+    are treated as one row-major index.
     """
     if count is not None and count <= 1:
         return None
@@ -83,10 +84,10 @@ def conflict(
 def crossing(
     loop: For, count: int | None, sums: AffineReader, first: list[Access], second: list[Access]
 ) -> str | None:
-    """Say why some iteration of ``first`` may touch the same element as an earlier one of
-    ``second``, one of them writing; None if that surely never happens.
+    """Return why an iteration of ``first`` may touch the same element as an earlier one of
+    ``second``, one of them writing, or None if that certainly never happens.
 
-    Both stand in the body of the loop, ``first`` in front.
+    Both are in the body of the loop, ``first`` before ``second``.
     """
     if count is not None and count <= 1:
         return None
@@ -107,9 +108,11 @@ def crossing(
 
 
 class ConflictTest:
-    """Compare accesses of two different iterations of a loop; with ``ahead``, of the first access's
-    iteration only those after the second's. ``written`` are buffers whose elements may differ
-    between them."""
+    """Comparison of accesses of two different iterations of a loop.
+
+    With ``ahead``, the first access is in a later iteration than the second. ``written`` are
+    buffers whose elements can change between the two.
+    """
 
     def __init__(
         self,
@@ -132,7 +135,8 @@ class ConflictTest:
         self._values: dict[Node, Node] = dict(sums.values.items())
 
     def apart(self, a: Access, b: Access) -> bool:
-        """Say whether iteration x of ``a`` and another iteration y of ``b`` never meet."""
+        """Return True if iteration x of ``a`` and another iteration y of ``b`` never touch the same
+        element."""
         if a.buffer is not b.buffer:
             return False
         if any(self._differs(p, q) for p, q in zip(a.indices, b.indices, strict=True)):
@@ -142,7 +146,7 @@ class ConflictTest:
         )
 
     def _runs(self, access: Access) -> Iterator[Affine]:
-        """Read each run of neighbouring dimensions as one row-major index."""
+        """Yield each run of neighbouring dimensions as one row-major index."""
         rank, shape = len(access.exprs), access.buffer.shape
         for length in range(2, rank + 1):
             for first in range(rank - length + 1):
@@ -178,8 +182,8 @@ class ConflictTest:
     def _never_equal(
         self, lane_p: int, lane_q: int, rest: int, step: int, reach: tuple[float, float]
     ) -> bool:
-        """Say whether indices that follow the loop at different speeds never meet, whichever two
-        iterations they are of."""
+        """Return True if indices that depend differently on the loop variable are never equal, in
+        any two iterations."""
         known = self.sums.ranges.get(self.lane)
         if known is None or known.low is None or known.high is None:
             return False
@@ -192,7 +196,8 @@ class ConflictTest:
         return rest % gcd(step, lane_p, lane_q) != 0 or not low <= -rest <= high
 
     def _reach(self, expr: Expr) -> tuple[int, int] | None:
-        """Bound an atom that only inner loops move; None if that is not so, or nothing is known."""
+        """Bound an atom that varies only with inner loops; None if it does not, or nothing is
+        known."""
         nodes = list(walk(expr))
         moved_otherwise = any(node in self.bound - self.inner for node in nodes if node.symbol)
         if not self.thorough or moved_otherwise or any(isinstance(n, Load) for n in nodes):
@@ -201,7 +206,8 @@ class ConflictTest:
         return None if found.low is None or found.high is None else (found.low, found.high)
 
     def _moves(self, number: int) -> bool:
-        """Say whether an atom may differ between iterations, or between steps of an inner loop."""
+        """Return True if an atom can differ between iterations, or between steps of an inner
+        loop."""
         known = self._steady.get(number)
         if known is None:
             known = self._steady[number] = any(
@@ -220,10 +226,10 @@ def may_meet(
     count: int | None,
     ahead: bool = False,
 ) -> bool:
-    """Say whether ``factor * distance + rest + t`` can be 0, for a distance that is not 0 and less
-    than ``count`` either way, and some multiple t of ``step`` within ``reach``.
+    """Return True if ``factor * distance + rest + t`` can be 0.
 
-    With ``ahead``, for a distance above 0 only.
+    ``distance`` is not 0 and less than ``count`` in either direction; t is a multiple of ``step``
+    within ``reach``. With ``ahead``, only distances above 0 count.
     """
     low, high = reach
     first, last = _distances(factor, rest, low, high)
@@ -242,7 +248,7 @@ def may_meet(
 
 
 def _distances(factor: int, rest: int, low: float, high: float) -> tuple[float, float]:
-    """Bound the distances at which a sum can be 0; unbounded where nothing is known."""
+    """Bound the distances at which a sum can be 0; infinite if nothing is known."""
     if factor == 0 or not -_EXACT < low <= high < _EXACT or abs(rest) >= _EXACT:
         return -inf, inf
     ends = [(-rest - int(low)) // factor, (-rest - int(high)) // factor]

@@ -1,7 +1,6 @@
 """Whether iterations of a loop, or two statements, depend on each other through memory.
 
-The answers are conservative: where nothing is said to depend, nothing does; where something is, it
-may.
+Answers are conservative: a reported dependence may not exist, but none is missed.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,10 +25,13 @@ Kind = Literal["flow", "anti", "output"]
 
 
 class Dependences:
-    """Answer for the loops and statements of one function."""
+    """Dependences between the loops and statements of one function."""
 
     def __init__(self, func: PrimFunc) -> None:
-        self._params, self._body = func.params, func.body  # A result never holds its function.
+        self._params, self._body = (
+            func.params,
+            func.body,
+        )  # A cached result must not hold its function.
         self._ranges = loop_ranges(func)
         lets = {let.var: let.value for let in walk(func.body, Let)}
         self._sums = AffineReader(self._ranges, lets | axis_values(func))
@@ -38,16 +40,19 @@ class Dependences:
         self._carried: dict[For, str | None] = {}
 
     def carried(self, loop: For) -> str | None:
-        """Say why iterations of a loop may depend on each other; None if they surely do not, so
-        that they may run in any order or at the same time."""
+        """Return why iterations of a loop may depend on each other, or None if they certainly do
+        not.
+
+        Independent iterations can run in any order or at the same time.
+        """
         if loop not in self._carried:
             reason = self._carries(loop)
             self._carried[loop] = reason and self._digits_carry(loop, reason)
         return self._carried[loop]
 
     def _digits_carry(self, loop: For, reason: str) -> str | None:
-        """Look at the digits of a loop variable one by one: iterations that differ do so in a first
-        one."""
+        """Compare iterations digit by digit of the loop variable: two that differ have a first
+        digit that differs."""
         nest = by_digits(PrimFunc("digits", self._params, self._body), loop)
         if nest is None:
             return reason
@@ -57,7 +62,7 @@ class Dependences:
 
     def _carries(self, loop: For) -> str | None:
         if any(map(_acts, walk(loop.body, Evaluate))):
-            return "it has an effect beside memory"
+            return "it has an effect besides memory accesses"
         # What is allocated in an iteration is its own.
         own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
         accesses = accesses_of(loop, self._sums, self._uses.memory)
@@ -65,8 +70,11 @@ class Dependences:
         return conflict(loop, _count(loop), self._sums, shared, thorough=True)
 
     def overwritten(self, loop: For, stores: Sequence[Store]) -> str | None:
-        """Say why different iterations of a loop may write the same element by some of its stores,
-        whoever allocates it; None if they surely do not."""
+        """Return why different iterations of a loop may write the same element by some of its
+        stores, or None if they certainly do not.
+
+        It does not matter where the buffer is allocated.
+        """
         writes = [
             access
             for store in stores
@@ -76,14 +84,14 @@ class Dependences:
         return conflict(loop, _count(loop), self._sums, writes, thorough=True)
 
     def crosses(self, loop: For, first: Stmt, second: Stmt) -> str | None:
-        """Say why ``first`` must not run for all iterations of a loop before ``second`` runs for
-        any, or the other way round; None if both orders surely give the same.
+        """Return why ``first`` must not run for all iterations of a loop before ``second`` runs for
+        any, or the reverse; None if both orders certainly give the same result.
 
-        Both stand in the body of the loop, ``first`` in front; each keeps its own order.
+        Both are in the body of the loop, ``first`` before ``second``, and keep their own order.
         """
         parts = (first, second)
         if any(_acts(node) for part in parts for node in walk(part, (Evaluate, Assert))):
-            return "it has an effect beside memory"
+            return "it has an effect besides memory accesses"
         own = {allocate.buffer for part in parts for allocate in walk(part, Allocate)}
         one, other = (
             [a for a in accesses_in(part, self._sums, self._uses.memory) if a.memory not in own]
@@ -92,10 +100,10 @@ class Dependences:
         return crossing(loop, _count(loop), self._sums, one, other)
 
     def between(self, a: Stmt, b: Stmt) -> frozenset[Kind]:
-        """List how ``b``, which runs after ``a``, may depend on it: it reads what ``a`` wrote
-        (flow), writes what it read (anti), or writes what it wrote (output).
+        """Return how ``b``, which runs after ``a``, may depend on it: it reads what ``a`` wrote
+        (flow), writes what ``a`` read (anti), or writes what ``a`` wrote (output).
 
-        Both are seen with each variable that is bound around them at one value.
+        Each variable bound around them is assumed to have the same value for both.
         """
         regions = self._regions
         pairs: tuple[tuple[Kind, tuple[Region, ...], tuple[Region, ...]], ...] = (
@@ -121,7 +129,7 @@ class Dependences:
         )
 
     def _is_behind(self, begin: Expr, other: Expr, extent: Expr) -> bool:
-        """Say whether ``begin`` is not below ``other + extent``."""
+        """Return True if ``begin`` is at least ``other + extent``."""
         if not begin.dtype == other.dtype == extent.dtype:
             return False
         gap = bounds(simplify(begin - other - extent, self._ranges), self._ranges)
@@ -134,7 +142,7 @@ def _count(loop: For) -> int | None:
 
 
 def _acts(stmt: Evaluate | Assert) -> bool:
-    """Say whether a statement does anything that others may notice."""
+    """Return True if a statement does anything that can be observed."""
     match stmt:
         case Evaluate(Call("prefetch")):
             return False
@@ -144,19 +152,19 @@ def _acts(stmt: Evaluate | Assert) -> bool:
 
 @analysis
 def dependences(func: PrimFunc) -> Dependences:
-    """Find how the loops and statements of a function depend on each other through memory."""
+    """Return how the loops and statements of a function depend on each other through memory."""
     return Dependences(func)
 
 
 def lane_conflict(
     loop: For, lanes: int, ranges: Ranges, memory: Callable[[Buffer], Buffer]
 ) -> str | None:
-    """Say why ``lanes`` successive iterations of a loop cannot be run in lockstep; None if they
+    """Return why ``lanes`` successive iterations of a loop cannot run in lockstep, or None if they
     can.
 
-    Lanes in lockstep reorder what different iterations do. That is harmless if no two of them touch
-    the same element, at least one writing. ``memory`` gives the buffer that a view shows, also of
-    a view made around the loop.
+    Lanes in lockstep reorder the accesses of different iterations. That is harmless unless two of
+    them touch the same element, at least one writing. ``memory`` returns the buffer that a view
+    shows, also for a view around the loop.
     """
     sums = AffineReader(ranges, {let.var: let.value for let in walk(loop.body, Let)})
     return conflict(loop, lanes, sums, accesses_of(loop, sums, memory))

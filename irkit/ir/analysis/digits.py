@@ -1,7 +1,7 @@
-"""Write a loop as a nest over the digits of its variable, where a body looks at it digit by digit.
+"""Rewrite a loop as a nest over the digits of its variable.
 
-A fused loop indexes memory by ``f // 8`` and ``f % 8``. That no two iterations meet shows only once
-``f`` is ``q * 8 + r``.
+A fused loop indexes memory by ``f // 8`` and ``f % 8``. That no two iterations conflict can only be
+proved once ``f`` is ``q * 8 + r``.
 """
 
 from itertools import pairwise
@@ -14,7 +14,7 @@ from irkit.ir.stmt import For, Stmt
 
 
 def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
-    """Replace a loop by loops over its digits, outermost first; None if its body has no use for
+    """Replace a loop by loops over its digits, outermost first; None if its body does not use
     them."""
     begin, end = as_int(loop.begin), as_int(loop.end)
     if begin != 0 or end is None:
@@ -47,8 +47,11 @@ def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
 
 
 def _weights(loop: For) -> list[int]:
-    """Find by what indices are divided: by 4 and 32 in ``f // 4 % 8``. Any choice of digits is
-    right; these are the ones that help, first those of the loop's own variable."""
+    """Return the divisors of indices: 4 and 32 in ``f // 4 % 8``.
+
+    Any choice of digits is correct; these are the useful ones, those of the loop's own variable
+    first.
+    """
     own: set[int] = set()
     found: set[int] = set()
     for node in walk(loop.body, (FloorDiv, FloorMod)):

@@ -1,4 +1,4 @@
-"""What is around each statement, and which statements surely ran before it."""
+"""What surrounds each statement, and which statements certainly ran before it."""
 
 from irkit.core import IRKitError, analysis, children
 from irkit.ir.build import as_int
@@ -7,15 +7,15 @@ from irkit.ir.stmt import Block, For, If, Seq, Stmt
 
 
 class EnclosingStmts:
-    """The places of the statements of one function.
+    """Places of the statements of one function.
 
-    A statement object that stands in several places has none of its own.
+    A statement object that occurs several times has no place of its own.
     """
 
     def __init__(self, body: Stmt) -> None:
         self._above: dict[int, tuple[Stmt, int] | None] = {id(body): None}
         self._shared: set[int] = set()
-        self._body = body  # Keeps alive what is known by its id.
+        self._body = body  # Keeps the statements known by id alive.
         stack = [body]
         while stack:
             stmt = stack.pop()
@@ -30,24 +30,26 @@ class EnclosingStmts:
         return id(stmt) in self._above
 
     def parent(self, stmt: Stmt) -> Stmt | None:
-        """Return the statement directly around one; None for the body of the function.
+        """Return the statement directly around one, or None for the body of the function.
 
-        Raises: IRKitError if the statement is not in the function, or in several places of it.
+        Raises: IRKitError if the statement is not in the function, or occurs in it several times.
         """
         above = self._place(stmt)
         return None if above is None else above[0]
 
     def path(self, stmt: Stmt) -> tuple[Stmt, ...]:
-        """List the statements around one, the outermost first."""
+        """Return the statements around one, outermost first."""
         return tuple(around for around, _ in self._steps(stmt))
 
     def loops(self, stmt: Stmt) -> tuple[For, ...]:
-        """List the loops around a statement, the outermost first."""
+        """Return the loops around a statement, outermost first."""
         return tuple(around for around in self.path(stmt) if isinstance(around, For))
 
     def dominates(self, a: Stmt, b: Stmt) -> bool:
-        """Say whether ``a`` surely began before each run of ``b``: it is around it, or stands
-        before it where nothing can pass it by."""
+        """Return True if ``a`` certainly began before each run of ``b``.
+
+        That is so if it is around ``b``, or before it where control cannot bypass it.
+        """
         if a is b:
             return True
         if self._is_shared(a) or self._is_shared(b):
@@ -64,7 +66,7 @@ class EnclosingStmts:
         raise AssertionError("two statements have the same place")
 
     def _steps(self, stmt: Stmt) -> list[tuple[Stmt, int]]:
-        """List what is around a statement, with the number of the part that leads to it."""
+        """Return the statements around one, each with the index of the child that leads to it."""
         found: list[tuple[Stmt, int]] = []
         above = self._place(stmt)
         while above is not None:
@@ -76,11 +78,11 @@ class EnclosingStmts:
         if id(stmt) not in self._above:
             raise IRKitError("the statement is not in this function", span=stmt.span)
         if id(stmt) in self._shared:
-            raise IRKitError("the statement stands in several places", span=stmt.span)
+            raise IRKitError("the statement occurs several times in this function", span=stmt.span)
         return self._above[id(stmt)]
 
     def _is_shared(self, stmt: Stmt) -> bool:
-        """Say whether a statement, or one around it, stands in several places."""
+        """Return True if a statement, or one around it, occurs several times."""
         at: Stmt | None = stmt
         while at is not None:
             if id(at) in self._shared:
@@ -91,19 +93,19 @@ class EnclosingStmts:
 
 @analysis
 def enclosing(func: PrimFunc) -> EnclosingStmts:
-    """Find what is around each statement of a function."""
+    """Return what surrounds each statement of a function."""
     return EnclosingStmts(func.body)
 
 
 def _in_order(stmt: Stmt) -> list[Stmt]:
-    """List the statements directly below, in the order in which they run."""
+    """Return the statements directly below, in execution order."""
     if isinstance(stmt, Block):
         return [stmt.body] if stmt.init is None else [stmt.init, stmt.body]
     return [child for child in children(stmt) if isinstance(child, Stmt)]
 
 
 def _surely_enters(stmt: Stmt, number: int) -> bool:
-    """Say whether a statement that runs surely runs the part of this number."""
+    """Return True if a statement that runs certainly runs its child of this index."""
     match stmt:
         case For():
             begin, end = as_int(stmt.begin), as_int(stmt.end)

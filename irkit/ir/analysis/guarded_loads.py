@@ -1,4 +1,4 @@
-"""Under which conditions the loads of an expression are performed."""
+"""The conditions under which the loads of an expression are performed."""
 
 from typing import NamedTuple
 
@@ -9,33 +9,33 @@ from irkit.ir.conditional import Conditional
 from irkit.ir.expr import And, Expr, Or
 
 VISITS = 64
-"""How often a part that others share may be looked at, on the average."""
+"""How often, on average, a shared part can be visited."""
 
 
 class GuardPath(NamedTuple):
-    """The conditions that lead to a part of an expression, the innermost first."""
+    """The conditions that lead to a part of an expression, innermost first."""
 
     cond: Expr
     above: "GuardPath | None"
     whole: Expr | None
-    """All of them, joined once, so that many parts can share it; None if one is a vector."""
+    """The conjunction of all of them, which many parts share; None if one is a vector."""
 
     def under(self, cond: Expr) -> "GuardPath":
-        """Add a condition that is asked where all of these hold."""
+        """Return the path with a condition that is evaluated where all of these hold."""
         if self.whole is None or cond.dtype.lanes > 1:
             return GuardPath(cond, self, None)
         return GuardPath(cond, self, logical_and(self.whole, cond))
 
 
 class GuardedLoad(NamedTuple):
-    """A load, and what must hold for it to be performed."""
+    """A load, and the conditions under which it is performed."""
 
     load: Load
     path: GuardPath | None
 
 
 def path_conditions(path: GuardPath | None) -> list[Expr]:
-    """List the conditions of a path, the outermost first."""
+    """Return the conditions of a path, outermost first."""
     found: list[Expr] = []
     while path is not None:
         found.append(path.cond)
@@ -44,16 +44,15 @@ def path_conditions(path: GuardPath | None) -> list[Expr]:
 
 
 def guard_path(cond: Expr) -> GuardPath:
-    """Make the path of one condition."""
+    """Return the path of one condition."""
     return GuardPath(cond, None, cond if cond.dtype.lanes == 1 else None)
 
 
 def guarded_loads(root: Expr, path: GuardPath | None = None) -> list[GuardedLoad]:
-    """List the loads of an expression in the order in which they are performed, those that a load
-    needs for its indices before it.
+    """Return the loads of an expression in execution order, the loads in its indices before it.
 
-    A load that surely came before, under fewer conditions, is left out.
-    Raises: IRKitError if choices share so many others that there are too many ways to reach them.
+    A load that certainly ran before, under fewer conditions, is left out. Raises: IRKitError if
+    nested choices share so many others that there are too many paths.
     """
     return _LoadFinder(root).run(root, path)
 
@@ -85,7 +84,7 @@ class _LoadFinder:
         return self.found
 
     def _is_known(self, node: Expr, path: GuardPath | None) -> bool:
-        """Say whether a part was looked at under conditions that lie on this path."""
+        """Return True if a part was visited under conditions that lie on this path."""
         self.left -= 1
         if self.left < 0:
             raise IRKitError(
@@ -105,7 +104,7 @@ class _LoadFinder:
 
 
 def _parts(node: Expr, path: GuardPath | None) -> list[tuple[Expr, GuardPath | None]]:
-    """List the operands in the order in which they are evaluated, each with its conditions."""
+    """Return the operands in evaluation order, each with its conditions."""
     match node:
         case Conditional(cond, then, otherwise):
             yes, no = _also(path, cond), _also(path, logical_not(cond))

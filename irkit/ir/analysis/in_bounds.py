@@ -1,4 +1,4 @@
-"""Whether a load surely stays inside its buffer."""
+"""Whether a load certainly stays inside its buffer."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from irkit.ir.expr import Const, Expr
 
 
 def is_in_bounds(load: Load, ranges: Ranges, facts: Sequence[Expr] = ()) -> bool:
-    """Say whether all indices of a load are shown to be in range."""
+    """Return True if all indices of a load are proved to be in range."""
     for index, dim in zip(load.indices, load.buffer.shape, strict=True):
         if index.dtype.lanes > 1:
             return False

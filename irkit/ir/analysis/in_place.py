@@ -1,4 +1,4 @@
-"""Whether a buffer may take the place of one that it is computed from."""
+"""Whether a buffer can share memory with one that it is computed from."""
 
 from irkit.core import walk
 from irkit.ir.analysis.dependence import dependences
@@ -12,7 +12,7 @@ from irkit.ir.stmt import Store, View
 
 
 class InPlace:
-    """Answer for the buffers of one function."""
+    """Buffers of one function that can be computed in place."""
 
     def __init__(self, func: PrimFunc) -> None:
         self.around = enclosing(func)
@@ -21,10 +21,10 @@ class InPlace:
         self.dependences = dependences(func)
 
     def takes(self, old: Buffer, new: Buffer) -> bool:
-        """Say whether ``new`` may be written where ``old`` lies.
+        """Return True if ``new`` can be written to the memory of ``old``.
 
-        That is so if, while both are needed, there is one store to the new buffer, it reads of the
-        old one only the element that it writes, and no two iterations write the same.
+        While both are live, there must be only one store to the new buffer, which reads of the old
+        one only the element it writes, and no two iterations may write the same element.
         """
         before, after = self.live.of(old), self.live.of(new)
         if before is None or after is None or not before.first < after.first <= before.last:

@@ -1,5 +1,5 @@
-"""Which elements of a buffer a part of a program touches: a box whose corner may move with the
-variables outside of that part."""
+"""Which elements of a buffer a part of a program touches: a box whose corner can depend on the
+variables outside that part."""
 
 from collections.abc import Iterable, Set
 from functools import reduce
@@ -20,7 +20,7 @@ Corner = tuple[tuple[int, int], ...]
 
 
 class BoxSide(msgspec.Struct, frozen=True):
-    """One dimension of a box: from ``corner + low`` to ``corner + high``, both included."""
+    """One dimension of a box: from ``corner + low`` to ``corner + high``, inclusive."""
 
     corner: Corner
     low: int
@@ -32,7 +32,7 @@ class BoxSide(msgspec.Struct, frozen=True):
 
 
 class IndexBoxes:
-    """Read indices of one function as sides of boxes."""
+    """Indices of one function as sides of boxes."""
 
     def __init__(self, func: PrimFunc, ranges: Ranges, values: dict[Var, Expr]) -> None:
         self.ranges = ranges
@@ -44,7 +44,8 @@ class IndexBoxes:
         self.sums = AffineReader(ranges, lets | values)
 
     def side(self, index: Expr, inner: Set[Node]) -> BoxSide | None:
-        """Find where an index lies while the ``inner`` variables vary; None if that is unknown."""
+        """Return the range of an index while the ``inner`` variables vary, or None if it is
+        unknown."""
         if index.dtype.lanes > 1:
             return None
         corner: dict[int, int] = {}
@@ -66,11 +67,11 @@ class IndexBoxes:
         return BoxSide(tuple(sorted(corner.items())), low, high)
 
     def inside(self, index: Expr, side: BoxSide) -> Expr:
-        """Count an index from the lowest corner of a side that contains it."""
+        """Return an index relative to the lowest corner of a side that contains it."""
         return self.expr(self.sums.of(index).plus(Affine(dict(side.corner), side.low), -1))
 
     def expr(self, form: Affine) -> Expr:
-        """Write a sum as an expression, atoms in order of first sight."""
+        """Return a sum as an expression, its atoms in order of first occurrence."""
         terms = [_times(convert(self.sums.atom(n), I64), form.terms[n]) for n in sorted(form.terms)]
         if not terms:
             return const(form.constant, I64)
@@ -79,7 +80,7 @@ class IndexBoxes:
 
 
 def merged_sides(sides: Iterable[BoxSide | None]) -> BoxSide | None:
-    """Find a side that holds several; None if they do not move together."""
+    """Return a side that contains several, or None if their distance is not constant."""
     found: BoxSide | None = None
     for side in sides:
         if side is None or (found is not None and found.corner != side.corner):
@@ -93,7 +94,7 @@ def merged_sides(sides: Iterable[BoxSide | None]) -> BoxSide | None:
 
 
 def bound_inside(stmt: Stmt) -> set[Node]:
-    """List the variables that a statement and those below it introduce."""
+    """Return the variables introduced by a statement and those below it."""
     return {symbol for symbol in symbols_bound(stmt) if isinstance(symbol, Var)}
 
 

@@ -17,10 +17,10 @@ class LiveRange(NamedTuple):
 
 
 class Liveness:
-    """The lives of the allocated buffers of one function; a view prolongs that of its source.
+    """Live ranges of the allocated buffers of one function; a view extends that of its source.
 
-    A buffer that is used in a loop and allocated outside of it lives throughout the loop, for
-    values may go from one iteration to another.
+    A buffer that is used in a loop and allocated outside is live throughout the loop, because
+    values can pass from one iteration to another.
     """
 
     def __init__(
@@ -31,23 +31,26 @@ class Liveness:
         self._uses = uses
 
     def of(self, buffer: Buffer) -> LiveRange | None:
-        """Return when the memory of a buffer is needed; None if nothing uses it, or it is none
-        that the function allocates."""
+        """Return when the memory of a buffer is needed.
+
+        None if it is not used, or not allocated by the function.
+        """
         return self._lives.get(self._uses.memory(buffer))
 
     def number(self, stmt: Stmt) -> int:
-        """Return the place of a statement in text order."""
+        """Return the number of a statement in text order."""
         return self._numbers[stmt]
 
     def at(self, stmt: Stmt) -> set[Buffer]:
-        """Collect the allocated buffers whose memory is needed at a statement."""
+        """Return the allocated buffers whose memory is needed at a statement."""
         number = self._numbers[stmt]
         return {b for b, live in self._lives.items() if live.first <= number <= live.last}
 
     def interfere(self, a: Buffer, b: Buffer) -> bool:
-        """Say whether two buffers may need memory at the same time, so that they cannot share it.
+        """Return True if two buffers can need memory at the same time, so that they cannot share
+        it.
 
-        Parameters always may.
+        Parameters always interfere.
         """
         one, other = self._uses.memory(a), self._uses.memory(b)
         if one is other:
@@ -60,7 +63,7 @@ class Liveness:
 
 @analysis
 def liveness(func: PrimFunc) -> Liveness:
-    """Find when the allocated buffers of a function are in use."""
+    """Return when the allocated buffers of a function are in use."""
     finder = _LivenessFinder(uses_of(func))
     finder.visit(func.body)
     lives = {b: LiveRange(*ends) for b, ends in finder.lives.items()}
@@ -68,14 +71,14 @@ def liveness(func: PrimFunc) -> Liveness:
 
 
 class _LivenessFinder:
-    """Walk statements in text order, knowing the loops around each."""
+    """Walk over statements in text order that tracks the loops around each."""
 
     def __init__(self, uses: UseTable) -> None:
         self.uses = uses
         self.lives: dict[Buffer, list[int]] = {}
         self.numbers: dict[Stmt, int] = {}
         self._loops: list[For] = []
-        self._depths: dict[Buffer, int] = {}  # How many loops are around the allocation.
+        self._depths: dict[Buffer, int] = {}  # The number of loops around the allocation.
         self._whole: dict[For, set[Buffer]] = {}
 
     def visit(self, root: Stmt) -> None:
@@ -93,7 +96,7 @@ class _LivenessFinder:
                     stack.append((stmt, True))
                 below = [child for child in children(stmt) if isinstance(child, Stmt)]
                 stack.extend((child, False) for child in reversed(below))
-        for stmt in shared:  # In several places: too rare for a better answer than always.
+        for stmt in shared:  # Occurs several times: too rare for a more precise answer.
             for inner in walk(stmt, Stmt):
                 for owner in self._owners(inner):
                     self.lives[owner] = [0, len(self.numbers) - 1]
@@ -119,7 +122,7 @@ class _LivenessFinder:
             self.lives[owner][1] = len(self.numbers) - 1
 
     def _owners(self, stmt: Stmt) -> set[Buffer]:
-        """Collect the allocated memories that a statement itself touches."""
+        """Return the allocated memories that a statement itself touches."""
         touched = symbols_read(stmt)
         if isinstance(stmt, Store):
             touched.add(stmt.buffer)

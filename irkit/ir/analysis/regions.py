@@ -13,21 +13,21 @@ Boxes = tuple[tuple[Region, ...], tuple[Region, ...]]
 
 
 class AccessRegions:
-    """Boxes of buffers, for each statement of one function, found when they are first asked for.
+    """Boxes of buffers accessed by each statement of one function, computed on first request.
 
-    They are in terms of what is bound around the statement, never too small, and may be too large
-    (``regions.py``). A buffer that the statement allocates itself is not among them.
+    Boxes are in terms of the variables bound around the statement. They are never too small but can
+    be too large. Buffers allocated by the statement itself are left out.
     """
 
     def __init__(self) -> None:
         self._known: dict[Stmt, Boxes] = {}
 
     def reads(self, stmt: Stmt) -> tuple[Region, ...]:
-        """List the boxes that a statement, with all below it, may read."""
+        """Return the boxes that a statement and everything below it may read."""
         return self._of(stmt)[0]
 
     def writes(self, stmt: Stmt) -> tuple[Region, ...]:
-        """List the boxes that a statement, with all below it, may write."""
+        """Return the boxes that a statement and everything below it may write."""
         return self._of(stmt)[1]
 
     def _of(self, stmt: Stmt) -> Boxes:
@@ -37,27 +37,29 @@ class AccessRegions:
 
 
 @analysis
-def access_regions(func: PrimFunc) -> AccessRegions:  # pyright: ignore[reportUnusedParameter] -- it is what the result is cached for
-    """Find which parts of buffers the statements of a function read and write."""
+def access_regions(func: PrimFunc) -> AccessRegions:  # pyright: ignore[reportUnusedParameter] -- the result is cached for it
+    """Return which parts of buffers the statements of a function read and write."""
     return AccessRegions()
 
 
 Dim = tuple[Expr, Expr]
-"""Where a box begins along one dimension, and how far it extends."""
+"""The begin and extent of a box along one dimension."""
 
 
 def block_reads(block: Block) -> tuple[Region, ...]:
-    """List the boxes that a block reads, as it says or as its body, init and predicate tell."""
+    """Return the boxes that a block reads, as declared, or as inferred from body, init and
+    predicate."""
     return block.reads if block.reads is not None else infer_regions(block)[0]
 
 
 def block_writes(block: Block) -> tuple[Region, ...]:
-    """List the boxes that a block writes, as it says or as its body and init tell."""
+    """Return the boxes that a block writes, as declared, or as inferred from body and init."""
     return block.writes if block.writes is not None else infer_regions(block)[1]
 
 
 def infer_regions(block: Block) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
-    """Find the boxes that a block reads and those that it writes, in the order of first access."""
+    """Return the boxes that a block reads and those that it writes, in the order of first
+    access."""
     finder = _RegionFinder()
     if block.predicate is not None:
         finder.expr(block.predicate, ())
@@ -68,8 +70,10 @@ def infer_regions(block: Block) -> tuple[tuple[Region, ...], tuple[Region, ...]]
 
 
 def stmt_regions(stmt: Stmt) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
-    """Find the boxes that a statement, with all below it, reads and writes, in terms of what is
-    bound around it."""
+    """Return the boxes that a statement and everything below it read and write.
+
+    They are in terms of the variables bound around the statement.
+    """
     finder = _RegionFinder()
     finder.stmt(stmt)
     return finder.reads.regions(), finder.writes.regions()
@@ -79,7 +83,7 @@ Loops = tuple[For, ...]
 
 
 class _RegionFinder:
-    """Walk a block's statements with the loops around each of them, the outermost first."""
+    """Walk over the statements of a block that tracks the loops around each, outermost first."""
 
     def __init__(self) -> None:
         self.reads = _Boxes()
@@ -105,12 +109,12 @@ class _RegionFinder:
             stack.extend((child, inner) for child in reversed(children(node)))
 
     def expr(self, root: Expr, loops: Loops) -> None:
-        """Note the loads in an expression."""
+        """Record the loads in an expression."""
         for load in walk(root, Load):
             self._access(self.reads, load.buffer, load.indices, loops)
 
     def _bind(self, node: Node) -> None:
-        """Remember what names inside the block stand for."""
+        """Record the values of names bound inside the block."""
         if isinstance(node, Let):
             self._values[node.var] = substitute(node.value, self._values)
         elif isinstance(node, Block):
@@ -129,7 +133,7 @@ class _RegionFinder:
         if buffer in self._own:
             return
         source = self._sources.get(buffer)
-        if source is not None:  # Which elements a view shows is not followed.
+        if source is not None:  # Elements are not tracked through views.
             boxes.add(source, tuple((Const(0, I64), dim) for dim in source.shape))
             return
         dims = tuple(
@@ -139,7 +143,7 @@ class _RegionFinder:
         boxes.add(buffer, dims)
 
     def _dim(self, index: Expr, loops: Loops) -> Dim | None:
-        """Find the values that an index takes; None if that is unknown."""
+        """Return the range of an index, or None if it is unknown."""
         if index.dtype.lanes != 1:
             return None
         index = substitute(index, self._values)
@@ -160,7 +164,8 @@ class _RegionFinder:
 
 
 def _ends(index: Expr, var: Var) -> int | None:
-    """Give the factor of a loop variable in an index; None if the index is not linear in it."""
+    """Return the factor of a loop variable in an index, or None if the index is not linear in
+    it."""
     if var not in symbols_used(index):
         return 0
     form = linear(index)
@@ -172,7 +177,7 @@ def _ends(index: Expr, var: Var) -> int | None:
 
 
 class _Boxes:
-    """Collect boxes; those of one buffer that lie a constant apart become one."""
+    """Collected boxes; boxes of one buffer at a constant distance are merged."""
 
     def __init__(self) -> None:
         self._of: dict[Buffer, list[tuple[Dim, ...]]] = {}
@@ -201,7 +206,8 @@ def _joined(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> tuple[Dim, ...] | None:
 
 
 def _joined_dim(a: Dim, b: Dim) -> Dim | None:
-    """Cover two pieces of one dimension by one; None if their distance is unknown."""
+    """Return the range that covers two ranges of one dimension, or None if their distance is
+    unknown."""
     begin_a, begin_b = linear(a[0]), linear(b[0])
     if begin_a is None or begin_b is None or a[0].dtype != b[0].dtype:
         return None

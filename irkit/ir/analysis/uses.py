@@ -1,4 +1,4 @@
-"""Who reads and writes what."""
+"""Which statements read and write each variable and buffer."""
 
 from irkit.core import Node, analysis, binders, children, parts, uses, walk
 from irkit.ir.buffer import Buffer
@@ -10,8 +10,9 @@ from irkit.ir.stmt import Block, Stmt, Store, View
 class UseTable:
     """The statements that use each variable and buffer of one function, in text order.
 
-    A statement uses what its own expressions and accesses name, not what stands below it. Reads
-    and writes are of the buffer named; ``memory`` says which buffers are one memory.
+    A statement uses what its own expressions and accesses name, not what the statements below it
+    use. Reads and writes are those of the buffer named; ``memory`` tells which buffers share
+    memory.
     """
 
     def __init__(self, body: Stmt) -> None:
@@ -33,24 +34,25 @@ class UseTable:
             self._reads.setdefault(used, {})[stmt] = None
 
     def binder(self, symbol: Var | Buffer) -> Stmt | None:
-        """Return the statement that introduces a symbol; None for parameters and what they bind."""
+        """Return the statement that introduces a symbol, or None for parameters and what they
+        bind."""
         return self._binders.get(symbol)
 
     def reads(self, symbol: Var | Buffer) -> tuple[Stmt, ...]:
-        """List the statements that need a variable, or may look at a buffer: by a load, a view, or
-        the region of a block."""
+        """Return the statements that read a variable, or that may read a buffer: by a load, a view,
+        or the region of a block."""
         return tuple(self._reads.get(symbol, ()))
 
     def writes(self, buffer: Buffer) -> tuple[Stmt, ...]:
-        """List the stores to a buffer."""
+        """Return the stores to a buffer."""
         return tuple(self._writes.get(buffer, ()))
 
     def of(self, symbol: Var | Buffer) -> tuple[Stmt, ...]:
-        """List the statements that use a symbol in any way, reads first."""
+        """Return the statements that use a symbol in any way, reads first."""
         return tuple(self._reads.get(symbol, {}) | self._writes.get(symbol, {}))
 
     def memory(self, buffer: Buffer) -> Buffer:
-        """Return the buffer whose memory this is: the source of its views."""
+        """Return the buffer that owns the memory: the source of a chain of views."""
         while buffer in self._sources:
             buffer = self._sources[buffer]
         return buffer
@@ -58,13 +60,13 @@ class UseTable:
 
 @analysis
 def uses_of(func: PrimFunc) -> UseTable:
-    """Find who reads and writes each variable and buffer of a function."""
+    """Return which statements read and write each variable and buffer of a function."""
     return UseTable(func.body)
 
 
 def symbols_read(stmt: Stmt) -> set[Node]:
-    """Collect what a statement itself refers to, in its expressions and in the shapes of buffers
-    it introduces: all but the buffer that a store writes."""
+    """Return the symbols that a statement itself refers to, in its expressions and in the shapes of
+    the buffers it introduces, except for the buffer that a store writes."""
     found: set[Node] = set() if isinstance(stmt, Store) else set(uses(stmt))
     roots = [child for child in children(stmt) if not isinstance(child, Stmt)]
     roots += [part for symbol in _bound(stmt) for part in parts(symbol)]

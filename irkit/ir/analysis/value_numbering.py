@@ -1,7 +1,7 @@
-"""Numbers for expressions: equal expressions, and only those, have the same number.
+"""Value numbering: equal expressions, and only those, have the same number.
 
-The expressions' own ``==`` and ``hash`` recurse and see sharing as copies; numbering visits each
-node once, whatever the depth.
+The ``==`` and ``hash`` of expressions recurse and do not see sharing; numbering visits each node
+once, at any depth.
 """
 
 from collections.abc import Callable, Hashable
@@ -11,9 +11,10 @@ from irkit.ir.expr import Const, Expr, Var
 
 
 class ValueNumbering:
-    """Give equal expressions equal numbers, from 0 in order of first sight.
+    """Numbers of expressions, from 0 in order of first occurrence; equal expressions share a
+    number.
 
-    ``version`` says which numbers two loads may not share: those with different versions differ.
+    Two loads with different results of ``version`` never share a number.
     """
 
     def __init__(self, version: Callable[[Expr], Hashable] = lambda load: 0) -> None:
@@ -24,7 +25,7 @@ class ValueNumbering:
         self._alive: list[Expr] = []
 
     def of(self, expr: Expr) -> int:
-        """Number an expression, and everything below it."""
+        """Return the number of an expression, after numbering everything below it."""
         seen = self._seen
         if id(expr) in seen:
             return seen[id(expr)]
@@ -38,7 +39,7 @@ class ValueNumbering:
         return seen[id(expr)]
 
     def forget(self) -> None:
-        """Look at expressions anew from here on: what they load may have changed."""
+        """Forget all nodes seen: from here on, loads can return other values."""
         self._seen.clear()
 
     def _number(self, node: Expr) -> int:

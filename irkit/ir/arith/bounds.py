@@ -13,10 +13,10 @@ NOTHING: Ranges = MappingProxyType(cast(Mapping[Var, Interval], {}))
 
 
 def bounds(expr: Expr, ranges: Ranges = NOTHING) -> Interval:
-    """Find an interval that contains every value of an expression; of floats, everything.
+    """Return an interval that contains every value of an expression; of floats, everything.
 
-    Sums are taken as a whole: only a result that may leave its type makes the answer the whole
-    type, for intermediate wrap-around cancels.
+    Sums are taken as a whole: the answer is the whole type only if the final result can leave the
+    type, as intermediate wrap-around cancels.
     """
     if expr.dtype.is_float:
         return Interval.everything
@@ -24,9 +24,9 @@ def bounds(expr: Expr, ranges: Ranges = NOTHING) -> Interval:
 
 
 def pairs(expr: Expr, ranges: Ranges) -> dict[int, Pair]:
-    """Find the ranges of all integer and bool nodes of an expression, by identity."""
+    """Return the ranges of all integer and bool nodes of an expression, by ``id``."""
     known: dict[int, Pair] = {}
-    exact: dict[int, Pair] = {}  # Of sums: before they are wrapped.
+    exact: dict[int, Pair] = {}  # Ranges of sums before wrap-around.
 
     def of(node: Expr) -> Pair:
         return known[id(node)]
@@ -63,5 +63,5 @@ def _exact(node: Add | Sub | Mul | Neg, exact: dict[int, Pair], known: dict[int,
         found = a[0] - b[1], a[1] - b[0]
     else:
         found = times(a, b)
-    # Chains of products would otherwise grow without bound; wrapping early is as right.
+    # Chains of products would otherwise grow without bound; wrapping early is also correct.
     return found if found[0] > -_HUGE and found[1] < _HUGE else limits(node.dtype)

@@ -1,4 +1,4 @@
-"""Comparisons, minimum and maximum, selections, and the laws of logic."""
+"""Simplify comparisons, minimum and maximum, selections, and logic."""
 
 from math import gcd
 
@@ -29,13 +29,13 @@ from irkit.ir.expr import (
 
 
 def truth(value: bool, dtype: DType) -> Expr:
-    """Write True or False, for each lane."""
+    """Return True or False as a constant, with the lanes of the type."""
     made = Const(value, dtype.element)
     return made if dtype.lanes == 1 else Broadcast(made, dtype)
 
 
 def as_bool(node: Expr) -> bool | None:
-    """Read a constant condition."""
+    """Return the value of a constant condition, or None."""
     if isinstance(node, Broadcast):
         node = node.value
     return node.value if isinstance(node, Const) and isinstance(node.value, bool) else None
@@ -64,13 +64,14 @@ def compare(known: Knowledge, node: Compare, a: Expr, b: Expr) -> Expr:
 
 
 def _reduced(known: Knowledge, node: Compare, left: Sum, right: Sum) -> Expr:
-    """Cancel what both sides share and divide by common factors, where that gains anything."""
+    """Cancel common parts of both sides and divide by common factors, if that simplifies
+    anything."""
     cls, dtype = node.__class__, node.a.dtype
     diff = left - right
     shared = _shares(left, right, diff)
     if not shared and not _steps(diff):
         return node
-    # All but == and != become diff < 0, whose rounding is plain, and return to their own form.
+    # All but == and != become diff < 0, which is easy to round, and then return to their own form.
     flip = cls in (GT, GE)
     strict = 0 if cls not in (LE, GE) else 1
     work = diff.scaled(-1) if flip else diff
@@ -98,7 +99,7 @@ def _rebuilt(known: Knowledge, node: Compare, diff: Sum, dtype: DType) -> Expr:
 
 
 def _shares(left: Sum, right: Sum, diff: Sum) -> bool:
-    """Say whether a term, or a constant that may move, stands on both sides."""
+    """Return True if a term, or a constant that can be moved, is on both sides."""
     if len(diff.terms) < len(left.terms) + len(right.terms):
         return True
     if left.constant and (right.constant or not right.terms):
@@ -115,7 +116,7 @@ def _divided(diff: Sum, step: int) -> Sum:
 
 
 def _lowered(known: Knowledge, diff: Sum) -> Sum:
-    """Find an equivalent of ``diff < 0`` with smaller numbers.
+    """Return an equivalent of ``diff < 0`` with smaller numbers.
 
     With diff = step * t + rest and 0 <= rest < step it is t < 0.
     """
@@ -130,7 +131,7 @@ def _lowered(known: Knowledge, diff: Sum) -> Sum:
 
 
 def extremum(known: Knowledge, node: Min | Max, a: Expr, b: Expr) -> Expr:
-    """Choose the smaller or larger side where the range of the difference tells."""
+    """Return the smaller or larger side if the range of the difference decides."""
     cls = node.__class__
     while a.__class__ is cls and isinstance(a, (Min, Max)):  # min(min(x, 3), 5)
         for kept, other in ((a.a, a.b), (a.b, a.a)):
@@ -165,7 +166,7 @@ def _winner(known: Knowledge, cls: type[Min | Max], a: Expr, b: Expr) -> Expr | 
 
 
 def select(known: Knowledge, node: Select | Conditional, parts: tuple[Expr, ...]) -> Expr:
-    """Take the side that a known condition chooses, or that both sides are."""
+    """Return the side that a known condition chooses, or the common value of both sides."""
     cond, then, otherwise = parts
     while isinstance(cond, Not):
         cond, then, otherwise = cond.a, otherwise, then

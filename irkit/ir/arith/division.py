@@ -1,9 +1,9 @@
 """Quotients and remainders of sums by constants.
 
-Addition and multiplication wrap around, so sums may be rearranged freely; quotients may not. Every
-rule here that looks inside the numerator therefore asks first whether it is exact: whether its
-range, computed over all integers, lies in its type. The one exception: a power of two divides
-2**bits, so remainders by it do not care.
+Addition and multiplication wrap around, so sums can be rearranged freely, but quotients cannot. A
+rule that looks inside the numerator therefore first checks that it is exact: that its range,
+computed over all integers, lies in its type. The exception is a power of two: it divides 2**bits,
+so remainders by it are not affected by wrap-around.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def remainder(atoms: Atoms, num: Sum, den: int, dtype: DType) -> Sum | None:
     if low // den == high // den:
         return num + Sum({}, -den * (low // den))
     exact = atoms.fits(num, dtype)
-    free = den & (den - 1) == 0  # Wrapping around takes away a multiple of it.
+    free = den & (den - 1) == 0  # Wrap-around subtracts a multiple of it.
     if den < 0 or not (exact or free):
         return None
     reduced = _reduced(atoms, num, den, None if free else dtype)
@@ -73,27 +73,27 @@ def _atom(atoms: Atoms, cls: type[FloorDiv | FloorMod], num: Sum, den: int, dtyp
 
 
 def _split(num: Sum, den: int) -> tuple[Sum, Sum]:
-    """Take out what the divisor divides: num = whole * den + rest."""
+    """Split off the part that the divisor divides: num = whole * den + rest."""
     whole = {product: c // den for product, c in num.terms.items() if c % den == 0}
     rest = {product: c for product, c in num.terms.items() if c % den}
     return Sum(whole, num.constant // den), Sum(rest, num.constant % den)
 
 
 def _layers(num: Sum, den: int) -> Iterator[tuple[int, Sum, Sum]]:
-    """Cut a sum at common factors with the divisor: num = upper * step + lower."""
+    """Split a sum at common factors with the divisor: num = upper * step + lower."""
     for step in sorted({gcd(c, den) for c in num.terms.values()} - {1}, reverse=True)[:8]:
         upper, lower = _split(num, step)
         yield step, upper, lower
 
 
 def _between(atoms: Atoms, found: Sum, high: int) -> bool:
-    """Say whether a sum lies in 0 to ``high`` - 1."""
+    """Return True if a sum lies in 0 to ``high`` - 1."""
     low, top = found.exact(atoms.spans)
     return low >= 0 and top < high
 
 
 def _reduced(atoms: Atoms, num: Sum, den: int, exact_in: DType | None) -> Sum:
-    """Drop multiples of the divisor, and remainders by multiples of it that are exact."""
+    """Drop multiples of the divisor, and exact remainders by multiples of it."""
     terms: dict[Product, int] = {}
     constant = num.constant
     for product, c in num.terms.items():
@@ -113,7 +113,7 @@ def _reduced(atoms: Atoms, num: Sum, den: int, exact_in: DType | None) -> Sum:
 def _divided(
     atoms: Atoms, product: Product, cls: type[FloorDiv | FloorMod]
 ) -> tuple[Sum, int] | None:
-    """Read an atom that is a quotient or remainder by a positive constant."""
+    """Return the operands of an atom that is a quotient or remainder by a positive constant."""
     if len(product) != 1:
         return None
     node = atoms.shown[product[0]]
@@ -124,7 +124,7 @@ def _divided(
 
 
 def _lone(num: Sum) -> tuple[Product, int] | None:
-    """Read a sum of one atom and a constant."""
+    """Return the atom and constant of a sum of one atom and a constant."""
     if len(num.terms) != 1:
         return None
     ((product, c),) = num.terms.items()
@@ -154,9 +154,9 @@ def _nested_remainder(atoms: Atoms, num: Sum, den: int, dtype: DType) -> Sum | N
 
 
 def recombined(atoms: Atoms, found: Sum, dtype: DType) -> Sum:
-    """Put quotients and remainders of the same division together: x // a * a + x % a is x.
+    """Combine quotients and remainders of the same division: x // a * a + x % a is x.
 
-    Holds for every x, also after wrap-around, as long as a is not 0.
+    This holds for every x, also after wrap-around, if a is not 0.
     """
     merged: Sum | None = found
     while merged is not None and 1 < len(merged.terms) <= MOST_TERMS:
@@ -194,14 +194,15 @@ def _merged(atoms: Atoms, found: Sum, product: Product, c: int, dtype: DType) ->
 
 
 def _congruent(atoms: Atoms, a: Sum, b: Sum, den: int, dtype: DType) -> bool:
-    """Say whether two exact sums differ by a multiple of the divisor, so that remainders agree."""
+    """Return True if two exact sums differ by a multiple of the divisor, so that remainders
+    agree."""
     gap = a - b
     multiple = all(c % den == 0 for c in (*gap.terms.values(), gap.constant))
     return multiple and atoms.fits(a, dtype) and atoms.fits(b, dtype)
 
 
 def _same_remainder(atoms: Atoms, whole: Sum, num: Sum, den: int) -> bool:
-    """Say whether ``whole`` is num % m with den dividing m, so that whole % den is num % den."""
+    """Return True if ``whole`` is num % m with den dividing m, so that whole % den is num % den."""
     lone = _lone(whole)
     inner = _divided(atoms, lone[0], FloorMod) if lone is not None and not lone[1] else None
     return inner is not None and inner[1] % den == 0 and inner[0].key == num.key

@@ -1,4 +1,4 @@
-"""Write sums back as expressions: positive terms first, factors on the right, constant last."""
+"""Write sums as expressions: positive terms first, factors on the right, constant last."""
 
 from irkit.ir.arith.sums import Atoms, Product, Sum, is_region, normal
 from irkit.ir.buffer import Ramp
@@ -9,7 +9,7 @@ Piece = tuple[Expr, int]
 
 
 def emit(atoms: Atoms, found: Sum, dtype: DType) -> Expr:
-    """Write a sum in its canonical form."""
+    """Return a sum as an expression in canonical form."""
     if len(found.terms) == 1 and not found.constant and dtype.lanes == 1:
         ((product, c),) = found.terms.items()
         if c == 1 and len(product) == 1:
@@ -68,7 +68,8 @@ def _negated(expr: Expr, c: int, dtype: DType) -> Expr:
 
 
 def _vector(atoms: Atoms, found: Sum, dtype: DType) -> Expr:
-    """Write what counts lanes as one ramp, what does not as one broadcast, beside other vectors."""
+    """Write a vector as one ramp for the lane number, one broadcast for scalars, and other
+    vectors."""
     element = dtype.element
     lane = atoms.lane(dtype)
     base: dict[Product, int] = {}
@@ -100,7 +101,7 @@ def _vector(atoms: Atoms, found: Sum, dtype: DType) -> Expr:
 
 
 def alike(atoms: Atoms, old: Expr, new: Expr) -> bool:
-    """Say whether ``old``, whose atoms are simplified already, is written as ``new`` is."""
+    """Return True if ``old``, whose atoms are simplified already, has the form of ``new``."""
     stack = [(old, new)]
     while stack:
         a, b = stack.pop()

@@ -1,7 +1,8 @@
-"""Fold one node whose operands are constants, by docs/semantics.md.
+"""Fold nodes with constant operands, as specified in docs/semantics.md.
 
-Plain Python numbers only: the interpreter goes through NumPy, so that each checks the other. What
-has no single right value is left alone: transcendental functions, and results that are NaN.
+It computes with plain Python numbers and the interpreter with NumPy, so that each checks the other.
+Operations without a single right result are not folded: transcendental functions, and results that
+are NaN.
 """
 
 import math
@@ -51,17 +52,17 @@ _NAN = math.nan
 
 
 def fold(node: Node) -> Expr | None:
-    """Compute a node whose operands are scalar constants, or take the side that a constant
+    """Compute a node whose operands are scalar constants, or return the side that a constant
     condition chooses.
 
-    None means that it stays; the rule can be handed to ``rewrite`` as it is.
+    None leaves the node alone; the function can be passed to ``rewrite`` as a rule.
     """
     case = FOLDERS.get(node.__class__)
     return None if case is None else case(node)
 
 
 def round_to(value: float, dtype: DType) -> float:
-    """Round to a float type, ties to even; to f16 and bf16 by way of f32."""
+    """Round to a float type, ties to even; to f16 and bf16 via f32."""
     if dtype.bits == 64 or not math.isfinite(value):
         return value
     value = _packed(value, "<f")
@@ -82,13 +83,13 @@ def _packed(value: float, form: str) -> float:
 
 
 def wrap(value: int, dtype: DType) -> int:
-    """Keep the low bits of an integer, as two's complement where the type is signed."""
+    """Return the low bits of an integer, as two's complement if the type is signed."""
     low = value & ((1 << dtype.bits) - 1)
     return low - (1 << dtype.bits) if low > dtype.high else low
 
 
 def _scalar(expr: Expr) -> Scalar | None:
-    """Read a constant as the value that its type holds, or None."""
+    """Return the value of a constant, or None."""
     if not isinstance(expr, Const) or expr.dtype.lanes != 1:
         return None
     if expr.dtype.is_float:
@@ -105,7 +106,7 @@ def _result(value: Scalar, dtype: DType) -> Const | None:
     return None if math.isnan(rounded) else Const(rounded, dtype)
 
 
-# Operations on integers (and, where they are defined, bools).
+# Operations on integers (and on bools, where defined).
 
 
 def _floordiv(a: int, b: int) -> int:
@@ -200,7 +201,7 @@ def _float_floormod(a: float, b: float, dtype: DType) -> float:
 
 
 def _whole(function: Callable[[float], int], value: float) -> float:
-    """Round to a whole number, keeping infinities and the sign of zero."""
+    """Round to an integer, preserving infinities and the sign of zero."""
     return math.copysign(float(function(value)), value) if math.isfinite(value) else value
 
 
@@ -228,7 +229,7 @@ def _sign(value: float) -> float:
     return float(value > 0) - float(value < 0) if value == value else value
 
 
-# One signature for one and two arguments: a missing one is 0.
+# One signature for one and two arguments: a missing argument is 0.
 _FLOAT_CALLS: dict[str, Callable[[float, float], Scalar]] = {
     "abs": lambda a, b: abs(a),
     "sign": lambda a, b: _sign(a),
@@ -267,7 +268,8 @@ def _convert(value: Scalar, target: DType) -> Scalar:
 
 
 def _integer_to_float(value: int, target: DType) -> float:
-    """Round an integer once; one that f64 does not hold keeps a bit for what f32 would lose."""
+    """Round an integer once; one that f64 cannot represent keeps a sticky bit for rounding to
+    f32."""
     spare = value.bit_length() - 40
     if target.bits == 64 or spare <= 0:
         return float(value)
@@ -276,7 +278,7 @@ def _integer_to_float(value: int, target: DType) -> float:
     return math.copysign(math.ldexp(kept, spare), value)
 
 
-# One case for each class of node.
+# One case per node class.
 
 
 def _fold_binary(node: Binary) -> Expr | None:
@@ -347,7 +349,7 @@ FOLDERS: dict[type[Node], Callable[[Any], Expr | None]] = {
     Call: _fold_call,
 }
 FOLDED_CALLS: frozenset[str] = frozenset(_FLOAT_CALLS) | frozenset(_INTEGER_CALLS)
-# What is never folded, and why; a test holds that nothing is forgotten.
+# Classes that are never folded, and why; a test checks that none is missing.
 KEPT_NODES: dict[type[Expr], str] = {
     Var: "has no value here",
     Const: "is one already",

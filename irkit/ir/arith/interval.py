@@ -1,4 +1,4 @@
-"""Closed intervals of integers: what is known about where a value lies."""
+"""Closed intervals of integers: the possible values of an expression."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -10,7 +10,7 @@ from irkit.ir.expr import Var
 
 
 class Interval(msgspec.Struct, frozen=True, gc=False):
-    """The integers from ``low`` to ``high``, both included; None is no limit on that side."""
+    """The integers from ``low`` to ``high``, inclusive; None is no limit on that side."""
 
     everything: ClassVar["Interval"]
 
@@ -18,7 +18,7 @@ class Interval(msgspec.Struct, frozen=True, gc=False):
     high: int | None = None
 
     def contains(self, value: int) -> bool:
-        """Say whether ``value`` lies inside."""
+        """Return True if ``value`` is in the interval."""
         return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)
 
     def __add__(self, other: "Interval | int") -> "Interval":
@@ -48,13 +48,13 @@ class Interval(msgspec.Struct, frozen=True, gc=False):
         return Interval(low, high)
 
     def intersect(self, other: "Interval") -> "Interval":
-        """Keep what lies in both."""
+        """Return the intersection of two intervals."""
         lows = [low for low in (self.low, other.low) if low is not None]
         highs = [high for high in (self.high, other.high) if high is not None]
         return Interval(max(lows, default=None), min(highs, default=None))
 
     def union(self, other: "Interval") -> "Interval":
-        """Find the smallest interval around both."""
+        """Return the smallest interval that contains both."""
         low = None if self.low is None or other.low is None else min(self.low, other.low)
         high = None if self.high is None or other.high is None else max(self.high, other.high)
         return Interval(low, high)
@@ -69,7 +69,7 @@ _LIMITS: dict[DType, Pair] = {}
 
 
 def limits(dtype: DType) -> Pair:
-    """Read the smallest and largest value of an integer or bool type."""
+    """Return the smallest and largest value of an integer or bool type."""
     found = _LIMITS.get(dtype)
     if found is None:
         found = _LIMITS[dtype] = (dtype.low, dtype.high)
@@ -77,12 +77,12 @@ def limits(dtype: DType) -> Pair:
 
 
 def fitted(low: int, high: int, limit: Pair) -> Pair:
-    """Give the range of a wrapped result: itself where nothing can wrap, else the whole type."""
+    """Return the range of a wrapped result: unchanged if nothing can wrap, else the whole type."""
     return (low, high) if limit[0] <= low and high <= limit[1] else limit
 
 
 def wrap(value: int, dtype: DType) -> int:
-    """Bring a number into an integer type, modulo 2**bits; a bool asks whether it is not 0."""
+    """Reduce a number to an integer type, modulo 2**bits; for a bool, test that it is not 0."""
     if dtype.kind == "bool":
         return int(value != 0)
     value &= (1 << dtype.bits) - 1
@@ -90,7 +90,7 @@ def wrap(value: int, dtype: DType) -> int:
 
 
 def var_pair(var: Var, ranges: Ranges) -> Pair:
-    """Read the range of a variable, cut to its type; an empty one tells nothing."""
+    """Return the range of a variable, clipped to its type; an empty range is ignored."""
     low, high = limits(var.dtype)
     known = ranges.get(var)
     if known is not None:

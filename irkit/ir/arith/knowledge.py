@@ -1,4 +1,4 @@
-"""What is known to hold meanwhile: ranges, and conditions as linear facts."""
+"""What is known at some point of a program: ranges, and conditions as linear facts."""
 
 from collections.abc import Hashable, Iterable
 
@@ -12,7 +12,8 @@ _NEGATED: dict[type[Compare], type[Compare]] = {LT: GE, GE: LT, GT: LE, LE: GT, 
 
 
 def negated(expr: Expr) -> Expr | None:
-    """Write the opposite of a condition without ``not``; None if NaN or the form is in the way."""
+    """Return the opposite of a condition without ``not``, or None if NaN or its form prevents
+    that."""
     if isinstance(expr, Not):
         return expr.a
     if not isinstance(expr, Compare):
@@ -24,7 +25,7 @@ def negated(expr: Expr) -> Expr | None:
 
 
 class Knowledge(Atoms):
-    """Atoms with facts: sums known to be at least 0, and conditions known to hold or not."""
+    """Atoms with facts: sums known to be at least 0, and conditions known to be true or false."""
 
     def __init__(self, ranges: Ranges) -> None:
         super().__init__(ranges)
@@ -32,7 +33,8 @@ class Knowledge(Atoms):
         self.settled: dict[Hashable, bool] = {}
 
     def assume(self, conditions: Iterable[Expr]) -> None:
-        """Take conditions as true. What reads memory is left out: a store may change it later."""
+        """Assume that conditions hold, except those that read memory: a store can change them
+        later."""
         stack = list(conditions)
         while stack:
             cond = stack.pop()
@@ -70,7 +72,7 @@ class Knowledge(Atoms):
             self.narrow(atom, self.spans[atom][0], fact.constant // -c)
 
     def span(self, found: Sum) -> Pair:
-        """Find the exact range of a sum with the help of every fact."""
+        """Return the exact range of a sum, using every fact."""
         low, high = found.exact(self.spans)
         for fact in self.facts:
             low = max(low, self._low_by(found, fact))
@@ -78,7 +80,7 @@ class Knowledge(Atoms):
         return (low, high) if low <= high else found.exact(self.spans)
 
     def _low_by(self, found: Sum, fact: Sum) -> int:
-        """Bound a sum from below by ``k * fact``, k chosen such that a shared term cancels."""
+        """Bound a sum from below by ``k * fact``, with k chosen so that a shared term cancels."""
         best = found.exact(self.spans)[0]
         tried: set[int] = set()
         for product, c in fact.terms.items():

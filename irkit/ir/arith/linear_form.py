@@ -12,10 +12,10 @@ from irkit.ir.expr import Expr, Mul
 
 
 class LinearForm(msgspec.Struct, frozen=True, eq=False):
-    """A sum of ``coefficient * atom``, atoms being what is no sum (products of them included).
+    """A sum of ``coefficient * atom`` and a constant; atoms are expressions that are not sums.
 
-    Coefficients are integers without limit; the value they stand for is modulo 2**bits of the
-    type. Atoms that are equal in structure are one.
+    Coefficients are unbounded integers; the value is modulo 2**bits of the type. Structurally equal
+    atoms are one. A product of atoms is an atom.
     """
 
     terms: tuple[tuple[Expr, int], ...]
@@ -23,7 +23,7 @@ class LinearForm(msgspec.Struct, frozen=True, eq=False):
     dtype: DType
 
     def coefficient(self, atom: Expr) -> int:
-        """Look up the coefficient of an atom; 0 if it does not occur."""
+        """Return the coefficient of an atom; 0 if it does not occur."""
         atoms = Atoms(NOTHING)
         found = self._sum(atoms)
         wanted = atoms.sum_of(atom).terms
@@ -32,11 +32,11 @@ class LinearForm(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_constant(self) -> bool:
-        """Say whether there are no atoms."""
+        """True if there are no atoms."""
         return not self.terms
 
     def expr(self) -> Expr:
-        """Write it as an expression, in canonical form."""
+        """Return it as an expression in canonical form."""
         atoms = Atoms(NOTHING)
         return emit(atoms, normal(self._sum(atoms), self.dtype), self.dtype)
 
@@ -77,9 +77,9 @@ class LinearForm(msgspec.Struct, frozen=True, eq=False):
 
 
 def linear(expr: Expr) -> LinearForm | None:
-    """Read an integer scalar as a linear form; None for floats, bools and vectors.
+    """Return an integer scalar as a linear form; None for floats, bools and vectors.
 
-    Only sums and products are looked into; simplify first to see through the rest.
+    Only sums and products are analysed; simplify first to see through the rest.
     """
     if not expr.dtype.is_integer or expr.dtype.lanes > 1:
         return None

@@ -1,4 +1,4 @@
-"""What a value is modulo something: the ground of divisibility and alignment."""
+"""Residues of expressions: the basis of divisibility and alignment."""
 
 from math import gcd
 from typing import cast
@@ -29,9 +29,9 @@ _ANY: Residue = (1, 0)
 
 
 def modular(expr: Expr, ranges: Ranges = NOTHING) -> Residue:
-    """Find ``(c, b)`` such that ``expr`` is ``b`` modulo ``c``; c = 0 says that it is exactly b.
+    """Return ``(c, b)`` such that ``expr`` is ``b`` modulo ``c``; if c is 0, it is exactly b.
 
-    Of expressions that are no integers nothing is known: (1, 0).
+    Nothing is known about expressions that are not integers: (1, 0).
     """
     if not expr.dtype.is_integer:
         return _ANY
@@ -50,7 +50,7 @@ def modular(expr: Expr, ranges: Ranges = NOTHING) -> Residue:
 
 
 def _wrapped(node: Expr, exact: Residue, pair: Pair) -> Residue:
-    """Keep of a residue what survives wrap-around: all of it where nothing wraps."""
+    """Return the part of a residue that survives wrap-around: all of it if nothing wraps."""
     coefficient, residue = exact
     if pair == limits(node.dtype) and not isinstance(node, (Min, Max, FloorMod)):
         coefficient = gcd(coefficient, 1 << node.dtype.bits)

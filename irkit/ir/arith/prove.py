@@ -1,4 +1,4 @@
-"""Prove conditions: True only if they hold for every value."""
+"""Prove conditions."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from irkit.ir.expr import Expr
 
 
 def prove(cond: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> bool:
-    """Say whether a condition was proved to hold wherever the ranges and the facts do.
+    """Return True if a condition is proved to hold wherever the ranges and the facts do.
 
     False means only that no proof was found.
     """

@@ -1,4 +1,4 @@
-"""The range of every variable that a function binds: each is bound once, so this is one table."""
+"""The range of every variable bound in a function; each is bound once, so one table is enough."""
 
 from typing import cast
 
@@ -11,11 +11,10 @@ from irkit.ir.stmt import Block, For, Let, Stmt
 
 
 def loop_ranges(root: PrimFunc | Stmt, outer: Ranges | None = None) -> dict[Var, Interval]:
-    """Find the interval of every loop variable, block axis and let variable; dimensions of
-    parameters are not negative.
+    """Return the interval of every loop variable, block axis and let variable.
 
-    ``outer`` gives ranges of variables that are bound outside of a statement; they are in the
-    result too.
+    Dimensions of parameters are not negative. ``outer`` has the ranges of variables bound outside a
+    statement; they are included in the result.
     """
     if isinstance(root, PrimFunc) and not outer:
         return dict(_of_function(root))
@@ -52,12 +51,12 @@ def _of_loop(loop: For, known: Ranges) -> Interval:
     low, high = bounds(loop.begin, known).low, bounds(loop.end, known).high
     assert low is not None
     assert high is not None
-    # A loop that never runs says nothing; one value keeps the interval well formed.
+    # For a loop that never runs, any value keeps the interval well formed.
     return _open(Interval(low, max(low, high - 1)), loop.var)
 
 
 def _open(interval: Interval, var: Var) -> Interval:
-    """Write None where the type is the only limit."""
+    """Replace limits that are just those of the type by None."""
     low, high = limits(var.dtype)
     assert interval.low is not None
     assert interval.high is not None
@@ -68,10 +67,10 @@ def _open(interval: Interval, var: Var) -> Interval:
 
 
 def _add_axes(block: Block, known: dict[Var, Interval]) -> None:
-    """Bound the axes by their bindings, and by their extents where no predicate asks about them.
+    """Bound the axes by their bindings, and by their extents unless a predicate checks them.
 
-    A predicate over an axis is what keeps it inside its extent: knowing the extent first would
-    prove the predicate away.
+    A predicate over an axis is what keeps it inside its extent: using the extent first would prove
+    the predicate away.
     """
     predicate = block.predicate
     asked = set(walk(predicate, Var)) if predicate is not None else set[Var]()

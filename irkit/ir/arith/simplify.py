@@ -1,14 +1,13 @@
-"""Bring expressions into their simplest form, which is the same for expressions that are equal as
-sums.
+"""Simplify expressions; those that are equal as sums get the same form.
 
-What holds, and why:
+Principles:
 
 - Addition, subtraction and multiplication wrap around, which is arithmetic in a ring: sums are
-  always brought into one form, whatever the ranges.
-- ``//``, ``%``, comparisons, minimum and maximum speak of the value itself. A rule that looks into
-  a sum below one of them applies only where the ranges prove that the sum does not overflow.
-- A zero divisor gives 0, and so do the rules.
-- Floats change only where every value keeps its bits, NaN, -0.0 and infinities included.
+  always normalized, whatever the ranges.
+- ``//``, ``%``, comparisons, minimum and maximum depend on the value itself. A rule that looks into
+  a sum below one of them applies only if the ranges prove that the sum does not overflow.
+- A zero divisor gives 0, and the rules respect that.
+- Floats change only if every value keeps its bits, including NaN, -0.0 and infinities.
 """
 
 from collections.abc import Callable, Iterable
@@ -63,8 +62,8 @@ from irkit.ir.intrinsics import Call
 def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> Expr:
     """Simplify an expression, given the ranges of its variables and conditions known to hold.
 
-    The same object comes back if there is nothing to do. The type stays, and so does the value,
-    for every value of the variables inside their ranges for which the facts hold.
+    If nothing changes, the same object is returned. The type is preserved, and so is the value, for
+    all values of the variables within their ranges that satisfy the facts.
     """
     if isinstance(expr, (Var, Const)) and not facts:
         return expr
@@ -76,7 +75,7 @@ def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -
 
 
 class Simplifier:
-    """Simplify expressions bottom-up, with one table of atoms for all of them."""
+    """Bottom-up simplifier of expressions that share a table of atoms."""
 
     def __init__(self, known: Knowledge) -> None:
         self.known = known
@@ -100,7 +99,7 @@ class Simplifier:
         return done[id(root)]
 
     def rebuilt(self, node: Expr) -> Expr:
-        """Put the simplified operands in place."""
+        """Rebuild a node with its simplified operands."""
         below = cast("tuple[Expr, ...]", children(node))
         changed: dict[int, Node] = {
             id(child): self.done[id(child)] for child in below if self.done[id(child)] is not child
@@ -108,7 +107,7 @@ class Simplifier:
         return cast(Expr, with_fields(node, changed)) if changed else node
 
     def settle(self, node: Expr, found: Sum) -> Expr:
-        """Write a sum, or keep the node if it is written so already."""
+        """Write a sum, or return the node if it already has that form."""
         known = self.known
         found = recombined(known, found, node.dtype)
         new = emit(known, found, node.dtype)
@@ -119,7 +118,7 @@ class Simplifier:
 
 
 def _folded(node: Expr) -> Expr:
-    """Compute what has constant operands only."""
+    """Compute a node with constant operands only."""
     for child in children(node):
         if child.__class__ is not Const:
             return node
@@ -128,7 +127,7 @@ def _folded(node: Expr) -> Expr:
 
 
 def _inner_nodes(root: Node, order: list[Node]) -> set[int]:
-    """Find the nodes that are only ever part of the sum of their one parent."""
+    """Return the nodes that only occur as parts of the sum of their one parent."""
     regions: set[int] = set()
     inside: set[int] = set()
     outside: set[int] = {id(root)}
@@ -139,7 +138,7 @@ def _inner_nodes(root: Node, order: list[Node]) -> set[int]:
         if is_region(node):
             regions.add(id(node))
             for child in children(node):
-                # Shared nodes are simplified once, each a sum of its own.
+                # A shared node is simplified once, as a sum of its own.
                 (outside if id(child) in inside else inside).add(id(child))
         else:
             outside.update([id(child) for child in children(node)])
@@ -171,12 +170,12 @@ def _mul(self: Simplifier, node: Mul) -> Expr:
     return self.settle(node, normal(found, node.dtype))
 
 
-# Operand on the right that changes no float, by its bits: -0.0 + -0.0 is -0.0, and x - 0.0 is x.
+# Right operands that change no float, bit by bit: -0.0 + -0.0 is -0.0, and x - 0.0 is x.
 _NEUTRAL: dict[type[Expr], str] = {Add: "-0.0", Sub: "0.0", Mul: "1.0", Div: "1.0"}
 
 
 def _float(self: Simplifier, node: Binary) -> Expr:
-    """Drop what changes no float value, and do on one element what is the same in every lane."""
+    """Drop float operations that change no value, and turn equal lanes into one element."""
     a, b = self.done[id(node.a)], self.done[id(node.b)]
     neutral = _NEUTRAL.get(node.__class__)
     for side, other in ((b, a), (a, b)):
@@ -221,12 +220,12 @@ def _divided(self: Simplifier, node: FloorDiv | FloorMod, a: Expr, b: Expr) -> E
 
 
 def _has_zero(pair: tuple[int, int]) -> bool:
-    """Say whether 0 is in a range."""
+    """Return True if 0 is in a range."""
     return pair[0] <= 0 <= pair[1]
 
 
 def _whole_below(known: Knowledge, num: Sum, den: Sum, dtype: DType) -> bool:
-    """Say whether 0 <= num < den."""
+    """Return True if 0 <= num < den."""
     if not (known.fits(num, dtype) and known.fits(den, dtype)):
         return False
     return known.span(num)[0] >= 0 and known.span(den - num)[0] > 0

@@ -1,8 +1,8 @@
-"""Sums of products with integer coefficients, and the table that numbers what they are made of.
+"""Sums of products with integer coefficients, and the table of their atoms.
 
-An atom is whatever is no sum: a variable, a quotient, a load. Equal atoms have one number, however
-often they were built, so sums compare as dictionaries do. A vector is a sum over scalars and the
-atom LANE, which counts its elements from 0: ``Ramp(b, s)`` is ``b + s * LANE``.
+An atom is any expression that is not a sum: a variable, a quotient, a load. Equal atoms have one
+number, so sums can be compared as dictionaries. A vector is a sum over scalars and the atom LANE,
+which numbers its elements from 0: ``Ramp(b, s)`` is ``b + s * LANE``.
 """
 
 from collections.abc import Hashable, Mapping
@@ -33,13 +33,13 @@ from irkit.ir.expr import (
 from irkit.ir.intrinsics import Call
 
 Product = tuple[int, ...]  # Sorted numbers of atoms.
-MOST_TERMS = 256  # A longer sum inside another is an atom, so that work stays linear.
+MOST_TERMS = 256  # A longer sum inside another is an atom, which keeps the work linear.
 MOST_FACTORS = 8
 _COMMUTE = frozenset((Mul, Min, Max, And, Or, BitAnd, BitOr, BitXor))
 
 
 class Sum:
-    """Coefficients of products, and a constant; exact integers, which stand for a value modulo
+    """Coefficients of products, and a constant; exact integers that represent a value modulo
     2**bits."""
 
     __slots__ = ("_key", "_pair", "constant", "terms")
@@ -52,7 +52,7 @@ class Sum:
 
     @property
     def key(self) -> Hashable:
-        """Identify the sum whatever the order of its terms."""
+        """Return a key that does not depend on the order of the terms."""
         if self._key is None:
             self._key = (frozenset(self.terms.items()), self.constant)
         return self._key
@@ -66,13 +66,13 @@ class Sum:
         return self + other.scaled(-1)
 
     def scaled(self, by: int) -> "Sum":
-        """Multiply by a number."""
+        """Return the sum multiplied by a number."""
         if by == 0:
             return ZERO
         return Sum({product: c * by for product, c in self.terms.items()}, self.constant * by)
 
     def exact(self, spans: list[Pair]) -> Pair:
-        """Find the range before wrap-around; ``spans`` are the ranges of the atoms."""
+        """Return the range before wrap-around; ``spans`` are the ranges of the atoms."""
         if self._pair is None:
             low = high = self.constant
             for product, c in self.terms.items():
@@ -85,7 +85,7 @@ class Sum:
         return self._pair
 
     def forget(self) -> None:
-        """Find the range anew next time: an atom became narrower."""
+        """Compute the range anew next time, because an atom became narrower."""
         self._pair = None
 
 
@@ -93,7 +93,7 @@ ZERO = Sum({})
 
 
 def add_terms(terms: dict[Product, int], more: Mapping[Product, int], by: int) -> None:
-    """Add ``by`` times some terms in place; what cancels is gone."""
+    """Add ``by`` times some terms in place, removing those that cancel."""
     for product, c in more.items():
         total = terms.get(product, 0) + c * by
         if total:
@@ -103,7 +103,7 @@ def add_terms(terms: dict[Product, int], more: Mapping[Product, int], by: int) -
 
 
 def is_region(node: Node) -> bool:
-    """Say whether a node only adds and scales, so that it belongs to the sum of its parent."""
+    """Return True if a node only adds and scales, so that it belongs to the sum of its parent."""
     cls = node.__class__
     if cls is Add or cls is Sub or cls is Neg:
         return cast(Expr, node).dtype.kind in "iu"
@@ -111,12 +111,12 @@ def is_region(node: Node) -> bool:
 
 
 def factor(node: Mul) -> int | None:
-    """Read the constant right factor of a product."""
+    """Return the constant right factor of a product."""
     return number(node.b)
 
 
 def number(node: Expr) -> int | None:
-    """Read an integer constant, also of a vector with equal elements."""
+    """Return the value of an integer constant, or of a vector with equal elements."""
     if node.__class__ is Broadcast:
         node = cast(Broadcast, node).value
     if node.__class__ is Const and node.dtype.kind in "iu":
@@ -125,21 +125,21 @@ def number(node: Expr) -> int | None:
 
 
 class Atoms:
-    """Number the atoms of some expressions, find their ranges, and the sum of each node."""
+    """Numbers and ranges of the atoms of some expressions, and the sum of each node."""
 
     def __init__(self, ranges: Ranges) -> None:
         self.ranges = ranges
-        self.shown: list[Expr] = []  # The expression that an atom is written as.
+        self.shown: list[Expr] = []  # The expression of each atom.
         self.spans: list[Pair] = []
-        self.alone: list[Sum] = []  # The sum that is just this atom.
+        self.alone: list[Sum] = []  # The sum of just this atom.
         self.wide: set[int] = set()  # Atoms that differ from lane to lane.
         self.written: dict[Product, Product] = {}  # Products in the order they were first seen.
         self.sums: dict[int, Sum] = {}
         self._numbers: dict[Hashable, int] = {}
-        self._kept: list[Node] = []  # Identities stay taken while their nodes live.
+        self._kept: list[Node] = []  # Keeps nodes alive, so that no id is reused.
 
     def sum_of(self, node: Expr) -> Sum:
-        """Find the sum that an expression is; of what is no integer, an atom."""
+        """Return the sum of an expression; anything that is not an integer is an atom."""
         found = self.sums.get(id(node))
         if found is not None:
             return found
@@ -167,21 +167,21 @@ class Atoms:
         self._kept.append(node)
 
     def pair(self, found: Sum, dtype: DType) -> Pair:
-        """Find the range of a sum in its type."""
+        """Return the range of a sum in its type."""
         return fitted(*found.exact(self.spans), limits(dtype))
 
     def fits(self, found: Sum, dtype: DType) -> bool:
-        """Say whether a sum cannot wrap around: then it is the value itself."""
+        """Return True if a sum cannot wrap around, so that it is the value itself."""
         low, high = found.exact(self.spans)
         bottom, top = limits(dtype)
         return bottom <= low and high <= top
 
     def range_of(self, node: Expr) -> Pair:
-        """Find the range of an integer or bool expression."""
+        """Return the range of an integer or bool expression."""
         return self.pair(self.sum_of(node), node.dtype)
 
     def narrow(self, atom: int, low: int, high: int) -> None:
-        """Cut the range of an atom by what is known from elsewhere."""
+        """Intersect the range of an atom with limits known from elsewhere."""
         old = self.spans[atom]
         cut = max(old[0], low), min(old[1], high)
         if cut[0] <= cut[1]:
@@ -189,7 +189,7 @@ class Atoms:
             self.alone[atom].forget()
 
     def number(self, key: Hashable, node: Expr, span: Pair | None = None) -> int:
-        """Number an atom by its key."""
+        """Return the number of an atom by its key."""
         found = self._numbers.get(key)
         if found is None:
             found = self._numbers[key] = len(self.shown)
@@ -204,7 +204,7 @@ class Atoms:
         return found
 
     def lane(self, dtype: DType) -> int:
-        """Number the atom that counts the lanes of a vector type."""
+        """Return the number of the atom that counts the lanes of a vector type."""
         key = ("lane", dtype)
         found = self._numbers.get(key)
         if found is None:
@@ -214,7 +214,8 @@ class Atoms:
         return found
 
     def key(self, node: Expr) -> Hashable:
-        """Identify an expression by its structure; sums up to the order of their terms."""
+        """Return a key for the structure of an expression; the order of terms in sums does not
+        count."""
         operands = tuple(
             [self.sum_of(child).key for child in cast("tuple[Expr, ...]", children(node))]
         )
@@ -229,7 +230,7 @@ class Atoms:
         return cls, node.dtype, operands
 
     def multiplied(self, a: Sum, b: Sum) -> Sum | None:
-        """Multiply out, if one side is a single product."""
+        """Multiply out if one side is a single product."""
         if not a.terms or not b.terms:
             return b.scaled(a.constant) if not a.terms else a.scaled(b.constant)
         if len(a.terms) != 1 or a.constant:
@@ -265,7 +266,9 @@ class Atoms:
         while stack:
             top = stack.pop()
             if id(top) in seen:
-                found.append(top)  # Shared: entered once, lest adding it up twice doubles the work.
+                found.append(
+                    top
+                )  # Shared nodes are entered once, as repeating them would double the work.
                 continue
             seen.add(id(top))
             if id(top) in self.sums or not is_region(top):
@@ -301,7 +304,7 @@ class Atoms:
         return self.alone[self.number(self.key(node), node)]
 
     def ramp(self, node: Ramp) -> Sum:
-        """Write a ramp as base + stride * LANE."""
+        """Return a ramp as base + stride * LANE."""
         lane = self.alone[self.lane(node.dtype)]
         stride = self.multiplied(lane, self.sum_of(node.stride))
         if stride is None:
@@ -309,7 +312,7 @@ class Atoms:
         return self.sum_of(node.base) + stride
 
     def collected(self, root: Expr, done: Mapping[int, Expr] | None = None) -> Sum:
-        """Add up a region of sums; ``done`` tells what has become of the nodes below."""
+        """Add up a region of sums; ``done`` maps nodes below, by id, to what has replaced them."""
         terms: dict[Product, int] = {}
         constant = 0
         stack: list[tuple[Expr, int]] = [(root, 1)]
@@ -339,7 +342,7 @@ class Atoms:
         return normal(Sum(terms, constant), root.dtype)
 
     def _leaf(self, node: Expr, root: Expr) -> Expr | None:
-        """Find what stands for a node that a region ends at; None inside."""
+        """Return the expression at which a region ends, or None inside it."""
         inner = node is root or (id(node) not in self.sums and is_region(node))
         return None if inner else node
 
@@ -350,12 +353,15 @@ class Atoms:
         return c if -(1 << 128) < c < (1 << 128) else wrap(c, node.dtype)
 
     def short(self, node: Expr, found: Sum) -> Sum:
-        """Treat a sum of very many terms as one atom."""
+        """Turn a sum of very many terms into one atom."""
         return self.alone[self.number(("sum", found.key), node, self.pair(found, node.dtype))]
 
 
 def normal(found: Sum, dtype: DType) -> Sum:
-    """Bring coefficients into the type, modulo 2**bits; a sum without terms is its value."""
+    """Reduce coefficients to the type, modulo 2**bits.
+
+    A sum without terms is its value.
+    """
     high = dtype.high
     constant = found.constant
     if not found.terms:

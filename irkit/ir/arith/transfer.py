@@ -1,7 +1,7 @@
-"""The range of each operation, from the ranges of its operands: one small function a class.
+"""The range of each operation from the ranges of its operands: one small function per class.
 
-Every function answers for the wrapped result: where the exact result may leave the type, the
-answer is the whole type.
+The range is that of the wrapped result: if the exact result can leave the type, it is the whole
+type.
 """
 
 from collections.abc import Callable
@@ -46,24 +46,24 @@ _BOTH: Pair = (0, 1)
 
 
 def transfer(node: Expr, of: Of) -> Pair:
-    """Find the range of an integer or bool expression; ``of`` gives those of its operands."""
+    """Return the range of an integer or bool expression; ``of`` returns those of its operands."""
     rule = _RULES.get(node.__class__)
     return limits(node.dtype) if rule is None else rule(node, of)
 
 
 def times(a: Pair, b: Pair) -> Pair:
-    """Multiply two ranges, exactly."""
+    """Return the exact range of a product."""
     corners = (a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
     return min(corners), max(corners)
 
 
 def union(a: Pair, b: Pair) -> Pair:
-    """Find the smallest range around both."""
+    """Return the smallest range that contains both."""
     return min(a[0], b[0]), max(a[1], b[1])
 
 
 def _signs(den: Pair) -> list[Pair]:
-    """Cut a divisor's range into its negative and its positive part; 0 belongs to neither."""
+    """Split a divisor's range into its negative and its positive part, without 0."""
     parts = [(den[0], min(den[1], -1)), (max(den[0], 1), den[1])]
     return [part for part in parts if part[0] <= part[1]]
 
@@ -73,14 +73,14 @@ def _hull(parts: list[Pair]) -> Pair:
 
 
 def floordiv(num: Pair, den: Pair) -> Pair:
-    """Divide two ranges, rounding down; a zero divisor gives 0."""
-    # Monotone in each operand on either side of zero, so the corners decide.
+    """Return the range of a quotient, rounded down; a zero divisor gives 0."""
+    # Monotone in each operand on either side of zero, so the corners are the extremes.
     parts = [_hull([(n // d, n // d) for n in num for d in part]) for part in _signs(den)]
     return _hull([*parts, (0, 0)] if den[0] <= 0 <= den[1] else parts)
 
 
 def floormod(num: Pair, den: Pair) -> Pair:
-    """Find the range of the remainder that has the sign of the divisor; a zero divisor gives 0."""
+    """Return the range of a remainder with the sign of the divisor; a zero divisor gives 0."""
     parts = [_floormod_one_sign(num, part) for part in _signs(den)]
     return _hull([*parts, (0, 0)] if den[0] <= 0 <= den[1] else parts)
 
@@ -200,7 +200,8 @@ def _bitxor(node: BitXor, of: Of) -> Pair:
 
 
 def verdict(cls: type[Compare], low: int, high: int) -> bool | None:
-    """Decide a comparison of a difference ``a - b`` in ``low`` to ``high`` with 0, or None."""
+    """Decide the comparison of ``a - b``, between ``low`` and ``high``, with 0; None if
+    undecided."""
     if cls is LT or cls is GE:
         less = True if high < 0 else False if low >= 0 else None
         return less if less is None or cls is LT else not less
@@ -289,7 +290,7 @@ def _call(node: Call, of: Of) -> Pair:
             return limit
 
 
-# The rules are called by class, so each sees the class it was written for.
+# Rules are looked up by class, so each gets the class it was written for.
 _RULES: dict[type[Expr], Callable[[Any, Of], Pair]] = {
     Add: _add,
     Sub: _sub,

@@ -1,4 +1,4 @@
-"""The reference interpreter of the loop IR, on NumPy arrays. It shares no code with code generation.
+"""The reference interpreter of the loop IR on NumPy arrays. It shares no code with code generation.
 
 Reading order: values (what each operation does), machine (how a program runs), memory (buffers),
 assembler, expressions and statements (from IR to programs), arguments, run.

@@ -18,7 +18,8 @@ from irkit.ir.stmt import Stmt, Store, View
 
 
 def nested_statements(body: Stmt) -> list[Stmt]:
-    """List a statement and all within it once, inner ones first; expressions are not entered."""
+    """Return a statement and those inside it once each, inner ones first, without entering
+    expressions."""
     order: list[Stmt] = []
     seen: set[int] = set()
     stack: list[tuple[Stmt, bool]] = [(body, False)]
@@ -34,7 +35,7 @@ def nested_statements(body: Stmt) -> list[Stmt]:
 
 
 def written_params(func: PrimFunc) -> set[int]:
-    """Say which parameters, by number, the body writes, directly or through views."""
+    """Return the numbers of the parameters that the body writes, directly or through views."""
     body = nested_statements(func.body)
     source = {stmt.buffer: stmt.source for stmt in body if isinstance(stmt, View)}
     stored: set[Buffer] = set()
@@ -46,8 +47,8 @@ def written_params(func: PrimFunc) -> set[int]:
     return {number for number, param in enumerate(func.params) if param in stored}
 
 
-class Binder:
-    """Put the arguments of one call into registers."""
+class ArgumentBinder:
+    """Binding of the arguments of one call to registers."""
 
     def __init__(self, func: PrimFunc, registers: Registers, variables: dict[Any, int]) -> None:
         self.func = func
@@ -79,7 +80,9 @@ class Binder:
     ) -> None:
         """Bind the memory of a buffer parameter, and the variables that its shape names."""
         label, span = self.label(number), self.func.span
-        array: Any = value  # The test below would leave its element type unknown to the checker.
+        array: Any = (
+            value  # The isinstance test below would leave its element type unknown to pyright.
+        )
         if not isinstance(value, np.ndarray):
             raise DTypeError(
                 f"{label} must be a NumPy array, found {type(value).__name__}", span=span
@@ -109,7 +112,7 @@ class Binder:
             expected = int(self.registers[self.variables[dim]])
             why = f" = {dim.name}, from {self.bound[dim]}"
         else:
-            return  # An expression: compared when everything is bound.
+            return  # Expressions are compared after everything is bound.
         if expected != size:
             raise ShapeError(f"{where} must be {expected}{why}; found {size}", span=self.func.span)
 
@@ -119,7 +122,7 @@ class Binder:
                 raise ShapeError(
                     f"{label} must be contiguous in row-major order, found byte strides "
                     f"{value.strides} for shape {value.shape}",
-                    hint="numpy.ascontiguousarray makes such a copy.",
+                    hint="Copy it with numpy.ascontiguousarray.",
                     span=self.func.span,
                 )
             return
@@ -128,19 +131,18 @@ class Binder:
             steps = row_major(value.shape)
         if min(steps, default=0) < 0 or any(stride % value.itemsize for stride in value.strides):
             raise ShapeError(
-                f"{label} has byte strides {value.strides}; they must be whole elements, forwards",
+                f"{label} has byte strides {value.strides}; expected "
+                f"non-negative multiples of {value.itemsize}",
                 span=self.func.span,
             )
         for axis, (stride, step, size) in enumerate(
             zip(buffer.strides, steps, value.shape, strict=True)
         ):
-            if size > 1 or isinstance(
-                stride, Var
-            ):  # Of one element, the stride counts for nothing.
+            if size > 1 or isinstance(stride, Var):  # With one element, the stride does not matter.
                 self._dimension(stride, step, f"stride {axis} of {label}")
 
     def check_aliases(self, arrays: dict[int, Any], written: set[int]) -> None:
-        """Refuse a written array that overlaps another one."""
+        """Raise ShapeError if a written array overlaps another one."""
         for number in sorted(written & set(arrays)):
             for other, array in arrays.items():
                 if other != number and np.may_share_memory(arrays[number], array):
@@ -151,7 +153,7 @@ class Binder:
 
 
 def as_scalar(value: Any, dtype: DType, label: str, span: Span | None) -> Any:
-    """Turn a Python or NumPy number into a scalar of a type, exactly; floats are rounded.
+    """Convert a Python or NumPy number exactly to a scalar of a type; floats are rounded.
 
     Raises: DTypeError if it is of another kind, or out of range.
     """

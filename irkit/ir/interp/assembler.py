@@ -1,4 +1,5 @@
-"""Collect operations into basic blocks over registers: what the compilers write into."""
+"""Assemble operations into basic blocks over registers, for the statement and expression
+compilers."""
 
 from typing import Any
 
@@ -6,12 +7,12 @@ from irkit.core import IRKitError, Span
 from irkit.ir.interp.machine import FIRST_FREE, Control, Operation, Registers
 from irkit.ir.interp.values import Function
 
-# Choices that guard loads are compiled once for each way to reach them, up to this growth.
+# Choices that guard loads are compiled once per path that reaches them, up to this growth.
 SPARE_OPERATIONS, GROWTH = 20_000, 16
 
 
 class Assembler:
-    """Collect basic blocks and registers; the current block is where operations go."""
+    """Basic blocks and registers under construction; operations go to the current block."""
 
     def __init__(self) -> None:
         self.blocks: list[tuple[list[Operation], Control | None]] = [([], None)]
@@ -23,7 +24,7 @@ class Assembler:
         self.span: Span | None = None
 
     def register(self, value: Any = None) -> int:
-        """Take a new register, with its value before the program starts."""
+        """Return a new register, with its value before the program starts."""
         self.registers.append(value)
         return len(self.registers) - 1
 
@@ -38,12 +39,12 @@ class Assembler:
         self.current.append(operation)
 
     def label(self) -> int:
-        """Reserve a block to jump to."""
+        """Return a new block to jump to."""
         self.blocks.append(([], None))
         return len(self.blocks) - 1
 
     def finish(self, control: Control, then: int) -> None:
-        """End the current block by a jump, and go on in the block ``then``."""
+        """End the current block with a jump, and continue in the block ``then``."""
         self.blocks[self.at] = (self.current, control)
         self.at = then
         self.current = self.blocks[then][0]
@@ -88,7 +89,7 @@ class Assembler:
         return to
 
     def constant(self, value: Any) -> int:
-        """Find the register that holds a NumPy scalar."""
+        """Return the register of a NumPy scalar."""
         key = (value.dtype, value.tobytes())
         if key not in self.constants:
             self.constants[key] = self.register(value)

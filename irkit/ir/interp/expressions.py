@@ -1,8 +1,8 @@
-"""Turn expressions into operations on registers, once per function, without recursion.
+"""Compile expressions to operations on registers, once per function, without recursion.
 
-A node that several others share is computed once. ``Conditional``, ``And`` and ``Or`` become jumps
-only where the side that may be skipped holds a load: nothing else can go wrong, so the rest is
-computed ahead, which keeps shared expressions from multiplying.
+Shared nodes are computed once. ``Conditional``, ``And`` and ``Or`` become jumps only if the side
+that can be skipped contains a load, because nothing else can fail. All other sides are computed in
+advance, which keeps shared expressions from multiplying.
 """
 
 import operator
@@ -33,12 +33,12 @@ from irkit.ir.intrinsics import Call
 
 
 class _Choice:
-    """The state of one choice while its sides are being compiled."""
+    """State of one choice while its sides are being compiled."""
 
     def __init__(self, node: Expr, cond: Expr, then: Expr | None, otherwise: Expr | None) -> None:
         self.node = node
         self.cond = cond
-        self.sides = (then, otherwise)  # None is the constant that And and Or short-circuit to.
+        self.sides = (then, otherwise)  # None is the short-circuit constant of And and Or.
         self.to = -1
         self.masks: tuple[int, int] = (-1, -1)
         self.results: tuple[int, int] = (-1, -1)
@@ -47,8 +47,10 @@ class _Choice:
 
 
 class ExpressionCompiler:
-    """Compile the expressions of one function; ``variables`` and ``places`` say where names
-    live."""
+    """Compiler of the expressions of one function.
+
+    ``variables`` and ``places`` map symbols to their registers.
+    """
 
     def __init__(self, code: Assembler) -> None:
         self.code = code
@@ -57,16 +59,18 @@ class ExpressionCompiler:
         self.known: dict[int, int] = {}
         self.guarded: set[int] = set()
         self.choices: list[_Choice] = []
-        self.masks: dict[int, list[int]] = {}  # By number of lanes: which of them are evaluated.
+        self.masks: dict[
+            int, list[int]
+        ] = {}  # The registers of active-lane masks, by number of lanes.
         self.todo: list[Callable[[], None]] = []
 
     def begin(self, span: Span | None) -> None:
-        """Start a statement: what was computed for the one before may have changed."""
+        """Start a statement: values computed for the previous one are no longer valid."""
         self.code.span = span
         self.known = {}
 
     def value(self, expr: Expr) -> int:
-        """Compile an expression and say which register will hold it."""
+        """Compile an expression, and return the register of its value."""
         if isinstance(expr, (Const, Var)):
             self._visit(expr)
         else:
@@ -87,7 +91,7 @@ class ExpressionCompiler:
         return self.code.unary(cast_function(dtype, I64.with_lanes(dtype.lanes)), register)
 
     def _find_guards(self, root: Expr) -> None:
-        """Note the choices that have to jump: a side that may be skipped holds a load."""
+        """Record the choices that must jump: those with a load in a side that can be skipped."""
         self.guarded = set()
         loads: set[int] = set()
         order = postorder(root)
@@ -130,11 +134,11 @@ class ExpressionCompiler:
             self.choices[-1].added.append(id(node))
 
     def at(self, node: Expr) -> int:
-        """Say which register holds a node that is compiled already."""
+        """Return the register of a node that is already compiled."""
         return self.known[id(node)]
 
-    # Choices. With one lane they jump; with several, each side is evaluated in its lanes, under a
-    # mask that its loads obey, and skipped if it has none.
+    # Choices. With one lane they jump. With several, each side is evaluated in its lanes, under a
+    # mask that its loads obey, and skipped if it has no lanes.
 
     def _visit_choice(self, node: Expr) -> None:
         match node:
@@ -199,7 +203,7 @@ class ExpressionCompiler:
         self.choices.pop()
         if choice.cond.dtype.lanes > 1:
             self.masks[choice.cond.dtype.lanes].pop()
-        for key in choice.added:  # Computed on one path only, so unknown on the other.
+        for key in choice.added:  # Computed on one path only, so not available on the other.
             del self.known[key]
 
     def _close(self, choice: _Choice) -> None:
@@ -207,7 +211,7 @@ class ExpressionCompiler:
         picked = _pick if choice.cond.dtype.lanes == 1 else np.where
         self._set(choice.node, self.code.nary(picked, (cond, *choice.results)))
 
-    # One method for each class of expression.
+    # One method per expression class.
 
     def binary_(self, node: Binary) -> int:
         function = binary_function(type(node), node.a.dtype)
@@ -232,7 +236,7 @@ class ExpressionCompiler:
     def call(self, node: Call) -> int:
         if not node.args:
             raise IRKitError(
-                f"{node.name} gives no value; it may only stand alone as a statement",
+                f"{node.name} has no value; it can only be used as a statement",
                 span=self.code.span,
             )
         function = call_function(node.name, node.args[0].dtype)
@@ -254,7 +258,7 @@ class ExpressionCompiler:
         return to
 
     def place(self, buffer: Buffer) -> BufferRegisters:
-        """Find where a buffer lives."""
+        """Return the registers of a buffer."""
         found = self.places.get(buffer)
         if found is None:
             raise IRKitError(f"buffer {buffer.name!r} is not known here", span=self.code.span)

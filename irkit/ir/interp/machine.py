@@ -1,8 +1,7 @@
-"""Run a program of basic blocks over registers: loops are jumps, threads are tasks that meet at
-barriers.
+"""Run programs of basic blocks over registers.
 
-Nothing here recurses on the program, and a thread is stopped at a barrier by leaving its block, so
-that depth and the number of threads cost memory only.
+Loops are jumps; threads are tasks that meet at barriers. Nothing here recurses, and a thread waits
+at a barrier by leaving its block, so depth and the number of threads only cost memory.
 """
 
 from collections.abc import Callable
@@ -16,24 +15,25 @@ Registers = list[Any]
 Operation = Callable[[Registers], object]
 Control = Callable[[Registers], int]
 END = -1
-RUN, SHARED, FIRST_FREE = 0, 1, 2  # Registers that every program has.
+RUN, SHARED, FIRST_FREE = 0, 1, 2  # Registers reserved in every program.
 MAX_THREADS = 1 << 16
 
 
 class StepLimit(IRKitError):
-    """The interpreter was to do no more operations than it has done."""
+    """The interpreter reached its limit of steps."""
 
 
 class Barrier(msgspec.Struct, frozen=True):
-    """Threads stop here until all of their nest have come; then they go on at ``then``."""
+    """Stop of a block at which all threads of the nest must arrive before they continue at
+    ``then``."""
 
     then: int
     span: Span | None
 
 
 class Fork(msgspec.Struct, frozen=True):
-    """Start a thread at ``body`` for each value of a loop variable; when all have ended, go on at
-    ``then``."""
+    """Stop of a block that starts a thread at ``body`` for each value of a loop variable; when all
+    have ended, execution continues at ``then``."""
 
     var: int
     begin: int
@@ -44,8 +44,8 @@ class Fork(msgspec.Struct, frozen=True):
 
 
 class Program(msgspec.Struct, frozen=True):
-    """Code that can run many times: basic blocks, what a block may stop for, and first register
-    values."""
+    """Code that can run many times: basic blocks, the events they can stop for, and initial
+    registers."""
 
     blocks: list[tuple[tuple[Operation, ...], Control]]
     events: list[Barrier | Fork]
@@ -54,7 +54,7 @@ class Program(msgspec.Struct, frozen=True):
 
 
 class RunLimits:
-    """Hold the limits of one run: operations left, bytes left."""
+    """Limits of one run: the operations and bytes left."""
 
     def __init__(self, max_steps: int | None, max_bytes: int) -> None:
         self.steps_left = float("inf") if max_steps is None else max_steps
@@ -76,9 +76,9 @@ class _ThreadTask:
 
 
 def execute(program: Program, registers: Registers) -> None:
-    """Run a program to its end, on registers that the caller has filled.
+    """Run a program to its end, on registers filled by the caller.
 
-    Raises: IRKitError if a limit is passed, or threads wait at different barriers.
+    Raises: IRKitError if a limit is exceeded, or threads wait at different barriers.
     """
     ready = [_ThreadTask(program.start, registers, None)]
     waiting: list[tuple[_ThreadTask, Barrier]] = []
@@ -98,7 +98,9 @@ def execute(program: Program, registers: Registers) -> None:
             case Barrier() as barrier:
                 task.at = barrier.then
                 if task.parent is None:
-                    ready.append(task)  # Outside of every thread loop there is nobody to wait for.
+                    ready.append(
+                        task
+                    )  # Outside every thread loop there is no other thread to wait for.
                 else:
                     waiting.append((task, barrier))
             case Fork() as fork:
@@ -110,7 +112,7 @@ def execute(program: Program, registers: Registers) -> None:
 def _advance(
     blocks: list[tuple[tuple[Operation, ...], Control]], registers: Registers, at: int
 ) -> int:
-    """Run blocks until one stops; the code says what for."""
+    """Run blocks until one stops; return the code of the reason."""
     run: RunLimits = registers[RUN]
     left = run.steps_left
     while at >= 0:
@@ -136,7 +138,8 @@ def _fork(task: _ThreadTask, fork: Fork, room: int) -> list[_ThreadTask]:
         return []
     if end - begin > room:
         raise IRKitError(
-            f"a thread loop would start {end - begin} threads; together {MAX_THREADS} may run",
+            f"a thread loop would start {end - begin} threads; expected at most {MAX_THREADS} in "
+            "all",
             span=fork.span,
         )
     task.fork, task.live, task.ended = fork, end - begin, 0
@@ -168,7 +171,7 @@ def _check_barrier(waiting: list[tuple[_ThreadTask, Barrier]]) -> None:
     while parents:
         if any(parent is not None and parent.ended for parent in parents):
             raise IRKitError(
-                "a barrier that some threads of the nest never reach: they have ended already",
+                "some threads of the nest ended without reaching this barrier",
                 hint="Move the barrier out of the condition.",
                 span=barrier.span,
             )

@@ -1,7 +1,7 @@
-"""Where buffers live: flat memory with shape and strides in registers; checked loads and stores.
+"""Memory of buffers, with shapes and strides in registers; checked loads and stores.
 
-An access is checked against the shape, dimension by dimension; that a buffer fits its memory is
-checked once, where it is introduced.
+Each access is checked against the shape, dimension by dimension. That a buffer fits into its memory
+is checked once, where it is introduced.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ POISON = 0xA5
 
 
 class BufferRegisters(msgspec.Struct, frozen=True):
-    """The registers of a buffer: its memory, and its shape and strides in elements."""
+    """Registers of a buffer: its memory, and its shape and strides in elements."""
 
     name: str
     memory: int
@@ -33,7 +33,7 @@ class BufferRegisters(msgspec.Struct, frozen=True):
 def load_one(
     place: BufferRegisters, indices: Sequence[int], to: int, span: Span | None
 ) -> Operation:
-    """Make the operation that reads one element."""
+    """Return the operation that reads one element."""
     memory = place.memory
     if len(indices) == 1 and place.unit:
         (i,), (n,) = indices, place.shape
@@ -65,7 +65,7 @@ def load_one(
 def store_one(
     place: BufferRegisters, indices: Sequence[int], value: int, span: Span | None
 ) -> Operation:
-    """Make the operation that writes one element."""
+    """Return the operation that writes one element."""
     memory = place.memory
     if len(indices) == 1 and place.unit:
         (i,), (n,) = indices, place.shape
@@ -112,7 +112,8 @@ def load_lanes(
     dtype: DType,
     span: Span | None,
 ) -> Operation:
-    """Make the operation that reads several elements, or one under a mask; masked lanes give 0."""
+    """Return the operation that reads several elements, or one under a mask; masked lanes give
+    0."""
     memory = place.memory
     lanes = dtype.lanes
     kind = numpy_dtype(dtype)
@@ -135,8 +136,10 @@ def store_lanes(
     lanes: int,
     span: Span | None,
 ) -> Operation:
-    """Make the operation that writes several elements, or one under a mask; of equal places the
-    last lane stays."""
+    """Return the operation that writes several elements, or one under a mask.
+
+    If two lanes write the same element, the last one wins.
+    """
     memory = place.memory
 
     def store(r: Registers) -> None:
@@ -148,7 +151,7 @@ def store_lanes(
 
 
 def _live(r: Registers, mask: int | None, lanes: int) -> Any:
-    """List the numbers of the lanes that take part."""
+    """Return the numbers of the active lanes."""
     if mask is None:
         return np.arange(lanes)
     return np.flatnonzero(np.broadcast_to(r[mask], (lanes,)))
@@ -177,7 +180,7 @@ def outside(
     span: Span | None,
     lane: int | None = None,
 ) -> IRKitError:
-    """Say which access was out of bounds."""
+    """Return the error for an access out of bounds."""
 
     def one(index: int) -> int:
         value = np.asarray(r[index])
@@ -190,14 +193,14 @@ def outside(
 
 
 def reach(shape: Sequence[int], strides: Sequence[int]) -> int:
-    """Count the elements of memory that a buffer spans."""
+    """Return the number of elements of memory that a buffer spans."""
     if any(size == 0 for size in shape):
         return 0
     return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
 
 
 def row_major(shape: Sequence[int]) -> list[int]:
-    """Find the strides of a buffer without gaps, in elements."""
+    """Return the strides of a buffer without gaps, in elements."""
     strides = [1] * len(shape)
     for axis in reversed(range(len(shape) - 1)):
         strides[axis] = strides[axis + 1] * max(shape[axis + 1], 1)
@@ -205,25 +208,25 @@ def row_major(shape: Sequence[int]) -> list[int]:
 
 
 def measure(place: BufferRegisters, r: Registers, *, given_strides: bool, span: Span | None) -> int:
-    """Read shape and strides, fill in those left out, and count the elements of memory needed."""
+    """Read shape and strides, fill in those left out, and return the elements of memory needed."""
     shape = [int(r[size]) for size in place.shape]
     if given_strides:
         strides = [int(r[stride]) for stride in place.strides]
     else:
         strides = row_major(shape)
-        # A size beyond i64 has no element that could be asked for; the memory check refuses it.
+        # A size beyond i64 is refused by the memory check.
         for register, stride in zip(place.strides, strides, strict=True):
             r[register] = np.int64(min(stride, (1 << 63) - 1))
     if min(shape, default=0) < 0 or min(strides, default=0) < 0:
         raise IRKitError(
-            f"buffer {place.name!r} has shape {shape} and strides {strides}; none may be negative",
+            f"buffer {place.name!r} has negative sizes: shape {shape}, strides {strides}",
             span=span,
         )
     return reach(shape, strides)
 
 
 def settle(place: BufferRegisters, buffer: Buffer, *, span: Span | None) -> Operation:
-    """Make the operation that checks the array of a parameter against its whole shape."""
+    """Return the operation that checks the array of a parameter against its whole shape."""
 
     def check(r: Registers) -> None:
         array, shape = r[place.memory], [int(r[size]) for size in place.shape]
@@ -239,7 +242,7 @@ def settle(place: BufferRegisters, buffer: Buffer, *, span: Span | None) -> Oper
 
 
 def _flat(array: Any) -> Any:
-    """See the memory that an array spans; its strides are not negative."""
+    """Return a flat view of the memory that an array spans; its strides are not negative."""
     if array.flags.c_contiguous:
         return array.reshape(-1)
     size = array.itemsize
@@ -252,7 +255,8 @@ def _flat(array: Any) -> Any:
 def allocate(
     place: BufferRegisters, dtype: DType, *, given_strides: bool, shared: bool, span: Span | None
 ) -> Operation:
-    """Make the operation that takes memory and fills it with poison: NaN, or a pattern of bits."""
+    """Return the operation that allocates memory and fills it with poison: NaN, or a bit
+    pattern."""
     kind = numpy_dtype(dtype)
 
     def take(r: Registers) -> None:
@@ -278,7 +282,7 @@ def allocate(
 
 
 def release(place: BufferRegisters, *, shared: bool) -> Operation:
-    """Make the operation that gives memory back."""
+    """Return the operation that frees memory."""
 
     def give(r: Registers) -> None:
         if not (shared and r[SHARED] is not None):
@@ -289,7 +293,8 @@ def release(place: BufferRegisters, *, shared: bool) -> Operation:
 
 
 def poisoned(size: int, dtype: DType) -> Any:
-    """Make memory whose use shows: NaN for floats, the byte 0xA5 for integers, true for bools."""
+    """Return memory whose use is conspicuous: NaN for floats, bytes 0xA5 for integers, true for
+    bools."""
     kind = numpy_dtype(dtype)
     if dtype.is_float:
         return np.full(size, np.nan, kind)
@@ -301,7 +306,7 @@ def poisoned(size: int, dtype: DType) -> Any:
 def view(
     place: BufferRegisters, source: int, offset: int, *, given_strides: bool, span: Span | None
 ) -> Operation:
-    """Make the operation that sees memory under another shape, from an offset on."""
+    """Return the operation that views memory under another shape, from an offset on."""
 
     def look(r: Registers) -> None:
         needed = measure(place, r, given_strides=given_strides, span=span)

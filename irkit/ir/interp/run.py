@@ -8,7 +8,7 @@ import numpy as np
 from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
-from irkit.ir.interp.arguments import Binder, written_params
+from irkit.ir.interp.arguments import ArgumentBinder, written_params
 from irkit.ir.interp.machine import (
     RUN,
     Program,
@@ -25,7 +25,7 @@ MAX_BYTES = 1 << 31
 
 
 class InterpretedFunction:
-    """A function compiled for the interpreter; it can run many times."""
+    """A function compiled for the interpreter, which can run many times."""
 
     def __init__(self, func: PrimFunc) -> None:
         self.func = func
@@ -54,22 +54,22 @@ class InterpretedFunction:
         """Run on NumPy arrays and numbers, in place.
 
         Raises: IRKitError if an argument does not fit, an access is out of bounds, an assertion
-        fails, or a limit is passed.
+        fails, or a limit is exceeded.
         """
         self.run(args, max_steps, max_bytes)
 
     def run(self, args: Sequence[Any], max_steps: int | None, max_bytes: int) -> Registers:
-        """Run, and hand out the registers as they are at the end."""
+        """Run, and return the registers at the end."""
         registers = self.program.registers.copy()
         registers[RUN] = RunLimits(max_steps, max_bytes)
-        binder = Binder(self.func, registers, self.variables)
+        binder = ArgumentBinder(self.func, registers, self.variables)
         binder.check_count(args)
         with np.errstate(all="ignore"):
             self._bind(binder, args)
             execute(self.program, registers)
         return registers
 
-    def _bind(self, binder: Binder, args: Sequence[Any]) -> None:
+    def _bind(self, binder: ArgumentBinder, args: Sequence[Any]) -> None:
         arrays: dict[int, Any] = {}
         for number, param in enumerate(self.func.params):
             if isinstance(param, Var):
@@ -88,11 +88,11 @@ def interpret(
     """Run a function of the loop IR on NumPy arrays and numbers, in place, at any stage of
     lowering.
 
-    The function is one that the verifier accepts. ``max_steps`` bounds the operations, None does
-    not; ``max_bytes`` bounds the memory that its allocations hold at one time.
+    The function must be valid. ``max_steps`` limits the operations (None for no limit),
+    ``max_bytes`` the memory of its allocations at any time.
 
     Raises: IRKitError if an argument does not fit, an access is out of bounds, an assertion fails,
-    or a limit is passed (StepLimit).
+    or a limit is exceeded (StepLimit).
     """
     InterpretedFunction(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
 
@@ -103,7 +103,7 @@ def evaluate(
     *,
     max_steps: int | None = MAX_STEPS,
 ) -> Any:
-    """Compute an expression, given its variables (numbers) and buffers (arrays).
+    """Evaluate an expression, given its variables (numbers) and buffers (arrays).
 
     The result is a NumPy scalar, or an array of lanes.
 

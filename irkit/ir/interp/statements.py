@@ -1,4 +1,4 @@
-"""Turn the statements of a function into a program, without recursion."""
+"""Compile the statements of a function to a program, without recursion."""
 
 from collections.abc import Callable
 from functools import partial
@@ -40,15 +40,16 @@ from irkit.ir.stmt import (
 
 
 class StatementCompiler(ExpressionCompiler):
-    """Compile statements; ``todo`` of the base is for expressions, ``steps`` is for statements."""
+    """Compiler of statements; ``todo`` of the base class is for expressions, ``steps`` for
+    statements."""
 
     def __init__(self) -> None:
         super().__init__(Assembler())
         self.steps: list[Callable[[], None]] = []
         self.events: list[Barrier | Fork] = []
-        self.waiting: set[int] = set()  # Thread loops that hold a barrier.
-        self.last = -1  # Where the value of the latest Evaluate is.
-        self.ranges: dict[Var, tuple[int, int]] = {}  # Loops with constant bounds.
+        self.waiting: set[int] = set()  # Thread loops that contain a barrier.
+        self.last = -1  # The register of the latest Evaluate.
+        self.ranges: dict[Var, tuple[int, int]] = {}  # Variables of loops with constant bounds.
 
     def compile(self, body: Stmt) -> None:
         """Append the code of a statement."""
@@ -58,7 +59,7 @@ class StatementCompiler(ExpressionCompiler):
             self.steps.pop()()
 
     def program(self) -> Program:
-        """End the code and hand it out."""
+        """End the code, and return the program."""
         self.code.finish(lambda r: END, self.code.label())
         blocks = [
             (tuple(operations), control)
@@ -82,7 +83,7 @@ class StatementCompiler(ExpressionCompiler):
         COMPILE[type(stmt)](self, stmt)
 
     def then(self, *steps: Callable[[], None]) -> None:
-        """Do some steps next, in this order."""
+        """Run some steps next, in this order."""
         self.steps += reversed(steps)
 
     def seq(self, stmt: Seq) -> None:
@@ -222,7 +223,7 @@ class StatementCompiler(ExpressionCompiler):
         self.then(partial(self.statement, stmt.body))
 
     def new_place(self, buffer: Buffer) -> BufferRegisters:
-        """Give a buffer its registers; the sizes that are not constant are computed here."""
+        """Allocate registers for a buffer, and compute its sizes that are not constant."""
         shape = tuple(self.index(size) for size in buffer.shape)
         if buffer.strides is None:
             strides = tuple(self.code.register() for _ in shape)
@@ -267,7 +268,7 @@ class StatementCompiler(ExpressionCompiler):
         cond = self.value(stmt.cond)
         good, bad = self.code.label(), self.code.label()
         self.code.branch(cond, good, bad, bad)
-        # What the values load may be there only where the condition does not hold.
+        # The values can contain loads that are valid only if the condition does not hold.
         values = [self.value(value) for value in stmt.values]
 
         def stop(r: Registers) -> None:

@@ -1,7 +1,7 @@
-"""What each operation does to NumPy scalars and lane arrays; docs/semantics.md in code.
+"""The effect of each operation on NumPy scalars and lane arrays: docs/semantics.md in code.
 
-Every function here takes NumPy scalars (one lane) or one-dimensional arrays (several) and gives
-the same. Warnings about overflow and division are the caller's to silence.
+Every function here takes NumPy scalars (one lane) or one-dimensional arrays (several) and returns
+the same. Callers silence warnings about overflow and division.
 """
 
 import math
@@ -43,14 +43,14 @@ from irkit.ir.numpy_types import numpy_dtype
 
 Function = Callable[..., Any]
 Unary = Callable[[Any], Any]
-# The checker cannot follow ufuncs over scalars and arrays of every type alike.
+# Pyright cannot type ufuncs over both scalars and arrays of every type.
 np: Any = numpy
 op: Any = operator
 _ERF = np.frompyfunc(math.erf, 1, 1)
 
 
 def constant(value: Scalar, dtype: DType) -> Any:
-    """Make the NumPy scalar of a constant; floats round to the type, integers wrap around."""
+    """Return the NumPy scalar of a constant; floats round to the type, integers wrap around."""
     kind = numpy_dtype(dtype).type
     if dtype.is_float:
         return narrow(np.float64(value), dtype)
@@ -63,7 +63,7 @@ def constant(value: Scalar, dtype: DType) -> Any:
 
 
 def narrow(value: Any, dtype: DType) -> Any:
-    """Round to a float type: to f16 and bf16 by way of f32, as the arithmetic does."""
+    """Round to a float type; to f16 and bf16 via f32, as the arithmetic does."""
     if dtype.bits == 16 and value.dtype != np.float32:
         value = value.astype(np.float32)
     return value.astype(numpy_dtype(dtype))
@@ -118,7 +118,7 @@ _PLAIN: dict[type[Binary], Function] = {
 
 
 def binary_function(cls: type[Binary], dtype: DType) -> Function:
-    """Find what a binary operation does to two operands of type ``dtype``."""
+    """Return what a binary operation does to two operands of type ``dtype``."""
     if cls is Min:
         return _minimum_scalar if dtype.lanes == 1 else _minimum
     if cls is Max:
@@ -134,7 +134,7 @@ lanes_not: Unary = op.invert
 
 
 def ramp(dtype: DType) -> Function:
-    """Find how a ramp is made of its first value and its step."""
+    """Return a function that makes a ramp from its base and its stride."""
     lanes = np.arange(dtype.lanes).astype(numpy_dtype(dtype))
 
     def spread(base: Any, stride: Any) -> Any:
@@ -144,12 +144,12 @@ def ramp(dtype: DType) -> Function:
 
 
 def repeat(lanes: int) -> Unary:
-    """Find how a scalar is spread over lanes."""
+    """Return a function that repeats a scalar over lanes."""
     return lambda value: np.full(lanes, value)
 
 
 def cast_function(source: DType, target: DType) -> Unary:
-    """Find the conversion between the elements of two types."""
+    """Return the conversion between the elements of two types."""
     kind = numpy_dtype(target)
     if target.is_bool:
         return lambda value: value != 0
@@ -201,17 +201,17 @@ def _rsqrt(x: Any) -> Any:
 
 
 def _power(a: Any, b: Any) -> Any:
-    # For a single exponent of 0.5 NumPy takes the root, which keeps -0.0 and has none of -inf.
+    # For a scalar exponent of 0.5 NumPy uses sqrt, which differs for -0.0 and -inf.
     root = (b == 0.5) & ((a == 0) | np.isinf(a))
     return np.where(root, np.abs(a), np.power(a, b))[()]
 
 
 def _erf(x: Any) -> Any:
-    # Not math.erf lane by lane in a Python loop at each call site: frompyfunc keeps the shape.
+    # frompyfunc applies math.erf to each element and keeps the shape.
     return np.asarray(_ERF(x), dtype=np.float64)[()]
 
 
-# Computed in f64 and rounded once, so that the oracle is nearer to the true value than any f32
+# Computed in f64 and rounded once, so that the reference is closer to the true value than f32
 # code.
 _TRANSCENDENTAL: dict[str, Function] = {
     "exp": np.exp,
@@ -253,7 +253,7 @@ _TESTS: dict[str, Function] = {"isnan": np.isnan, "isinf": np.isinf, "isfinite":
 
 
 def call_function(name: str, dtype: DType) -> Function:
-    """Find what an intrinsic does to arguments of type ``dtype``."""
+    """Return what an intrinsic does to arguments of type ``dtype``."""
     if not dtype.is_float:
         return _INTEGER[name]
     element = dtype.element
@@ -267,7 +267,7 @@ def call_function(name: str, dtype: DType) -> Function:
 
 
 def _fma_in_f64(a: Any, b: Any, c: Any) -> Any:
-    """Multiply and add f32 values that stand as f64, rounded once to f32.
+    """Multiply and add f32 values held in f64, rounded once to f32.
 
     The product is exact; the sum is rounded to odd, so that the second rounding is harmless.
     """
@@ -324,7 +324,7 @@ def _integer_power(a: Any, b: Any) -> Any:
         left = left >> np.uint64(1)
     if a.dtype.kind == "u":
         return result[()]
-    # 1 / a**-b, cut off: only 1 and -1 leave anything.
+    # 1 / a**-b, truncated: only 1 and -1 give something other than 0.
     unit = np.where(a == 1, one, np.where(a == -1, np.where(b & one, -one, one), one - one))
     return np.where(b < 0, unit, result)[()]
 

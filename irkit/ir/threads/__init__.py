@@ -1,7 +1,7 @@
-"""Thread loops and barriers: what a nest is, whether threads disturb each other, and how a nest is
-taken apart at its barriers.
+"""Thread loops and barriers: what a nest is, which threads conflict, and how a nest is split at its
+barriers.
 
-Reading order: nest, split (one thread at a time), conflicts (who touches what another touches).
+Reading order: nest, split (one thread at a time), conflicts (which threads touch the same element).
 """
 
 from irkit.ir.threads.conflicts import (

@@ -1,4 +1,4 @@
-"""Whether different threads of a nest may touch the same element between two barriers."""
+"""Whether different threads of a nest can touch the same element between two barriers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,18 +14,19 @@ from irkit.ir.stmt import Allocate, Evaluate, For, If, Let, Stmt, Store
 from irkit.ir.threads.nest import is_thread_loop
 
 MAX_PAIRS = 1 << 14
-Path = tuple[For, ...]  # The loops around something, from the outermost of its nest inwards.
+Path = tuple[For, ...]  # The loops around a place, from the outermost of its nest inwards.
 Guards = frozenset[tuple[Var, int]]
-Guarded = tuple[Access, Guards]
-Place = tuple[Stmt | Expr, Path]
+GuardedAccess = tuple[Access, Guards]
+AccessPlace = tuple[Stmt | Expr, Path]
 
 
 class ThreadConflicts:
-    """Answer for the nests of one function.
+    """Conflicts between threads in the nests of one function.
 
-    Two threads are apart if, loop by loop from the outside in, different iterations are, where all
-    further out is equal. Loops that only one of the places is in, and thread loops further in, may
-    be anywhere. Serial loops around both are in the same iteration.
+    Two threads do not conflict if, loop by loop from the outside in, different iterations do not,
+    assuming that all loops further out are in the same iteration. Loops around only one of the
+    places, and thread loops further in, can be at any iteration. Serial loops around both are in
+    the same iteration.
     """
 
     def __init__(self, func: PrimFunc) -> None:
@@ -37,10 +38,10 @@ class ThreadConflicts:
             buffer for buffer in _buffers(func) if self._memory(buffer) in self._stored
         }
         self._inside: dict[For, set[Buffer]] = {}
-        self._known: dict[int, tuple[Stmt | Expr, list[Guarded]]] = {}
+        self._known: dict[int, tuple[Stmt | Expr, list[GuardedAccess]]] = {}
 
-    def between(self, a: Place, b: Place) -> bool:
-        """Say whether a thread at ``a`` and another one at ``b`` may touch the same element, one
+    def between(self, a: AccessPlace, b: AccessPlace) -> bool:
+        """Return True if a thread at ``a`` and another one at ``b`` can touch the same element, one
         of them writing."""
         (left, left_path), (right, right_path) = a, b
         ones, others = self._accesses(left), self._accesses(right)
@@ -55,9 +56,9 @@ class ThreadConflicts:
                     return True
         return False
 
-    def _accesses(self, at: Stmt | Expr) -> list[Guarded]:
+    def _accesses(self, at: Stmt | Expr) -> list[GuardedAccess]:
         if id(at) not in self._known:
-            found: list[Guarded] = []
+            found: list[GuardedAccess] = []
             stack: list[tuple[Stmt | Expr, Guards]] = [(at, frozenset())]
             while stack:
                 part, guards = stack.pop()
@@ -79,8 +80,8 @@ class ThreadConflicts:
         loop: For,
         free: Sequence[For],
         parts: Sequence[Stmt | Expr],
-        ones: list[Guarded],
-        others: list[Guarded],
+        ones: list[GuardedAccess],
+        others: list[GuardedAccess],
     ) -> bool:
         begin, end = as_int(loop.begin), as_int(loop.end)
         count = None if begin is None or end is None else end - begin
@@ -99,13 +100,13 @@ class ThreadConflicts:
         body: Stmt = seq(*(Evaluate(x) if isinstance(x, Expr) else x for x in parts))
         for inner in free:
             body = inner.replace(body=body)
-        # Memory that anybody changes may hold something else by the time of the other access.
+        # Memory that any thread writes can have another value at the time of the other access.
         changing = self._changing | {b for b in _buffers(body) if self._memory(b) in own}
         test = ConflictTest(loop.replace(body=body), count, self._sums, changing, thorough=True)
         return not all(test.apart(x, y) for x, y in pairs)
 
     def _own(self, loop: For) -> set[Buffer]:
-        """List the buffers that each thread of a loop has to itself."""
+        """Return the buffers that each thread of a loop has to itself."""
         if loop not in self._inside:
             self._inside[loop] = {
                 allocate.buffer
@@ -123,14 +124,14 @@ def _buffers(root: PrimFunc | Stmt) -> Iterable[Buffer]:
 
 
 def _numbers(cond: Expr) -> Guards:
-    """List which variables a condition fixes to a number."""
+    """Return the variables that a condition fixes to a number, with that number."""
     sides = [(c.a, c.b) for c in conjuncts(cond) if isinstance(c, EQ)]
     pairs = [(x, as_int(y)) for a, b in sides for x, y in ((a, b), (b, a))]
     return frozenset((x, y) for x, y in pairs if isinstance(x, Var) and y is not None)
 
 
 def _is_one(loop: For, guards: Guards) -> bool:
-    """Say whether conditions leave only one iteration of a loop."""
+    """Return True if conditions leave only one iteration of a loop."""
     return any(var is loop.var for var, _ in guards)
 
 

@@ -1,7 +1,6 @@
-"""What thread loops and barriers are, and which expressions are the same for all threads.
+"""Thread loops and barriers, and which expressions are the same for all threads.
 
-The thread loops inside each other, those over blocks apart, are one nest. Loops over ``blockIdx``
-start separate nests.
+Nested thread loops form one nest, except that loops over ``blockIdx`` start separate nests.
 """
 
 from collections.abc import Callable
@@ -19,24 +18,25 @@ BARRIER = call("barrier")
 
 
 def is_barrier(stmt: Node) -> bool:
-    """Say whether a statement is a barrier."""
+    """Return True if a statement is a barrier."""
     return (
         isinstance(stmt, Evaluate) and isinstance(stmt.value, Call) and stmt.value.name == "barrier"
     )
 
 
 def is_block_loop(stmt: Node) -> bool:
-    """Say whether a statement is a loop over blocks of threads, which no barrier joins."""
+    """Return True if a statement is a loop over blocks of threads, which no barrier joins."""
     return isinstance(stmt, For) and stmt.kind == "thread" and stmt.thread.startswith("blockIdx")
 
 
 def is_thread_loop(stmt: Node) -> bool:
-    """Say whether a statement is a loop whose iterations are threads that may meet at barriers."""
+    """Return True if a statement is a loop whose iterations are threads that can meet at
+    barriers."""
     return isinstance(stmt, For) and stmt.kind == "thread" and not is_block_loop(stmt)
 
 
 def holding(root: Stmt, claim: Callable[[Stmt], bool]) -> set[int]:
-    """Collect the ids of the statements that fulfil a claim, or hold one that does."""
+    """Return the ids of the statements that satisfy a claim or contain one that does."""
     found: set[int] = set()
     for node in postorder(root):  # Children before parents.
         if isinstance(node, Stmt) and (
@@ -47,7 +47,7 @@ def holding(root: Stmt, claim: Callable[[Stmt], bool]) -> set[int]:
 
 
 def extent_of(loop: For) -> Expr:
-    """Count the iterations of a loop, none if its end is before its begin; as i64."""
+    """Return the number of iterations of a loop as i64; 0 if its end is before its begin."""
     begin, end = as_int(loop.begin), as_int(loop.end)
     if begin is not None and end is not None:
         return Const(max(0, end - begin), I64)
@@ -56,22 +56,25 @@ def extent_of(loop: For) -> Expr:
 
 
 class UniformityInfo:
-    """Know what differs between the threads of a nest: their variables, what is computed from
-    those, and what lies in memory of their own. It must see binders from the outside in."""
+    """What differs between the threads of a nest.
+
+    That is their variables, what is computed from those, and the contents of memory of their own.
+    Binders must be entered from the outside in.
+    """
 
     def __init__(self) -> None:
         self._varying: set[Var | Buffer] = set()
 
     def add(self, symbol: Var | Buffer) -> None:
-        """Note that a symbol differs between threads."""
+        """Record that a symbol differs between threads."""
         self._varying.add(symbol)
 
     def differs(self, symbol: Var | Buffer) -> bool:
-        """Say whether a symbol differs between threads."""
+        """Return True if a symbol differs between threads."""
         return symbol in self._varying
 
     def holds(self, *exprs: Expr) -> bool:
-        """Say whether expressions have one value for all threads that reach them together."""
+        """Return True if expressions have one value for all threads that evaluate them together."""
         return not any(
             (isinstance(node, Var) and node in self._varying)
             or (isinstance(node, Load) and node.buffer in self._varying)
@@ -80,7 +83,8 @@ class UniformityInfo:
         )
 
     def enter(self, stmt: Stmt, *, inside: bool) -> None:
-        """Note what a statement introduces; ``inside`` says that a thread loop is around it."""
+        """Record what a statement introduces; ``inside`` tells whether a thread loop is around
+        it."""
         match stmt:
             case For():
                 if is_thread_loop(stmt) or not self.holds(stmt.begin, stmt.end):

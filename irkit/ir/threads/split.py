@@ -1,8 +1,8 @@
-"""Take the nests of thread loops apart at their barriers, so that one thread can run them.
+"""Split nests of thread loops at their barriers, so that threads can run one after another.
 
-Each piece between two barriers gets thread loops of its own. What a thread keeps from one piece to
-the next gets a place for every thread. Loops and conditions around a barrier go around the thread
-loops, so all threads must agree on them.
+Each piece between two barriers gets thread loops of its own. A value that a thread keeps from one
+piece to the next is stored in an array with an element per thread. Loops and conditions around a
+barrier move outside the thread loops, so all threads must agree on them.
 """
 
 from functools import reduce
@@ -37,10 +37,11 @@ Job = tuple[Stmt, Env]
 
 
 def split_threads(func: PrimFunc) -> PrimFunc:
-    """Split every nest of thread loops that holds a barrier into nests without; the same function
-    back if there is no barrier.
+    """Split every nest of thread loops that contains a barrier into nests without barriers.
 
-    Raises: IRKitError if threads may not agree on a condition or loop around a barrier.
+    Without a barrier the same function is returned.
+
+    Raises: IRKitError if threads may disagree on a condition or loop around a barrier.
     """
     body = _split_body(func)
     return func if body is None else func.replace(body=body)
@@ -52,13 +53,16 @@ def _split_body(func: PrimFunc) -> Stmt | None:
     if not held:
         return None
     body = _prepared(func.body, held)
-    split = _Split(holding(body, is_barrier))
+    split = _NestSplitter(holding(body, is_barrier))
     return visit((body, ()), split.visit)
 
 
 def _prepared(body: Stmt, held: set[int]) -> Stmt:
-    """Dissolve the blocks that hold a barrier, and name what thread loops and views around one
-    read from memory, for memory may change before a later piece."""
+    """Dissolve blocks around a barrier, and give names to what thread loops and views around it
+    read.
+
+    Memory can change before a later piece reads it again.
+    """
     bound = axis_values(body)
     gone: dict[Node, Node] = {}
 
@@ -95,13 +99,14 @@ def _with_names(stmt: For | View) -> Stmt:
     return Let(begin, stmt.begin, Let(end, stmt.end, loop, span=stmt.span), span=stmt.span)
 
 
-class _Split:
-    """Visit statements with what is around them inside the nest, outermost first."""
+class _NestSplitter:
+    """Visitor that tracks the statements around the current one inside the nest, outermost
+    first."""
 
     def __init__(self, held: set[int]) -> None:
         self.held = held
         self.uniform = UniformityInfo()
-        self.placed: set[int] = set()  # Binders around pieces that stand somewhere already.
+        self.placed: set[int] = set()  # Binders that are already around an earlier piece.
         self.copies = 0
 
     def visit(self, job: Job) -> Visit[Job, Stmt]:
@@ -160,7 +165,7 @@ class _Split:
         self.uniform.enter(let, inside=bool(env))
         if self.uniform.holds(let.var):
             return let.replace(body=(yield let.body, env))
-        if not any_node(let.value, Load):  # It can be computed again in each piece.
+        if not any_node(let.value, Load):  # The value can be recomputed in each piece.
             return (yield let.body, (*env, let))
         lanes = let.var.dtype.lanes
         count, number = _threads(env)
@@ -199,14 +204,14 @@ class _Split:
     def _agree(self, stmt: Stmt, what: str, *exprs: Expr) -> None:
         if not self.uniform.holds(*exprs):
             raise IRKitError(
-                f"threads may not agree on the {what} around a barrier, so that some would wait "
-                "for others that never come",
-                hint="Move the barrier out, to where every thread of the nest passes it.",
+                f"threads may disagree on the {what} around a barrier, so some would wait "
+                "for others that never arrive",
+                hint="Move the barrier outwards, to where every thread of the nest reaches it.",
                 span=stmt.span,
             )
 
     def piece(self, stmt: Stmt, env: Env) -> Stmt:
-        """Put around a statement the thread loops, and what it uses of what else is around it."""
+        """Wrap a statement in the thread loops and in the binders around it that it uses."""
         self.copies += len(env)
         if self.copies > MAX_COPIES:
             raise IRKitError("there are too many barriers in one nest of threads", span=stmt.span)
@@ -222,12 +227,12 @@ class _Split:
             if isinstance(stmt, For):
                 stmt = stmt.replace(kind="serial", thread="")
             used |= symbols_used(around.replace(body=_NOTHING))
-        # Each binder stands in one place, so later pieces have their own.
+        # Each symbol is bound once, so later pieces have copies.
         return fresh(stmt) if again else stmt
 
 
 def _threads(env: Env) -> tuple[Expr, Expr]:
-    """Count the threads of a nest, and number the one at hand."""
+    """Return the number of threads of a nest, and the number of the current one."""
     count: Expr = Const(1, I64)
     number: Expr = Const(0, I64)
     for loop in env:
@@ -245,7 +250,7 @@ def _times(number: Expr, size: Expr) -> Expr:
 
 
 def _reach(buffer: Buffer) -> Expr:
-    """Count the elements from the first to the last of a buffer."""
+    """Return the number of elements from the first to the last of a buffer."""
     if buffer.strides is None:
         return product(buffer.shape)
     steps = zip(buffer.shape, buffer.strides, strict=True)

@@ -1,4 +1,6 @@
-"""The verifier of loop IR: it returns problems and never raises. Reading order: statements (verify,
-and one rule for each statement), scopes (what is bound where, loops and barriers), types (one
-rule for each expression). Fields of the wrong class are found first, by irkit.core.check_fields.
+"""The verifier of loop IR, which returns problems and never raises.
+
+Reading order: statements (``verify``, and a rule per statement), scopes (what is bound where, loops
+and barriers), types (a rule per expression). Fields of the wrong class are found first, by
+``irkit.core.check_fields``.
 """

@@ -1,4 +1,4 @@
-"""FIXME Mark where the scope of some symbols ends."""
+"""The state of the verifier: symbols in scope, loops, barriers, and the problems found so far."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,14 +21,14 @@ _THREAD = re.compile(r"(threadIdx|blockIdx|vthread)(\.[xyz])?\Z")
 
 
 class ScopeEnd(msgspec.Struct, frozen=True):
-    """Mark where the scope of some symbols ends."""
+    """Marks the end of the scope of some symbols on the checker's stack."""
 
     symbols: tuple[Node, ...]
     loop: For | None = None
 
 
 class LoopChecker:
-    """Walk a function with the set of symbols in scope."""
+    """Walk over a function that tracks the symbols in scope."""
 
     def __init__(
         self, func: PrimFunc, rules: "Mapping[type[Node], Callable[[LoopChecker, Any], None]]"
@@ -46,7 +46,7 @@ class LoopChecker:
         self.problems.append(Problem(message, self.at))
 
     def signature(self, func: PrimFunc) -> None:
-        """Check and bind what the parameters introduce."""
+        """Check the parameters, and bind what they introduce."""
         dims = dimension_vars(func.params)
         scalars = [param for param in func.params if isinstance(param, Var)]
         for symbol in (*scalars, *dims):
@@ -73,7 +73,7 @@ class LoopChecker:
             self.at = item
             rule = self.rules.get(item.__class__)
             if rule is None:
-                self.report(f"{type(item).__name__} is no statement of loop IR")
+                self.report(f"{type(item).__name__} is not a statement of loop IR")
             else:
                 rule(self, item)
 
@@ -82,7 +82,7 @@ class LoopChecker:
         self._stack.extend(stmt for stmt in reversed(stmts) if stmt is not None)
 
     def scope(self, *symbols: Node, loop: For | None = None) -> None:
-        """Bind symbols until what is checked next has been checked."""
+        """Bind symbols until the statements pushed after this call have been checked."""
         for symbol in symbols:
             self.bind(symbol)
         if loop is not None:
@@ -91,7 +91,7 @@ class LoopChecker:
 
     def bind(self, symbol: Node) -> None:
         if id(symbol) in self._bound:
-            self.report(f"{_name(symbol)} is bound a second time; expected one place for each")
+            self.report(f"{_name(symbol)} is bound a second time; expected one binder per symbol")
         self._bound.add(id(symbol))
         self._scope.add(id(symbol))
 
@@ -102,7 +102,7 @@ class LoopChecker:
             self.report(f"{_name(symbol)} is used {where}")
 
     def expr(self, root: Expr) -> DType:
-        """Check an expression at the statement at hand, and give its type."""
+        """Check an expression of the current statement, and return its type."""
         stack: list[Node] = [root]
         seen: set[int] = set()
         while stack:
@@ -137,7 +137,7 @@ class LoopChecker:
             self.report(f"{what} has type {kind}; expected bool")
 
     def thread(self, loop: For, name: str) -> None:
-        """Check the tag of a thread loop, and how it goes with loops of that axis around it."""
+        """Check the axis of a thread loop against the loops of the same axis around it."""
         tag = loop.thread
         if _THREAD.match(tag) is None:
             self.report(f"{name} has thread axis {tag!r}; expected one such as threadIdx.x")
@@ -145,7 +145,7 @@ class LoopChecker:
         if outer is None or tag.startswith("vthread"):
             return
         if tag.startswith("blockIdx"):
-            self.report(f"{name} uses thread axis {tag!r}, as a loop around it does")
+            self.report(f"{name} uses thread axis {tag!r}, which a loop around it uses already")
         extents = [_extent(loop), _extent(outer)]
         if None not in extents and extents[0] != extents[1]:
             self.report(
@@ -164,7 +164,7 @@ class LoopChecker:
                 )
 
     def buffer(self, buffer: Buffer) -> None:
-        """Check what a buffer looks like."""
+        """Check the shape, strides, type, alignment and scope of a buffer."""
         name = f"buffer {buffer.name!r}"
         for dim in buffer.shape:
             self.integer(dim, f"a dimension of {name}")
@@ -182,10 +182,10 @@ class LoopChecker:
         if buffer.align < 0 or buffer.align & (buffer.align - 1):
             self.report(f"the alignment of {name} is {buffer.align}; expected a power of two")
         if not buffer.scope:
-            self.report(f"the scope of {name} has no name")
+            self.report(f"the scope of {name} is empty")
 
     def attrs(self, attrs: Attrs) -> None:
-        """Check that attributes are data that prints."""
+        """Check that attributes are data that can be printed."""
         keys = [key for key, _ in attrs]
         for key in sorted({key for key in keys if keys.count(key) > 1}):
             self.report(f"attribute {key!r} is given twice")

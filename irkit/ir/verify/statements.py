@@ -1,4 +1,4 @@
-"""FIXME List what is wrong with a function, at most ``MAX_PROBLEMS``; nothing means that it is"""
+"""Verify functions: one rule per statement class."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,13 +28,13 @@ from irkit.ir.verify.types import access_lanes, access_problem
 
 
 def verify(func: PrimFunc) -> list[Problem]:
-    """List what is wrong with a function, at most ``MAX_PROBLEMS``; nothing means that it is
+    """List the problems of a function, at most ``MAX_PROBLEMS``; an empty list means that it is
     valid."""
-    if not isinstance(func, PrimFunc):  # pyright: ignore[reportUnnecessaryIsInstance] -- a pass may return anything
-        return [Problem(f"{type(func).__name__} is no function of loop IR")]
+    if not isinstance(func, PrimFunc):  # pyright: ignore[reportUnnecessaryIsInstance] -- a pass can return anything
+        return [Problem(f"{type(func).__name__} is not a function of loop IR")]
     broken = check_fields(func, {DType: DType.is_known}, limit=MAX_PROBLEMS)
     if broken:
-        return broken  # The rules below rely on the form of what they see.
+        return broken  # The rules below rely on correct field classes.
     checker = LoopChecker(func, _RULES)
     checker.signature(func)
     checker.statements(func.body)

@@ -1,6 +1,6 @@
-"""Check the types of one expression node, given that those below it are right.
+"""Check the types of one expression node, given that those of its operands are correct.
 
-A rule gives a sentence, or None. ``verify.py`` calls it once for each distinct node.
+A rule returns a sentence, or None. ``scopes.py`` applies it once to each distinct node.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ from irkit.ir.expr import (
 )
 from irkit.ir.intrinsics import INTRINSICS, Call
 
-Found = str | None
+TypeProblem = str | None
 
 _NUMBERS = frozenset({"f", "bf", "i", "u"})
 _KINDS: dict[type[Binary], frozenset[str]] = {
@@ -57,16 +57,18 @@ _KINDS: dict[type[Binary], frozenset[str]] = {
 }
 
 
-def expression_problem(node: Expr) -> Found:
-    """Say what is wrong with the types of a node, if anything is."""
+def expression_problem(node: Expr) -> TypeProblem:
+    """Return what is wrong with the types of a node, or None."""
     rule = _RULES.get(node.__class__)
-    return rule(node) if rule is not None else f"{type(node).__name__} is no expression of loop IR"
+    return (
+        rule(node) if rule is not None else f"{type(node).__name__} is not an expression of loop IR"
+    )
 
 
-def _result(node: Expr, wanted: DType) -> Found:
+def _result(node: Expr, wanted: DType) -> TypeProblem:
     if node.dtype == wanted:
         return None
-    return f"{_title(node)} has type {node.dtype}, but its operands give {wanted}"
+    return f"{_title(node)} has type {node.dtype}; expected {wanted} from its operands"
 
 
 def _title(node: Expr) -> str:
@@ -74,7 +76,7 @@ def _title(node: Expr) -> str:
     return repr(sign) if sign else type(node).__name__
 
 
-def _binary(node: Binary) -> Found:
+def _binary(node: Binary) -> TypeProblem:
     left, right = node.a.dtype, node.b.dtype
     if left != right:
         return f"the operands of {_title(node)} have types {left} and {right}; expected one type"
@@ -83,25 +85,25 @@ def _binary(node: Binary) -> Found:
     return _result(node, BOOL.with_lanes(left.lanes) if isinstance(node, Compare) else left)
 
 
-def _not(node: Not) -> Found:
+def _not(node: Not) -> TypeProblem:
     if node.a.dtype.is_float:
         return f"Not is not defined on {node.a.dtype}"
     return _result(node, node.a.dtype)
 
 
-def _neg(node: Neg) -> Found:
+def _neg(node: Neg) -> TypeProblem:
     if node.a.dtype.is_bool:
         return "Neg is not defined on bool"
     return _result(node, node.a.dtype)
 
 
-def _cast(node: Cast) -> Found:
+def _cast(node: Cast) -> TypeProblem:
     if node.value.dtype.lanes != node.dtype.lanes:
         return f"a cast from {node.value.dtype} to {node.dtype} changes the number of lanes"
     return None
 
 
-def _choice(node: Select | Conditional) -> Found:
+def _choice(node: Select | Conditional) -> TypeProblem:
     cond, then, otherwise = node.cond.dtype, node.then.dtype, node.otherwise.dtype
     if not cond.is_bool:
         return f"the condition of {_title(node)} has type {cond}; expected bool"
@@ -112,7 +114,7 @@ def _choice(node: Select | Conditional) -> Found:
     return _result(node, then)
 
 
-def _call(node: Call) -> Found:
+def _call(node: Call) -> TypeProblem:
     row = INTRINSICS.get(node.name)
     if row is None:
         return f"there is no intrinsic function {node.name!r}"
@@ -134,8 +136,8 @@ def _listed(types: dict[DType, None]) -> str:
     return " and ".join(map(str, types))
 
 
-def access_problem(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None) -> Found:
-    """Say what is wrong with the indices and the mask of a load or store, if anything is."""
+def access_problem(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None) -> TypeProblem:
+    """Return what is wrong with the indices and the mask of a load or store, or None."""
     if len(indices) != buffer.rank:
         return (
             f"buffer {buffer.name!r} has {buffer.rank} dimensions, but {len(indices)} indices here"
@@ -153,32 +155,32 @@ def access_problem(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None)
 
 
 def access_lanes(indices: tuple[Expr, ...]) -> int:
-    """Count the elements that an access touches at once."""
+    """Return the number of elements that an access touches at once."""
     return max((index.dtype.lanes for index in indices), default=1)
 
 
-def _load(node: Load) -> Found:
+def _load(node: Load) -> TypeProblem:
     found = access_problem(node.buffer, node.indices, node.mask)
     return found or _result(node, node.buffer.dtype.with_lanes(access_lanes(node.indices)))
 
 
-def _ramp(node: Ramp) -> Found:
+def _ramp(node: Ramp) -> TypeProblem:
     base, stride = node.base.dtype, node.stride.dtype
     if base != stride or not base.is_integer or base.lanes != 1:
-        return f"a ramp is made of two scalar integers of one type, found {base} and {stride}"
+        return f"a ramp needs two scalar integers of one type, found {base} and {stride}"
     return _result(node, base.with_lanes(node.dtype.lanes))
 
 
-def _broadcast(node: Broadcast) -> Found:
+def _broadcast(node: Broadcast) -> TypeProblem:
     if node.value.dtype.lanes != 1:
-        return f"a broadcast repeats a scalar, found {node.value.dtype}"
+        return f"a broadcast needs a scalar, found {node.value.dtype}"
     return _result(node, node.value.dtype.with_lanes(node.dtype.lanes))
 
 
-def _const(node: Const) -> Found:
+def _const(node: Const) -> TypeProblem:
     value, kind = node.value, node.dtype
     if kind.lanes != 1:
-        return f"a constant is a scalar, found {kind}; expected a broadcast"
+        return f"a constant must be a scalar, found {kind}; use a broadcast"
     wanted = bool if kind.is_bool else float if kind.is_float else int
     if type(value) is not wanted:
         return f"a constant of type {kind} holds a Python {type(value).__name__}"
@@ -193,7 +195,7 @@ def _short(value: object) -> str:
     return str(value)
 
 
-_RULES: dict[type[Node], Callable[[Any], Found]] = {
+_RULES: dict[type[Node], Callable[[Any], TypeProblem]] = {
     **dict.fromkeys(_KINDS, _binary),
     Var: lambda node: None,
     Const: _const,

@@ -85,7 +85,7 @@ def test_a_statement_in_several_places_has_no_place_of_its_own() -> None:
     i = Var("i")
     loop = For(i, Const(0, I64), Const(2, I64), seq(leaf, other))
     func = PrimFunc("f", (), Allocate(array, seq(other, loop, leaf)))
-    with pytest.raises(IRKitError, match="several places"):
+    with pytest.raises(IRKitError, match="several times"):
         enclosing(func).path(leaf)
     with pytest.raises(IRKitError, match="not in this function"):
         enclosing(func).path(Seq(()))

@@ -328,7 +328,7 @@ def test_a_name_without_a_value_is_an_error() -> None:
         evaluate(a[0])
     with pytest.raises(IRKitError, match="A has 1 dimensions, found 2 indices"):
         evaluate(a[0, 0], {a: np.zeros(1, np.float32)})
-    with pytest.raises(IRKitError, match="barrier gives no value"):
+    with pytest.raises(IRKitError, match="barrier has no value"):
         interpret(PrimFunc("f", (), If(call("barrier"), Seq(()))))
 
 

@@ -105,7 +105,7 @@ def test_each_iteration_over_blocks_has_a_nest_of_its_own() -> None:
 def test_a_barrier_that_some_threads_never_reach_is_an_error() -> None:
     t = Var("t")
     early = threads(t, 4, If(lt(t, 2), barrier()))
-    with pytest.raises(IRKitError, match="some threads of the nest never reach"):
+    with pytest.raises(IRKitError, match="some threads of the nest ended without reaching"):
         interpret(PrimFunc("f", (), early))
     split = threads(t, 4, If(lt(t, 2), barrier(), barrier()))
     with pytest.raises(IRKitError, match="wait at different barriers"):

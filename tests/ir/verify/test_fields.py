@@ -98,7 +98,7 @@ def test_the_sentence_names_the_field_what_it_holds_and_what_was_expected(
 
 
 def test_what_is_no_function_of_loops_is_a_problem() -> None:
-    assert "is no function" in str(verify(None)[0])  # type: ignore[arg-type]
+    assert "is not a function" in str(verify(None)[0])  # type: ignore[arg-type]
 
 
 @define_pass

@@ -75,7 +75,7 @@ def test_a_valid_function_has_no_problems() -> None:
     ("expr", "claim"),
     [
         (Add(ONE, SHORT, I64), "the operands of '+' have types i64 and i32"),
-        (Add(ONE, ONE, I32), "'+' has type i32, but its operands give i64"),
+        (Add(ONE, ONE, I32), "'+' has type i32; expected i64 from its operands"),
         (Add(TRUE, TRUE, BOOL), "'+' is not defined on bool"),
         (Div(ONE, ONE, I64), "'/' is not defined on i64"),
         (Shl(HALF, HALF, F32), "'<<' is not defined on f32"),
@@ -96,12 +96,12 @@ def test_a_valid_function_has_no_problems() -> None:
         (Load(OUT, (HALF,), None, F32), "expected an integer"),
         (Load(OUT, (ZERO,), None, I64), "Load has type i64"),
         (Load(OUT, (Ramp(ZERO, ONE, I4),), TRUE, F4), "has type bool; expected boolx4"),
-        (Ramp(HALF, HALF, F4), "a ramp is made of two scalar integers"),
-        (Broadcast(Broadcast(HALF, F4), F4), "a broadcast repeats a scalar"),
+        (Ramp(HALF, HALF, F4), "a ramp needs two scalar integers"),
+        (Broadcast(Broadcast(HALF, F4), F4), "a broadcast needs a scalar"),
         (Const(1 << 40, I32), "is out of range for i32"),
         (Const(1, F32), "holds a Python int"),
         (Const(True, I64), "holds a Python bool"),
-        (Const(0.5, F4), "a constant is a scalar"),
+        (Const(0.5, F4), "a constant must be a scalar"),
         (Var("x"), "variable 'x' is used but bound nowhere before"),
         (Buffer("B", (ONE,), F32)[0], "buffer 'B' is used but bound nowhere before"),
     ],
@@ -207,7 +207,7 @@ def test_a_loop_inside_another_of_its_thread_axis_has_as_many_threads() -> None:
 
 def test_a_loop_over_blocks_is_in_no_other_of_its_axis() -> None:
     (found,) = nested("blockIdx.x", 4)
-    assert "uses thread axis 'blockIdx.x', as a loop around it does" in found
+    assert "uses thread axis 'blockIdx.x', which a loop around it uses already" in found
 
 
 def test_a_barrier_stands_in_no_loop_without_order_inside_its_nest() -> None:

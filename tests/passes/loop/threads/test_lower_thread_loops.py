@@ -11,9 +11,9 @@ from tests.passes.loop.threads.execution import func_of
 
 def test_a_barrier_that_some_threads_may_miss_is_refused_with_its_line() -> None:
     text = THREADS["THREAD_TREE"].replace("evaluate", "if t < 4:\n                evaluate", 1)
-    with pytest.raises(IRKitError, match=r":6: threads may not agree on the condition") as found:
+    with pytest.raises(IRKitError, match=r":6: threads may disagree on the condition") as found:
         lower_thread_loops(func_of(text))
-    assert "Move the barrier out" in found.value.hint
+    assert "Move the barrier outwards" in found.value.hint
 
 
 BLOCKS = """
