@@ -1,5 +1,8 @@
-"""The graph IR. Reading order: types, nodes, arrays (what there is); ops (the operators); infer,
-build (how to make it); flow, verify, script, parse, interp, memory; level."""
+"""The graph IR: functions over tensors, as bindings of operators.
+
+Reading order: types, nodes, arrays, function (what exists); ops (the operators); infer, build (how
+to make it); flow, text, verify, interp, memory; codec, level.
+"""
 
 from irkit.graph.arrays import (
     ArrayData as ArrayData,

@@ -1,4 +1,4 @@
-"""Constant arrays, known by what they hold."""
+"""Constant arrays, identified by their contents."""
 
 import hashlib
 from functools import cached_property
@@ -12,9 +12,9 @@ from irkit.ir import DType, from_numpy, numpy_dtype
 
 
 class ArrayData:
-    """Hold a read-only array, equal to another of the same type, shape and bytes.
+    """A read-only array, equal to another one of the same type, shape and bytes.
 
-    A trace keeps only the digest of a large array; then ``array`` raises FormatError.
+    A trace stores only the digest of a large array; then ``array`` raises FormatError.
     """
 
     def __init__(self, array: NDArray[np.generic]) -> None:
@@ -30,7 +30,7 @@ class ArrayData:
     def absent(
         cls, digest: str, shape: tuple[int, ...], dtype: "np.dtype[np.generic]"
     ) -> "ArrayData":
-        """Stand for an array of which only the digest is known."""
+        """Return a stand-in for an array of which only the digest is known."""
         made = cls.__new__(cls)
         made._array = None
         made.shape, made.dtype = shape, dtype
@@ -42,7 +42,7 @@ class ArrayData:
         if self._array is None:
             raise FormatError(
                 f"the data of constant {self.digest[:12]} was not kept",
-                hint="Traces keep digests only.",
+                hint="Traces store only the digests of large arrays.",
             )
         return self._array
 
@@ -51,7 +51,7 @@ class ArrayData:
         return self._array is None
 
     def fill(self, known: "ArrayData") -> None:
-        """Take the data that was not kept from an equal array that has it."""
+        """Take the missing data from an equal array."""
         assert self == known
         self._array = known.array
 
@@ -69,7 +69,7 @@ class ArrayData:
 
 
 def dtype_of(array: NDArray[Any]) -> DType:
-    """Find the element type of an array.
+    """Return the element type of an array.
 
     Raises: DTypeError if irkit has no such type.
     """
@@ -84,7 +84,7 @@ def cast_array(array: NDArray[Any], dtype: DType) -> NDArray[Any]:
     if not dtype.is_integer or array.dtype.kind in "iub":
         return array.astype(target)
     wide = np.trunc(np.nan_to_num(array.astype(np.float64), nan=0.0, posinf=None, neginf=None))
-    # The largest i64 is no float64: compare with the power of two above it.
+    # The largest i64 is not a float64: compare with the power of two above it.
     above, below = wide >= 2.0 ** (dtype.bits - (dtype.kind == "i")), wide < dtype.low
     inside = np.where(above | below, 0.0, wide).astype(target)
     return np.where(above, target.type(dtype.high), np.where(below, target.type(dtype.low), inside))

@@ -1,4 +1,4 @@
-"""Build graph functions binding by binding; names come out unique, types are inferred.
+"""Build graph functions binding by binding, with unique names and inferred types.
 
 Example::
 
@@ -39,12 +39,12 @@ from irkit.ir import DType, ExprLike, as_dtype, index
 
 
 def tensor_type(shape: Sequence[ExprLike], dtype: DType | str = "f32") -> TensorType:
-    """Make a tensor type; extents are ints or expressions."""
+    """Return a tensor type; extents are ints or expressions."""
     return TensorType(tuple(index(extent) for extent in shape), as_dtype(dtype))
 
 
 class UniqueNames:
-    """Give out names, each once: a taken one gets a number."""
+    """Source of unique names: a name that is taken gets a number."""
 
     def __init__(self, taken: Sequence[str] = ()) -> None:
         self._taken = set(taken)
@@ -60,9 +60,9 @@ class UniqueNames:
 
 
 class Builder:
-    """Collect the bindings of one body.
+    """Bindings of one body under construction.
 
-    ``inner()`` opens the body of a lambda or of a branch; it shares the names.
+    ``inner()`` opens the body of a lambda or of a branch, which shares the names.
     """
 
     def __init__(self, name: str = "main", *, names: UniqueNames | None = None) -> None:
@@ -86,9 +86,9 @@ class Builder:
     def op(
         self, operator: str, *args: Value, name: str = "", span: Span | None = None, **attrs: Any
     ) -> Value:
-        """Apply an operator of the table; attributes may be lists, tuples, NumPy scalars, types.
+        """Apply an operator; attributes can be lists, tuples, NumPy scalars or types.
 
-        Raises: ShapeError, DTypeError, OptionError, as inference finds; all carry ``span``.
+        Raises: ShapeError, DTypeError or OptionError from inference, with ``span``.
         """
         return self.emit(Op(operator, args, as_attrs(attrs)), name or operator, span=span)
 
@@ -100,11 +100,11 @@ class Builder:
         return self.emit(Constant(data), name, span=span)
 
     def tuple(self, *items: Value, name: str = "pair", span: Span | None = None) -> Value:
-        """Put values together."""
+        """Make a tuple of values."""
         return self.emit(Tuple(items), name, span=span)
 
     def item(self, value: Value, index: int, *, name: str = "", span: Span | None = None) -> Value:
-        """Take one item of a tuple, counted from 0."""
+        """Return one item of a tuple, counted from 0."""
         return self.emit(TupleGet(value, index), name or f"{value.name}_{index}", span=span)
 
     def apply(
@@ -121,7 +121,7 @@ class Builder:
         name: str = "result",
         span: Span | None = None,
     ) -> Value:
-        """Call a function of the module, whose result has the type given."""
+        """Call a function of the module, whose result has the given type."""
         return self.emit(Invoke(function, args), name, type=type, span=span)
 
     def inner(self) -> "Builder":
@@ -150,7 +150,7 @@ class Builder:
         name: str = "chosen",
         span: Span | None = None,
     ) -> Value:
-        """Bind the result of one of two bodies."""
+        """Choose between the results of two bodies."""
         return self.emit(GraphIf(cond, then, otherwise), name, span=span)
 
     def emit(
@@ -161,7 +161,7 @@ class Builder:
         type: Type | None = None,
         span: Span | None = None,
     ) -> Value:
-        """Bind the result of a step; its type is inferred if it is not given."""
+        """Bind the result of a step, with its inferred type unless one is given."""
         try:
             value = Value(self.names(name), type_of(step) if type is None else type)
         except IRKitError as error:
@@ -172,11 +172,11 @@ class Builder:
         return value
 
     def body(self, result: Value) -> Body:
-        """Close the body."""
+        """Return the finished body."""
         return Body(tuple(self._bindings), result)
 
     def finish(self, *results: Value, span: Span | None = None, **attrs: Any) -> GraphFunc:
-        """Make the function; several results become a tuple."""
+        """Return the finished function; several results become a tuple."""
         result = results[0] if len(results) == 1 else self.tuple(*results, name="results")
         return GraphFunc(
             self.name, tuple(self._params), self.body(result), as_attrs(attrs), span=span

@@ -1,4 +1,4 @@
-"""How constant arrays stand in a trace file: small ones whole, large ones by digest only."""
+"""Constant arrays in trace files: small ones in full, large ones by digest only."""
 
 import math
 import re
@@ -27,7 +27,7 @@ def _unpack(packed: Any, most: int = MAX_INLINE) -> ArrayData:
         case [str() as name, list(), str() as digest, (bytes() | None) as kept]:
             shape = tuple(cast(list[Any], packed[1]))
         case _:
-            raise ValueError("an array is no list of type, shape, digest and data")
+            raise ValueError("an array is not a list of type, shape, digest and data")
     if len(shape) > 32 or not all(dim.__class__ is int and 0 <= dim < 1 << 63 for dim in shape):
         raise ValueError("the shape of an array must be up to 32 sizes")
     if not _DIGEST.match(digest):
@@ -36,7 +36,7 @@ def _unpack(packed: Any, most: int = MAX_INLINE) -> ArrayData:
     if kept is None:
         return ArrayData.absent(digest, shape, element)
     if len(kept) > most or len(kept) != math.prod(shape) * element.itemsize:
-        raise ValueError("an array has not the size that its shape says")
+        raise ValueError("the size of an array does not match its shape")
     if element.kind == "b" and max(kept, default=0) > 1:
         raise ValueError("a bool is neither 0 nor 1")
     return ArrayData(np.frombuffer(kept, element).reshape(shape))
@@ -46,5 +46,6 @@ ARRAY_CODEC = Codec("array", ArrayData, _pack, _unpack)
 
 
 def whole_array_codec(most: int) -> Codec:
-    """Make a codec that keeps arrays whole up to a size (bytes), for files that are to be run."""
+    """Return a codec that stores arrays up to a size (bytes) in full, for files that are run
+    later."""
     return Codec("array", ArrayData, partial(_pack, most=most), partial(_unpack, most=most))

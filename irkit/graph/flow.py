@@ -1,4 +1,4 @@
-"""What flows where in a graph function: constants, uses, definitions; and nested lets made flat."""
+"""Data flow of a graph function: operands, uses, definitions, constants; and flattening of lets."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -10,14 +10,14 @@ from irkit.graph.nodes import Bind, Body, Constant, GraphIf, GraphStep, Lambda, 
 
 
 def operands(step: GraphStep) -> tuple[Value, ...]:
-    """List the values that a step itself uses; what its bodies use is not among them."""
+    """Return the values that a step itself uses, without those used in its bodies."""
     if isinstance(step, (Body, Lambda)):
         return ()
     return tuple(child for child in children(step) if isinstance(child, Value))
 
 
 def bodies(step: GraphStep) -> tuple[Body, ...]:
-    """List the bodies that a step holds."""
+    """Return the bodies of a step."""
     match step:
         case Body():
             return (step,)
@@ -30,7 +30,7 @@ def bodies(step: GraphStep) -> tuple[Body, ...]:
 
 
 def used_inside(step: GraphStep) -> Iterator[Value]:
-    """List the values that a step uses, also deep in its bodies, once a use."""
+    """Yield the values that a step uses, also deep in its bodies, once per use."""
     for node in walk(step):
         if isinstance(node, GraphStep):
             yield from operands(node)
@@ -39,17 +39,17 @@ def used_inside(step: GraphStep) -> Iterator[Value]:
 
 
 def use_counts(func: GraphFunc) -> Counter[Value]:
-    """Count the uses of each value; to be a result is one."""
+    """Count the uses of each value; being a result is one."""
     return Counter(used_inside(func.body))
 
 
 def bindings_of(func: GraphFunc) -> dict[Value, Bind]:
-    """Map each value that a step computes to its binding."""
+    """Map each value computed by a step to its binding."""
     return {bind.var: bind for bind in walk(func.body, Bind)}
 
 
 def constants_of(func: GraphFunc) -> dict[Value, ArrayData]:
-    """Map each value that is known at compile time to its array."""
+    """Map each value known at compile time to its array."""
     return {
         bind.var: bind.step.data
         for bind in walk(func.body, Bind)
@@ -58,10 +58,10 @@ def constants_of(func: GraphFunc) -> dict[Value, ArrayData]:
 
 
 def flatten_lets(func: GraphFunc, kept: Collection[Value] = ()) -> GraphFunc:
-    """Move the bindings of nested bodies (not those of lambdas and branches) into the body around
-    them, but for those bound to ``kept``; the same function back if there are none.
+    """Move the bindings of nested bodies (not of lambdas and branches) into the body around them.
 
-    A body without bindings is another name for its result, and vanishes.
+    Bodies bound to a value in ``kept`` stay. A body without bindings just renames its result, and
+    is removed. Without nested bodies the same function is returned.
     """
 
     def goes(bind: Bind) -> bool:
@@ -89,7 +89,7 @@ def _flattened(body: Body, renamed: dict[Value, Value], goes: Callable[[Bind], b
             lifted.append(bind)
             continue
         lifted += inner.bindings
-        # The outer name is the one people know, unless the result comes from further out.
+        # Keep the outer name, which people know, unless the result comes from further out.
         if any(_last(inside.var, renamed) is inner.result for inside in inner.bindings):
             renamed[inner.result] = bind.var
         else:

@@ -1,4 +1,4 @@
-"""Find the type of one step from the types of its operands."""
+"""Infer the type of one step from the types of its operands."""
 
 from irkit.core import ShapeError, equal
 from irkit.graph.arrays import ArrayData
@@ -21,7 +21,7 @@ from irkit.ir import BOOL, I64, Const, from_numpy
 
 
 def array_type(data: ArrayData) -> TensorType:
-    """Tell the type of a constant array."""
+    """Return the type of a constant array."""
     return TensorType(tuple(Const(extent, I64) for extent in data.shape), from_numpy(data.dtype))
 
 
@@ -55,7 +55,7 @@ def type_of(step: GraphStep) -> Type:
 
 
 def written_type(kind: Type) -> str:
-    """Write a type for a message; deep inside, and in long tuples, it is abridged."""
+    """Return a type as text for a message, abridged if it is deep or a long tuple."""
     return _written_type(kind, 3)
 
 
@@ -77,7 +77,7 @@ def _written_type(kind: Type, depth: int) -> str:
 
 def _item(value: Value, index: int) -> Type:
     if not isinstance(value.type, TupleType):
-        raise ShapeError(f"{value.name}[{index}]: {value.name} is no tuple")
+        raise ShapeError(f"{value.name}[{index}]: {value.name} is not a tuple")
     if not 0 <= index < len(value.type.items):
         raise ShapeError(
             f"{value.name}[{index}]: expected 0 to {len(value.type.items) - 1} for a tuple of "
@@ -88,7 +88,7 @@ def _item(value: Value, index: int) -> Type:
 
 def _applied(callee: Value, args: tuple[Value, ...]) -> Type:
     if not isinstance(callee.type, FuncType):
-        raise ShapeError(f"{callee.name} is applied but is no function")
+        raise ShapeError(f"{callee.name} is applied but is not a function")
     wanted = callee.type.params
     if len(wanted) != len(args):
         raise ShapeError(f"{callee.name} takes {len(wanted)} arguments, found {len(args)}")

@@ -1,6 +1,6 @@
-"""Run graph functions in NumPy: what they mean, and the reference that compiled code is held to.
+"""Reference interpreter of graph functions in NumPy; compiled code is compared with it.
 
-Bodies run from an explicit stack, so nesting may be of any depth.
+Bodies run from an explicit stack, so nesting can be of any depth.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ class Closure:
 
 
 class CallEnvironment:
-    """The values of one call, and behind them those around its function."""
+    """Values of one call, with a link to those around its function."""
 
     def __init__(self, outer: "CallEnvironment | None" = None) -> None:
         self.values: dict[int, Result] = {}
@@ -72,7 +72,7 @@ class CallEnvironment:
 
 
 class BodyFrame:
-    """One body that is being run; its result goes to ``bind`` of the frame below."""
+    """A body being run; its result goes to ``bind`` of the frame below."""
 
     def __init__(self, body: Body, scope: CallEnvironment, bind: Bind | None, calls: int) -> None:
         self.body, self.scope, self.bind, self.calls = body, scope, bind, calls
@@ -86,11 +86,11 @@ def interpret(
     entry: str = "main",
     precision: DType | str | None = None,
 ) -> Result:
-    """Run a graph function, or the function ``entry`` of a module; a tuple comes back as a tuple.
+    """Run a graph function, or the function ``entry`` of a module; a tuple is returned as a tuple.
 
-    ``inputs`` are arrays by name or in order. With ``precision`` (f64), every narrower float,
-    whether input, constant or result, is widened to it: that is the reference for tolerances.
-    Raises: ShapeError or IRKitError if the inputs do not fit the parameters.
+    ``inputs`` are arrays by name or in order. With ``precision`` (f64), every narrower float input,
+    constant and result is widened to it, which gives the reference for tolerances. Raises:
+    ShapeError or IRKitError if the inputs do not fit the parameters.
     """
     return _Machine(program, entry, precision).run(inputs)
 
@@ -103,9 +103,9 @@ def intermediates(
     entry: str = "main",
     precision: DType | str | None = None,
 ) -> dict[str, Result]:
-    """Run, and give back the values of some bindings, by name; of a body run twice, the last.
+    """Run, and return the values of some bindings by name; if a body runs twice, the last value.
 
-    Raises: IRKitError if a value of that name was never computed.
+    Raises: IRKitError if no value of that name was computed.
     """
     machine = _Machine(program, entry, precision, frozenset(names))
     machine.run(inputs)
@@ -130,7 +130,7 @@ class _Machine:
 
     def run(self, inputs: Inputs) -> Result:
         if not isinstance(self.entry, GraphFunc):
-            raise IRKitError(f"{self.entry.name!r} is no graph function")
+            raise IRKitError(f"{self.entry.name!r} is not a graph function")
         func, scope = self.entry, CallEnvironment()
         for param, array in zip(func.params, _in_order(func, inputs), strict=True):
             scope[param] = self._widened(np.asarray(array))
@@ -139,7 +139,7 @@ class _Machine:
         return self._finish(BodyFrame(func.body, scope, None, 0))
 
     def _finish(self, frame: BodyFrame) -> Result:
-        """Run bodies until the outermost is done."""
+        """Run bodies until the outermost one is done."""
         stack = [frame]
         while True:
             top = stack[-1]
@@ -218,16 +218,18 @@ class _Machine:
 
     def _target(self, name: str) -> Function:
         if self.module is None:
-            raise IRKitError(f"{name!r} is called, but a function alone was given, and no module")
+            raise IRKitError(
+                f"{name!r} is called, but the program is a single function, not a module"
+            )
         return self.module[name]
 
     def _loops(self, name: str, given: list[Result], var: Value, scope: CallEnvironment) -> Result:
-        """Run a loop function, which writes its results into its last parameters."""
+        """Run a loop function, which writes its results to its last parameters."""
         target = self._target(name)
         if not isinstance(target, PrimFunc):
             raise IRKitError(f"{name!r} is neither a graph function nor a loop function")
         kinds = var.type.items if isinstance(var.type, TupleType) else (var.type,)
-        outputs = [_room(cast(TensorType, kind), scope.sizes) for kind in kinds]
+        outputs = [_result_array(cast(TensorType, kind), scope.sizes) for kind in kinds]
         wanted = [numpy_dtype(param.dtype) for param in target.params]
         inputs = [cast(Array, value) for value in given]
         narrowed = [a.astype(to, copy=False) for a, to in zip(inputs, wanted, strict=False)]
@@ -249,7 +251,7 @@ class _Machine:
 
 
 def _in_order(func: GraphFunc, inputs: Inputs) -> list[Array]:
-    """Put the inputs into the order of the parameters."""
+    """Return the inputs in the order of the parameters."""
     names = [param.name for param in func.params]
     if isinstance(inputs, Mapping):
         missing = [name for name in names if name not in inputs]
@@ -266,11 +268,11 @@ def _in_order(func: GraphFunc, inputs: Inputs) -> list[Array]:
 
 
 def _check_shapes(func: GraphFunc, arrays: list[Array], sizes: dict[Var, int]) -> None:
-    """Hold the inputs against their types; a variable has the value of its first place."""
+    """Check the inputs against their types; a variable is bound by its first occurrence."""
     for param, array in zip(func.params, arrays, strict=True):
         kind = param.type
         if not isinstance(kind, TensorType):
-            raise IRKitError(f"input {param.name!r} is no tensor")
+            raise IRKitError(f"input {param.name!r} is not a tensor")
         fits = array.ndim == len(kind.shape) and all(
             _fits(extent, size, sizes) for extent, size in zip(kind.shape, array.shape, strict=True)
         )
@@ -288,14 +290,14 @@ def _fits(extent: Expr, size: int, sizes: dict[Var, int]) -> bool:
     return number is None or number == size
 
 
-def _room(kind: TensorType, sizes: dict[Var, int]) -> Array:
-    """Make the array that a result of a type is written to."""
+def _result_array(kind: TensorType, sizes: dict[Var, int]) -> Array:
+    """Return an array for a result of a type."""
     shape = [int(evaluate(extent, sizes)) for extent in kind.shape]
     return np.zeros(shape, numpy_dtype(kind.dtype))
 
 
 def arrays_of(result: Result) -> Iterator[Array]:
-    """List the arrays of a result, in order."""
+    """Yield the arrays of a result, in order."""
     stack = [result]
     while stack:
         item = stack.pop()

@@ -1,4 +1,4 @@
-"""The graph IR as a value: what the pass machinery must know of it."""
+"""The graph IR as a level: what the pass machinery must know about it."""
 
 from functools import partial
 
@@ -56,7 +56,7 @@ GRAPH_LEVEL = Level(
     symbols=symbols_in_order,
     codecs=(ARRAY_CODEC, *LOOP_LEVEL.codecs),
 )
-# For files that are run again, which need the weights and not only what they were.
+# For files that are run later: they need the weights themselves, not only digests.
 WHOLE_GRAPH_LEVEL = msgspec.structs.replace(
     GRAPH_LEVEL, codecs=(whole_array_codec(1 << 30), *LOOP_LEVEL.codecs)
 )

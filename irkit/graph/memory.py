@@ -1,8 +1,8 @@
-"""Plan where values live: one arena, and an offset in it for each, so that values which live at
-different times share memory.
+"""Memory planning: an offset in one arena for each value, so that values that are live at different
+times share memory.
 
-The values of the outermost body are planned. Parameters, constants and results are memory of the
-caller's; values of symbolic size are left to the executor.
+Only values of the outermost body are planned. Parameters, constants and results are memory of the
+caller; the executor allocates values of symbolic size.
 """
 
 from collections.abc import Iterator
@@ -22,10 +22,9 @@ _SIZE, _SLOT = "arena_size", "slot_"
 
 
 class MemorySlot(msgspec.Struct, frozen=True):
-    """Where one tensor lives: tensor ``item`` of the value named ``value`` (0 unless it is a
-    tuple).
+    """Place of one tensor: tensor ``item`` of the value named ``value`` (0 unless it is a tuple).
 
-    Units: ``offset`` and ``size`` in bytes; it is alive from binding ``first`` to ``last``.
+    Units: ``offset`` and ``size`` in bytes; it is live from binding ``first`` to ``last``.
     """
 
     value: str
@@ -36,7 +35,7 @@ class MemorySlot(msgspec.Struct, frozen=True):
     last: int
 
     def overlaps(self, other: "MemorySlot") -> bool:
-        """Say whether both are alive at some time."""
+        """Return True if both are live at some time."""
         return self.first <= other.last and other.first <= self.last
 
 
@@ -48,19 +47,19 @@ class MemoryPlan(msgspec.Struct, frozen=True):
 
     @property
     def unshared(self) -> int:
-        """Bytes that the slots would take side by side."""
+        """The bytes that the slots would need without sharing."""
         return sum(_aligned(slot.size) for slot in self.slots)
 
     def slot(self, value: str, item: int = 0) -> MemorySlot | None:
-        """Find the slot of a tensor; None if it does not live in the arena."""
+        """Return the slot of a tensor, or None if it is not in the arena."""
         for slot in self.slots:
             if slot.value == value and slot.item == item:
                 return slot
         return None
 
     def as_attrs(self) -> Attrs:
-        """Write down the plan as attributes of a function: one for each value, so that no line of
-        its text grows with the function."""
+        """Return the plan as function attributes, one per value, so that no line of text grows with
+        the function."""
         rows: dict[str, list[tuple[int, ...]]] = {}
         for slot in self.slots:
             row = (slot.item, slot.offset, slot.size, slot.first, slot.last)
@@ -72,7 +71,7 @@ class MemoryPlan(msgspec.Struct, frozen=True):
 
 
 def recorded_plan(func: GraphFunc) -> MemoryPlan | None:
-    """Read the plan that a pass has written down, or None."""
+    """Return the plan recorded by a pass, or None."""
     attrs = dict(func.attrs)
     if _SIZE not in attrs:
         return None
@@ -88,11 +87,11 @@ def recorded_plan(func: GraphFunc) -> MemoryPlan | None:
 
 
 def without_plan(attrs: Attrs) -> Attrs:
-    """Drop a plan from attributes."""
+    """Return attributes without the plan."""
     return tuple((key, value) for key, value in attrs if key != _SIZE and not key.startswith(_SLOT))
 
 
-class _Life(msgspec.Struct):
+class _Lifetime(msgspec.Struct):
     value: str
     item: int
     size: int | None
@@ -104,11 +103,11 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
     """Plan the memory of a function.
 
     An operand and a result of one step never share. Large values are placed first, each at the
-    lowest offset that is free during its life.
-    Raises: IRKitError if two values have the same name.
+    lowest offset that is free during its lifetime. Raises: IRKitError if two values have the same
+    name.
     """
     lives = sorted(_lives(func), key=lambda life: -(life.size or 0))
-    taken = _Taken(len(lives))
+    taken = _PlacedSlots(len(lives))
     slots: list[MemorySlot] = []
     for life in lives:
         assert life.size is not None
@@ -118,15 +117,16 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
     return MemoryPlan(size, tuple(sorted(slots, key=lambda s: (s.first, s.value, s.item))))
 
 
-class _Taken:
-    """The places given so far, as columns: first and last binding, begin and end in bytes."""
+class _PlacedSlots:
+    """Slots placed so far, as columns: first and last binding, begin and end in bytes."""
 
     def __init__(self, capacity: int) -> None:
         self.rows = np.zeros((4, capacity), np.int64)
         self.count = 0
 
     def place(self, first: int, last: int, size: int) -> int:
-        """Take the lowest gap that is free from ``first`` to ``last``."""
+        """Place a slot at the lowest offset that is free from ``first`` to ``last``, and return the
+        offset."""
         used = self.rows[:, : self.count]
         used = used[:, (used[0] <= last) & (used[1] >= first)]
         used = used[:, np.argsort(used[2], kind="stable")]
@@ -138,20 +138,22 @@ class _Taken:
         return offset
 
 
-def _lives(func: GraphFunc) -> list[_Life]:
-    """Find from which binding to which each planned tensor is needed."""
-    owned: dict[Value, tuple[_Life, ...]] = {param: _elsewhere(param) for param in func.params}
+def _lives(func: GraphFunc) -> list[_Lifetime]:
+    """Return from which binding to which each planned tensor is needed."""
+    owned: dict[Value, tuple[_Lifetime, ...]] = {param: _elsewhere(param) for param in func.params}
     names: set[str] = set()
     for at, bind in enumerate(func.body.bindings):
         for value in used_inside(bind.step):
             for life in owned.get(value, ()):
-                # A function value keeps what it refers to for as long as it may be called.
+                # A function value keeps what it refers to alive for as long as it can be called.
                 last = len(func.body.bindings) if isinstance(bind.step, Lambda) else at
                 life.last = max(life.last, last)
         made = _storage(bind, at, owned)
         computes = not isinstance(bind.step, (Constant, Lambda, Tuple, TupleGet))
         if computes and bind.var.name in names:
-            raise IRKitError(f"two values are named {bind.var.name!r}: a plan goes by names")
+            raise IRKitError(
+                f"two values are named {bind.var.name!r}, but a plan needs unique names"
+            )
         names.add(bind.var.name)
         owned[bind.var] = made
     results = {id(life) for life in owned.get(func.body.result, ())}
@@ -159,8 +161,10 @@ def _lives(func: GraphFunc) -> list[_Life]:
     return [life for key, life in every.items() if key not in results and life.size is not None]
 
 
-def _storage(bind: Bind, at: int, owned: dict[Value, tuple[_Life, ...]]) -> tuple[_Life, ...]:
-    """List the tensors that a value consists of; tuples share those of their items."""
+def _storage(
+    bind: Bind, at: int, owned: dict[Value, tuple[_Lifetime, ...]]
+) -> tuple[_Lifetime, ...]:
+    """Return the tensors of a value; tuples share those of their items."""
     step = bind.step
     if isinstance(step, (Constant, Lambda)):
         return _elsewhere(bind.var)
@@ -169,16 +173,18 @@ def _storage(bind: Bind, at: int, owned: dict[Value, tuple[_Life, ...]]) -> tupl
     if isinstance(step, TupleGet):
         return _part(step, owned)
     sizes = [_bytes(leaf) for leaf in _leaves(bind.var.type)]
-    return tuple(_Life(bind.var.name, item, size, at, at) for item, size in enumerate(sizes))
+    return tuple(_Lifetime(bind.var.name, item, size, at, at) for item, size in enumerate(sizes))
 
 
-def _elsewhere(value: Value) -> tuple[_Life, ...]:
-    """List the tensors of an input or a constant, which no plan has to place."""
-    return tuple(_Life(value.name, item, None, 0, 0) for item, _ in enumerate(_leaves(value.type)))
+def _elsewhere(value: Value) -> tuple[_Lifetime, ...]:
+    """Return the tensors of an input or a constant, which the plan does not place."""
+    return tuple(
+        _Lifetime(value.name, item, None, 0, 0) for item, _ in enumerate(_leaves(value.type))
+    )
 
 
-def _part(step: TupleGet, owned: dict[Value, tuple[_Life, ...]]) -> tuple[_Life, ...]:
-    """Find the tensors of one item."""
+def _part(step: TupleGet, owned: dict[Value, tuple[_Lifetime, ...]]) -> tuple[_Lifetime, ...]:
+    """Return the tensors of one item."""
     lives, kind = owned[step.value], step.value.type
     assert isinstance(kind, TupleType)
     counts = [sum(1 for _ in _leaves(item)) for item in kind.items]

@@ -1,8 +1,8 @@
-"""The graph IR: bindings in A-normal form. Every operand is a named value; every right-hand side is
+"""The graph IR: bindings in A-normal form. Every operand is a named value, every right-hand side
 one step.
 
-A ``Body`` is bindings and a result, so it is also the nested ``let``; ``If`` and ``Lambda`` hold
-bodies; functions are values.
+A ``Body`` is bindings and a result, so it also serves as a nested ``let``; ``GraphIf`` and
+``Lambda`` contain bodies; functions are values.
 """
 
 from typing import ClassVar
@@ -13,7 +13,7 @@ from irkit.graph.types import Type
 
 
 class Value(Node, frozen=True, eq=False):
-    """A named value, known by identity; bound once, by a binding, a lambda or a function."""
+    """A named value with identity, bound once: by a binding, a lambda or a function."""
 
     symbol: ClassVar[bool] = True
     name: str
@@ -21,7 +21,7 @@ class Value(Node, frozen=True, eq=False):
 
 
 class GraphStep(Node, frozen=True, eq=False):
-    """Be the base of right-hand sides."""
+    """Base class of right-hand sides."""
 
 
 class Constant(GraphStep, frozen=True, eq=False):
@@ -31,7 +31,7 @@ class Constant(GraphStep, frozen=True, eq=False):
 
 
 class Op(GraphStep, frozen=True, eq=False):
-    """An operator of the table ``irkit.graph.OPS`` applied to values."""
+    """An operator of ``irkit.graph.OPS`` applied to values."""
 
     name: str
     args: tuple[Value, ...]
@@ -39,22 +39,24 @@ class Op(GraphStep, frozen=True, eq=False):
 
 
 class Apply(GraphStep, frozen=True, eq=False):
-    """A function value called."""
+    """A call of a function value."""
 
     callee: Value
     args: tuple[Value, ...]
 
 
 class Invoke(GraphStep, frozen=True, eq=False):
-    """A function of the module called by its name: another graph function, or a loop function,
-    which fills its last parameters."""
+    """A call of a function of the module by name.
+
+    It is a graph function, or a loop function, which writes to its last parameters.
+    """
 
     function: str
     args: tuple[Value, ...]
 
 
 class Tuple(GraphStep, frozen=True, eq=False):
-    """Values put together."""
+    """A tuple of values."""
 
     items: tuple[Value, ...]
 
@@ -67,7 +69,7 @@ class TupleGet(GraphStep, frozen=True, eq=False):
 
 
 class Bind(Node, frozen=True, eq=False):
-    """Name the result of one step."""
+    """Binding of a name to the result of one step."""
 
     var: Binds[Value]
     step: GraphStep
@@ -75,14 +77,14 @@ class Bind(Node, frozen=True, eq=False):
 
 
 class Body(GraphStep, frozen=True, eq=False):
-    """Bindings in order, and the value they are for."""
+    """Bindings in order, and the value they compute."""
 
     bindings: tuple[Bind, ...]
     result: Value
 
 
 class GraphIf(GraphStep, frozen=True, eq=False):
-    """A choice by a bool scalar; only one body is run."""
+    """Choice by a bool scalar; only one body is run."""
 
     cond: Value
     then: Body
@@ -90,8 +92,10 @@ class GraphIf(GraphStep, frozen=True, eq=False):
 
 
 class Lambda(GraphStep, frozen=True, eq=False):
-    """A function as a value; attribute ``composite`` names a pattern, ``fused`` marks a group that
-    becomes one kernel."""
+    """A function as a value.
+
+    The attribute ``composite`` names a pattern, ``fused`` marks a group that becomes one kernel.
+    """
 
     params: Binds[tuple[Value, ...]]
     body: Body

@@ -5,12 +5,14 @@ from irkit.ir import DType, Expr
 
 
 class Type(Node, frozen=True):
-    """Be the base of all types; they are compared by structure."""
+    """Base class of types; they are compared by structure."""
 
 
 class TensorType(Type, frozen=True):
-    """An array. Shapes: ``shape`` in elements, constants or expressions over symbolic
-    dimensions."""
+    """An array.
+
+    Shapes: ``shape`` in elements, constants or expressions over symbolic dimensions.
+    """
 
     shape: tuple[Expr, ...]
     dtype: DType

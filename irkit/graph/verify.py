@@ -1,4 +1,4 @@
-"""Check that graph functions are well formed: scopes, single binding, operators, types, calls."""
+"""Verify graph functions: scopes, single binding, operators, types, calls."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from irkit.ir import Buffer, Const, PrimFunc
 
 
 def verify(program: GraphFunc | IRModule) -> list[Problem]:
-    """List what is wrong with a graph function, or with the graph functions of a module."""
+    """List the problems of a graph function, or of the graph functions of a module."""
     if isinstance(program, GraphFunc):
         return _GraphChecker(program, None).problems
     found: list[Problem] = []
@@ -23,7 +23,7 @@ def verify(program: GraphFunc | IRModule) -> list[Problem]:
 
 
 class _GraphChecker:
-    """Walk one function in the order of its text; what is still to do waits on a stack."""
+    """Walk over one function in text order, with pending actions on a stack."""
 
     def __init__(self, func: GraphFunc, module: IRModule | None) -> None:
         self.problems: list[Problem] = []
@@ -40,7 +40,7 @@ class _GraphChecker:
         self._waiting.extend(reversed(actions))
 
     def _open(self, body: Body, params: tuple[Value, ...] = (), node: Node | None = None) -> None:
-        """Do the bindings in order, then the result; then forget what was bound."""
+        """Check the bindings in order, then the result; then end the scope."""
         inside = [*params, *(bind.var for bind in body.bindings)]
         self._then(
             partial(self._enter, params, node or body),
@@ -50,7 +50,7 @@ class _GraphChecker:
         )
 
     def _bind(self, bind: Bind) -> None:
-        """Check the operands and bodies of a step; its name comes into scope after them."""
+        """Check the operands and bodies of a step, and then bring its name into scope."""
         step, bodies = bind.step, list[Callable[[], None]]()
         match step:
             case Body():
@@ -77,8 +77,8 @@ class _GraphChecker:
         found = self._inferred(step, bind)
         if found is not None and not equal(found, declared):
             self._report(
-                f"value {bind.var.name!r} is declared {written_type(declared)}, but its step gives "
-                f"{written_type(found)}",
+                f"value {bind.var.name!r} is declared {written_type(declared)}, but its step has "
+                f"type {written_type(found)}",
                 bind,
             )
 
@@ -91,7 +91,7 @@ class _GraphChecker:
 
     def _check_invoke(self, step: Invoke, bind: Bind) -> None:
         if self.module is None:
-            return  # A function alone cannot say what it may call.
+            return  # Without a module the callee is unknown.
         target = self.module.functions.get(step.function)
         if target is None:
             known = ", ".join(self.module) or "none"
@@ -104,7 +104,7 @@ class _GraphChecker:
             self._check_loops(step, bind, target)
 
     def _check_loops(self, step: Invoke, bind: Bind, target: PrimFunc) -> None:
-        """A loop function fills its last parameters: as many as the result has tensors."""
+        """Check a call of a loop function, whose last parameters are the results."""
         result = bind.var.type
         outputs = len(result.items) if isinstance(result, TupleType) else 1
         wanted = [
@@ -164,7 +164,7 @@ class _GraphChecker:
 
 
 def _may_match(wanted: Type, given: Type) -> bool:
-    """Say whether types may agree: each side has symbolic dimensions of its own."""
+    """Return True if types can agree, as each side has symbolic dimensions of its own."""
     if not isinstance(wanted, TensorType) or not isinstance(given, TensorType):
         return type(wanted) is type(given)
     return (

@@ -33,8 +33,8 @@ WRONG = [
     ("c: bool[()]", "c: bool[1]", "the condition c must be bool[]"),
     ("f(x)", "f(c)", "f: argument 0 (c) must be f32[4], found bool[]"),
     ("f(x)", "f(x, x)", "f takes 1 arguments, found 2"),
-    ("relu(y)", "y[0]", "y is no tuple"),
-    ("relu(y)", "a(y)", "a is applied but is no function"),
+    ("relu(y)", "y[0]", "y is not a tuple"),
+    ("relu(y)", "a(y)", "a is applied but is not a function"),
 ]
 
 

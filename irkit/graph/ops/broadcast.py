@@ -1,4 +1,4 @@
-"""Operators of two or three arguments that broadcast as NumPy does; all are of one element type."""
+"""Operators on two or three arguments of one element type, which broadcast as in NumPy."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -24,7 +24,8 @@ def _divide(a: Array, b: Array) -> Array:
 
 
 def _power(a: Array, b: Array) -> Array:
-    """Raise; of integers, a negative exponent gives the truncated quotient, and 0 for base 0."""
+    """Raise to a power; for integers, a negative exponent truncates the quotient, and gives 0 for
+    base 0."""
     if a.dtype.kind != "i":
         return np.power(a, b)
     whole = np.power(a, np.maximum(b, 0))

@@ -1,4 +1,4 @@
-"""Operators that work on each element alone: one argument, the shape stays."""
+"""Operators on each element of one argument, which keep the shape."""
 
 import math
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def _relu(x: Array) -> Array:
     return np.maximum(x, x.dtype.type(0))
 
 
-# Names shared with the intrinsics of the loop IR mean the same there.
+# Operators named like an intrinsic of the loop IR have its meaning.
 _FLOAT: dict[str, Callable[[Array], Array]] = {
     "exp": np.exp,
     "exp2": np.exp2,
@@ -105,7 +105,7 @@ def _unary(
     name: str, run: Callable[[Array], Array], types: Callable[[Tensors, OpOptions], Type]
 ) -> OpSpec:
     def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
-        # A Python number beside a zero-dimensional array must not widen it.
+        # A Python number must not widen a zero-dimensional array.
         (x,) = given
         found = np.asarray(run(x))
         return found if types is _test_type else found.astype(x.dtype, copy=False)

@@ -1,4 +1,4 @@
-"""Operators that join, cut, pad, pick or make arrays."""
+"""Operators that join, slice, pad, gather or fill arrays."""
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def _slice_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     strides = options.ints("strides") or (1,) * len(begins)
     if not len(begins) == len(ends) == len(axes) == len(strides):
         raise ShapeError(
-            "begins, ends, axes and strides must be equally many, found "
+            "begins, ends, axes and strides must have the same length, found "
             f"{len(begins)}, {len(ends)}, {len(axes)} and {len(strides)}"
         )
     if 0 in strides:
@@ -81,7 +81,7 @@ def _slice_type(tensors: Tensors, options: OpOptions) -> Type:
 def _slice(given: tuple[Array, ...], options: OpOptions) -> Array:
     (x,) = given
     cuts = _slices(options)
-    # NumPy reads an end of -1 from the back; counted indices say what is meant.
+    # NumPy counts an end of -1 from the back, so explicit indices are used.
     chosen: list[object] = [
         np.arange(*cuts[axis].indices(n)) if axis in cuts else np.arange(n)
         for axis, n in enumerate(x.shape)
@@ -103,13 +103,13 @@ def _pad_type(tensors: Tensors, options: OpOptions) -> Type:
     pads, rank = options.ints("pads"), len(x.shape)
     shape = [add(extent, pads[at] + pads[rank + at]) for at, extent in enumerate(x.shape)]
     if any((as_int(extent) or 0) < 0 for extent in shape):
-        raise ShapeError(f"pads {pads} leave nothing of argument x of shape {written(x.shape)}")
+        raise ShapeError(f"pads {pads} leave no element of argument x of shape {written(x.shape)}")
     _value(options, x.dtype)
     return tensor(shape, x.dtype)
 
 
 def _pad(given: tuple[Array, ...], options: OpOptions) -> Array:
-    """Surround with a value; negative pads cut."""
+    """Pad with a value; negative pads crop."""
     (x,) = given
     pads = options.ints("pads")
     pairs = list(zip(pads[: x.ndim], pads[x.ndim :], strict=True))
@@ -133,7 +133,8 @@ def _take_type(tensors: Tensors, options: OpOptions) -> Type:
 
 
 def _take(given: tuple[Array, ...], options: OpOptions) -> Array:
-    """Pick along an axis; negative indices count from the end, others are brought into range."""
+    """Gather along an axis; negative indices count from the end, others are clamped to the
+    range."""
     x, indices = given
     axis = options.int("axis")
     extent = x.shape[axis]
@@ -143,9 +144,9 @@ def _take(given: tuple[Array, ...], options: OpOptions) -> Array:
 
 
 def _value(options: OpOptions, dtype: DType) -> "int | float | bool":
-    """Read the value as one of a type.
+    """Return the attribute ``value`` as one of a type.
 
-    Raises: DTypeError if the type does not hold it.
+    Raises: DTypeError if the type cannot represent it.
     """
     const(options.scalar("value"), dtype)
     return options.scalar("value")

@@ -22,7 +22,7 @@ from irkit.ir import as_int
 
 
 def widened(array: Array) -> Array:
-    """Widen half floats: long sums in them say nothing."""
+    """Widen half floats, because long sums in them are too inaccurate."""
     return array.astype(np.float32) if array.dtype.itemsize == 2 and _is_float(array) else array
 
 

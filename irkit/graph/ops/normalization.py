@@ -1,4 +1,4 @@
-"""Normalisation of activations: over batches, over channels, and softmax."""
+"""Normalization of activations: over batches, over channels, and softmax."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def _batch_norm_type(tensors: Tensors, options: OpOptions) -> Type:
 
 
 def _batch_norm(given: tuple[Array, ...], options: OpOptions) -> Array:
-    """Normalise with the given statistics, as in inference."""
+    """Normalize with the given statistics, as in inference."""
     x = widened(given[0])
     shape = (-1, *(1,) * (x.ndim - 2))
     scale, bias, mean, var = (widened(array).reshape(shape) for array in given[1:])

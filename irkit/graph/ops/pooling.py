@@ -14,7 +14,7 @@ from irkit.ir import I64, as_int
 
 
 def _options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
-    """Complete the attributes; every window must see at least one element that is no padding."""
+    """Complete the attributes; every window must cover at least one element that is not padding."""
     kernel = options.ints("kernel")
     if ranks[0] != len(kernel) + 2 or not kernel or min(kernel) < 1:
         raise ShapeError(
@@ -76,7 +76,7 @@ def _max_pool(given: tuple[Array, ...], options: OpOptions) -> Array:
 
 
 def _max_pool_with_indices(given: tuple[Array, ...], options: OpOptions) -> tuple[Array, ...]:
-    """Find also where each maximum stands in the whole array; of equal ones the first."""
+    """Also return the position of each maximum in the whole array, the first of equal ones."""
     (x,) = given
     kernel, counts = options.ints("kernel"), _counts(x, options)
     found = _max_pool(given, options)
@@ -93,7 +93,7 @@ def _max_pool_with_indices(given: tuple[Array, ...], options: OpOptions) -> tupl
 
 
 def _average_pool(given: tuple[Array, ...], options: OpOptions) -> Array:
-    """Average; what hangs over the padded end in ceil mode never counts."""
+    """Average; in ceil mode, positions beyond the padded end never count."""
     (x,) = given
     kernel, counts = options.ints("kernel"), _counts(x, options)
     axes = spatial_axes(len(kernel))

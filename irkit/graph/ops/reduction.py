@@ -1,4 +1,4 @@
-"""Reductions over axes; no axes at all means over all of them."""
+"""Reductions over axes; without axes, over all of them."""
 
 from collections.abc import Callable
 
@@ -34,7 +34,7 @@ def _types(tensors: Tensors, options: OpOptions) -> Type:
 
 
 def _mean(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
-    """Average; integers truncate. The sum may wrap around, the count never does."""
+    """Average; integers truncate. The sum can wrap around, the count cannot."""
     total = np.asarray(np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype))
     count = int(np.prod([x.shape[at] for at in axis], dtype=np.int64))
     if x.dtype.kind not in "iu":

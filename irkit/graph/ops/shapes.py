@@ -1,4 +1,4 @@
-"""Arithmetic on dimensions that may be symbolic, and the checks that type rules share."""
+"""Arithmetic on dimensions that can be symbolic, and checks shared by type rules."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
 def dim(value: Dim) -> Expr:
-    """Turn an extent into an expression.
+    """Return an extent as an expression.
 
     Raises: ShapeError if it does not fit into i64.
     """
@@ -24,7 +24,7 @@ def dim(value: Dim) -> Expr:
 
 
 def same_extent(a: Dim, b: Dim) -> bool:
-    """Say whether two extents are surely the same; symbolic ones may be of any depth."""
+    """Return True if two extents are certainly equal; symbolic ones can be of any depth."""
     left, right = as_int(a), as_int(b)
     if left is not None or right is not None:
         return left == right
@@ -32,17 +32,17 @@ def same_extent(a: Dim, b: Dim) -> bool:
 
 
 def same_shape(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
-    """Say whether two shapes are surely the same."""
+    """Return True if two shapes are certainly equal."""
     return len(a) == len(b) and all(map(same_extent, a, b))
 
 
 def tensor(shape: Sequence[Dim], dtype: DType) -> TensorType:
-    """Make a tensor type."""
+    """Return a tensor type."""
     return TensorType(tuple(dim(extent) for extent in shape), dtype)
 
 
 def written(shape: Sequence[Dim]) -> str:
-    """Write a shape for a message."""
+    """Return a shape as text for a message."""
     return f"[{', '.join(_written(extent) for extent in shape)}]"
 
 
@@ -55,7 +55,7 @@ def _written(extent: Dim) -> str:
 
 
 def add(a: Dim, b: int) -> Expr:
-    """Add a constant to an extent; constants fold, also with one added before."""
+    """Add a constant to an extent, folding constants, also one added before."""
     number = as_int(a)
     if number is not None:
         return dim(number + b)
@@ -69,7 +69,7 @@ def add(a: Dim, b: int) -> Expr:
 
 
 def divide(a: Dim, b: int) -> Expr:
-    """Divide an extent, rounding down; constants fold."""
+    """Divide an extent, rounding down and folding constants."""
     number = as_int(a)
     if number is not None:
         return dim(number // b)
@@ -77,7 +77,7 @@ def divide(a: Dim, b: int) -> Expr:
 
 
 def smaller(a: Dim, b: Dim) -> Expr:
-    """Take the smaller of two extents."""
+    """Return the smaller of two extents."""
     left, right = as_int(a), as_int(b)
     if left is not None and right is not None:
         return dim(min(left, right))
@@ -102,13 +102,13 @@ def factors(shape: Sequence[Dim]) -> tuple[int, list[Expr]]:
 
 
 def same_size(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
-    """Say whether two shapes surely hold equally many elements."""
+    """Return True if two shapes certainly have equally many elements."""
     (left, more), (right, others) = factors(a), factors(b)
     return left == right and all(_removed(factor, others) for factor in more) and not others
 
 
 def _removed(factor: Expr, factors: list[Expr]) -> bool:
-    """Take one factor out of a list, if it is there."""
+    """Remove one factor from a list; return True if it was there."""
     for at, other in enumerate(factors):
         if same_extent(factor, other):
             del factors[at]
@@ -117,7 +117,7 @@ def _removed(factor: Expr, factors: list[Expr]) -> bool:
 
 
 def quotient(shape: Sequence[Dim], known: Sequence[Dim]) -> Expr | None:
-    """Divide the product of one shape by that of another, or None where that leaves a rest."""
+    """Divide the product of one shape by that of another; None if it is not divisible."""
     (whole, symbolic), (divisor, others) = factors(shape), factors(known)
     if not all(_removed(factor, symbolic) for factor in others):
         return None
@@ -152,12 +152,12 @@ def _no_broadcast(
         f"argument {names[position]} of shape {written(shapes[position])} does not broadcast "
         f"with {names[by]} of shape {written(shapes[by])}: axis {axis} is "
         f"{_written(shapes[position][axis])}, expected {_written(shapes[by][axis])} or 1",
-        hint="" if known else "Symbolic dimensions must be the same, or 1.",
+        hint="" if known else "Symbolic dimensions must be equal, or 1.",
     )
 
 
 def checked_axis(axis: int, rank: int, name: str = "axis") -> int:
-    """Count an axis from the front.
+    """Return an axis counted from the front.
 
     Raises: ShapeError if there is no such axis.
     """
@@ -169,7 +169,7 @@ def checked_axis(axis: int, rank: int, name: str = "axis") -> int:
 
 
 def checked_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Count axes from the front; no axis may come twice."""
+    """Return axes counted from the front; they must differ."""
     found = tuple(checked_axis(axis, rank, "axes holds") for axis in axes)
     if len(set(found)) != len(found):
         raise ShapeError(f"axes must differ, found {tuple(axes)}")
@@ -177,7 +177,7 @@ def checked_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def with_axis(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
-    """Resolve the attribute ``axis`` against the first argument."""
+    """Resolve the attribute ``axis`` by the rank of the first argument."""
     return options.replace(axis=checked_axis(options.int("axis"), ranks[0]))
 
 
@@ -190,7 +190,7 @@ def expect_rank(name: str, given: TensorType, rank: int, what: str) -> None:
 
 
 def expect_extent(name: str, given: TensorType, axis: int, wanted: Dim, what: str) -> None:
-    """Raise ShapeError unless one dimension of an argument is as wanted."""
+    """Raise ShapeError unless one dimension of an argument has an extent."""
     if not same_extent(given.shape[axis], wanted):
         raise ShapeError(
             f"argument {name} must have {_written(wanted)} along axis {axis} ({what}), found shape "
@@ -207,6 +207,6 @@ def expect_dtype(name: str, given: TensorType, wanted: DType) -> None:
 
 
 def expect_float(name: str, given: TensorType) -> None:
-    """Raise DTypeError unless an argument is of a float type."""
+    """Raise DTypeError unless an argument has a float type."""
     if not given.dtype.is_float:
-        raise DTypeError(f"argument {name} must be of a float type, found {given.dtype}")
+        raise DTypeError(f"argument {name} must have a float type, found {given.dtype}")

@@ -1,4 +1,4 @@
-"""Operators that change the shape alone: the elements keep their order."""
+"""Operators that change only the shape: the elements keep their order."""
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from irkit.ir import Expr, as_int
 def _reshape_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     shape = options.ints("shape")
     if shape.count(-1) > 1 or any(extent < -1 for extent in shape):
-        raise ShapeError(f"attribute shape must be extents, at most one of them -1, found {shape}")
+        raise ShapeError(
+            f"attribute shape must be extents, at most one of which is -1, found {shape}"
+        )
     return options
 
 
@@ -101,7 +103,7 @@ def _squeeze(given: tuple[Array, ...], options: OpOptions) -> Array:
 
 
 def _broadcast_target(shape: tuple[Expr, ...], options: OpOptions) -> tuple[Expr, ...]:
-    """Read the target; -1 keeps an extent of the argument."""
+    """Return the target shape; -1 keeps an extent of the argument."""
     wanted = options.ints("shape")
     if len(wanted) < len(shape):
         raise ShapeError(

@@ -1,8 +1,8 @@
-"""What an operator is: names and kinds of its arguments and attributes, a rule for types, a rule
-for arrays.
+"""The description of an operator: names and kinds of arguments and attributes, a rule for types,
+and a rule for arrays.
 
-An operator is data. Its three rules see attributes that are complete: ``resolve`` fills what
-depends on the rank and counts axes from the front.
+An operator is data. The rules get complete attributes: ``resolve`` fills in what depends on the
+rank and counts axes from the front.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ REQUIRED: Final = _Required()
 
 
 class Attribute(msgspec.Struct, frozen=True):
-    """One attribute: its kind, and what it is where it is not given."""
+    """One attribute: its kind and default."""
 
     name: str
     kind: AttrKind
@@ -51,7 +51,7 @@ class Attribute(msgspec.Struct, frozen=True):
 
 
 class OpOptions(Mapping[str, AttrValue]):
-    """The attributes of one operator application, complete, read by kind."""
+    """The complete attributes of one operator application, read by kind."""
 
     def __init__(self, values: Mapping[str, AttrValue]) -> None:
         self._values = dict(values)
@@ -59,7 +59,7 @@ class OpOptions(Mapping[str, AttrValue]):
     def __getitem__(self, name: str) -> AttrValue:
         return self._values[name]
 
-    def __iter__(self):  # pyright: ignore[reportUnknownParameterType, reportMissingParameterType] -- Mapping says it
+    def __iter__(self):  # pyright: ignore[reportUnknownParameterType, reportMissingParameterType] -- inherited from Mapping
         return iter(self._values)
 
     def __len__(self) -> int:
@@ -95,10 +95,10 @@ def _as_given(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
 
 
 class OpSpec(msgspec.Struct, frozen=True):
-    """Describe one operator.
+    """Description of one operator.
 
-    ``args`` names the arguments; the last ``optional`` may be left out; if ``variadic``, the last
-    name stands for one or more. ``kind`` tells fusion what it may do: elementwise and broadcast
+    ``args`` names the arguments; the last ``optional`` can be left out; if ``variadic``, the last
+    name stands for one or more. ``kind`` tells fusion what is possible: elementwise and broadcast
     (each output element needs the same element of its inputs), injective (needs one element, found
     by index arithmetic), reduction, complex (takes elementwise epilogues), opaque.
     """
@@ -114,7 +114,7 @@ class OpSpec(msgspec.Struct, frozen=True):
     resolve: Callable[[tuple[int, ...], OpOptions], OpOptions] = _as_given
 
     def infer(self, types: Sequence[Type], attrs: Attrs | Mapping[str, AttrValue] = ()) -> Type:
-        """Find the type of the result.
+        """Return the type of the result.
 
         Raises: ShapeError, DTypeError or OptionError; each names the operator.
         """
@@ -125,15 +125,15 @@ class OpSpec(msgspec.Struct, frozen=True):
     def evaluate(
         self, arrays: Sequence[Array], attrs: Attrs | Mapping[str, AttrValue] = ()
     ) -> Arrays:
-        """Compute the result in NumPy, in the element types that came; a tuple if there are
-        several results."""
+        """Compute the result in NumPy, in the element types of the arguments; several results are a
+        tuple."""
         given = tuple(np.asarray(array) for array in arrays)
         options = self.options(attrs, tuple(array.ndim for array in given))
         with np.errstate(all="ignore"):
             return self._named(lambda: self.arrays(given, options))
 
     def options(self, attrs: Attrs | Mapping[str, AttrValue], ranks: tuple[int, ...]) -> OpOptions:
-        """Check attributes, fill in defaults and what depends on the ranks of the arguments."""
+        """Check attributes, and fill in defaults and what depends on the ranks of the arguments."""
         given = dict(attrs)
         known = {attribute.name: attribute for attribute in self.attributes}
         for name in given:
@@ -150,7 +150,7 @@ class OpSpec(msgspec.Struct, frozen=True):
         return self._named(lambda: self.resolve(ranks, OpOptions(full)))
 
     def argument(self, position: int) -> str:
-        """Name an argument for a message."""
+        """Return the name of an argument for a message."""
         if self.variadic and position >= len(self.args) - 1:
             return f"{self.args[-1]}[{position - len(self.args) + 1}]"
         return self.args[position]
@@ -212,7 +212,7 @@ def _checked(op: str, attribute: Attribute, value: AttrValue) -> AttrValue:
 
 
 def as_attrs(values: Mapping[str, Any]) -> Attrs:
-    """Turn Python and NumPy values into attributes: lists become tuples, types their names."""
+    """Convert Python and NumPy values to attributes: lists become tuples, types their names."""
     return tuple((name, _as_attr(name, value)) for name, value in values.items())
 
 

@@ -27,7 +27,7 @@ OPS: dict[str, OpSpec] = {spec.name: spec for family in _FAMILIES for spec in fa
 
 
 def op_spec(name: str) -> OpSpec:
-    """Look up an operator.
+    """Return the description of an operator.
 
     Raises: IRKitError if there is none of that name.
     """
@@ -38,7 +38,7 @@ def op_spec(name: str) -> OpSpec:
 
 
 def attributes(op: Op) -> OpOptions:
-    """Read the attributes of an application, complete: defaults, full lengths, axes from the
-    front."""
+    """Return the complete attributes of an application: with defaults, full lengths, and axes
+    counted from the front."""
     ranks = [len(arg.type.shape) if isinstance(arg.type, TensorType) else 0 for arg in op.args]
     return op_spec(op.name).options(op.attrs, tuple(ranks))

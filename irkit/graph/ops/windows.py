@@ -1,6 +1,6 @@
-"""Sliding windows over spatial axes: what convolution and pooling share.
+"""Sliding windows over spatial axes, shared by convolution and pooling.
 
-Spatial axes are those from the third on; ``pads`` are the begins of all of them, then the ends.
+Spatial axes are the third and later ones; ``pads`` are the begins of all of them, then the ends.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from irkit.ir import Expr, as_int
 
 
 def filled(options: OpOptions, spatial: int) -> OpOptions:
-    """Give ``strides``, ``pads`` and ``dilations`` their full lengths; empty means 1, 0 and 1."""
+    """Extend ``strides``, ``pads`` and ``dilations`` to full length; empty means 1, 0 and 1."""
     wanted = (("strides", spatial, 1, 1), ("pads", 2 * spatial, 0, 0), ("dilations", spatial, 1, 1))
     changes: dict[str, tuple[int, ...]] = {}
     for name, length, default, least in wanted:
@@ -30,9 +30,9 @@ def filled(options: OpOptions, spatial: int) -> OpOptions:
 def window_extents(
     shape: Sequence[Expr], kernel: Sequence[Dim], options: OpOptions, *, ceil: bool = False
 ) -> list[Expr]:
-    """Count the windows along each spatial axis.
+    """Return the number of windows along each spatial axis.
 
-    With ``ceil`` a last window may hang over the end, if it begins inside or in the begin pads.
+    With ``ceil`` a last window can extend beyond the end, if it begins inside or in the begin pads.
     """
     strides, pads, dilations = (options.ints(name) for name in ("strides", "pads", "dilations"))
     found: list[Expr] = []
@@ -40,7 +40,7 @@ def window_extents(
         begin, end, stride = pads[at], pads[len(strides) + at], strides[at]
         span = as_int(add(size, -1))
         if span is None:
-            raise ShapeError(f"the kernel must be of constant shape, found {written(kernel)}")
+            raise ShapeError(f"the kernel must have a constant shape, found {written(kernel)}")
         room = add(extent, begin + end - dilations[at] * span - 1)
         count = add(divide(add(room, stride - 1 if ceil else 0), stride), 1)
         if ceil:
@@ -59,7 +59,8 @@ def window_extents(
 def windows(
     x: Array, kernel: Sequence[int], options: OpOptions, counts: Sequence[int], fill: object
 ) -> Array:
-    """View an array as windows. Shapes: [N, C, *spatial] -> [N, C, *counts, *kernel]."""
+    """Return a view of an array as windows. Shapes: [N, C, *spatial] -> [N, C, *counts,
+    *kernel]."""
     strides, pads, dilations = (options.ints(name) for name in ("strides", "pads", "dilations"))
     rank = len(kernel)
     widths = [(0, 0), (0, 0)]
@@ -76,5 +77,5 @@ def windows(
 
 
 def spatial_axes(rank: int) -> tuple[int, ...]:
-    """List the last ``rank`` axes, those of the window itself."""
+    """Return the last ``rank`` axes, those of the window itself."""
     return tuple(range(-rank, 0))

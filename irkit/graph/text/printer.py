@@ -1,7 +1,7 @@
 """Print graph functions as Python syntax that ``parse`` reads back: ``same(parse(script(f)), f)``.
 
-A lambda is a nested ``def`` under ``@function``; bodies of ``if`` and of nested lets end with a
-line that gives their result to the name they are bound to. Spans are not printed.
+A lambda is a nested ``def`` under ``@function``; a body of an ``if`` or of a nested let ends with
+an assignment of its result to the bound name. Spans are not printed.
 """
 
 from typing import NamedTuple
@@ -44,8 +44,10 @@ RESERVED = frozenset({"call", "apply", "op", "constant", "func"})
 
 
 def script(func: GraphFunc, *, names: Names | None = None) -> str:
-    """Print a graph function. ``names`` is the table of a trace: what was printed before keeps its
-    name."""
+    """Print a graph function.
+
+    ``names`` is the name table of a trace, which lets known symbols keep their printed names.
+    """
     return "\n".join(_printed(func, names if names is not None else Names()).lines) + "\n"
 
 
@@ -53,13 +55,14 @@ print_function.register(GraphFunc, script)
 
 
 def listing(func: GraphFunc, *, names: Names | None = None) -> Listing:
-    """Print a graph function as lines, and say on which each binding and its step begin."""
+    """Print a graph function as lines, with the line on which each binding and its step begin."""
     printer = _printed(func, names if names is not None else Names())
     return Listing(printer.lines, printer.starts)
 
 
 def symbols_in_order(func: GraphFunc, memo: object = None) -> list[Node]:
-    """List what a function introduces, in the order in which names are given; nothing is kept."""
+    """Return what a function introduces, in the order in which names are assigned; nothing is
+    cached."""
     return [*func.params, *dimension_vars(func), *symbols_bound(func.body)]
 
 
@@ -74,7 +77,7 @@ def _printed(func: GraphFunc, table: Names) -> "_Printer":
 
 
 def dimension_vars(func: GraphFunc) -> tuple[Var, ...]:
-    """List the variables that stand alone as a dimension of a parameter, in order."""
+    """Return the variables that are a whole dimension of a parameter, in order."""
     found: dict[Var, None] = {}
     for value in func.params:
         found.update((dim, None) for dim in standing_alone(value.type))
@@ -82,7 +85,7 @@ def dimension_vars(func: GraphFunc) -> tuple[Var, ...]:
 
 
 def standing_alone(kind: Type) -> list[Var]:
-    """List the variables that are whole dimensions in a type, in text order."""
+    """Return the variables that are whole dimensions in a type, in text order."""
     found: list[Var] = []
     stack = [kind]
     while stack:
@@ -99,14 +102,14 @@ def standing_alone(kind: Type) -> list[Var]:
 
 
 class BodyEnd(NamedTuple):
-    """The line that ends a body which is no function."""
+    """The last line of a body that is not a function."""
 
     var: Value
     result: Value
 
 
 class _Printer:
-    """Collect the lines of one function; bindings and closing lines wait on a stack."""
+    """Lines of one function under construction; bindings and closing lines wait on a stack."""
 
     def __init__(self, printed: PrintedNames, span: Span | None) -> None:
         self.exprs = ExprPrinter(printed)
@@ -119,15 +122,15 @@ class _Printer:
         return self.exprs.name(symbol)
 
     def typed(self, value: Value, indent: str | None = None) -> str:
-        """Write name and type; in a body, what is too deep for one line goes on lines before."""
+        """Return name and type; in a body, parts too deep for one line go on lines before it."""
 
         def extent(dim: Expr) -> str:
             lines, text = self.exprs.with_lines(dim)
             if lines and indent is None:
                 raise IRKitError(
-                    f"a dimension of {value.name!r} is too deep for a signature",
+                    f"a dimension of {value.name!r} is too deep for one line of the signature",
                     span=self.span,
-                    hint="Simplify it: a signature has one line for a parameter.",
+                    hint="Simplify the dimension.",
                 )
             self.lines += [f"{indent}{line}" for line in lines]
             return text
@@ -148,7 +151,7 @@ class _Printer:
                 self.lines.append(f"@types({self.name(dim)}={dim.dtype})")
 
     def header(self, word: str, name: str, params: tuple[Value, ...], indent: str) -> None:
-        """Print a signature on one line if it fits, else a parameter a line."""
+        """Print a signature on one line if it fits, else one parameter per line."""
         parts = [self.typed(param) for param in params]
         start = f"{indent}{word} {name if is_printable(name) else mangled(name)}("
         short = f"{start}{', '.join(parts)}):"
@@ -158,7 +161,7 @@ class _Printer:
             self.lines += [start, *(f"{indent}{STEP}{part}," for part in parts), f"{indent}):"]
 
     def run(self, body: Body, ending: str) -> None:
-        """Print a body and all below it."""
+        """Print a body and everything below it."""
         stack = self._stack
         self._open(body, ending, STEP)
         while stack:
@@ -195,7 +198,7 @@ class _Printer:
                 self.lines.append(f"{indent}{self.typed(var, indent)} = {self._step(step)}")
 
     def _original(self, value: Value, indent: str) -> None:
-        """Print the name that a value has in the IR beside a mangled one."""
+        """Print the name of a value in the IR if the printed one is mangled."""
         if not is_printable(value.name):
             self.lines.append(f"{indent}names({self.name(value)}={quoted(value.name)})")
 

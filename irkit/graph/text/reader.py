@@ -1,8 +1,8 @@
 """Read the text of graph functions back: ``same(parse(script(f)), f)``.
 
 The text is untrusted: it is read a line at a time, open suites wait on a list, and nothing in it is
-ever executed. Types need not be written where they follow: ``r = relu(x)``. What is written is
-believed, and held against the operators by ``verify``.
+ever executed. Types that can be inferred can be left out: ``r = relu(x)``. Declared types are taken
+as they are, and ``verify`` checks them against the operators.
 """
 
 import ast
@@ -28,9 +28,9 @@ def parse(
 ) -> GraphFunc:
     """Read the one graph function of a text.
 
-    ``constants`` maps digests to the large arrays that the text names only. With ``absent``, those
-    not given are stood for by their digests: then the function cannot be run, but all else.
-    Raises: ParseError, with line and column, if the text is not well formed.
+    ``constants`` maps digests to large arrays that the text only names. With ``absent``, those not
+    given are represented by their digests; then the function can be used for everything but
+    running. Raises: ParseError, with line and column, if the text is not well formed.
     """
     reader = GraphReader(file, constants, absent)
     reader.read(text.split("\n"))
@@ -42,7 +42,8 @@ def parse(
 def parse_module(
     text: str, *, constants: Constants = _NOTHING, absent: bool = False, file: str = ""
 ) -> IRModule:
-    """Read any number of functions, of graph IR and of loop IR; what returns something is graph IR.
+    """Read any number of graph functions and loop functions; those that return something are graph
+    functions.
 
     Raises: ParseError, with line and column, if the text is not well formed.
     """
@@ -61,7 +62,7 @@ def parse_module(
 
 
 def _graph_lines(lines: list[str]) -> list[bool]:
-    """Say of each line whether it belongs to a graph function: one that returns something."""
+    """Return for each line whether it belongs to a graph function: one that returns something."""
     starts: list[int] = []
     in_body = True
     for at, line in enumerate(lines):
@@ -86,7 +87,7 @@ SuiteKind = Literal["def", "lambda", "let", "then", "else"]
 
 
 class GraphParam(NamedTuple):
-    """A parameter as it stands in the text: its name, type, and the line it is on."""
+    """A parameter as written: its name, type, and line."""
 
     arg: ast.arg
     type: ast.expr
@@ -94,7 +95,7 @@ class GraphParam(NamedTuple):
 
 
 class Header(NamedTuple):
-    """A signature: what it names, and its parameters."""
+    """A signature: the name, and the parameters."""
 
     name: str
     indent: int
@@ -104,14 +105,14 @@ class Header(NamedTuple):
 
 
 class BodyResult(NamedTuple):
-    """The line that ends a body which is no function: what the body is bound to."""
+    """The last line of a body that is not a function: the name that the body is bound to."""
 
     name: str
     type: Type
 
 
 class Suite:
-    """An open body: what it belongs to, and its bindings so far."""
+    """An open body: its owner, and its bindings so far."""
 
     def __init__(
         self, kind: Literal["def", "lambda", "let", "then", "else"], indent: int, span: Span
@@ -135,7 +136,7 @@ class Suite:
 
 
 class GraphReader(StepReader):
-    """Cut a text into functions, and each into its lines."""
+    """Reader of a text: functions and their lines."""
 
     def __init__(self, file: str, constants: Constants, absent: bool) -> None:
         super().__init__(file, constants, absent)
@@ -190,7 +191,7 @@ class GraphReader(StepReader):
                 suite.indent = indent
             if indent == suite.indent:
                 if suite.result is not None:
-                    raise self.error("expected the end of the body: its result is given already")
+                    raise self.error("expected the end of the body after its result")
                 return
             if indent > suite.indent:
                 raise self.error("expected the indentation of one of the lines before")
@@ -199,7 +200,7 @@ class GraphReader(StepReader):
             raise self.error("expected a function: def name(...):")
 
     def _closed(self) -> tuple[Suite, Body]:
-        """End the innermost suite, and forget the names that it bound."""
+        """Close the innermost suite, and remove the names that it bound."""
         suite = self._suites.pop()
         if suite.result is None:
             ending = "return name" if suite.returns else "name: type = value"
@@ -220,9 +221,11 @@ class GraphReader(StepReader):
         if suite.branch is not None:
             cond, first, given = suite.branch
             if first is None or given is None:
-                raise self.error("expected else: after the body of an if; both sides give a value")
+                raise self.error(
+                    "expected else: after the body of an if, as both sides need a value"
+                )
             if suite.given.name != given.name:
-                raise self.error(f"both sides of an if must give {given.name!r} its value")
+                raise self.error(f"both sides of an if must assign {given.name!r}")
             step = GraphIf(cond, first, body)
         self._bind(suite.given.name, step, suite.given.type, suite.span)
 
@@ -237,7 +240,7 @@ class GraphReader(StepReader):
         self.functions.append(func)
 
     def _else(self, indent: int) -> None:
-        """Go on with the other side of a conditional."""
+        """Start the other side of a conditional."""
         while self._suites and self._suites[-1].outer > indent:
             self._end_suite()
         opener = self._suites[-1] if self._suites else None
@@ -252,7 +255,7 @@ class GraphReader(StepReader):
         return self._suites[-1]
 
     def _decorate(self, line: str, indent: int) -> None:
-        """Read a decorator: attributes of what follows, or names that are no identifiers."""
+        """Read a decorator: attributes of the next function, or names that are not identifiers."""
         tree = self.tree(line[1:], indent + 1)
         match tree, bool(self._suites):
             case ast.Expr(value=ast.Call(func=ast.Name(id="attrs")) as call), False:
@@ -288,7 +291,7 @@ class GraphReader(StepReader):
             raise self.error("expected ':' at the end of the line, and the body on the next lines")
 
     def _signature(self, line: str, indent: int, header: Header) -> None:
-        """Go on with a signature of several lines."""
+        """Continue a signature of several lines."""
         if line == "):":
             self._header = None
             self._begin(header)
@@ -296,7 +299,7 @@ class GraphReader(StepReader):
         header.params.extend(self._listed(f"def f({line}): pass", indent - 6))
 
     def _listed(self, source: str, start: int) -> list[GraphParam]:
-        """List the parameters on one line."""
+        """Return the parameters on one line."""
         tree = self.tree(source, start)
         args = tree.args if isinstance(tree, ast.FunctionDef) else None
         if args is None or args.posonlyargs or args.kwonlyargs or args.vararg or args.kwarg:
@@ -325,7 +328,7 @@ class GraphReader(StepReader):
         self.line, self.source, self.start = here
 
     def _value(self, name: str, kind: Type, suite: Suite, node: ast.AST | None) -> Value:
-        """Make a value that its name stands for until a suite is closed."""
+        """Return a new value, bound to its name until a suite is closed."""
         if name in self.values:
             raise self.error(f"the name {name!r} is taken; expected another one", node)
         value = self.values[name] = Value(self.renamed.pop(name, name), kind)
@@ -371,7 +374,7 @@ class GraphReader(StepReader):
             self._bind(target.id, step, kind, self.span, target)
             return
         if suite.returns:
-            raise self.error("expected a step; identity(x) gives back a value", value)
+            raise self.error("expected a step; identity(x) returns a value", value)
         suite.result = self.use(value)
         suite.given = BodyResult(target.id, suite.result.type if declared is None else declared)
 
@@ -386,6 +389,6 @@ class GraphReader(StepReader):
     def _bind(
         self, name: str, step: GraphStep, kind: Type, span: Span, node: ast.AST | None = None
     ) -> None:
-        """Add a binding to the body at hand."""
+        """Add a binding to the current body."""
         suite = self._suites[-1]
         suite.bindings.append(Bind(self._value(name, kind, suite, node), step, span))

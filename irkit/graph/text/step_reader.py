@@ -1,4 +1,4 @@
-"""Read types and right-hand sides of graph text; ``ast`` takes one line apart."""
+"""Read types and right-hand sides of graph text; ``ast`` parses each line."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ Constants = Mapping[str, "ArrayData | NDArray[Any]"]
 
 
 class StepReader(StmtReader):
-    """Read what stands on one line; names, attributes and dimensions are read as in loop IR."""
+    """Reader of single lines; names, attributes and dimensions are read as in loop IR."""
 
     def __init__(self, file: str, constants: Constants, absent: bool) -> None:
         super().__init__(file)
@@ -48,7 +48,7 @@ class StepReader(StmtReader):
         return TensorType(shape, dtype)
 
     def bind_dimensions(self, node: ast.expr, types: Mapping[str, DType]) -> list[str]:
-        """Bind the unknown names that stand alone as dimensions in a type; list them."""
+        """Bind the unknown names that are whole dimensions of a type, and return them."""
         found: list[str] = []
         for name in _standing_alone(node):
             if name not in self.scope:
@@ -60,7 +60,9 @@ class StepReader(StmtReader):
     def use(self, node: ast.expr) -> Value:
         """Read the name of a value."""
         if not isinstance(node, ast.Name):
-            raise self.error("expected the name of a value: every step has a line of its own", node)
+            raise self.error(
+                "expected the name of a value, as every step has a line of its own", node
+            )
         found = self.values.get(node.id)
         if found is None:
             raise self.error(f"unknown value {node.id!r}", node)
@@ -151,7 +153,7 @@ class StepReader(StmtReader):
             raise self.error(f"expected {wanted} bytes in hexadecimal", node) from None
 
     def _known(self, node: ast.expr, shape: tuple[int, ...], declared: TensorType) -> ArrayData:
-        """Find a large array among those that were given."""
+        """Return the given large array of a digest."""
         digest = self.string(node)
         if not _DIGEST.match(digest):
             raise self.error("expected a digest of 64 hexadecimal digits", node)
@@ -166,7 +168,7 @@ class StepReader(StmtReader):
             )
         data = found if isinstance(found, ArrayData) else ArrayData(found)
         if data.digest != digest or array_type(data) != declared:
-            raise self.error(f"the array given for {digest[:12]} is another one", node)
+            raise self.error(f"the array given for {digest[:12]} has another digest", node)
         return data
 
 
@@ -189,7 +191,7 @@ def _product(shape: tuple[int, ...]) -> int:
 
 
 def _standing_alone(node: ast.expr) -> list[str]:
-    """List the names that are whole dimensions, in text order."""
+    """Return the names that are whole dimensions, in text order."""
     found: list[str] = []
     stack = [node]
     while stack:

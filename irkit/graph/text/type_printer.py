@@ -12,19 +12,19 @@ from irkit.graph.types import FuncType, TensorType, TupleType, Type
 from irkit.ir import Expr, float_literal
 
 INLINE = 16
-"""Arrays of at most so many elements print in full."""
+"""The most elements of an array that is printed in full."""
 MAX_TYPE_DEPTH = 50
 
 
 def type_text(kind: Type, extent: Callable[[Expr], str], depth: int = 0) -> str:
-    """Write a type: ``f32[n, 3]``, ``(f32[4], i64[()])``, ``func((f32[4],), f32[4])``.
+    """Return a type as text: ``f32[n, 3]``, ``(f32[4], i64[()])``, ``func((f32[4],), f32[4])``.
 
-    ``extent`` writes one dimension.
+    ``extent`` prints one dimension.
 
     Raises: IRKitError if it is nested too deeply for a line.
     """
     if depth > MAX_TYPE_DEPTH:
-        raise IRKitError(f"a type is nested more than {MAX_TYPE_DEPTH} deep: it has no text")
+        raise IRKitError(f"a type is nested more than {MAX_TYPE_DEPTH} deep, too deep to print")
     match kind:
         case TensorType(shape, dtype):
             return f"{dtype}[{', '.join([extent(dim) for dim in shape]) or '()'}]"
@@ -38,12 +38,12 @@ def type_text(kind: Type, extent: Callable[[Expr], str], depth: int = 0) -> str:
 
 
 def sequence(items: list[str]) -> str:
-    """Write a Python tuple."""
+    """Return a Python tuple as text."""
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
 def constant_text(data: ArrayData) -> str:
-    """Write an array exactly if it is small, else by its digest."""
+    """Return a small array exactly, a large one by its digest."""
     if data.is_absent or data.array.size > INLINE:
         return f'constant(digest="{data.digest}")'
     array = data.array
@@ -54,7 +54,7 @@ def constant_text(data: ArrayData) -> str:
 
 
 def _is_plain(array: NDArray[Any]) -> bool:
-    """Say whether the way through Python's floats gives back every bit; a NaN may be quieted."""
+    """Return True if a round trip through Python floats keeps every bit; a NaN can become quiet."""
     if array.dtype.kind in "iub":
         return True
     with np.errstate(invalid="ignore"):
@@ -62,7 +62,7 @@ def _is_plain(array: NDArray[Any]) -> bool:
 
 
 def _number(item: Any) -> str:
-    """Write one element; the short form if it reads back as the same."""
+    """Return one element as text, in short form if that reads back as the same."""
     if item.dtype.kind in "iub":
         return str(item)
     wide = float(item)

@@ -1,4 +1,4 @@
-"""Print data: strings, and the attributes of loops, blocks, allocations and functions."""
+"""Print strings, and the attributes of loops, blocks, allocations and functions."""
 
 from keyword import iskeyword
 from typing import cast
@@ -8,12 +8,12 @@ from irkit.ir.text.expr_printer import float_literal
 
 
 def quoted(text: str) -> str:
-    """Write a string, in double quotes where that needs no escapes."""
+    """Return a string literal, in double quotes if that needs no escapes."""
     return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
 
 
 def value_text(value: object) -> str:
-    """Write the value of an attribute."""
+    """Return the value of an attribute as text."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, float):
@@ -26,7 +26,8 @@ def value_text(value: object) -> str:
 
 
 def options_text(attrs: Attrs, taken: tuple[str, ...] = ()) -> str:
-    """Write attributes as keywords; a key that cannot be one stands in a ``**{...}``."""
+    """Return attributes as keyword arguments; a key that cannot be a keyword goes into a
+    ``**{...}``."""
     parts, seen = list[str](), set(taken)
     for key, value in attrs:
         plain = key not in seen and key.isascii() and key.isidentifier() and not iskeyword(key)

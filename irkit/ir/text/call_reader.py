@@ -1,4 +1,5 @@
-"""Read calls and choices: typed constants, casts, vectors, masked loads, intrinsic functions."""
+"""Read calls and conditionals: typed constants, casts, vectors, masked loads, intrinsic
+functions."""
 
 import ast
 import struct
@@ -86,7 +87,7 @@ def _literal(reader: ExprReader, node: ast.Call, kind: DType) -> Expr:
 
 
 def float_from(text: str) -> float | None:
-    """Read what ``expr_printer.float_literal`` wrote for a float without decimal form."""
+    """Read a float written by ``expr_printer.float_literal`` without decimal form."""
     if text in ("nan", "inf", "-inf"):
         return float(text)
     digits = text.removeprefix("0x")
@@ -178,7 +179,7 @@ _FUNCTIONS: dict[str, Callable[[ExprReader, ast.Call], Expr]] = {
 
 
 class CallReader(ExprReader):
-    """Read calls and conditionals too."""
+    """Reader of expressions that include calls and conditionals."""
 
     readers: ClassVar[Mapping[type[ast.AST], Read]] = {
         **ExprReader.readers,

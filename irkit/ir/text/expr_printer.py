@@ -1,9 +1,9 @@
 """Print expressions: Python syntax, minimal parentheses, and exact constants.
 
-One printer formats a class; where a part comes from differs. The fast printer recurses, at most
-``MAX_DEPTH`` deep and ``MAX_TEXT`` characters long. What exceeds that, deep or shared so often that
-the text would explode, is printed bottom-up by the slow one, which puts parts on lines of their own
-under reserved names (``_1 = ...``).
+The fast printer recurses, to at most ``MAX_DEPTH`` levels and ``MAX_TEXT`` characters. An
+expression beyond that, deep or shared so often that the text would explode, is printed bottom-up by
+the slow one, which puts parts on lines of their own under reserved names (``_1 = ...``). Both use
+the same form for each class.
 """
 
 import math
@@ -51,8 +51,8 @@ from irkit.ir.intrinsics import Call
 MAX_DEPTH = 50
 MAX_TEXT = 1500
 
-# How tightly a class binds, as in Python; what is not listed stands by itself. The second number
-# is what an operand on the left must have to go without parentheses, the third one on the right.
+# How tightly a class binds, as in Python; classes not listed are atoms. The second number
+# is the level that a left operand needs to go without parentheses, the third that of a right one.
 _BINDING: dict[type[Binary], tuple[int, int, int]] = {
     Or: (1, 1, 2),
     And: (2, 2, 3),
@@ -64,7 +64,7 @@ _BINDING: dict[type[Binary], tuple[int, int, int]] = {
     **dict.fromkeys((Add, Sub), (9, 9, 10)),
     **dict.fromkeys((Mul, Div, FloorDiv, FloorMod), (10, 10, 11)),
 }
-# A sign before an operand binds tighter than all that asks, so what has one is an atom too.
+# A sign before an operand binds tighter than any operator, so a signed operand is an atom too.
 _NOT, _UNARY, _ATOM = 3, 11, 12
 _LEVEL: dict[type[Node], int] = {cls: row[0] for cls, row in _BINDING.items()}
 _SIGNS: dict[type[Binary], tuple[str, int, int]] = {
@@ -76,11 +76,12 @@ _TYPES = {each: str(each) for each in (BOOL, I8, I16, I32, I64, U8, F16, BF16, F
 
 
 class TooDeep(Exception):
-    """Stop the fast printer: the expression needs lines of its own."""
+    """The expression is too deep for the fast printer and needs lines of its own."""
 
 
 class ExprPrinter:
-    """Print the expressions of one function; ``aliases`` are the parts that stand on own lines."""
+    """Printer of the expressions of one function; ``aliases`` are the parts on lines of their
+    own."""
 
     def __init__(self, printed: PrintedNames) -> None:
         self.printed = printed
@@ -89,12 +90,13 @@ class ExprPrinter:
         self._depth = 0
 
     def line(self, expr: Expr) -> str:
-        """Print on the line at hand. Raises: TooDeep if it does not fit."""
+        """Print on the current line. Raises: TooDeep if it does not fit."""
         self._depth = 0
         return self.text(expr)
 
     def with_lines(self, expr: Expr) -> tuple[list[str], str]:
-        """Print; what does not fit comes first, as lines that name it."""
+        """Print, and also return the lines that must come first: they name parts that do not
+        fit."""
         try:
             return [], self.line(expr)
         except TooDeep:
@@ -106,8 +108,11 @@ class ExprPrinter:
         return self.part(expr, self._depth + 1)
 
     def part(self, expr: Expr, depth: int) -> str:
-        """Print what stands so deep. Nearly all the time of printing is spent here, so the usual
-        classes are met here, not in a form each."""
+        """Print an expression at a depth.
+
+        Printing spends nearly all its time here, so the usual classes are handled directly instead
+        of by their form.
+        """
         if self.aliases and id(expr) in self.aliases:
             return self.aliases[id(expr)]
         if depth > MAX_DEPTH:
@@ -130,7 +135,7 @@ class ExprPrinter:
         return text
 
     def _side(self, expr: Expr, least: int, depth: int) -> str:
-        """Print an operand of what stands so deep."""
+        """Print an operand of an expression at a depth."""
         cls = expr.__class__
         if cls is Var:
             return self.printed.get(id(expr)) or self.printed.add(expr)
@@ -138,7 +143,7 @@ class ExprPrinter:
         return enclosed(expr, text, least) if cls in _LEVEL or cls is Not else text
 
     def _parts(self, exprs: tuple[Expr, ...], depth: int) -> str:
-        """Print what stands so deep, with commas between."""
+        """Print expressions at a depth, with commas between."""
         names, part = self.printed, self.part
         return ", ".join(
             [
@@ -149,7 +154,7 @@ class ExprPrinter:
         )  # fmt: skip
 
     def _formed(self, expr: Expr, depth: int) -> str:
-        """Print by the form of the class, whose parts come back to this printer."""
+        """Print by the form of the class, which calls back for operands."""
         form = _FORMS.get(expr.__class__)
         assert form is not None, f"no printed form for {type(expr).__name__}"
         outer, self._depth = self._depth, depth
@@ -167,13 +172,13 @@ class ExprPrinter:
         return self.printed.get(id(symbol)) or self.printed.add(symbol)
 
     def listed(self, exprs: tuple[Expr, ...]) -> str:
-        """Print with commas between."""
+        """Print expressions with commas between."""
         if self._done is None:
             return self._parts(exprs, self._depth + 1)
         return ", ".join([self.operand(expr, 0) for expr in exprs])
 
     def tupled(self, exprs: tuple[Expr, ...]) -> str:
-        """Print as a Python tuple."""
+        """Print expressions as a Python tuple."""
         return f"({self.listed(exprs)},)" if len(exprs) == 1 else f"({self.listed(exprs)})"
 
     def _slowly(self, root: Expr) -> tuple[list[str], str]:
@@ -199,7 +204,7 @@ class ExprPrinter:
 
 
 def _bottom_up(root: Expr, leaves: dict[int, str]) -> list[Expr]:
-    """List the parts of an expression once each, below before above; ``leaves`` are not entered."""
+    """Return the parts of an expression once each, operands first; ``leaves`` are not entered."""
     order = list[Expr]()
     seen = set[int]()
     stack: list[tuple[Any, bool]] = [(root, False)]
@@ -215,12 +220,12 @@ def _bottom_up(root: Expr, leaves: dict[int, str]) -> list[Expr]:
 
 
 def enclosed(expr: Expr, text: str, least: int) -> str:
-    """Put the printed form of ``expr`` in parentheses if it binds less tightly than ``least``."""
+    """Return the text of ``expr``, in parentheses if it binds less tightly than ``least``."""
     return text if level(expr) >= least or ALIAS.match(text) else f"({text})"
 
 
 def level(expr: Expr) -> int:
-    """Say how tightly the printed form of an expression binds."""
+    """Return how tightly the printed form of an expression binds."""
     cls = expr.__class__
     known = _LEVEL.get(cls)
     if known is not None:
@@ -229,12 +234,12 @@ def level(expr: Expr) -> int:
 
 
 def _is_plain(expr: Expr) -> bool:
-    """Say whether an expression prints as a bare integer."""
+    """Return True if an expression prints as a bare integer."""
     return isinstance(expr, Const) and expr.dtype == I64 and type(expr.value) is int
 
 
 def float_literal(value: float) -> str:
-    """Write a float so that the very same bits come back."""
+    """Write a float so that the same bits are read back."""
     if math.isfinite(value):
         return repr(value)
     if math.isinf(value):
@@ -270,7 +275,7 @@ def _load(printer: ExprPrinter, expr: Load) -> str:
 
 
 def _neg(printer: ExprPrinter, expr: Neg) -> str:
-    # -1 is a constant, so the negation of the constant 1 needs another form.
+    # -1 is read as a constant, so the negation of the constant 1 needs another form.
     return (
         f"neg({printer.text(expr.a)})"
         if _is_plain(expr.a)
@@ -312,5 +317,5 @@ _FORMS: dict[type[Node], Callable[[ExprPrinter, Any], str]] = {
 
 
 def printed_classes() -> tuple[type[Node], ...]:
-    """List the expression classes that have a printed form."""
+    """Return the expression classes that have a printed form."""
     return tuple(_FORMS)

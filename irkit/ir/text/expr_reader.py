@@ -1,8 +1,8 @@
-"""Read expressions: Python's ``ast`` takes one line apart, and nothing is ever executed.
+"""Read expressions: Python's ``ast`` parses each line, and nothing is ever executed.
 
-Types are found as ``build.py`` finds them: a number takes the type of what it meets, operands of
-different types are converted. Where the types agree already, as in all printed text, the node is
-made directly.
+Types are inferred as by ``build.py``: a number takes the type of the other operand, and operands of
+different types are converted. If the types agree already, as in all printed text, the node is made
+directly.
 """
 
 import ast
@@ -55,7 +55,7 @@ SCALARS: dict[str, DType] = {
 MAX_LINE = 1 << 16
 MAX_NESTING = 200
 _ODD = re.compile(r"\\|[0-9A-Fa-f_.jJ](?:and|else|for|if|in|is|or|not)")
-"""What Python may warn of: an unknown escape, a word right behind a number."""
+"""Text that Python can warn about: an unknown escape, a word right after a number."""
 
 _OPERATORS: dict[type[ast.AST], type[Binary]] = {
     ast.Add: Add,
@@ -80,7 +80,7 @@ _OPERATORS: dict[type[ast.AST], type[Binary]] = {
 }
 _NUMBERS = ("f", "bf", "i", "u")
 _ANY = (*_NUMBERS, "bool")
-# The kinds of operands for which the node can be made without asking ``binary``.
+# The kinds of operands for which the node can be made without calling ``binary``.
 _KINDS: dict[type[Binary], tuple[str, ...]] = {
     **dict.fromkeys((Add, Sub, Mul, FloorDiv, FloorMod), _NUMBERS),
     **dict.fromkeys((Min, Max, EQ, NE, LT, LE, GT, GE), _ANY),
@@ -92,13 +92,13 @@ _KINDS: dict[type[Binary], tuple[str, ...]] = {
 
 
 Read = Callable[[Any, Any], Expr]
-"""Turns a node of Python's syntax tree, the second argument, into an expression."""
+"""Turns a node of Python's syntax tree (the second argument) into an expression."""
 
 
 class ExprReader:
-    """Read the expressions of one text; ``scope`` says what each name stands for.
+    """Reader of the expressions of one text; ``scope`` maps names to what they stand for.
 
-    ``readers`` says what reads each class of Python's syntax tree; a subclass may know more.
+    ``readers`` has a function for each class of Python's syntax tree; subclasses add more.
     """
 
     readers: ClassVar[Mapping[type[ast.AST], Read]] = {}
@@ -108,19 +108,19 @@ class ExprReader:
         self.scope: dict[str, Expr | Buffer] = {}
         self.line = 0
         self.start: int = 0
-        """How many characters stand before what ``ast`` was given."""
+        """The number of characters before the text that was passed to ``ast``."""
         self.source = ""
         self._depth = 0
 
     def error(self, message: str, node: Any = None, hint: str = "") -> ParseError:
-        """Make the error that says what is wrong at ``node``, in line and column of the text."""
+        """Return the error for ``node``, with line and column in the text."""
         offset = getattr(node, "col_offset", 0)
         before = self.source.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore")
         span = Span("text", "", self.file, self.line, self.start + len(before) + 1)
         return ParseError(message, hint=hint, span=span)
 
     def tree(self, source: str, start: int) -> ast.stmt:
-        """Let ``ast`` take one statement apart; ``start`` is its column, from 0."""
+        """Parse one statement with ``ast``; ``start`` is its column, from 0."""
         self.source, self.start, self._depth = source, start, 0
         if len(source) > MAX_LINE:
             raise self.error(f"a line has {len(source)} characters; expected at most {MAX_LINE}")
@@ -154,19 +154,20 @@ class ExprReader:
         return result
 
     def index(self, node: ast.expr) -> tuple[Expr, ...]:
-        """Read what stands in brackets, or a tuple."""
+        """Read one index, or a tuple of them."""
         if isinstance(node, ast.Tuple):
             return tuple([self.expr(item) for item in node.elts])
         return (self.expr(node),)
 
     def operation(self, cls: type[Binary], left: ast.expr, right: ast.expr, at: ast.expr) -> Expr:
-        """Join two operands."""
+        """Read a binary operation."""
         return self.joined(cls, self.expr(left), self.like(left), right, at)
 
     def joined(
         self, cls: type[Binary], a: Expr, number: Scalar | None, right: ast.expr, at: ast.expr
     ) -> Expr:
-        """Join an operand that was read (``number`` if it is a literal) with one that was not."""
+        """Combine an operand that was read (``number`` if it is a literal) with one that was
+        not."""
         b = self.expr(right)
         type_a = a.dtype
         if type_a == b.dtype and type_a.kind in _KINDS[cls]:
@@ -178,7 +179,7 @@ class ExprReader:
             raise self.error(found.message, at, found.hint) from None
 
     def like(self, node: ast.expr) -> Scalar | None:
-        """Read a bare number, which takes the type of what it meets."""
+        """Return the value of a bare number, which takes the type of the other operand, or None."""
         signs = 0
         while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             node, signs = node.operand, signs + 1
@@ -334,7 +335,7 @@ def _subscript(reader: ExprReader, node: ast.Subscript) -> Expr:
 
 
 def _parsed(source: str) -> ast.Module:
-    """Parse a line; what Python only warns of is an error, and not a message to the terminal."""
+    """Parse a line; Python's warnings are errors here, and are not shown on the terminal."""
     if _ODD.search(source) is None:
         return ast.parse(source)
     with warnings.catch_warnings():

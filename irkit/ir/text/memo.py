@@ -1,5 +1,4 @@
-"""What has been printed with one table of names, for statements that stand in several states of a
-function: most of a function is what it was before the pass."""
+"""Lines printed before with one table of names; most of a function is unchanged by each pass."""
 
 from array import array
 from typing import Any
@@ -9,21 +8,21 @@ import msgspec
 from irkit.core import Node, PrintedNames
 from irkit.ir.stmt import If, Stmt
 
-MANY = 64
-"""Statements of a sequence from which on each is kept, and not only the loops among them."""
-LONGEST = 256
-"""Lines of a statement that are kept whole; of longer ones, the parts are."""
-LEAST = 8
-"""Lines from which on it pays to keep a statement that stands in no long sequence."""
-MOST = 8_000_000
-"""Lines of functions that are kept, of some 20 bytes each; when there are more, it begins anew."""
-MOST_STATEMENTS = 1_000_000
-"""Statements that are kept, of some 400 bytes each; as above."""
+LONG_SEQUENCE = 64
+"""The length from which on each statement of a sequence is kept, and not only loops."""
+MAX_LINES = 256
+"""The most lines of a statement that is kept whole; of longer ones, the parts are kept."""
+MIN_LINES = 8
+"""The fewest lines of a kept statement outside long sequences."""
+MAX_KEPT_LINES = 8_000_000
+"""The most lines of kept functions, about 20 bytes each; beyond that the memo is cleared."""
+MAX_KEPT_STATEMENTS = 1_000_000
+"""The most kept statements, about 400 bytes each; beyond that the memo is cleared."""
 
 
 class PrintedLines(msgspec.Struct, frozen=True, eq=False):
-    """What a function printed as; on line ``places[i]``, from 1, begins the node whose ``id`` is
-    ``keys[i]``."""
+    """The printed lines of a function; the node with id ``keys[i]`` begins on line ``places[i]``,
+    from 1."""
 
     lines: list[str]
     keys: "array[int]"
@@ -31,13 +30,13 @@ class PrintedLines(msgspec.Struct, frozen=True, eq=False):
 
 
 class Elif(msgspec.Struct, frozen=True, gc=False):
-    """Mark a conditional that stands alone in an else branch."""
+    """Marks a conditional that is the only statement of an else branch."""
 
     stmt: If
 
 
 class End(msgspec.Struct, frozen=True, gc=False):
-    """Mark where a statement has been printed that began at a line and a mark, counted from 0."""
+    """Marks the end of a statement that began at a line and a mark, counted from 0."""
 
     stmt: Stmt
     line: int
@@ -45,16 +44,16 @@ class End(msgspec.Struct, frozen=True, gc=False):
 
 
 PrintedRange = tuple[int, int, int, int, int]
-"""Which of the printed functions, the first line there and the end, the first mark and the end, all
-from 0. They are plain numbers, so that garbage collection need not look at them."""
+"""The number of the printed function, begin and end of its lines, begin and end of its marks, all
+from 0. A tuple of plain numbers costs no garbage collection."""
 
 
 class Memo(dict[tuple[int, str, bool], PrintedRange]):
-    """Map a statement (by ``id``), its indentation, and whether it ends its suite, to its lines.
+    """Lines of statements by ``id``, indentation, and whether the statement ends its suite.
 
-    It holds while symbols print by the names they have in the table, every one of them is bound,
-    and expressions have no lines of their own, which are numbered through the function. Whoever
-    keeps it keeps the statements. ``lone`` are those of long sequences, which pay even if short.
+    Entries are valid while symbols keep their names in the table, all of them are bound, and no
+    expression has lines of its own, which are numbered through the function. The owner must keep
+    the statements alive. ``lone`` are statements of long sequences, which are kept even if short.
     """
 
     def __init__(self) -> None:
@@ -64,26 +63,29 @@ class Memo(dict[tuple[int, str, bool], PrintedRange]):
         self.printed: list[PrintedLines] = []
 
     def begin(self, made: PrintedLines) -> None:
-        """Keep a function that is being printed, and forget the others if they are too many."""
+        """Add a function that is being printed; clear the memo first if it is too large."""
         lines = sum(len(each.lines) for each in self.printed)
-        if lines > MOST or len(self) > MOST_STATEMENTS:
+        if lines > MAX_KEPT_LINES or len(self) > MAX_KEPT_STATEMENTS:
             self.clear()
             self.printed.clear()
         self.printed.append(made)
 
     def keep(self, end: End, indent: str, tail: bool, line: int, mark: int) -> None:
-        """Keep what a statement printed as, up to a line and a mark, unless it is long, or so short
-        that this would not pay."""
+        """Keep the lines of a statement, up to a line and a mark, unless there are too many or too
+        few."""
         size = line - end.line
-        if LEAST <= size <= LONGEST or (size <= LONGEST and id(end.stmt) in self.lone):
+        if MIN_LINES <= size <= MAX_LINES or (size <= MAX_LINES and id(end.stmt) in self.lone):
             number = len(self.printed) - 1
             self[id(end.stmt), indent, tail] = number, end.line, line, end.mark, mark
 
     def find(
         self, node: object, indent: str, tail: bool, stack: list[tuple[Any, str, bool]]
     ) -> PrintedRange | None:
-        """Find what a statement printed as. Those on top of a stack of what is to be printed next
-        that stood right after it are taken from there and found along with it."""
+        """Return the lines of a statement, or None.
+
+        Statements on top of the stack of those to print next are popped and included if they
+        followed it before.
+        """
         kept = self.get((id(node), indent, tail))
         if kept is None:
             return None
@@ -98,5 +100,5 @@ class Memo(dict[tuple[int, str, bool], PrintedRange]):
         return number, line, end, mark, last
 
     def holds(self, printed: PrintedNames) -> bool:
-        """Say whether a function prints by the names of the table."""
+        """Return True if a function prints with the names of the table."""
         return printed.steady

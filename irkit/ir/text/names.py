@@ -1,4 +1,4 @@
-"""In which order the printer names what a function introduces: that of the text."""
+"""The order in which the printer names what a function introduces: that of the text."""
 
 from irkit.core import Node
 from irkit.ir.function import PrimFunc, dimension_vars
@@ -15,16 +15,16 @@ from irkit.ir.stmt import (
     Store,
     View,
 )
-from irkit.ir.text.memo import LONGEST, Memo
+from irkit.ir.text.memo import MAX_LINES, Memo
 
 
 def symbols_in_order(func: PrimFunc, memo: Memo | None = None) -> list[Node]:
-    """List what a function introduces, in the order in which names are given."""
+    """Return what a function introduces, in the order in which names are assigned."""
     return [*func.params, *dimension_vars(func.params), *bound_symbols(func.body, memo)]
 
 
 def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
-    """List what the statements bind, in text order; ``memo`` remembers it for parts."""
+    """Return what statements bind, in text order; ``memo`` caches it for their parts."""
     found = list[Node]()
     stack: list[Node | tuple[int, int]] = [stmt]
     known = {} if memo is None else memo.symbols
@@ -34,7 +34,7 @@ def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
         if cls in _NAMELESS:
             continue
         if isinstance(node, tuple):
-            if len(found) - node[1] <= LONGEST:
+            if len(found) - node[1] <= MAX_LINES:
                 known[node[0]] = tuple(found[node[1] :])
             continue
         if memo is not None and cls in _KEPT:
@@ -50,12 +50,12 @@ def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
     return found
 
 
-_KEPT = (For, If, Block)  # What is worth remembering: all others are a step further.
+_KEPT = (For, If, Block)  # Statements worth caching: all others are one step away from them.
 _NAMELESS = (Store, Evaluate, Assert)
 
 
 def _push_bound(node: Node, found: list[Node], stack: list[Node | tuple[int, int]]) -> None:
-    """Add what one statement binds, and put those inside it on the stack."""
+    """Add what one statement binds, and push the statements inside it."""
     match node:
         case Seq():
             stack.extend(reversed(node.stmts))

@@ -1,4 +1,4 @@
-"""Read a signature: buffers, scalars, and the variables that stand alone as dimensions."""
+"""Read a signature: buffers, scalars, and the variables that are whole dimensions."""
 
 import ast
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from irkit.ir.text.stmt_reader import StmtReader
 
 
 class ParsedParam(NamedTuple):
-    """One parameter as it stands in the text; ``value`` is there for parts of long expressions."""
+    """One parameter as written; only parts of long expressions have a ``value``."""
 
     arg: ast.arg
     value: ast.expr | None
@@ -22,7 +22,7 @@ class ParsedParam(NamedTuple):
 def read_params(
     reader: StmtReader, params: list[ParsedParam], types: dict[str, DType]
 ) -> tuple[Buffer | Var, ...]:
-    """Bind the scalars, then the dimensions, then make the buffers, which may use any of them."""
+    """Bind the scalars, then the dimensions, and then make the buffers, which can use either."""
     made: dict[str, Buffer | Var] = {}
     _check_names(reader, params)
     for param in params:
@@ -56,7 +56,7 @@ def _check_names(reader: StmtReader, params: list[ParsedParam]) -> None:
 
 
 def _at(reader: StmtReader, param: ParsedParam) -> None:
-    """Let errors point at a parameter."""
+    """Make errors point at a parameter."""
     reader.line, reader.source, reader.start = param.at
 
 
@@ -79,7 +79,8 @@ def _bind(
 
 
 def _layout(param: ParsedParam) -> tuple[ast.expr | None, ast.Call | None]:
-    """Find ``f32[8]`` in ``f32[8]`` and in ``buffer(f32[8], ...)``."""
+    """Return ``f32[8]``, both from ``f32[8]`` and from ``buffer(f32[8], ...)``, and the call if
+    any."""
     kind = param.arg.annotation
     if isinstance(kind, ast.Call) and word_of(kind) == "buffer" and len(kind.args) == 1:
         return kind.args[0], kind
@@ -101,7 +102,7 @@ def _buffer(reader: StmtReader, param: ParsedParam) -> Buffer:
 
 
 def _dimensions(param: ParsedParam) -> list[str]:
-    """List the names that stand alone as a dimension or stride."""
+    """Return the names that are whole dimensions or strides."""
     layout, call = _layout(param)
     dims = list[ast.expr]()
     if isinstance(layout, ast.Subscript):

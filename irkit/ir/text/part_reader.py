@@ -1,4 +1,4 @@
-"""Read the parts of statements that are no expressions: attributes, layouts of buffers, boxes."""
+"""Read the parts of statements that are not expressions: attributes, buffer layouts, regions."""
 
 import ast
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from irkit.ir.text.call_reader import CallReader, float_from
 
 
 def word_of(call: ast.expr | None) -> str:
-    """Name the function that is called; empty if it is no call by name."""
+    """Return the name of a called function, or an empty string if it is not a call by name."""
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
         return call.func.id
     return ""
 
 
 class PartReader(CallReader):
-    """Read the parts of the statement at hand; ``span`` is its place."""
+    """Reader of the parts of the current statement, whose place is ``span``."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file)
@@ -29,7 +29,7 @@ class PartReader(CallReader):
     def value(self, node: ast.expr) -> AttrValue:
         """Read the value of an attribute."""
         if isinstance(node, ast.Tuple):
-            return tuple(self.value(item) for item in node.elts)  # pyright: ignore[reportReturnType] -- deeper tuples are the verifier's business
+            return tuple(self.value(item) for item in node.elts)  # pyright: ignore[reportReturnType] -- the verifier reports deeper tuples
         if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, NoneType)):
             return node.value
         number = self.like(node)
@@ -66,7 +66,7 @@ class PartReader(CallReader):
     def buffer_of(
         self, call: ast.Call, layout: ast.expr, scope: str = "global"
     ) -> Callable[[str], Buffer]:
-        """Read type, shape and the keywords of a buffer; its name comes last."""
+        """Read type, shape and the keywords of a buffer; return a function that takes its name."""
         element, shape = self.layout(layout)
         strides, align = None, 0
         for keyword in call.keywords:
@@ -82,7 +82,7 @@ class PartReader(CallReader):
         return lambda name: Buffer(name, shape, element, scope, strides, align, span)
 
     def region(self, node: ast.expr) -> Region:
-        """Read a box, as in ``A[i:i + 4, j]``."""
+        """Read a region, as in ``A[i:i + 4, j]``."""
         if not isinstance(node, ast.Subscript):
             raise self.error("expected a box, as in A[i:i + 4, j]", node)
         buffer, inner = self.buffer(node.value), node.slice
@@ -104,7 +104,7 @@ class PartReader(CallReader):
             return begin, self.expr(high)
         if isinstance(first, int) and isinstance(last, int):
             return begin, Const(last - first, begin.dtype)
-        # What is printed ends with "begin + extent"; other texts give the difference.
+        # Printed slices end with "begin + extent"; in other texts the extent is the difference.
         if (
             isinstance(high, ast.BinOp)
             and isinstance(high.op, ast.Add)

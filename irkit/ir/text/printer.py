@@ -31,7 +31,7 @@ WIDTH = 100
 def script(node: PrimFunc | Node, *, names: Names | None = None) -> str:
     """Print a function, a statement or an expression.
 
-    ``names`` is the table of a trace: what was printed before keeps its name.
+    ``names`` is the name table of a trace, which lets known symbols keep their printed names.
     """
     table = names if names is not None else Names()
     if isinstance(node, Expr):
@@ -55,7 +55,7 @@ print_function.register(PrimFunc, script)
 
 
 def listing(func: PrimFunc, *, names: Names | None = None) -> Listing:
-    """Print a function as lines, and say on which each statement begins."""
+    """Print a function as lines, with the line on which each statement begins."""
     table = names if names is not None else Names()
     printer = _printed_function(func, table, marking=True)
     return Listing(printer.lines, printer.starts())
@@ -90,12 +90,12 @@ def _printed_function(func: PrimFunc, table: Names, *, marking: bool = False) ->
 
 
 def _header(printer: Printer, name: str, params: tuple[Buffer | Var, ...]) -> None:
-    """Print the signature on one line if it fits, else a parameter a line."""
+    """Print the signature on one line if it fits, else one parameter per line."""
     before, printer.lines = printer.lines, []
     parts = list[str]()
     for param in params:
         kind = str(param.dtype) if isinstance(param, Var) else printer.buffer(param)
-        # Lines of parts too deep for one line stand among the parameters.
+        # Parts of expressions too deep for one line are listed among the parameters.
         parts.extend(line.replace(" = ", "=", 1) for line in printer.lines)
         printer.lines.clear()
         parts.append(f"{printer.exprs.name(param)}: {kind}")

@@ -48,7 +48,7 @@ def parse_module(text: str, *, file: str = "") -> IRModule:
 
 
 def parse_expr(text: str, scope: Mapping[str, Expr | Buffer]) -> Expr:
-    """Read an expression; ``scope`` says what its names stand for.
+    """Read an expression; ``scope`` maps its names to what they stand for.
 
     Raises: ParseError, with line and column, if the text is not well formed.
     """
@@ -65,7 +65,7 @@ def parse_expr(text: str, scope: Mapping[str, Expr | Buffer]) -> Expr:
 
 
 class TextReader(StmtReader):
-    """Cut a text into functions, and each into its signature and its lines."""
+    """Reader of a text: functions, their signatures and their lines."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file)
@@ -85,14 +85,14 @@ class TextReader(StmtReader):
                 continue
             indent = len(whole) - len(whole.lstrip(" "))
             line = self.cleaned(line, indent)
-            if indent and self.frames:
+            if indent and self.suites:
                 self.add(line, indent)
             else:
                 self._outside(line, indent)
         self._end()
 
     def _outside(self, line: str, indent: int) -> None:
-        """Read a line that belongs to no body: a decorator, or a part of a signature."""
+        """Read a line outside any body: a decorator, or a part of a signature."""
         self.source, self.start = line, indent
         if self._open is not None:
             if line == "):":
@@ -119,7 +119,7 @@ class TextReader(StmtReader):
             raise self.error("expected ':' at the end of the line, and the body on the next lines")
 
     def _listed(self, source: str, start: int) -> "list[ParsedParam]":
-        """List the parameters on one line, each with its annotation and value."""
+        """Return the parameters on one line, each with its annotation and value."""
         tree = self.tree(source, start)
         args = tree.args if isinstance(tree, ast.FunctionDef) else None
         if args is None or args.posonlyargs or args.kwonlyargs or args.vararg or args.kwarg:
@@ -138,10 +138,10 @@ class TextReader(StmtReader):
         self.open("def", None, 0)
 
     def _end(self) -> None:
-        """Finish the function at hand, if there is one."""
+        """Finish the current function, if there is one."""
         if self._open is not None:
             raise self.error("expected '):' at the end of the signature")
-        if not self.frames:
+        if not self.suites:
             return
         name = self._title[""] if "name" not in self._title else self._title["name"]
         func = PrimFunc(name, self._params, self.finish(), self._attrs, self._start)

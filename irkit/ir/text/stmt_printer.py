@@ -30,13 +30,13 @@ from irkit.ir.stmt import (
 )
 from irkit.ir.text.attributes import options_text, quoted
 from irkit.ir.text.expr_printer import ExprPrinter, TooDeep, enclosed
-from irkit.ir.text.memo import MANY, Elif, End, Memo
+from irkit.ir.text.memo import LONG_SEQUENCE, Elif, End, Memo
 
 STEP = "    "
 
 
 class Printer:
-    """Collect the lines of one function."""
+    """Lines of one function under construction."""
 
     def __init__(
         self, printed: PrintedNames, memo: Memo | None = None, *, marking: bool = False
@@ -44,15 +44,15 @@ class Printer:
         self.exprs = ExprPrinter(printed)
         self.lines: list[str] = []
         self.marking = marking
-        # The ids of nodes, and beside them their lines, from 1.
+        # The ids of nodes, and their lines, from 1.
         self.keys, self.places = array("q"), array("i")
         self.memo = memo if memo is not None and memo.holds(printed) else None
         self.indent = ""
-        # Statements, lines as they are, and the marks Elif and End.
+        # Statements, plain lines, and the marks Elif and End.
         self._stack: list[tuple[Any, str, bool]] = []
 
     def suite(self, stmt: Stmt, indent: str) -> None:
-        """Print a statement and all below it."""
+        """Print a statement and everything below it."""
         stack, memo, lines = self._stack, self.memo, self.lines
         keys, places, marking = self.keys, self.places, self.marking
         stack.append((stmt, indent, True))
@@ -77,7 +77,7 @@ class Printer:
             form(self, node, tail)
 
     def _other(self, node: "Stmt | str | Elif", tail: bool) -> None:
-        """Print what is no statement by itself."""
+        """Print a plain line or an Elif."""
         if isinstance(node, str):
             self.lines.append(self.indent + node)
             return
@@ -86,20 +86,20 @@ class Printer:
         _branch(self, node.stmt, f"elif {self.expr(node.stmt.cond)}:")
 
     def mark(self, node: Node) -> None:
-        """Say that a node begins on the next line."""
+        """Record that a node begins on the next line."""
         if self.marking:
             self.keys.append(id(node))
             self.places.append(len(self.lines) + 1)
 
     def starts(self) -> dict[int, int]:
-        """Say by ``id`` on which line, from 1, each node stands first; in order."""
+        """Return the line, from 1, on which each node first begins, by ``id`` and in order."""
         found = dict.fromkeys(self.keys, 0)
         found.update(zip(reversed(self.keys), reversed(self.places), strict=True))
         return found
 
     def _again(self, memo: Memo, node: object, tail: bool) -> bool:
-        """Print a statement as before, if it was and nothing around it matters; those after it that
-        stood after it then come along."""
+        """Print a statement from the memo if possible, together with those that followed it
+        before."""
         kept = None if self.exprs.aliases else memo.find(node, self.indent, tail, self._stack)
         if kept is None:
             return False
@@ -111,14 +111,14 @@ class Printer:
         return True
 
     def then(self, node: "Stmt | str | Elif", *, inner: bool = True, tail: bool = True) -> None:
-        """Print ``node`` next, before what waits already."""
+        """Print ``node`` next, before everything on the stack."""
         self._stack.append((node, self.indent + STEP if inner else self.indent, tail))
 
     def line(self, text: str) -> None:
         self.lines.append(self.indent + text)
 
     def expr(self, expr: Expr) -> str:
-        """Print an expression; its lines, if it has any, go before the line at hand."""
+        """Print an expression; its extra lines, if any, go before the current line."""
         try:
             return self.exprs.part(expr, 1)
         except TooDeep:
@@ -128,7 +128,7 @@ class Printer:
         return text
 
     def fits(self, expr: Expr) -> bool:
-        """Say whether an expression needs no lines of its own."""
+        """Return True if an expression needs no lines of its own."""
         try:
             self.exprs.line(expr)
         except TooDeep:
@@ -143,25 +143,26 @@ class Printer:
         return f"({self.listed(exprs)},)" if len(exprs) == 1 else f"({self.listed(exprs)})"
 
     def bind(self, symbol: Var | Buffer) -> str:
-        """Name what a statement binds; the name it has in the IR stands beside a mangled one."""
+        """Return the name of a symbol being bound; its original name is recorded if it was
+        mangled."""
         name = self.exprs.name(symbol)
         if name != symbol.name and not is_printable(symbol.name):
             self.line(f"names({name}={quoted(symbol.name)})")
         return name
 
     def element(self, buffer: Buffer) -> str:
-        """Print type and shape: ``f32[m, n]``."""
+        """Return type and shape: ``f32[m, n]``."""
         return f"{buffer.dtype}[{self.listed(buffer.shape) or '()'}]"
 
     def options(self, buffer: Buffer, scope: str = "global") -> str:
-        """Print what differs from the usual: strides, scope, alignment."""
+        """Return the options that differ from the defaults: strides, scope, alignment."""
         text = f", strides={self.tupled(buffer.strides)}" if buffer.strides is not None else ""
         if buffer.scope != scope:
             text += f", scope={quoted(buffer.scope)}"
         return f"{text}, align={buffer.align}" if buffer.align else text
 
     def buffer(self, buffer: Buffer) -> str:
-        """Print a parameter's annotation."""
+        """Return the annotation of a parameter."""
         element, options = self.element(buffer), self.options(buffer)
         return f"buffer({element}{options})" if options else element
 
@@ -170,7 +171,7 @@ class Printer:
         return f"{name} = axis.{axis.kind}({self.expr(axis.extent)}, {self.expr(axis.binding)})"
 
     def region(self, region: Region) -> str:
-        """Print a box as a subscript with slices."""
+        """Return a region as a subscript with slices."""
         dims = [self._slice(b, e) for b, e in zip(region.begins, region.extents, strict=True)]
         return f"{self.exprs.name(region.buffer)}[{', '.join(dims) or '()'}]"
 
@@ -204,7 +205,7 @@ def _seq(printer: Printer, stmt: Seq, tail: bool) -> None:
     if not stmt.stmts:
         printer.line("pass")
         return
-    if printer.memo is not None and len(stmt.stmts) >= MANY:
+    if printer.memo is not None and len(stmt.stmts) >= LONG_SEQUENCE:
         printer.memo.lone.update(map(id, stmt.stmts))
     last = len(stmt.stmts) - 1
     for at in range(last, -1, -1):
@@ -249,7 +250,7 @@ def _if(printer: Printer, stmt: If, tail: bool) -> None:
 
 
 def _branch(printer: Printer, stmt: If, head: str) -> None:
-    """Print one branch, and arrange for what follows it."""
+    """Print one branch, and schedule those after it."""
     printer.line(head)
     otherwise = stmt.otherwise
     if isinstance(otherwise, If) and printer.fits(otherwise.cond):
@@ -261,7 +262,7 @@ def _branch(printer: Printer, stmt: If, head: str) -> None:
 
 
 def _scope(printer: Printer, name: str, tail: bool, form: str, body: Stmt) -> None:
-    """Print what names something for the rest of the suite, or for a suite of its own."""
+    """Print a binding for the rest of the suite, or for a suite of its own."""
     printer.line(f"{name} = {form}" if tail else f"with {form} as {name}:")
     printer.then(body, inner=not tail)
 
@@ -316,5 +317,5 @@ _FORMS: dict[type[Any], Callable[[Printer, Any, bool], None]] = {
 
 
 def printed_statements() -> tuple[type[Node], ...]:
-    """List the statement classes that have a printed form."""
+    """Return the statement classes that have a printed form."""
     return tuple(_FORMS)

@@ -1,7 +1,7 @@
-"""Read statements: indentation is ours, each line's tree comes from ``ast``.
+"""Read statements: each line is parsed by ``ast``, and indentation is handled here.
 
-Open suites wait on a list of frames, so nesting may be of any depth. What names something for the
-rest of its suite stands as a ``PendingScope`` among the statements until the suite is closed.
+Open suites wait on a list, so nesting can be of any depth. A binding for the rest of its suite is a
+``PendingScope`` among the statements until the suite is closed.
 """
 
 import ast
@@ -38,15 +38,16 @@ _BRANCH = re.compile(r"(?:else|elif)(?![A-Za-z0-9_])")
 
 
 class StmtReader(PartReader):
-    """Read the statements of one function, a line at a time."""
+    """Reader of the statements of one function, a line at a time."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file)
-        self.frames: list[OpenSuite] = []
+        self.suites: list[OpenSuite] = []
         self.renamed: dict[str, str] = {}
 
     def cleaned(self, line: str, indent: int) -> str:
-        """Take a comment off the end; reject what Python would take for the end of a line."""
+        """Remove the comment of a line, and reject control characters, which Python could take for
+        line ends."""
         if len(line) > MAX_LINE or ("#" not in line and line.isprintable()):
             return line
         found = _CONTROL.search(line)
@@ -58,12 +59,12 @@ class StmtReader(PartReader):
 
     def open(self, kind: str, make: Callable[[Stmt], Stmt] | None, outer: int) -> OpenSuite:
         """Start a suite."""
-        frame = OpenSuite(kind, outer, make)
-        self.frames.append(frame)
-        return frame
+        suite = OpenSuite(kind, outer, make)
+        self.suites.append(suite)
+        return suite
 
     def add(self, text: str, indent: int) -> None:
-        """Read one line without its indentation."""
+        """Read one line, given without its indentation."""
         self.source, self.start = text, indent
         branch = _BRANCH.match(text) is not None
         self._settle(indent, branch)
@@ -82,57 +83,57 @@ class StmtReader(PartReader):
         read(self, tree)
 
     def finish(self) -> Stmt:
-        """Close every suite; the outermost one's statements are the result."""
-        while len(self.frames) > 1:
+        """Close every suite, and return the statements of the outermost one."""
+        while len(self.suites) > 1:
             self._close()
-        frame = self.frames.pop()
-        self._check_filled(frame)
-        return frame.body()
+        suite = self.suites.pop()
+        self._check_filled(suite)
+        return suite.body()
 
     def _settle(self, indent: int, branch: bool) -> None:
         """Close the suites that end before a line with this indentation."""
-        frames = self.frames
-        frame = frames[-1]
-        if frame.indent < 0:
-            if indent <= frame.outer:
+        suites = self.suites
+        suite = suites[-1]
+        if suite.indent < 0:
+            if indent <= suite.outer:
                 raise self.error("expected an indented statement")
-            frame.indent = indent
+            suite.indent = indent
             return
-        while indent < frame.indent:
-            if branch and frame.kind == "if" and frame.outer == indent:
-                return  # What follows belongs to this conditional.
-            if len(frames) == 1:
+        while indent < suite.indent:
+            if branch and suite.kind == "if" and suite.outer == indent:
+                return  # The branch belongs to this conditional.
+            if len(suites) == 1:
                 raise self.error("expected a line of the function's body")
             self._close()
-            frame = frames[-1]
-        if indent != frame.indent:
+            suite = suites[-1]
+        if indent != suite.indent:
             raise self.error("expected the indentation of one of the lines before")
 
     def _close(self) -> None:
-        frame = self.frames.pop()
-        self._check_filled(frame)
-        body = frame.body()
-        self._leave(frame)
-        outer = self.frames[-1]
-        if frame.kind == "init":
+        suite = self.suites.pop()
+        self._check_filled(suite)
+        body = suite.body()
+        self._leave(suite)
+        outer = self.suites[-1]
+        if suite.kind == "init":
             assert outer.block is not None
             outer.block.init = body
             return
-        if frame.branches:
-            for cond, then, span in reversed(frame.branches):
+        if suite.branches:
+            for cond, then, span in reversed(suite.branches):
                 body = If(cond, body, None, span=span) if then is None else If(
                     cond, then, body, span=span
                 )  # fmt: skip
-        assert frame.make is not None or frame.branches
-        outer.items.append(frame.make(body) if frame.make is not None else body)
+        assert suite.make is not None or suite.branches
+        outer.items.append(suite.make(body) if suite.make is not None else body)
 
-    def _check_filled(self, frame: OpenSuite) -> None:
-        if frame.indent < 0:
+    def _check_filled(self, suite: OpenSuite) -> None:
+        if suite.indent < 0:
             raise self.error("expected an indented statement after the line that ends with ':'")
 
-    def _leave(self, frame: OpenSuite) -> None:
+    def _leave(self, suite: OpenSuite) -> None:
         scope = self.scope
-        for name, old in reversed(frame.undo):
+        for name, old in reversed(suite.undo):
             if old is None:
                 scope.pop(name, None)
             else:
@@ -140,8 +141,8 @@ class StmtReader(PartReader):
 
     def _branch(self, text: str, indent: int) -> None:
         """Read ``else:`` or ``elif cond:``."""
-        frame = self.frames[-1]
-        if frame.kind != "if" or frame.outer != indent or frame.indent < 0:
+        suite = self.suites[-1]
+        if suite.kind != "if" or suite.outer != indent or suite.indent < 0:
             raise self.error("expected an if before, with the same indentation")
         if text[-1] != ":":
             raise self.error("expected ':' at the end of the line, and the body on the next lines")
@@ -152,40 +153,40 @@ class StmtReader(PartReader):
             cond = tree.test
         elif text[4:].strip() != ":":
             raise self.error("expected else:")
-        self._leave(frame)
-        test, _, span = frame.branches[-1]
-        frame.branches[-1] = (test, frame.body(), span)
-        frame.items, frame.undo, frame.indent = [], [], -1
+        self._leave(suite)
+        test, _, span = suite.branches[-1]
+        suite.branches[-1] = (test, suite.body(), span)
+        suite.items, suite.undo, suite.indent = [], [], -1
         if cond is None:
-            frame.kind = "else"
+            suite.kind = "else"
         else:
-            frame.branches.append((self.expr(cond), None, self.span))
+            suite.branches.append((self.expr(cond), None, self.span))
 
-    def bind(self, node: ast.expr, make: Callable[[str], Var | Buffer], frame: OpenSuite) -> Any:
-        """Make what a line names, and put it in scope until ``frame`` is closed."""
+    def bind(self, node: ast.expr, make: Callable[[str], Var | Buffer], suite: OpenSuite) -> Any:
+        """Make the symbol that a line names, and put it in scope until ``suite`` is closed."""
         if not isinstance(node, ast.Name):
             raise self.error("expected a name", node)
         name = node.id
         symbol = make(self.renamed.pop(name, name) if self.renamed else name)
-        frame.undo.append((name, self.scope.get(name)))
+        suite.undo.append((name, self.scope.get(name)))
         self.scope[name] = symbol
         return symbol
 
     def rename(self, call: ast.Call) -> None:
-        """Read ``names(printed="name")``: what the next binders are called in the IR."""
+        """Read ``names(printed="name")``: the names of the next binders in the IR."""
         for keyword in call.keywords:
             self.renamed[str(keyword.arg)] = self.string(keyword.value)
 
 
 def _assign(reader: StmtReader, node: ast.Assign) -> None:
-    frame, target, value = reader.frames[-1], node.targets[0], node.value
+    suite, target, value = reader.suites[-1], node.targets[0], node.value
     if len(node.targets) != 1:
         raise reader.error("expected one assignment", node)
     if isinstance(target, ast.Subscript):
         buffer = reader.buffer(target.value)
         indices = reader.index(target.slice)
         stored = reader.typed(value, buffer.dtype)
-        frame.items.append(Store(buffer, indices, stored, span=reader.span))
+        suite.items.append(Store(buffer, indices, stored, span=reader.span))
         return
     if not isinstance(target, ast.Name):
         raise reader.error("expected a name or an element of a buffer before '='", target)
@@ -198,28 +199,28 @@ def _assign(reader: StmtReader, node: ast.Assign) -> None:
             return
         word = word_of(value)
         if word in ("alloc", "view"):
-            frame.items.append(PendingScope(_room(reader, target, value, frame)))
+            suite.items.append(PendingScope(_buffer_binding(reader, target, value, suite)))
             return
-    _let(reader, target, reader.expr(value), None, frame)
+    _let(reader, target, reader.expr(value), None, suite)
 
 
 def _typed_let(reader: StmtReader, node: ast.AnnAssign) -> None:
     if node.value is None:
         raise reader.error("expected a value: name: type = value", node)
     kind = reader.dtype_of(node.annotation)
-    _let(reader, node.target, reader.typed(node.value, kind), kind, reader.frames[-1])
+    _let(reader, node.target, reader.typed(node.value, kind), kind, reader.suites[-1])
 
 
 def _let(
-    reader: StmtReader, target: ast.expr, value: Expr, kind: DType | None, frame: OpenSuite
+    reader: StmtReader, target: ast.expr, value: Expr, kind: DType | None, suite: OpenSuite
 ) -> None:
     span = reader.span
-    var: Var = reader.bind(target, lambda name: Var(name, kind or value.dtype), frame)
-    frame.items.append(PendingScope(lambda body: Let(var, value, body, span=span)))
+    var: Var = reader.bind(target, lambda name: Var(name, kind or value.dtype), suite)
+    suite.items.append(PendingScope(lambda body: Let(var, value, body, span=span)))
 
 
-def _room(
-    reader: StmtReader, target: ast.expr, call: ast.Call, frame: OpenSuite
+def _buffer_binding(
+    reader: StmtReader, target: ast.expr, call: ast.Call, suite: OpenSuite
 ) -> Callable[[Stmt], Stmt]:
     """Read ``alloc(...)`` or ``view(...)`` and bind its buffer."""
     span, allocates = reader.span, word_of(call) == "alloc"
@@ -228,7 +229,7 @@ def _room(
         raise reader.error(f"expected {form}", call)
     if allocates:
         attrs = reader.attrs(call, ("strides", "scope", "align"))
-        room: Buffer = reader.bind(target, reader.buffer_of(call, call.args[0]), frame)
+        room: Buffer = reader.bind(target, reader.buffer_of(call, call.args[0]), suite)
         return lambda body: Allocate(room, body, attrs, span=span)
     source, offset = reader.buffer(call.args[0]), None
     for keyword in call.keywords:
@@ -237,28 +238,28 @@ def _room(
         elif keyword.arg not in ("strides", "scope", "align"):
             raise reader.error("a view has strides, scope, align and offset", call)
     make = reader.buffer_of(call, call.args[1], source.scope)
-    seen: Buffer = reader.bind(target, make, frame)
+    seen: Buffer = reader.bind(target, make, suite)
     at = offset if offset is not None else Const(0, I64)
     return lambda body: View(seen, source, at, body, span=span)
 
 
 def _axis(reader: StmtReader, target: ast.Name, call: ast.Call, func: ast.Attribute) -> None:
-    frame = reader.frames[-1]
+    suite = reader.suites[-1]
     kind = func.attr
     if not isinstance(func.value, ast.Name) or func.value.id != "axis" or kind not in AXIS_KINDS:
         raise reader.error(f"expected axis.{', axis.'.join(AXIS_KINDS)}", call)
     head = _head(reader, call)
     extent, value = reader.arguments(call, f"axis.{kind}(extent, binding)")
     size, binding = reader.expr(extent), reader.expr(value)
-    var: Var = reader.bind(target, lambda name: Var(name, binding.dtype), frame)
+    var: Var = reader.bind(target, lambda name: Var(name, binding.dtype), suite)
     head.axes.append(Axis(var, size, binding, kind))
 
 
 def _head(reader: StmtReader, at: ast.AST) -> BlockHead:
-    frame = reader.frames[-1]
-    if frame.block is None or frame.items:
-        raise reader.error("expected this at the beginning of a block", at)
-    return frame.block
+    suite = reader.suites[-1]
+    if suite.block is None or suite.items:
+        raise reader.error("expected this line at the beginning of a block", at)
+    return suite.block
 
 
 def _loop(reader: StmtReader, node: ast.For) -> None:
@@ -282,8 +283,8 @@ def _loop(reader: StmtReader, node: ast.For) -> None:
     def make(body: Stmt) -> Stmt:
         return For(var, begin, end, body, kind, thread, attrs, span=span)
 
-    frame = reader.open("for", make, reader.start)
-    var: Var = reader.bind(node.target, lambda name: Var(name, begin.dtype), frame)
+    suite = reader.open("for", make, reader.start)
+    var: Var = reader.bind(node.target, lambda name: Var(name, begin.dtype), suite)
 
 
 def _with(reader: StmtReader, node: ast.With) -> None:
@@ -302,18 +303,18 @@ def _with(reader: StmtReader, node: ast.With) -> None:
             raise reader.error("a block has one init", call)
         reader.open("init", None, reader.start)
     elif word in ("alloc", "view") and target is not None:
-        frame = reader.open(word, None, reader.start)
-        frame.make = _room(reader, target, call, frame)
+        suite = reader.open(word, None, reader.start)
+        suite.make = _buffer_binding(reader, target, call, suite)
     elif word == "let" and target is not None:
         (value,) = reader.arguments(call, "let(value)")
         expr, span = reader.expr(value), reader.span
-        frame = reader.open("let", None, reader.start)
-        var: Var = reader.bind(target, lambda name: Var(name, expr.dtype), frame)
+        suite = reader.open("let", None, reader.start)
+        var: Var = reader.bind(target, lambda name: Var(name, expr.dtype), suite)
 
         def make(body: Stmt) -> Stmt:
             return Let(var, expr, body, span=span)
 
-        frame.make = make
+        suite.make = make
     else:
         raise reader.error(
             "expected with block(...), init(), or alloc(...), view(...), let(...) as name", node
@@ -321,12 +322,12 @@ def _with(reader: StmtReader, node: ast.With) -> None:
 
 
 def _if(reader: StmtReader, node: ast.If) -> None:
-    frame = reader.open("if", None, reader.start)
-    frame.branches.append((reader.expr(node.test), None, reader.span))
+    suite = reader.open("if", None, reader.start)
+    suite.branches.append((reader.expr(node.test), None, reader.span))
 
 
 def _pass(reader: StmtReader, node: ast.Pass) -> None:
-    reader.frames[-1].items.append(Seq((), span=reader.span))
+    reader.suites[-1].items.append(Seq((), span=reader.span))
 
 
 def _assert(reader: StmtReader, node: ast.Assert) -> None:
@@ -334,24 +335,24 @@ def _assert(reader: StmtReader, node: ast.Assert) -> None:
     message = reader.string(given[0]) if given and given[0] is not None else ""
     values = tuple(reader.expr(value) for value in given[1:] if value is not None)
     stmt = Assert(reader.expr(node.test), message, values, span=reader.span)
-    reader.frames[-1].items.append(stmt)
+    reader.suites[-1].items.append(stmt)
 
 
 def _command(reader: StmtReader, node: ast.Expr) -> None:
     call, word = node.value, word_of(node.value)
-    frame = reader.frames[-1]
+    suite = reader.suites[-1]
     if not isinstance(call, ast.Call) or word not in _COMMANDS:
         raise reader.error(f"expected an assignment, or one of {', '.join(_COMMANDS)}", node)
     if word == "names":
         reader.rename(call)
     elif word == "evaluate":
         (value,) = reader.arguments(call, "evaluate(value)")
-        frame.items.append(Evaluate(reader.expr(value), span=reader.span))
+        suite.items.append(Evaluate(reader.expr(value), span=reader.span))
     elif word == "store":
         args = reader.arguments(call, "store(buffer, indices, value, mask=mask)", ("mask",))
         buffer, indices = reader.buffer(args[0]), reader.index(args[1])
         value, mask = reader.typed(args[2], buffer.dtype), reader.expr(args[3])
-        frame.items.append(Store(buffer, indices, value, mask, span=reader.span))
+        suite.items.append(Store(buffer, indices, value, mask, span=reader.span))
     else:
         _block_line(reader, call, word)
 

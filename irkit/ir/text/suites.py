@@ -1,4 +1,4 @@
-"""Open suites: what waits for its statements while text is read."""
+"""Open suites: blocks whose statements are still being read."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from irkit.ir.stmt import Axis, Block, Region, Stmt
 
 
 class PendingScope:
-    """Hold what a ``Let``, ``Allocate`` or ``View`` needs but its body."""
+    """A ``Let``, ``Allocate`` or ``View`` whose body is still to be read."""
 
     __slots__ = ("make",)
 
@@ -19,7 +19,7 @@ class PendingScope:
 
 
 class OpenSuite:
-    """An open suite: what it will become, and its statements so far."""
+    """An open suite: its statements so far, and how to build its statement at the end."""
 
     def __init__(self, kind: str, outer: int, make: Callable[[Stmt], Stmt] | None) -> None:
         self.kind = kind
@@ -34,7 +34,7 @@ class OpenSuite:
         self.branches: list[tuple[Expr, Stmt | None, Span]] = []
 
     def body(self) -> Stmt:
-        """Put the statements together; the rest after a ``PendingScope`` becomes its body."""
+        """Return the statements as one; the rest after a ``PendingScope`` becomes its body."""
         rest = list[Stmt]()
         for item in reversed(self.items):
             if isinstance(item, PendingScope):
@@ -45,7 +45,7 @@ class OpenSuite:
 
 
 class BlockHead:
-    """What stands in a block before its statements."""
+    """The lines of a block before its statements: axes, predicate, regions, init."""
 
     def __init__(self, name: str, attrs: Attrs, span: Span) -> None:
         self.name, self.attrs, self.span = name, attrs, span

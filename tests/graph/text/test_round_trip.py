@@ -97,7 +97,7 @@ def test_large_constants_are_found_by_their_digest() -> None:
     assert same(parse(text, absent=True), func)
     with pytest.raises(ParseError, match=r"is not in the text[\s\S]*constants=\{digest: array\}"):
         parse(text)
-    with pytest.raises(ParseError, match="is another one"):
+    with pytest.raises(ParseError, match="has another digest"):
         parse(text, constants={digest: array + 1})
 
 
@@ -238,10 +238,14 @@ WRONG = [
     ("def main(x: f32[-4]):\n    return x", 1, "must not be negative"),
     ("def main(x: f32x4[4]):\n    return x", 1, "scalar elements"),
     ("def main(x=3):\n    return x", 1, "a type for each parameter"),
-    ("def main(x: f32[4]):\n    return x\n    y = relu(x)", 3, "its result is given already"),
+    (
+        "def main(x: f32[4]):\n    return x\n    y = relu(x)",
+        3,
+        "expected the end of the body after its result",
+    ),
     ("def main(x: f32[4]):\n  return x\n y = relu(x)", 3, "expected a function"),
     ("def main(x: f32[4]):\n    else:\n    return x", 2, "expected an if before"),
-    ("def main(x: f32[4]):\n    y = x\n    return y", 2, "identity(x) gives back"),
+    ("def main(x: f32[4]):\n    y = x\n    return y", 2, "identity(x) returns"),
     (
         "def main(x: f32[4], c: bool[()]):\n    if c:\n        y = x\n    return x",
         4,

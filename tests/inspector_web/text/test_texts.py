@@ -95,7 +95,7 @@ def test_text_is_remembered_wherever_statements_are_moved(moves: list[tuple[int,
 def test_text_is_the_same_where_what_was_printed_is_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("irkit.ir.text.memo.MOST", 30)
+    monkeypatch.setattr("irkit.ir.text.memo.MAX_KEPT_LINES", 30)
     steps = of("SOFTMAX")
     texts = Texts(steps)
     for step in steps:
