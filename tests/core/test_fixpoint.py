@@ -6,7 +6,7 @@ from irkit.transform import fixpoint
 
 
 def drop_one(stmt: Evaluate) -> Evaluate:
-    """Take away one negation."""
+    """Remove one negation."""
     match stmt.value:
         case Neg(inner):
             return stmt.replace(value=inner)

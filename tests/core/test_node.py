@@ -80,7 +80,7 @@ def test_nodes_do_not_change() -> None:
         ONE.value = 2  # pyright: ignore
 
 
-def test_the_shown_form_is_short_however_deep_the_node() -> None:
+def test_the_repr_is_short_at_any_depth() -> None:
     root: Expr = ONE
     for _ in range(50_000):
         root = Neg(root, I64)

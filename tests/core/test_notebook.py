@@ -1,4 +1,4 @@
-"""What a notebook shows of functions, modules and traces."""
+"""The HTML of functions, modules and traces in a notebook."""
 
 import subprocess
 import sys

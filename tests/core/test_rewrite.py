@@ -57,7 +57,7 @@ def deep(depth: int, leaf: Expr = ONE) -> Expr:
 
 
 def doubled(depth: int, leaf: Expr) -> Expr:
-    """Make an expression of ``depth`` nodes that would be 2 ** depth without sharing."""
+    """Return an expression of ``depth`` nodes that would have 2 ** depth without sharing."""
     for _ in range(depth):
         leaf = Add(leaf, leaf, I64)
     return leaf
@@ -67,7 +67,7 @@ def loop(body: Stmt, var: Var | None = None, span: Span | None = None) -> For:
     return For(Var("i") if var is None else var, Const(0, I64), Const(8, I64), body, span=span)
 
 
-def test_a_rule_that_matches_nothing_gives_back_the_same_object() -> None:
+def test_a_rule_that_matches_nothing_returns_the_same_object() -> None:
     root = Add(ONE, Mul(TWO, Var("x"), I64), I64)
     assert rewrite(root, lambda node: None) is root
     assert rewrite(root, lambda node: node) is root
@@ -98,7 +98,7 @@ def test_a_tree_100_000_deep_is_walked_and_rewritten() -> None:
     assert not equal(changed, root)
     x, y = Var("x"), Var("y")
     assert equal(substitute(deep(20_000, x), {x: y}), deep(20_000, y))
-    del root, changed  # Taking it apart must not overflow the stack either.
+    del root, changed  # Deallocating it must not overflow the stack either.
 
 
 def test_shared_expressions_are_visited_once() -> None:
@@ -168,7 +168,7 @@ def test_spans_are_carried_into_shared_statements_in_linear_time() -> None:
     assert all(node.span for node in walk(result, Stmt))
 
 
-def test_a_rule_that_returns_no_node_is_told_so() -> None:
+def test_a_rule_that_returns_something_else_than_a_node_is_an_error() -> None:
     with pytest.raises(IRKitError, match="returned bool for Const"):
         rewrite(ONE, lambda node: True)  # pyright: ignore
 
@@ -259,7 +259,7 @@ def test_a_function_introduces_the_variables_of_its_parameters_shapes() -> None:
     assert symbols_used(func) == {a, n, x}
 
 
-def test_traversal_stops_at_symbols_and_parts_go_on() -> None:
+def test_traversal_stops_at_symbols_and_parts_enter_them() -> None:
     n = Var("n")
     x, y = Value("x", TensorType((n,), F32)), Value("y", TensorType((n,), F32))
     func = GraphFunc("g", (x,), Body((Bind(y, Op("relu", (x,))),), y))
@@ -284,7 +284,7 @@ def test_constants_are_equal_by_their_bits_and_type() -> None:
 
 
 def test_a_miss_costs_less_than_five_microseconds_a_node() -> None:
-    # A wide margin: the mark is 1 microsecond, and machines are shared.
+    # A wide margin: the goal is 1 microsecond, but test machines are shared.
     leaves: list[Expr] = [Neg(Var("x"), I64) for _ in range(20_000)]
     while len(leaves) > 1:
         leaves = [Add(a, b, I64) for a, b in zip(leaves[::2], leaves[1::2], strict=False)]

@@ -67,7 +67,7 @@ def test_rules_fire_on_their_classes_and_leave_the_rest_alone() -> None:
     assert rewrite(root, ARITHMETIC, on=Add) is root
 
 
-def test_the_recorder_is_told_the_rule_and_where_it_is_written() -> None:
+def test_the_recorder_gets_the_rule_and_where_it_is_defined() -> None:
     root = Add(Neg(Neg(ONE, I64), I64), ONE, I64)
     with recording(Recorder(keep=True)) as recorder:
         rewrite(root, ARITHMETIC)
@@ -78,7 +78,7 @@ def test_the_recorder_is_told_the_rule_and_where_it_is_written() -> None:
     assert recorder.count == 1
 
 
-def test_sets_of_rules_join_and_can_leave_out_some() -> None:
+def test_sets_of_rules_can_be_joined_and_reduced() -> None:
     joined = Rules("all", ARITHMETIC, Rule.of(lambda node: ONE, on=Var, name="ones"))
     assert [rule.name for rule in joined] == ["two-negations", "sum-of-ones", "ones"]
     assert rewrite(Add(X, X, I64), joined) is TWO
@@ -86,7 +86,7 @@ def test_sets_of_rules_join_and_can_leave_out_some() -> None:
     assert first(ARITHMETIC, lambda node: ONE)(X) is ONE
 
 
-def test_what_is_no_set_of_rules_is_told_so() -> None:
+def test_malformed_rules_are_errors() -> None:
     with pytest.raises(IRKitError, match="has two rules 'sum-of-ones'"):
         Rules("twice", sum_of_ones, Rule.of(lambda node: ONE, name="sum-of-ones"))
     with pytest.raises(IRKitError, match="no rule 'zero'; it has: two-negations, sum-of-ones"):
@@ -146,12 +146,12 @@ def test_rules_without_a_fixpoint_are_named_with_the_node() -> None:
         fixpoint(flip, 7)(Evaluate(X))
 
 
-def test_who_rewrites_is_told_of_what_took_place_only() -> None:
-    told: list[tuple[Node, Node]] = []
+def test_the_applied_callback_gets_only_rewrites_that_took_place() -> None:
+    applied: list[tuple[Node, Node]] = []
     root = Add(Neg(Neg(ONE, I64), I64), Neg(Neg(ONE, I64), I64), I64)
     with recording(Recorder(frozenset({0}))):
-        rewrite(root, ARITHMETIC, applied=lambda a, b: told.append((a, b)))
-    assert told == [(root.b, ONE)]
+        rewrite(root, ARITHMETIC, applied=lambda a, b: applied.append((a, b)))
+    assert applied == [(root.b, ONE)]
 
 
 def test_a_tree_of_10_000_levels_is_rewritten() -> None:

@@ -36,7 +36,7 @@ def copy_function(
     attrs: tuple[tuple[str, float], ...] = (),
     swap: bool = False,
 ) -> PrimFunc:
-    """Make ``for i: B[i] = A[i]`` over n elements, with symbols of its own."""
+    """Return ``for i: B[i] = A[i]`` over n elements, with symbols of its own."""
     n, i = Var(name + "n"), Var(name + "i")
     a, b = Buffer(name + "A", (n,), F32, scope), Buffer(name + "B", (n,), F32, scope)
     source, target = (b, a) if swap else (a, b)

@@ -1,4 +1,4 @@
-"""Small random graph functions, and the functions that tests share."""
+"""Small random graph functions, and functions shared by tests."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
 
 
 def random_graph(seed: int, steps: int = 12) -> GraphFunc:
-    """Make a function over f32 images; every operand is some earlier value, so uses fan out."""
+    """Return a function over f32 images; every operand is some earlier value, so uses fan out."""
     rng = np.random.default_rng(seed)
     b = Builder("main")
     values = [b.param("x", SHAPE), b.param("y", SHAPE)]

@@ -1,4 +1,4 @@
-"""The memory plan: what lives at the same time never overlaps, and what does not shares."""
+"""Constant arrays are identified by their contents."""
 
 import numpy as np
 

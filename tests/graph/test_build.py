@@ -1,4 +1,4 @@
-"""The verifier finds planted mistakes, and the interpreter says what functions mean."""
+"""Building graph functions."""
 
 import pytest
 

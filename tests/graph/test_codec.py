@@ -10,7 +10,7 @@ from irkit.graph import ARRAY_CODEC, ArrayData
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_, ml_dtypes.bfloat16, np.uint8])
 @pytest.mark.parametrize("shape", [(), (0,), (3, 2), (1, 1, 4)])
-def test_a_small_array_comes_back_bit_by_bit(dtype: Any, shape: tuple[int, ...]) -> None:
+def test_a_small_array_round_trips_bit_by_bit(dtype: Any, shape: tuple[int, ...]) -> None:
     data = ArrayData(np.arange(int(np.prod(shape))).reshape(shape).astype(dtype))
     back = ARRAY_CODEC.unpack(ARRAY_CODEC.pack(data))
     assert back == data
@@ -18,7 +18,7 @@ def test_a_small_array_comes_back_bit_by_bit(dtype: Any, shape: tuple[int, ...])
     assert np.array_equal(back.array, data.array)
 
 
-def test_of_a_large_array_only_the_digest_is_kept() -> None:
+def test_only_the_digest_of_a_large_array_is_stored() -> None:
     data = ArrayData(np.zeros((300,), np.float32))
     packed = ARRAY_CODEC.pack(data)
     assert packed[3] is None

@@ -1,4 +1,4 @@
-"""The verifier finds planted mistakes, and the interpreter says what functions mean."""
+"""The graph interpreter: what functions compute, and errors of their inputs."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def main(x: f32[2], y: f32[2]):
     np.testing.assert_array_equal(np.asarray(second), y - x)
 
 
-def test_inner_values_can_be_asked_for() -> None:
+def test_intermediate_values_can_be_requested() -> None:
     func, x = parse(TEXT), np.arange(4, dtype="float32")
     found = intermediates(func, {"x": x, "c": np.array(True)}, ["a", "x"])
     np.testing.assert_allclose(np.asarray(found["a"]), np.exp(x))
@@ -64,7 +64,7 @@ def test_a_module_runs_its_loop_functions() -> None:
     np.testing.assert_array_equal(np.asarray(interpret(parse_module(MODULE), [x])), 2 * x)
 
 
-def test_symbolic_results_of_loop_functions_get_their_room() -> None:
+def test_symbolic_results_of_loop_functions_are_allocated() -> None:
     module = parse_module(MODULE.replace("4", "n").replace("x: f32[n]", "x: f32[n]"))
     x = np.arange(7, dtype="float32")
     np.testing.assert_array_equal(np.asarray(interpret(module, [x])), 2 * x)

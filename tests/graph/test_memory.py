@@ -1,4 +1,4 @@
-"""The memory plan: what lives at the same time never overlaps, and what does not shares."""
+"""The memory plan: values that are live at the same time never overlap, and others share memory."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def run_in_arena(func: GraphFunc, plan: MemoryPlan, inputs: dict[str, Any]) -> l
         assert isinstance(step, Op)
         found = op_spec(step.name).evaluate([values[id(arg)] for arg in step.args], step.attrs)
         assert isinstance(found, np.ndarray)
-        found = found.copy()  # It may be a view of the arena.
+        found = found.copy()  # It can be a view of the arena.
         slot = plan.slot(bind.var.name)
         if slot is not None:
             place = arena[slot.offset : slot.offset + slot.size].view(found.dtype)
@@ -50,7 +50,7 @@ def run_in_arena(func: GraphFunc, plan: MemoryPlan, inputs: dict[str, Any]) -> l
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6), steps=st.integers(1, 40))
-def test_values_that_live_together_never_overlap(seed: int, steps: int) -> None:
+def test_values_that_are_live_together_never_overlap(seed: int, steps: int) -> None:
     func = random_graph(seed, steps)
     plan = memory_plan(func)
     for at, one in enumerate(plan.slots):

@@ -1,4 +1,4 @@
-"""The verifier finds planted mistakes, and the interpreter says what functions mean."""
+"""The graph verifier: valid functions, and the sentence for each mistake."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
-def test_planted_mistakes_are_found(old: str, new: str, message: str) -> None:
+def test_mistakes_are_reported(old: str, new: str, message: str) -> None:
     found = verify(parse(TEXT.replace(old, new, 1)))
     assert message in " ".join(problem.message for problem in found)
 
@@ -48,13 +48,13 @@ def with_bindings(func: GraphFunc, *bindings: Bind) -> GraphFunc:
     return func.replace(body=Body(tuple(bindings), bindings[-1].var))
 
 
-def test_scopes_are_held() -> None:
+def test_scopes_are_checked() -> None:
     func = parse(TEXT)
     first, function, choice, last = func.body.bindings
     assert "'a' is used where it is not bound" in str(verify(with_bindings(func, function)))
     twice = with_bindings(func, first, first, function, choice, last)
     assert [problem.message for problem in verify(twice)] == ["value 'a' is bound twice"]
-    # What is bound inside a body is not known outside it.
+    # Names bound inside a body are not visible outside.
     inner: Any = function.step
     leak = Bind(Value("leak", last.var.type), Op("relu", (inner.body.result,)))
     message = "value 'v' is used where it is not bound"
@@ -72,7 +72,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("old", "new", "message"), CALLS)
-def test_calls_are_held_against_the_module(old: str, new: str, message: str) -> None:
+def test_calls_are_checked_against_the_module(old: str, new: str, message: str) -> None:
     assert verify(parse_module(MODULE)) == []
     assert message in str(verify(parse_module(MODULE.replace(old, new)))[0])
 

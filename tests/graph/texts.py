@@ -1,4 +1,4 @@
-"""The verifier finds planted mistakes, and the interpreter says what functions mean."""
+"""Texts of graph functions shared by tests."""
 
 TEXT = """\
 def main(x: f32[4], c: bool[()]):

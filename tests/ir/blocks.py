@@ -1,4 +1,4 @@
-"""The verifier: what it accepts, and the sentence for each thing it does not."""
+"""A block that tests of the verifier and of facts share."""
 
 BLOCK = """\
 def f(A: f32[8]):

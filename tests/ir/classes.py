@@ -1,12 +1,14 @@
-"""The classes of the loop IR, found from the code and not from a list."""
+"""The classes of the loop IR, collected from the code instead of a list."""
 
 from irkit.core import Node
 from irkit.ir import Hole
 
 
 def leaves(cls: type[Node]) -> list[type[Node]]:
-    """List the concrete classes of ``irkit.ir`` below a class; other levels add to
-    them, and holes stand in patterns only."""
+    """Return the concrete subclasses of a class in ``irkit.ir``.
+
+    Classes of other levels do not count, nor do holes, which only occur in patterns.
+    """
     found: list[type[Node]] = []
     stack: list[type[Node]] = [cls]
     while stack:

@@ -1,4 +1,4 @@
-"""The verifier: what it accepts, and the sentence for each thing it does not."""
+"""Facts of loop functions: what contradicts them."""
 
 import pytest
 

@@ -1,7 +1,9 @@
+import re
 from pathlib import Path
 
 import pytest
 
+import irkit.ir
 from irkit.core import Node, rewrite, same, structural_hash
 from irkit.ir import F32, LOOP_LEVEL, Buffer, Const, PrimFunc, Store, parse, script, seq
 from irkit.transform import PassFailed, Phase, Pipeline, Trace, define_pass
@@ -67,3 +69,8 @@ def test_a_pass_that_breaks_a_loop_function_is_named(guilty: object) -> None:
     with pytest.raises(PassFailed) as caught:
         pipeline(start_at_one, guilty).run(parse(MATMUL))
     assert caught.value.name == getattr(guilty, "name", None)
+
+
+def test_the_grammar_in_the_docstring_names_every_class() -> None:
+    words = set(re.findall(r"\w+", irkit.ir.__doc__ or ""))
+    assert {cls.__name__ for cls in LOOP_LEVEL.nodes} <= words

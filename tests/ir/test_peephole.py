@@ -1,4 +1,4 @@
-"""Peephole rules: they match what they say, and a wrong one changes what expressions mean."""
+"""Peephole rules match what their pattern says, and preserve the value of expressions."""
 
 from pathlib import Path
 
@@ -139,13 +139,13 @@ def test_a_rule_over_scalars_matches_vectors_of_the_same_lanes() -> None:
     doubled = Rules("double", peephole("double", x * 2, x + x), peephole("sub", x - 2, x + -2))
     assert doubled(v * 2) == v + v
     assert doubled(v - 2) == v + broadcast(const(-2, I32), 4)
-    choice = Select(Var("q", BOOL), v, v, v.dtype)  # One condition for all lanes: not lane by lane.
+    choice = Select(Var("q", BOOL), v, v, v.dtype)  # One condition for all lanes, not lane by lane.
     assert RULES(choice) is None
     u = Var("u", U8)
-    assert doubled(u - 2) is None  # -2 is no u8.
+    assert doubled(u - 2) is None  # -2 is not a u8.
 
 
-def test_types_that_a_pattern_leaves_open_are_the_same_all_over_it() -> None:
+def test_an_open_type_is_the_same_throughout_a_pattern() -> None:
     back = Rules("casts", peephole("back", cast(cast(x, F32), ANY_INTEGER), x))
     narrow = Var("n", I8)
     assert back(cast(cast(narrow, F32), I8)) is narrow
@@ -190,7 +190,7 @@ def test_calls_match_by_name_and_arguments() -> None:
     assert rule(call("abs", call("exp", a))) is None
 
 
-def test_a_rule_says_where_it_is_written() -> None:
+def test_a_rule_knows_where_it_is_defined() -> None:
     rule = peephole("here", x + 0, x)
     assert rule.span is not None
     line = Path(__file__).read_text().splitlines()[rule.span.line - 1]
@@ -214,7 +214,7 @@ def test_a_rule_says_where_it_is_written() -> None:
         (lambda: hole("a b"), "needs an identifier"),
     ],
 )
-def test_a_rule_that_does_not_hold_together_is_refused(make, message: str) -> None:  # pyright: ignore
+def test_an_inconsistent_rule_is_refused(make, message: str) -> None:  # pyright: ignore
     with pytest.raises(IRKitError, match=message):
         make()
 
@@ -225,7 +225,7 @@ def test_a_replacement_of_another_type_is_found_when_it_is_made() -> None:
         rule(Var("a") + 0)
 
 
-def test_patterns_look_at_10_000_levels_without_recursion() -> None:
+def test_patterns_do_not_recurse_over_10_000_levels() -> None:
     deep: Expr = Var("a")
     for _ in range(10_000):
         deep = Neg(deep, I64)

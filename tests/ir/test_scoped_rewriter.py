@@ -38,12 +38,12 @@ NEST = """def f(A: f32[n], C: f32[n], m: i64):
 
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(prim_funcs())
-def test_a_rewriter_that_changes_nothing_gives_back_the_same_function(func: PrimFunc) -> None:
+def test_a_rewriter_that_changes_nothing_returns_the_same_function(func: PrimFunc) -> None:
     assert Rewriter(func).run() is func
 
 
 class Watch(Rewriter):
-    """Note what is known at each store."""
+    """Records what is known at each store."""
 
     def __init__(self, func: PrimFunc) -> None:
         super().__init__(func)
@@ -55,7 +55,7 @@ class Watch(Rewriter):
         return (yield from super().visit(stmt))
 
 
-def test_conditions_and_limits_count_where_they_hold_and_what_is_in_memory_does_not() -> None:
+def test_conditions_and_limits_are_known_where_they_hold_except_those_that_read_memory() -> None:
     func = parse(NEST)
     watch = Watch(func)
     watch.run()
@@ -63,7 +63,7 @@ def test_conditions_and_limits_count_where_they_hold_and_what_is_in_memory_does_
     limits = [lt(loop.var, loop.end), ge(loop.var, loop.begin)]
     (then, path), (otherwise, other) = watch.seen
     assert [*map(equal, then, [*limits, lt(loop.var, 5)])] == [True] * 3
-    assert [*map(equal, otherwise, limits)] == [True] * 2  # The negation speaks of memory.
+    assert [*map(equal, otherwise, limits)] == [True] * 2  # The negation reads memory.
     assert (len(then), len(otherwise)) == (3, 2)
     assert path == ["For", "If"]
     assert other == ["For", "If", "Let"]
@@ -71,7 +71,7 @@ def test_conditions_and_limits_count_where_they_hold_and_what_is_in_memory_does_
 
 
 class Inline(Rewriter):
-    """Put the values of lets in their place."""
+    """Replaces let variables by their values."""
 
     def visit(self, stmt: Stmt) -> Generator[Stmt, Stmt, Stmt]:
         match self.own(stmt):
@@ -88,7 +88,7 @@ def test_values_replace_variables_whose_binder_is_left_out() -> None:
     assert "k" not in text
 
 
-def test_nests_of_10_000_levels_are_no_recursion() -> None:
+def test_nests_of_10_000_levels_do_not_recurse() -> None:
     body: Stmt = Evaluate(Const(1, I64))
     for n in range(10_000):
         i = Var("i")

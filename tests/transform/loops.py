@@ -6,7 +6,7 @@ from irkit.transform import Fact
 
 
 def function(name: str = "f", kind: str = "unrolled", extent: int = 4) -> PrimFunc:
-    """Make ``for i: C[i] = 1.0``."""
+    """Return ``for i: C[i] = 1.0``."""
     c, i = Buffer("C", (Const(4, I64),), F32), Var("i")
     body: Stmt = Store(c, (i,), Const(1.0, F32))
     return PrimFunc(name, (c,), For(i, Const(0, I64), Const(extent, I64), body, kind))  # pyright: ignore
@@ -45,10 +45,10 @@ no_parallel = _no_loops_of("parallel")
 
 
 def with_kind(func: PrimFunc, kind: str) -> PrimFunc:
-    """Give all loops a kind."""
+    """Set the kind of all loops."""
     return rewrite(func, lambda loop: loop.replace(kind=kind), on=For)
 
 
 def with_end(func: PrimFunc, end: int) -> PrimFunc:
-    """Give all loops an end."""
+    """Set the end of all loops."""
     return rewrite(func, lambda loop: loop.replace(end=Const(end, I64)), on=For)

@@ -34,7 +34,7 @@ def test_a_pass_is_called_like_the_function_and_keeps_identity() -> None:
     assert unroll_loops.using(lanes=1)(func, lanes=2) is not func
 
 
-def test_a_pass_knows_its_name_options_facts_and_where_it_is_written() -> None:
+def test_a_pass_knows_its_name_options_facts_and_where_it_is_defined() -> None:
     p = unroll_loops.using(mode="inner", lanes=8)
     assert (p.name, str(p)) == ("unroll-loops", 'unroll-loops{lanes=8,mode="inner"}')
     assert str(unroll_loops) == "unroll-loops"
@@ -125,7 +125,7 @@ def test_a_pass_whose_file_has_moved_is_found_in_the_folder_it_was_in() -> None:
         load_pass("tests.transform.no_such_file:unroll_loops")
 
 
-def test_a_function_that_has_not_the_form_of_a_pass_is_refused() -> None:
+def test_a_function_without_the_form_of_a_pass_is_refused() -> None:
     def nothing() -> PrimFunc: ...  # pyright: ignore
     def untyped(func): ...  # pyright: ignore
     def wrong_class(func: int) -> int: ...  # pyright: ignore

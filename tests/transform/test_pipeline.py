@@ -131,7 +131,7 @@ def test_a_pass_goes_to_the_end_of_a_phase_or_beside_another() -> None:
     assert BASIC.replace("serialize", serialize.using(end=3)).run(function()).body.end.value == 3
 
 
-def test_edits_that_make_no_sense_say_what_there_is() -> None:
+def test_errors_of_impossible_edits_list_what_exists() -> None:
     with pytest.raises(IRKitError, match="no phase 4; the phases are: 0 raw, 1 flat, 2 loops"):
         BASIC.insert(idle, phase=4)
     with pytest.raises(IRKitError, match="no phase 7"):
@@ -178,9 +178,9 @@ def test_a_pass_that_breaks_a_fact_in_force_is_named() -> None:
     assert (error.name, error.phase, error.function) == ("lying", 1, "f")
     assert error.before.body.kind == "parallel"  # pyright: ignore
     assert error.problems[0].message == "no_unrolled_loops: a loop is unrolled"
-    # Without checks the lie passes.
+    # Without verification the false claim goes unnoticed.
     assert BASIC.insert(lying, phase=1).run(function(), verify=False)
-    # A fact that a pass declares broken is no longer asked for.
+    # A fact that a pass declares broken is no longer checked.
     assert Pipeline(LOOP, (Phase(0, "x", (unroll, undo)),)).run(function()).body.kind == "unrolled"
 
 
@@ -277,7 +277,7 @@ def test_what_a_pass_left_alone_is_not_verified_again() -> None:
     level = msgspec.structs.replace(LOOP, verify=counting)
     module = IRModule({"f": function("f"), "g": function("g", kind="serial")})
     done = Pipeline(level, (Phase(0, "x", (idle, keep_g, idle)),)).run(module)
-    # The two that were given, and the one that changed.
+    # The two at the start, and the one that changed.
     assert [id(func) for func in asked] == [*map(id, module.functions.values()), id(done["f"])]
 
 

@@ -1,4 +1,4 @@
-"""A pipeline has a text form, which reads back."""
+"""Pipelines have a text form that reads back."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ def test_every_pipeline_reads_back(phases: list[list[object]]) -> None:
     assert again.text() == made.text()
 
 
-def test_a_pass_that_the_registry_does_not_hold_is_written_by_its_path() -> None:
+def test_a_pass_outside_the_registry_is_written_by_its_path() -> None:
     pipeline = Pipeline(LOOP, (Phase(1, "flat", (flatten, vectorize.using(lanes=2))),))
     text = pipeline.text(Registry.of([flatten]))
     assert text == f"1:flatten,{__name__}:vectorize{{lanes=2}}"
@@ -145,7 +145,7 @@ def test_an_order_that_cannot_hold_is_refused() -> None:
 
 @settings(max_examples=200, derandomize=True)
 @given(st.text('012:;,{}=[]"-abflten.\n é', max_size=40))
-def test_any_text_gives_a_pipeline_or_an_error_with_a_place(text: str) -> None:
+def test_any_text_is_a_pipeline_or_an_error_with_a_place(text: str) -> None:
     try:
         found = read(text)
     except IRKitError as error:
@@ -168,7 +168,7 @@ def test_one_pipeline_follows_another_with_the_facts_it_leaves() -> None:
     both = first.then(legal.insert(vectorize, phase=4))
     assert both.text() == "1:flatten;4:vectorize"
     assert both.facts == ()
-    # Nothing of it runs, so nothing is asked.
+    # None of its passes runs, so no fact is needed.
     assert LIKE.then(legal).text() == "0:;1:;2:;4:"
     with pytest.raises(IRKitError, match="'vectorize' needs no_unrolled_loops, which nothing"):
         LIKE.then(legal.insert(vectorize, phase=4))

@@ -35,7 +35,7 @@ def test_a_placed_spec_begins_with_its_phase() -> None:
             parse_placed(text)
 
 
-def test_a_place_may_be_beside_another_pass() -> None:
+def test_a_place_can_be_before_or_after_another_pass() -> None:
     spec = PassSpec("p")
     for text, level, phase, beside in [
         ("before=x-y:p", "", None, "before"),

@@ -1,4 +1,4 @@
-"""Each operator against NumPy or the ONNX reference, and its type rule against its array rule."""
+"""Attributes of operators, as ONNX nodes take them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Evaluate, and hold the result against what inference says of it."""
+"""References for operators: NumPy, the ONNX reference evaluator, and type inference."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def onnx_result(operator: str, arrays: list[Any], outputs: int = 1, **attrs: Any
 
 
 def computed(operator: str, arrays: list[Any], **attrs: Any) -> Any:
-    """Evaluate, and hold the result against what inference says of it."""
+    """Evaluate an operator, and check the result against its inferred type."""
     spec = OPS[operator]
     found = spec.evaluate(arrays, attrs)
     said = spec.infer([tensor_type(array.shape, dtype_of(array)) for array in arrays], attrs)

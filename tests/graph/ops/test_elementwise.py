@@ -1,4 +1,4 @@
-"""Each operator against NumPy or the ONNX reference, and its type rule against its array rule."""
+"""Elementwise operators against NumPy and the ONNX reference."""
 
 import numpy as np
 import pytest

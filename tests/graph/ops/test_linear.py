@@ -1,4 +1,4 @@
-"""Each operator against NumPy or the ONNX reference, and its type rule against its array rule."""
+"""Convolution against the ONNX reference, matrix products against NumPy."""
 
 from typing import Any
 

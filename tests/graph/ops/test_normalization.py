@@ -1,4 +1,4 @@
-"""Each operator against NumPy or the ONNX reference, and its type rule against its array rule."""
+"""Normalization and softmax against the ONNX reference."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def test_batch_normalisation_is_as_in_onnx() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
 def test_local_response_normalisation_is_as_in_onnx(size: int) -> None:
-    # The reference runs over as many channels as there are images.
+    # The reference only covers as many channels as there are images.
     x = floats(6, 6, 3, 2)
     attrs = {"size": size, "alpha": 0.3, "beta": 0.6, "bias": 2.0}
     expected = onnx_result("LRN", [x], **attrs)[0]

@@ -1,4 +1,4 @@
-"""Each operator against NumPy or the ONNX reference, and its type rule against its array rule."""
+"""Pooling against the ONNX reference."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def test_average_pooling_is_as_in_onnx(
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_indices_of_max_pooling_lead_to_the_maxima(order: int) -> None:
+def test_indices_of_max_pooling_point_at_the_maxima(order: int) -> None:
     x = RNG.integers(0, 4, (2, 3, 5, 6)).astype("float32")
     attrs = {"kernel": (3, 2), "strides": (2, 1), "pads": (1, 1, 1, 0), "storage_order": order}
     largest, places = computed("max_pool_with_indices", [x], **attrs)

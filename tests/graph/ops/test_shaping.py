@@ -1,4 +1,4 @@
-"""Each operator against NumPy or the ONNX reference, and its type rule against its array rule."""
+"""Shape operators against NumPy."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Each operator against NumPy or the ONNX reference, and its type rule against its array rule."""
+"""Type inference of operators: symbolic shapes, errors, agreement with evaluation."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.graph.ops.references import computed, floats
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "bfloat16"])
-def test_results_stay_in_the_type_that_came(dtype: str) -> None:
+def test_results_have_the_type_of_the_arguments(dtype: str) -> None:
     kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
     x = floats(1, 2, 4, 4).astype(kind)
     ones = np.ones(2, kind)
@@ -128,7 +128,7 @@ INTEGERS = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_rig
 
 
 @pytest.mark.parametrize("name", OPS)
-def test_what_is_inferred_is_what_is_computed(name: str) -> None:
+def test_inferred_types_match_computed_results(name: str) -> None:
     if name in SPECIAL:
         arrays, attrs = SPECIAL[name]
     elif name.startswith("logical_"):

@@ -1,4 +1,4 @@
-"""Graph text: what is printed reads back the same, and what is wrong is said with its place."""
+"""Graph text is printed and read back as the same function, and errors have a place."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_every_form_reads_back_as_it_was_printed() -> None:
     assert verify(func) == []
 
 
-def test_the_text_above_holds_every_node_class() -> None:
+def test_the_text_above_contains_every_node_class() -> None:
     func = parse(EVERYTHING)
     found: set[type[Any]] = {GraphFunc, Value, TensorType, TupleType, FuncType}
     stack: list[Any] = [func.body]
@@ -123,7 +123,7 @@ def test_small_constants_keep_every_bit(array: Any) -> None:
     assert same(parse(func.script()), func)
 
 
-def test_names_that_are_no_identifiers_stand_beside_mangled_ones() -> None:
+def test_names_that_are_not_identifiers_are_printed_beside_mangled_ones() -> None:
     b = Builder("net/1")
     x = b.param("data:0", (Var("batch size"), 2))
     inner = b.inner()
@@ -158,7 +158,7 @@ def test_an_operator_that_does_not_exist_still_has_a_text() -> None:
     assert [str(problem) for problem in verify(func)] == ["unknown operator 'warp'"]
 
 
-def test_types_may_be_left_out_where_they_follow() -> None:
+def test_types_that_can_be_inferred_can_be_left_out() -> None:
     func = parse("def main(x: f32[4]):\n    y = relu(x)\n    return y\n")
     assert func.body.result.type == tensor_type((4,), F32)
 
@@ -197,7 +197,7 @@ def other(x: f32[4]):
     np.testing.assert_array_equal(interpret(module, [x], entry="other"), x + x)
 
 
-def test_dimensions_too_deep_for_a_line_stand_on_lines_of_their_own() -> None:
+def test_dimensions_too_deep_for_a_line_get_lines_of_their_own() -> None:
     b = Builder()
     y = b.param("x", (1, 1, Var("h")))
     for _ in range(400):
@@ -261,7 +261,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "line", "message"), WRONG)
-def test_what_is_wrong_is_said_with_its_line(text: str, line: int, message: str) -> None:
+def test_an_error_has_the_line_of_the_mistake(text: str, line: int, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse(text, file="net.irs")
     assert message in str(caught.value)

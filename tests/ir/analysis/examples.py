@@ -1,4 +1,4 @@
-"""What the analyses claim, held against runs of random programs."""
+"""Random programs and their runs, shared by the tests of analyses."""
 
 from typing import Any
 

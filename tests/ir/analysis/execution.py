@@ -1,5 +1,5 @@
-"""Run a small function step by step in plain Python, and note which statement touches which
-element, in which iteration: what the analyses claim is held against that."""
+"""Run small functions step by step in plain Python, and record which statement touches which
+element in which iteration: the reference for analyses."""
 
 from typing import Any, NamedTuple
 
@@ -40,9 +40,10 @@ class Touch(NamedTuple):
 
 
 class Run:
-    """What happened: statements in order of their start, and all accesses.
+    """Record of a run: statements in order of their start, and all accesses.
 
-    Conditions that look at memory are taken to hold; extents must be constant."""
+    Conditions that read memory are assumed to hold; extents must be constant.
+    """
 
     def __init__(self, func: PrimFunc) -> None:
         self.started: list[tuple[Stmt, tuple[tuple[For, int], ...]]] = []
@@ -75,7 +76,7 @@ class Run:
                 self.values[var] = self.value(value, stmt)
                 self.run(body)
             case Allocate(buffer, body):
-                self.room += ROOM  # Another memory each time.
+                self.room += ROOM  # A new memory each time.
                 self.rooms[buffer] = self.room
                 self.run(body)
             case View(buffer, source, offset, body):

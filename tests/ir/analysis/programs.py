@@ -1,4 +1,4 @@
-"""Small loop nests over shared memory, with indices that meet now and then."""
+"""Small loop nests over shared memory, with indices that sometimes coincide."""
 
 from hypothesis import strategies as st
 

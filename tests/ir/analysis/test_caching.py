@@ -1,4 +1,4 @@
-"""What the analyses claim, held against runs of random programs."""
+"""Analyses are computed once per function and released with it."""
 
 import gc
 import weakref
@@ -33,7 +33,7 @@ from tests.ir.analysis.examples import PRECISE
 @pytest.mark.parametrize(
     "compute", [uses_of, access_regions, dependences, enclosing, liveness, loop_ranges]
 )
-def test_a_result_is_kept_once_and_does_not_keep_its_function(compute: Any) -> None:
+def test_a_result_is_cached_without_keeping_its_function_alive(compute: Any) -> None:
     func = parse(PRECISE)
     found = compute(func)
     if compute is not loop_ranges:
@@ -61,7 +61,7 @@ def test_an_analysis_is_computed_once_for_each_function() -> None:
     assert asked == ["f", "g"]
 
 
-def test_nests_of_10_000_levels_are_no_recursion() -> None:
+def test_nests_of_10_000_levels_do_not_recurse() -> None:
     array = Buffer("A", (Const(8, I64),), I64)
     leaf = Store(array, (Const(0, I64),), Const(0, I64))
     body: Stmt = leaf

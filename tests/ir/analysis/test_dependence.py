@@ -1,4 +1,4 @@
-"""Find the loops of which two iterations touch one element, one of them writing."""
+"""Dependences, compared with the accesses of random programs."""
 
 from collections import defaultdict
 from typing import Any
@@ -15,7 +15,7 @@ from tests.ir.analysis.programs import nests
 
 
 def carried_in_fact(func: PrimFunc) -> set[For]:
-    """Find the loops of which two iterations touch one element, one of them writing."""
+    """Return the loops of which two iterations touch one element, one of them writing."""
     seen: dict[Any, list[tuple[int, bool]]] = defaultdict(list)
     for touch in Run(func).touches:
         for at, (loop, step) in enumerate(touch.steps):
@@ -38,13 +38,13 @@ def check_carried(func: PrimFunc) -> int:
 
 @MANY
 @given(nests())
-def test_a_loop_that_is_said_to_carry_nothing_does_not(func: PrimFunc) -> None:
+def test_a_loop_reported_as_independent_is_independent(func: PrimFunc) -> None:
     check_carried(func)
 
 
 @MANY
 @given(nests())
-def test_statements_that_are_said_not_to_depend_touch_nothing_in_common(func: PrimFunc) -> None:
+def test_statements_reported_as_independent_touch_no_common_element(func: PrimFunc) -> None:
     known, run = dependences(func), Run(func)
     stores = list(walk(func.body, Store))[:6]
     for a in stores:
@@ -61,7 +61,7 @@ def test_statements_that_are_said_not_to_depend_touch_nothing_in_common(func: Pr
                     assert not met or not (touch.writes or True in met)
 
 
-def test_dependence_is_precise_where_it_counts() -> None:
+def test_dependence_is_precise_for_common_indices() -> None:
     func = parse(PRECISE)
     known = dependences(func)
     free = {loop.var.name for loop in walk(func.body, For) if known.carried(loop) is None}

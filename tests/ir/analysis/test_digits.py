@@ -1,4 +1,4 @@
-"""A loop variable that a body looks at digit by digit: which iterations meet is known exactly."""
+"""Loops whose variable is used digit by digit: dependence is exact."""
 
 import itertools
 
@@ -39,19 +39,21 @@ def meets(first: str, second: str, extent: int) -> bool:
 
 @settings(max_examples=150, derandomize=True, deadline=None)
 @given(st.sampled_from(INDICES), st.sampled_from(INDICES), st.integers(2, 40))
-def test_no_two_iterations_meet_where_nothing_is_carried(first: str, second: str, n: int) -> None:
+def test_iterations_touch_no_common_element_if_nothing_is_carried(
+    first: str, second: str, n: int
+) -> None:
     if carried(first, second, n) is None:
         assert not meets(first, second, n)
 
 
-def test_digits_that_make_up_the_whole_variable_are_seen_to() -> None:
+def test_digits_that_make_up_the_whole_variable_are_independent() -> None:
     for weight, n in itertools.product((2, 4, 8), (3, 16, 32, 33)):
         assert carried(f"f // {weight}", f"f % {weight}", n) is None
     assert carried("f // 8", "f % 8 // 4 * 4 + f % 4", 32) is None
     assert carried("f // 8", "f % 4", 32) is not None
 
 
-def test_digits_of_the_variable_go_before_those_of_what_is_made_of_it() -> None:
+def test_digits_of_the_variable_come_before_those_of_derived_values() -> None:
     assert carried("f // 7", "f % 7 + (f // 7 * 2 + 1) // 2 * 0", 28) is None
     assert carried("f // 7 * 2 // 2 * 4", "f % 7", 28) is None
     assert carried("f // 7", "f % 7 + f // 0 % -3", 28) is None

@@ -1,4 +1,4 @@
-"""What the analyses claim, held against runs of random programs."""
+"""Paths and dominance, compared with runs of random programs."""
 
 from importlib import import_module
 
@@ -57,7 +57,7 @@ def test_a_planted_bug_in_dominance_is_found(monkeypatch: pytest.MonkeyPatch) ->
         check_dominance(again)
 
 
-def test_a_way_around_a_statement_takes_its_dominance() -> None:
+def test_a_statement_that_can_be_bypassed_does_not_dominate() -> None:
     func = parse(
         """def f(A: i64[64], n: i64):
     A[0] = 1

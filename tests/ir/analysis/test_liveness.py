@@ -1,4 +1,4 @@
-"""Let buffers that do not interfere share memory, and see that each reads what it wrote."""
+"""Liveness: buffers that do not interfere can share memory."""
 
 from importlib import import_module
 from itertools import combinations
@@ -14,7 +14,7 @@ from tests.ir.analysis.programs import nests
 
 
 def check_sharing(func: PrimFunc) -> None:
-    """Let buffers that do not interfere share memory, and see that each reads what it wrote."""
+    """Let buffers that do not interfere share memory, and check that each reads what it wrote."""
     known, run = liveness(func), Run(func)
     buffers = {touch.memory for touch in run.touches}
     for a, b in combinations(sorted(buffers, key=lambda buffer: buffer.name), 2):
@@ -67,7 +67,7 @@ def liveness_file() -> Any:
 
 
 class Forgetful(liveness_file()._LivenessFinder):  # pyright: ignore
-    """A planted bug: it does not see that loops repeat."""
+    """A seeded bug: it ignores that loops repeat."""
 
     def _enter(self, stmt: Stmt) -> None:
         super()._enter(stmt)

@@ -15,7 +15,7 @@ def f(A: f32[64, n], B: f32[64], C: i64[64]):
 
 
 def boxes(*lines: str) -> tuple[str, str]:
-    """Print what the one block of ``lines`` reads and writes."""
+    """Print the regions that the one block of ``lines`` reads and writes."""
     text = BLOCK.format(body="\n".join(f"            {line}" for line in lines))
     (block,) = (found for found in walk(parse(text).body, Block) if found.name == "B")
     shown = [
@@ -61,7 +61,7 @@ def test_an_index_that_is_not_linear_is_the_whole_dimension(index: str) -> None:
     assert "A[v, 0:n]" in reads
 
 
-def test_what_is_allocated_inside_does_not_count_and_a_view_counts_as_its_source() -> None:
+def test_inner_allocations_do_not_count_and_a_view_counts_as_its_source() -> None:
     lines = (
         "T = alloc(f32[4])",
         "T[0] = B[v]",
@@ -82,7 +82,7 @@ def test_the_axes_of_an_inner_block_stand_for_their_bindings() -> None:
     assert boxes(*lines) == ("A[v * 4:v * 4 + 4, 0]", "B[v * 4:v * 4 + 4]")
 
 
-def test_init_and_predicate_count_and_what_is_said_wins() -> None:
+def test_init_and_predicate_count_and_declared_regions_win() -> None:
     lines = ("where(C[v] < 3)", "with init():", "    B[v] = f32(0.0)", "B[v] = B[v] + A[v, 0]")
     assert boxes(*lines) == ("A[v, 0], B[v], C[v]", "B[v]")
     assert boxes("reads(A[0:64, 0:n])", "B[v] = f32(1.0)") == ("A[0:64, 0:n]", "B[v]")

@@ -1,4 +1,4 @@
-"""What the analyses claim, held against runs of random programs."""
+"""Uses and regions, compared with runs of random programs."""
 
 from hypothesis import given
 
@@ -10,7 +10,7 @@ from tests.ir.analysis.programs import nests
 
 @MANY
 @given(nests())
-def test_uses_and_regions_hold_all_that_is_touched(func: PrimFunc) -> None:
+def test_uses_and_regions_contain_every_access(func: PrimFunc) -> None:
     uses, lives = uses_of(func), liveness(func)
     for touch in Run(func).touches:
         own = {b for b in symbols(func) if uses.memory(b) is touch.memory}

@@ -1,4 +1,5 @@
-"""The folder, against the interpreter: two readings of one page that share no code."""
+"""The constant folder against the interpreter: two implementations of docs/semantics.md without
+shared code."""
 
 import math
 import struct
@@ -79,7 +80,7 @@ def values(dtype: DType) -> st.SearchStrategy[bool | int | float]:
 
 
 def edges(dtype: DType) -> list[bool | int | float]:
-    """List the values where operations differ most."""
+    """Return the values on which operations differ most."""
     if dtype.is_bool:
         return [False, True]
     if dtype.is_float:
@@ -89,7 +90,7 @@ def edges(dtype: DType) -> list[bool | int | float]:
 
 
 def operations(dtype: DType) -> list[type[Binary]]:
-    """List the operations that are defined on a type."""
+    """Return the operations that are defined on a type."""
     found: list[type[Binary]] = [Min, Max, *Compare.__subclasses__()]
     if dtype.is_bool:
         return [*found, BitAnd, BitOr, BitXor, And, Or]
@@ -107,7 +108,7 @@ def calls(dtype: DType) -> list[str]:
 
 
 def nodes(a: float, b: float, dtype: DType) -> Iterator[Expr]:
-    """Make every operation and call on two constants."""
+    """Return every operation and call on two constants."""
     left, right = Const(a, dtype), Const(b, dtype)
     for cls in operations(dtype):
         yield cls(left, right, BOOL if issubclass(cls, Compare) else dtype)
@@ -117,7 +118,7 @@ def nodes(a: float, b: float, dtype: DType) -> Iterator[Expr]:
 
 
 def agree(expr: Expr) -> None:
-    """Hold a folded node against what the interpreter computes, bit by bit."""
+    """Compare a folded node with the interpreter, bit by bit."""
     folded, computed = fold(expr), evaluate(expr)
     if expr.dtype.is_float and np.isnan(float(computed)):
         assert folded is None or math.isnan(folded.value)
@@ -186,7 +187,7 @@ def test_a_constant_condition_takes_its_side_and_the_other_may_be_anything() -> 
     assert fold(And(p, Const(False, BOOL), BOOL)) is None
 
 
-def test_what_has_no_single_right_value_stays() -> None:
+def test_operations_without_a_single_right_value_are_not_folded() -> None:
     one, nan = Const(1.0, F32), Const(math.nan, F32)
     assert fold(Call("exp", (one,), F32)) is None
     assert fold(Call("pow", (one, one), F32)) is None
@@ -196,13 +197,13 @@ def test_what_has_no_single_right_value_stays() -> None:
     assert fold(Call("sqrt", (Const(-1.0, F32),), F32)) is None
 
 
-def test_an_operand_that_is_no_constant_keeps_the_node() -> None:
+def test_a_node_with_a_variable_operand_is_not_folded() -> None:
     x = Var("x")
     for expr in (x + 1, -x, Cast(x, F32), Call("abs", (x,), I64), Not(x, I64)):
         assert fold(expr) is None
 
 
-def test_integers_wrap_and_divide_as_the_page_says() -> None:
+def test_integers_wrap_and_divide_as_documented() -> None:
     low = Const(I32.low, I32)
     minus, zero, seven = (Const(value, I32) for value in (-1, 0, 7))
     assert fold(FloorDiv(low, minus, I32)) == low
@@ -216,7 +217,7 @@ def test_integers_wrap_and_divide_as_the_page_says() -> None:
     assert fold(Call("pow", (zero, minus), I32)) == zero
 
 
-def test_floats_convert_as_the_page_says() -> None:
+def test_floats_convert_as_documented() -> None:
     assert fold(Cast(Const(math.nan, F32), I32)) == Const(0, I32)
     assert fold(Cast(Const(1e10, F32), I32)) == Const(I32.high, I32)
     assert fold(Cast(Const(-1.5, F32), U8)) == Const(0, U8)

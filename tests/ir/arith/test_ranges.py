@@ -50,7 +50,7 @@ def test_a_loop_that_never_runs_has_a_well_formed_range() -> None:
     assert loop_ranges(loop(A, 0)) == {A: Interval(0, 0)}
 
 
-def test_an_axis_lies_in_its_extent_unless_its_predicate_asks_that() -> None:
+def test_an_axis_lies_in_its_extent_unless_its_predicate_checks_it() -> None:
     axis = Axis(K, const(17, I64), A * 8 + J)
     inside = lt(A * 8 + J, 17)
     for predicate, high in ((inside, 16), (lt(K, 17), 23)):
@@ -62,7 +62,7 @@ def test_a_let_has_the_range_of_its_value() -> None:
     assert loop_ranges(loop(A, 4, Let(J, A * 2, seq())))[J] == Interval(0, 6)
 
 
-def test_ranges_of_a_function_are_found_once_and_cannot_be_spoilt() -> None:
+def test_ranges_of_a_function_are_cached_and_changing_the_result_does_not_matter() -> None:
     func = PrimFunc("f", (), loop(A, 4))
     first = loop_ranges(func)
     first.clear()

@@ -1,4 +1,4 @@
-"""Laws that simplification must know, and those that it must not believe in."""
+"""Laws that the simplifier applies, and invalid ones that it must not."""
 
 import math
 from time import perf_counter
@@ -51,7 +51,8 @@ TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
 
 
 def becomes(before: Expr, after: Expr) -> bool:
-    """Simplify one, and say whether the other is in the same form already."""
+    """Return the simplified form of one expression, and whether the other is already in that
+    form."""
     found = simplify(before, RANGES)
     return found == after and simplify(found, RANGES) is found
 
@@ -157,7 +158,7 @@ F = Var("f", F32)
         pytest.param(A * 16 + J, id="canonical already"),
     ],
 )  # fmt: skip
-def test_what_does_not_hold_for_every_value_stays(expr: Expr) -> None:
+def test_a_law_that_fails_for_some_value_is_not_applied(expr: Expr) -> None:
     assert stays(expr)
 
 
@@ -188,7 +189,7 @@ def test_facts_are_used_in_their_direction_and_without_overflow() -> None:
     assert not prove(lt(X8, Y8), {}, [lt(X8 + 1, Y8)])  # 127 + 1 is -128.
 
 
-def test_a_fact_about_memory_is_not_believed_later() -> None:
+def test_a_fact_about_memory_is_ignored() -> None:
     load = Buffer("X", (const(8, I64),), I64)[A]
     assert not prove(lt(load, 5), RANGES, [lt(load, 5)])
 
@@ -246,7 +247,7 @@ def deep(kind: str) -> Expr:
 @pytest.mark.parametrize(
     "kind", ["sum", "shared", "quotients", "products", "minima", "choices", "not", "casts"]
 )
-def test_ten_thousand_levels_take_no_recursion_and_little_time(kind: str) -> None:
+def test_ten_thousand_levels_are_simplified_fast_and_without_recursion(kind: str) -> None:
     expr = deep(kind)
     start = perf_counter()
     found = simplify(expr, RANGES)

@@ -1,5 +1,4 @@
-"""Whatever arithmetic claims must hold for every value: checked against an evaluator in plain
-Python integers."""
+"""Arithmetic must be sound for every value, as judged by an evaluator in plain Python integers."""
 
 import os
 from collections.abc import Iterator
@@ -111,7 +110,7 @@ CALLS = {
 
 
 def value(expr: Expr, env: Env, lane: int = 0) -> int:
-    """Evaluate one lane, straight from the docstrings of the node classes."""
+    """Evaluate one lane, following the docstrings of the node classes."""
 
     def of(node: Expr) -> int:
         return value(node, env, lane)
@@ -158,7 +157,9 @@ def text(expr: Expr) -> str:
 def environments(ranges: dict[Var, Interval]) -> Iterator[Env]:
     spans = [range(r.low, r.high + 1) for r in ranges.values()]
     points = list(product(*spans))
-    step = max(1, len(points) // 50) | 1  # Odd, so that no low bit of the last variable is missed.
+    step = (
+        max(1, len(points) // 50) | 1
+    )  # Odd, so that every low bit of the last variable is covered.
     return (dict(zip(ranges, point, strict=True)) for point in (*points[::step], points[-1]))
 
 
@@ -265,7 +266,7 @@ def test_a_residue_holds_for_every_value(case: Case) -> None:
 
 
 def index(program: Program, dtype: DType, names: list[Expr]) -> Expr:
-    """Run a program that builds what indices look like: sums, and quotients by small constants."""
+    """Run a program that builds a typical index: sums, and quotients by small constants."""
     stack: list[Expr] = []
     for op, arg in program:
         a = stack.pop() if stack and op % 4 else names[arg % len(names)]
@@ -333,7 +334,7 @@ def test_what_is_proved_from_facts_holds_where_they_do(
 
 @FAST
 @given(cases())
-def test_simplify_keeps_value_and_type_and_is_done_after_once(case: Case) -> None:
+def test_simplify_keeps_value_and_type_and_is_idempotent(case: Case) -> None:
     expr, ranges = case
     new = simplify(expr, ranges)
     note(f"{text(expr)}  became  {text(new)}")

@@ -1,4 +1,4 @@
-"""What a call of the interpreter checks before it runs."""
+"""What the interpreter checks before a call runs."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ from irkit.ir import (
 
 
 def scale() -> PrimFunc:
-    """Make ``B[i, j] = A[i, j] * s`` over symbolic m and n."""
+    """Return ``B[i, j] = A[i, j] * s`` over symbolic m and n."""
     m, n, s, i, j = Var("m"), Var("n"), Var("s", F32), Var("i"), Var("j")
     a, b = Buffer("A", (m, n), F32), Buffer("B", (m, n), F32)
     body = For(j, index(0), n, Store(b, (i, j), a[i, j] * s))
@@ -114,7 +114,7 @@ def test_scalars_must_lie_in_the_range_of_their_type() -> None:
             interpret(func, *bad)
 
 
-def test_numpy_types_come_back() -> None:
+def test_numpy_types_convert_there_and_back() -> None:
     for dtype in (BOOL, U8, I64, F32, BF16):
         assert from_numpy(numpy_dtype(dtype)) == dtype
     assert numpy_dtype(F32.with_lanes(4)) == np.float32

@@ -123,7 +123,7 @@ def test_a_loop_whose_end_is_not_after_its_begin_never_runs(end: int) -> None:
     assert out[0] == 0.0
 
 
-def test_a_loop_may_reach_the_largest_value_of_its_type() -> None:
+def test_a_loop_can_reach_the_largest_value_of_its_type() -> None:
     a, i = buffer("A", 1, dtype=I64), Var("i", I8)
     body = Store(a, (whole(0),), a[0] + 1)
     out = np.zeros(1, np.int64)
@@ -131,7 +131,7 @@ def test_a_loop_may_reach_the_largest_value_of_its_type() -> None:
     assert out[0] == 7
 
 
-def test_let_if_and_assert_do_as_they_read() -> None:
+def test_let_if_and_assert_are_executed() -> None:
     a, i, x = buffer("A", 4, dtype=I64), Var("i"), Var("x")
     body = Let(x, i * i, If(ge(x, 4), Store(a, (i,), x), Store(a, (i,), -x)))
     out = np.zeros(4, np.int64)
@@ -154,7 +154,7 @@ def test_an_access_out_of_bounds_names_buffer_index_shape_and_line() -> None:
             evaluate(a[indices], {a: np.zeros((4, 4), np.float32)})
 
 
-def test_memory_that_was_never_written_shows() -> None:
+def test_unwritten_memory_holds_poison() -> None:
     for dtype, seen in [(F32, np.nan), (BF16, np.nan), (I32, 0xA5A5A5A5 - (1 << 32)), (BOOL, True)]:
         out, t = buffer("out", 1, dtype=dtype), buffer("t", 1, dtype=dtype)
         array = np.zeros(1, numpy_dtype(dtype))
@@ -211,7 +211,7 @@ def test_masked_lanes_touch_no_memory_and_load_zero() -> None:
         evaluate(a[at], {a: array})
 
 
-def test_of_lanes_that_store_to_one_place_the_last_stays() -> None:
+def test_the_last_of_several_lanes_that_store_to_one_element_wins() -> None:
     a = buffer("A", 1, dtype=I64)
     lanes = I64.with_lanes(4)
     at = Broadcast(whole(0), lanes)
@@ -251,7 +251,7 @@ def test_a_vector_choice_loads_only_in_the_lanes_that_take_its_side() -> None:
     assert evaluate(nested, {a: x}).tolist() == [2, 3, 2, 3, 7, 7, 7, 7]
 
 
-def test_what_one_side_of_a_choice_computed_is_not_taken_for_known_on_the_other() -> None:
+def test_values_computed_on_one_side_of_a_choice_are_not_reused_on_the_other() -> None:
     a, i = buffer("A", 4), Var("i")
     shared = a[i] + 1.0
     expr = if_then_else(lt(i, 2), shared * 2.0, shared * 3.0)
@@ -333,7 +333,7 @@ def test_a_name_without_a_value_is_an_error() -> None:
 
 
 def test_every_expression_statement_and_intrinsic_has_its_case() -> None:
-    visited = {Var, Const}  # Found before the table is asked.
+    visited = {Var, Const}  # Handled before the table lookup.
     for cls in leaves(Expr):
         assert cls in visited or EMIT[cls] is not None, cls
     assert {cls for cls in leaves(Stmt) if cls.__module__.startswith("irkit.")} == set(COMPILE)

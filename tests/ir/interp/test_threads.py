@@ -63,7 +63,7 @@ def test_a_barrier_in_a_serial_loop_holds_back_every_thread_each_time() -> None:
     a, t, k = buffer("A", 8), Var("t"), Var("k")
     step = Const(1, I64) << k
     add = If(lt(step - 1, t), Store(a, (t,), a[t] + a[t - step]))
-    # Without the barriers, in any order of threads, this is no prefix sum.
+    # Without the barriers no order of threads computes a prefix sum.
     tmp = buffer("tmp", 8, "shared")
     gather = Store(tmp, (t,), a[t])
     add = If(lt(step - 1, t), Store(a, (t,), tmp[t] + tmp[t - step]))

@@ -1,4 +1,5 @@
-"""Single operations: lanes against scalars, intrinsics against the mathematics, exact rounding."""
+"""Single operations: lanes like scalars, intrinsics like the mathematical functions, exact
+rounding."""
 
 import math
 from collections.abc import Callable
@@ -58,7 +59,7 @@ def edges(dtype: DType) -> list[float]:
 
 
 def every_use(a: Expr, b: Expr) -> list[Expr]:
-    """Make each operation that is defined on two operands."""
+    """Return each operation that is defined on two operands."""
     found: list[Expr] = []
     for cls in leaves(Binary):
         try:
@@ -153,7 +154,7 @@ def test_fma_sees_what_lies_below_the_last_place_of_f64() -> None:
         assert evaluate(call("fma", *args)) == rounded
 
 
-def test_minimum_and_maximum_take_nan_and_of_two_zeros_the_second() -> None:
+def test_minimum_and_maximum_return_nan_and_the_second_of_two_zeros() -> None:
     for function in (minimum, maximum):
         for a, b in [(math.nan, 1.0), (1.0, math.nan)]:
             assert math.isnan(evaluate(function(Const(a, F32), Const(b, F32))))

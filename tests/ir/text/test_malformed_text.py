@@ -1,4 +1,4 @@
-"""Text that is damaged or made to harm: an error with a line, in bounded time, and nothing else."""
+"""Malformed and hostile text: an error with a line, in bounded time, and nothing else."""
 
 import time
 import warnings
@@ -16,7 +16,7 @@ HEAD = "def f(A: f32[8], x: i64):\n"
 
 
 def rejected(text: str) -> ParseError:
-    """Read text that is wrong, and give its error; anything else fails the test."""
+    """Read malformed text and return its error; anything else fails the test."""
     begin = time.perf_counter()
     with pytest.raises(ParseError) as caught:
         parse(text)
@@ -173,7 +173,7 @@ def test_every_class_has_a_printed_form_and_is_named_by_the_level() -> None:
 
 
 @pytest.mark.parametrize("text", ["A[0] = 1and x", "t: i64 = 0xfor x", "A['\\d'] = x"])
-def test_what_python_warns_of_is_an_error_and_reaches_no_terminal(text: str) -> None:
+def test_python_warnings_are_errors_and_not_printed(text: str) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         line(text)

@@ -1,4 +1,4 @@
-"""The text of loop IR: printed, read back, and the same."""
+"""IR text is printed and read back as the same function."""
 
 import math
 import struct
@@ -138,7 +138,7 @@ def test_shared_parts_do_not_make_the_text_explode() -> None:
     assert same(parse_expr(script(expr), {"x": x}), expr)
 
 
-def test_deep_expressions_may_stand_anywhere_in_a_function() -> None:
+def test_deep_expressions_are_allowed_anywhere_in_a_function() -> None:
     n, i = Var("n"), Var("i")
     deep = n + 0
     for _ in range(300):
@@ -149,7 +149,7 @@ def test_deep_expressions_may_stand_anywhere_in_a_function() -> None:
     assert same(parse(script(func)), func)
 
 
-def test_names_that_clash_get_a_suffix_and_odd_ones_stand_in_quotes() -> None:
+def test_clashing_names_get_a_suffix_and_foreign_ones_are_quoted() -> None:
     n, first, second = Var("n:0"), Var("i"), Var("i")
     out = Buffer("out/é", (n,), I64)
     inner = For(second, Const(0, I64), n, Store(out, (first,), second))
@@ -200,7 +200,7 @@ def test_a_module_is_read_function_by_function() -> None:
     assert parse_module(module.script()).script() == module.script()
 
 
-def test_a_name_means_what_it_did_before_once_its_suite_has_ended() -> None:
+def test_a_name_has_its_outer_meaning_after_its_suite() -> None:
     lines = "    i: i64 = 7\n    for i in serial(0, 2):\n        C[i] = i\n    C[0] = i\n"
     func = parse(f"def f(C: i64[8]):\n{lines}")
     assert "for i_1 in" in script(func)
@@ -216,7 +216,7 @@ def test_a_dimension_keeps_its_type() -> None:
     assert same(parse(script(func)), func)
 
 
-def test_two_variables_that_had_one_name_differ_where_they_meet() -> None:
+def test_two_variables_of_one_name_get_different_names_in_one_function() -> None:
     names, out = Names(), Buffer("C", (Const(8, I64),), I64)
     loops = [For(Var("i"), Const(0, I64), Const(2, I64), Seq(())) for _ in range(2)]
     for loop in loops:
@@ -226,7 +226,7 @@ def test_two_variables_that_had_one_name_differ_where_they_meet() -> None:
     assert "for i_1 in" in both
 
 
-def test_attributes_with_odd_names_and_values_come_back() -> None:
+def test_attributes_with_unusual_names_and_values_round_trip() -> None:
     attrs = (("a", 1), ("if", True), ("a b", -2.5), ("", None), ("c", ("x", ("y", math.inf))))
     loop = For(Var("i"), Const(0, I64), Const(2, I64), Seq(()), attrs=(*attrs, ("a", '"\\\n')))
     room = Allocate(Buffer("T", (), I64), loop, (("scope", "no scope"), ("align", 3)))

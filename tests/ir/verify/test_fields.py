@@ -1,4 +1,4 @@
-"""Whatever stands in a field, the verifier gives problems and does not raise."""
+"""The verifier reports problems and does not raise, whatever is in a field."""
 
 import pickle
 from typing import Any
@@ -30,7 +30,7 @@ from irkit.transform import PassFailed, Phase, Pipeline, define_pass
 from tests.passes.loop.kernels import KERNELS, kernel
 
 ONE = Const(1, I64)
-NEVER = ([], [ONE], {}, b"x", object(), {1}, [None])  # What no field of any node may hold.
+NEVER = ([], [ONE], {}, b"x", object(), {1}, [None])  # Values that no field accepts.
 JUNK = (
     *NEVER, None, True, -1, 1 << 70, 0.5, float("nan"), "", "i", (), (None,), (ONE, None), (3,),
     (("k", object()),), ((1, 2, 3),), ((None, None),), ONE, Var("v"), Buffer("B", (ONE,), F32),
@@ -41,7 +41,7 @@ JUNK = (
 
 
 def copied(func: PrimFunc) -> PrimFunc:
-    """Copy every node, so that what is broken here is broken nowhere else."""
+    """Copy every node, so that a field broken here affects no other test."""
     return pickle.loads(pickle.dumps(func))
 
 
@@ -58,7 +58,7 @@ def everything(func: PrimFunc) -> list[Node]:
 
 @settings(derandomize=True, deadline=None, max_examples=400)
 @given(st.data())
-def test_a_field_that_holds_anything_is_a_problem_and_no_exception(data: st.DataObject) -> None:
+def test_any_wrong_field_value_is_a_problem_and_not_an_exception(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(KERNELS)))
     func = copied(kernel(name))
     nodes = everything(func)
@@ -75,7 +75,7 @@ def test_a_field_that_holds_anything_is_a_problem_and_no_exception(data: st.Data
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
-def test_a_function_as_it_should_be_has_no_malformed_field(name: str) -> None:
+def test_a_valid_function_has_no_field_problems(name: str) -> None:
     assert verify(copied(kernel(name))) == []
 
 
@@ -97,13 +97,13 @@ def test_the_sentence_names_the_field_what_it_holds_and_what_was_expected(
     assert words in problem.message
 
 
-def test_what_is_no_function_of_loops_is_a_problem() -> None:
+def test_anything_but_a_loop_function_is_a_problem() -> None:
     assert "is not a function" in str(verify(None)[0])  # type: ignore[arg-type]
 
 
 @define_pass
 def forget_values(func: PrimFunc) -> PrimFunc:
-    """Leave None where a value belongs."""
+    """Replace values by None."""
     loop = func.body
     assert isinstance(loop, For)
     assert isinstance(loop.body, Store)

@@ -1,4 +1,4 @@
-"""The verifier: what it accepts, and the sentence for each thing it does not."""
+"""The verifier: valid functions, and the sentence for each mistake."""
 
 from collections.abc import Callable
 
@@ -160,7 +160,7 @@ def test_a_wrong_block_is_one_sentence(place: str, text: str, claim: str) -> Non
     assert claim in found.message
 
 
-def test_a_dimension_is_bound_by_standing_alone() -> None:
+def test_a_variable_is_bound_where_it_is_a_whole_dimension() -> None:
     n = Var("n")
     body = Seq(())
     alone = PrimFunc("f", (Buffer("A", (n,), F32), Buffer("B", (n + 1,), F32)), body)
@@ -205,12 +205,12 @@ def test_a_loop_inside_another_of_its_thread_axis_has_as_many_threads() -> None:
     assert "runs over 3 threads of threadIdx.x, the loop around it over 4" in found
 
 
-def test_a_loop_over_blocks_is_in_no_other_of_its_axis() -> None:
+def test_a_loop_over_blocks_must_not_be_inside_another_of_its_axis() -> None:
     (found,) = nested("blockIdx.x", 4)
     assert "uses thread axis 'blockIdx.x', which a loop around it uses already" in found
 
 
-def test_a_barrier_stands_in_no_loop_without_order_inside_its_nest() -> None:
+def test_a_barrier_must_not_be_in_an_unordered_loop_inside_its_nest() -> None:
     text = """\
 def f(A: f32[4]):
     for p in parallel(0, 2):

@@ -85,7 +85,7 @@ def test_a_trace_is_a_sequence_of_steps_numbered_from_0() -> None:
     assert [step.index for step in twice] == list(range(10))
 
 
-def test_nothing_of_a_trace_is_lost_in_its_file(tmp_path: Path) -> None:
+def test_a_trace_survives_its_file_unchanged(tmp_path: Path) -> None:
     trace = trace_of_module()
     back = reloaded(trace, tmp_path)
     assert (back.title, dict(back.versions)) == (trace.title, dict(trace.versions))
@@ -212,7 +212,7 @@ def test_a_trace_holds_steps_of_several_levels_with_codecs(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["t.trace"]
 
 
-def test_a_file_is_complete_or_not_there(tmp_path: Path) -> None:
+def test_a_file_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "x").touch()
     with pytest.raises(OSError, match="taken"):
@@ -235,7 +235,7 @@ def refused(data: bytes, match: str = "is damaged") -> None:
         decode_trace(data, (LOOP,))
 
 
-def test_damage_is_told_with_its_row() -> None:
+def test_an_error_names_the_damaged_row() -> None:
     head, body = body_of(trace_of_module())
     body.nodes[3][0] = 10**6
     refused(head + msgspec.msgpack.encode(body), "is damaged at node 3: entry 1000000")
@@ -259,7 +259,7 @@ def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:
         Trace.load(tmp_path / "missing", (LOOP,))
 
 
-def test_a_node_may_refer_to_earlier_ones_only() -> None:
+def test_a_node_can_only_refer_to_earlier_ones() -> None:
     head, body = body_of(trace_of_module())
     at = next(i for i, row in enumerate(body.nodes) if body.classes[row[0]].endswith(":For"))
     for wrong in (at, at + 1, len(body.nodes), -1, 1.0, True, "0", [0, at]):
@@ -347,7 +347,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         Trace.load(path, (LOOP,))
 
 
-def test_no_class_that_the_levels_do_not_have_is_made() -> None:
+def test_only_classes_of_the_levels_are_instantiated() -> None:
     head, body = body_of(trace_of_module())
     for name in ("os:system", "builtins:object", "irkit.core:Node", ""):
         body.classes[0] = name
