@@ -98,9 +98,7 @@ def execute(program: Program, registers: Registers) -> None:
             case Barrier() as barrier:
                 task.at = barrier.then
                 if task.parent is None:
-                    ready.append(
-                        task
-                    )  # Outside every thread loop there is no other thread to wait for.
+                    ready.append(task)  # Outside every thread loop there is nothing to wait for.
                 else:
                     waiting.append((task, barrier))
             case Fork() as fork:

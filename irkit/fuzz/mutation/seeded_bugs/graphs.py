@@ -101,7 +101,7 @@ GRAPH_PASSES = (
     ),
     SeededBug(
         "memory reused while it is still live",
-        "irkit.graph.memory:_Taken",
+        "irkit.graph.memory:_PlacedSlots",
         "(used[0] <= last) & (used[1] >= first)",
         "(used[0] <= last) & (used[1] > first)",
         ("plan-memory",),

@@ -21,7 +21,7 @@ THREAD_PASSES = (
     ),
     SeededBug(
         "one place for what every thread keeps",
-        "irkit.ir.threads.split:_Split",
+        "irkit.ir.threads.split:_NestSplitter",
         "View(buffer, kept, _times(number, size), seq(), span=stmt.span)",
         "View(buffer, kept, Const(0, I64), seq(), span=stmt.span)",
         ("lower-thread-loops",),
@@ -29,15 +29,15 @@ THREAD_PASSES = (
     ),
     SeededBug(
         "a piece that reads a value as it is later",
-        "irkit.ir.threads.split:_Split",
-        "        if not any_node(let.value, Load):  # It can",
-        "        if True:  # It can",
+        "irkit.ir.threads.split:_NestSplitter",
+        "        if not any_node(let.value, Load):  # The value",
+        "        if True:  # The value",
         ("lower-thread-loops",),
         "KEPT_VALUES",
     ),
     SeededBug(
         "thread variables bound by every piece",
-        "irkit.ir.threads.split:_Split",
+        "irkit.ir.threads.split:_NestSplitter",
         "return fresh(stmt) if again else stmt",
         "return stmt",
         ("lower-thread-loops",),
