@@ -17,35 +17,38 @@ from irkit.inspector_web.runs.workspace import Workspace
 
 MODULES = (
     "dom.js",
-    "place.js",
-    "stages.js",
-    "keeping.js",
-    "rows.js",
-    "compare.js",
-    "report.js",
+    "navigation/place.js",
+    "panels/pickers.js",
+    "navigation/keep_place.js",
+    "diff/rows.js",
+    "source/myers.js",
+    "source/report.js",
     "theme.js",
-    "keys.js",
-    "beside.js",
-    "passes.js",
-    "chunks.js",
-    "diffview.js",
-    "timing.js",
-    "tasks.js",
-    "llvmpasses.js",
-    "views.js",
-    "rerun.js",
-    "upload.js",
-    "details.js",
-    "search.js",
-    "moves.js",
+    "navigation/keys.js",
+    "panels/beside.js",
+    "panels/pass_list.js",
+    "diff/chunks.js",
+    "diff/diff_view.js",
+    "views/pass_times.js",
+    "jobs/job.js",
+    "views/llvm_passes.js",
+    "views/views.js",
+    "jobs/rerun.js",
+    "jobs/upload.js",
+    "panels/details.js",
+    "panels/search.js",
+    "navigation/moves.js",
     "waiting.js",
-    "verdict.js",
-    "cost.js",
-    "asking.js",
-    "controls.js",
+    "jobs/verdicts.js",
+    "jobs/costs.js",
+    "jobs/run_jobs.js",
+    "navigation/controls.js",
     "main.js",
 )
 """The modules of the page in an order in which each uses earlier ones only."""
+
+STYLES = ("style/page.css", "style/diff.css", "style/jobs.css")
+"""The styles of a report; style/rerun.css is about what only a server can do."""
 
 _START = """
 readReport(document.getElementById("data")).then(
@@ -73,7 +76,9 @@ def report(
 
 def _page(title: str, packed: str) -> str:
     script = bundle() + _START
-    style = "\n".join(_static(name) for name in ("page.css", "diff.css", "asked.css"))
+    style = "\n".join(
+        _static(name) for name in ("style/page.css", "style/diff.css", "style/jobs.css")
+    )
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -101,7 +106,8 @@ def bundle() -> str:
 
 
 def _static(name: str) -> str:
-    return (files("irkit.inspector_web") / "static" / name).read_text(encoding="utf-8")
+    folder = files("irkit.inspector_web") / "static"
+    return folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

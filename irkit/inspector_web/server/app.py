@@ -1,9 +1,10 @@
 """The web application: routes that answer the questions of the page with JSON."""
 
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import msgspec
@@ -33,11 +34,17 @@ MOST_LINES = 20_000
 """Lines of one answer."""
 
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
-STATIC = {
-    file.name: file.read_bytes()
-    for file in (files("irkit.inspector_web") / "static").iterdir()
-    if file.name.rpartition(".")[2] in TYPES
-}
+
+
+def _static_files(folder: Traversable, above: str = "") -> Iterator[tuple[str, bytes]]:
+    for file in folder.iterdir():
+        if file.is_dir():
+            yield from _static_files(file, f"{above}{file.name}/")
+        elif file.name.rpartition(".")[2] in TYPES:
+            yield above + file.name, file.read_bytes()
+
+
+STATIC = dict(_static_files(files("irkit.inspector_web") / "static"))
 """The files of the page, in memory: no request names anything on disk."""
 
 MOST_ASKED = 8_000
@@ -73,7 +80,7 @@ def create_app(
         app.add_url_rule(path, path, view, methods=["GET"])
 
     app.add_url_rule("/", "page", _page, methods=["GET"])
-    app.add_url_rule("/static/<name>", "static", _static, methods=["GET"])
+    app.add_url_rule("/static/<path:name>", "static", _static, methods=["GET"])
     app.add_url_rule("/api/status", "status", lambda: as_json(inspection.status()))
     app.add_url_rule(
         "/api/reload", "reload", lambda: as_json({"begun": inspection.reload()}), methods=["POST"]

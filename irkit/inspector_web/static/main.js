@@ -1,21 +1,21 @@
 // Put the parts together: the place in the address says what is shown, and nothing else does.
 
-import { Asking } from "./asking.js";
-import { Beside, pairMark, pairNote } from "./beside.js";
-import { connect } from "./controls.js";
-import { Details } from "./details.js";
-import { DiffView } from "./diffview.js";
+import { Asking } from "./jobs/run_jobs.js";
+import { Beside, pairMark, pairNote } from "./panels/beside.js";
+import { connect } from "./navigation/controls.js";
+import { Details } from "./panels/details.js";
+import { DiffView } from "./diff/diff_view.js";
 import { byId, el, fill, plural } from "./dom.js";
-import { placeIn } from "./keeping.js";
-import { Moves } from "./moves.js";
-import { PassList } from "./passes.js";
-import { readPlace, showPlace } from "./place.js";
-import { Rerun } from "./rerun.js";
-import { Search } from "./search.js";
-import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./stages.js";
+import { placeIn } from "./navigation/keep_place.js";
+import { Moves } from "./navigation/moves.js";
+import { PassList } from "./panels/pass_list.js";
+import { readPlace, showPlace } from "./navigation/place.js";
+import { Rerun } from "./jobs/rerun.js";
+import { Search } from "./panels/search.js";
+import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./panels/pickers.js";
 import { startTheme } from "./theme.js";
-import { showOther } from "./views.js";
-import { takeFiles } from "./upload.js";
+import { showOther } from "./views/views.js";
+import { takeFiles } from "./jobs/upload.js";
 import { Waiting } from "./waiting.js";
 
 class Page {

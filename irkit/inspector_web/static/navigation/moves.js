@@ -1,6 +1,6 @@
 // Where one can go on the page: each changes the place and shows what follows from it.
 
-import { byId } from "./dom.js";
+import { byId } from "../dom.js";
 
 export class Moves {
   constructor(page) {

@@ -1,6 +1,6 @@
 // The time of every pass as a table of bars.
 
-import { el, milliseconds, plural } from "./dom.js";
+import { el, milliseconds, plural } from "../dom.js";
 
 // `steps` are those of one function, `all` those of the run.
 export function timeTable({ steps, all, fn, chosen, slow, onStep, onOrder, chrome }) {

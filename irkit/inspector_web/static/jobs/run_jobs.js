@@ -1,8 +1,8 @@
 // What can be asked about a run: verdicts, the guilty pass, native costs, LLVM's own passes.
 
-import { Costs } from "./cost.js";
-import { byId, el } from "./dom.js";
-import { Verdicts } from "./verdict.js";
+import { Costs } from "./costs.js";
+import { byId, el } from "../dom.js";
+import { Verdicts } from "./verdicts.js";
 
 export class Asking {
   constructor(page) {

@@ -1,7 +1,7 @@
 // The difference: rows in chunks that the browser lays out only when they come into view.
 
 import { Chunks } from "./chunks.js";
-import { byId, el, fill, plural } from "./dom.js";
+import { byId, el, fill, plural } from "../dom.js";
 import { laidOut, lastFrom, missingLines, pageRows, placeOf } from "./rows.js";
 
 const UNFOLD = 40;

@@ -1,6 +1,6 @@
 // The right side: all there is to say of the chosen pass, and of the chosen line.
 
-import { byId, el, fill, milliseconds, plural } from "./dom.js";
+import { byId, el, fill, milliseconds, plural } from "../dom.js";
 
 function part(title, ...content) {
   return el("section", {}, el("h3", {}, title), ...content);

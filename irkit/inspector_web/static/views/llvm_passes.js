@@ -1,9 +1,9 @@
 // LLVM's own passes over a stage: a list, and beside it the difference that the chosen one made.
 
-import { DiffView } from "./diffview.js";
-import { el, fill, plural } from "./dom.js";
-import { asLines } from "./rows.js";
-import { runTask, TaskProgress } from "./tasks.js";
+import { DiffView } from "../diff/diff_view.js";
+import { el, fill, plural } from "../dom.js";
+import { asLines } from "../diff/rows.js";
+import { runTask, TaskProgress } from "../jobs/job.js";
 
 // Show them in place of the difference; `view` knows which question was the last.
 export async function showLlvmPasses(source, view, given) {

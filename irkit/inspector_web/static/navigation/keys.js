@@ -1,6 +1,6 @@
 // Keys for everything. They do nothing while somebody types.
 
-import { byId, el, fill } from "./dom.js";
+import { byId, el, fill } from "../dom.js";
 
 export const KEYS = [
   ["j", "Next pass"], ["k", "Previous pass"], ["n", "Next change"], ["p", "Previous change"], ["]", "Next line: where it comes from, who changed it"], ["[", "Previous line"],

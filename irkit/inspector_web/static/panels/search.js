@@ -1,6 +1,6 @@
 // Search the IR after every pass: where it stands, who introduced and who removed it.
 
-import { byId, el, fill, paused, plural } from "./dom.js";
+import { byId, el, fill, paused, plural } from "../dom.js";
 
 const MOST_STEPS = 60;
 

@@ -1,6 +1,6 @@
 // Another run beside the one that is shown: which step of it is which, and where the two differ.
 
-import { el, fill } from "./dom.js";
+import { el, fill } from "../dom.js";
 
 export class Beside {
   constructor(source) {

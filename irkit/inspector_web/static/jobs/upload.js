@@ -1,7 +1,7 @@
 // Open a file in the page, by the button or by dropping it there: it becomes a run of its own.
 
-import { byId, el, fill } from "./dom.js";
-import { followTask, shownIn } from "./tasks.js";
+import { byId, el, fill } from "../dom.js";
+import { followTask, shownIn } from "./job.js";
 
 const MOST_SENT = 64 * 1024 * 1024;
 const SUFFIXES = [".onnx", ".irs", ".trace"];

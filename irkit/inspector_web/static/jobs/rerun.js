@@ -1,7 +1,7 @@
 // The passes of a run, to switch off, move, give other options, and run again: a new run.
 
-import { byId, el, fill } from "./dom.js";
-import { runShown } from "./tasks.js";
+import { byId, el, fill } from "../dom.js";
+import { runShown } from "./job.js";
 
 export class Rerun {
   constructor(page) {

@@ -1,8 +1,8 @@
 // Did the meaning hold? Ask for verdicts, show them in the list and for the chosen pass, and find
 // the guilty pass.
 
-import { byId, el, fill, plural } from "./dom.js";
-import { followTask, knownTasks, runShown, TaskProgress } from "./tasks.js";
+import { byId, el, fill, plural } from "../dom.js";
+import { followTask, knownTasks, runShown, TaskProgress } from "./job.js";
 
 // Sign, word in the list, and what it means.
 const BADGES = {

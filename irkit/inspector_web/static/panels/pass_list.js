@@ -1,6 +1,6 @@
 // The list of passes: by phase, one chosen.
 
-import { byId, el, fill, milliseconds, plural } from "./dom.js";
+import { byId, el, fill, milliseconds, plural } from "../dom.js";
 
 const MARKS = { changed: ["●", "changed"], same: ["○", "changed nothing"], failed: ["✕", "failed"] };
 

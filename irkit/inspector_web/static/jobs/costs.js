@@ -1,7 +1,7 @@
 // What a function costs as native code, before and after a pass, and after each of its passes.
 
-import { el, fill } from "./dom.js";
-import { knownTasks, runShown } from "./tasks.js";
+import { el, fill } from "../dom.js";
+import { knownTasks, runShown } from "./job.js";
 
 export class Costs {
   constructor(page, place) {

@@ -1,7 +1,7 @@
 // Where the page gets its answers in a file of its own: from what stands in the file.
 
-import { compareTexts } from "./compare.js";
-import { asLines } from "./rows.js";
+import { compareTexts } from "./myers.js";
+import { asLines } from "../diff/rows.js";
 
 export class ReportSource {
   canCompare = true;

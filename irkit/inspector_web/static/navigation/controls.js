@@ -1,8 +1,8 @@
 // What clicks and keys do.
 
-import { byId, paused } from "./dom.js";
+import { byId, paused } from "../dom.js";
 import { listen, showHelp } from "./keys.js";
-import { nextTheme } from "./theme.js";
+import { nextTheme } from "../theme.js";
 
 export function connect(page) {
   const { moves } = page;

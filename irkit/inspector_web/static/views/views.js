@@ -1,8 +1,8 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
-import { el, fill, plural } from "./dom.js";
-import { showLlvmPasses } from "./llvmpasses.js";
-import { timeTable } from "./timing.js";
+import { el, fill, plural } from "../dom.js";
+import { showLlvmPasses } from "./llvm_passes.js";
+import { timeTable } from "./pass_times.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const UNITS = ["", "k", "M", "G", "T"];

@@ -1,6 +1,6 @@
 // The pickers at the top: run, function, and the stage to compare from.
 
-import { byId, el, fill, plural } from "./dom.js";
+import { byId, el, fill, plural } from "../dom.js";
 
 export function fillRuns(runs, place) {
   fill(byId("run"), ...runs.map((run) => el("option", { value: run.number }, runTitle(runs, run.number))));

@@ -2,7 +2,7 @@
 // them. Of more, those near what is seen are filled and the others stand empty; and of very many, only
 // one page is shown at a time, because browsers draw nothing that is taller than some million pixels.
 
-import { el, fill } from "./dom.js";
+import { el, fill } from "../dom.js";
 import { rowsBetween } from "./rows.js";
 
 const CHUNK = 200;

@@ -1,6 +1,6 @@
 // Work that takes a while: ask the server for it, say how far it is, stop it.
 
-import { el, fill, plural } from "./dom.js";
+import { el, fill, plural } from "../dom.js";
 
 const LOOKS = 150;
 
