@@ -7,7 +7,7 @@ origin, native (where a line came from, what becomes of it); nest, graph_view; p
 command_diff. The page: runs, answers, details, views (what it asks for), planning (the passes of a
 run); collecting, recording, strangers, progress (in a child), restoring, scratch, opening (how a
 file
-becomes runs); tasks, kinds, task_routes (work that takes a while): verdicts, bisecting, costs,
+becomes runs); jobs, kinds, job_routes (work that takes a while): verdicts, bisecting, costs,
 llvm_passes, constants, questions, rerun, uploads; security, app, server, command_inspect; report,
 summaries, command_report (files that need no server). static/ runs in the browser: main.js puts the
 parts together, waiting.js waits for runs, moves.js is where one can go, controls.js what clicks and

@@ -64,7 +64,7 @@ class Inspection:
         self._child: Child | None = None
         self._next: Child | None = None
         self.native = NativeViews()
-        self.tasks = JobQueue(self)
+        self.jobs = JobQueue(self)
         self._added: list[LoadedTrace] = []
         self._notes: list[str] = []
         self.uploads = Uploads(Path(self._folder) / "uploads")
@@ -105,7 +105,7 @@ class Inspection:
             self.workspace = made if made is not None else self.workspace
             self.revision += 1
         if made is not None:
-            self.tasks.forget()
+            self.jobs.forget()
 
     def _make_ready(self) -> None:
         """Start the child of the next time, which takes longer than most programs do in it."""
@@ -165,7 +165,7 @@ class Inspection:
     def close(self) -> None:
         """End the children and remove what they wrote."""
         self.native.close()
-        self.tasks.close()
+        self.jobs.close()
         self._ended.set()
         with self.lock:
             children = self._child, self._next

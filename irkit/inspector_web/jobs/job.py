@@ -1,4 +1,4 @@
-"""FIXME What the result of a task may change: runs are added beside those there are."""
+"""FIXME What the result of a job may change: runs are added beside those there are."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ LIMITS = Limits(seconds=120.0, memory=8 << 30)
 
 
 class RunSink(Protocol):
-    """What the result of a task may change: runs are added beside those there are."""
+    """What the result of a job may change: runs are added beside those there are."""
 
     def add(self, opened: LoadedTrace) -> int:
         """Add a run, and return its number."""
@@ -26,7 +26,7 @@ class JobKind(msgspec.Struct, frozen=True):
     """A kind of work, in four steps.
 
     ``arguments`` is the struct that the page's JSON has to be. ``find`` looks up in the workspace
-    what they mean, while the page waits; it is quick, and an IRKitError of it is what the task
+    what they mean, while the page waits; it is quick, and an IRKitError of it is what the job
     fails with.
     ``send`` makes the arguments of ``run`` of that, in a folder for files, such as a trace. ``run``
     is a function of a module, which the child runs; it may call ``progress.tell(folder, ...)``.
@@ -42,7 +42,7 @@ class JobKind(msgspec.Struct, frozen=True):
 
 
 class JobInfo(msgspec.Struct, frozen=True):
-    """How far a task is. ``result`` is there when it is done and was asked for by its number."""
+    """How far a job is. ``result`` is there when it is done and was asked for by its number."""
 
     id: int
     kind: str

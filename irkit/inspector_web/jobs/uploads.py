@@ -84,7 +84,7 @@ def shown_name(name: str) -> str:
 
 
 class UploadName(msgspec.Struct, frozen=True):
-    """What a task about an upload is known by."""
+    """What a job about an upload is known by."""
 
     upload: int
     name: str

@@ -76,9 +76,7 @@ def report(
 
 def _page(title: str, packed: str) -> str:
     script = bundle() + _START
-    style = "\n".join(
-        _static(name) for name in ("style/page.css", "style/diff.css", "style/jobs.css")
-    )
+    style = "\n".join(_static(name) for name in STYLES)
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -27,7 +27,7 @@ def add_job_routes(
     app: Flask, inspection: Inspection, kinds: Mapping[str, JobKind] = JOB_KINDS
 ) -> None:
     """Add the routes to the application."""
-    tasks = inspection.tasks
+    jobs = inspection.jobs
 
     def ask() -> Response:
         workspace = inspection.workspace
@@ -39,7 +39,7 @@ def add_job_routes(
             return _refused(InputError(f"this asks for no work: {error}"))
         try:
             with inspection.lock:
-                id = tasks.ask(workspace, kinds, asked.kind, bytes(asked.arguments))
+                id = jobs.ask(workspace, kinds, asked.kind, bytes(asked.arguments))
         except IRKitError as error:
             return _refused(error)
         return as_json({"id": id}, HTTPStatus.ACCEPTED)
@@ -50,25 +50,25 @@ def add_job_routes(
         try:
             kept = inspection.uploads.keep(request.args.get("name", ""), request.get_data())
             named = msgspec.json.encode(UploadName(kept.number, kept.name))
-            return as_json({"id": tasks.begin("upload", UPLOAD, named, kept)}, HTTPStatus.ACCEPTED)
+            return as_json({"id": jobs.begin("upload", UPLOAD, named, kept)}, HTTPStatus.ACCEPTED)
         except IRKitError as error:
             return _refused(error)
 
     def listed() -> Response:
-        return as_json(tasks.infos())
+        return as_json(jobs.infos())
 
     def told(id: int) -> Response:
-        return as_json(tasks.info(id))
+        return as_json(jobs.info(id))
 
     def cancel(id: int) -> Response:
-        return as_json(tasks.cancel(id))
+        return as_json(jobs.cancel(id))
 
     routes: list[tuple[str, str, Any, str]] = [
-        ("/api/tasks", "task_ask", ask, "POST"),
-        ("/api/tasks", "task_list", listed, "GET"),
+        ("/api/jobs", "job_ask", ask, "POST"),
+        ("/api/jobs", "job_list", listed, "GET"),
         (UPLOAD_PATH, "upload", upload, "POST"),
-        ("/api/tasks/<int:id>", "task_info", told, "GET"),
-        ("/api/tasks/<int:id>/cancel", "task_cancel", cancel, "POST"),
+        ("/api/jobs/<int:id>", "job_info", told, "GET"),
+        ("/api/jobs/<int:id>/cancel", "job_cancel", cancel, "POST"),
     ]
     for path, name, view, method in routes:
         app.add_url_rule(path, name, view, methods=[method])

@@ -18,7 +18,7 @@ def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
     assert found.step is not None
     assert made[found.step].name == found.name == "spoil"
     assert [each.rule.rpartition(".")[2] for each in found.rewrites] == ["spoiled"]
-    assert found.rewrites[0].place.startswith("test_verdicts.py:")
+    assert found.rewrites[0].place.startswith("verdicts_programs.py:")
     assert any(line.startswith("+") and "99.5" in line for line in found.diff)
 
 

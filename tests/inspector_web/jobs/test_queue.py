@@ -74,12 +74,12 @@ def inspection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspection]
 def client(inspection: Inspection) -> Iterator[Client]:
     made = client_of(inspection, kinds=WORK)
     yield made
-    for info in inspection.tasks.infos():
-        made.post(f"/api/tasks/{info.id}/cancel", headers=ORIGIN)
+    for info in inspection.jobs.infos():
+        made.post(f"/api/jobs/{info.id}/cancel", headers=ORIGIN)
 
 
 def ask(client: Client, kind: str = "double", **arguments: object) -> int:
-    answer = client.post("/api/tasks", json={"kind": kind, "arguments": arguments}, headers=ORIGIN)
+    answer = client.post("/api/jobs", json={"kind": kind, "arguments": arguments}, headers=ORIGIN)
     assert answer.status_code == 202, answer.text
     return answer.get_json()["id"]
 
@@ -87,7 +87,7 @@ def ask(client: Client, kind: str = "double", **arguments: object) -> int:
 def until_over(client: Client, id: int) -> dict[str, Any]:
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        info = client.get(f"/api/tasks/{id}").get_json()
+        info = client.get(f"/api/jobs/{id}").get_json()
         if info["state"] not in ("queued", "working"):
             return info
         time.sleep(0.02)
@@ -99,7 +99,7 @@ def test_work_is_done_in_a_child_and_its_result_is_kept(client: Client) -> None:
     info = until_over(client, id)
     assert (info["state"], info["result"]) == ("done", {"doubled": 42})
     assert info["arguments"] == {"how": "double", "number": 21}
-    listed = client.get("/api/tasks").get_json()
+    listed = client.get("/api/jobs").get_json()
     assert (id, "done", None) in [(each["id"], each["state"], each["result"]) for each in listed]
 
 
@@ -139,32 +139,32 @@ def test_what_goes_wrong_in_the_child_is_said(
 def test_work_says_how_far_it_is_and_can_be_cancelled(client: Client) -> None:
     id = ask(client, how="wait")
     end = time.monotonic() + 60
-    while client.get(f"/api/tasks/{id}").get_json()["what"] != "running":
+    while client.get(f"/api/jobs/{id}").get_json()["what"] != "running":
         assert time.monotonic() < end
         time.sleep(0.02)
-    info = client.get(f"/api/tasks/{id}").get_json()
+    info = client.get(f"/api/jobs/{id}").get_json()
     assert (info["state"], info["done"], info["total"]) == ("working", 1, 2)
-    info = client.post(f"/api/tasks/{id}/cancel", headers=ORIGIN).get_json()
+    info = client.post(f"/api/jobs/{id}/cancel", headers=ORIGIN).get_json()
     assert info["state"] == "cancelled"
     assert until_over(client, ask(client, number=3))["result"] == {"doubled": 6}
-    assert client.get(f"/api/tasks/{id}").get_json()["state"] == "cancelled"
+    assert client.get(f"/api/jobs/{id}").get_json()["state"] == "cancelled"
 
 
 def test_what_waits_can_be_cancelled_and_there_is_a_bound_to_it(client: Client) -> None:
     ids = [ask(client, how="wait", number=at) for at in range(MOST_WAITING)]
-    answer = client.post("/api/tasks", json={"kind": "short"}, headers=ORIGIN)
+    answer = client.post("/api/jobs", json={"kind": "short"}, headers=ORIGIN)
     assert answer.status_code == 429
     assert "cancel some" in answer.get_json()["error"]
     for id in reversed(ids):
-        client.post(f"/api/tasks/{id}/cancel", headers=ORIGIN)
+        client.post(f"/api/jobs/{id}/cancel", headers=ORIGIN)
     assert until_over(client, ask(client, number=5))["state"] == "done"
 
 
 def test_new_runs_end_the_work_on_the_old_ones(inspection: Inspection, client: Client) -> None:
     id = ask(client, how="wait")
     inspection.open()
-    assert client.get(f"/api/tasks/{id}").status_code == 404
-    assert client.get("/api/tasks").get_json() == []
+    assert client.get(f"/api/jobs/{id}").status_code == 404
+    assert client.get("/api/jobs").get_json() == []
     assert until_over(client, ask(client, number=8))["state"] == "done"
 
 
@@ -187,14 +187,14 @@ def test_new_runs_end_the_work_on_the_old_ones(inspection: Inspection, client: C
     ],
 )
 def test_what_fits_no_kind_of_work_is_refused(client: Client, body: bytes) -> None:
-    before = client.get("/api/tasks").get_json()
-    answer = client.post("/api/tasks", data=body, headers=ORIGIN)
+    before = client.get("/api/jobs").get_json()
+    answer = client.post("/api/jobs", data=body, headers=ORIGIN)
     assert answer.status_code == 400
     assert answer.get_json()["error"]
-    assert client.get("/api/tasks").get_json() == before
+    assert client.get("/api/jobs").get_json() == before
 
 
-@pytest.mark.parametrize("path", ["/api/tasks", "/api/tasks/1/cancel"])
+@pytest.mark.parametrize("path", ["/api/jobs", "/api/jobs/1/cancel"])
 def test_work_needs_token_and_origin(inspection: Inspection, path: str) -> None:
     body: dict[str, Any] = {"kind": "double", "arguments": {"number": 9}}
     stranger = client_of(inspection, let_in=False, kinds=WORK)
@@ -202,27 +202,27 @@ def test_work_needs_token_and_origin(inspection: Inspection, path: str) -> None:
     client = client_of(inspection, kinds=WORK)
     for origin in ({}, {"Origin": "null"}, {"Origin": "http://evil.example"}):
         assert client.post(path, json=body, headers=origin).status_code == 403
-    known = client.get("/api/tasks").get_json()
+    known = client.get("/api/jobs").get_json()
     assert body["arguments"]["number"] not in [each["arguments"]["number"] for each in known]
 
 
 def test_get_begins_and_cancels_nothing(client: Client) -> None:
     id = ask(client, how="wait", number=7)
-    known = len(client.get("/api/tasks").get_json())
-    assert client.get(f"/api/tasks/{id}/cancel").status_code == 405
-    assert client.get("/api/tasks?kind=double").status_code == 200
-    assert client.get(f"/api/tasks/{id}").get_json()["state"] in ("queued", "working")
-    assert len(client.get("/api/tasks").get_json()) == known
+    known = len(client.get("/api/jobs").get_json())
+    assert client.get(f"/api/jobs/{id}/cancel").status_code == 405
+    assert client.get("/api/jobs?kind=double").status_code == 200
+    assert client.get(f"/api/jobs/{id}").get_json()["state"] in ("queued", "working")
+    assert len(client.get("/api/jobs").get_json()) == known
 
 
 def test_a_large_request_for_work_is_refused(client: Client) -> None:
-    answer = client.post("/api/tasks", data=b" " * (1 << 17), headers=ORIGIN)
+    answer = client.post("/api/jobs", data=b" " * (1 << 17), headers=ORIGIN)
     assert answer.status_code == 413
 
 
 @pytest.mark.parametrize("id", ["7", "-1", "x", "9" * 5_000, "..%2f..%2fetc", "1/../../status"])
-def test_a_task_that_is_not_there_is_none(client: Client, id: str) -> None:
-    assert client.get(f"/api/tasks/{id}").status_code == 404
+def test_a_job_that_is_not_there_is_none(client: Client, id: str) -> None:
+    assert client.get(f"/api/jobs/{id}").status_code == 404
 
 
 def test_closing_ends_what_runs(tmp_path: Path) -> None:

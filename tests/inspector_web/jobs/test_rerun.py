@@ -37,7 +37,7 @@ def run_again(
 ) -> dict[str, Any]:
     arguments = {"run": run, "function": function, "passes": wanted}
     body = {"kind": "rerun", "arguments": arguments}
-    answer = client.post("/api/tasks", json=body, headers=ORIGIN)
+    answer = client.post("/api/jobs", json=body, headers=ORIGIN)
     assert answer.status_code == 202, answer.text
     return until_over(client, answer.get_json()["id"])
 
@@ -156,11 +156,11 @@ def test_what_cannot_be_run_is_refused_before_it_begins(
     given: dict[str, Any] = {"run": 0, "function": "matmul", "passes": passes(client)[:4]}
     spoil(given)
     body = {"kind": "rerun", "arguments": given}
-    answer = client.post("/api/tasks", json=body, headers=ORIGIN)
+    answer = client.post("/api/jobs", json=body, headers=ORIGIN)
     if answer.status_code == 400:  # The page never asks like this.
         assert said in answer.get_json()["error"]
         return
-    info = client.get(f"/api/tasks/{answer.get_json()['id']}").get_json()
+    info = client.get(f"/api/jobs/{answer.get_json()['id']}").get_json()
     assert (info["state"], info["seconds"]) == ("failed", 0)
     assert said in info["message"]
 

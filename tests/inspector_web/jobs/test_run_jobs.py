@@ -41,10 +41,10 @@ def client(inspection: Inspection) -> Client:
 def asked(client: Client, kind: str, **arguments: object) -> Any:
     """Ask for work and wait for what comes of it."""
     body = {"kind": kind, "arguments": arguments}
-    begun = client.post("/api/tasks", json=body, headers=ORIGIN).get_json()
+    begun = client.post("/api/jobs", json=body, headers=ORIGIN).get_json()
     assert "error" not in begun, begun["error"]
     for _ in range(4_000):
-        info = client.get(f"/api/tasks/{begun['id']}").get_json()
+        info = client.get(f"/api/jobs/{begun['id']}").get_json()
         if info["state"] not in ("queued", "working"):
             assert info["state"] == "done", info["message"]
             return info["result"]
@@ -131,9 +131,9 @@ def test_what_is_not_there_is_refused_before_anything_runs(
     client: Client, kind: str, arguments: dict[str, Any], said: str
 ) -> None:
     body = {"kind": kind, "arguments": arguments}
-    answer = client.post("/api/tasks", json=body, headers=ORIGIN)
+    answer = client.post("/api/jobs", json=body, headers=ORIGIN)
     told = answer.get_json()
-    if answer.status_code == 202:  # What is not there is a task that failed before it began.
-        told = client.get(f"/api/tasks/{told['id']}").get_json()
+    if answer.status_code == 202:  # What is not there is a job that failed before it began.
+        told = client.get(f"/api/jobs/{told['id']}").get_json()
         assert told["state"] == "failed"
     assert said in str(told)

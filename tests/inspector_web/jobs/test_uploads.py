@@ -171,5 +171,5 @@ def test_a_file_that_is_too_large_or_empty_is_refused(client: Client) -> None:
     assert answer.status_code == 413
     answer = client.post("/api/upload?name=a.onnx", data=b"", headers=ORIGIN)
     assert "is empty" in answer.get_json()["error"]
-    large = client.post("/api/tasks", data=b"x" * (1 << 17), headers=ORIGIN)
+    large = client.post("/api/jobs", data=b"x" * (1 << 17), headers=ORIGIN)
     assert large.status_code == 413

@@ -1,4 +1,4 @@
-"""It is defined, in native code too."""
+"""What a check of steps reports: verdicts, errors, crashes and time-outs."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import math
 import msgspec
 import pytest
 
-import irkit.inspector_web.record.progress as module
+from irkit.inspector_web.jobs import verdicts
 from irkit.inspector_web.jobs.verdicts import check_steps
 from irkit.transform import Trace
 from tests.inspector_web.jobs.verdicts_programs import step, wrong_trace
@@ -67,7 +67,7 @@ def test_a_function_that_fails_as_given_cannot_be_told_and_says_why() -> None:
 
 
 def test_a_division_by_zero_ends_nothing() -> None:
-    """It is defined, in native code too."""
+    # It is defined, in native code too.
     head = "def f(A: i32[8], C: i32[8]):\n    for i in serial(0, 8):\n"
     text = head + "        C[i] = {} // (A[i] * 0)\n"
     found = check_steps(Trace([step(text.format(7), text.format(8))]), careful=True)
@@ -77,7 +77,7 @@ def test_a_division_by_zero_ends_nothing() -> None:
 def test_native_code_that_crashes_is_told_and_the_other_steps_are_still_checked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "QUICK", msgspec.structs.replace(module.QUICK, max_steps=100))
+    monkeypatch.setattr(verdicts, "QUICK", msgspec.structs.replace(verdicts.QUICK, max_steps=100))
     fine, wild = LONG.format(90, ""), LONG.format(90, " + 900000000000")
     found = check_steps(Trace([step(fine, wild), step(fine, fine, 1)])).verdicts
     assert [each.status for each in found] == ["failed", "exact"]
@@ -85,8 +85,8 @@ def test_native_code_that_crashes_is_told_and_the_other_steps_are_still_checked(
 
 
 def test_native_code_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = msgspec.structs.replace(module.QUICK, max_steps=100, seconds=0.5)
-    monkeypatch.setattr(module, "QUICK", quick)
+    quick = msgspec.structs.replace(verdicts.QUICK, max_steps=100, seconds=0.5)
+    monkeypatch.setattr(verdicts, "QUICK", quick)
     endless = LONG.format(1_000_000_000_000, "").replace("A[i]", "A[i] + C[63 - i]")
     found = check_steps(Trace([step(LONG.format(90, ""), endless)])).verdicts
     assert [each.status for each in found] == ["failed"]

@@ -17,9 +17,9 @@ from irkit.inspector_web.record.tempdirs import PREFIX, make_tempdir, remove_sta
 
 HOLD = """
 import sys, time
-from irkit.inspector_web.record.tempdirs import scratch
+from irkit.inspector_web.record.tempdirs import make_tempdir
 owner = type("Owner", (), {})()
-print(scratch(owner, "opened"), flush=True)
+print(make_tempdir(owner, "opened"), flush=True)
 sys.stdin.read()
 """
 

@@ -95,7 +95,7 @@ SCRIPT = """
 import irkit
 from irkit.ir import parse
 from irkit.phases import DEFAULT
-from tests.inspector_web.jobs.test_verdicts import COPY, spoil
+from tests.inspector_web.jobs.verdicts_programs import COPY, spoil
 
 irkit.lower(parse(COPY), pipeline=DEFAULT.insert(spoil, phase=2))
 """
@@ -169,7 +169,7 @@ def test_work_that_does_not_end_is_cancelled_on_the_page(watch: Watch, tmp_path:
     with served(opened(str(path))) as made:
         page = visited(watch, made)
         page.click("#ask-cost")
-        page.click("#cost .task button")
+        page.click("#cost .job button")
         expect(page.locator("#cost")).to_contain_text("It was cancelled.")
         expect(page.locator(".lines")).to_be_visible()
         page.goto("about:blank")  # Before the server is gone.

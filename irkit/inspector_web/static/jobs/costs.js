@@ -1,14 +1,14 @@
 // What a function costs as native code, before and after a pass, and after each of its passes.
 
 import { el, fill } from "../dom.js";
-import { knownTasks, runShown } from "./job.js";
+import { knownJobs, runShown } from "./job.js";
 
 export class Costs {
   constructor(page, place) {
     this.page = page;
     this.source = page.source;
     this.place = place;
-    this.task = el("div", { class: "asked-task" });
+    this.job = el("div", { class: "job-slot" });
     this.pairs = new Map();
     this.all = new Map();
   }
@@ -18,8 +18,8 @@ export class Costs {
     this.all.clear();
     if (!this.source.canWork) return;
     for (const kind of ["cost", "costs"]) {
-      for (const info of await knownTasks(this.source, kind)) {
-        if (info.state === "done") this.took(kind, info.arguments, (await this.source.task(info.id)).result);
+      for (const info of await knownJobs(this.source, kind)) {
+        if (info.state === "done") this.took(kind, info.arguments, (await this.source.job(info.id)).result);
       }
     }
   }
@@ -33,7 +33,7 @@ export class Costs {
   async ask(kind) {
     const { run, step, fn } = this.page.place;
     const args = kind === "cost" ? { run, step } : { run, function: fn };
-    const made = await runShown(this.task, this.source, kind, args, "Timing");
+    const made = await runShown(this.job, this.source, kind, args, "Timing");
     if (made) this.took(kind, args, made);
   }
 
@@ -47,9 +47,9 @@ export class Costs {
     return fill(this.place, el("h3", {}, "Native cost"),
       pair ? pairPart(pair) : null,
       all ? this.bars(all) : null,
-      pair || all ? null : el("p", { class: "asked-why" }, "Compiles the function as it is before and after the pass, and calls both in turn."),
-      el("p", { class: "asked-buttons" }, pair || row.status === "same" ? null : button("cost", "Time before and after"), all ? null : button("costs", "Time all passes")),
-      this.task);
+      pair || all ? null : el("p", { class: "job-why" }, "Compiles the function as it is before and after the pass, and calls both in turn."),
+      el("p", { class: "job-buttons" }, pair || row.status === "same" ? null : button("cost", "Time before and after"), all ? null : button("costs", "Time all passes")),
+      this.job);
   }
 
   bars(all) {
@@ -62,7 +62,7 @@ export class Costs {
       const value = cost.message ? el("span", { class: "minus" }, cost.message) : el("span", { class: "cost-value" }, micros(cost.median), " ", change(all.stages[at - 1], cost, all.differs[at]));
       return el("li", { "aria-current": cost.step === this.page.place.step ? "true" : null }, label, value, el("span", { class: "cost-track" }, bar));
     });
-    const more = all.more ? el("p", { class: "asked-why" }, `and ${all.more} more stages`) : null;
+    const more = all.more ? el("p", { class: "job-why" }, `and ${all.more} more stages`) : null;
     return el("div", {}, el("ol", { class: "cost-bars", "aria-label": "Median of one call after each pass" }, ...items), more, sizes(all));
   }
 }
@@ -76,7 +76,7 @@ function change(before, after, differs) {
 
 const times = (ratio) => `${ratio >= 10 ? ratio.toFixed(0) : ratio.toFixed(2)}×`;
 
-const sizes = (made) => (made.sizes ? el("p", { class: "asked-why" }, `with ${made.sizes}`) : null);
+const sizes = (made) => (made.sizes ? el("p", { class: "job-why" }, `with ${made.sizes}`) : null);
 
 function pairPart(pair) {
   const failed = pair.before.message || pair.after.message;
@@ -87,7 +87,7 @@ function pairPart(pair) {
     el("table", { class: "cost-table" },
       el("thead", {}, el("tr", {}, ...["", "median", "middle half"].map((title) => el("th", { scope: "col" }, title)))),
       el("tbody", {}, cells("before", pair.before), cells("after", pair.after))),
-    el("p", { class: "asked-why" }, `${pair.after.runs.toLocaleString("en")} measurements of each, in turn${calls}.`), sizes(pair));
+    el("p", { class: "job-why" }, `${pair.after.runs.toLocaleString("en")} measurements of each, in turn${calls}.`), sizes(pair));
 }
 
 // 1.2–1.4 µs, with the unit once where it is the same.

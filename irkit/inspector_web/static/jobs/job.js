@@ -6,28 +6,28 @@ const LOOKS = 150;
 
 // Ask for work and wait for what comes of it. `onProgress` hears of every look at it; an aborted
 // `signal` cancels it. The same work that is going on, or done, is not begun again.
-export async function runTask(source, kind, args, { onProgress, signal } = {}) {
-  const { id } = await source.beginTask(kind, args);
-  return followTask(source, id, { onProgress, signal });
+export async function runJob(source, kind, args, { onProgress, signal } = {}) {
+  const { id } = await source.beginJob(kind, args);
+  return followJob(source, id, { onProgress, signal });
 }
 
 // Wait for work that is going on already, such as before the page was loaded anew.
-export async function followTask(source, id, { onProgress, signal } = {}) {
+export async function followJob(source, id, { onProgress, signal } = {}) {
   for (let wait = LOOKS / 3; ; wait = LOOKS) {
-    const info = signal?.aborted ? await source.cancelTask(id) : await source.task(id);
+    const info = signal?.aborted ? await source.cancelJob(id) : await source.job(id);
     onProgress?.(info);
     if (info.state === "done") return info.result;
-    if (info.state === "failed" || info.state === "cancelled") throw new TaskError(info);
+    if (info.state === "failed" || info.state === "cancelled") throw new JobError(info);
     await pause(wait, signal);
   }
 }
 
 // What is known of work of a kind: {id, arguments, state, ...}, the newest last.
-export async function knownTasks(source, kind) {
-  return (await source.tasks()).filter((info) => info.kind === kind);
+export async function knownJobs(source, kind) {
+  return (await source.jobs()).filter((info) => info.kind === kind);
 }
 
-export class TaskError extends Error {
+export class JobError extends Error {
   constructor(info) {
     super(info.message);
     this.cancelled = info.state === "cancelled";
@@ -42,7 +42,7 @@ function pause(wait, signal) {
 }
 
 // A line that says how far work is, with a button to stop it; `show` is for onProgress.
-export class TaskProgress {
+export class JobProgress {
   constructor(title) {
     this.title = title;
     this.stop = new AbortController();
@@ -50,7 +50,7 @@ export class TaskProgress {
     this.said = el("span", { role: "status" }, title);
     this.bar = el("progress", { "aria-label": title });
     this.button = el("button", { type: "button", onclick: () => this.cancel() }, "Cancel");
-    this.element = el("div", { class: "task" }, this.said, this.bar, this.button);
+    this.element = el("div", { class: "job" }, this.said, this.bar, this.button);
     this.show = this.show.bind(this);
   }
 
@@ -73,12 +73,12 @@ export class TaskProgress {
 
 // Run work with its progress in a place of the page, and put there what went wrong, if it did.
 export function runShown(place, source, kind, args, title) {
-  return shownIn(place, title, (watch) => runTask(source, kind, args, watch));
+  return shownIn(place, title, (watch) => runJob(source, kind, args, watch));
 }
 
 // The same of any work; `work` gets what to tell and what stops it.
 export async function shownIn(place, title, work) {
-  const progress = new TaskProgress(title);
+  const progress = new JobProgress(title);
   fill(place, progress.element);
   try {
     const made = await work({ onProgress: progress.show, signal: progress.signal });

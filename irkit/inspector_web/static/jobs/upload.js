@@ -1,7 +1,7 @@
 // Open a file in the page, by the button or by dropping it there: it becomes a run of its own.
 
 import { byId, el, fill } from "../dom.js";
-import { followTask, shownIn } from "./job.js";
+import { followJob, shownIn } from "./job.js";
 
 const MOST_SENT = 64 * 1024 * 1024;
 const SUFFIXES = [".onnx", ".irs", ".trace"];
@@ -38,7 +38,7 @@ async function take(page, file) {
   const made = await shownIn(place, `Opening ${file.name}`, async (watch) => {
     check(file);
     const { id } = await page.source.upload(file);
-    return followTask(page.source, id, watch);
+    return followJob(page.source, id, watch);
   });
   if (made) {
     place.hidden = true;

@@ -2,7 +2,7 @@
 // the guilty pass.
 
 import { byId, el, fill, plural } from "../dom.js";
-import { followTask, knownTasks, runShown, TaskProgress } from "./job.js";
+import { followJob, knownJobs, runShown, JobProgress } from "./job.js";
 
 // Sign, word in the list, and what it means.
 const BADGES = {
@@ -26,7 +26,7 @@ export class Verdicts {
     this.page = page;
     this.source = page.source;
     this.place = place;
-    this.task = el("div", { class: "asked-task" });
+    this.job = el("div", { class: "job-slot" });
     this.clear();
     byId("check-function").addEventListener("click", () => this.askAll(true));
     byId("check-run").addEventListener("click", () => this.askAll(false));
@@ -37,7 +37,7 @@ export class Verdicts {
     this.known = new Map();
     this.guilty = new Map();
     fill(byId("check-said"));
-    fill(byId("check-task"));
+    fill(byId("check-job"));
   }
 
   // What was found before the page was loaded anew, and what is still going on.
@@ -46,18 +46,18 @@ export class Verdicts {
     if (this.source.verdicts) for (const [run, checked] of this.source.verdicts().entries()) this.take(run, checked);
     if (!this.source.canWork) return;
     for (const kind of ["verdicts", "guilty"]) {
-      for (const info of await knownTasks(this.source, kind)) {
-        if (info.state === "done") this.took(kind, info.arguments, (await this.source.task(info.id)).result);
+      for (const info of await knownJobs(this.source, kind)) {
+        if (info.state === "done") this.took(kind, info.arguments, (await this.source.job(info.id)).result);
         else if (info.state === "working" || info.state === "queued") this.follow(kind, info);
       }
     }
   }
 
   async follow(kind, info) {
-    const progress = new TaskProgress(kind === "guilty" ? "Looking for the guilty pass" : "Checking");
-    fill(byId("check-task"), progress.element);
-    const made = await followTask(this.source, info.id, { onProgress: progress.show, signal: progress.signal }).catch(() => null);
-    fill(byId("check-task"));
+    const progress = new JobProgress(kind === "guilty" ? "Looking for the guilty pass" : "Checking");
+    fill(byId("check-job"), progress.element);
+    const made = await followJob(this.source, info.id, { onProgress: progress.show, signal: progress.signal }).catch(() => null);
+    fill(byId("check-job"));
     if (made) this.took(kind, info.arguments, made);
   }
 
@@ -124,19 +124,19 @@ export class Verdicts {
   async askAll(ownFunction) {
     const { run, fn } = this.page.place;
     const args = ownFunction ? { run, function: fn } : { run };
-    const made = await runShown(byId("check-task"), this.source, "verdicts", args, "Checking");
+    const made = await runShown(byId("check-job"), this.source, "verdicts", args, "Checking");
     if (made) this.take(run, made);
   }
 
   async askStep(careful) {
     const { run, step } = this.page.place;
-    const made = await runShown(this.task, this.source, "verdicts", { run, step, careful }, careful ? "Checking carefully" : "Checking");
+    const made = await runShown(this.job, this.source, "verdicts", { run, step, careful }, careful ? "Checking carefully" : "Checking");
     if (made) this.take(run, made);
   }
 
   async askGuilty() {
     const { run } = this.page.place;
-    const made = await runShown(byId("check-task"), this.source, "guilty", { run }, "Looking for the guilty pass");
+    const made = await runShown(byId("check-job"), this.source, "guilty", { run }, "Looking for the guilty pass");
     if (made) this.takeGuilty({ run }, made);
   }
 
@@ -145,7 +145,7 @@ export class Verdicts {
     const { page } = this;
     const row = page.step;
     if (!row || (!this.source.canWork && !this.of(page.place.run, row.index))) return fill(this.place);
-    return fill(this.place, el("h3", {}, "Does it mean the same?"), ...this.content(row), this.task);
+    return fill(this.place, el("h3", {}, "Does it mean the same?"), ...this.content(row), this.job);
   }
 
   content(row) {
@@ -153,11 +153,11 @@ export class Verdicts {
     if (row.status === "failed") return [el("p", {}, "The pass failed, so there is nothing to compare.")];
     if (row.status === "same") return [el("p", {}, "The pass changed nothing, so there is nothing to check.")];
     const button = (text, careful, id) => el("button", { type: "button", id, onclick: () => this.askStep(careful) }, text);
-    const buttons = this.source.canWork ? el("p", { class: "asked-buttons" },
+    const buttons = this.source.canWork ? el("p", { class: "job-buttons" },
       verdict ? null : button("Check this pass", false, "check-step"),
       verdict?.careful ? null : button(verdict ? "Check it more carefully" : "Carefully", true, "check-careful")) : null;
     if (!verdict) {
-      return [el("p", { class: "asked-why" }, "Runs the program before and after the pass on made-up inputs, and compares what comes out."), buttons];
+      return [el("p", { class: "job-why" }, "Runs the program before and after the pass on made-up inputs, and compares what comes out."), buttons];
     }
     return [el("p", {}, badge(verdict.status)), el("p", { class: "verdict-text" }, verdict.text), numbersTable(verdict), guiltyRewrites(this.guilty.get(this.page.place.run), row), buttons];
   }

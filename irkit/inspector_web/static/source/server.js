@@ -45,11 +45,11 @@ export class ServerSource {
   graph(state) { return this.ask("graph", { state }); }
   native(state) { return this.ask("native", { state }); }
   async blame(state, wanted) { return (await this.whole("blame", { state }, wanted)).runs; }
-  tasks() { return this.ask("tasks"); }
-  task(id) { return this.ask(`tasks/${id}`); }
-  beginTask(kind, args) { return this.post("tasks", { kind, arguments: args }); }
+  jobs() { return this.ask("jobs"); }
+  job(id) { return this.ask(`jobs/${id}`); }
+  beginJob(kind, args) { return this.post("jobs", { kind, arguments: args }); }
   upload(file) { return this.ask("upload", { name: file.name }, { method: "POST", body: file }); }
-  cancelTask(id) { return this.post(`tasks/${id}/cancel`, {}); }
+  cancelJob(id) { return this.post(`jobs/${id}/cancel`, {}); }
   beside(run, other, fn) { return this.ask("beside", { run, other, function: fn }); }
   chromeTrace(run) { return `/api/chrome?run=${run}`; }
   search(run, text, options) {

@@ -3,15 +3,15 @@
 import { DiffView } from "../diff/diff_view.js";
 import { el, fill, plural } from "../dom.js";
 import { asLines } from "../diff/rows.js";
-import { runTask, TaskProgress } from "../jobs/job.js";
+import { runJob, JobProgress } from "../jobs/job.js";
 
 // Show them in place of the difference; `view` knows which question was the last.
 export async function showLlvmPasses(source, view, given) {
-  const progress = new TaskProgress("Watching LLVM");
+  const progress = new JobProgress("Watching LLVM");
   view.say("empty", progress.element);
   const mine = view.shown;
   try {
-    const made = await runTask(source, "llvm-passes", { state: given.right }, { onProgress: progress.show, signal: progress.signal });
+    const made = await runJob(source, "llvm-passes", { state: given.right }, { onProgress: progress.show, signal: progress.signal });
     if (mine !== view.shown) return;
     view.inner = new LlvmView(view, made, given);
     await view.inner.choose(given.llvm ?? 0);
