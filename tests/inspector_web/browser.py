@@ -29,8 +29,8 @@ def launched() -> Iterator[Browser]:
 @contextmanager
 def served(inspection: Inspection) -> Generator[Server]:
     """Serve an inspection for a while."""
-    door = new_access_rules()
-    server = Server(create_app(inspection, door), door)
+    rules = new_access_rules()
+    server = Server(create_app(inspection, rules), rules)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

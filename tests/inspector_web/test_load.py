@@ -108,7 +108,7 @@ def test_a_mistake_in_a_file_is_said_on_the_page(
     status = inspection.status()
     assert status.state == "failed"
     assert said in status.message
-    assert "mistake of irkit" not in status.message
+    assert "bug in irkit" not in status.message
     answer = client_of(inspection).get("/api/overview")
     assert answer.status_code == 409
     inspection.close()

@@ -1,4 +1,4 @@
-"""The web application: routes that answer the questions of the page with JSON."""
+"""The web application: routes that answer the page's requests with JSON."""
 
 import html
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,7 @@ from irkit.passes import BUILTIN
 from irkit.transform import Registry
 
 MOST_LINES = 20_000
-"""Lines of one answer."""
+"""Limit of the lines in one response."""
 
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 
@@ -45,36 +45,36 @@ def _static_files(folder: Traversable, above: str = "") -> Iterator[tuple[str, b
 
 
 STATIC = dict(_static_files(files("irkit.inspector_web") / "static"))
-"""The files of the page, in memory: no request names anything on disk."""
+"""The files of the page by path, in memory: no request refers to a file on disk."""
 
-MOST_ASKED = 8_000
-"""Characters of the address of an answer that is kept."""
+LONGEST_ADDRESS = 8_000
+"""Limit of the address of a cached response. Units: characters."""
 
-Answer = Callable[[Workspace], object]
+ResponseMaker = Callable[[Workspace], object]
 
 
 def create_app(
-    inspection: Inspection, door: AccessRules, kinds: Mapping[str, JobKind] = JOB_KINDS
+    inspection: Inspection, rules: AccessRules, kinds: Mapping[str, JobKind] = JOB_KINDS
 ) -> Flask:
-    """Make the application for one inspection, behind one door."""
+    """Create the application for an inspection, with its access rules and kinds of job."""
     app = Flask("irkit.inspector_web", static_folder=None, template_folder=None)
     app.url_map.merge_slashes = False
-    guard(app, door)
-    app.register_error_handler(HTTPException, _refused)
-    app.register_error_handler(IRKitError, _mistaken)
-    app.register_error_handler(Exception, _broken)
+    guard(app, rules)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(IRKitError, _known_error)
+    app.register_error_handler(Exception, _internal_error)
     registry = Registry.of(BUILTIN).with_entry_points()
 
-    def answer(path: str, make: Answer, *, kept: bool = False) -> None:
+    def answer(path: str, make: ResponseMaker, *, kept: bool = False) -> None:
         def view() -> Response:
-            # No lock is held while an answer is made: nobody waits for what another one asked.
+            # No lock is held here: a slow request does not hold up others.
             workspace = inspection.workspace
             if workspace is None:
                 return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
-            asked = request.full_path
-            if not kept or len(asked) > MOST_ASKED:
+            address = request.full_path
+            if not kept or len(address) > LONGEST_ADDRESS:
                 return as_json(make(workspace))
-            made = workspace.answers.get(asked, lambda: msgspec.json.encode(make(workspace)))
+            made = workspace.responses.get(address, lambda: msgspec.json.encode(make(workspace)))
             return Response(made, mimetype="application/json")
 
         app.add_url_rule(path, path, view, methods=["GET"])
@@ -135,7 +135,7 @@ def _number(name: str, default: int = 0) -> int:
 def _line(workspace: Workspace) -> int:
     line, lines = _number("line", 1), len(workspace.stage(_text("state")).text.ids)
     if not 1 <= line <= lines:
-        raise IRKitError(f"there is no line {line}; there are {lines}")
+        raise IRKitError(f"there is no line {line}; the text has {lines}, numbered from 1")
     return line
 
 
@@ -180,28 +180,28 @@ def _search(workspace: Workspace) -> object:
     options: dict[str, Any] = {"regex": _text("regex") == "1", "case": _text("case") == "1"}
     try:
         return {"found": search(run.texts, text[:2_000], **options)}
-    except InputError as error:  # Half an expression is no mistake while somebody types.
+    except InputError as error:  # Half an expression is not an error while somebody is typing.
         return {"problem": str(error)}
 
 
-def _refused(error: HTTPException) -> Response:
+def _http_error(error: HTTPException) -> Response:
     code = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     return _error(code, error.description or "")
 
 
-def _mistaken(error: IRKitError) -> Response:
+def _known_error(error: IRKitError) -> Response:
     return _error(HTTPStatus.NOT_FOUND, str(error))
 
 
-def _broken(error: Exception) -> Response:
+def _internal_error(error: Exception) -> Response:
     return _error(
         HTTPStatus.INTERNAL_SERVER_ERROR,
-        f"This is a mistake of irkit's: {type(error).__name__}. The other pages still work.",
+        f"This is a bug in irkit: {type(error).__name__}. The other pages still work.",
     )
 
 
 def _error(code: int, text: str) -> Response:
-    """Answer the page with JSON, and a person who typed an address with a small page."""
+    """Respond with JSON to the page, and with a small page to a person who typed an address."""
     if request.path.startswith("/api/"):
         return as_json({"error": text}, code)
     title = HTTPStatus(code).phrase

@@ -8,9 +8,9 @@ from irkit.core import IRKitError
 from irkit.graph import GRAPH_LEVEL, parse as parse_graph
 from irkit.inspector_web.jobs.costs import (
     compare_costs,
+    cost_of_samples,
     function_costs,
     is_more_than_noise,
-    summed,
 )
 from irkit.ir import parse
 from irkit.transform import Step, Trace
@@ -32,12 +32,15 @@ def samples(median: float, seed: int, spread: float = 0.1) -> list[float]:
 
 
 def test_two_draws_of_one_cost_are_no_difference() -> None:
-    pairs = [(summed(samples(1e-3, n)), summed(samples(1e-3, n + 1000))) for n in range(40)]
+    pairs = [
+        (cost_of_samples(samples(1e-3, n)), cost_of_samples(samples(1e-3, n + 1000)))
+        for n in range(40)
+    ]
     assert sum(is_more_than_noise(a, b) for a, b in pairs) == 0
 
 
 def test_a_difference_beyond_the_noise_is_one() -> None:
-    a, b = summed(samples(1e-3, 1)), summed(samples(1.2e-3, 2))
+    a, b = cost_of_samples(samples(1e-3, 1)), cost_of_samples(samples(1.2e-3, 2))
     assert is_more_than_noise(a, b)
     assert a.low < a.least < a.median < a.most < a.high
     assert a.runs == 100
@@ -65,7 +68,7 @@ def test_a_stage_that_crashes_is_told_and_the_others_are_timed() -> None:
 def test_a_graph_is_not_timed() -> None:
     graph = parse_graph("def main(x: f32[4]):\n    a: f32[4] = relu(x)\n    return a\n")
     made = Step(0, GRAPH_LEVEL, 0, "", "p", "p", {}, "main", graph, graph, 0.0)
-    with pytest.raises(IRKitError, match="only a function over loops can be timed"):
+    with pytest.raises(IRKitError, match="only a loop function can be timed"):
         compare_costs(Trace([made]), 0)
 
 

@@ -52,7 +52,7 @@ def run(how: str, number: int, folder: str) -> int:
     return 2 * number
 
 
-def take(desk: RunSink, wanted: Wanted, made: int) -> dict[str, int]:
+def take(sink: RunSink, wanted: Wanted, made: int) -> dict[str, int]:
     return {"doubled": made}
 
 
@@ -122,9 +122,9 @@ def test_work_that_failed_is_done_again_when_asked_for(client: Client) -> None:
     [
         ("double", "nothing", "there is nothing of that name"),
         ("double", "raise", "this cannot be <doubled>"),
-        ("double", "die", "The work ended its process with exit code 3."),
-        ("double", "break", "This is a mistake of irkit's: IndexError"),
-        ("short", "wait", "The work did not end within 1 s."),
+        ("double", "die", "The job ended its process with exit code 3."),
+        ("double", "break", "This is a bug in irkit: IndexError"),
+        ("short", "wait", "The job did not end within 1 s."),
     ],
 )
 def test_what_goes_wrong_in_the_child_is_said(

@@ -141,9 +141,9 @@ def change(key: str, value: object) -> Callable[[dict[str, Any]], object]:
         (change("name", "<script>"), "expected the name of a pass"),
         (change("options", {"x": "1"}), "no option 'x'"),
         (change("options", {"}": "1"}), "expected"),
-        (change("phase", 99), "there is no phase 99"),
+        (change("phase", 99), "cannot be in phase 99: level loop has no such phase"),
         (change("phase", "1"), "Expected `int`"),
-        (change("level", "graph"), "there is no phase 1 of level graph"),
+        (change("level", "graph"), "cannot be in phase 1: level graph has no such phase"),
         (change("file", "x"), "unknown field"),
         (lambda given: given.update(run=7), "there is no run 7"),
         (lambda given: given.update(function="nothing"), "has no function"),
@@ -167,7 +167,7 @@ def test_what_cannot_be_run_is_refused_before_it_begins(
 
 def test_nothing_at_all_is_a_mistake_with_a_remedy(client: Client) -> None:
     wanted = [{**each, "on": False} for each in passes(client)]
-    assert "Switch some on" in run_again(client, wanted)["message"]
+    assert "Switch on at least one" in run_again(client, wanted)["message"]
 
 
 def test_a_model_goes_through_the_graph_and_all_kernels_again(tmp_path: Path) -> None:

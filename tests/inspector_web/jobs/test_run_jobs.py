@@ -124,7 +124,7 @@ def test_constants_that_a_trace_leaves_out_come_from_the_model_again(tmp_path: P
         ("guilty", {}, "missing required field"),
         ("cost", {"run": 0}, "missing required field"),
         ("costs", {"run": 0, "function": "g"}, "no function 'g'"),
-        ("llvm-passes", {"state": "../../etc/passwd"}, "names no stage"),
+        ("llvm-passes", {"state": "../../etc/passwd"}, "is not the name of a stage"),
     ],
 )
 def test_what_is_not_there_is_refused_before_anything_runs(

@@ -43,7 +43,7 @@ def test_what_rounding_does_is_within_the_bound_and_measured() -> None:
     assert found.status == "close"
     assert found.abs > 0
     assert found.ulp >= 1
-    assert found.text.startswith("Outputs are off by rounding only, at most ")
+    assert found.text.startswith("Outputs differ by at most ")
 
 
 def test_what_is_infinitely_far_from_zero_is_said_to_be() -> None:

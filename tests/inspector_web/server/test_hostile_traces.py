@@ -15,7 +15,7 @@ def test_a_file_cut_off_at_any_byte_is_refused(tmp_path: Path) -> None:
         inspection = Inspection((str(path),))
         inspection.open()
         assert inspection.status().state == "failed"
-        assert "mistake of irkit" not in inspection.message
+        assert "bug in irkit" not in inspection.message
         inspection.close()
 
 

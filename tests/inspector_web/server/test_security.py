@@ -235,12 +235,12 @@ def test_it_is_never_in_debug_mode(inspection: Inspection) -> None:
 
 
 def test_the_server_listens_on_this_machine_only(inspection: Inspection) -> None:
-    door = new_access_rules()
-    server = Server(create_app(inspection, door), door)
+    rules = new_access_rules()
+    server = Server(create_app(inspection, rules), rules)
     try:
         assert server.port
         assert server.address.startswith(f"http://127.0.0.1:{server.port}/?token=")
-        assert door.port == server.port
+        assert rules.port == server.port
         own = socket.gethostbyname(socket.gethostname())
         if not is_loopback(own):
             with socket.socket() as other:
