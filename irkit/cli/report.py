@@ -73,7 +73,7 @@ def report_(
 
 
 def _say_failures(workspace: Workspace, checked: Sequence[StepVerdicts]) -> None:
-    said = [str(run.opened.failure) for run in workspace.runs if run.opened.failure is not None]
+    said = [str(run.loaded.failure) for run in workspace.runs if run.loaded.failure is not None]
     for run, found in zip(workspace.runs, checked, strict=False):
         wrong = [each for each in found.verdicts if each.status in WRONG]
         said += [f"{run.title}: step {_named(run, each.step)}: {each.text}" for each in wrong]

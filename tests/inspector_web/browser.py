@@ -1,4 +1,4 @@
-"""A real browser on a real server."""
+"""A real browser on a real server, and pages that fail a test on any complaint."""
 
 import threading
 from collections.abc import Callable, Generator, Iterator

@@ -1,4 +1,4 @@
-"""What tests of the page share: traces, a client that is let in, a server, and a browser."""
+"""What tests of the page share: traces, models, and a client with access."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-// The page as a server gives it.
+// Start the page on a server.
 
 import { start } from "./main.js";
 import { ServerSource } from "./source/server.js";

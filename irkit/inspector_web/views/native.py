@@ -24,7 +24,7 @@ _INSTRUCTION = re.compile(r"\s+[a-z]\w*(?:\s|$)")
 
 
 class MappedText(msgspec.Struct):
-    """A text, and for each line the line of loop IR that it comes from, counted from 1; 0 if none."""
+    """A text, and for each line the line of loop IR that it comes from, from 1; 0 if none."""
 
     text: list[str]
     lines: list[int]

@@ -1,4 +1,4 @@
-"""What the page says of each step: did the meaning hold, by how much, and which pass is guilty."""
+"""The first pass that changes the meaning, and its wrong rewrites."""
 
 from irkit.inspector_web.jobs.guilty_pass import find_guilty_pass
 from irkit.ir import parse
@@ -31,7 +31,7 @@ def test_a_pass_that_is_not_known_here_is_named_all_the_same() -> None:
     assert "not known here" in found.note
 
 
-def test_where_every_step_holds_nobody_is_guilty() -> None:
+def test_no_pass_is_guilty_if_every_step_keeps_the_meaning() -> None:
     found = find_guilty_pass(trace(parse(COPY)), known)
     assert found.step is None
     assert found.text == "Every step that could be tried keeps the meaning."

@@ -1,4 +1,4 @@
-"""LLVM's own passes over a function, read from what LLVM prints."""
+"""LLVM's own passes on a function, read from what LLVM prints."""
 
 import html
 import re
@@ -54,7 +54,7 @@ def test_each_difference_leads_from_one_text_to_the_next() -> None:
                 assert before[left - 1 : left - 1 + count] == after[right - 1 : right - 1 + count]
 
 
-def test_too_many_texts_are_counted_and_left_out() -> None:
+def test_texts_beyond_the_limit_are_counted_and_omitted() -> None:
     text = "*** IR Dump After APass on f ***\ndefine i32 @f()\n" * (MOST_PASSES + 3)
     dumps, more = read_dumps(text)
     assert len(dumps) == MOST_PASSES

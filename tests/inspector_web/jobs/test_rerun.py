@@ -1,5 +1,4 @@
-"""Passes switched off, moved or given other options, and run again in a child: a run beside the
-old one."""
+"""Passes switched off, moved or given other options, and run again in a child as a new run."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,7 +83,7 @@ def test_a_pass_that_is_switched_off_does_not_run(client: Client) -> None:
     assert made["changes"] > 0
 
 
-def test_the_same_question_gives_the_same_run(client: Client) -> None:
+def test_the_same_request_gives_the_same_run(client: Client) -> None:
     wanted = passes(client)
     named(wanted, "unroll-loops")["on"] = False
     first, again = run_again(client, wanted), run_again(client, wanted)
@@ -98,7 +97,7 @@ def test_the_same_question_gives_the_same_run(client: Client) -> None:
         ({"constant_loops": "false"}, "loop-partition{constant_loops=false}"),
     ],
 )
-def test_options_are_given_to_the_pass(client: Client, options: dict[str, str], said: str) -> None:
+def test_options_reach_the_pass(client: Client, options: dict[str, str], said: str) -> None:
     wanted = passes(client)
     named(wanted, "loop-partition")["options"] = options
     number = run_again(client, wanted)["result"]["run"]
@@ -119,7 +118,7 @@ def test_a_pass_can_move_to_another_phase_and_be_there_twice(client: Client) -> 
     assert [row["phase"] for row in run["steps"] if row["name"] == "unroll-loops"] == [3]
 
 
-def test_an_illegal_order_is_said_as_the_pipeline_says_it(client: Client) -> None:
+def test_an_illegal_order_has_the_error_of_the_pipeline(client: Client) -> None:
     wanted = passes(client)
     at = wanted.index(named(wanted, "flatten-buffers"))
     wanted.append({**wanted.pop(at), "phase": 3})
@@ -165,7 +164,7 @@ def test_what_cannot_be_run_is_refused_before_it_begins(
     assert said in info["message"]
 
 
-def test_nothing_at_all_is_a_mistake_with_a_remedy(client: Client) -> None:
+def test_no_pass_at_all_is_an_error_with_a_remedy(client: Client) -> None:
     wanted = [{**each, "on": False} for each in passes(client)]
     assert "Switch on at least one" in run_again(client, wanted)["message"]
 

@@ -1,4 +1,4 @@
-"""Files sent to the page: what is taken, what is refused, and that no other file is read."""
+"""Uploads: what is accepted, what is refused, and that no other file is read."""
 
 import os
 import random
@@ -60,7 +60,7 @@ def test_a_model_becomes_a_run_and_can_be_run_again(client: Client, model: bytes
     assert again["state"] == "done", again["message"]
 
 
-def test_text_and_traces_are_taken_too(client: Client, tmp_path: Path) -> None:
+def test_text_and_traces_are_accepted_too(client: Client, tmp_path: Path) -> None:
     info = send(client, "k.irs", MATMUL.encode())
     assert run_info(client, info["result"]["run"])["title"] == "k.irs"
     trace = Path(matmul_trace(tmp_path)).read_bytes()
@@ -81,7 +81,7 @@ def test_text_and_traces_are_taken_too(client: Client, tmp_path: Path) -> None:
         ("a.trace", b"\x00" * 5_000, "a.trace"),
     ],
 )
-def test_a_file_that_is_damaged_is_a_mistake_that_names_it(
+def test_a_damaged_file_is_an_error_that_names_it(
     inspection: Inspection, client: Client, name: str, data: bytes, said: str
 ) -> None:
     runs = len(client.get("/api/overview").get_json()["runs"])
@@ -94,7 +94,7 @@ def test_a_file_that_is_damaged_is_a_mistake_that_names_it(
 
 
 @pytest.mark.long
-def test_models_and_traces_that_were_changed_at_random_do_no_harm(
+def test_models_and_traces_changed_at_random_do_no_harm(
     client: Client, model: bytes, tmp_path: Path
 ) -> None:
     trace = Path(matmul_trace(tmp_path)).read_bytes()
@@ -109,7 +109,7 @@ def test_models_and_traces_that_were_changed_at_random_do_no_harm(
     assert client.get("/api/status").get_json()["state"] == "ready"
 
 
-def test_a_model_that_names_another_file_does_not_get_at_it(client: Client, tmp_path: Path) -> None:
+def test_a_model_cannot_read_another_file(client: Client, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(b"1234" * 4)
     for location in (str(secret), "../../../../etc/passwd", "secret"):
@@ -128,7 +128,9 @@ def test_a_model_that_names_another_file_does_not_get_at_it(client: Client, tmp_
 def test_other_files_are_refused(client: Client, name: str) -> None:
     answer = client.post("/api/upload", query_string={"name": name}, data=b"x", headers=ORIGIN)
     assert answer.status_code == 400
-    assert "there are: .onnx, .irs, .trace" in answer.get_json()["error"]
+    assert (
+        "expected a file with one of the suffixes .onnx, .irs, .trace" in answer.get_json()["error"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,14 +147,14 @@ def test_a_name_is_only_shown_and_never_a_path(
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_shown_of_a_name_is_plain(name: str) -> None:
+def test_shown_names_are_printable(name: str) -> None:
     shown = shown_name(name * 20 + ".irs")
     assert shown.endswith(".irs")
     assert len(shown) <= 80
     assert not set("\u202e/\\\0") & set(shown)
 
 
-def test_sending_a_file_needs_token_and_origin(inspection: Inspection) -> None:
+def test_an_upload_needs_token_and_origin(inspection: Inspection) -> None:
     stranger = client_of(inspection, let_in=False)
     assert stranger.post("/api/upload?name=a.irs", data=b"x", headers=ORIGIN).status_code == 403
     client = client_of(inspection)

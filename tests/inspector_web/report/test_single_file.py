@@ -1,4 +1,4 @@
-"""A report is one file that shows everything without a server; and what CI reads."""
+"""A report is one file that shows everything without a server."""
 
 import os
 import posixpath

@@ -1,4 +1,4 @@
-"""A hostile trace is refused, or can be looked at in every view; the server survives both."""
+"""The server refuses malformed traces, or shows them and goes on."""
 
 from pathlib import Path
 

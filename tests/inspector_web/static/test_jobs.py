@@ -1,5 +1,4 @@
-"""What can be asked on the page, in a real browser: verdicts, the guilty pass, costs, LLVM's
-passes."""
+"""Jobs on the page, in a real browser: verdicts, the guilty pass, costs, LLVM's passes."""
 
 import json
 import re

@@ -1,6 +1,6 @@
-// Rows in chunks. Up to some thousands all of them are there, so that the browser's own search finds
-// them. Of more, those near what is seen are filled and the others stand empty; and of very many, only
-// one page is shown at a time, because browsers draw nothing that is taller than some million pixels.
+// Rows in chunks. Up to some thousands, all are filled, so that the browser's own search finds them.
+// Above, only chunks near the visible part are filled; far above, only one page of rows is shown at a
+// time, because browsers do not draw elements that are taller than some million pixels.
 
 import { el, fill } from "../dom.js";
 import { rowsBetween } from "./rows.js";
@@ -14,7 +14,7 @@ const NEAR = "1200px";
 const PAUSE = 40;
 
 export class Chunks {
-  // `make` gives the HTML of rows, one by one; `onFilled` is told of a chunk that has come.
+  // `make` returns the HTML of rows as a list; `onFilled` is called with a chunk once it is filled.
   constructor(view, table, laid, { make, onFilled }) {
     Object.assign(this, { view, table, laid, make, onFilled });
     this.isLarge = laid.total > AT_ONCE;
@@ -79,7 +79,7 @@ export class Chunks {
         if (isIntersecting) this.near.add(target);
         else this.near.delete(target);
       }
-      // Who scrolls past many of them looks at none.
+      // Chunks that are scrolled past quickly are not filled.
       clearTimeout(this.waiting);
       this.waiting = setTimeout(() => this.near.forEach((chunk) => this.fill(chunk)), PAUSE);
     }, { root: this.view, rootMargin: NEAR });
@@ -87,28 +87,28 @@ export class Chunks {
   }
 
   fill(chunk) {
-    chunk.coming ??= this.come(chunk).catch((error) => {
+    chunk.coming ??= this.load(chunk).catch((error) => {
       chunk.coming = null;
       fill(chunk, el("p", { class: "note", role: "alert" }, error.message));
     });
     return chunk.coming;
   }
 
-  async come(chunk) {
+  async load(chunk) {
     const made = await this.make(rowsBetween(this.laid, chunk.begin, chunk.end));
     const before = chunk.getBoundingClientRect();
     chunk.innerHTML = made.join("");
     chunk.style.height = "";
-    // What is seen stays where it is, however tall the rows above it turn out to be.
+    // The visible rows stay in place, however tall the rows above turn out to be.
     if (chunk.isConnected && before.bottom <= this.view.getBoundingClientRect().top) {
       this.view.scrollTop += chunk.getBoundingClientRect().height - before.height;
     }
     this.held.add(chunk);
     this.onFilled(chunk);
-    this.letGo();
+    this.dropFarChunks();
   }
 
-  letGo() {
+  dropFarChunks() {
     for (const chunk of this.held) {
       if (this.held.size <= HELD) return;
       if (this.near.has(chunk)) continue;
@@ -119,7 +119,7 @@ export class Chunks {
     }
   }
 
-  // Make sure that a row, counted from 0, is there.
+  // Fill the chunk of a row, counted from 0.
   async reveal(at) {
     if (!this.isLarge || at < 0) return;
     const page = Math.floor(at / PAGE);

@@ -1,4 +1,4 @@
-// The difference: rows in chunks that the browser lays out only when they come into view.
+// The difference, as rows in chunks that the browser lays out only when they come into view.
 
 import { Chunks } from "./chunks.js";
 import { byId, el, fill, plural } from "../dom.js";
@@ -20,7 +20,7 @@ export class DiffView {
     this.changes = 0;
   }
 
-  say(className, ...content) {
+  showMessage(className, ...content) {
     this.shown++;
     this.inner = null;
     this.view.removeAttribute("aria-busy");
@@ -30,11 +30,11 @@ export class DiffView {
     this.onChange();
   }
 
-  // Show the difference of two states; an answer that comes too late is not shown.
+  // Show the difference of two states; a response that comes too late is dropped.
   async show(left, right, options) {
     const mine = ++this.shown;
     this.inner = null;
-    // What still stands there is of another place: its lines must not be chosen now.
+    // The old rows are of another place: their lines must not be chosen now.
     this.view.setAttribute("aria-busy", "true");
     const slow = this.slow = setTimeout(() => {
       if (mine === this.shown) fill(this.view, el("p", { class: "empty", role: "status" }, "Comparing…"));
@@ -47,7 +47,7 @@ export class DiffView {
       await this.draw(mine);
     } catch (error) {
       if (mine === this.shown) {
-        this.say("error", el("p", {}, error.message), el("button", { type: "button", onclick: () => this.show(left, right, options) }, "Try again"));
+        this.showMessage("error", el("p", {}, error.message), el("button", { type: "button", onclick: () => this.show(left, right, options) }, "Try again"));
       }
     } finally {
       clearTimeout(slow);
@@ -57,7 +57,7 @@ export class DiffView {
 
   load(answer, left, right, options, blame) {
     const asMap = (given) => new Map(Object.entries(given).map(([line, at]) => [Number(line), answer.html[at]]));
-    // The same difference shown again, because something around it came in late, stays where it was.
+    // The same difference shown again, because of late data around it, keeps its position.
     const again = this.states?.left === left && this.states?.right === right;
     const current = again ? this.current : -1;
     this.answer = answer;
@@ -68,7 +68,7 @@ export class DiffView {
     this.blame = blame && { steps: blame.map(([step]) => step), starts: laidOut(blame.map(([, count]) => ({ kind: "same", count }))).starts };
     this.changes = answer.rows.reduce((sum, row, at, all) => sum + (row[0] !== "=" && (at === 0 || all[at - 1][0] === "=") ? 1 : 0), 0);
     this.current = Math.min(current, this.changes - 1);
-    // Where nothing differs, a second column would say the same again.
+    // Without differences a second column would only repeat the first.
     if (!this.changes) this.options.inline = true;
   }
 
@@ -90,7 +90,7 @@ export class DiffView {
     await this.mark(this.options.line, this.options.scroll);
   }
 
-  // Of a large text, lines are asked for again when they come into view again.
+  // The lines of a large text are requested again when they come into view again.
   async rowsHtml(rows, isLarge) {
     const known = isLarge ? { left: new Map(this.known.left), right: new Map(this.known.right) } : this.known;
     await Promise.all([this.fetchMissing(rows, "left", known.left), this.fetchMissing(rows, "right", known.right)]);
@@ -110,12 +110,12 @@ export class DiffView {
     if (this.changes) {
       return this.answer.exact ? null : el("p", { class: "note" }, "The texts are so large that a smaller difference may exist.");
     }
-    const text = this.options.other ? `Nothing differs from ${this.options.other} here.` : this.options.failed ? "This pass failed. This is the IR that it was given." : this.options.names ? "Nothing but names differs here." : "Nothing differs here. This is the IR as it stands.";
+    const text = this.options.other ? `No difference from ${this.options.other}.` : this.options.failed ? "This pass failed. This is the IR that it was given." : this.options.names ? "Only names differ." : "No difference. This is the whole IR.";
     return el("p", { class: "note", id: "no-change" }, text);
   }
 
   async fetchMissing(rows, side, known) {
-    // Equal lines are equal on both sides, unless names may differ: one side is enough then.
+    // Equal lines are the same on both sides, so one side is enough, unless names are ignored.
     if (side === "left" && (this.options.inline || !this.options.names)) rows = rows.filter((row) => row.kind !== "same");
     for (const [from, to] of missingLines(rows, side, known)) {
       for (let begin = from; begin <= to; begin += MOST_AT_ONCE) {
@@ -140,7 +140,7 @@ export class DiffView {
     if (!line) return '<span role="cell" class="code none"></span>';
     const mark = side === "left" ? row.leftMark : row.rightMark;
     let text = mark >= 0 ? this.answer.html[mark] : known[side].get(line) ?? known.right.get(row.right) ?? "";
-    // What changed is not the indentation.
+    // Indentation is not marked.
     text = text.replace(/^<mark>( +)(<\/mark>)?/, (_, space, end) => space + (end ? "" : "<mark>"));
     const deep = /^ */.exec(text)[0].length;
     const indent = deep ? `<span class="in">${text.slice(0, deep)}</span>` : "";
@@ -204,13 +204,13 @@ export class DiffView {
     if (scroll) rows[0]?.scrollIntoView({ block: "nearest" });
   }
 
-  // Mark what has come into view.
+  // Mark rows that have come into view.
   markAgain() {
     this.mark(this.options.line, false);
     this.view.querySelector(`[data-change="${this.current}"]`)?.classList.add("current");
   }
 
-  // The line after a chosen one, or before it; with none, the current change or what is at the top.
+  // The line after a chosen one, or before it; without one, that of the current change or at the top.
   nextLine(ahead, chosen) {
     const native = [...this.view.querySelectorAll(".row[data-from]:not([data-from='0'])")];
     if (native.length) return nextNative(native, ahead, chosen);
@@ -223,7 +223,7 @@ export class DiffView {
     return row.dataset.right === "0" ? `L${row.dataset.left}` : `R${row.dataset.right}`;
   }
 
-  // Count the changes of a difference that is shown inside of another view.
+  // Take over the changes of a difference that is inside another view.
   follow({ changes, current, answer }) {
     Object.assign(this, { changes, current, answer });
     this.onChange();
@@ -253,7 +253,7 @@ export class DiffView {
   }
 }
 
-// Machine code jumps between lines: go through them in their own order.
+// Machine code jumps between lines of the IR: go through these in their own order.
 function nextNative(rows, ahead, chosen) {
   const lines = [...new Set(rows.map((row) => Number(row.dataset.from)))].sort((a, b) => a - b);
   const at = chosen?.startsWith("R") ? lines.indexOf(Number(chosen.slice(1))) : -1;

@@ -1,7 +1,7 @@
-// From the rows of an answer to the rows of the page: fold what is equal, one column or two.
+// Convert the rows of a response to rows of the page: fold equal lines, one column or two.
 //
-// An answer has ["=", left, right, count] for lines that are equal, ["~", left, right, html, html]
-// for a line that changed, ["-", left, ...] and ["+", 0, right, ...].
+// A response has ["=", left, right, count] for equal lines, ["~", left, right, html, html] for a
+// changed line, ["-", left, ...] and ["+", 0, right, ...].
 
 export const AROUND = 3;
 const KIND_OF = { "~": "changed", "-": "removed", "+": "added" };
@@ -20,7 +20,7 @@ export function pageRows(rows, { inline, whole, opened }) {
 
 function equalRows(made, [, left, right, count], first, last, whole, opened) {
   const extra = opened.get(left) ?? { head: 0, tail: 0 };
-  // With no change at all there is nothing to show around: then it is the text that is looked at.
+  // Without any change, the first lines of the text are shown.
   const alone = first && last ? 500 : 0;
   const head = Math.min(count, (first ? alone : AROUND) + extra.head);
   const tail = Math.min(count - head, (last ? 0 : AROUND) + extra.tail);
@@ -32,7 +32,7 @@ function equalRows(made, [, left, right, count], first, last, whole, opened) {
   equal(count - tail, tail);
 }
 
-// Say where each of these rows begins on the page, counted from 0, and how many there are.
+// Compute where each row begins on the page, counted from 0, and how many there are.
 export function laidOut(rows) {
   const starts = [];
   let total = 0;
@@ -43,7 +43,7 @@ export function laidOut(rows) {
   return { rows, starts, total };
 }
 
-// The number of the last start that is not after a place.
+// The index of the last start that is not after a place.
 export function lastFrom(starts, place) {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {
@@ -54,7 +54,7 @@ export function lastFrom(starts, place) {
   return low;
 }
 
-// List the single rows from one place to another, without the last.
+// List the single rows of a half-open range of places.
 export function rowsBetween({ rows, starts, total }, begin, end) {
   const made = [];
   let at = lastFrom(starts, begin);
@@ -98,7 +98,7 @@ function oneColumn(rows) {
   return made;
 }
 
-// List ranges of line numbers, each with its end, that rows need and a map does not hold.
+// List the ranges of lines, end included, that rows need and a map does not have.
 export function missingLines(rows, side, known) {
   const found = [];
   for (const row of rows) {
@@ -111,5 +111,5 @@ export function missingLines(rows, side, known) {
   return found;
 }
 
-// The lines of a whole text, from 1 on, by the number of their HTML.
+// Map the lines of a whole text, from 1, to the indices of their HTML.
 export const asLines = (numbers) => Object.fromEntries(numbers.map((number, at) => [at + 1, number]));

@@ -1,4 +1,4 @@
-// What a function costs as native code, before and after a pass, and after each of its passes.
+// The cost of a function as native code, before and after a pass, and after each of its passes.
 
 import { el, fill } from "../dom.js";
 import { knownJobs, runShown } from "./job.js";
@@ -16,15 +16,15 @@ export class Costs {
   async restore() {
     this.pairs.clear();
     this.all.clear();
-    if (!this.source.canWork) return;
+    if (!this.source.canRunJobs) return;
     for (const kind of ["cost", "costs"]) {
       for (const info of await knownJobs(this.source, kind)) {
-        if (info.state === "done") this.took(kind, info.arguments, (await this.source.job(info.id)).result);
+        if (info.state === "done") this.addResult(kind, info.arguments, (await this.source.job(info.id)).result);
       }
     }
   }
 
-  took(kind, args, made) {
+  addResult(kind, args, made) {
     if (kind === "cost") this.pairs.set(`${args.run}.${args.step}`, made);
     else this.all.set(`${args.run}.${args.function}`, made);
     this.show();
@@ -34,12 +34,12 @@ export class Costs {
     const { run, step, fn } = this.page.place;
     const args = kind === "cost" ? { run, step } : { run, function: fn };
     const made = await runShown(this.job, this.source, kind, args, "Timing");
-    if (made) this.took(kind, args, made);
+    if (made) this.addResult(kind, args, made);
   }
 
   show() {
     const row = this.page.step;
-    if (!this.source.canWork || !row || row.level === "graph" || row.status === "failed") return fill(this.place);
+    if (!this.source.canRunJobs || !row || row.level === "graph" || row.status === "failed") return fill(this.place);
     const { run, step, fn } = this.page.place;
     const pair = this.pairs.get(`${run}.${step}`);
     const all = this.all.get(`${run}.${fn}`);
@@ -47,7 +47,7 @@ export class Costs {
     return fill(this.place, el("h3", {}, "Native cost"),
       pair ? pairPart(pair) : null,
       all ? this.bars(all) : null,
-      pair || all ? null : el("p", { class: "job-why" }, "Compiles the function as it is before and after the pass, and calls both in turn."),
+      pair || all ? null : el("p", { class: "job-why" }, "Compiles the function before and after the pass, and calls both in turn."),
       el("p", { class: "job-buttons" }, pair || row.status === "same" ? null : button("cost", "Time before and after"), all ? null : button("costs", "Time all passes")),
       this.job);
   }
@@ -90,7 +90,7 @@ function pairPart(pair) {
     el("p", { class: "job-why" }, `${pair.after.runs.toLocaleString("en")} measurements of each, in turn${calls}.`), sizes(pair));
 }
 
-// 1.2–1.4 µs, with the unit once where it is the same.
+// 1.2–1.4 µs, with the unit once if it is the same.
 function range({ low, high }) {
   const [a, b] = [micros(low), micros(high)];
   return `${a.split(" ")[1] === b.split(" ")[1] ? a.split(" ")[0] : `${a} `}–${b}`;

@@ -1,19 +1,19 @@
-// Work that takes a while: ask the server for it, say how far it is, stop it.
+// Jobs: start one on the server, show how far it is, cancel it.
 
 import { el, fill, plural } from "../dom.js";
 
-const LOOKS = 150;
+const POLL_INTERVAL = 150;
 
-// Ask for work and wait for what comes of it. `onProgress` hears of every look at it; an aborted
-// `signal` cancels it. The same work that is going on, or done, is not begun again.
+// Start a job and wait for its result. `onProgress` is called with its state each time it is polled;
+// aborting `signal` cancels it. If an equal job is running or done, that one is used.
 export async function runJob(source, kind, args, { onProgress, signal } = {}) {
   const { id } = await source.beginJob(kind, args);
   return followJob(source, id, { onProgress, signal });
 }
 
-// Wait for work that is going on already, such as before the page was loaded anew.
+// Wait for a job that is running already, such as from before a reload of the page.
 export async function followJob(source, id, { onProgress, signal } = {}) {
-  for (let wait = LOOKS / 3; ; wait = LOOKS) {
+  for (let wait = POLL_INTERVAL / 3; ; wait = POLL_INTERVAL) {
     const info = signal?.aborted ? await source.cancelJob(id) : await source.job(id);
     onProgress?.(info);
     if (info.state === "done") return info.result;
@@ -22,7 +22,7 @@ export async function followJob(source, id, { onProgress, signal } = {}) {
   }
 }
 
-// What is known of work of a kind: {id, arguments, state, ...}, the newest last.
+// List the jobs of a kind: {id, arguments, state, ...}, the newest last.
 export async function knownJobs(source, kind) {
   return (await source.jobs()).filter((info) => info.kind === kind);
 }
@@ -41,7 +41,7 @@ function pause(wait, signal) {
   });
 }
 
-// A line that says how far work is, with a button to stop it; `show` is for onProgress.
+// A line with the progress of a job and a button to cancel it; `show` is for onProgress.
 export class JobProgress {
   constructor(title) {
     this.title = title;
@@ -63,7 +63,7 @@ export class JobProgress {
     const waits = info.state === "queued" ? "waiting for its turn" : info.what;
     const count = info.total ? `${info.done} of ${info.total}` : "";
     const text = [this.title, waits, count].filter(Boolean).join(", ");
-    // Only what is new: a reader would say it again and again.
+    // Only on a change: screen readers would repeat it.
     if (this.said.textContent !== text) this.said.textContent = text;
     if (info.total) Object.assign(this.bar, { max: info.total, value: info.done });
     else this.bar.removeAttribute("value");
@@ -71,12 +71,12 @@ export class JobProgress {
   }
 }
 
-// Run work with its progress in a place of the page, and put there what went wrong, if it did.
+// Run a job and show its progress in an element; if it fails, show the error there.
 export function runShown(place, source, kind, args, title) {
   return shownIn(place, title, (watch) => runJob(source, kind, args, watch));
 }
 
-// The same of any work; `work` gets what to tell and what stops it.
+// The same for any asynchronous `work`, which gets { onProgress, signal }.
 export async function shownIn(place, title, work) {
   const progress = new JobProgress(title);
   fill(place, progress.element);

@@ -1,4 +1,4 @@
-// The passes of a run, to switch off, move, give other options, and run again: a new run.
+// The passes of a run, to switch off, move, change options, and run again as a new run.
 
 import { byId, el, fill } from "../dom.js";
 import { runShown } from "./job.js";
@@ -9,17 +9,17 @@ export class Rerun {
     this.plans = new Map();
   }
 
-  // Show what ran on a function of a run; what was changed about it stays while the page is open.
+  // Show the passes on a function of a run; changes to them stay while the page is open.
   async show(run, fn) {
     const { view, source } = this.page;
     const key = `${run} ${fn}`;
     if (this.key === key && this.box?.isConnected) return;
-    view.say("empty", el("p", {}, "Asking for the passes…"));
+    view.showMessage("empty", el("p", {}, "Loading the passes…"));
     const mine = view.shown;
     try {
       if (!this.plans.has(key)) this.plans.set(key, withDefaults(await source.plan(run, fn)));
     } catch (error) {
-      if (mine === view.shown) view.say("error", el("p", {}, error.message));
+      if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
       return;
     }
     if (mine !== view.shown) return;
@@ -49,7 +49,7 @@ export class Rerun {
 
   draw() {
     fill(this.list, ...this.plan.phases.map((phase) => this.phase(phase)));
-    this.tell();
+    this.showEdits();
   }
 
   phase({ level, number, name }) {
@@ -102,7 +102,7 @@ export class Rerun {
     return each;
   }
 
-  // To another phase: the end of it, or its beginning where it comes from above.
+  // Move to the end of another phase, or to its beginning.
   moveTo(at, phase, isFirst) {
     const { now } = this.plan;
     const [each] = now.splice(at, 1);
@@ -168,7 +168,7 @@ export class Rerun {
     return now.filter((each) => !before.has(each) || !isSame(before.get(each), each)).length || (now.some((each, at) => each !== given[at]) ? 1 : 0);
   }
 
-  tell() {
+  showEdits() {
     const { edits } = this;
     const off = this.plan.now.filter((each) => !each.on).length;
     this.said.textContent = [edits ? `${edits} changed` : "Nothing changed yet", off ? `${off} off` : ""].filter(Boolean).join(", ");
@@ -190,7 +190,7 @@ export class Rerun {
     if (made) await this.arrive(made, run, fn);
   }
 
-  // Go to the end of the new run, with the old one beside it.
+  // Go to the end of the new run, with the old run beside it.
   async arrive(made, run, fn) {
     const { page } = this;
     await page.refresh();
@@ -210,7 +210,7 @@ function withDefaults(plan) {
   return made;
 }
 
-// As the run was: each pass knows what it was then.
+// Reset to the passes of the run; `before` maps each to its original.
 function restore(plan) {
   plan.originals ??= plan.given.map((each) => ({ ...each, options: { ...each.options } }));
   plan.given = plan.originals.map((each) => ({ ...each, options: { ...each.options } }));
@@ -235,12 +235,12 @@ function field(each, option) {
   const shared = { "data-option": option.name, "data-act": `option-${option.name}`, "aria-label": option.name, "aria-description": option.help || null };
   const input = option.type === "bool" ? el("input", { ...shared, type: "checkbox", checked: value === "true" })
     : el("input", { ...shared, type: option.type === "int" ? "number" : "text", value, spellcheck: "false", required: true });
-  const usual = option.name in each.options ? ` (usually ${option.default})` : "";
+  const usual = option.name in each.options ? ` (default ${option.default})` : "";
   return el("label", { class: "plan-field" }, el("span", {}, option.name, el("small", {}, ` ${option.type}${usual}`)), input,
     option.help ? el("small", { class: "plan-help" }, option.help.replaceAll("``", "")) : null);
 }
 
-// An option that is as usual is not given at all.
+// Only options that differ from their default are sent.
 function setOption(each, info, name, input) {
   const usual = info.options.find((option) => option.name === name).default;
   const value = input.type === "checkbox" ? String(input.checked) : input.value.trim();

@@ -1,19 +1,19 @@
-// What can be asked about a run: verdicts, the guilty pass, native costs, LLVM's own passes.
+// The jobs about a run: verdicts, the guilty pass, native costs, LLVM's own passes.
 
 import { Costs } from "./costs.js";
 import { byId, el } from "../dom.js";
 import { Verdicts } from "./verdicts.js";
 
-export class Asking {
+export class RunJobs {
   constructor(page) {
     this.page = page;
-    const place = (id) => { const made = el("section", { id }); page.details.asked.append(made); return made; };
+    const place = (id) => { const made = el("section", { id }); page.details.jobs.append(made); return made; };
     this.verdicts = new Verdicts(page, place("verdict"));
     this.costs = new Costs(page, place("cost"));
-    byId("check-buttons").hidden = !page.source.canWork;
+    byId("check-buttons").hidden = !page.source.canRunJobs;
   }
 
-  // New runs: what was found of older ones is forgotten, here as on the server.
+  // Get the results that the server has; with new runs it has forgotten the old ones.
   restore() {
     return Promise.all([this.verdicts.restore(), this.costs.restore()]).catch(() => null);
   }
@@ -23,10 +23,10 @@ export class Asking {
     this.costs.show();
   }
 
-  // What stands below the last phase over loops: LLVM goes on from there.
+  // The entry below the last loop pass, for LLVM's passes, which follow it.
   tail() {
     const { page } = this;
-    if (!page.source.canWork) return null;
+    if (!page.source.canRunJobs) return null;
     if (page.place.filter || page.place.touches) return null;
     const last = page.steps.filter((row) => row.level !== "graph" && row.status !== "failed").pop();
     if (!last) return null;
@@ -35,7 +35,7 @@ export class Asking {
   }
 
   keys() {
-    if (!this.page.source.canWork) return {};
+    if (!this.page.source.canRunJobs) return {};
     return {
       m: () => { if (this.page.step.status === "changed") this.verdicts.askStep(false); },
       M: () => this.verdicts.askAll(false),

@@ -1,4 +1,4 @@
-// Open a file in the page, by the button or by dropping it there: it becomes a run of its own.
+// Upload a file, with the button or by dropping it on the page: it becomes a new run.
 
 import { byId, el, fill } from "../dom.js";
 import { followJob, shownIn } from "./job.js";
@@ -33,7 +33,7 @@ function over(event) {
 }
 
 async function take(page, file) {
-  const place = byId("work");
+  const place = byId("upload-job");
   place.hidden = false;
   const made = await shownIn(place, `Opening ${file.name}`, async (watch) => {
     check(file);
@@ -53,9 +53,9 @@ async function take(page, file) {
   place.lastChild.focus();
 }
 
-// Said before anything is sent.
+// Checked before anything is sent.
 function check(file) {
-  if (!SUFFIXES.some((suffix) => file.name.toLowerCase().endsWith(suffix))) throw new Error(`${file.name} is no file that is taken; there are: ${SUFFIXES.join(", ")}`);
+  if (!SUFFIXES.some((suffix) => file.name.toLowerCase().endsWith(suffix))) throw new Error(`${file.name} cannot be opened; expected a file with one of the suffixes ${SUFFIXES.join(", ")}`);
   if (file.size > MOST_SENT) throw new Error(`${file.name} is larger than ${MOST_SENT >> 20} MiB.`);
   if (!file.size) throw new Error(`${file.name} is empty.`);
 }

@@ -1,15 +1,15 @@
-// Did the meaning hold? Ask for verdicts, show them in the list and for the chosen pass, and find
-// the guilty pass.
+// Verdicts: check whether passes keep the meaning, show the result in the list and for the chosen
+// pass, and find the guilty pass.
 
 import { byId, el, fill, plural } from "../dom.js";
 import { followJob, knownJobs, runShown, JobProgress } from "./job.js";
 
-// Sign, word in the list, and what it means.
+// Sign, word in the list, and explanation.
 const BADGES = {
   exact: ["✓", "same", "The results are the same, bit for bit."],
-  close: ["≈", "same up to rounding", "The results differ by no more than rounding may make them."],
+  close: ["≈", "same up to rounding", "The results differ by no more than rounding explains."],
   differs: ["≠", "other results", "The program computes something else after this pass."],
-  failed: ["✕", "does not run", "The program runs before this pass and does not after it."],
+  failed: ["✕", "does not run", "The program runs before this pass but not after it."],
   unknown: ["?", "cannot tell", "This step could not be tried."],
   idle: ["○", "nothing to check", ""],
 };
@@ -40,14 +40,14 @@ export class Verdicts {
     fill(byId("check-job"));
   }
 
-  // What was found before the page was loaded anew, and what is still going on.
+  // Get the results of earlier jobs, and follow those that are still running.
   async restore() {
     this.clear();
     if (this.source.verdicts) for (const [run, checked] of this.source.verdicts().entries()) this.take(run, checked);
-    if (!this.source.canWork) return;
+    if (!this.source.canRunJobs) return;
     for (const kind of ["verdicts", "guilty"]) {
       for (const info of await knownJobs(this.source, kind)) {
-        if (info.state === "done") this.took(kind, info.arguments, (await this.source.job(info.id)).result);
+        if (info.state === "done") this.addResult(kind, info.arguments, (await this.source.job(info.id)).result);
         else if (info.state === "working" || info.state === "queued") this.follow(kind, info);
       }
     }
@@ -58,10 +58,10 @@ export class Verdicts {
     fill(byId("check-job"), progress.element);
     const made = await followJob(this.source, info.id, { onProgress: progress.show, signal: progress.signal }).catch(() => null);
     fill(byId("check-job"));
-    if (made) this.took(kind, info.arguments, made);
+    if (made) this.addResult(kind, info.arguments, made);
   }
 
-  took(kind, args, made) {
+  addResult(kind, args, made) {
     if (kind === "verdicts") this.take(args.run, made);
     else this.takeGuilty(args, made);
   }
@@ -71,7 +71,7 @@ export class Verdicts {
   take(run, checked) {
     for (const each of checked.verdicts) {
       const old = this.of(run, each.step);
-      // What was looked at carefully is not made less sure by a quick look.
+      // A quick check does not replace the verdict of a careful one.
       if (old?.careful && !checked.careful && each.status !== "differs" && each.status !== "failed") continue;
       this.known.set(`${run}.${each.step}`, { ...each, careful: checked.careful });
     }
@@ -144,7 +144,7 @@ export class Verdicts {
   show() {
     const { page } = this;
     const row = page.step;
-    if (!row || (!this.source.canWork && !this.of(page.place.run, row.index))) return fill(this.place);
+    if (!row || (!this.source.canRunJobs && !this.of(page.place.run, row.index))) return fill(this.place);
     return fill(this.place, el("h3", {}, "Does it mean the same?"), ...this.content(row), this.job);
   }
 
@@ -153,17 +153,17 @@ export class Verdicts {
     if (row.status === "failed") return [el("p", {}, "The pass failed, so there is nothing to compare.")];
     if (row.status === "same") return [el("p", {}, "The pass changed nothing, so there is nothing to check.")];
     const button = (text, careful, id) => el("button", { type: "button", id, onclick: () => this.askStep(careful) }, text);
-    const buttons = this.source.canWork ? el("p", { class: "job-buttons" },
+    const buttons = this.source.canRunJobs ? el("p", { class: "job-buttons" },
       verdict ? null : button("Check this pass", false, "check-step"),
       verdict?.careful ? null : button(verdict ? "Check it more carefully" : "Carefully", true, "check-careful")) : null;
     if (!verdict) {
-      return [el("p", { class: "job-why" }, "Runs the program before and after the pass on made-up inputs, and compares what comes out."), buttons];
+      return [el("p", { class: "job-why" }, "Runs the program before and after the pass on generated inputs, and compares the results."), buttons];
     }
     return [el("p", {}, badge(verdict.status)), el("p", { class: "verdict-text" }, verdict.text), numbersTable(verdict), guiltyRewrites(this.guilty.get(this.page.place.run), row), buttons];
   }
 }
 
-// JSON has no infinity: null stands for it.
+// Null stands for infinity, which JSON lacks.
 function number(value = 0) {
   if (value === null) return "∞";
   return value >= 1e6 ? value.toExponential(1) : Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });

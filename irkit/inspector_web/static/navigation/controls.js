@@ -1,4 +1,4 @@
-// What clicks and keys do.
+// Connect the controls and keys of the page to its moves.
 
 import { byId, paused } from "../dom.js";
 import { listen, showHelp } from "./keys.js";
@@ -25,7 +25,7 @@ export function connect(page) {
   addEventListener("hashchange", () => page.arrive());
   addEventListener("popstate", () => page.arrive());
   listen(keysOf(page));
-  // Until now nothing would have followed from a click.
+  // Clicks had no effect until now.
   byId("body").inert = false;
 }
 
@@ -45,9 +45,9 @@ function keysOf(page) {
     r: ready(() => moves.flip("names")), b: ready(() => moves.flip("blame")),
     c: ready(() => { if (page.source.canCompare) moves.compare(page.place.from ? null : page.states()[1]); }),
     v: ready(() => { const shows = page.shows.filter((each) => each !== "rerun"); moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
-    e: ready(() => { if (page.source.canWork) moves.goShow(page.place.show === "rerun" ? "" : "rerun"); }),
+    e: ready(() => { if (page.source.canRunJobs) moves.goShow(page.place.show === "rerun" ? "" : "rerun"); }),
     d: ready(() => { page.keep({ plain: !page.place.plain }); page.showPanes(); }),
-    ...Object.fromEntries(Object.entries(page.asking.keys()).map(([key, action]) => [key, ready(action)])),
+    ...Object.fromEntries(Object.entries(page.runJobs.keys()).map(([key, action]) => [key, ready(action)])),
     t: nextTheme, "?": showHelp,
   };
 }

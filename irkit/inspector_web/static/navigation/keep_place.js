@@ -1,6 +1,6 @@
-// Keep the place when the runs are new: by phase and pass, as steps may have other numbers now.
+// Keep the place when the runs are replaced: by phase and pass, since steps can have new numbers.
 
-// What a step is known by in any run: its function, level, phase and pass, and which time that is.
+// Identify a step in any run: by function, level, phase and pass, and its count among equal ones.
 function nameOfStep(run, step) {
   const row = run?.steps[step];
   if (!row) return null;
@@ -12,11 +12,11 @@ function stepOfName(run, named) {
   if (!named) return null;
   const found = run.steps.filter(named.alike);
   const close = run.steps.filter((row) => row.function === named.row.function && row.level === named.row.level && row.phase === named.row.phase);
-  // A pass that is gone: where its phase ends now.
+  // If the pass is gone, the end of its phase.
   return (found[named.time] ?? found[found.length - 1] ?? close[close.length - 1])?.index ?? null;
 }
 
-// The run of the same number, or of the same title where numbers have moved.
+// The run of the same number, or of the same title if the numbers have changed.
 function sameRun(old, runs, number) {
   if (number === null || !old.runs[number]) return null;
   const { title } = old.runs[number];
@@ -33,8 +33,8 @@ function sameStage(old, runs, state) {
   return step === null ? null : `${run}.${step}.${match[3]}`;
 }
 
-// The changes that bring a place from one overview to the next.
-export function placeIn(old, overview, place) {
+// The changes that adapt a place to a new overview.
+export function keepPlace(old, overview, place) {
   const { runs } = overview;
   const run = sameRun(old, runs, place.run);
   if (run === null) return { run: null, step: null, from: null, beside: null };

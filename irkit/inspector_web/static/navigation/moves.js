@@ -1,4 +1,4 @@
-// Where one can go on the page: each changes the place and shows what follows from it.
+// Moves: each changes the place and updates the page.
 
 import { byId } from "../dom.js";
 
@@ -22,7 +22,7 @@ export class Moves {
     this.page.showLine();
   }
 
-  // Go to a line after the pass by its number, or with an L before it to one before the pass.
+  // Go to a line by number: of the IR after the pass, or with an L in front, of the IR before it.
   goNumber(text) {
     const given = /^\s*([LR]?)\s*([\d,]{1,12})\s*$/i.exec(text);
     const { answer } = this.page.view;
@@ -70,7 +70,7 @@ export class Moves {
     this.putBeside(choices[(choices.indexOf(place.beside) + 1) % choices.length]);
   }
 
-  // Go to the step of the other run that stands beside this one; the runs change places.
+  // Go to the counterpart of the step; the runs swap places.
   goPartner() {
     const { place, beside } = this.page;
     const partner = beside.partner(place.step);

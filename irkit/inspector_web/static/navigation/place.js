@@ -1,4 +1,4 @@
-// Where one is on the page: all of it stands in the address, so a link brings it back.
+// The place: all that determines what is shown. It is in the address, so a link restores it.
 
 const PLACE_NAMES = {
   run: "run", beside: "beside", fn: "function", step: "step", show: "show", from: "from", view: "view", names: "names",
@@ -31,7 +31,7 @@ export function writePlace(place) {
   return `#${made}`;
 }
 
-// A new step is a place to come back to; a tick in a box is not.
+// A new step gets an entry in the history; a ticked box does not.
 export function showPlace(place, isNew) {
   const hash = writePlace(place);
   if (hash === location.hash) return;

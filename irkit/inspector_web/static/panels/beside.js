@@ -1,4 +1,4 @@
-// Another run beside the one that is shown: which step of it is which, and where the two differ.
+// Another run beside the one shown: which steps correspond, and where the runs differ.
 
 import { el, fill } from "../dom.js";
 
@@ -10,7 +10,7 @@ export class Beside {
     this.pairs = [];
   }
 
-  // Learn the pairs of two runs; with no other run there are none.
+  // Load the pairs of steps of two runs; none without another run.
   async load({ run, beside, fn }) {
     const key = JSON.stringify([run, beside, fn]);
     if (key === this.key) return;
@@ -20,7 +20,7 @@ export class Beside {
 
   forget() { this.key = ""; }
 
-  // The step of the other run that stands beside one; if there is none, the last before it.
+  // The counterpart of a step in the other run; if there is none, the last before it.
   partner(step) {
     const at = this.pairs.findIndex((pair) => pair.left === step);
     if (at < 0) return null;
@@ -36,10 +36,10 @@ export class Beside {
   get onlyInOne() { return this.pairs.filter((pair) => pair.left === null || pair.right === null).length; }
 }
 
-// Say in a row of the list how a step stands to that of the other run.
+// The mark in a row of the list: how the step compares with its counterpart.
 export function pairMark(beside, step, title) {
   const partner = beside.partner(step);
-  const [sign, said] = !partner?.exact ? ["◇", `not in ${title}`] : partner.same ? ["=", `the same after it as in ${title}`] : ["≠", `differs after it from ${title}`];
+  const [sign, said] = !partner?.exact ? ["◇", `not in ${title}`] : partner.same ? ["=", `same IR after it as in ${title}`] : ["≠", `other IR after it than in ${title}`];
   return el("span", { class: `pair${sign === "=" ? "" : " differs"}`, title: said }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "visually-hidden" }, said));
 }
 

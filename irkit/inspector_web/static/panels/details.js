@@ -17,7 +17,7 @@ export class Details {
     this.box = byId("details");
     this.line = el("div", { id: "line-details" });
     this.pass = el("div", { id: "pass-details" });
-    this.asked = el("div", { id: "asked" });
+    this.jobs = el("div", { id: "jobs" });
     fill(this.box, this.line, this.pass);
   }
 
@@ -35,7 +35,7 @@ export class Details {
       el("h2", {}, info.name),
       info.doc ? el("p", { class: "doc" }, info.doc.split("\n\n")[0].replaceAll("``", "").replaceAll("\n", " ")) : null,
       info.failure ? failurePart(info) : null,
-      this.asked,
+      this.jobs,
       this.remarksPart(info),
       part("In numbers", table(numberRows(row, info, total))),
       Object.keys(info.options).length ? part("Options", table(Object.entries(info.options).map(([name, value]) => [name, el("code", {}, value)]))) : null,
@@ -73,7 +73,7 @@ function failurePart(info) {
   return el("section", { class: "failure" }, el("h3", {}, "This pass failed"), el("pre", { tabindex: 0 }, info.failure), copy, trace);
 }
 
-// Of very large functions nodes are not counted before the page is there.
+// The nodes of very large functions are not counted before the page appears.
 function numberRows(row, info, total) {
   const found = [["Time", `${milliseconds(row.ms)} of ${milliseconds(total)}, ${(100 * info.share).toFixed(1)}\u00a0%`]];
   if (typeof row.before === "number") found.push(["Nodes", row.before === row.after ? row.before.toLocaleString("en") : `${row.before.toLocaleString("en")} → ${row.after.toLocaleString("en")}`]);

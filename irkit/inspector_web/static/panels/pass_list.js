@@ -1,4 +1,4 @@
-// The list of passes: by phase, one chosen.
+// The list of passes, by phase.
 
 import { byId, el, fill, milliseconds, plural } from "../dom.js";
 
@@ -19,9 +19,9 @@ export class PassList {
     });
   }
 
-  // Show the rows that a filter lets through; `touching` is a set of steps, or null for all; `marks`
-  // says how a step stands to the other run, and `others` are steps of that one alone, by what they follow;
-  // `tail` stands below the last row.
+  // Show the rows that pass the filters. `touching` is a set of steps, or null for all. `marks` draws
+  // how a step compares with the other run; `others` are steps of that run only, by the step that
+  // they follow. `tail` goes below the last row.
   show(all, { hide, filter, touching, step, marks = null, others = new Map(), tail = null }) {
     this.others = filter || touching ? new Map() : others;
     this.list.classList.toggle("paired", Boolean(marks));
@@ -40,7 +40,7 @@ export class PassList {
   }
 
   grouped() {
-    if (!this.rows.length) return [el("p", { class: "empty" }, "No pass fits. Clear the filters to see all.")];
+    if (!this.rows.length) return [el("p", { class: "empty" }, "No pass matches. Clear the filters to see all.")];
     const groups = [];
     let key = null;
     const only = (step) => (this.others.get(step) ?? []).map((row) => otherItem(row));
@@ -66,7 +66,7 @@ export class PassList {
     }
   }
 
-  // Say below the names what is known of the meaning; `made` draws it.
+  // Show verdicts below the names; `made` draws one.
   setVerdicts(verdicts, made) {
     for (const [step, item] of this.items) {
       const known = verdicts.get(step);
@@ -83,7 +83,7 @@ export class PassList {
     item.scrollIntoView({ block: "nearest" });
   }
 
-  // The step that comes so many rows after one, among those shown.
+  // The step that is `ahead` rows after one, among those shown.
   after(step, ahead) {
     if (!this.rows.length) return null;
     const at = this.rows.findIndex((row) => row.index === step);
@@ -92,7 +92,7 @@ export class PassList {
   }
 }
 
-// Say which rows a filter lets through: a part of the name, or such as "phase 2 unroll".
+// A filter of rows by part of the name, or by phase and name as in "phase 2 unroll".
 function named(filter) {
   const [, phase, rest] = /^\s*phase\s*(\d+)\s*(.*)$/i.exec(filter) ?? [null, "", filter];
   const wanted = rest.trim().toLowerCase();

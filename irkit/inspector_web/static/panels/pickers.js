@@ -11,7 +11,7 @@ export function fillRuns(runs, place) {
   byId("runs").hidden = runs.length < 2;
 }
 
-// Runs of one title are told apart by their numbers.
+// Runs of the same title get their number in front.
 export function runTitle(runs, number) {
   const { title } = runs[number];
   return runs.filter((run) => run.title === title).length > 1 ? `${number + 1}: ${title}` : title;
@@ -24,7 +24,7 @@ export function fillFunctions(run, chosen) {
   }));
 }
 
-// Say what a state such as 0.12.a is; nothing if there is none of that name.
+// Describe a state such as 0.12.a; empty if there is no such state.
 export function stageName(overview, state) {
   const match = /^(\d{1,4})\.(\d{1,7})\.([ab])$/.exec(state);
   const row = match && overview.runs[Number(match[1])]?.steps[Number(match[2])];
@@ -33,7 +33,7 @@ export function stageName(overview, state) {
   return `${where}${match[3] === "b" ? "before" : "after"} ${row.index} ${row.name}`;
 }
 
-// `beside` is the name of the stage of the other run that this one is compared with, if it is.
+// `beside` is the name of the stage of the other run that is compared with, if any.
 export function fillStages(overview, place, canCompare, beside) {
   const row = overview.runs[place.run].steps[place.step];
   const usual = el("option", { value: "" }, beside || `before ${row.pass_text}`);

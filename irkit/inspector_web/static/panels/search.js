@@ -1,4 +1,4 @@
-// Search the IR after every pass: where it stands, who introduced and who removed it.
+// Search the IR after every pass: where a text occurs, and which pass introduced or removed it.
 
 import { byId, el, fill, paused, plural } from "../dom.js";
 
@@ -9,7 +9,7 @@ export class Search {
     Object.assign(this, { source, place, nameOf, onFound, onChange });
     this.box = byId("search");
     this.found = byId("found");
-    this.asked = 0;
+    this.requests = 0;
     const soon = paused(180, () => this.run());
     this.box.addEventListener("input", soon);
     for (const id of ["regex", "case"]) byId(id).addEventListener("change", () => this.run());
@@ -37,7 +37,7 @@ export class Search {
   }
 
   async run() {
-    const mine = ++this.asked;
+    const mine = ++this.requests;
     const text = this.box.value;
     this.onChange(text, byId("regex").checked, byId("case").checked);
     if (!text) { fill(this.found); this.close(); return; }
@@ -45,9 +45,9 @@ export class Search {
     try {
       const answer = await this.source.search(place.run, text, { regex: byId("regex").checked, exact: byId("case").checked });
       if (answer.problem) throw new Error(answer.problem);
-      if (mine === this.asked) this.show(answer.found, place);
+      if (mine === this.requests) this.show(answer.found, place);
     } catch (error) {
-      if (mine !== this.asked) return;
+      if (mine !== this.requests) return;
       fill(this.found, el("p", { class: "error", role: "alert" }, error.message));
       this.found.hidden = false;
     }
@@ -58,7 +58,7 @@ export class Search {
     const own = [...byFunction].sort(([a], [b]) => (b === place.fn) - (a === place.fn));
     const lists = own.flatMap(([name, hits]) => [el("h3", {}, name || "the module"), el("ul", {}, ...hits.slice(0, MOST_STEPS).map((hit) => this.hit(hit)))]);
     const steps = plural(found.length, "state");
-    fill(this.found, el("p", { role: "status" }, found.length ? `In ${steps}. The first of each function is where it was introduced.` : "Found nowhere, before or after any pass."), ...lists);
+    fill(this.found, el("p", { role: "status" }, found.length ? `In ${steps}. The first of each function is where it was introduced.` : "Not found before or after any pass."), ...lists);
     this.found.hidden = false;
   }
 

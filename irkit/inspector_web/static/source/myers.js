@@ -1,5 +1,5 @@
-// Compare two texts, given as numbers of their lines: the greedy search of Myers, for the two stages
-// of a report that somebody puts beside each other. The server knows better ways.
+// Compare two texts, given as line numbers, by Myers' greedy search: for any two stages of a report.
+// The server has faster methods.
 
 const MOST_DIFFERENCES = 3000;
 
@@ -35,7 +35,7 @@ function asRows(pairs, left, right, exact) {
   return { rows, changes, exact, removed: left - pairs.length, added: right - pairs.length };
 }
 
-// List the pairs of lines that stay; null if the texts differ in too much.
+// List the pairs of common lines; null if the texts differ too much.
 function keptPairs(a, b) {
   const most = Math.min(a.length + b.length, MOST_DIFFERENCES);
   const size = 2 * most + 3;

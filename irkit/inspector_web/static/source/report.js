@@ -1,11 +1,11 @@
-// Where the page gets its answers in a file of its own: from what stands in the file.
+// The data source of a report: the data in the file itself.
 
 import { compareTexts } from "./myers.js";
 import { asLines } from "../diff/rows.js";
 
 export class ReportSource {
   canCompare = true;
-  canWork = false;
+  canRunJobs = false;
 
   constructor(data) {
     this.data = data;
@@ -16,10 +16,10 @@ export class ReportSource {
   }
 
   async status() { return { state: "ready", title: this.data.title, revision: 1, message: "", watching: false }; }
-  reload() { throw new Error("A report is what it is."); }
+  reload() { throw new Error("A report cannot be opened again."); }
   overview() { return this.data.overview; }
 
-  // The numbers of the lines of a text, which stand in the file as differences.
+  // The line numbers of a text, which the file has as differences.
   text(number) {
     if (!this.texts.has(number)) {
       let at = 0;
@@ -33,7 +33,7 @@ export class ReportSource {
     return this.data.stages[run][step][side === "b" ? 0 : 1];
   }
 
-  // Verdicts on the steps of each run, if they were asked for when the file was made.
+  // Verdicts on the steps of each run, if the report was made with them.
   verdicts() { return this.data.verdicts; }
 
   async counts(run, fn) {
@@ -68,15 +68,15 @@ export class ReportSource {
 
   async line(state, line) {
     const number = this.textOf(state);
-    const step = spread(this.data.blame[number], line);
-    const chain = spread(this.data.origins[number], line);
+    const step = valueAt(this.data.blame[number], line);
+    const chain = valueAt(this.data.origins[number], line);
     const run = state.split(".")[0];
     const name = step >= 0 ? this.data.overview.runs[run].steps[step].pass_text : "";
     const code = this.plainLine(this.text(number)[line - 1]).trim();
     return { line, function: "", code, step, step_name: name, origins: this.data.chains[chain] ?? [] };
   }
 
-  // The nests before and after, put beside each other by what their rows are called.
+  // The nests before and after, with rows paired by kind, name and depth.
   async nest(left, right) {
     const [before, after] = [left, right].map((state) => this.data.views.nests[this.textOf(state)]);
     if (!before || !after) throw new Error("There is no loop nest here.");
@@ -84,7 +84,7 @@ export class ReportSource {
     const key = (number) => JSON.stringify(this.data.views.nest_rows[number].slice(0, 3));
     const keys = (kept) => kept.rows.map((number) => numbers.get(key(number)) ?? numbers.set(key(number), numbers.size).size - 1);
     const [old, now] = [nestRows(before, this.data.views.nest_rows), nestRows(after, this.data.views.nest_rows)];
-    const rows = matched(keys(before), keys(after)).map(([i, j]) => {
+    const rows = pairKeys(keys(before), keys(after)).map(([i, j]) => {
       if (j < 0) return { status: "removed", before: old[i] };
       if (i < 0) return { status: "added", after: now[j] };
       return { status: before.rows[i] === after.rows[j] ? "same" : "changed", before: old[i], after: now[j] };
@@ -100,17 +100,17 @@ export class ReportSource {
 
   async native(state) {
     const found = this.data.views.native[this.textOf(state)];
-    if (!found) throw new Error("This file has LLVM IR and assembly of what the last pass left only. irkit inspect shows those of every stage.");
+    if (!found) throw new Error("This file has LLVM IR and assembly of the final stage only. irkit inspect shows those of every stage.");
     return found;
   }
 
-  // Put the steps on a function of two runs beside each other, as the server does.
+  // Pair the steps of two runs on a function, as the server does.
   async beside(run, other, fn) {
     const numbers = new Map();
     const place = (row) => JSON.stringify([row.level, row.phase, row.name]);
     const [mine, theirs] = [run, other].map((each) => this.data.overview.runs[each].steps.filter((row) => row.function === fn));
     const keys = (rows) => rows.map((row) => numbers.get(place(row)) ?? numbers.set(place(row), numbers.size).size - 1);
-    return matched(keys(mine), keys(theirs)).map(([i, j]) => {
+    return pairKeys(keys(mine), keys(theirs)).map(([i, j]) => {
       const [a, b] = [mine[i]?.index ?? null, theirs[j]?.index ?? null];
       return { left: a, right: b, same: a !== null && b !== null && this.sameText(`${run}.${a}.a`, `${other}.${b}.a`) };
     });
@@ -153,7 +153,7 @@ export class ReportSource {
     let fits;
     if (regex) {
       let pattern;
-      try { pattern = new RegExp(text, exact ? "" : "i"); } catch (error) { return { problem: `this is no regular expression: ${error.message}` }; }
+      try { pattern = new RegExp(text, exact ? "" : "i"); } catch (error) { return { problem: `this is not a regular expression: ${error.message}` }; }
       fits = (line) => pattern.test(line);
     } else {
       const wanted = exact ? text : text.toLowerCase();
@@ -191,8 +191,8 @@ function nestRows(kept, facts) {
   return kept.rows.map((number, at) => ({ ...Object.fromEntries(NEST.map((name, place) => [name, facts[number][place]])), line: (line += kept.lines[at]) }));
 }
 
-// Pair numbers of two lists in order; -1 stands where one has no counterpart, first those of the left.
-function matched(left, right) {
+// Pair the numbers of two lists, in order; -1 without a counterpart, those of the left first.
+function pairKeys(left, right) {
   const made = [];
   let alone = [];
   const flush = () => { made.push(...alone); alone = []; };
@@ -209,8 +209,8 @@ function matched(left, right) {
   return made;
 }
 
-// Find what stands on a line in runs of [value, how many lines].
-function spread(runs, line) {
+// The value of a line in a list of [value, number of lines].
+function valueAt(runs, line) {
   for (const [value, count] of runs) {
     if (line <= count) return value;
     line -= count;

@@ -1,9 +1,9 @@
-// Where the page gets its answers: a server on this machine.
+// The data source of the page: a server on this machine.
 
 export class ServerSource {
   canCompare = true;
   nativeViews = ["llvm", "llvm-passes", "optimised", "assembly"];
-  canWork = true;
+  canRunJobs = true;
 
   async ask(path, given = {}, options = {}) {
     const query = new URLSearchParams(given);
@@ -11,14 +11,14 @@ export class ServerSource {
     try {
       response = await fetch(`/api/${path}?${query}`, options);
     } catch {
-      throw new Error("The server does not answer. Is irkit inspect still running?");
+      throw new Error("The server does not respond. Is irkit inspect still running?");
     }
     const answer = await response.json().catch(() => ({}));
-    if (!response.ok) throw new Error(answer.error ?? `The server answered ${response.status}.`);
+    if (!response.ok) throw new Error(answer.error ?? `The server responded with ${response.status}.`);
     return answer;
   }
 
-  // Ask again until the answer is whole, or nobody wants it any more.
+  // Request again until the response is complete, or is not wanted any more.
   async whole(path, given, wanted = () => true) {
     for (;;) {
       const answer = await this.ask(path, given);

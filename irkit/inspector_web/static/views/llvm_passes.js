@@ -1,14 +1,14 @@
-// LLVM's own passes over a stage: a list, and beside it the difference that the chosen one made.
+// LLVM's own passes on a stage: a list, and beside it the difference of the chosen pass.
 
 import { DiffView } from "../diff/diff_view.js";
 import { el, fill, plural } from "../dom.js";
 import { asLines } from "../diff/rows.js";
 import { runJob, JobProgress } from "../jobs/job.js";
 
-// Show them in place of the difference; `view` knows which question was the last.
+// Show them in place of the difference; `view` tells which request was the last.
 export async function showLlvmPasses(source, view, given) {
-  const progress = new JobProgress("Watching LLVM");
-  view.say("empty", progress.element);
+  const progress = new JobProgress("Running LLVM");
+  view.showMessage("empty", progress.element);
   const mine = view.shown;
   try {
     const made = await runJob(source, "llvm-passes", { state: given.right }, { onProgress: progress.show, signal: progress.signal });
@@ -16,11 +16,11 @@ export async function showLlvmPasses(source, view, given) {
     view.inner = new LlvmView(view, made, given);
     await view.inner.choose(given.llvm ?? 0);
   } catch (error) {
-    if (mine === view.shown) view.say("error", el("p", {}, error.message));
+    if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
   }
 }
 
-// Answers of a difference from what came with the list: as a report does it.
+// A data source for differences, from the data that came with the list.
 class LlvmTexts {
   constructor(made) {
     this.made = made;

@@ -9,10 +9,10 @@ const UNITS = ["", "k", "M", "G", "T"];
 const CHUNK_OF_CODE = 400;
 const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
-// Show one of them in place of the difference; `view` knows which question was the last.
+// Show one of them in place of the difference; `view` tells which request was the last.
 export async function showOther(show, source, view, given) {
   if (show === "llvm-passes") { await showLlvmPasses(source, view, given); return; }
-  view.say("empty", el("p", {}, ["nest", "graph", "time"].includes(show) ? "Drawing…" : "Asking LLVM…"));
+  view.showMessage("empty", el("p", {}, ["nest", "graph", "time"].includes(show) ? "Drawing…" : "Running LLVM…"));
   const mine = view.shown;
   try {
     const made = await make(show, source, given);
@@ -20,7 +20,7 @@ export async function showOther(show, source, view, given) {
     fill(view.view, made);
     made.querySelector(".chosen")?.scrollIntoView({ block: "center" });
   } catch (error) {
-    if (mine === view.shown) view.say("error", el("p", {}, error.message));
+    if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
   }
 }
 
@@ -39,21 +39,21 @@ export function short(number, unit = "") {
   return `${Number.isInteger(number) ? number : number.toFixed(1)} ${UNITS[at]}${unit}`.trim();
 }
 
-// A struct leaves out what is as usual.
-const filled = (row) => row && { depth: 0, line: 0, mark: "", extent: 1, trips: 1, read: 0, written: 0, flops: 0, ...row };
+// Structs omit fields with their default value.
+const withAllFields = (row) => row && { depth: 0, line: 0, mark: "", extent: 1, trips: 1, read: 0, written: 0, flops: 0, ...row };
 
 function nestTable(page, { onLine }) {
   const head = ["", "Loop or block", "Kind", "Extent", "Runs", "Read", "Written", "Operations"];
   const rows = page.rows.map((change) => nestRow(change, onLine));
   return el("div", { class: "view-box" },
     el("table", { class: "nest" },
-      el("caption", {}, `The loop nest of ${page.function}: ± differs from before, + is new, − is gone${page.more ? `; ${page.more.toLocaleString("en")} more rows are not shown` : ""}`),
+      el("caption", {}, `The loop nest of ${page.function}: ± changed, + added, − removed${page.more ? `; ${page.more.toLocaleString("en")} more rows are not shown` : ""}`),
       el("thead", {}, el("tr", {}, ...head.map((title) => el("th", { scope: "col" }, title || el("span", { class: "visually-hidden" }, "Change"))))),
       el("tbody", {}, ...rows)));
 }
 
 function nestRow(change, onLine) {
-  const [before, after] = [filled(change.before), filled(change.after)];
+  const [before, after] = [withAllFields(change.before), withAllFields(change.after)];
   const row = after ?? before;
   const cell = (key, unit) => {
     const [old, now] = [before?.[key], row[key]];
@@ -88,7 +88,7 @@ function graphPicture({ view, first, function: name }, { onLine, line }) {
     if (boxes.has(from) && boxes.has(to)) picture.append(arrow(boxes.get(from), boxes.get(to)));
   }
   for (const box of boxes.values()) picture.append(boxOf(box, first, line, onLine));
-  const note = view.collapsed ? el("p", { class: "note" }, "There are so many operators that boxes stand for several.") : null;
+  const note = view.collapsed ? el("p", { class: "note" }, "There are so many operators that some boxes stand for several.") : null;
   return el("div", { class: "view-box graph" }, ...[note, picture].filter(Boolean));
 }
 
