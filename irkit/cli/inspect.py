@@ -6,9 +6,13 @@ import click
 
 from irkit.core import IRKitError
 from irkit.inspector_web.load import Inspection
-from irkit.inspector_web.server.app import create_app
-from irkit.inspector_web.server.http_server import LOOPBACK, Server, is_loopback
-from irkit.inspector_web.server.security import new_access_rules
+from irkit.inspector_web.server import (
+    LOOPBACK,
+    Server,
+    create_app,
+    is_loopback,
+    new_access_rules,
+)
 
 
 @click.command("inspect")
@@ -49,10 +53,10 @@ def inspect_(
             f"{host} lets other machines connect, and the page shows your models",
             hint="Add --expose if you want that; the address with the token is all they need.",
         )
-    door = new_access_rules(host)
+    rules = new_access_rules(host)
     inspection = Inspection(files, watch=watch)
     try:
-        server = Server(create_app(inspection, door), door, host=host, port=port)
+        server = Server(create_app(inspection, rules), rules, host=host, port=port)
         inspection.start()
         click.echo(f"{inspection.title}: {server.address}")
         click.echo("Stop with Ctrl-C.", err=True)

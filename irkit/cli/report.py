@@ -6,10 +6,9 @@ from functools import partial
 import click
 
 from irkit.core import IRKitError, atomic_write
-from irkit.inspector_web.jobs.verdicts import WRONG, Checked, check_run
+from irkit.inspector_web.jobs import WRONG, StepVerdicts, check_run
 from irkit.inspector_web.load import Inspection
-from irkit.inspector_web.report.single_file import report
-from irkit.inspector_web.report.summaries import as_json, as_junit, as_markdown
+from irkit.inspector_web.report import as_json, as_junit, as_markdown, report
 from irkit.inspector_web.runs.run import Run
 from irkit.inspector_web.runs.workspace import Workspace
 
@@ -73,8 +72,8 @@ def report_(
     _say_failures(workspace, checked)
 
 
-def _say_failures(workspace: Workspace, checked: Sequence[Checked]) -> None:
-    said = [str(run.opened.failure) for run in workspace.runs if run.opened.failure is not None]
+def _say_failures(workspace: Workspace, checked: Sequence[StepVerdicts]) -> None:
+    said = [str(run.loaded.failure) for run in workspace.runs if run.loaded.failure is not None]
     for run, found in zip(workspace.runs, checked, strict=False):
         wrong = [each for each in found.verdicts if each.status in WRONG]
         said += [f"{run.title}: step {_named(run, each.step)}: {each.text}" for each in wrong]

@@ -1,17 +1,13 @@
-"""The inspector over a Trace: functions and plain structs that pages are made of. It reads a trace
-and nothing else.
+"""The inspector: a web page, a report and ``irkit diff`` over the traces of passes.
 
-Reading order: lines, texts (what is printed); few_edits, lcs, diff, pairing, sliding, rows,
-renaming (what changed); highlight; search (search_child), blame, steps, align (which pass did it);
-origin, native (where a line came from, what becomes of it); nest, graph_view; printed_diff,
-command_diff. The page: runs, answers, details, views (what it asks for), planning (the passes of a
-run); collecting, recording, strangers, progress (in a child), restoring, scratch, opening (how a
-file
-becomes runs); tasks, kinds, task_routes (work that takes a while): verdicts, bisecting, costs,
-llvm_passes, constants, questions, rerun, uploads; security, app, server, command_inspect; report,
-summaries, command_report (files that need no server). static/ runs in the browser: main.js puts the
-parts together, waiting.js waits for runs, moves.js is where one can go, controls.js what clicks and
-keys do.
+Reading order: text (the printed text of every step, as numbers of lines), diff (what changed
+between two texts), views (what else can be known of a printed function: blame, search, loop nest,
+graph, machine code), runs (the runs on one page), api (what the page asks for, as plain structs),
+record (make traces in a child process), jobs (work that takes a while, such as checking every
+step), load (open the files that the user names), server (the routes), report (a run as a file that
+needs no server). single_flight computes a value once for all threads that ask for it. static/ runs
+in the browser: main.js puts the page together, source/ fetches the data, panels/, diff/, views/ and
+jobs/ show it, navigation/ is where one can go and what clicks and keys do.
 """
 
 from irkit.inspector_web.diff.line_diff import (
@@ -63,7 +59,7 @@ from irkit.inspector_web.views.graph_view import (
     graph_view as graph_view,
 )
 from irkit.inspector_web.views.native import (
-    Mapped as Mapped,
+    MappedText as MappedText,
     NativeCode as NativeCode,
     native as native,
 )

@@ -1,5 +1,7 @@
-"""Open what the user names, and open it again when it changes: traces at once, the rest in a child
-with limits of time and memory."""
+"""Open the files that the user names, and open them again when they change.
+
+Traces are read here; models, IR text and scripts are run in a child with limits of time and memory.
+"""
 
 import os
 import shutil
@@ -26,12 +28,12 @@ from irkit.inspector_web.runs.workspace import Workspace
 
 LIMITS = Limits(seconds=600.0, memory=16 << 30)
 MOST_ADDED = 100
-LOOKS = 0.2
-"""Seconds between two looks at the files that are watched."""
+WATCH_INTERVAL = 0.2
+"""Seconds between two looks at the watched files."""
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=False):
-    """How far the opening is. ``revision`` grows with every time that the runs are new."""
+    """State of the page's files. ``revision`` grows each time the files have been opened."""
 
     state: Literal["working", "ready", "failed"]
     title: str
@@ -45,7 +47,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=False):
 
 
 class Inspection:
-    """The files on one page and what became of them. Threads may ask at any time."""
+    """The files on one page, and the runs made from them. Safe to use from several threads."""
 
     def __init__(
         self, files: Sequence[str], *, watch: bool = False, limits: Limits = LIMITS
@@ -64,20 +66,23 @@ class Inspection:
         self._child: Child | None = None
         self._next: Child | None = None
         self.native = NativeViews()
-        self.tasks = JobQueue(self)
+        self.jobs = JobQueue(self)
         self._added: list[LoadedTrace] = []
         self._notes: list[str] = []
         self.uploads = Uploads(Path(self._folder) / "uploads")
         self.uploads.folder.mkdir()
 
     def start(self) -> None:
-        """Begin to open the files, and to watch them if asked to."""
+        """Start to open the files, and to watch them if ``watch`` is set."""
         self.reload()
         if self.watch:
-            threading.Thread(target=self._look, name="irkit-watch", daemon=True).start()
+            threading.Thread(target=self._watch_files, name="irkit-watch", daemon=True).start()
 
     def reload(self) -> bool:
-        """Open the files anew, unless that is going on; the old runs stay until then."""
+        """Open the files again and return True, or return False if that is already under way.
+
+        The old runs stay on the page until the new ones are ready.
+        """
         with self.lock:
             if self._working:
                 return False
@@ -86,18 +91,18 @@ class Inspection:
         return True
 
     def open(self) -> None:
-        """Open the files; a mistake in them becomes the message."""
+        """Open the files; an error in them becomes the page's message."""
         added = tuple(self._added)
         self._notes.clear()
         try:
-            opened = [each for file in self.files for each in self._opened(file)]
-            made: Workspace | None = Workspace([*opened, *added])
+            loaded = [each for file in self.files for each in self._load(file)]
+            made: Workspace | None = Workspace([*loaded, *added])
             message = "\n".join(self._notes)
         except (IRKitError, OSError, MemoryError) as error:
-            made, message = None, _said(error)
+            made, message = None, _error_text(error)
         except Exception as error:
-            # A mistake of ours must not leave the page waiting for ever.
-            made, message = None, f"this is a mistake of irkit's: {type(error).__name__}: {error}"
+            # A bug of ours must not leave the page waiting for ever.
+            made, message = None, f"this is a bug in irkit: {type(error).__name__}: {error}"
         with self.lock:
             for late in self._added[len(added) :]:
                 _ = None if made is None else made.add(late)
@@ -105,10 +110,10 @@ class Inspection:
             self.workspace = made if made is not None else self.workspace
             self.revision += 1
         if made is not None:
-            self.tasks.forget()
+            self.jobs.forget()
 
     def _make_ready(self) -> None:
-        """Start the child of the next time, which takes longer than most programs do in it."""
+        """Start the next child in advance: starting it takes longer than most programs do."""
         if not any(os.path.splitext(file)[1].lower() in FILE_KINDS for file in self.files):
             return
         child = Child(self.limits)
@@ -116,12 +121,14 @@ class Inspection:
             if self._next is not None or self._ended.is_set():
                 return
             self._next = child
-        with suppress(Exception):  # It is started again, or the mistake told, when it is needed.
+        with suppress(
+            Exception
+        ):  # The error is reported, or the child started again, when it is needed.
             child.call(warm_up)
 
     def _open_and_prepare(self) -> None:
         self.open()
-        # While the browser fetches the page; what goes wrong there it says when it asks.
+        # While the browser fetches the page. Errors are reported when the page asks.
         workspace = self.workspace
         if workspace is not None:
             with suppress(Exception):
@@ -129,43 +136,45 @@ class Inspection:
         if self.watch:
             self._make_ready()
 
-    def add(self, opened: LoadedTrace) -> int:
-        """Add a run beside those there are, and return its number; it stays when files are opened
-        anew, after what they give."""
+    def add(self, loaded: LoadedTrace) -> int:
+        """Add a run to the page and return its number.
+
+        It stays when the files are opened again, behind their runs.
+        """
         with self.lock:
             if self.workspace is None:
-                raise IRKitError("there are no runs to add one to")
+                raise IRKitError("the page has no runs yet, so none can be added")
             if len(self._added) >= MOST_ADDED:
                 raise IRKitError(
-                    f"there are {MOST_ADDED} further runs already",
-                    hint="Start the inspector anew to go on.",
+                    f"the page has {MOST_ADDED} added runs already",
+                    hint="Restart the inspector.",
                 )
-            self._added.append(opened)
-            return self.workspace.add(opened)
+            self._added.append(loaded)
+            return self.workspace.add(loaded)
 
     def status(self) -> Status:
-        """Say how far it is."""
+        """Return how far the opening is."""
         with self.lock:
             working, message, ready = self._working, self.message, self.workspace is not None
             revision, begun = self.revision, self._begun
         state = "working" if working and not ready else "failed" if not ready else "ready"
-        far = read_progress(self._folder) if working else Progress()
+        progress = read_progress(self._folder) if working else Progress()
         return Status(
             state=state,
             title=self.title,
             revision=revision,
-            what=far.what or ("starting" if working else ""),
-            done=far.done,
-            total=far.total,
+            what=progress.what or ("starting" if working else ""),
+            done=progress.done,
+            total=progress.total,
             seconds=time.monotonic() - begun if working else 0.0,
             message=message,
             watching=self.watch,
         )
 
     def close(self) -> None:
-        """End the children and remove what they wrote."""
+        """Stop the children and remove what they wrote."""
         self.native.close()
-        self.tasks.close()
+        self.jobs.close()
         self._ended.set()
         with self.lock:
             children = self._child, self._next
@@ -174,15 +183,15 @@ class Inspection:
                 child.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _opened(self, file: str) -> list[LoadedTrace]:
+    def _load(self, file: str) -> list[LoadedTrace]:
         kind = FILE_KINDS.get(os.path.splitext(file)[1].lower())
         if kind is None:
             trace = load_trace(file)
             return [LoadedTrace(trace, trace.title or os.path.basename(file))]
-        return self._recorded(kind, file)
+        return self._record(kind, file)
 
-    def _recorded(self, kind: FileKind, file: str) -> list[LoadedTrace]:
-        # A new process each time: modules of the user's must be read again.
+    def _record(self, kind: FileKind, file: str) -> list[LoadedTrace]:
+        # A new process each time, so that the user's modules are imported again.
         with self.lock:
             self._child, self._next = self._next or Child(self.limits), None
         try:
@@ -196,14 +205,14 @@ class Inspection:
         self._notes += [made.message] * bool(made.message)
         return [restore(each, Source(kind, os.path.abspath(file))) for each in made.runs]
 
-    def _look(self) -> None:
-        known = self._times()
-        while not self._ended.wait(LOOKS):
-            now = self._times()
+    def _watch_files(self) -> None:
+        known = self._change_times()
+        while not self._ended.wait(WATCH_INTERVAL):
+            now = self._change_times()
             if now != known and self.reload():
                 known = now
 
-    def _times(self) -> dict[str, int]:
+    def _change_times(self) -> dict[str, int]:
         return {file: _changed_at(file) for file in self._watched}
 
 
@@ -214,7 +223,7 @@ def _changed_at(file: str) -> int:
         return 0
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.path.basename(str(error.filename))}: {error.strerror}"
     return str(error) or type(error).__name__

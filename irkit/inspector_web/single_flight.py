@@ -1,5 +1,7 @@
-"""Work things out once for all threads that ask: the others wait for the one that came first, and
-nobody waits for what was asked under another key."""
+"""Compute a value once for all threads that ask for it.
+
+The first thread computes it and the others wait; threads that ask for another key do not wait.
+"""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -10,7 +12,8 @@ V = TypeVar("V")
 
 
 class SingleFlight(Generic[K, V]):
-    """Keep what was worked out, by key; of sizes that add up to ``most``, the last ones used."""
+    """Cache of computed values by key. Beyond a total size of ``most`` the least recently used are
+    dropped."""
 
     def __init__(self, most: int | None = None, size: Callable[[V], int] = lambda _: 1) -> None:
         self.most, self.size = most, size
@@ -23,7 +26,7 @@ class SingleFlight(Generic[K, V]):
         return len(self._known)
 
     def known(self, key: K) -> V | None:
-        """Give what is kept under a key."""
+        """Return the value of a key, or None if it is not cached."""
         with self._lock:
             found = self._known.get(key)
             if found is not None and self.most is not None:
@@ -31,7 +34,8 @@ class SingleFlight(Generic[K, V]):
             return found
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Give what is kept under a key, or make it; what raises is tried again next time."""
+        """Return the value of a key, computing it if necessary. If ``make`` raises, nothing is
+        cached."""
         found = self.known(key)
         if found is not None:
             return found

@@ -1,4 +1,4 @@
-"""A real browser on a real server."""
+"""A real browser on a real server, and pages that fail a test on any complaint."""
 
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -29,8 +29,8 @@ def launched() -> Iterator[Browser]:
 @contextmanager
 def served(inspection: Inspection) -> Generator[Server]:
     """Serve an inspection for a while."""
-    door = new_access_rules()
-    server = Server(create_app(inspection, door), door)
+    rules = new_access_rules()
+    server = Server(create_app(inspection, rules), rules)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

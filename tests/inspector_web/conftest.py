@@ -1,4 +1,4 @@
-"""One browser for all tests of the page; every page in it is watched."""
+"""Fixtures: one browser for all tests of the page, and the printed texts of two kernels."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -6,7 +6,11 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser
 
+from irkit.inspector_web import Texts
+from irkit.phases import trace
+from irkit.transform import Trace
 from tests.inspector_web.browser import Watch, Watched, launched
+from tests.passes.loop.kernels import kernel
 
 
 @pytest.fixture(scope="package")
@@ -29,3 +33,9 @@ def watch(browser: Browser) -> Iterator[Watch]:
     yield open_page
     for each in opened:
         each.close()
+
+
+@pytest.fixture(scope="module", params=["MATMUL", "SOFTMAX"])
+def texts(request: pytest.FixtureRequest) -> Texts:
+    """Return the texts of a lowered kernel."""
+    return Texts(Trace(trace(kernel(request.param))))

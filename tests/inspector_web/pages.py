@@ -1,4 +1,4 @@
-"""What tests of the page share: traces, a client that is let in, a server, and a browser."""
+"""What tests of the page share: traces, models, and a client with access."""
 
 import os
 import shutil
@@ -125,15 +125,15 @@ def client_of(
     inspection: Inspection, *, let_in: bool = True, kinds: Mapping[str, JobKind] = JOB_KINDS
 ) -> Client:
     """Make a client, which has the cookie if it is let in."""
-    door = new_access_rules()
-    door.port = 4321
-    app = create_app(inspection, door, kinds)
+    rules = new_access_rules()
+    rules.port = 4321
+    app = create_app(inspection, rules, kinds)
     app.test_client_class = Client
     client = app.test_client()
     assert isinstance(client, Client)
-    client.token = door.token
+    client.token = rules.token
     if let_in:
-        answer = client.get(f"/?token={door.token}")
+        answer = client.get(f"/?token={rules.token}")
         assert answer.status_code == 200
     return client
 

@@ -1,4 +1,4 @@
-"""How files become runs: in a child, with limits, again when they change, and what is said of"""
+"""How files become runs: in a child, with limits, again when they change, with their errors."""
 
 import os
 import subprocess
@@ -51,7 +51,7 @@ def test_a_script_shows_each_program_that_it_lowers_and_the_pass_that_failed(
     inspection = opened("s.py")
     assert inspection.workspace is not None
     first, second = inspection.workspace.runs
-    assert first.opened.failure is None
+    assert first.loaded.failure is None
     failed = second.steps.rows()[-1]
     assert (failed.name, failed.status, failed.message) == ("explode", "failed", BOOM)
     client = client_of(inspection)
@@ -98,7 +98,7 @@ def test_the_command_that_a_failed_pass_shows_fails_the_same_way(
         ("a.py", "import os; os._exit(3)\n", "a.py"),
     ],
 )
-def test_a_mistake_in_a_file_is_said_on_the_page(
+def test_an_error_in_a_file_is_shown_on_the_page(
     tmp_path: Path, name: str, text: str | bytes, said: str
 ) -> None:
     path = tmp_path / name
@@ -108,7 +108,7 @@ def test_a_mistake_in_a_file_is_said_on_the_page(
     status = inspection.status()
     assert status.state == "failed"
     assert said in status.message
-    assert "mistake of irkit" not in status.message
+    assert "bug in irkit" not in status.message
     answer = client_of(inspection).get("/api/overview")
     assert answer.status_code == 409
     inspection.close()
@@ -123,7 +123,7 @@ def test_an_empty_file_does_not_hang_or_crash(tmp_path: Path, name: str) -> None
     inspection.close()
 
 
-def test_what_takes_too_long_is_stopped(tmp_path: Path) -> None:
+def test_a_script_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("while True: pass\n")
     inspection = Inspection([str(tmp_path / "a.py")], limits=Limits(seconds=2.0))
     begun = time.monotonic()
@@ -133,7 +133,7 @@ def test_what_takes_too_long_is_stopped(tmp_path: Path) -> None:
     inspection.close()
 
 
-def test_it_says_how_far_it_is_and_shows_files_anew_when_they_change(tmp_path: Path) -> None:
+def test_progress_is_reported_and_changed_files_are_opened_again(tmp_path: Path) -> None:
     path = tmp_path / "k.irs"
     path.write_text(MATMUL)
     inspection = Inspection([str(path)], watch=True)
@@ -152,7 +152,7 @@ def test_it_says_how_far_it_is_and_shows_files_anew_when_they_change(tmp_path: P
     inspection.close()
 
 
-def test_the_page_can_ask_to_open_the_files_anew(tmp_path: Path) -> None:
+def test_the_page_can_open_the_files_again(tmp_path: Path) -> None:
     inspection = opened(matmul_trace(tmp_path))
     answer = client_of(inspection).post("/api/reload", headers={"Origin": "http://127.0.0.1:4321"})
     assert answer.get_json() == {"begun": True}
@@ -181,7 +181,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert not os.path.exists(folder)
 
 
-def test_many_clients_get_their_answers(tmp_path: Path) -> None:
+def test_many_clients_get_their_responses(tmp_path: Path) -> None:
     inspection = opened(matmul_trace(tmp_path))
     wrong: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Many who ask at the same time: nobody gets an error, and nobody waits for what another one"""
+"""Values are computed once for all threads that ask for them."""
 
 import threading
 
@@ -7,7 +7,7 @@ import pytest
 from irkit.inspector_web.single_flight import SingleFlight
 
 
-def test_what_is_asked_at_once_is_worked_out_once() -> None:
+def test_a_value_requested_by_many_threads_is_computed_once() -> None:
     known = SingleFlight[str, int]()
     begun, go = threading.Event(), threading.Event()
     made: list[int] = []
@@ -32,14 +32,14 @@ def test_what_is_asked_at_once_is_worked_out_once() -> None:
     assert (answers, made) == ([7] * 4, [1])
 
 
-def test_what_could_not_be_worked_out_is_tried_again() -> None:
+def test_a_failed_computation_is_tried_again() -> None:
     known = SingleFlight[str, int]()
     with pytest.raises(ZeroDivisionError):
         known.get("a", lambda: 1 // 0)
     assert known.get("a", lambda: 3) == 3
 
 
-def test_of_what_is_kept_the_last_used_stay_within_a_size() -> None:
+def test_the_cache_keeps_the_last_used_values_within_its_size() -> None:
     known = SingleFlight[int, str](most=6, size=len)
     for key in range(3):
         known.get(key, lambda: "ab")

@@ -1,4 +1,4 @@
-"""FIXME A difference of two stages. ``html`` holds coloured lines; ``left_lines`` and"""
+"""The difference of two stages as rows, with the coloured lines that the page shows first."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,21 +11,24 @@ from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.text.highlight import Marks
 
 AROUND = 3
-"""Equal lines around a change that come with a difference."""
+"""Equal lines around a change that are sent with a difference."""
 
 MOST_SENT = 4_000
-"""Changed lines that come with a difference; further ones are asked for as they are looked at."""
+"""Changed lines that are sent with a difference; the page asks for others as they are shown."""
 
 PageRow = tuple[str, int, int, int, int]
-"""A row: ``=`` a run of equal lines (left, right, count, 0), ``~`` a line changed, ``-`` one
-removed, ``+`` one added (left, right, and the numbers of their marked HTML, -1 for none)."""
+"""A row. ``=`` is a run of equal lines: left, right, count, 0. ``~`` is a changed line, ``-`` a
+removed and ``+`` an added one: left, right, and the indices of their marked HTML, -1 if none."""
 
 CODES = {"changed": "~", "removed": "-", "added": "+"}
 
 
 class DiffPage(msgspec.Struct):
-    """A difference of two stages. ``html`` holds coloured lines; ``left_lines`` and
-    ``right_lines`` map numbers of lines, from 1, to it, as far as they are sent along."""
+    """A difference of two stages.
+
+    ``html`` has coloured lines. ``left_lines`` and ``right_lines`` map line numbers, from 1, to
+    indices into it, for the lines that are sent.
+    """
 
     left: int
     right: int
@@ -42,17 +45,17 @@ class DiffPage(msgspec.Struct):
 def page_rows(
     workspace: Workspace, left: RunStage, right: RunStage, up_to_names: bool
 ) -> list[Row]:
-    """Lay out a difference with every run of equal lines as one row."""
+    """Lay out a difference, with each run of equal lines as one row."""
     found = workspace.diff(left, right, up_to_names=up_to_names)
     return side_by_side(found, workspace.table, context=0)
 
 
 Mark = Callable[[int, Marks], int]
-"""Send a line of one side, counted from 1, with marks in it, and give the number of its HTML."""
+"""Adds a line of one side, by number from 1, with marks to the HTML, and returns its index."""
 
 
 def page_row(row: Row, left: Mark | None, right: Mark | None) -> PageRow:
-    """Write a row as the page reads it."""
+    """Convert a row to the form that the page reads."""
     if row.kind in ("same", "fold"):
         return "=", row.left, row.right, row.count or 1, 0
     gone = left(row.left, row.left_marks) if left is not None and row.left_marks else -1
@@ -61,7 +64,7 @@ def page_row(row: Row, left: Mark | None, right: Mark | None) -> PageRow:
 
 
 class _SentLines:
-    """Collect the coloured lines that go along with an answer."""
+    """The coloured lines that are sent with a difference."""
 
     def __init__(self, workspace: Workspace, left: RunStage, right: RunStage) -> None:
         self.colours = workspace.colours
@@ -71,14 +74,14 @@ class _SentLines:
         self._numbers: dict[int, int] = {}
 
     def line(self, side: int, at: int) -> None:
-        """Send a line of one side, counted from 1."""
+        """Add a line of one side, by number from 1."""
         number = int(self.ids[side][at - 1])
         if number not in self._numbers:
             self._numbers[number] = self._add(self.colours.line(number))
         self.lines[side][at] = self._numbers[number]
 
     def marked(self, side: int, at: int, marks: Marks) -> int:
-        """Send a line with marks in it."""
+        """Add a line with marks and return the index of its HTML."""
         return self._add(self.colours.line(int(self.ids[side][at - 1]), marks))
 
     def _add(self, line: str) -> int:
@@ -132,5 +135,5 @@ def _send_around(sent: _SentLines, row: Row, count: int) -> None:
 
 
 def coloured_lines(workspace: Workspace, stage: RunStage, begin: int, end: int) -> list[str]:
-    """Colour lines ``begin`` to ``end`` (both counted from 1, ``end`` included)."""
+    """Colour lines ``begin`` to ``end``, counted from 1, ``end`` included."""
     return workspace.colours.lines(stage.text.ids[max(0, begin - 1) : end])

@@ -1,4 +1,4 @@
-"""Ask for all that a page may ask for of a trace: what files of strangers are tried with."""
+"""Make every view of a trace, to test the inspector on malformed files."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,17 +20,17 @@ from irkit.passes import BUILTIN
 from irkit.transform import Registry, Trace
 
 MOST_STEPS = 6
-"""Steps that are looked at: the first and the last ones."""
+"""Number of steps, of the first ones, that are viewed; the last two are viewed as well."""
 
 
 def every_view(trace: Trace, native: NativeViews | None = None) -> tuple[int, int]:
-    """Ask for every view, and give how many there were, and how many were refused in words.
+    """Make every view; return how many succeeded, and how many were refused with an IRKitError.
 
-    ``native`` also takes a stage to assembly. Raises: what a page would call a mistake of irkit's.
+    With ``native``, the last stage is also compiled. Raises: any other error, which is a bug.
     """
     workspace = Workspace([LoadedTrace(trace, trace.title)])
     answered = refused = 0
-    for ask in _questions(workspace, native):
+    for ask in _requests(workspace, native):
         try:
             msgspec.json.encode(ask())
             answered += 1
@@ -39,7 +39,7 @@ def every_view(trace: Trace, native: NativeViews | None = None) -> tuple[int, in
     return answered, refused
 
 
-def _questions(workspace: Workspace, native: NativeViews | None) -> Iterator[Callable[[], object]]:
+def _requests(workspace: Workspace, native: NativeViews | None) -> Iterator[Callable[[], object]]:
     run = workspace.runs[0]
     registry = Registry.of(BUILTIN)
     yield partial(overview, workspace)
@@ -51,12 +51,12 @@ def _questions(workspace: Workspace, native: NativeViews | None) -> Iterator[Cal
     number = len(run.trace)
     for at in [*range(min(number, MOST_STEPS)), *range(max(MOST_STEPS, number - 2), number)]:
         yield partial(step_info, run, at, registry)
-        yield from _of_step(workspace, f"0.{at}")
+        yield from _step_requests(workspace, f"0.{at}")
     if native is not None and number:
         yield lambda: native.of(workspace.stage(f"0.{number - 1}.a"))
 
 
-def _of_step(workspace: Workspace, step: str) -> Iterator[Callable[[], object]]:
+def _step_requests(workspace: Workspace, step: str) -> Iterator[Callable[[], object]]:
     left, right = workspace.stage(f"{step}.b"), workspace.stage(f"{step}.a")
     yield partial(diff_page, workspace, left, right)
     yield partial(diff_page, workspace, left, right, up_to_names=True)

@@ -1,4 +1,4 @@
-"""FIXME Take stages to LLVM and assembly, in a child: LLVM may crash, or never end."""
+"""LLVM IR and assembly of a stage, made in a child since LLVM can crash or hang."""
 
 import tempfile
 from pathlib import Path
@@ -18,36 +18,36 @@ NATIVE_LIMITS = Limits(seconds=30.0, memory=4 << 30)
 
 
 class NativeViews:
-    """Take stages to LLVM and assembly, in a child: LLVM may crash, or never end."""
+    """Compiler of stages to LLVM IR and assembly, in a child; the last few results are cached."""
 
     def __init__(self, limits: Limits = NATIVE_LIMITS) -> None:
         self._child = Child(limits)
-        self._known = SingleFlight[int, tuple[RunStage, NativeCode]](MOST_NATIVE)
+        self._cache = SingleFlight[int, tuple[RunStage, NativeCode]](MOST_NATIVE)
 
     def of(self, stage: RunStage) -> NativeCode:
-        """Give LLVM IR and assembly of a stage; the last few are kept.
+        """Return LLVM IR and assembly of a stage.
 
-        Raises: InputError if it is no function over loops; IRKitError if there is no code for it,
-        or the child does not come back.
+        Raises: InputError if it is not a loop function; IRKitError if code generation refuses it,
+        or the child crashes or is stopped.
         """
-        # What is kept holds its stage, so the identity of the IR stays its own.
-        return self._known.get(id(stage.ir), lambda: (stage, self._made(stage)))[1]
+        # The cached value refers to its stage, so the id of the IR is not used again.
+        return self._cache.get(id(stage.ir), lambda: (stage, self._compile(stage)))[1]
 
-    def _made(self, stage: RunStage) -> NativeCode:
+    def _compile(self, stage: RunStage) -> NativeCode:
         if not isinstance(stage.ir, PrimFunc):
-            raise InputError("LLVM IR is shown of one function over loops at a time")
+            raise InputError("LLVM IR is shown for one loop function at a time")
         with tempfile.TemporaryDirectory(prefix="irkit-native-") as folder:
             path = str(Path(folder) / "stage.trace")
             Trace((trace_step(LOOP_LEVEL, stage.ir),)).save(path)
-            return self._child.call(native_of_file, path)
+            return self._child.call(compile_file, path)
 
     def close(self) -> None:
-        """End the child."""
+        """Stop the child."""
         self._child.close()
 
 
-def native_of_file(path: str) -> NativeCode:
-    """Take the function in a trace to LLVM and assembly; what the child runs."""
+def compile_file(path: str) -> NativeCode:
+    """Compile the function of a trace file to LLVM IR and assembly; the child calls this."""
     trace = Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL))
     func = trace[0].after
     assert isinstance(func, PrimFunc)

@@ -1,4 +1,4 @@
-"""FIXME A function that steps are about, and how many there are."""
+"""The runs of a page, with their functions and steps."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from irkit.inspector_web.runs.workspace import Workspace
 
 
 class FunctionInfo(msgspec.Struct):
-    """A function that steps are about, and how many there are."""
+    """A function that steps ran on, and how many there are."""
 
     name: str
     steps: int
@@ -17,7 +17,7 @@ class FunctionInfo(msgspec.Struct):
 
 
 class RunInfo(msgspec.Struct):
-    """A run: its functions, its steps, and what it was made with."""
+    """A run: its functions, its steps, and the versions of what made it."""
 
     number: int
     title: str
@@ -33,7 +33,7 @@ class Overview(msgspec.Struct):
 
 
 def overview(workspace: Workspace) -> Overview:
-    """List runs, functions and steps; costs no printing."""
+    """List runs, functions and steps, without printing any IR."""
     return Overview([run_info(run) for run in workspace.runs])
 
 
@@ -50,5 +50,5 @@ def run_info(run: Run) -> RunInfo:
 
 
 def counts(run: Run, function: str) -> LinesChanged:
-    """Count for each step of a function that changed something the lines added and removed."""
+    """Count the lines that each step of a function added and removed."""
     return run.steps.lines_changed(function)

@@ -1,4 +1,4 @@
-"""All there is to say of one step, and of one line."""
+"""Details of one step, and of one line."""
 
 import inspect
 import os
@@ -16,11 +16,11 @@ from irkit.transform import AnyPass, Registry, Step, Trace
 
 MOST_REMARKS = 200
 MOST_SOURCE = 60_000
-"""Characters of a pass's module that are shown."""
+"""Limit of the source of a pass that is shown. Units: characters."""
 
 
 class RemarkInfo(msgspec.Struct):
-    """What a pass had to say; ``line`` counts in the IR before it, 0 if unknown."""
+    """A remark of a pass; ``line`` is a line of the IR before it, 0 if unknown."""
 
     text: str
     function: str
@@ -28,7 +28,7 @@ class RemarkInfo(msgspec.Struct):
 
 
 class SourceInfo(msgspec.Struct):
-    """Where a pass is written. ``file`` is a module and never a path; ``line`` is its own."""
+    """Source of a pass: its module (never a path), the line it begins on, and its text."""
 
     module: str
     line: int
@@ -36,7 +36,7 @@ class SourceInfo(msgspec.Struct):
 
 
 class StepInfo(msgspec.Struct):
-    """Details of a step. Units: milliseconds, share of the time of all steps of the run."""
+    """Details of a step. Units: milliseconds; ``share`` of the time of all steps of the run."""
 
     index: int
     name: str
@@ -57,8 +57,10 @@ class StepInfo(msgspec.Struct):
 
 
 class LineInfo(msgspec.Struct):
-    """Where a line comes from: which pass last changed it, and its origin, nearest first; ``more``
-    if earlier states have to be compared before the pass is known."""
+    """Where a line comes from: which pass last changed it, and its origins, nearest first.
+
+    ``more`` if earlier states have to be compared first, so the page has to ask again.
+    """
 
     line: int
     function: str
@@ -70,7 +72,7 @@ class LineInfo(msgspec.Struct):
 
 
 def step_info(run: Run, number: int, known: Registry | None = None) -> StepInfo:
-    """Tell all about a step, or about the pass that failed after the last one."""
+    """Collect the details of a step, or of the pass that failed after the last step."""
     registry = known if known is not None else Registry.of(BUILTIN).with_entry_points()
     if number == len(run.trace):
         return _failed(run, registry)
@@ -99,7 +101,7 @@ def step_info(run: Run, number: int, known: Registry | None = None) -> StepInfo:
 
 
 def _failed(run: Run, registry: Registry) -> StepInfo:
-    failure = run.opened.failure
+    failure = run.loaded.failure
     assert failure is not None
     found = _find(registry, failure.name)
     return StepInfo(
@@ -117,8 +119,8 @@ def _failed(run: Run, registry: Registry) -> StepInfo:
         share=0.0,
         source=_source(found),
         failure=str(failure),
-        traceback=without_paths(run.opened.traceback),
-        replay=run.opened.replay,
+        traceback=without_paths(run.loaded.traceback),
+        replay=run.loaded.replay,
     )
 
 
@@ -145,7 +147,7 @@ def _source(found: AnyPass | None) -> SourceInfo | None:
 
 
 def without_paths(text: str) -> str:
-    """Shorten absolute paths of files in a traceback to their names."""
+    """Shorten the paths of files in a traceback to their names."""
     lines: list[str] = []
     for line in text.splitlines():
         head, mark, rest = line.partition('File "')
@@ -155,7 +157,7 @@ def without_paths(text: str) -> str:
 
 
 def line_info(stage: RunStage, line: int) -> LineInfo:
-    """Tell where a line of a stage, counted from 1, comes from."""
+    """Find where a line of a stage, by number from 1, comes from."""
     run = stage.run
     blamed = run.blame.within(stage.ir, COMPARING)
     step = GIVEN if blamed is None else int(blamed[line - 1])
@@ -176,7 +178,7 @@ def _step_name(trace: Trace, step: int) -> str:
 
 
 def _part(stage: RunStage, line: int) -> tuple[str, int]:
-    """Find the function that a line of a module is in, and its line in there."""
+    """Return the function that contains a line of a module, and the number of the line in it."""
     for before, part in stage.text.parts:
         if before < line <= before + len(part.ids):
             return part.func.name, line - before
@@ -184,5 +186,5 @@ def _part(stage: RunStage, line: int) -> tuple[str, int]:
 
 
 def shown_link(link: Link) -> tuple[str, str, str]:
-    """Give kind, name and place of an origin."""
+    """Return kind, name and place of an origin."""
     return link.kind, link.name, f"{link.file}:{link.line}" if link.line else link.file

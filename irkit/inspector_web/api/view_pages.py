@@ -1,4 +1,4 @@
-"""FIXME The loop nest after a pass, with what was different before it. Lines count in the."""
+"""The loop nest and the graph of a stage."""
 
 import msgspec
 
@@ -14,8 +14,8 @@ MOST_NEST_ROWS = 2_000
 
 
 class NestPage(msgspec.Struct):
-    """The loop nest after a pass, with what was different before it. Lines count in the text of
-    the stage; ``more`` rows are not sent."""
+    """The loop nest after a pass, compared with that before it. Lines refer to the text of the
+    stage; ``more`` rows are omitted."""
 
     function: str
     rows: list[NestChange]
@@ -41,21 +41,21 @@ def _loops(stage: RunStage) -> PrintedFunction:
     for _, part in stage.text.parts:
         if isinstance(part.func, PrimFunc):
             return part
-    raise InputError("there is no loop nest here: this stage has no function over loops")
+    raise InputError("this stage has no loop function, so there is no loop nest to show")
 
 
 def graph_page(stage: RunStage) -> GraphPage:
     """Lay out the graph of a stage: that of ``main``, or of its first graph function."""
     graphs = [(at, part) for at, part in stage.text.parts if isinstance(part.func, GraphFunc)]
     if not graphs:
-        raise InputError("there is no graph here: this stage has no graph function")
+        raise InputError("this stage has no graph function, so there is no graph to show")
     first, part = next((each for each in graphs if each[1].func.name == "main"), graphs[0])
     with stage.run.drawing:
         return GraphPage(part.func.name, first, _laid_out(stage.run, part))
 
 
 def _laid_out(run: Run, part: PrintedFunction) -> GraphView:
-    """Lay out a state of a function, after all that came before it: boxes keep their places."""
+    """Lay out a state of a function after all earlier states, so that boxes keep their places."""
     for states in run.texts.histories.values():
         if not any(state.func is part.func for state in states):
             continue

@@ -1,4 +1,5 @@
-"""Where an added or removed piece begins, if several places say the same: at the outermost line.
+"""Choose where an added or removed piece begins, if several places are equivalent: at the
+outermost line.
 
 Before::
 
@@ -24,7 +25,7 @@ FURTHEST = 100
 
 
 def slide_hunks(difference: Diff, table: LineTable) -> Iterator[Hunk]:
-    """List the hunks of a difference, each where it reads best; what is shown is as much."""
+    """Yield the hunks of a difference, each moved to where it reads best."""
     hunks = difference.hunks
     free = 0  # Lines after the end of the last hunk, on the side that changed.
     for at, hunk in enumerate(hunks):
@@ -45,7 +46,7 @@ def slide_hunks(difference: Diff, table: LineTable) -> Iterator[Hunk]:
 
 
 def _best(ids: Ids, begin: int, end: int, room: tuple[int, int], table: LineTable) -> int:
-    """Say by how many lines a piece moves: as few as bring the outermost line to its head."""
+    """Return how far to move a piece: the fewest lines that make its outermost line the first."""
     choices = [0]
     for way in (-1, 1):
         by = 0

@@ -1,11 +1,11 @@
-"""Longest common subsequences of two arrays of line numbers, exact up to very large texts.
+"""Longest common subsequences of two arrays of line numbers, exact except for very large texts.
 
-What texts have in common at both ends is set aside, and lines that stand on one side only. Small
-middles go to rapidfuzz, whose work does not depend on how much changed. As passes change little,
-others are searched for a few edits, then in a band around the diagonal, which tells how wide it
-must be to hold the best path. Only where such a band would take more than ``MOST_CELLS`` are texts
-cut at lines that stand once on each side: that keeps memory and time in bounds, and may miss a
-longer subsequence, which the result says.
+The common head and tail are set aside, and so are lines that occur on one side only. Small middles
+go to rapidfuzz, whose cost does not depend on how much changed. Passes usually change little, so
+larger middles are first searched for a few edits, and then in a band around the diagonal; the
+result of a band tells how wide it has to be to contain the best path. If that band would take more
+than ``MOST_CELLS``, the texts are cut at lines that occur once on each side. This bounds memory and
+time but can miss a longer subsequence; the result is then not ``exact``.
 """
 
 from bisect import bisect_left
@@ -24,10 +24,10 @@ MOST_CELLS = 1 << 31  # A bit each.
 FIRST_BAND = 128
 
 
-class Matched(msgspec.Struct, frozen=True, eq=False):
-    """Which lines of two texts are kept: ``before[i]`` is ``after[i]``, both rising.
+class CommonLines(msgspec.Struct, frozen=True, eq=False):
+    """The common lines of two texts: line ``before[i]`` of one is line ``after[i]`` of the other.
 
-    ``exact`` says that no more lines could be kept.
+    Both arrays are increasing. ``exact`` if no longer subsequence exists.
     """
 
     before: Places
@@ -35,21 +35,21 @@ class Matched(msgspec.Struct, frozen=True, eq=False):
     exact: bool = True
 
 
-def common_lines(a: Ids, b: Ids) -> Matched:
-    """Match as many equal lines of two texts as can be, in order."""
+def common_lines(a: Ids, b: Ids) -> CommonLines:
+    """Match as many equal lines of two texts as possible, in order."""
     head = _common_head(a, b)
     tail = _common_head(a[head:][::-1], b[head:][::-1])
     middle_a, middle_b = a[head : len(a) - tail], b[head : len(b) - tail]
     left = np.flatnonzero(_present(middle_a, middle_b))
     right = np.flatnonzero(_present(middle_b, middle_a))
-    inner = _matched(middle_a[left], middle_b[right])
+    inner = _match_middle(middle_a[left], middle_b[right])
     before = np.concatenate(
         [np.arange(head), left[inner.before] + head, np.arange(len(a) - tail, len(a))]
     )
     after = np.concatenate(
         [np.arange(head), right[inner.after] + head, np.arange(len(b) - tail, len(b))]
     )
-    return Matched(before, after, inner.exact)
+    return CommonLines(before, after, inner.exact)
 
 
 def _common_head(a: Ids, b: Ids) -> int:
@@ -60,16 +60,16 @@ def _common_head(a: Ids, b: Ids) -> int:
 
 
 def _present(these: Ids, those: Ids) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Say of each line whether it stands on the other side at all."""
+    """Return for each line whether it occurs on the other side."""
     known = np.zeros(int(max(these.max(initial=0), those.max(initial=0))) + 1, dtype=np.bool_)
     known[those] = True
     return known[these]
 
 
-def _matched(a: Ids, b: Ids) -> Matched:
-    """Match the middles of two texts."""
+def _match_middle(a: Ids, b: Ids) -> CommonLines:
+    """Match the parts of two texts between the common head and tail."""
     if not len(a) or not len(b):
-        return _as_matched([])
+        return _of_pairs([])
     cells = len(a) * len(b)
     if cells <= SMALL:
         return _by_library(a, b)
@@ -77,41 +77,41 @@ def _matched(a: Ids, b: Ids) -> Matched:
     if runs is not None:
         return _of_runs(runs)
     room = len(b) // 8 if cells <= MIDDLING else MOST_CELLS // (2 * len(a))
-    found = _widening(a, b, min(room, len(a) + len(b)))
+    found = _match_in_bands(a, b, min(room, len(a) + len(b)))
     if found is not None:
-        return _as_matched(found)
+        return _of_pairs(found)
     return _by_library(a, b) if cells <= MIDDLING else _by_anchors(a, b)
 
 
-def _widening(a: Ids, b: Ids, most: int) -> list[tuple[int, int]] | None:
-    """Search in wider and wider bands, none wider than ``most``."""
+def _match_in_bands(a: Ids, b: Ids, most: int) -> list[tuple[int, int]] | None:
+    """Search in wider and wider bands, up to ``most``; None if none is wide enough."""
     slack, left, right = min(FIRST_BAND, most), a.tolist(), b.tolist()
     while 0 < slack <= most:
         found = in_band(left, right, slack)
         needed = len(a) - len(found) - max(0, len(a) - len(b))
         if needed <= slack:
             return found
-        # Leaving out that many lines is enough, so a band of that width holds the best path.
+        # Omitting that many lines is enough, so a band of that width contains the best path.
         slack = min(needed, slack * 16)
     return None
 
 
-def _of_runs(runs: list[tuple[int, int, int]]) -> Matched:
+def _of_runs(runs: list[tuple[int, int, int]]) -> CommonLines:
     before = [np.arange(x, x + length) for x, _, length in runs]
     after = [np.arange(y, y + length) for _, y, length in runs]
-    return Matched(_joined(before), _joined(after))
+    return CommonLines(_concatenate(before), _concatenate(after))
 
 
-def _joined(pieces: list[Places]) -> Places:
+def _concatenate(pieces: list[Places]) -> Places:
     return np.concatenate([np.zeros(0, dtype=np.int64), *pieces])
 
 
-def _as_matched(pairs: list[tuple[int, int]], exact: bool = True) -> Matched:
+def _of_pairs(pairs: list[tuple[int, int]], exact: bool = True) -> CommonLines:
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return Matched(both[:, 0], both[:, 1], exact)
+    return CommonLines(both[:, 0], both[:, 1], exact)
 
 
-def _by_library(a: Ids, b: Ids) -> Matched:
+def _by_library(a: Ids, b: Ids) -> CommonLines:
     ops = LCSseq.opcodes(a.tolist(), b.tolist())
     return _of_runs(
         [(o.src_start, o.dest_start, o.src_end - o.src_start) for o in ops if o.tag == "equal"]
@@ -119,15 +119,15 @@ def _by_library(a: Ids, b: Ids) -> Matched:
 
 
 def in_band(a: list[int], b: list[int], slack: int) -> list[tuple[int, int]]:
-    """Match two texts along paths that leave out at most ``slack`` lines of ``a`` and as many of
-    ``b``, beyond what their lengths demand.
+    """Match two texts along paths that omit at most ``slack`` lines of ``a`` and as many of ``b``,
+    beyond the difference of their lengths.
 
-    A row of the table of lengths is one integer of a bit a column, where 0 says that the length
-    grows there (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004); the window of
-    columns moves along with the row.
+    A row of the table of lengths is an integer with one bit for each column; 0 means that the
+    length grows there. The window of columns moves along with the row.
+    Source: Hyyrö, "Bit-parallel LCS-length computation revisited", 2004.
     """
     more = len(b) - len(a)
-    low = max(0, -more) + slack  # How far a path may lie left of the diagonal: lines left out of a.
+    low = max(0, -more) + slack  # How far a path can be left of the diagonal: lines omitted from a.
     width = low + max(0, more) + slack + 1
     rows, kept = _rows(a, b, low, width), list[tuple[int, int]]()
     i, j = len(a), len(b)
@@ -147,9 +147,8 @@ def in_band(a: list[int], b: list[int], slack: int) -> list[tuple[int, int]]:
 
 
 def _rows(a: list[int], b: list[int], low: int, width: int) -> list[int]:
-    """Compute the rows for every line of ``a``; bit k of row i stands for column i - 1 - low + k
-    of ``b``."""
-    places: dict[int, int] = {}  # Where each line stands in the window, as bits from its base.
+    """Compute a row for every line of ``a``; bit k of row i is column i - 1 - low + k of ``b``."""
+    places: dict[int, int] = {}  # Where each line occurs in the window, as bits from its base.
     bases: dict[int, int] = {}
     full = (1 << width) - 1
     row, entered, size = full, 0, len(b)
@@ -178,9 +177,9 @@ def _rows(a: list[int], b: list[int], low: int, width: int) -> list[int]:
     return rows
 
 
-def _by_anchors(a: Ids, b: Ids) -> Matched:
-    """Cut two texts at lines that stand once on each side and in the same order, and match what
-    lies between."""
+def _by_anchors(a: Ids, b: Ids) -> CommonLines:
+    """Cut two texts at lines that occur once on each side and in the same order, and match the
+    parts between them."""
     anchors = _anchors(a, b)
     pairs: list[tuple[int, int]] = []
     i = j = 0
@@ -192,11 +191,11 @@ def _by_anchors(a: Ids, b: Ids) -> Matched:
         if at < len(anchors):
             pairs.append((end_i, end_j))
         i, j = end_i + 1, end_j + 1
-    return _as_matched(pairs, exact=False)
+    return _of_pairs(pairs, exact=False)
 
 
 def _anchors(a: Ids, b: Ids) -> list[tuple[int, int]]:
-    """Find the longest run of lines that stand once on each side, in order on both."""
+    """Find the longest sequence of lines that occur once on each side, in order on both."""
     ids_a, first_a, count_a = np.unique(a, return_index=True, return_counts=True)
     ids_b, first_b, count_b = np.unique(b, return_index=True, return_counts=True)
     _, at_a, at_b = np.intersect1d(

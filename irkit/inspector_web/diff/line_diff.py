@@ -1,16 +1,18 @@
-"""What changed between two texts, as the fewest lines; by line numbers, so nothing is printed."""
+"""The difference of two texts in the fewest lines, by line numbers."""
 
 from functools import cached_property
 
 import numpy as np
 
-from irkit.inspector_web.diff.lcs import Matched, common_lines
+from irkit.inspector_web.diff.lcs import CommonLines, common_lines
 from irkit.inspector_web.text.lines import Ids, Places
 
 
 class Hunk(tuple[int, int, int, int]):
-    """Lines ``begin`` to ``end`` (without) of the text before that became ``new_begin`` to
-    ``new_end``; counted from 0, and one of the two ranges may be empty."""
+    """A hunk: lines ``begin`` to ``end`` of the text before became ``new_begin`` to ``new_end``.
+
+    Ranges are half-open and counted from 0; one of them can be empty.
+    """
 
     __slots__ = ()
 
@@ -26,34 +28,34 @@ class Hunk(tuple[int, int, int, int]):
 class Diff:
     """The difference of two texts. ``kept`` pairs the lines that stay."""
 
-    def __init__(self, before: Ids, after: Ids, kept: Matched) -> None:
+    def __init__(self, before: Ids, after: Ids, kept: CommonLines) -> None:
         self.before, self.after, self.kept = before, after, kept
 
     @property
     def removed(self) -> int:
-        """Count the lines that are gone."""
+        """The number of removed lines."""
         return len(self.before) - len(self.kept.before)
 
     @property
     def added(self) -> int:
-        """Count the lines that are new."""
+        """The number of added lines."""
         return len(self.after) - len(self.kept.after)
 
     @property
     def exact(self) -> bool:
-        """Say whether no smaller difference exists."""
+        """True if no smaller difference exists."""
         return self.kept.exact
 
     @cached_property
     def touched(self) -> Places:
-        """List the numbers of the lines that were removed or added, each once."""
+        """The numbers of the lines that were removed or added, each once."""
         gone = np.delete(self.before, self.kept.before)
         new = np.delete(self.after, self.kept.after)
         return np.unique(np.concatenate([gone, new])).astype(np.int64)
 
     @cached_property
     def hunks(self) -> tuple[Hunk, ...]:
-        """List the places where the texts differ, in order."""
+        """The places where the texts differ, in order."""
         before = _with_ends(self.kept.before, len(self.before))
         after = _with_ends(self.kept.after, len(self.after))
         at = np.flatnonzero((np.diff(before) > 1) | (np.diff(after) > 1))

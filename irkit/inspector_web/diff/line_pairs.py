@@ -1,4 +1,4 @@
-"""Inside a place where two texts differ: which line became which, and which words of it changed."""
+"""Which line of a hunk became which, and which of its words changed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,35 +6,36 @@ from collections.abc import Sequence
 from rapidfuzz.distance import LCSseq
 
 from irkit.core import tokens
-from irkit.inspector_web.text.highlight import Marks, shown
+from irkit.inspector_web.text.highlight import Marks, cut_line
 
 MOST_PAIRS = 4_096
-"""Pairs of lines that are held against each other; in larger places lines pair up in order."""
+"""Limit of pairs of lines that are compared; in larger hunks lines pair up in order."""
 
 MOST_CELLS = 250_000
-"""Tokens of one line times those of the other; beyond, whole lines are marked."""
+"""Limit of the tokens of one line times those of the other; above, whole lines are marked."""
 
 ALIKE = 0.5
+"""Least share of common words of two lines that can be a pair."""
 
 
 def pair_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pair the lines of two short texts that are most alike, in order on both sides."""
+    """Pair the most similar lines of two short texts, in order on both sides."""
     if not old or not new:
         return []
     if len(old) == len(new):
-        return [(at, at) for at in range(len(old)) if _related(old[at], new[at])]
+        return [(at, at) for at in range(len(old)) if _is_alike(old[at], new[at])]
     if len(old) * len(new) > MOST_PAIRS:
         count = min(len(old), len(new))
-        return [(at, at) for at in range(count) if _related(old[at], new[at])]
+        return [(at, at) for at in range(count) if _is_alike(old[at], new[at])]
     return _best([_words(line) for line in old], [_words(line) for line in new])
 
 
-def _related(old: str, new: str) -> bool:
+def _is_alike(old: str, new: str) -> bool:
     return _likeness(_words(old), _words(new)) >= ALIKE
 
 
 def _words(line: str) -> Counter[str]:
-    return Counter(token for token in tokens(shown(line)) if not token.isspace())
+    return Counter(token for token in tokens(cut_line(line)) if not token.isspace())
 
 
 def _likeness(old: Counter[str], new: Counter[str]) -> float:
@@ -43,7 +44,7 @@ def _likeness(old: Counter[str], new: Counter[str]) -> float:
 
 
 def _best(old: list[Counter[str]], new: list[Counter[str]]) -> list[tuple[int, int]]:
-    """Choose pairs in order so that their likeness adds up to the most."""
+    """Choose pairs, in order, with the greatest total likeness."""
     gains = [[0.0] * (len(new) + 1)]
     for words in old:
         above, row = gains[-1], [0.0]
@@ -66,8 +67,8 @@ def _best(old: list[Counter[str]], new: list[Counter[str]]) -> list[tuple[int, i
 
 
 def changed_words(old: str, new: str) -> tuple[Marks, Marks]:
-    """Say which tokens of two lines differ, on each side."""
-    left, right = tokens(shown(old)), tokens(shown(new))
+    """Return the tokens of two lines that differ, on each side."""
+    left, right = tokens(cut_line(old)), tokens(cut_line(new))
     if len(left) * len(right) > MOST_CELLS:
         return ((0, len(left)),), ((0, len(right)),)
     gone: list[tuple[int, int]] = []
@@ -79,11 +80,11 @@ def changed_words(old: str, new: str) -> tuple[Marks, Marks]:
             gone.append((op.src_start, op.src_end))
         if op.dest_end > op.dest_start:
             come.append((op.dest_start, op.dest_end))
-    return _joined(gone, left), _joined(come, right)
+    return _join_marks(gone, left), _join_marks(come, right)
 
 
-def _joined(ranges: list[tuple[int, int]], words: list[str]) -> Marks:
-    """Join ranges between which there is only space, so that a mark does not fall to pieces."""
+def _join_marks(ranges: list[tuple[int, int]], words: list[str]) -> Marks:
+    """Join ranges that only space separates, so that the marks are less fragmented."""
     made: list[tuple[int, int]] = []
     for begin, end in ranges:
         if made and all(word.isspace() for word in words[made[-1][1] : begin]):

@@ -1,5 +1,6 @@
-"""Match two texts that differ in a few lines: the greedy search of Myers, whose work grows with the
-square of the number of differences and hardly with the length.
+"""Match two texts that differ in a few lines, by Myers' greedy search.
+
+Its cost grows with the square of the number of differences, and hardly with the length.
 
 Source: Myers, "An O(ND) difference algorithm and its variations", 1986.
 """
@@ -12,10 +13,12 @@ MOST_DIFFERENCES = 128
 
 
 def myers_lcs(a: Ids, b: Ids, most: int = MOST_DIFFERENCES) -> list[tuple[int, int, int]] | None:
-    """List the runs of lines that both texts keep, as place in ``a``, place in ``b`` and length;
-    None if more than ``most`` lines differ."""
+    """List the runs of common lines, as place in ``a``, place in ``b`` and length.
+
+    None if more than ``most`` lines differ.
+    """
     reach = _Reach(a, b)
-    furthest = {1: 0}  # By diagonal (place in a minus place in b): how far in a a path came.
+    furthest = {1: 0}  # How far a path gets in a, by diagonal (place in a minus place in b).
     history: list[dict[int, int]] = []
     for differences in range(min(most, len(a) + len(b)) + 1):
         history.append(dict(furthest))
@@ -32,7 +35,7 @@ def myers_lcs(a: Ids, b: Ids, most: int = MOST_DIFFERENCES) -> list[tuple[int, i
 
 
 def _step(furthest: dict[int, int], diagonal: int, differences: int) -> int:
-    """Say where the best path onto a diagonal begins: by a line of b, or by a line of a."""
+    """Return where the best path enters a diagonal: after a line of b or a line of a."""
     if diagonal == -differences:
         return furthest.get(diagonal + 1, 0)
     left = furthest[diagonal - 1]
@@ -59,7 +62,7 @@ def _runs(history: list[dict[int, int]], diagonal: int, x: int) -> list[tuple[in
 
 
 class _Reach:
-    """Find how far two texts agree from two places on."""
+    """Finder of how far two texts agree from given places on."""
 
     def __init__(self, a: Ids, b: Ids) -> None:
         self.ids = a, b
@@ -68,7 +71,7 @@ class _Reach:
         self.item = a.itemsize
 
     def end(self, x: int, y: int) -> int:
-        """Return the place in ``a`` of the first line that differs, or the end of one text."""
+        """Return the place in ``a`` of the first line that differs, or of the end of a text."""
         a, b = self.listed
         most = min(len(a) - x, len(b) - y)
         near = min(8, most)

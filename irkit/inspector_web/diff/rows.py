@@ -1,4 +1,4 @@
-"""A difference as rows of a page: side by side or one below the other, unchanged parts folded."""
+"""A difference as rows, in two columns or one, with unchanged parts folded."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -14,15 +14,13 @@ from irkit.inspector_web.text.lines import LineTable
 RowKind = Literal["same", "changed", "removed", "added", "fold"]
 CONTEXT = 3
 MOST_MARKED = 5_000
-"""Changed lines whose words are marked; of a difference larger than that nobody reads the words."""
+"""Limit of changed lines whose words are marked; in a larger difference nobody reads them."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """One row: the lines it shows on the left and right, counted from 1, 0 for none, and the tokens
-    marked in them.
+    """A row: its lines on the left and right, counted from 1, 0 for none, and their marked tokens.
 
-    A ``fold`` stands for ``count`` rows of equal lines, the first of which are ``left`` and
-    ``right``.
+    A ``fold`` stands for ``count`` rows of equal lines that begin at ``left`` and ``right``.
     """
 
     kind: RowKind
@@ -38,24 +36,27 @@ def side_by_side(
 ) -> list[Row]:
     """Lay out a difference in two columns.
 
-    ``context`` is how many equal lines stay around a change; None shows all.
+    ``context`` is the number of equal lines shown around a change; None shows all.
     """
     rows: list[Row] = []
     left = right = 0
-    marked = words and difference.added + difference.removed <= MOST_MARKED
+    with_marks = words and difference.added + difference.removed <= MOST_MARKED
     for at, hunk in enumerate(slide_hunks(difference, table)):
-        rows += _equal(left, right, hunk[0] - left, context, (at == 0, False))
-        rows += _changed(difference, table, hunk, marked)
+        rows += _equal_rows(left, right, hunk[0] - left, context, (at == 0, False))
+        rows += _changed_rows(difference, table, hunk, with_marks)
         left, right = hunk[1], hunk[3]
     rest = len(difference.before) - left
-    return rows + _equal(left, right, rest, context, (not difference.hunks, True))
+    return rows + _equal_rows(left, right, rest, context, (not difference.hunks, True))
 
 
-def _equal(
+def _equal_rows(
     left: int, right: int, count: int, context: int | None, ends: tuple[bool, bool]
 ) -> list[Row]:
-    """Show equal lines, from two places on (counted from 0); at an end of the text there is no
-    change on that side."""
+    """List rows of equal lines from two places on, counted from 0, folded in the middle.
+
+    ``ends`` tells whether the lines are at the start and at the end of the text, where there is no
+    change to give context for.
+    """
     head = 0 if ends[0] else context or 0
     tail = 0 if ends[1] else context or 0
     if context is None or count <= head + tail + 1:
@@ -67,7 +68,9 @@ def _equal(
     return rows
 
 
-def _changed(difference: Diff, table: LineTable, hunk: Hunk, marked: bool) -> Iterator[Row]:
+def _changed_rows(
+    difference: Diff, table: LineTable, hunk: Hunk, with_marks: bool
+) -> Iterator[Row]:
     old = table.text(difference.before[hunk[0] : hunk[1]])
     new = table.text(difference.after[hunk[2] : hunk[3]])
     i = j = 0
@@ -76,12 +79,12 @@ def _changed(difference: Diff, table: LineTable, hunk: Hunk, marked: bool) -> It
         yield from (Row("added", right=hunk[2] + at + 1) for at in range(j, pair[1]))
         i, j = pair[0] + 1, pair[1] + 1
         if pair[0] < len(old):
-            marks = changed_words(old[pair[0]], new[pair[1]]) if marked else ((), ())
+            marks = changed_words(old[pair[0]], new[pair[1]]) if with_marks else ((), ())
             yield Row("changed", hunk[0] + i, hunk[2] + j, *marks)
 
 
 def inline(rows: Iterable[Row]) -> list[Row]:
-    """Lay out the rows of two columns in one: what was removed stands above what was added."""
+    """Lay out the rows of two columns in one, removed lines above added ones."""
     made: list[Row] = []
     waiting: list[Row] = []
     for row in rows:

@@ -1,5 +1,4 @@
-"""Differences for a terminal: unified, with words marked by colour and by sign, never by colour
-alone."""
+"""Differences for a terminal: one column, with changes marked by sign as well as by colour."""
 
 from collections.abc import Iterator
 
@@ -8,16 +7,20 @@ from rich.text import Text
 from irkit.core import tokens
 from irkit.inspector_web.diff.line_diff import Diff
 from irkit.inspector_web.diff.rows import Row, inline, side_by_side
-from irkit.inspector_web.text.highlight import Marks, shown
+from irkit.inspector_web.text.highlight import Marks, cut_line
 from irkit.inspector_web.text.lines import LineTable
 
 _SIGNS = {"removed": "-", "added": "+", "same": " "}
 _COLOURS = {"removed": "red", "added": "green", "same": ""}
-_MARKED = {"removed": "bold white on dark_red", "added": "bold white on dark_green", "same": ""}
+_MARK_STYLES = {
+    "removed": "bold white on dark_red",
+    "added": "bold white on dark_green",
+    "same": "",
+}
 
 
 def printed_diff(difference: Diff, table: LineTable, context: int) -> Iterator[Text]:
-    """Print a difference line by line; nothing if the two texts are equal."""
+    """Yield a difference line by line; nothing if the texts are equal."""
     if not difference.hunks:
         return
     for row in inline(side_by_side(difference, table, context=context)):
@@ -32,16 +35,16 @@ def printed_diff(difference: Diff, table: LineTable, context: int) -> Iterator[T
 
 def _line(row: Row, difference: Diff, table: LineTable) -> Text:
     ids, at = (difference.before, row.left) if row.left else (difference.after, row.right)
-    text = shown(table.lines[int(ids[at - 1])])
+    text = cut_line(table.lines[int(ids[at - 1])])
     made = Text(f"{_SIGNS[row.kind]} ", style=_COLOURS[row.kind])
     made.append(_printable(text))
     for begin, end in _spans(text, row.left_marks if row.left else row.right_marks):
-        made.stylize(_MARKED[row.kind], begin + 2, end + 2)
+        made.stylize(_MARK_STYLES[row.kind], begin + 2, end + 2)
     return made
 
 
 def _spans(text: str, marks: Marks) -> list[tuple[int, int]]:
-    """Turn ranges of tokens into ranges of characters."""
+    """Convert ranges of tokens to ranges of characters."""
     starts = [0]
     for token in tokens(text):
         starts.append(starts[-1] + len(token))
@@ -50,5 +53,5 @@ def _spans(text: str, marks: Marks) -> list[tuple[int, int]]:
 
 
 def _printable(text: str) -> str:
-    """Keep a hostile text from steering the terminal."""
+    """Replace control characters, which could steer the terminal."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text)

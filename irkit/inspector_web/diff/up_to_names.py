@@ -1,8 +1,7 @@
-"""Compare two texts up to names: what a pass only calls otherwise counts as unchanged.
+"""Compare two texts up to names, so that a mere renaming is no difference.
 
-Lines are first matched by their shape, with every name left out; the lines so matched tell which
-name became which. Under that renaming, which is one to one within a function, the texts are then
-compared exactly.
+Lines are first matched with all names omitted. The matched lines tell which name became which; the
+renaming is one to one within a function. Then the texts are compared under that renaming.
 """
 
 from collections import Counter
@@ -14,17 +13,17 @@ from irkit.inspector_web.diff.lcs import common_lines
 from irkit.inspector_web.diff.line_diff import Diff, diff_lines
 from irkit.inspector_web.text.lines import Ids, LineTable
 
-_NAMING = ("names(", "@names(")
-"""Lines that only say what a name is in the IR."""
+_NAME_LINES = ("names(", "@names(")
+"""Beginnings of lines that only give the names of the IR."""
 
 
 def diff_up_to_names(before: Ids, after: Ids, table: LineTable) -> Diff:
-    """Compare two texts, and let names differ that have changed everywhere."""
+    """Compare two texts, ignoring names that changed everywhere."""
     if np.array_equal(before, after):
         return diff_lines(before, after)
     shapes = LineTable()
     lines = table.lines
-    cut = {at: _cut(lines[at]) for at in map(int, np.union1d(before, after))}
+    cut = {at: _tokens_without_names(lines[at]) for at in map(int, np.union1d(before, after))}
     shape = {at: _shape(words) for at, words in cut.items()}
     old = shapes.number(shape[at] for at in before.tolist())
     new = shapes.number(shape[at] for at in after.tolist())
@@ -32,21 +31,21 @@ def diff_up_to_names(before: Ids, after: Ids, table: LineTable) -> Diff:
     renamed = LineTable()
     pairs = list(zip(kept.before.tolist(), kept.after.tolist(), strict=True))
     functions = _functions(before, lines), _functions(after, lines)
-    maps = _renamings(
+    renamings = _renamings(
         pairs, functions, [cut[at] for at in before.tolist()], [cut[at] for at in after.tolist()]
     )
     left = renamed.number(
-        _renamed(cut[at], maps.get(place, {}))
+        _rename(cut[at], renamings.get(place, {}))
         for at, place in zip(before.tolist(), functions[0], strict=True)
     )
-    right = renamed.number(_renamed(cut[at], {}) for at in after.tolist())
+    right = renamed.number(_rename(cut[at], {}) for at in after.tolist())
     found = common_lines(left, right)
     return Diff(before, after, found)
 
 
-def _cut(line: str) -> list[str]:
-    """Cut a line into tokens; one that only gives a name is empty, whatever the name."""
-    if line.lstrip().startswith(_NAMING):
+def _tokens_without_names(line: str) -> list[str]:
+    """Split a line into tokens; all lines that only give names have the same tokens."""
+    if line.lstrip().startswith(_NAME_LINES):
         indent = line[: len(line) - len(line.lstrip())]
         return [indent, "names"] if indent else ["names"]
     return tokens(line)
@@ -56,12 +55,12 @@ def _shape(words: list[str]) -> str:
     return "".join("\0" if token_class(word) == "v" else word for word in words)
 
 
-def _renamed(words: list[str], renaming: dict[str, str]) -> str:
+def _rename(words: list[str], renaming: dict[str, str]) -> str:
     return "".join([renaming.get(word, word) for word in words])
 
 
 def _functions(ids: Ids, lines: list[str]) -> list[int]:
-    """Say of each line in which function of a module it stands, by number."""
+    """Return for each line the number of its function in the module."""
     at, found = 0, list[int]()
     for number in ids.tolist():
         if not lines[number]:
@@ -76,7 +75,7 @@ def _renamings(
     old: list[list[str]],
     new: list[list[str]],
 ) -> dict[int, dict[str, str]]:
-    """Find for each function before which name became which: the most frequent pairs win."""
+    """Find which name became which in each function; the most frequent pairs win."""
     votes: dict[int, Counter[tuple[str, str]]] = {}
     for i, j in pairs:
         place = votes.setdefault(functions[0][i], Counter())
@@ -94,7 +93,7 @@ def _one_to_one(votes: Counter[tuple[str, str]]) -> dict[str, str]:
         if word not in renaming and other not in taken:
             renaming[word] = other
             taken.add(other)
-    # A name that nothing told of keeps its place unless another has taken it.
+    # A name without a counterpart stays as it is, unless another name has become it.
     for word, _ in votes:
         if word not in renaming and word in taken:
             renaming[word] = f"{word}\0"

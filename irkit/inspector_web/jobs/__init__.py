@@ -1,6 +1,12 @@
-"""Work that takes a while: it waits its turn, runs in a child, and its result is kept.
+"""Jobs: work that takes a while, runs in a child process, and whose result is kept.
 
-job (what a kind of job is) and queue first; then one kind of job a file: verdicts, guilty_pass,
-costs, llvm_passes (on the steps that chosen_steps looks up), rerun, uploads. job_registry names
-all of them.
+Reading order: job (what a kind of job is), queue, chosen_steps (the steps that a job is about);
+then one kind of job a file: verdicts, guilty_pass, costs, llvm_passes, rerun, uploads.
+job_registry lists them by name.
 """
+
+from irkit.inspector_web.jobs.verdicts import (
+    WRONG as WRONG,
+    StepVerdicts as StepVerdicts,
+    check_run as check_run,
+)

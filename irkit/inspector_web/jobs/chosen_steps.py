@@ -1,4 +1,4 @@
-"""FIXME Steps of a run that were asked about, with the numbers they have there."""
+"""The steps of a run that a job is about, and how the child gets them: as a trace."""
 
 from pathlib import Path
 
@@ -17,11 +17,11 @@ RUN_JOB_LIMITS = Limits(seconds=300.0, memory=8 << 30)
 LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 TRACE = "asked.trace"
 QUICK_BYTES = 1 << 18
-"""Of constants, with which a model is run without being asked twice."""
+"""Bytes of constants up to which they are read again from the model even for a quick check."""
 
 
 class ChosenSteps(msgspec.Struct, frozen=True):
-    """Steps of a run that were asked about, with the numbers they have there."""
+    """Steps of a run that a job is about, numbered as in the run."""
 
     run: Run
     steps: tuple[Step, ...]
@@ -29,25 +29,29 @@ class ChosenSteps(msgspec.Struct, frozen=True):
     function: str | None = None
 
     def save(self, folder: Path) -> str:
-        """Write the steps, numbered from 0, as a trace."""
+        """Write the steps to a trace, numbered from 0, and return its path."""
         path = str(folder / TRACE)
         Trace(self.steps).save(path)
         return path
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """List the numbers that the steps have in the run."""
+        """List the numbers of the steps in the run."""
         return tuple(step.index for step in self.steps)
 
 
 def choose_steps(
     workspace: Workspace, number: int, function: str | None, step: int | None, careful: bool
 ) -> ChosenSteps:
+    """Look up one step, the steps of a function, or all steps of a run.
+
+    Raises: InputError if there is no such run, function or step, or if the step failed.
+    """
     run = workspace.run(number)
     if step is not None:
         found = workspace.step(number, step)
         if found is None:
-            raise InputError("this pass failed, so there is nothing after it to compare with")
+            raise InputError("this pass failed, so there is no IR after it to compare with")
         return ChosenSteps(run, (found,), careful, found.function)
     if function is not None and function not in run.functions:
         raise InputError(f"the run has no function {function[:80]!r}")
@@ -55,5 +59,6 @@ def choose_steps(
     return ChosenSteps(run, steps, careful, function)
 
 
-def keep_result(desk: RunSink, chosen: ChosenSteps, made: object) -> object:
+def keep_result(sink: RunSink, chosen: ChosenSteps, made: object) -> object:
+    """Return the result as it is: what a job does that adds no run."""
     return made

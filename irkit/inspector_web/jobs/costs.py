@@ -1,9 +1,8 @@
-"""What a function costs as native code before and after a pass, and whether the difference is more
-than noise.
+"""Time a function as native code before and after a pass, and tell differences from noise.
 
-Stages are called in turn, so that whatever else the machine does touches all of them. Each is
-compiled as it would be in the end, so a stage that is not lowered yet shows what the passes still
-to come are worth.
+Stages are called in turn, so that other load on the machine affects all of them alike. Each stage
+is first lowered by the remaining default passes, so the time of an early stage includes their
+effect. The kinds of job are at the end of the module.
 """
 
 import statistics
@@ -32,24 +31,25 @@ from irkit.runtime import build_kernels
 from irkit.transform import StepChannel, Trace
 
 SIZE = 64
-"""What a symbolic dimension is taken to be."""
+"""Size of symbolic dimensions."""
 SECONDS = 1.0
-"""How long a pair of stages is called."""
+"""Time for a pair of stages. Units: seconds."""
 MOST_ROUNDS = 1_000
 FEWEST_ROUNDS = 7
 CALL = 50e-6
-"""Seconds that one measurement takes at least: shorter calls are repeated."""
+"""Least length of a measurement; shorter calls are repeated. Units: seconds."""
 LEAST = 0.05
-"""A share below which no difference is claimed, whatever the samples say: where code happens to lie
-in memory is worth as much."""
+"""Least share that counts as a difference: the placement of code in memory accounts for as much."""
 MOST_STAGES = 40
 LIMITS = Limits(seconds=30.0, memory=8 << 30)
 
 
 class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one call takes: median, quartiles, and bounds that hold the true median in 95 of 100
-    cases. ``step`` -1 is the function as it was given; ``message`` says why there is no time.
-    Units: microseconds."""
+    """Time of one call: median, quartiles, and a 95 % confidence interval of the median.
+
+    ``step`` is -1 for the function as it was given; ``message`` says why there is no time.
+    Units: microseconds.
+    """
 
     step: int
     median: float = 0.0
@@ -62,9 +62,9 @@ class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str = ""
 
 
-class Compared(msgspec.Struct, frozen=True):
-    """Costs of a function before and after a step. ``text`` says whether they differ; ``ratio`` is
-    before by after, 0 if unknown."""
+class CostComparison(msgspec.Struct, frozen=True):
+    """Costs of a function before and after a step, and whether they differ; ``ratio`` is the cost
+    before divided by that after, 0 if unknown."""
 
     function: str
     before: Cost
@@ -76,8 +76,11 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """Costs of a function as it was given, and after each step that changed it; ``differs`` says of
-    each whether it is more than noise away from the one before."""
+    """Costs of a function as it was given and after each step that changed it.
+
+    ``differs`` says for each whether its difference from the one before is more than noise;
+    ``more`` stages were not timed.
+    """
 
     function: str
     stages: tuple[Cost, ...]
@@ -86,10 +89,10 @@ class Costs(msgspec.Struct, frozen=True):
     more: int = 0
 
 
-def compare_costs(trace: Trace, step: int) -> Compared:
-    """Time a function before and after a step. Raises: IRKitError if it is no loop function."""
+def compare_costs(trace: Trace, step: int) -> CostComparison:
+    """Time a function before and after a step. Raises: IRKitError if it is not a loop function."""
     chosen = trace[step]
-    before, after = _loops(chosen.before), _loops(chosen.after)
+    before, after = _loop_function(chosen.before), _loop_function(chosen.after)
     stages = [before, after] if chosen.changed else [before]
     first, *others = time_stages(stages, SECONDS)
     second = others[0] if others else first
@@ -97,19 +100,21 @@ def compare_costs(trace: Trace, step: int) -> Compared:
     second = msgspec.structs.replace(second, step=step)
     ratio = first.median / second.median if first.median and second.median else 0.0
     differs = is_more_than_noise(first, second)
-    text = _said(first, second, differs) if chosen.changed else "The pass changed nothing."
-    return Compared(after.name, first, second, ratio, differs, text, sizes_of(after))
+    text = (
+        _comparison_text(first, second, differs) if chosen.changed else "The pass changed nothing."
+    )
+    return CostComparison(after.name, first, second, ratio, differs, text, sizes_of(after))
 
 
-def function_costs(trace: Trace, function: str, tell: OnProgress | None = None) -> Costs:
-    """Time all stages of a function. Raises: IRKitError if there is no such, or it is a graph."""
-    given = _loops(trace.of_function(function)[0].before)
+def function_costs(trace: Trace, function: str, on_progress: OnProgress | None = None) -> Costs:
+    """Time all stages of a function. Raises: IRKitError if there is none, or it is a graph."""
+    given = _loop_function(trace.of_function(function)[0].before)
     changed = [step for step in trace if step.function == function and step.changed]
     numbers = [-1, *(step.index for step in changed)][:MOST_STAGES]
-    funcs = [given, *(_loops(step.after) for step in changed)][:MOST_STAGES]
+    funcs = [given, *(_loop_function(step.after) for step in changed)][:MOST_STAGES]
     more = len(changed) + 1 - len(funcs)
-    if tell is not None:
-        tell(f"timing {len(funcs)} stages of {function}", 0, 0)
+    if on_progress is not None:
+        on_progress(f"timing {len(funcs)} stages of {function}", 0, 0)
     found = time_stages(funcs, SECONDS * max(1, len(funcs) / 4))
     stages = tuple(
         msgspec.structs.replace(cost, step=at) for cost, at in zip(found, numbers, strict=True)
@@ -119,15 +124,17 @@ def function_costs(trace: Trace, function: str, tell: OnProgress | None = None) 
 
 
 def is_more_than_noise(a: Cost, b: Cost) -> bool:
-    """Say whether two medians differ for sure: their bounds lie apart, and they by more than a
-    twentieth of the smaller."""
+    """Return True if two medians differ for certain.
+
+    Their confidence intervals do not overlap, and they differ by more than a twentieth.
+    """
     if not (a.median and b.median):
         return False
     apart = a.least > b.most or b.least > a.most
     return apart and abs(a.median - b.median) > LEAST * min(a.median, b.median)
 
 
-def _said(before: Cost, after: Cost, differs: bool) -> str:
+def _comparison_text(before: Cost, after: Cost, differs: bool) -> str:
     if before.message or after.message:
         return before.message or after.message
     if not differs:
@@ -138,56 +145,55 @@ def _said(before: Cost, after: Cost, differs: bool) -> str:
 
 
 def sizes_of(func: PrimFunc) -> str:
-    """Say what symbolic dimensions were taken to be."""
+    """Return the sizes of symbolic dimensions as text, such as ``n = 64``."""
     return ", ".join(f"{var.name} = {SIZE}" for var in shape_vars(func))
 
 
 def time_stages(funcs: Sequence[PrimFunc], seconds: float) -> list[Cost]:
-    """Time functions in a child, in turn; one that takes the child with it is told, and the others
-    go on without it."""
+    """Time functions in turn in a child. A function that crashes is left out and gets a message."""
     alive = list(range(len(funcs)))
     dead: dict[int, Cost] = {}
     with Child(LIMITS) as child:
         for at in list(alive):
             try:
-                child.call(try_stage, _message(funcs[at]))
+                child.call(try_stage, _encode(funcs[at]))
             except (ChildDied, IRKitError) as error:
                 dead[at] = Cost(0, message=f"It cannot be timed: the native code {error.message}.")
                 alive.remove(at)
         timed: list[Cost] = []
         if alive:
-            timed = child.call(time_in_turn, [_message(funcs[at]) for at in alive], seconds)
+            timed = child.call(time_in_turn, [_encode(funcs[at]) for at in alive], seconds)
     found = dict(zip(alive, timed, strict=True)) | dead
     return [found[at] for at in range(len(funcs))]
 
 
 def try_stage(message: bytes) -> None:
-    """Compile a function and call it once; what the child runs."""
-    func = _received(message)
+    """Compile a function and call it once; the child calls this."""
+    func = _decode(message)
     build_kernels([func], Target())[0](*_arguments(func))
 
 
 def time_in_turn(messages: list[bytes], seconds: float) -> list[Cost]:
-    """Call functions in turn until the time is over; what the child runs."""
-    funcs = [_received(message) for message in messages]
-    args = _arguments(funcs[0])  # The same arrays for all: where they lie matters.
+    """Call functions in turn until the time is up; the child calls this."""
+    funcs = [_decode(message) for message in messages]
+    args = _arguments(funcs[0])  # The same arrays for all: their place in memory matters.
     calls = [(build_kernels([func], Target())[0], args) for func in funcs]
-    counts = [_calls(kernel, args) for kernel, args in calls]
+    counts = [_calls_per_sample(kernel, args) for kernel, args in calls]
     samples: list[list[float]] = [[] for _ in calls]
     until = time.perf_counter() + seconds
     for rounds in range(MOST_ROUNDS):
         if rounds >= FEWEST_ROUNDS and time.perf_counter() > until:
             break
         for sample, (kernel, args), count in zip(samples, calls, counts, strict=True):
-            sample.append(_once(kernel, args, count))
-    return [summed(sample, count) for sample, count in zip(samples, counts, strict=True)]
+            sample.append(_seconds_per_call(kernel, args, count))
+    return [cost_of_samples(sample, count) for sample, count in zip(samples, counts, strict=True)]
 
 
-def summed(samples: Sequence[float], calls: int = 1) -> Cost:
-    """Give the median of measurements in seconds, with its noise."""
+def cost_of_samples(samples: Sequence[float], calls: int = 1) -> Cost:
+    """Compute the cost of measurements in seconds: the median and its noise."""
     micros = sorted(sample * 1e6 for sample in samples)
     low, _, high = statistics.quantiles(micros, n=4) if len(micros) > 1 else micros * 3
-    # The order statistics around the median that hold it in 95 of 100 cases.
+    # Order statistics that enclose the true median in 95 of 100 cases.
     reach = 0.98 * len(micros) ** 0.5
     begin = max(0, int(len(micros) / 2 - reach))
     end = min(len(micros) - 1, int(len(micros) / 2 + reach))
@@ -203,44 +209,44 @@ def summed(samples: Sequence[float], calls: int = 1) -> Cost:
     )
 
 
-def _once(kernel: Any, args: Sequence[Any], count: int) -> float:
+def _seconds_per_call(kernel: Any, args: Sequence[Any], count: int) -> float:
     start = time.perf_counter()
     for _ in range(count):
         kernel(*args)
     return (time.perf_counter() - start) / count
 
 
-def _calls(kernel: Any, args: Sequence[Any]) -> int:
-    """Say how often a function must be called for a measurement to be long enough."""
-    _once(kernel, args, 1)
-    took = max(min(_once(kernel, args, 1) for _ in range(3)), 1e-7)
+def _calls_per_sample(kernel: Any, args: Sequence[Any]) -> int:
+    """Return how often to call a function so that a measurement is long enough."""
+    _seconds_per_call(kernel, args, 1)
+    took = max(min(_seconds_per_call(kernel, args, 1) for _ in range(3)), 1e-7)
     return max(1, min(1_000, int(CALL / took)))
 
 
 def _arguments(func: PrimFunc) -> list[Any]:
     dims = {var.name: SIZE for var in shape_vars(func)}
-    # Fractions, and of integers only such as are likely to be places in an array.
+    # Fractions, and integers that are likely to be valid indices.
     return input_sets(func, dims=dims, samples=2, integers=(0, 2))[1].copied()
 
 
-def _loops(ir: object) -> PrimFunc:
+def _loop_function(ir: object) -> PrimFunc:
     if isinstance(ir, PrimFunc):
         return ir
-    raise IRKitError("only a function over loops can be timed: choose one in the list of functions")
+    raise IRKitError("only a loop function can be timed; choose one in the list of functions")
 
 
-def _message(func: PrimFunc) -> bytes:
+def _encode(func: PrimFunc) -> bytes:
     return StepChannel((LOOP_LEVEL,)).send(trace_step(LOOP_LEVEL, func))
 
 
-def _received(message: bytes) -> PrimFunc:
+def _decode(message: bytes) -> PrimFunc:
     func = StepChannel((LOOP_LEVEL,)).receive(message).before
     assert isinstance(func, PrimFunc)
     return func
 
 
 class CostRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What does a function cost as native code before and after a step?"""
+    """Request to time a function before and after a step."""
 
     run: int
     step: int
@@ -250,7 +256,7 @@ def _find_cost(workspace: Workspace, asked: CostRequest) -> ChosenSteps:
     chosen = choose_steps(workspace, asked.run, None, asked.step, False)
     step = chosen.steps[0]
     if not isinstance(step.before, PrimFunc) or not isinstance(step.after, PrimFunc):
-        raise InputError("only a function over loops can be timed, and this step is on a graph")
+        raise InputError("only a loop function can be timed, and this step is on a graph")
     return chosen
 
 
@@ -258,8 +264,8 @@ def _send_cost(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
     return chosen.save(folder), chosen.numbers[0]
 
 
-def run_cost(path: str, number: int) -> Compared:
-    """Time the step of a file; what the child runs."""
+def run_cost(path: str, number: int) -> CostComparison:
+    """Time the step of a trace file; the child calls this."""
     made = compare_costs(Trace.load(path, LEVELS), 0)
     before = msgspec.structs.replace(made.before, step=number - 1)
     after = msgspec.structs.replace(made.after, step=number)
@@ -267,7 +273,7 @@ def run_cost(path: str, number: int) -> Compared:
 
 
 class CostsRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What does a function cost after each step that changed it?"""
+    """Request to time a function after each step that changed it."""
 
     run: int
     function: str
@@ -277,7 +283,7 @@ def _find_costs(workspace: Workspace, asked: CostsRequest) -> ChosenSteps:
     chosen = choose_steps(workspace, asked.run, asked.function, None, False)
     kept = tuple(step for step in chosen.steps if isinstance(step.after, PrimFunc))
     if not kept:
-        raise InputError("only a function over loops can be timed: choose one in the list")
+        raise InputError("only a loop function can be timed; choose one in the list")
     return msgspec.structs.replace(chosen, steps=kept)
 
 
@@ -286,7 +292,7 @@ def _send_costs(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
 
 
 def run_costs(path: str, numbers: Sequence[int], function: str, folder: str) -> Costs:
-    """Time the steps of a file; what the child runs."""
+    """Time the steps of a trace file; the child calls this."""
     made = function_costs(Trace.load(path, LEVELS), function, progress_writer(folder))
     named = (
         msgspec.structs.replace(each, step=numbers[each.step]) if each.step >= 0 else each

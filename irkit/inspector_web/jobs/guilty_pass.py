@@ -1,7 +1,7 @@
-"""Which pass of a run is the first to change the meaning, and which of its rewrites.
+"""Find the first pass of a run that changes the meaning of the program, and its wrong rewrites.
 
-The steps are those of the trace. To tell rewrites apart the pass has to run again, so it must be
-known here: built in, installed, or of the script that was opened.
+To try its rewrites one by one, the pass has to run again, so it must be built in, installed, or
+defined by the script that was opened. The kind of job is at the end of the module.
 """
 
 import os
@@ -27,8 +27,8 @@ from irkit.inspector_web.jobs.verdicts import (
     SECONDS,
     WRONG,
     StepVerdict,
+    as_step_verdict,
     check_steps,
-    worded,
 )
 from irkit.inspector_web.record.absent_constants import fill_constants
 from irkit.inspector_web.record.progress import OnProgress, progress_writer
@@ -42,19 +42,20 @@ MOST_REWRITES = 50
 
 
 class GuiltyRewrite(msgspec.Struct, frozen=True):
-    """A rewrite without which the meaning holds: its number among those of the pass, from 1, its
-    rule, and where that is written (a file's name and never its path)."""
+    """A rewrite that changes the meaning: its number in the pass, from 1, its rule, and where the
+    rule is defined (the name of a file, never its path)."""
 
     number: int
     rule: str
     place: str
 
 
-class Guilty(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The first step that is wrong, if any is. ``diff`` is what its guilty rewrites change, ``of``
-    how many the pass made; where there are none, ``note`` says why. ``checked`` are the verdicts
-    that
-    were found on the way. Units: seconds."""
+class GuiltyPass(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The first wrong step, if there is one.
+
+    ``of`` counts the rewrites of its pass, and ``diff`` is what the guilty ones change. If none is
+    found, ``note`` says why. ``checked`` are the verdicts on all steps. Units: seconds.
+    """
 
     text: str
     step: int | None = None
@@ -69,31 +70,30 @@ class Guilty(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
 
 
-def find_guilty(
+def find_guilty_pass(
     trace: Trace,
     resolve: Callable[[Step], AnyPass],
     function: str | None = None,
     *,
     seconds: float = SECONDS,
-    tell: OnProgress | None = None,
-) -> Guilty:
-    """Find the first step, of one function or of all, after which the program means something
-    else.
+    on_progress: OnProgress | None = None,
+) -> GuiltyPass:
+    """Find the first step, of one function or of all, that changes the meaning of the program.
 
-    ``resolve`` gives the pass of a step, or raises IRKitError if it is not known.
+    ``resolve`` returns the pass of a step, or raises IRKitError if the pass is not known.
     """
     steps = [s.index for s in trace if s.changed and function in (None, s.function)]
-    checked = check_steps(trace, steps, seconds=seconds, tell=tell)
+    checked = check_steps(trace, steps, seconds=seconds, on_progress=on_progress)
     wrong = next((v for v in checked.verdicts if v.status in WRONG), None)
     if wrong is None:
         unknown = sum(each.status == "unknown" for each in checked.verdicts)
-        text = _innocent(len(steps), unknown)
-        return Guilty(text, checked=checked.verdicts, seconds=checked.seconds)
+        text = _nothing_wrong_text(len(steps), unknown)
+        return GuiltyPass(text, checked=checked.verdicts, seconds=checked.seconds)
     step = trace[wrong.step]
-    if tell is not None:
-        tell(f"telling the rewrites of {step.name} apart", 0, 0)
-    told = Guilty(
-        f"'{step.pass_text}' is the first pass after which the program means something else.",
+    if on_progress is not None:
+        on_progress(f"trying the rewrites of {step.name}", 0, 0)
+    guilty = GuiltyPass(
+        f"'{step.pass_text}' is the first pass that changes the meaning of the program.",
         step.index,
         step.name,
         step.function or wrong.function,
@@ -101,34 +101,38 @@ def find_guilty(
         checked=checked.verdicts,
         seconds=checked.seconds,
     )
-    return _with_rewrites(told, step, resolve)
+    return _with_rewrites(guilty, step, resolve)
 
 
-def _innocent(count: int, unknown: int) -> str:
+def _nothing_wrong_text(count: int, unknown: int) -> str:
     if not count:
         return "No pass changed anything, so none is guilty."
     if unknown == count:
-        return "None of the steps could be tried, so nothing is known."
+        return "No step could be tried, so nothing is known."
     rest = f"; {unknown} of {count} could not be tried" if unknown else ""
     return f"Every step that could be tried keeps the meaning{rest}."
 
 
-def _with_rewrites(told: Guilty, step: Step, resolve: Callable[[Step], AnyPass]) -> Guilty:
+def _with_rewrites(
+    guilty: GuiltyPass, step: Step, resolve: Callable[[Step], AnyPass]
+) -> GuiltyPass:
     try:
         p = resolve(step)
     except (IRKitError, ImportError):
         note = (
-            "Its rewrites cannot be told apart, because the pass is not known here: "
-            "open the script, or install the package, that it comes from."
+            "Its rewrites cannot be tried one by one, because the pass is not known here: "
+            "open the script that defines it, or install its package."
         )
-        return msgspec.structs.replace(told, note=note)
-    verdict = _again(step)
+        return msgspec.structs.replace(guilty, note=note)
+    verdict = _wrong_verdict(step)
     if verdict is None:
-        note = "Its rewrites cannot be told apart: the step alone, on other inputs, is not wrong."
-        return msgspec.structs.replace(told, note=note)
+        note = (
+            "Its rewrites cannot be tried one by one: on other inputs, the step alone is not wrong."
+        )
+        return msgspec.structs.replace(guilty, note=note)
     found = guilty_rewrites(p, step, verdict, QUICK)
     return msgspec.structs.replace(
-        told,
+        guilty,
         rewrites=tuple(
             GuiltyRewrite(
                 each.number + 1,
@@ -140,17 +144,17 @@ def _with_rewrites(told: Guilty, step: Step, resolve: Callable[[Step], AnyPass])
         of=found.of,
         note=found.note,
         diff=tuple(found.diff()),
-        verdict=worded(verdict, QUICK.samples),
+        verdict=as_step_verdict(verdict, QUICK.samples),
     )
 
 
-def _again(step: Step) -> Verdict | None:
+def _wrong_verdict(step: Step) -> Verdict | None:
     wrong = ("differs", "failed")
     return next((each for each in verdicts([step], QUICK) if each.status in wrong), None)
 
 
 class GuiltyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which pass of a run, or of one function in it, is the first to change the meaning?"""
+    """Request to find the guilty pass of a run, or of one function of it."""
 
     run: int
     function: str | None = None
@@ -161,24 +165,26 @@ def _find_guilty(workspace: Workspace, asked: GuiltyRequest) -> ChosenSteps:
 
 
 def _send_guilty(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
-    return chosen.save(folder), chosen.numbers, chosen.run.opened.source, str(folder)
+    return chosen.save(folder), chosen.numbers, chosen.run.loaded.source, str(folder)
 
 
 def pass_of(source: Source | None, step: Step) -> AnyPass:
-    """Find the pass of a step: of the toolkit, installed, or of the script that a run was made
-    from, which then runs until it shows the pass. Raises: IRKitError if there is none."""
+    """Find the pass of a step: built in, installed, or defined by the script of the run.
+
+    A script then runs until one of its pipelines has the pass. Raises: IRKitError if there is none.
+    """
     known = registry()
     if step.name not in known and source is not None and source.kind == "script":
         known = known.with_passes(*passes_of_script(source.path, [step.name]).values())
     return known.resolve(step.pass_text, imports=False)
 
 
-def run_guilty(path: str, numbers: Sequence[int], source: Source | None, folder: str) -> Guilty:
-    """Look for the guilty pass in a file; what the child runs."""
+def run_guilty(path: str, numbers: Sequence[int], source: Source | None, folder: str) -> GuiltyPass:
+    """Find the guilty pass of a trace file; the child calls this."""
     trace = Trace.load(path, LEVELS)
     if source is not None:
         fill_constants(trace, source, QUICK_BYTES)
-    found = find_guilty(trace, partial(pass_of, source), tell=progress_writer(folder))
+    found = find_guilty_pass(trace, partial(pass_of, source), on_progress=progress_writer(folder))
     named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in found.checked)
     found = msgspec.structs.replace(found, checked=tuple(named))
     if found.step is None:
@@ -189,11 +195,11 @@ def run_guilty(path: str, numbers: Sequence[int], source: Source | None, folder:
     return msgspec.structs.replace(found, step=step, verdict=verdict)
 
 
-def _take_guilty(desk: RunSink, chosen: ChosenSteps, made: Guilty) -> Guilty:
-    failure = chosen.run.opened.failure
+def _take_guilty(sink: RunSink, chosen: ChosenSteps, made: GuiltyPass) -> GuiltyPass:
+    failure = chosen.run.loaded.failure
     if made.step is not None or failure is None or chosen.function not in (None, failure.function):
         return made
-    text = f"'{failure.pass_text}' failed, and is the first that is wrong. {made.text}"
+    text = f"'{failure.pass_text}' failed, so it is the first wrong pass. {made.text}"
     number = len(chosen.run.trace)
     return msgspec.structs.replace(
         made, text=text, step=number, name=failure.name, function=failure.function

@@ -1,4 +1,4 @@
-"""FIXME What the result of a task may change: runs are added beside those there are."""
+"""What a kind of job is: its arguments, and how it is prepared, run and reported."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,22 +15,22 @@ LIMITS = Limits(seconds=120.0, memory=8 << 30)
 
 
 class RunSink(Protocol):
-    """What the result of a task may change: runs are added beside those there are."""
+    """Where a job puts the runs that it makes."""
 
-    def add(self, opened: LoadedTrace) -> int:
-        """Add a run, and return its number."""
+    def add(self, loaded: LoadedTrace) -> int:
+        """Add a run and return its number."""
         ...
 
 
 class JobKind(msgspec.Struct, frozen=True):
-    """A kind of work, in four steps.
+    """A kind of job, as a struct of arguments and four functions.
 
-    ``arguments`` is the struct that the page's JSON has to be. ``find`` looks up in the workspace
-    what they mean, while the page waits; it is quick, and an IRKitError of it is what the task
-    fails with.
-    ``send`` makes the arguments of ``run`` of that, in a folder for files, such as a trace. ``run``
-    is a function of a module, which the child runs; it may call ``progress.tell(folder, ...)``.
-    ``take`` gets what was found and what ``run`` gave back, and returns what the page is told.
+    ``arguments`` is the struct that the page's JSON is decoded to. ``find`` looks up in the
+    workspace what they refer to; the page waits for it, so it is quick. If it raises IRKitError,
+    the job fails. ``send`` turns what was found into the arguments of ``run``, and can write files
+    such as a trace to a folder. ``run`` is a module-level function, which the child calls; it can
+    call ``write_progress(folder, ...)``. ``take`` gets what ``find`` and ``run`` returned, and
+    returns the result for the page.
     """
 
     arguments: type[msgspec.Struct]
@@ -42,7 +42,7 @@ class JobKind(msgspec.Struct, frozen=True):
 
 
 class JobInfo(msgspec.Struct, frozen=True):
-    """How far a task is. ``result`` is there when it is done and was asked for by its number."""
+    """State of a job. ``result`` is null until the job is done, and in lists of jobs."""
 
     id: int
     kind: str

@@ -1,4 +1,4 @@
-"""The kinds of work that the page may ask for."""
+"""The kinds of job that the page can request."""
 
 from collections.abc import Mapping
 
@@ -17,4 +17,4 @@ JOB_KINDS: Mapping[str, JobKind] = {
     "llvm-passes": LLVM,
     "rerun": RERUN,
 }
-"""By the name that stands in a request."""
+"""By the name that a request uses."""

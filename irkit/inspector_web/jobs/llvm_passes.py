@@ -1,7 +1,8 @@
-"""LLVM's own passes over one function: what each of them changed.
+"""What each of LLVM's own passes changes in a function.
 
-LLVM prints the module whenever a pass has changed it, if asked to; that is a switch of the whole
-process, and the texts go to its standard error, so this happens in a child of its own.
+LLVM can print the module after each pass that changed it. The option affects the whole process and
+the output goes to standard error, so this runs in a child of its own. The kind of job is at the end
+of the module.
 """
 
 import os
@@ -32,18 +33,20 @@ from irkit.transform import StepChannel, Trace
 
 LIMITS = Limits(seconds=60.0, memory=4 << 30)
 MOST_BYTES = 64 << 20
-"""Of what LLVM prints; the rest is not read."""
+"""Limit of what LLVM prints; the rest is not read."""
 MOST_PASSES = 400
 MOST_LINES = 400_000
-"""Lines of all texts together that are shown."""
+"""Limit of the lines of all texts together."""
 
 _HEAD = re.compile(r"\*\*\* IR Dump After (\S+) on (.*?) \*\*\*\Z")
 _ABOUT_FILE = ("; ModuleID", "source_filename", "target datalayout", "target triple")
 
 
 class LlvmPass(msgspec.Struct, frozen=True):
-    """A pass of LLVM's that changed something: its name, on what it ran, and the difference it
-    made. The text after it is that of the same number, counted from 1."""
+    """A pass of LLVM that changed something: its name, what it ran on, and the difference.
+
+    The text after pass ``i``, from 0, is ``texts[i + 1]``.
+    """
 
     name: str
     on: str
@@ -54,8 +57,11 @@ class LlvmPass(msgspec.Struct, frozen=True):
 
 
 class LlvmPasses(msgspec.Struct, frozen=True):
-    """What LLVM did to a function. ``texts`` are numbers of lines in ``html``, as differences to
-    the number before; the first is what LLVM was given. ``more`` passes are not shown."""
+    """What LLVM did to a function.
+
+    ``texts`` are indices into ``html``, each as the difference from the one before; the first text
+    is what LLVM was given. ``more`` passes are omitted.
+    """
 
     function: str
     html: list[str]
@@ -73,13 +79,13 @@ class Dump(msgspec.Struct, frozen=True):
 
 
 def llvm_passes(func: object, limits: Limits = LIMITS) -> LlvmPasses:
-    """Watch LLVM's passes over a function.
+    """Run LLVM's passes over a function in a child and compare their results.
 
-    Raises: InputError if it is none over loops; IRKitError if there is no code for it; ChildDied if
-    LLVM crashes, or takes too long.
+    Raises: InputError if it is not a loop function; IRKitError if code generation refuses it;
+    ChildDied if LLVM crashes or takes too long.
     """
     if not isinstance(func, PrimFunc):
-        raise InputError("LLVM's passes are shown of one function over loops at a time")
+        raise InputError("LLVM's passes are shown for one loop function at a time")
     message = StepChannel((LOOP_LEVEL,)).send(trace_step(LOOP_LEVEL, func))
     with tempfile.TemporaryDirectory(prefix="irkit-llvm-") as folder:
         path = str(Path(folder) / "dumps.txt")
@@ -88,12 +94,14 @@ def llvm_passes(func: object, limits: Limits = LIMITS) -> LlvmPasses:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read(MOST_BYTES)
     dumps, more = read_dumps(text)
-    return compared(func.name, _lines(given), dumps, more)
+    return compare_dumps(func.name, _lines(given), dumps, more)
 
 
 def print_passes(message: bytes, path: str) -> str:
-    """Optimise a function while LLVM prints to a file; give what LLVM was given. The process is of
-    no use afterwards."""
+    """Optimise a function while LLVM prints to a file, and return what LLVM was given.
+
+    The child calls this; standard error of its process is lost afterwards.
+    """
     func = StepChannel((LOOP_LEVEL,)).receive(message).before
     assert isinstance(func, PrimFunc)
     target = host_target()
@@ -110,7 +118,7 @@ def print_passes(message: bytes, path: str) -> str:
 
 
 def _limit_file(size: int) -> None:
-    """Bound what is written, where the system can: LLVM then writes on into nothing."""
+    """Limit the size of files, if the system can; what LLVM writes beyond it is dropped."""
     try:
         import resource
     except ImportError:
@@ -119,19 +127,19 @@ def _limit_file(size: int) -> None:
 
 
 def read_dumps(text: str) -> tuple[list[Dump], int]:
-    """Cut what LLVM printed into the texts after each pass; count those that are too many."""
+    """Split what LLVM printed into the texts after each pass; count those beyond the limits."""
     found: list[Dump] = []
-    lines = left = 0
-    for name, on, body in _cut(text):
+    lines = omitted = 0
+    for name, on, body in _split_dumps(text):
         lines += len(body)
         if len(found) >= MOST_PASSES or lines > MOST_LINES:
-            left += 1
+            omitted += 1
         else:
             found.append(Dump(name, on, body))
-    return found, left
+    return found, omitted
 
 
-def _cut(text: str) -> Iterator[tuple[str, str, list[str]]]:
+def _split_dumps(text: str) -> Iterator[tuple[str, str, list[str]]]:
     head: re.Match[str] | None = None
     body: list[str] = []
     for line in text.splitlines():
@@ -140,18 +148,18 @@ def _cut(text: str) -> Iterator[tuple[str, str, list[str]]]:
             body.append(line)
             continue
         if head is not None:
-            yield head[1], head[2], _shown(body)
+            yield head[1], head[2], _strip_file_header(body)
         head, body = found, []
     if head is not None:
-        yield head[1], head[2], _shown(body)
+        yield head[1], head[2], _strip_file_header(body)
 
 
 def _lines(text: str) -> list[str]:
-    return _shown(text.splitlines())
+    return _strip_file_header(text.splitlines())
 
 
-def _shown(lines: Sequence[str]) -> list[str]:
-    """Leave out what is about the file, and blank lines at the ends."""
+def _strip_file_header(lines: Sequence[str]) -> list[str]:
+    """Drop the lines about the file, and blank lines at both ends."""
     kept = [line for line in lines if not line.startswith(_ABOUT_FILE)]
     begin = next((at for at, line in enumerate(kept) if line), len(kept))
     while len(kept) > begin and not kept[-1]:
@@ -159,13 +167,15 @@ def _shown(lines: Sequence[str]) -> list[str]:
     return kept[begin:]
 
 
-def compared(function: str, given: list[str], dumps: Sequence[Dump], more: int = 0) -> LlvmPasses:
+def compare_dumps(
+    function: str, given: list[str], dumps: Sequence[Dump], more: int = 0
+) -> LlvmPasses:
     """Compare each text with the one before it."""
     table = LineTable()
     sent = _SentHtml(table)
     ids = [table.number(lines) for lines in (given, *(dump.lines for dump in dumps))]
     passes = [
-        _pass(sent, dump, before, after)
+        _llvm_pass(sent, dump, before, after)
         for dump, (before, after) in zip(dumps, pairwise(ids), strict=True)
     ]
     texts = [sent.text(each) for each in ids]
@@ -173,7 +183,7 @@ def compared(function: str, given: list[str], dumps: Sequence[Dump], more: int =
 
 
 class _SentHtml:
-    """The coloured lines, each once."""
+    """Coloured lines that are sent to the page, each once."""
 
     def __init__(self, table: LineTable) -> None:
         self.table, self.colours = table, Highlighter(table)
@@ -195,7 +205,7 @@ class _SentHtml:
         return self.number(self.colours.line(int(ids[line - 1]), marks))
 
 
-def _pass(sent: _SentHtml, dump: Dump, before: Ids, after: Ids) -> LlvmPass:
+def _llvm_pass(sent: _SentHtml, dump: Dump, before: Ids, after: Ids) -> LlvmPass:
     found = diff_lines(before, after)
     marks = partial(sent.marked, before), partial(sent.marked, after)
     rows = [page_row(row, *marks) for row in side_by_side(found, sent.table, context=0)]
@@ -204,7 +214,7 @@ def _pass(sent: _SentHtml, dump: Dump, before: Ids, after: Ids) -> LlvmPass:
 
 
 class LlvmPassesRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What do LLVM's own passes do to a stage such as 0.12.a?"""
+    """Request to show LLVM's passes on a stage, such as ``0.12.a``."""
 
     state: str
 
@@ -212,7 +222,7 @@ class LlvmPassesRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 def _find_llvm(workspace: Workspace, asked: LlvmPassesRequest) -> ChosenSteps:
     stage = workspace.stage(asked.state)
     if not isinstance(stage.ir, PrimFunc):
-        raise InputError("LLVM's passes are shown of one function over loops at a time")
+        raise InputError("LLVM's passes are shown for one loop function at a time")
     return ChosenSteps(stage.run, (trace_step(LOOP_LEVEL, stage.ir),))
 
 
@@ -221,7 +231,7 @@ def _send_llvm(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
 
 
 def run_llvm_passes(path: str) -> LlvmPasses:
-    """Watch LLVM over the function in a file; what the child runs."""
+    """Run LLVM's passes over the function of a trace file; the child calls this."""
     return llvm_passes(Trace.load(path, LEVELS)[0].after)
 
 

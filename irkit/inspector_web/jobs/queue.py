@@ -1,4 +1,4 @@
-"""FIXME So much waits already that nothing is taken on."""
+"""The queue of jobs: a few run at once, each in a child; results are kept for a while."""
 
 import shutil
 import threading
@@ -18,18 +18,20 @@ from irkit.inspector_web.runs.workspace import Workspace
 
 AT_ONCE = 2
 MOST_WAITING = 16
-"""Tasks that wait or run; more are refused."""
+"""Jobs that wait or run; further ones are refused."""
 MOST_KEPT = 64
-"""Tasks that are over and still known; the oldest go first."""
+"""Finished jobs that are remembered; the oldest are forgotten first."""
 
 
 class TooManyJobs(IRKitError):
-    """So much waits already that nothing is taken on."""
+    """Raised when the queue is full."""
 
 
 class _Job:
-    def __init__(self, id: int, kind: str, how: JobKind, arguments: bytes, found: object) -> None:
-        self.id, self.kind, self.how = id, kind, how
+    def __init__(
+        self, id: int, kind: str, job_kind: JobKind, arguments: bytes, found: object
+    ) -> None:
+        self.id, self.kind, self.job_kind = id, kind, job_kind
         self.arguments, self.found = arguments, found
         self.state: JobState = "queued"
         self.message = ""
@@ -44,16 +46,16 @@ class _Job:
 
     def info(self, *, with_result: bool) -> JobInfo:
         folder = self.folder
-        far = read_progress(folder) if folder is not None and not self.is_over else Progress()
+        progress = read_progress(folder) if folder is not None and not self.is_over else Progress()
         until = self.ended if self.is_over else time.monotonic()
         return JobInfo(
             self.id,
             self.kind,
             msgspec.Raw(self.arguments),
             self.state,
-            far.what,
-            far.done,
-            far.total,
+            progress.what,
+            progress.done,
+            progress.total,
             round(until - self.begun, 3),
             self.message,
             msgspec.Raw(self.result if with_result else b"null"),
@@ -61,148 +63,150 @@ class _Job:
 
 
 class JobQueue:
-    """The tasks of one page. Threads may ask at any time."""
+    """The jobs of one page. Safe to use from several threads."""
 
-    def __init__(self, desk: RunSink) -> None:
-        self._desk = desk
+    def __init__(self, sink: RunSink) -> None:
+        self._sink = sink
         self._lock = threading.RLock()
-        self._tasks: dict[int, _Job] = {}
+        self._jobs: dict[int, _Job] = {}
         self._last = 0
         self._pool: ThreadPoolExecutor | None = None
         self._idle: list[Child] = []
         self._closed = False
 
-    def ask(
+    def submit(
         self, workspace: Workspace, kinds: Mapping[str, JobKind], kind: str, arguments: bytes
     ) -> int:
-        """Take on work and return its number: that of the same work, if that is going on or done.
+        """Add a job and return its number, or the number of an equal job that has not failed.
 
-        Work on what is not there fails before it begins. Raises: InputError for arguments that do
-        not fit; Busy.
+        A job about something that does not exist is added as failed.
+        Raises: InputError if the kind or the arguments are wrong; TooManyJobs.
         """
-        how = kinds.get(kind)
-        if how is None:
-            raise InputError(f"{kind[:40]!r} is no kind of work; there are: {', '.join(kinds)}")
+        job_kind = kinds.get(kind)
+        if job_kind is None:
+            raise InputError(
+                f"{kind[:40]!r} is not a kind of job; expected one of: {', '.join(kinds)}"
+            )
         try:
-            given = msgspec.json.decode(arguments, type=how.arguments)
+            given = msgspec.json.decode(arguments, type=job_kind.arguments)
         except (msgspec.DecodeError, RecursionError) as error:
             raise InputError(f"{kind}: {error}") from None
-        # As understood, so that an argument that was left out is the same as its default.
+        # Encoded again, so that an omitted argument equals its default.
         known = msgspec.json.encode(given)
         try:
-            found = how.find(workspace, given)
+            found = job_kind.find(workspace, given)
         except IRKitError as error:
-            return self._add(kind, how, known, None, str(error)).id
-        return self.begin(kind, how, known, found)
+            return self._add(kind, job_kind, known, None, str(error)).id
+        return self.begin(kind, job_kind, known, found)
 
-    def begin(self, kind: str, how: JobKind, arguments: bytes, found: object) -> int:
-        """Take on work whose arguments are checked."""
+    def begin(self, kind: str, job_kind: JobKind, arguments: bytes, found: object) -> int:
+        """Add a job with checked arguments and return its number. Raises: TooManyJobs."""
         with self._lock:
-            for task in self._tasks.values():
-                same = (task.kind, task.arguments) == (kind, arguments)
-                if same and task.state in ("queued", "working", "done"):
-                    return task.id
-            waiting = sum(not task.is_over for task in self._tasks.values())
+            for job in self._jobs.values():
+                same = (job.kind, job.arguments) == (kind, arguments)
+                if same and job.state in ("queued", "working", "done"):
+                    return job.id
+            waiting = sum(not job.is_over for job in self._jobs.values())
             if waiting >= MOST_WAITING or self._closed:
-                raise TooManyJobs(f"{waiting} tasks are waiting or running; wait, or cancel some")
-            task = self._add(kind, how, arguments, found)
+                raise TooManyJobs(f"{waiting} jobs are waiting or running; wait, or cancel some")
+            job = self._add(kind, job_kind, arguments, found)
             if self._pool is None:
-                self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="irkit-task")
-            self._pool.submit(self._work, task)
-            return task.id
+                self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="irkit-job")
+            self._pool.submit(self._run, job)
+            return job.id
 
     def _add(
-        self, kind: str, how: JobKind, arguments: bytes, found: object, problem: str = ""
+        self, kind: str, job_kind: JobKind, arguments: bytes, found: object, problem: str = ""
     ) -> _Job:
         with self._lock:
             self._last += 1
-            task = self._tasks[self._last] = _Job(self._last, kind, how, arguments, found)
+            job = self._jobs[self._last] = _Job(self._last, kind, job_kind, arguments, found)
             if problem:
-                task.state, task.message = "failed", problem
+                job.state, job.message = "failed", problem
             self._forget_old()
-            return task
+            return job
 
     def info(self, id: int) -> JobInfo:
-        """Say how far a task is, and what came of it. Raises: InputError if there is none."""
-        return self._task(id).info(with_result=True)
+        """Return the state of a job with its result. Raises: InputError if there is no such job."""
+        return self._job(id).info(with_result=True)
 
     def infos(self) -> list[JobInfo]:
-        """List all tasks that are known, without results."""
+        """List all jobs that are remembered, without results."""
         with self._lock:
-            return [task.info(with_result=False) for task in self._tasks.values()]
+            return [job.info(with_result=False) for job in self._jobs.values()]
 
     def cancel(self, id: int) -> JobInfo:
-        """Stop a task, unless it is over."""
-        task = self._task(id)
-        self._end(task, "cancelled", "It was cancelled.")
-        return task.info(with_result=False)
+        """Stop a job, unless it is over, and return its state."""
+        job = self._job(id)
+        self._end(job, "cancelled", "It was cancelled.")
+        return job.info(with_result=False)
 
     def forget(self) -> None:
-        """Stop everything and keep nothing: the runs that it was about are gone."""
+        """Stop and forget all jobs: the runs that they were about are gone."""
         with self._lock:
-            tasks, idle = list(self._tasks.values()), list(self._idle)
-            self._tasks.clear()
-            self._idle.clear()  # They may have loaded modules of the user's that are new, too.
+            jobs, idle = list(self._jobs.values()), list(self._idle)
+            self._jobs.clear()
+            self._idle.clear()  # They may have imported modules of the user that have changed.
         for child in idle:
             child.close()
-        for task in tasks:
-            self._end(task, "cancelled", "The runs are new.")
+        for job in jobs:
+            self._end(job, "cancelled", "The files were opened again.")
 
     def close(self) -> None:
-        """End the children."""
+        """Stop the children."""
         with self._lock:
             self._closed = True
-        self.forget()  # What still runs gives its child back to nobody: its task is not known.
+        self.forget()  # A forgotten job that still runs does not return its child to the idle ones.
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def _task(self, id: int) -> _Job:
+    def _job(self, id: int) -> _Job:
         with self._lock:
-            task = self._tasks.get(id)
-        if task is None:
-            raise InputError(f"there is no task {id}")
-        return task
+            job = self._jobs.get(id)
+        if job is None:
+            raise InputError(f"there is no job {id}")
+        return job
 
     def _forget_old(self) -> None:
-        over = [task.id for task in self._tasks.values() if task.is_over]
+        over = [job.id for job in self._jobs.values() if job.is_over]
         for id in over[: max(0, len(over) - MOST_KEPT)]:
-            del self._tasks[id]
+            del self._jobs[id]
 
-    def _work(self, task: _Job) -> None:
+    def _run(self, job: _Job) -> None:
         with self._lock:
-            if task.is_over:
+            if job.is_over:
                 return
-            task.state = "working"
-            child = task.child = self._taken(task.how.limits)
-        folder = task.folder = str(make_tempdir(task, "task"))
+            job.state = "working"
+            child = job.child = self._take_child(job.job_kind.limits)
+        folder = job.folder = str(make_tempdir(job, "job"))
         try:
-            made = child.call(task.how.run, *task.how.send(task.found, Path(folder)))
-            if not task.is_over:
-                result = msgspec.json.encode(task.how.take(self._desk, task.found, made))
-                self._end(task, "done", "", result)
+            made = child.call(job.job_kind.run, *job.job_kind.send(job.found, Path(folder)))
+            if not job.is_over:
+                result = msgspec.json.encode(job.job_kind.take(self._sink, job.found, made))
+                self._end(job, "done", "", result)
         except ChildDied as error:
-            self._end(task, "failed", f"The work {error.message}.")
+            self._end(job, "failed", f"The job {error.message}.")
         except (IRKitError, OSError, MemoryError) as error:
-            self._end(task, "failed", str(error) or type(error).__name__)
+            self._end(job, "failed", str(error) or type(error).__name__)
         except Exception as error:
-            # Also what a child that is stopped while it is read from leaves behind.
-            said = f"This is a mistake of irkit's: {type(error).__name__}: {error}"
-            self._end(task, "failed", said)
+            # This includes what a child leaves in the pipe when it is stopped.
+            text = f"This is a bug in irkit: {type(error).__name__}: {error}"
+            self._end(job, "failed", text)
         finally:
-            task.child = task.found = None
-            self._give_back(task, child)
+            job.child = job.found = None
+            self._give_back(job, child)
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _taken(self, limits: Limits) -> Child:
-        """Take a child that has nothing to do, as starting one takes a second; or make one."""
+    def _take_child(self, limits: Limits) -> Child:
+        """Return an idle child, since starting one takes a second; or a new one."""
         for at, child in enumerate(self._idle):
             if child.limits == limits:
                 return self._idle.pop(at)
         return Child(limits)
 
-    def _give_back(self, task: _Job, child: Child) -> None:
+    def _give_back(self, job: _Job, child: Child) -> None:
         with self._lock:
-            wanted = task.id in self._tasks and task.state != "cancelled"
+            wanted = job.id in self._jobs and job.state != "cancelled"
             over = [] if wanted else [child]
             if wanted:
                 self._idle.append(child)
@@ -211,12 +215,12 @@ class JobQueue:
         for each in over:
             each.close()
 
-    def _end(self, task: _Job, state: JobState, message: str, result: bytes = b"null") -> None:
+    def _end(self, job: _Job, state: JobState, message: str, result: bytes = b"null") -> None:
         with self._lock:
-            if task.is_over:
+            if job.is_over:
                 return
-            task.state, task.message, task.result = state, message, result
-            task.ended = time.monotonic()
-            child = task.child
+            job.state, job.message, job.result = state, message, result
+            job.ended = time.monotonic()
+            child = job.child
         if state == "cancelled" and child is not None:
             child.stop()

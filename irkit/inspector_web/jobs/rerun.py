@@ -1,8 +1,8 @@
-"""Run the passes of a run again, with some switched off, moved or given other options: a new run
-beside the old one, made in a child.
+"""Run the passes of a run again in a child, with some switched off, moved or given other options.
 
-It begins with what the first pass was given: from the file, if the run was made from a model,
-because a trace holds large constants by their digest only; else from the trace.
+The result is a new run on the page. It starts from the IR that the first pass was given: read from
+the file if the run was made from a model, since a trace holds large constants by digest only, and
+otherwise taken from the trace.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +30,8 @@ from irkit.inspector_web.runs.pass_plan import (
     check_known,
     describe,
     phases_of,
+    placements_of_steps,
     registry,
-    steps_as_placed,
 )
 from irkit.inspector_web.runs.run import Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
@@ -54,8 +54,10 @@ MOST_TITLE = 120
 
 
 class RerunRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to run again: a function of a run, or all of it where passes took whole modules, with
-    these passes in this order."""
+    """Request to run these passes, in this order, on a function of a run.
+
+    If the passes took whole modules, the whole run is run again.
+    """
 
     run: int
     function: str
@@ -63,7 +65,7 @@ class RerunRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RerunInput(msgspec.Struct, frozen=True, eq=False):
-    """What is wanted, with the IR it begins with (None if that is read from the file)."""
+    """What to run, with the IR that it starts from (None if that is read from the file)."""
 
     run: Run
     passes: tuple[PassPlacement, ...]
@@ -74,34 +76,34 @@ class RerunInput(msgspec.Struct, frozen=True, eq=False):
 
 
 def plan(run: Run, function: str) -> RunPlan:
-    """List the passes that ran on a function, and what can be changed about that.
+    """List the passes that ran on a function, and the passes and phases that there are.
 
     Raises: InputError if the run has no such function.
     """
     own = [step for step in run.trace if step.function == function]
-    failure = run.opened.failure
+    failure = run.loaded.failure
     failed_here = failure is not None and failure.function == function
     if not own and not failed_here:
         raise InputError(f"the run has no function {function[:80]!r}")
     level = own[0].level if own else None
     whole = function == "" or level is GRAPH_LEVEL
-    passes = run.opened.plan or steps_as_placed(run.trace if whole else own)
-    if not run.opened.plan and failed_here:
-        passes += run.opened.left
+    passes = run.loaded.plan or placements_of_steps(run.trace if whole else own)
+    if not run.loaded.plan and failed_here:
+        passes += run.loaded.left
     phases = phases_of(passes, run.trace, whole)
     levels = {phase.level for phase in phases}
     takes = {"graph": ("GraphFunc", "IRModule"), "loop": ("PrimFunc", "IRModule")}
     usable = {name for level in levels for name in takes.get(level, ())}
-    known = [describe(p) for p in registry()] + list(run.opened.passes)
+    known = [describe(p) for p in registry()] + list(run.loaded.passes)
     chosen = tuple(each for each in known if each.takes in usable)
     return RunPlan(function, whole, tuple(passes), tuple(phases), chosen)
 
 
 def find(workspace: Workspace, wanted: RerunRequest) -> RerunInput:
-    """Find what to begin with, and make sure of the passes."""
+    """Look up the initial IR and check the passes. Raises: InputError if one cannot be used."""
     run = workspace.run(wanted.run)
     now = plan(run, wanted.function)
-    check_known(wanted.passes, {each.name: each for each in run.opened.passes})
+    check_known(wanted.passes, {each.name: each for each in run.loaded.passes})
     said = ", ".join(changes(now.passes, wanted.passes)) or "the same passes"
     title = f"{run.title}: {said}"
     title = title if len(title) <= MOST_TITLE else title[: MOST_TITLE - 1] + "…"
@@ -109,17 +111,17 @@ def find(workspace: Workspace, wanted: RerunRequest) -> RerunInput:
     for each in wanted.passes:
         if all((each.level, each.phase) != phase[:2] for phase in phases):
             raise InputError(
-                f"there is no phase {each.phase} of level {each.level} for {each.name}"
+                f"{each.name} cannot be in phase {each.phase}: level {each.level} has no such phase"
             )
-    source = run.opened.source
+    source = run.loaded.source
     reads = now.whole and source is not None and source.kind != "script"
-    ir = None if reads else _first(run, wanted.function, now.whole)
+    ir = None if reads else _initial_ir_of_run(run, wanted.function, now.whole)
     return RerunInput(run, wanted.passes, phases, now.whole, ir, title)
 
 
-def _first(run: Run, function: str, whole: bool) -> IR:
-    """Find what the first pass was given."""
-    failure = run.opened.failure
+def _initial_ir_of_run(run: Run, function: str, whole: bool) -> IR:
+    """Return the IR that the first pass was given."""
+    failure = run.loaded.failure
     if not whole:
         for step in run.trace:
             if step.function == function:
@@ -130,7 +132,7 @@ def _first(run: Run, function: str, whole: bool) -> IR:
 
 
 def _first_module(steps: Iterable[Step], failure: PassFailed | None) -> IRModule:
-    """Put together the module at the start: of each function what its first pass was given."""
+    """Build the initial module: of each function, the IR that its first pass was given."""
     functions: dict[str, Function] = {}
     for step in steps:
         if isinstance(step.before, IRModule):
@@ -145,14 +147,14 @@ def _first_module(steps: Iterable[Step], failure: PassFailed | None) -> IRModule
 
 
 def send(found: RerunInput, folder: Path) -> tuple[object, ...]:
-    """Write the IR to a file."""
+    """Write the IR to a file, and return the arguments of ``rerun``."""
     path = ""
     if found.ir is not None:
         path = str(folder / "given.trace")
         graph = isinstance(found.ir, (IRModule, GraphFunc))
         Trace((trace_step(GRAPH_LEVEL if graph else LOOP_LEVEL, found.ir),)).save(path)
     on = tuple(each for each in found.passes if each.on)
-    return path, found.run.opened.source, on, found.phases, str(folder)
+    return path, found.run.loaded.source, on, found.phases, str(folder)
 
 
 def rerun(
@@ -162,29 +164,30 @@ def rerun(
     phases: Sequence[tuple[str, int, str]],
     folder: str,
 ) -> TraceRecording:
-    """Run passes; what the child does.
+    """Run passes and record them; the child calls this.
 
-    Raises: IRKitError if they cannot run in this order; a pass that fails is part of the recording.
+    A pass that fails is part of the recording. Raises: IRKitError if the passes cannot run in this
+    order.
     """
-    collector = StepRecorder(Path(folder))
-    collector.tell("reading")
-    loaded = _loaded(passes, source)
-    ir = _given(path, source, collector)
+    recorder = StepRecorder(Path(folder))
+    recorder.progress("reading")
+    loaded = _load_passes(passes, source)
+    ir = _initial_ir(path, source, recorder)
     try:
-        with record_steps(collector):
-            _run(collector, ir, loaded, phases)
+        with record_steps(recorder):
+            _run(recorder, ir, loaded, phases)
     except PassFailed:
-        pass  # It stands in its group.
-    if not collector.groups:
-        raise IRKitError("no pass ran", hint="Switch some on.")
-    return TraceRecording(tuple(save_traces(collector, "run again")), ())
+        pass  # Its group holds the failure.
+    if not recorder.groups:
+        raise IRKitError("no pass ran", hint="Switch on at least one.")
+    return TraceRecording(tuple(save_traces(recorder, "run again")), ())
 
 
-_Loaded = Sequence[tuple[PassPlacement, AnyPass]]
+_PlacedPasses = Sequence[tuple[PassPlacement, AnyPass]]
 
 
-def _loaded(passes: Sequence[PassPlacement], source: Source | None) -> _Loaded:
-    """Find the passes; those of a script by running it until all have been seen."""
+def _load_passes(passes: Sequence[PassPlacement], source: Source | None) -> _PlacedPasses:
+    """Find the passes; the script runs until it has shown all those that it defines."""
     foreign = {each.name for each in passes if each.name not in registry()}
     own: Mapping[str, AnyPass] = {}
     if foreign and source is not None and source.kind == "script":
@@ -197,15 +200,15 @@ def _loaded(passes: Sequence[PassPlacement], source: Source | None) -> _Loaded:
     return made
 
 
-def _given(path: str, source: Source | None, collector: StepRecorder) -> IR:
+def _initial_ir(path: str, source: Source | None, recorder: StepRecorder) -> IR:
     if path:
         return Trace.load(path, LEVELS)[0].before
     assert source is not None
-    return read_module(source, collector)
+    return read_module(source, recorder)
 
 
 def _run(
-    collector: StepRecorder, ir: IR, loaded: _Loaded, phases: Sequence[tuple[str, int, str]]
+    recorder: StepRecorder, ir: IR, loaded: _PlacedPasses, phases: Sequence[tuple[str, int, str]]
 ) -> None:
     loops = DEFAULT.then(LEGALIZE)
     placed = {
@@ -219,10 +222,10 @@ def _run(
             pass
         return
     graph = _pipeline(GRAPH, placed[GRAPH_LEVEL.name], phases)
-    # Their phases only: for each function it is seen what holds of it already.
+    # The phases without passes: sub_pipeline decides for each function which apply.
     empty = _pipeline(loops, [], phases)
     lower_all(
-        collector, module, graph, lambda func: sub_pipeline(empty, placed[LOOP_LEVEL.name], func)
+        recorder, module, graph, lambda func: sub_pipeline(empty, placed[LOOP_LEVEL.name], func)
     )
 
 
@@ -238,13 +241,13 @@ def _pipeline(
     return msgspec.structs.replace(like, phases=made)
 
 
-def take(desk: RunSink, found: RerunInput, made: TraceRecording) -> dict[str, object]:
-    """Add the run, and say which it is."""
-    opened = found.run.opened
+def take(sink: RunSink, found: RerunInput, made: TraceRecording) -> dict[str, object]:
+    """Add the run to the page and return its number."""
+    old = found.run.loaded
     (recorded,) = made.runs[:1]
-    run = restore(recorded, opened.source)
-    new = msgspec.structs.replace(run, title=found.title, plan=found.passes, passes=opened.passes)
-    return {"run": desk.add(new), "failed": run.failure is not None}
+    run = restore(recorded, old.source)
+    new = msgspec.structs.replace(run, title=found.title, plan=found.passes, passes=old.passes)
+    return {"run": sink.add(new), "failed": run.failure is not None}
 
 
 RERUN = JobKind(RerunRequest, find, send, rerun, take, LIMITS)

@@ -1,7 +1,7 @@
-"""Files that the page sends: a model, IR text or a trace becomes a run beside those there are.
+"""Uploads: a model, IR text or a trace that the page sends becomes a new run.
 
-A stranger's file is looked at by a child with limits. It is kept under a number; its name is only
-shown. What stands beside it on disk is not read: a model with data outside of itself is refused.
+The file may come from anybody, so a child with limits reads it. It is stored under a number, and
+its name is only shown. No other file is read: a model with external data is refused.
 """
 
 import os
@@ -15,7 +15,7 @@ import msgspec
 from irkit.core import InputError, IRKitError
 from irkit.debug import Limits
 from irkit.inspector_web.jobs.job import JobKind, RunSink
-from irkit.inspector_web.record.record import FileKind as FileKind, record
+from irkit.inspector_web.record.record import FileKind, record
 from irkit.inspector_web.record.restore import load_trace, restore
 from irkit.inspector_web.record.step_recorder import RecordedTrace, StepRecorder, TraceRecording
 from irkit.inspector_web.runs.run import Source
@@ -23,7 +23,7 @@ from irkit.inspector_web.runs.workspace import Workspace
 from irkit.transform import Trace
 
 MOST_UPLOADED = 64 << 20
-"""Bytes of a file."""
+"""Limit of a file. Units: bytes."""
 MOST_UPLOADS = 50
 MOST_NAME = 80
 LIMITS = Limits(seconds=600.0, memory=8 << 30)
@@ -33,7 +33,7 @@ SUFFIXES: Mapping[str, UploadKind] = {".onnx": "model", ".irs": "text", ".trace"
 
 
 class Upload(msgspec.Struct, frozen=True):
-    """A file that was sent: where it is kept, and what it was called."""
+    """An uploaded file: where it is stored, and what it was called."""
 
     number: int
     name: str
@@ -42,33 +42,38 @@ class Upload(msgspec.Struct, frozen=True):
 
     @property
     def source(self) -> Source | None:
-        """Return what runs are made from again."""
+        """Return the source to make runs from again; None for a trace."""
         return None if self.kind == "trace" else Source(self.kind, self.path, own=False)
 
 
 class Uploads:
-    """The files that were sent to one page, in a folder of their own."""
+    """The uploaded files of one page, in a folder of their own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.count = 0
 
     def keep(self, name: str, data: bytes) -> Upload:
-        """Write down a file.
+        """Store a file.
 
-        Raises: InputError if it is none of those that are taken, or empty, or one too many.
+        Raises: InputError if its kind is not accepted, if it is empty or too large, or if there
+        are too many.
         """
         shown = shown_name(name)
         kind = SUFFIXES.get(os.path.splitext(shown)[1].lower())
         if kind is None:
             taken = ", ".join(SUFFIXES)
-            raise InputError(f"{shown!r} is no file that is taken; there are: {taken}")
+            raise InputError(
+                f"{shown!r} cannot be opened; expected a file with one of the suffixes {taken}"
+            )
         if not data:
             raise InputError(f"{shown!r} is empty")
         if len(data) > MOST_UPLOADED:
             raise InputError(f"{shown!r} is larger than {MOST_UPLOADED >> 20} MiB")
         if sum(1 for _ in self.folder.glob("*")) >= MOST_UPLOADS:
-            raise InputError(f"{MOST_UPLOADS} files were sent already; start the inspector anew")
+            raise InputError(
+                f"{MOST_UPLOADS} files are the limit of uploads; restart the inspector"
+            )
         self.count += 1
         path = self.folder / f"{self.count}{os.path.splitext(shown)[1].lower()}"
         path.write_bytes(data)
@@ -76,7 +81,7 @@ class Uploads:
 
 
 def shown_name(name: str) -> str:
-    """Make what a file is called fit to be shown: the last part of a path, in plain characters."""
+    """Return the name of a file for display: the last part of its path, in printable characters."""
     last = name.replace("\\", "/").rpartition("/")[2]
     plain = "".join(each for each in last if not unicodedata.category(each).startswith("C")).strip()
     stem, suffix = os.path.splitext(plain)
@@ -84,14 +89,14 @@ def shown_name(name: str) -> str:
 
 
 class UploadName(msgspec.Struct, frozen=True):
-    """What a task about an upload is known by."""
+    """Arguments of an upload job, which tell it from others."""
 
     upload: int
     name: str
 
 
 def _find(workspace: Workspace, named: UploadName) -> Upload:
-    raise IRKitError("a file is sent, and not asked for")
+    raise IRKitError("a file is uploaded by POST to /api/upload, not requested as a job")
 
 
 def _send(upload: Upload, folder: Path) -> tuple[object, ...]:
@@ -101,32 +106,32 @@ def _send(upload: Upload, folder: Path) -> tuple[object, ...]:
 def record_upload(
     kind: FileKind | Literal["trace"], path: str, name: str, folder: str
 ) -> TraceRecording:
-    """Make the traces of a file that was sent; what the child does.
+    """Record the traces of an uploaded file; the child calls this.
 
     Raises: IRKitError if there is nothing to show.
     """
     try:
         if kind != "trace":
             return record(kind, path, folder, own=False)
-        StepRecorder(Path(folder)).tell("reading the file")
+        StepRecorder(Path(folder)).progress("reading the file")
         made = load_trace(path)
-        again = str(Path(folder) / "0.trace")  # As irkit writes it.
+        again = str(Path(folder) / "0.trace")  # Written by irkit itself.
         Trace.of(made.steps, title=name).save(again)
         return TraceRecording((RecordedTrace(again, name),), ())
     except BaseException as error:
         os.unlink(path)
-        if isinstance(error, IRKitError):  # It was known here by a number.
+        if isinstance(error, IRKitError):  # Here the file has a number for a name.
             said = str(error).replace(path, name).replace(os.path.basename(path), name)
             raise IRKitError(said) from None
         raise
 
 
-def _take(desk: RunSink, upload: Upload, made: TraceRecording) -> dict[str, object]:
+def _take(sink: RunSink, upload: Upload, made: TraceRecording) -> dict[str, object]:
     number = -1
     failed = False
     for recorded in reversed(made.runs):
         run = restore(recorded, upload.source)
-        number = desk.add(msgspec.structs.replace(run, title=upload.name))
+        number = sink.add(msgspec.structs.replace(run, title=upload.name))
         failed = run.failure is not None
     return {"run": number, "failed": failed}
 

@@ -1,4 +1,7 @@
-"""FIXME Did the meaning hold: at one step, at those of a function, or at all of a run?"""
+"""Check whether steps keep the meaning of the program, by running it before and after them.
+
+The kind of job is at the end of the module: it checks one step, those of a function, or a run.
+"""
 
 import math
 import os
@@ -29,24 +32,24 @@ from irkit.inspector_web.runs.run import Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.transform import Step, Trace
 
-Held = Literal["exact", "close", "differs", "failed", "unknown", "idle"]
-ORDER: tuple[Held, ...] = ("failed", "differs", "unknown", "close", "exact", "idle")
-"""What a step that is about several functions is said to be: the first that any of them is."""
+VerdictStatus = Literal["exact", "close", "differs", "failed", "unknown", "idle"]
+ORDER: tuple[VerdictStatus, ...] = ("failed", "differs", "unknown", "close", "exact", "idle")
+"""From worst to best. The status of a step on several functions is the worst of theirs."""
 
-WRONG: tuple[Held, ...] = ("failed", "differs")
-SIGNS: dict[Held, str] = {
+WRONG: tuple[VerdictStatus, ...] = ("failed", "differs")
+SIGNS: dict[VerdictStatus, str] = {
     "exact": "holds exactly",
-    "close": "holds, off by rounding",
-    "differs": "gives other numbers",
-    "failed": "cannot run",
-    "unknown": "cannot be told",
+    "close": "holds up to rounding",
+    "differs": "gives different results",
+    "failed": "does not run",
+    "unknown": "could not be tried",
     "idle": "changed nothing",
 }
 QUICK = CheckOptions(samples=2, max_steps=20_000, seconds=20.0)
 CAREFUL = CheckOptions(samples=4, native=True, seconds=60.0)
 AT_ONCE = 4
 SECONDS = 200.0
-"""What all steps together may take; those not reached by then cannot be told."""
+"""Time limit for all steps together; those not reached by then are unknown."""
 
 LONGEST = 2_000
 LARGEST = 1e300
@@ -54,14 +57,14 @@ _NUMBER = re.compile(r" \d+(?=$| \()")
 
 
 class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of one step. ``text`` says it in words.
+    """Verdict on one step; ``text`` is its explanation.
 
-    Units: ``ulp`` counts representable numbers; infinity, which JSON lacks, is written as null.
-    ``at`` is the first wrong element of ``buffer``, ``inputs`` the set it was found with.
+    Units: ``ulp`` counts representable numbers. Infinity, which JSON lacks, is written as null.
+    ``at`` is the first wrong element of ``buffer``; ``inputs`` names the set of inputs.
     """
 
     step: int
-    status: Held
+    status: VerdictStatus
     text: str
     function: str = ""
     abs: float = 0.0
@@ -76,8 +79,8 @@ class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     how: str = ""
 
 
-class Checked(msgspec.Struct, frozen=True):
-    """The verdicts on some steps, in order. Units: seconds."""
+class StepVerdicts(msgspec.Struct, frozen=True):
+    """Verdicts on some steps, in order. Units: seconds."""
 
     verdicts: tuple[StepVerdict, ...]
     seconds: float
@@ -90,26 +93,28 @@ def check_steps(
     *,
     careful: bool = False,
     seconds: float = SECONDS,
-    tell: OnProgress | None = None,
-) -> Checked:
-    """Check steps of a trace, given by number; all without."""
+    on_progress: OnProgress | None = None,
+) -> StepVerdicts:
+    """Check steps of a trace, by number; all steps if ``steps`` is None."""
     began = time.monotonic()
     chosen = list(trace) if steps is None else [trace[at] for at in sorted(set(steps))]
-    checks = _Checks(careful, began + seconds, tell, sum(step.changed for step in chosen))
-    found = [_idle(step) for step in chosen if not step.changed]
+    checks = _Checks(careful, began + seconds, on_progress, sum(step.changed for step in chosen))
+    found = [_unchanged(step) for step in chosen if not step.changed]
     found += checks.of([step for step in chosen if step.changed])
     found.sort(key=lambda each: each.step)
-    return Checked(tuple(found), time.monotonic() - began, careful)
+    return StepVerdicts(tuple(found), time.monotonic() - began, careful)
 
 
 class _Checks:
-    """Check steps, several functions at once: to compile and run happens in other processes."""
+    """Checker of steps, several functions at once: other processes compile and run them."""
 
-    def __init__(self, careful: bool, until: float, tell: OnProgress | None, total: int) -> None:
+    def __init__(
+        self, careful: bool, until: float, on_progress: OnProgress | None, total: int
+    ) -> None:
         self.options = CAREFUL if careful else QUICK
-        # With the interpreter it is Python that is busy, and a second thread would only wait.
+        # The interpreter keeps Python itself busy, so a second thread would only wait.
         self.at_once = 1 if careful else min(AT_ONCE, os.cpu_count() or 1)
-        self.until, self.tell = until, tell
+        self.until, self.on_progress = until, on_progress
         self.done, self.total = 0, total
         self.workers: SimpleQueue[NativeWorker] = SimpleQueue()
 
@@ -138,7 +143,8 @@ class _Checks:
         finally:
             self.workers.put(worker)
         return [
-            _late(step) if step.index in late else self._told(found[step.index]) for step in steps
+            _not_reached(step) if step.index in late else self._of_step(found[step.index])
+            for step in steps
         ]
 
     def _in_time(self, steps: list[Step], late: set[int]) -> Iterable[Step]:
@@ -148,18 +154,18 @@ class _Checks:
                 continue
             yield step
             self.done += 1
-            if self.tell is not None:
-                self.tell(f"checking {step.function or 'the module'}", self.done, self.total)
+            if self.on_progress is not None:
+                self.on_progress(f"checking {step.function or 'the module'}", self.done, self.total)
 
-    def _told(self, found: list[Verdict]) -> StepVerdict:
-        # That native code agrees with the interpreter says nothing of the pass.
+    def _of_step(self, found: list[Verdict]) -> StepVerdict:
+        # Native code that agrees with the interpreter tells nothing about the pass.
         about = [each for each in found if not (each.name == "code" and each.ok)]
-        told = [worded(each, self.options.samples) for each in about]
+        told = [as_step_verdict(each, self.options.samples) for each in about]
         return min(told, key=lambda each: ORDER.index(each.status))
 
 
-def worded(verdict: Verdict, samples: int) -> StepVerdict:
-    """Say a verdict in the words of the page."""
+def as_step_verdict(verdict: Verdict, samples: int) -> StepVerdict:
+    """Convert a verdict of irkit.debug to that of the page."""
     error = verdict.error
     status = _status(verdict)
     return StepVerdict(
@@ -168,7 +174,7 @@ def worded(verdict: Verdict, samples: int) -> StepVerdict:
         text=_text(verdict, status, samples)[:LONGEST],
         function=verdict.function,
         abs=error.abs,
-        # NumPy has made the largest number of what was infinitely far from zero.
+        # NumPy has turned an infinite relative error into the largest number.
         rel=math.inf if error.rel > LARGEST else error.rel,
         ulp=error.ulp,
         wrong=error.wrong,
@@ -181,7 +187,7 @@ def worded(verdict: Verdict, samples: int) -> StepVerdict:
     )
 
 
-def _status(verdict: Verdict) -> Held:
+def _status(verdict: Verdict) -> VerdictStatus:
     match verdict.status:
         case "differs" | "failed":
             return verdict.status
@@ -191,30 +197,30 @@ def _status(verdict: Verdict) -> Held:
             return "close" if verdict.error.abs else "exact"
 
 
-def _text(verdict: Verdict, status: Held, samples: int) -> str:
+def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
     error = verdict.error
     if verdict.name == "code" and status in ("differs", "failed"):
         return (
-            "This is not the pass: native code of what it was given and the interpreter disagree. "
+            "The pass is not the cause: native code and the interpreter disagree before it, too. "
             f"{verdict.message}".rstrip()
         )
     if status == "exact":
         return f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
     if status == "close":
         return (
-            f"Outputs are off by rounding only, at most {error.abs:.2g}, which arithmetic in "
-            f"another order may do. Tried on {_sets(verdict, samples)}."
+            f"Outputs differ by at most {error.abs:.2g}, which is within what rounding can "
+            f"explain. Tried on {_sets(verdict, samples)}."
         )
     if status == "differs":
         place = f"{verdict.buffer}[{', '.join(map(str, error.at or ()))}]"
         more = f", and {error.wrong - 1:,} more are wrong" if error.wrong > 1 else ""
         return f"{place} is {error.found} after the pass and was {error.expected} before it{more}."
     if status == "failed":
-        return f"What the pass made does not run: {verdict.message}"
+        return f"The program does not run after the pass: {verdict.message}"
     if "was not kept" in verdict.message:
         return (
-            "It could not be tried: large constants are not in the trace. Where the model itself "
-            "was opened, a careful check of this pass reads them again, and may take minutes."
+            "It could not be tried: large constants are not in the trace. If the model itself was "
+            "opened, a careful check of this pass reads them again; that can take minutes."
         )
     return f"It could not be tried: {verdict.message}"
 
@@ -224,18 +230,18 @@ def _sets(verdict: Verdict, samples: int) -> str:
     return f"{count} sets of inputs"
 
 
-def _idle(step: Step) -> StepVerdict:
+def _unchanged(step: Step) -> StepVerdict:
     text = "The pass changed nothing, so there is nothing to check."
     return StepVerdict(step.index, "idle", text, step.function)
 
 
-def _late(step: Step) -> StepVerdict:
-    text = "There was no time left for it. Check this step alone."
+def _not_reached(step: Step) -> StepVerdict:
+    text = "There was no time left for it. Check this step on its own."
     return StepVerdict(step.index, "unknown", text, step.function)
 
 
 class VerdictsRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Did the meaning hold: at one step, at those of a function, or at all of a run?"""
+    """Request to check one step, the steps of a function, or all steps of a run."""
 
     run: int
     function: str | None = None
@@ -248,28 +254,28 @@ def _find_verdicts(workspace: Workspace, asked: VerdictsRequest) -> ChosenSteps:
 
 
 def _send_verdicts(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
-    source = chosen.run.opened.source
+    source = chosen.run.loaded.source
     return chosen.save(folder), chosen.numbers, chosen.careful, source, str(folder)
 
 
 def run_verdicts(
     path: str, numbers: Sequence[int], careful: bool, source: Source | None, folder: str
-) -> Checked:
-    """Check the steps of a file; what the child runs.
+) -> StepVerdicts:
+    """Check the steps of a trace file; the child calls this.
 
-    Constants that the trace left out come from the model again; of a large one only with care,
-    because NumPy takes a minute for a step.
+    Absent constants are read again from the model. Large ones are only for a careful check, since
+    NumPy then takes a minute for a step.
     """
     trace = Trace.load(path, LEVELS)
     if source is not None:
         fill_constants(trace, source, math.inf if careful else QUICK_BYTES)
-    checked = check_steps(trace, careful=careful, tell=progress_writer(folder))
+    checked = check_steps(trace, careful=careful, on_progress=progress_writer(folder))
     named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in checked.verdicts)
     return msgspec.structs.replace(checked, verdicts=tuple(named))
 
 
-def check_run(run: Run) -> Checked:
-    """Check all steps of a run, in a child. Raises: ChildDied if that does not come back."""
+def check_run(run: Run) -> StepVerdicts:
+    """Check all steps of a run in a child. Raises: ChildDied if the child crashes or is stopped."""
     chosen = ChosenSteps(run, tuple(run.trace))
     with (
         tempfile.TemporaryDirectory(prefix="irkit-check-") as folder,

@@ -1,5 +1,4 @@
-"""Give a trace back the large constants that it keeps by their digest only, from the model that it
-was made from."""
+"""Fill in the large constants of a trace, which holds them by digest only, from its model."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -15,17 +14,18 @@ from irkit.transform import IR, Step
 
 
 def absent(steps: Iterable[Step]) -> list[ArrayData]:
-    """List the constants in steps whose data was not kept."""
+    """List the constants in steps whose data is absent."""
     return [
         data for step in steps for data in _constants(step.before, step.after) if data.is_absent
     ]
 
 
 def fill_constants(steps: Iterable[Step], source: Source, most: float = math.inf) -> None:
-    """Read the model again, and run the passes over its graph, because they make constants too.
+    """Fill in the absent constants of steps from the model that they were made from.
 
-    Nothing is done where there are more than ``most`` bytes of them. Raises: IRKitError if the
-    model cannot be read any more.
+    If the model itself does not have them all, its graph passes run again, since passes make
+    constants too. Does nothing if the constants take more than ``most`` bytes.
+    Raises: IRKitError if the model cannot be read any more.
     """
     wanted = absent(steps)
     size = sum(

@@ -1,4 +1,4 @@
-"""How far a child is, told by a small file: the pipe to it is for the answer."""
+"""How far a child is, in a small file: the pipe to the child is for its result."""
 
 import json
 from collections.abc import Callable
@@ -10,13 +10,13 @@ import msgspec
 from irkit.core import atomic_write
 
 OnProgress = Callable[[str, int, int], None]
-
+"""Called with what is being done, how much of it is done, and how much there is."""
 
 NAME = "progress.json"
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """What is being done, and how much of it there is; 0 of 0 while that is unknown."""
+    """What a child is doing, and how much of it is done; 0 of 0 while that is unknown."""
 
     what: str = ""
     done: int = 0
@@ -24,13 +24,13 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 def write_progress(folder: str | Path, what: str, done: int = 0, total: int = 0) -> None:
-    """Say how far it is; what the child calls."""
+    """Write the progress file of a folder; the child calls this."""
     with suppress(OSError), atomic_write(Path(folder) / NAME) as partial:
         partial.write_text(json.dumps({"what": what, "done": done, "total": total}))
 
 
 def read_progress(folder: str | Path) -> Progress:
-    """Read what was said last; nothing is as good as any answer."""
+    """Read the progress file of a folder; empty progress if there is none."""
     try:
         return msgspec.json.decode((Path(folder) / NAME).read_bytes(), type=Progress)
     except (OSError, msgspec.DecodeError):
@@ -38,4 +38,5 @@ def read_progress(folder: str | Path) -> Progress:
 
 
 def progress_writer(folder: str) -> OnProgress:
+    """Return a callback that writes the progress file of a folder."""
     return lambda what, done, total: write_progress(folder, what, done, total)

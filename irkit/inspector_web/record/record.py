@@ -1,4 +1,4 @@
-"""FIXME Do nothing: by then the child has loaded what it needs."""
+"""Record the traces of a model, of IR text or of a script; this runs in a child."""
 
 import os
 import shlex
@@ -29,49 +29,50 @@ FILE_KINDS: dict[str, FileKind] = {".onnx": "model", ".irs": "text", ".py": "scr
 
 
 def warm_up() -> None:
-    """Do nothing: by then the child has loaded what it needs."""
+    """Do nothing: to call this, the child has imported all that it needs."""
 
 
 def record(kind: FileKind, file: str, folder: str, *, own: bool = True) -> TraceRecording:
-    """Make the traces of a file in a folder; one that is not the user's ``own`` is no script.
+    """Record the traces of a file in a folder.
 
-    Raises: IRKitError if there is nothing to show; a pass that fails is part of the recording.
+    A script runs only if the file is the user's ``own``. A pass that fails is part of the
+    recording. Raises: IRKitError if there is nothing to show.
     """
     again = f"irkit inspect {shlex.quote(os.path.relpath(file))}" if own else ""
-    collector = StepRecorder(Path(folder), again)
+    recorder = StepRecorder(Path(folder), again)
     source = Source(kind, file, own)
     message = ""
     try:
-        with record_steps(collector):
+        with record_steps(recorder):
             if kind == "script" and own:
                 run_script(file)
             else:
-                lower_all(collector, read_module(source, collector))
+                lower_all(recorder, read_module(source, recorder))
     except PassFailed:
-        pass  # It stands in its group.
+        pass  # Its group holds the failure.
     except IRKitError as error:
-        if not collector.groups:
+        if not recorder.groups:
             raise
         message = str(error)
-    if not collector.groups and not message:
+    if not recorder.groups and not message:
         raise IRKitError(
             f"{os.path.basename(file)}: no pass ran",
-            hint="A script is seen where it calls irkit.lower, build, compile or a pipeline.",
+            hint="A script must call irkit.lower, build, compile or a pipeline.",
         )
-    return TraceRecording(tuple(save_traces(collector, file)), _files(file, collector), message)
+    return TraceRecording(tuple(save_traces(recorder, file)), _files(file, recorder), message)
 
 
-def read_module(source: Source, collector: StepRecorder) -> IRModule:
-    """Read a model, or IR text."""
+def read_module(source: Source, recorder: StepRecorder) -> IRModule:
+    """Read a model or IR text."""
     file = source.path
-    collector.tell("reading the file")
+    recorder.progress("reading the file")
     if source.kind == "model":
         return import_onnx(file) if source.own else import_untrusted_onnx(file)
     data = Path(file).read_bytes()
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise IRKitError(f"{file} is no text: {error}", hint="IR text is UTF-8.") from None
+        raise IRKitError(f"{file} is not text: {error}", hint="IR text is UTF-8.") from None
     return parse_module(text, file=os.path.basename(file))
 
 
@@ -80,29 +81,29 @@ def _lowering(func: PrimFunc) -> Pipeline:
 
 
 def lower_all(
-    collector: StepRecorder,
+    recorder: StepRecorder,
     module: IRModule,
     graph: Pipeline | None = None,
     lowering: Callable[[PrimFunc], Pipeline] = _lowering,
 ) -> None:
-    """Take a module through the pipeline of graphs, if there is one in it, and each kernel through
-    the one that ``lowering`` gives for it."""
+    """Run the graph pipeline on a module that has a graph, and on each kernel the pipeline that
+    ``lowering`` returns for it."""
     if any(isinstance(func, GraphFunc) for func in module.functions.values()):
         usual = for_target(GRAPH, complete(as_target("llvm")))
         for step in (usual if graph is None else graph).steps(module):
             lowered = step.applied_to(module)
             assert isinstance(lowered, IRModule)
             module = lowered
-            collector.tell(f"graph: {step.name}")
+            recorder.progress(f"graph: {step.name}")
     kernels = {name: f for name, f in module.functions.items() if isinstance(f, PrimFunc)}
     for done, (name, func) in enumerate(kernels.items()):
-        collector.tell(name, done, len(kernels))
+        recorder.progress(name, done, len(kernels))
         for _ in lowering(func).steps(func.replace(name=name)):
             pass
 
 
-def _files(file: str, collector: StepRecorder) -> tuple[str, ...]:
-    """List the file and the modules of the user's that were loaded: a change of any counts."""
+def _files(file: str, recorder: StepRecorder) -> tuple[str, ...]:
+    """List the files to watch: the file itself and the user's modules that it imported."""
     found = {os.path.abspath(file)}
     inside = (sys.prefix, sys.base_prefix)
     for module in list(sys.modules.values()):

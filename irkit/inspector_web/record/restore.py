@@ -14,11 +14,12 @@ LOADING = threading.Lock()
 
 
 def load_trace(file: str) -> Trace:
-    """Read a trace. Nothing in it is garbage, and looking for some takes as long as reading it."""
+    """Read a trace, without garbage collection: it would take as long as the reading and free
+    nothing."""
     with LOADING:
         was = gc.isenabled()
         gc.disable()
-        gc.unfreeze()  # Of runs that were looked at before, all may be garbage.
+        gc.unfreeze()  # Runs that were loaded earlier may be garbage by now.
         try:
             return Trace.load(file, LEVELS)
         finally:
@@ -28,7 +29,7 @@ def load_trace(file: str) -> Trace:
 
 
 def restore(recorded: RecordedTrace, source: Source | None = None) -> LoadedTrace:
-    """Read a trace, with the pass that failed in it, and remember what it was made from."""
+    """Read a recorded trace, together with the pass that failed in it and its source."""
     trace = load_trace(recorded.path)
     failure = recorded.failure
     if failure is None:
@@ -43,7 +44,7 @@ def restore(recorded: RecordedTrace, source: Source | None = None) -> LoadedTrac
         function=failure.function,
         before=last.before,
         kind=kind,
-        # The pass itself stayed in the child; here its level is what counts.
+        # The pass itself stayed in the child; only its level is used here.
         attempt=Attempt(last.level, (), 0, last.index, failure.function, last.before, ()),
     )
     shorter = Trace(trace.steps[:-1], title=trace.title, versions=trace.versions)

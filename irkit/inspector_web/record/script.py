@@ -1,4 +1,4 @@
-"""FIXME Find passes that only a script knows, by running it until its pipelines have shown them."""
+"""Run a user's script, to record its pipelines or to find the passes that it defines."""
 
 import os
 import runpy
@@ -11,28 +11,32 @@ from irkit.inspector_web.record.step_recorder import watch_pipelines
 from irkit.transform import AnyPass, Pipeline
 
 
-class _Enough(BaseException):
-    """All that is wanted of a script has been seen; no mistake, so nothing in it catches this."""
+class _AllPassesSeen(BaseException):
+    """Ends a script once all passes are found. A BaseException, so the script does not catch it."""
 
 
 def passes_of_script(file: str, names: Iterable[str]) -> Mapping[str, AnyPass]:
-    """Find passes that only a script knows, by running it until its pipelines have shown them."""
+    """Find passes that a script defines, by running it until its pipelines have contained them."""
     wanted = set(names)
     found: dict[str, AnyPass] = {}
 
     def see(pipeline: Pipeline) -> None:
         found.update((p.name, p) for _, p in pipeline.placed if p.name in wanted)
         if wanted <= found.keys():
-            raise _Enough
+            raise _AllPassesSeen
 
-    with suppress(_Enough, IRKitError), watch_pipelines(see):
+    with suppress(_AllPassesSeen, IRKitError), watch_pipelines(see):
         run_script(file)
     return found
 
 
 def run_script(file: str) -> None:
+    """Run a script as the main program.
+
+    Raises: IRKitError if it raises, or exits with an error.
+    """
     sys.argv = [file]
-    # A module that is saved twice within a second would be taken for what it was before.
+    # Bytecode of a module that is saved twice within a second would pass for current.
     sys.dont_write_bytecode = True
     sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
     try:
@@ -43,13 +47,13 @@ def run_script(file: str) -> None:
     except IRKitError:
         raise
     except Exception as error:
-        where = _line_in(error, file)
+        where = _line_of(error, file)
         raise IRKitError(
             f"{os.path.basename(file)}{where}: {type(error).__name__}: {error}"
         ) from error
 
 
-def _line_in(error: BaseException, file: str) -> str:
+def _line_of(error: BaseException, file: str) -> str:
     line, at = "", error.__traceback__
     while at is not None:
         if at.tb_frame.f_code.co_filename == file:

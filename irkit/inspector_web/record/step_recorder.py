@@ -1,7 +1,7 @@
-"""Keep the steps of every pipeline that runs in a process: what a child does to make a trace.
+"""Record the steps of every pipeline that runs in a process.
 
-``Pipeline.steps`` is replaced for a while, so a script needs no change to be seen, and a pass that
-fails is part of what is kept: the last step holds the IR it was given.
+``Pipeline.steps`` is replaced for a while, so a script needs no change to be recorded. If a pass
+fails, the last recorded step holds the IR that it was given.
 """
 
 import os
@@ -19,7 +19,7 @@ from irkit.inspector_web.runs.pass_plan import (
     PassInfo,
     PassPlacement,
     describe,
-    left_of,
+    placements_left,
     registry,
 )
 from irkit.transform import IR, AnyPass, PassFailed, Pipeline, Step, Trace
@@ -29,7 +29,7 @@ MOST_STEPS = 20_000
 
 
 class RecordedFailure(msgspec.Struct, frozen=True):
-    """A pass that failed, without its IR: that is the last step of the trace, which did nothing."""
+    """A pass that failed. Its IR is that of the last step of the trace, which changes nothing."""
 
     what: str
     kind: str
@@ -43,7 +43,7 @@ class RecordedFailure(msgspec.Struct, frozen=True):
 
 
 class RecordedTrace(msgspec.Struct, frozen=True):
-    """One trace file that the child wrote. ``passes`` are those that only a script knows."""
+    """A trace file that the child wrote. ``passes`` are those that the script defines."""
 
     path: str
     title: str
@@ -52,8 +52,8 @@ class RecordedTrace(msgspec.Struct, frozen=True):
 
 
 class TraceRecording(msgspec.Struct, frozen=True):
-    """All that the child has to say. ``files`` are what a change of should run it anew;
-    ``message`` is why it stopped early, if it did."""
+    """Result of a recording: its traces, the ``files`` whose change calls for a new one, and a
+    ``message`` if it stopped early."""
 
     runs: tuple[RecordedTrace, ...]
     files: tuple[str, ...]
@@ -61,7 +61,7 @@ class TraceRecording(msgspec.Struct, frozen=True):
 
 
 class StepGroup(msgspec.Struct):
-    """Steps of one run: no pass at one place runs twice on a function."""
+    """The steps of one run: no placement of a pass occurs twice for a function."""
 
     steps: list[Step]
     places: set[tuple[str, int, str, str]]
@@ -69,8 +69,8 @@ class StepGroup(msgspec.Struct):
 
 
 class StepRecorder:
-    """Keep steps as they happen, in groups that become runs. ``again`` is the command that makes
-    all of them once more."""
+    """Recorder of steps, in groups that become runs. ``again`` is the command that repeats the
+    whole recording."""
 
     def __init__(self, folder: Path, again: str = "") -> None:
         self.folder, self.again = folder, again
@@ -78,14 +78,14 @@ class StepRecorder:
         self.own: dict[str, AnyPass] = {}
         self.count = 0
 
-    def tell(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Say how far it is."""
+    def progress(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Write how far the recording is."""
         write_progress(self.folder, what, done, total)
 
     def follow(
         self, pipeline: Pipeline, steps: Generator[Step, None, IR]
     ) -> Generator[Step, Any, IR]:
-        """Pass the steps of a pipeline on, and keep them."""
+        """Yield the steps of a pipeline, recording each."""
         group: StepGroup | None = None
         self.own.update((p.name, p) for _, p in pipeline.placed if p.name not in registry())
         try:
@@ -97,7 +97,7 @@ class StepRecorder:
                 group = self._keep(step, group)
                 yield step
         except PassFailed as error:
-            self._fail(error, group or self._group_for(error))
+            self._record_failure(error, group or self._group_for(error))
             raise
 
     def _keep(self, step: Step, group: StepGroup | None) -> StepGroup:
@@ -105,7 +105,7 @@ class StepRecorder:
         if group is None:
             last = self.groups[-1] if self.groups else None
             if last is None or place in last.places or last.failure is not None:
-                last = self._new()
+                last = self._new_group()
             group = last
         if self.count < MOST_STEPS:
             self.count += 1
@@ -113,21 +113,27 @@ class StepRecorder:
             group.places.add(place)
         return group
 
-    def _new(self) -> StepGroup:
+    def _new_group(self) -> StepGroup:
         if len(self.groups) >= MOST_RUNS:
-            raise IRKitError(f"the script runs pipelines on more than {MOST_RUNS} programs")
+            raise IRKitError(
+                f"the script runs pipelines on more than {MOST_RUNS} programs, which is the limit"
+            )
         self.groups.append(StepGroup([], set()))
         return self.groups[-1]
 
     def _group_for(self, error: PassFailed) -> StepGroup:
-        return self.groups[-1] if self.groups and self.groups[-1].failure is None else self._new()
+        return (
+            self.groups[-1]
+            if self.groups and self.groups[-1].failure is None
+            else self._new_group()
+        )
 
-    def _fail(self, error: PassFailed, group: StepGroup) -> None:
+    def _record_failure(self, error: PassFailed, group: StepGroup) -> None:
         attempt = error.attempt
         assert attempt is not None
         replay = ""
         with suppress(OSError, IRKitError):
-            # Nothing if it cannot be run alone, such as a pass that stands in the script itself.
+            # Stays empty if the pass cannot run alone, such as one defined in the script itself.
             replay = read_crash(write_crash(error)).command
         group.failure = RecordedFailure(
             error.message if not error.what else error.what,
@@ -138,13 +144,13 @@ class StepRecorder:
             error.function,
             failure_traceback(error),
             replay or self.again,
-            left_of(attempt),
+            placements_left(attempt),
         )
-        group.steps.append(_idle(error))
+        group.steps.append(_unchanged_step(error))
 
 
-def _idle(error: PassFailed) -> Step:
-    """Make a step that holds the IR which a failed pass was given."""
+def _unchanged_step(error: PassFailed) -> Step:
+    """Return a step that holds the IR that a failed pass was given."""
     attempt = error.attempt
     assert attempt is not None
     return Step(
@@ -163,32 +169,32 @@ def _idle(error: PassFailed) -> Step:
 
 
 @contextmanager
-def record_steps(collector: StepRecorder) -> Generator[None]:
-    """See the steps of every pipeline that runs in this process."""
+def record_steps(recorder: StepRecorder) -> Generator[None]:
+    """Record the steps of every pipeline that runs in this process."""
     original = Pipeline.steps
 
     def steps(self: Pipeline, ir: IR, **options: Any) -> Generator[Step, None, IR]:
-        return collector.follow(self, original(self, ir, **options))
+        return recorder.follow(self, original(self, ir, **options))
 
-    with _instead(steps):
+    with _replace_steps(steps):
         yield
 
 
 @contextmanager
 def watch_pipelines(see: Callable[[Pipeline], object]) -> Generator[None]:
-    """See every pipeline before it runs."""
+    """Call ``see`` with every pipeline of this process before it runs."""
     original = Pipeline.steps
 
     def steps(self: Pipeline, ir: IR, **options: Any) -> Generator[Step, None, IR]:
         see(self)
         return original(self, ir, **options)
 
-    with _instead(steps):
+    with _replace_steps(steps):
         yield
 
 
 @contextmanager
-def _instead(steps: Callable[..., Generator[Step, None, IR]]) -> Generator[None]:
+def _replace_steps(steps: Callable[..., Generator[Step, None, IR]]) -> Generator[None]:
     original = Pipeline.steps
     setattr(Pipeline, "steps", steps)
     try:
@@ -197,19 +203,19 @@ def _instead(steps: Callable[..., Generator[Step, None, IR]]) -> Generator[None]
         setattr(Pipeline, "steps", original)
 
 
-def save_traces(collector: StepRecorder, file: str) -> Iterable[RecordedTrace]:
-    """Write each run to a file."""
+def save_traces(recorder: StepRecorder, file: str) -> Iterable[RecordedTrace]:
+    """Write each run to a trace file, and yield what was written."""
     title = os.path.basename(file)
-    several = len(collector.groups) > 1
-    own = tuple(describe(p) for p in collector.own.values())
-    for at, group in enumerate(collector.groups):
-        path = str(collector.folder / f"{at}.trace")
-        name = f"{title} {at + 1}: {_about(group)}" if several else title
+    several = len(recorder.groups) > 1
+    own = tuple(describe(p) for p in recorder.own.values())
+    for at, group in enumerate(recorder.groups):
+        path = str(recorder.folder / f"{at}.trace")
+        name = f"{title} {at + 1}: {_functions_text(group)}" if several else title
         Trace.of(group.steps, title=name).save(path)
         yield RecordedTrace(path, name, group.failure, own)
 
 
-def _about(group: StepGroup) -> str:
+def _functions_text(group: StepGroup) -> str:
     names = dict.fromkeys(
         step.function or (step.before.name if isinstance(step.before, Function) else "module")
         for step in group.steps

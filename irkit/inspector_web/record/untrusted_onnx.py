@@ -1,5 +1,7 @@
-"""Read a model that somebody else made, who must not get at files of this machine: a tensor of an
-ONNX model may say that its data stands in another file."""
+"""Import a model that somebody else made, without reading any other file of this machine.
+
+A tensor of an ONNX model can name another file as the place of its data.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,17 +13,17 @@ from irkit.frontend.onnx import import_onnx, load_model
 
 
 def import_untrusted_onnx(path: str) -> IRModule:
-    """Import a model from what stands in its own file.
+    """Import a model from its own file only.
 
-    Raises: FormatError if there is more to it; else as import_onnx.
+    Raises: FormatError if a tensor has its data in another file; otherwise as import_onnx.
     """
     model = load_model(Path(path).read_bytes())
     for tensor in _tensors(model):
         if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
             raise FormatError(
-                f"the data of tensor {tensor.name[:80]!r} stands in another file, which is not "
-                "read here",
-                hint="Save the model with its data in one file, or name it to irkit inspect.",
+                f"the data of tensor {tensor.name[:80]!r} is in another file, which an uploaded "
+                "model may not read",
+                hint="Save the model with its data in one file, or open it with irkit inspect.",
             )
     return import_onnx(model)
 

@@ -1,6 +1,12 @@
-"""A run as files that need no server.
+"""Runs as files that need no server.
 
-Reading order: data with view_data (all that the page may ask for, as one struct), single_file (the
-page, its script and the data in one HTML file), summaries (JSON, JUnit and Markdown). From here:
-report, as_json, as_junit, as_markdown.
+Reading order: data with view_data (all that the page can ask for, as one struct), single_file (the
+page, its script and the data in one HTML file), summaries (JSON, JUnit and Markdown).
 """
+
+from irkit.inspector_web.report.single_file import report as report
+from irkit.inspector_web.report.summaries import (
+    as_json as as_json,
+    as_junit as as_junit,
+    as_markdown as as_markdown,
+)

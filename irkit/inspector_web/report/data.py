@@ -1,4 +1,4 @@
-"""FIXME The difference that a step made."""
+"""All that the page can ask for, as one struct: texts, differences and details, each line once."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from irkit.inspector_web.api.blame_page import blamed
 from irkit.inspector_web.api.diff_page import PageRow, page_row, page_rows
 from irkit.inspector_web.api.overview import run_info
 from irkit.inspector_web.api.step_detail import SourceInfo, StepInfo, shown_link, step_info
-from irkit.inspector_web.jobs.verdicts import Checked
+from irkit.inspector_web.jobs.verdicts import StepVerdicts
 from irkit.inspector_web.report.view_data import NativeOf, ViewData, ViewWriter
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.workspace import Workspace
@@ -19,7 +19,8 @@ from irkit.inspector_web.text.highlight import Marks
 from irkit.passes import BUILTIN
 from irkit.transform import Registry
 
-Runs = list[tuple[int, int]]
+LineRuns = list[tuple[int, int]]
+"""A number for each line, run-length encoded as number and count."""
 
 
 class DiffRows(msgspec.Struct):
@@ -33,8 +34,11 @@ class DiffRows(msgspec.Struct):
 
 
 class ReportData(msgspec.Struct):
-    """All that the page may ask for. ``stages`` has the numbers of the texts before and after each
-    step of each run; ``blame`` and ``origins`` are runs of lines for each text."""
+    """The data of a report.
+
+    ``stages`` are the numbers of the texts before and after each step of each run. ``blame`` and
+    ``origins`` are run-length encoded for each text.
+    """
 
     title: str
     overview: object
@@ -45,32 +49,34 @@ class ReportData(msgspec.Struct):
     renamed: list[dict[int, DiffRows]]
     details: list[list[StepInfo]]
     sources: dict[str, SourceInfo]
-    blame: list[Runs]
-    origins: list[Runs]
+    blame: list[LineRuns]
+    origins: list[LineRuns]
     chains: list[list[tuple[str, str, str]]]
     chrome: list[str]
     views: ViewData
-    verdicts: Sequence[Checked]
+    verdicts: Sequence[StepVerdicts]
 
 
 class ReportWriter:
+    """Collector of the data of a report, which numbers lines, texts and chains of origins."""
+
     def __init__(self, workspace: Workspace, native_of: NativeOf | None) -> None:
         self.workspace = workspace
         self.views = ViewWriter(native_of)
         self.colours = workspace.colours
         self.html: list[str] = []
         self.texts: list[list[int]] = []
-        self.blame: list[Runs] = []
-        self.origins: list[Runs] = []
+        self.blame: list[LineRuns] = []
+        self.origins: list[LineRuns] = []
         self.chains: list[list[tuple[str, str, str]]] = []
         self.sources: dict[str, SourceInfo] = {}
         self._lines: dict[int, int] = {}
         self._marked: dict[str, int] = {}
-        self._known: dict[tuple[int, int], int] = {}
+        self._text_numbers: dict[tuple[int, int], int] = {}
         self._chains: dict[object, int] = {}
         self.registry = Registry.of(BUILTIN).with_entry_points()
 
-    def data(self, title: str, checked: Sequence[Checked] = ()) -> ReportData:
+    def data(self, title: str, checked: Sequence[StepVerdicts] = ()) -> ReportData:
         runs = self.workspace.runs
         stages = [self._stages(run) for run in runs]
         diffs = [[self._diff(run, at) for at in range(len(run.trace))] for run in runs]
@@ -111,15 +117,15 @@ class ReportWriter:
 
     def _text(self, stage: RunStage) -> int:
         key = stage.run.number, id(stage.ir)
-        if key not in self._known:
-            self._known[key] = len(self.texts)
+        if key not in self._text_numbers:
+            self._text_numbers[key] = len(self.texts)
             numbers = [self._line(number) for number in stage.text.ids.tolist()]
             ahead = [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
             self.texts.append(ahead)
             self.blame.append(blamed(stage.run.blame, stage))
             self.origins.append(self._origins(stage))
             self.views.add(stage)
-        return self._known[key]
+        return self._text_numbers[key]
 
     def _line(self, number: int) -> int:
         if number not in self._lines:
@@ -136,11 +142,11 @@ class ReportWriter:
     def _marks(self, stage: RunStage, line: int, marks: Marks) -> int:
         return self._mark(self.colours.line(int(stage.text.ids[line - 1]), marks))
 
-    def _origins(self, stage: RunStage) -> Runs:
+    def _origins(self, stage: RunStage) -> LineRuns:
         found = stage.run.origins(stage.ir)
         lines: list[int] = found.lines.tolist()
         numbers = [self._chain([shown_link(link) for link in chain]) for chain in found.chains]
-        return _as_runs([numbers[at] if at >= 0 else -1 for at in lines])
+        return _run_lengths([numbers[at] if at >= 0 else -1 for at in lines])
 
     def _chain(self, chain: list[tuple[str, str, str]]) -> int:
         key = tuple(chain)
@@ -164,7 +170,7 @@ class ReportWriter:
         return DiffRows(found.added, found.removed, len(found.hunks), found.exact, rows)
 
     def _renamed(self, run: Run, plain: list[DiffRows | None]) -> dict[int, DiffRows]:
-        """Compare steps up to names, as far as that says something else."""
+        """Compare steps up to names, for those where that makes a difference."""
         found: dict[int, DiffRows] = {}
         for at, kept in enumerate(plain):
             names = run.steps.diff(at, up_to_names=True)
@@ -186,8 +192,8 @@ class ReportWriter:
         return found
 
 
-def _as_runs(values: Sequence[int]) -> Runs:
-    made: Runs = []
+def _run_lengths(values: Sequence[int]) -> LineRuns:
+    made: LineRuns = []
     for value in values:
         if made and made[-1][0] == value:
             made[-1] = value, made[-1][1] + 1

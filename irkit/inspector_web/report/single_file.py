@@ -1,5 +1,4 @@
-"""FIXME Make the file. ``checked`` are the verdicts on the steps of each run, where they were
-asked"""
+"""The report: the page, its script, its style and its data in one HTML file."""
 
 import base64
 import gzip
@@ -10,42 +9,45 @@ from importlib.resources import files
 
 import msgspec
 
-from irkit.inspector_web.jobs.verdicts import Checked
+from irkit.inspector_web.jobs.verdicts import StepVerdicts
 from irkit.inspector_web.report.data import ReportWriter
 from irkit.inspector_web.report.view_data import NativeOf
 from irkit.inspector_web.runs.workspace import Workspace
 
 MODULES = (
     "dom.js",
-    "place.js",
-    "stages.js",
-    "keeping.js",
-    "rows.js",
-    "compare.js",
-    "report.js",
+    "navigation/place.js",
+    "panels/pickers.js",
+    "navigation/keep_place.js",
+    "diff/rows.js",
+    "source/myers.js",
+    "source/report.js",
     "theme.js",
-    "keys.js",
-    "beside.js",
-    "passes.js",
-    "chunks.js",
-    "diffview.js",
-    "timing.js",
-    "tasks.js",
-    "llvmpasses.js",
-    "views.js",
-    "rerun.js",
-    "upload.js",
-    "details.js",
-    "search.js",
-    "moves.js",
+    "navigation/keys.js",
+    "panels/beside.js",
+    "panels/pass_list.js",
+    "diff/chunks.js",
+    "diff/diff_view.js",
+    "views/pass_times.js",
+    "jobs/job.js",
+    "views/llvm_passes.js",
+    "views/views.js",
+    "jobs/rerun.js",
+    "jobs/upload.js",
+    "panels/details.js",
+    "panels/search.js",
+    "navigation/moves.js",
     "waiting.js",
-    "verdict.js",
-    "cost.js",
-    "asking.js",
-    "controls.js",
+    "jobs/verdicts.js",
+    "jobs/costs.js",
+    "jobs/run_jobs.js",
+    "navigation/controls.js",
     "main.js",
 )
-"""The modules of the page in an order in which each uses earlier ones only."""
+"""The modules of the page, ordered so that each imports only earlier ones."""
+
+STYLES = ("style/page.css", "style/diff.css", "style/jobs.css")
+"""The style sheets of a report. style/rerun.css is for what needs a server."""
 
 _START = """
 readReport(document.getElementById("data")).then(
@@ -60,12 +62,14 @@ _LINKS = re.compile(r'<(?:link rel="(?:icon|stylesheet)"[^>]*|script [^>]*></scr
 def report(
     workspace: Workspace,
     title: str,
-    checked: Sequence[Checked] = (),
+    checked: Sequence[StepVerdicts] = (),
     native_of: NativeOf | None = None,
 ) -> str:
-    """Make the file. ``checked`` are the verdicts on the steps of each run, where they were asked
-    for; ``native_of`` takes what is left of each function at the end to machine code, which is left
-    out without it."""
+    """Return the HTML of a report.
+
+    ``checked`` are the verdicts on the steps of each run, if there are any. ``native_of`` compiles
+    the final stage of each function; without it, the report has no machine code.
+    """
     data = msgspec.json.encode(ReportWriter(workspace, native_of).data(title, checked))
     packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
     return _page(title, packed)
@@ -73,7 +77,7 @@ def report(
 
 def _page(title: str, packed: str) -> str:
     script = bundle() + _START
-    style = "\n".join(_static(name) for name in ("page.css", "diff.css", "asked.css"))
+    style = "\n".join(_static(name) for name in STYLES)
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -88,25 +92,26 @@ def _page(title: str, packed: str) -> str:
         f'<script type="module">{script}</script>\n'
     )
     page = _LINKS.sub("", _static("index.html"))
-    page = page.replace("<title>irkit inspect</title>", f"<title>{_escaped(title)}</title>\n{head}")
+    page = page.replace("<title>irkit inspect</title>", f"<title>{_escape(title)}</title>\n{head}")
     return page.replace("</body>", f"{tail}</body>")
 
 
 def bundle() -> str:
-    """Put the modules of the page into one script."""
+    """Join the modules of the page to one script."""
     parts = [_EXPORT.sub("", _IMPORT.sub("", _static(name))) for name in MODULES]
     made = "\n".join(parts)
-    assert "</script" not in made, "the script would end there"
+    assert "</script" not in made, "</script would end the script"
     return made
 
 
 def _static(name: str) -> str:
-    return (files("irkit.inspector_web") / "static" / name).read_text(encoding="utf-8")
+    folder = files("irkit.inspector_web") / "static"
+    return folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""What every pass did, for other programs and for CI: JSON, JUnit and Markdown."""
+"""Summaries of what each pass did, for other programs and for CI: JSON, JUnit and Markdown."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,29 +8,29 @@ import msgspec
 
 from irkit.inspector_web.api.overview import RunInfo, overview
 from irkit.inspector_web.api.step_detail import without_paths
-from irkit.inspector_web.jobs.verdicts import SIGNS, WRONG, Checked, StepVerdict
+from irkit.inspector_web.jobs.verdicts import SIGNS, WRONG, StepVerdict, StepVerdicts
 from irkit.inspector_web.runs.steps import StepRow
 from irkit.inspector_web.runs.workspace import Workspace
 
 MOST_ROWS = 200
 
 
-def as_json(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
-    """Write the runs, functions and steps as JSON, and the verdicts on steps if there are any."""
-    made: list[dict[str, Any]] = msgspec.to_builtins(_counted(workspace))
+def as_json(workspace: Workspace, title: str, checked: Sequence[StepVerdicts] = ()) -> str:
+    """Return the runs, functions and steps as JSON, with the verdicts on steps if there are any."""
+    made: list[dict[str, Any]] = msgspec.to_builtins(_runs_with_counts(workspace))
     for run, found in zip(made, checked, strict=False):
         run["verdicts"] = msgspec.to_builtins(found.verdicts)
     data = msgspec.json.encode({"title": title, "runs": made})
     return msgspec.json.format(data, indent=1).decode() + "\n"
 
 
-def as_junit(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
-    """Write each step as a test case of the phase and function it is about.
+def as_junit(workspace: Workspace, title: str, checked: Sequence[StepVerdicts] = ()) -> str:
+    """Return a JUnit report, with each step as a test case of its phase and function.
 
-    One that changes the meaning is a failure, and one that could not be tried is skipped.
+    A step that changes the meaning is a failure; one that could not be tried is skipped.
     """
     root = Xml.Element("testsuites", name=_printable(title))
-    for run in _counted(workspace):
+    for run in _runs_with_counts(workspace):
         known = _verdicts_of(checked, run.number)
         wrong = {at for at, each in known.items() if each.status in WRONG}
         failed = sum(row.status == "failed" or row.index in wrong for row in run.steps)
@@ -60,33 +60,33 @@ def as_junit(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) 
     return Xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _verdicts_of(checked: Sequence[Checked], run: int) -> dict[int, StepVerdict]:
+def _verdicts_of(checked: Sequence[StepVerdicts], run: int) -> dict[int, StepVerdict]:
     return {each.step: each for each in checked[run].verdicts} if run < len(checked) else {}
 
 
-def as_markdown(workspace: Workspace, title: str, checked: Sequence[Checked] = ()) -> str:
-    """Write a table of the passes that changed something, or failed."""
+def as_markdown(workspace: Workspace, title: str, checked: Sequence[StepVerdicts] = ()) -> str:
+    """Return a Markdown table of the passes that changed something or failed."""
     lines: list[str] = [f"## {_cell(title)}"]
-    for run in _counted(workspace):
+    for run in _runs_with_counts(workspace):
         known = _verdicts_of(checked, run.number)
         extra = (" meaning |", " --- |") if known else ("", "")
-        told = [row for row in run.steps if row.status != "same"]
+        shown = [row for row in run.steps if row.status != "same"]
         total = sum(row.ms for row in run.steps)
         lines += [
             "",
-            f"### {_cell(run.title)}: {len(run.steps)} passes, {len(told)} of them changed "
+            f"### {_cell(run.title)}: {len(run.steps)} passes, {len(shown)} of them changed "
             f"something or failed, {total:.1f} ms",
             "",
             "| step | phase | pass | function | lines | ms |" + extra[0],
             "| ---: | --- | --- | --- | --- | ---: |" + extra[1],
-            *(_row(row) + _meaning(known.get(row.index)) for row in told[:MOST_ROWS]),
+            *(_row(row) + _meaning(known.get(row.index)) for row in shown[:MOST_ROWS]),
         ]
-        if len(told) > MOST_ROWS:
-            lines += ["", f"and {len(told) - MOST_ROWS} more"]
+        if len(shown) > MOST_ROWS:
+            lines += ["", f"and {len(shown) - MOST_ROWS} more"]
     return "\n".join(lines) + "\n"
 
 
-def _counted(workspace: Workspace) -> list[RunInfo]:
+def _runs_with_counts(workspace: Workspace) -> list[RunInfo]:
     for run in workspace.runs:
         for row in run.steps.rows():
             run.steps.counted(row.index)
@@ -112,14 +112,14 @@ def _meaning(verdict: StepVerdict | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """Write text so that Markdown shows it as it is."""
+    """Escape text for a cell of a Markdown table."""
     flat = " ".join(text.split())
     marks = str.maketrans({mark: f"&#{ord(mark)};" for mark in "&\\|`*_[]<>#"})
     return flat.translate(marks)
 
 
 def _printable(text: str) -> str:
-    """Leave out what XML cannot hold."""
+    """Replace characters that XML does not allow."""
     return "".join(
         letter
         if letter in "\t\n" or " " <= letter <= "\ud7ff" or "\ue000" <= letter <= "\ufffd"

@@ -1,7 +1,7 @@
-"""What a report holds of the other views: loop nests, graphs, and machine code if it is asked for.
+"""The other views in a report: loop nests, graphs, and machine code if requested.
 
-The rows of loop nests stand once, and a nest is a list of their numbers: a pass leaves most of
-them as they are.
+Distinct rows of loop nests are stored once, and a nest is a list of their indices, since a pass
+leaves most rows as they are.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from irkit.inspector_web.views.nest import NestRow, nest
 from irkit.ir import PrimFunc
 
 NestFacts = tuple[str, str, int, str, int | None, int | None, int | None, int | None, int | None]
-"""A row of a nest without its place: kind, name, depth, mark, extent, trips, read, written and
-operations."""
+"""A row of a nest without its line: kind, name, depth, mark, extent, trips, bytes read, bytes
+written and operations."""
 
 NativeOf = Callable[[RunStage], NativeCode]
 
 
-class KeptNest(msgspec.Struct):
-    """A loop nest: the numbers of its rows, and how many lines each stands below the last."""
+class ReportNest(msgspec.Struct):
+    """A loop nest: the indices of its rows, and how many lines each is below the one before."""
 
     function: str
     rows: list[int]
@@ -32,16 +32,16 @@ class KeptNest(msgspec.Struct):
 
 
 class ViewData(msgspec.Struct):
-    """The views of each text, by its number; ``native`` has some of them only."""
+    """The views of each text, by its number; ``native`` has only some of them."""
 
     nest_rows: list[NestFacts]
-    nests: list[KeptNest | None]
+    nests: list[ReportNest | None]
     graphs: list[GraphPage | None]
     native: dict[int, NativeCode]
 
 
 class ViewWriter:
-    """Gather the views of texts, in the order of their numbers."""
+    """Collector of the views of texts, in the order of their numbers."""
 
     def __init__(self, native_of: NativeOf | None = None) -> None:
         self.data = ViewData([], [], [], {})
@@ -49,16 +49,16 @@ class ViewWriter:
         self._rows: dict[NestFacts, int] = {}
 
     def add(self, stage: RunStage) -> None:
-        """Add those of a text that has not been seen."""
+        """Add the views of a new text."""
         functions = [part.func for _, part in stage.text.parts]
         loops = any(isinstance(func, PrimFunc) for func in functions)
         graphs = any(isinstance(func, GraphFunc) for func in functions)
         self.data.nests.append(self._nest(stage) if loops else None)
         self.data.graphs.append(graph_page(stage) if graphs else None)
 
-    def _nest(self, stage: RunStage) -> KeptNest:
+    def _nest(self, stage: RunStage) -> ReportNest:
         part = next(part for _, part in stage.text.parts if isinstance(part.func, PrimFunc))
-        made, line = KeptNest(part.func.name, [], []), 0
+        made, line = ReportNest(part.func.name, [], []), 0
         for row in nest(part):
             made.rows.append(self._row(row))
             made.lines.append(row.line - line)
@@ -74,7 +74,7 @@ class ViewWriter:
         return number
 
     def add_native(self, run: Run, number_of: Callable[[str], int]) -> None:
-        """Take what the last pass left of each function to machine code, if that is asked for."""
+        """Compile the final stage of each function, if machine code is requested."""
         if self._native_of is None:
             return
         last = {row.function: row for row in run.steps.rows() if row.status != "failed"}
@@ -83,5 +83,7 @@ class ViewWriter:
             stage = RunStage(run, row.index, "after", run.trace[row.index].after)
             try:
                 self.data.native[number_of(ref)] = self._native_of(stage)
-            except IRKitError:  # A graph, or something that there is no code for: as in the page.
+            except (
+                IRKitError
+            ):  # A graph, or IR that code generation refuses: omitted, as on the page.
                 continue

@@ -1,6 +1,6 @@
 """The runs on one page.
 
-Reading order: pass_plan (the passes of a run as data, to be changed and run again), steps (the
-list of passes), run (a loaded trace, its run, a stage of it), workspace (all runs over one table
-of lines), align (two runs beside each other).
+Reading order: pass_plan (the passes of a run as data, to change them and run again), steps (the
+list of passes), run (a loaded trace, its run, a stage of it), workspace (all runs, over one table
+of lines), align (two runs side by side).
 """

@@ -1,4 +1,4 @@
-"""Two runs beside each other: which step of one is which of the other, and where they differ."""
+"""Two runs side by side: which steps correspond, and where the runs differ."""
 
 from collections.abc import Sequence
 
@@ -16,25 +16,27 @@ StepKey = tuple[str, int, str, str]
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Two steps of two runs that stand beside each other; None where one has no counterpart."""
+    """Corresponding steps of two runs; None if a step has no counterpart."""
 
     left: int | None
     right: int | None
 
 
 def align(left: Trace, right: Trace) -> list[Pair]:
-    """Put the steps of two runs beside each other by level, phase, pass and function.
+    """Pair the steps of two runs by level, phase, pass and function.
 
-    As many steps as possible, in order on both sides, find a counterpart.
+    As many steps as possible get a counterpart, in order on both sides.
     """
-    return _paired([_place(step) for step in left], [_place(step) for step in right])
+    return _pair_steps(
+        [_key_of_step(step) for step in left], [_key_of_step(step) for step in right]
+    )
 
 
-def _place(step: Step) -> StepKey:
+def _key_of_step(step: Step) -> StepKey:
     return step.level.name, step.phase, step.name, step.function
 
 
-def _paired(left: Sequence[StepKey], right: Sequence[StepKey]) -> list[Pair]:
+def _pair_steps(left: Sequence[StepKey], right: Sequence[StepKey]) -> list[Pair]:
     numbers: dict[StepKey, int] = {}
     kept = diff_lines(_numbered(left, numbers), _numbered(right, numbers)).kept
     pairs: list[Pair] = []
@@ -50,14 +52,14 @@ def _paired(left: Sequence[StepKey], right: Sequence[StepKey]) -> list[Pair]:
     return pairs
 
 
-def _numbered(places: Sequence[StepKey], numbers: dict[StepKey, int]) -> Ids:
-    """Number the steps so that counterparts have one number."""
-    return np.array([numbers.setdefault(each, len(numbers)) for each in places], dtype=np.int32)
+def _numbered(keys: Sequence[StepKey], numbers: dict[StepKey, int]) -> Ids:
+    """Number the steps so that counterparts have the same number."""
+    return np.array([numbers.setdefault(each, len(numbers)) for each in keys], dtype=np.int32)
 
 
 class Beside(msgspec.Struct, frozen=True):
-    """Two steps by their numbers in their runs, None where one has no counterpart, and whether the
-    text after them is the same."""
+    """Corresponding steps of two runs by number (None without a counterpart), and whether the text
+    after them is the same."""
 
     left: int | None
     right: int | None
@@ -65,21 +67,23 @@ class Beside(msgspec.Struct, frozen=True):
 
 
 def beside(workspace: Workspace, left: Run, right: Run, function: str) -> list[Beside]:
-    """Put the steps on one function of two runs beside each other, failed ones too."""
+    """Pair the steps of two runs on one function, failed steps included."""
     mine, theirs = (run.steps.rows(Filter(function=function)) for run in (left, right))
     made: list[Beside] = []
-    for pair in _paired([_row_place(row) for row in mine], [_row_place(row) for row in theirs]):
+    for pair in _pair_steps(
+        [_key_of_row(row) for row in mine], [_key_of_row(row) for row in theirs]
+    ):
         a = None if pair.left is None else mine[pair.left].index
         b = None if pair.right is None else theirs[pair.right].index
-        same = a is not None and b is not None and _alike(workspace, (left, a), (right, b))
+        same = a is not None and b is not None and _same_text(workspace, (left, a), (right, b))
         made.append(Beside(a, b, same))
     return made
 
 
-def _row_place(row: StepRow) -> StepKey:
+def _key_of_row(row: StepRow) -> StepKey:
     return row.level, row.phase, row.name, row.function
 
 
-def _alike(workspace: Workspace, *steps: tuple[Run, int]) -> bool:
+def _same_text(workspace: Workspace, *steps: tuple[Run, int]) -> bool:
     first, second = (workspace.stage(f"{run.number}.{at}.a").text.ids for run, at in steps)
     return np.array_equal(first, second)

@@ -1,4 +1,4 @@
-"""FIXME An option of a pass; ``default`` as it is written in the text form of passes."""
+"""The passes of a run as data: listed, described, changed and checked before they run again."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -21,7 +21,7 @@ MOST_PASSES = 500
 
 
 class OptionInfo(msgspec.Struct, frozen=True):
-    """An option of a pass; ``default`` as it is written in the text form of passes."""
+    """An option of a pass; ``default`` is in the text form of passes."""
 
     name: str
     type: str
@@ -30,7 +30,7 @@ class OptionInfo(msgspec.Struct, frozen=True):
 
 
 class PassInfo(msgspec.Struct, frozen=True):
-    """A pass that can be put into a run; ``takes`` names the class of IR."""
+    """A pass that can be added to a run; ``takes`` is the name of the IR class it works on."""
 
     name: str
     takes: str
@@ -39,8 +39,10 @@ class PassInfo(msgspec.Struct, frozen=True):
 
 
 class PassPlacement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A pass at its place; one that is not ``on`` does not run. ``options`` hold texts, of those
-    that differ from the defaults."""
+    """A pass in a phase; it does not run unless ``on``.
+
+    ``options`` has the options that differ from their defaults, as text.
+    """
 
     level: str
     phase: int
@@ -50,7 +52,7 @@ class PassPlacement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def text(self) -> str:
-        """Write it as it stands in pipelines."""
+        """Return the text form of the pass with its options."""
         inside = ",".join(f"{name}={value}" for name, value in self.options.items())
         return f"{self.name}{{{inside}}}" if inside else self.name
 
@@ -64,7 +66,8 @@ class PhaseInfo(msgspec.Struct, frozen=True):
 
 
 class RunPlan(msgspec.Struct, frozen=True):
-    """The passes of a run, of one function or of ``whole`` modules, and what else there is."""
+    """The passes of a run, on one function or on ``whole`` modules, and the passes and phases that
+    can be added."""
 
     function: str
     whole: bool
@@ -75,18 +78,17 @@ class RunPlan(msgspec.Struct, frozen=True):
 
 @cache
 def registry() -> Registry:
-    """Return the passes that names may stand for: those of the toolkit and of installed
-    packages."""
+    """Return the built-in passes and those of installed packages."""
     return Registry.of(BUILTIN).with_entry_points()
 
 
 def describe(p: AnyPass) -> PassInfo:
-    """Say of a pass what one has to know to use it."""
+    """Describe a pass and its options."""
     options = (
         OptionInfo(
             option.name,
             str(option).partition(": ")[2].partition(" = ")[0],
-            _written(option.name, option.default),
+            _option_text(option.name, option.default),
             p.help_of(option.name),
         )
         for option in p.parameters
@@ -95,42 +97,42 @@ def describe(p: AnyPass) -> PassInfo:
     return PassInfo(p.name, p.level.__name__, first, tuple(options))
 
 
-def _written(name: str, value: object) -> str:
+def _option_text(name: str, value: object) -> str:
     return render_spec("p", {name: value})[len(name) + 3 : -1]
 
 
-def placed_of(level: str, phase: int, p: AnyPass) -> PassPlacement:
-    """Write down a pass of a pipeline."""
-    return PassPlacement(level, phase, p.name, _texts(p.options))
+def placement_of(level: str, phase: int, p: AnyPass) -> PassPlacement:
+    """Return the placement of a pass in a phase of a level."""
+    return PassPlacement(level, phase, p.name, _option_texts(p.options))
 
 
-def _texts(options: Mapping[str, object]) -> dict[str, str]:
-    return {name: _written(name, value) for name, value in options.items()}
+def _option_texts(options: Mapping[str, object]) -> dict[str, str]:
+    return {name: _option_text(name, value) for name, value in options.items()}
 
 
-def steps_as_placed(steps: Iterable[Step]) -> tuple[PassPlacement, ...]:
-    """List the passes that steps are of, each once, however many functions they ran on."""
+def placements_of_steps(steps: Iterable[Step]) -> tuple[PassPlacement, ...]:
+    """List the passes of steps, each once even if it ran on several functions."""
     found: dict[tuple[str, int, str, int], PassPlacement] = {}
     seen: dict[tuple[str, str, int, str], int] = {}
     for step in steps:
         level = step.level.name
         own = step.function, level, step.phase, step.pass_text
         seen[own] = seen.get(own, 0) + 1
-        made = PassPlacement(level, step.phase, step.name, _texts(step.options))
+        made = PassPlacement(level, step.phase, step.name, _option_texts(step.options))
         found.setdefault((level, step.phase, step.pass_text, seen[own]), made)
     return tuple(found.values())
 
 
-def left_of(attempt: Attempt) -> tuple[PassPlacement, ...]:
-    """List the passes from a failed one on."""
+def placements_left(attempt: Attempt) -> tuple[PassPlacement, ...]:
+    """List the passes of a failed run from the failed one on."""
     level = attempt.level.name
-    return tuple(placed_of(level, number, p) for number, _, p in attempt.passes[attempt.at :])
+    return tuple(placement_of(level, number, p) for number, _, p in attempt.passes[attempt.at :])
 
 
 def phases_of(
     passes: Sequence[PassPlacement], steps: Iterable[Step], whole: bool
 ) -> list[PhaseInfo]:
-    """List the phases that there are for passes, those of the default pipelines included."""
+    """List the phases that passes can be in, including those of the default pipelines."""
     levels = dict.fromkeys(each.level for each in passes)
     if whole and GRAPH_LEVEL.name in levels:
         levels = {GRAPH_LEVEL.name: None, LOOP_LEVEL.name: None}
@@ -148,23 +150,25 @@ def phases_of(
 
 
 def check_known(passes: Sequence[PassPlacement], own: Mapping[str, PassInfo]) -> None:
-    """Refuse passes that nobody named on the command line, and options that they do not have.
+    """Check that passes and their options are known; ``own`` are those that a script defines.
 
-    Raises: IRKitError, as said of passes on the command line.
+    Raises: IRKitError, as for passes on the command line.
     """
     if len(passes) > MOST_PASSES:
-        raise InputError(f"{len(passes)} passes are too many; at most {MOST_PASSES} are run")
+        raise InputError(f"{len(passes)} passes are too many; at most {MOST_PASSES} can run")
     for each in passes:
         if each.level not in PHASES:
-            raise InputError(f"{each.level[:40]!r} is no level; there are: {', '.join(PHASES)}")
+            raise InputError(
+                f"{each.level[:40]!r} is not a level; expected one of: {', '.join(PHASES)}"
+            )
         if not 0 <= each.phase < 1000:
-            raise InputError(f"there is no phase {each.phase}")
+            raise InputError(f"{each.name} cannot be in phase {each.phase}; expected 0 to 999")
         if each.name not in own:
             registry().resolve(each.text, imports=False)
 
 
 def changes(old: Sequence[PassPlacement], new: Sequence[PassPlacement]) -> list[str]:
-    """Say in words what is different about the passes of a run."""
+    """Describe in words how the passes of a run were changed."""
     before, after = _numbered(old), _numbered(new)
     matcher = SequenceMatcher(None, list(before), list(after), autojunk=False)
     kept = {
@@ -172,28 +176,28 @@ def changes(old: Sequence[PassPlacement], new: Sequence[PassPlacement]) -> list[
         for block in matcher.get_matching_blocks()
         for key in list(after)[block.b : block.b + block.size]
     }
-    said: list[str] = []
+    texts: list[str] = []
     for key, now in after.items():
         then = before.get(key)
         if then is None or then.on != now.on:
-            said += [f"with {now.text}"] if now.on else [f"without {now.name}"] if then else []
+            texts += [f"with {now.text}"] if now.on else [f"without {now.name}"] if then else []
         elif now.on:
-            said += _differs(then, now, moved=key not in kept)
+            texts += _differences(then, now, moved=key not in kept)
     gone = [each for key, each in before.items() if key not in after and each.on]
-    return said + [f"without {each.name}" for each in gone]
+    return texts + [f"without {each.name}" for each in gone]
 
 
-def _differs(then: PassPlacement, now: PassPlacement, *, moved: bool) -> Iterable[str]:
+def _differences(then: PassPlacement, now: PassPlacement, *, moved: bool) -> Iterable[str]:
     if then.phase != now.phase:
         yield f"{now.name} in phase {now.phase}"
     elif moved:
         yield f"{now.name} moved"
     if then.options != now.options:
-        yield now.text if now.options else f"{now.name} as usual"
+        yield now.text if now.options else f"{now.name} with default options"
 
 
 def _numbered(passes: Sequence[PassPlacement]) -> dict[tuple[str, str, int], PassPlacement]:
-    """Give each pass a name of its own: it may stand there several times."""
+    """Map passes to unique keys, since a pass can occur several times."""
     made: dict[tuple[str, str, int], PassPlacement] = {}
     for each in passes:
         time = 0

@@ -1,5 +1,4 @@
-"""FIXME The file that a run was made from, if it was no trace: one that the user named (``own``),
-or"""
+"""One run of passes, the trace and file that it was made from, and its stages."""
 
 import threading
 from functools import cached_property
@@ -19,8 +18,10 @@ from irkit.transform import IR, PassFailed, Trace
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The file that a run was made from, if it was no trace: one that the user named (``own``), or
-    one that was sent to the page, and then it is a model or text."""
+    """The file that a run was made from, unless it is a trace.
+
+    The user named it on the command line (``own``), or it was uploaded; then it is not a script.
+    """
 
     kind: Literal["model", "text", "script"]
     path: str
@@ -28,14 +29,14 @@ class Source(msgspec.Struct, frozen=True):
 
 
 MOST_LINES = 5_000_000
-"""Lines of what is kept beside the texts, such as differences and origins."""
+"""Limit of cached differences, and of cached origins. Units: lines."""
 
 
 class LoadedTrace(msgspec.Struct, frozen=True, eq=False):
-    """A trace that was read or made, and the pass that ended it, if one failed.
+    """A trace that was loaded or recorded, and the pass that failed at its end, if any.
 
-    ``source`` is what it was made from; ``passes`` are those that only this file knows; ``left``
-    those that did not run any more; ``plan`` what was asked for, if it was run again.
+    ``source`` is what it was made from; ``passes`` are those that its script defines; ``left``
+    those that did not run because one failed; ``plan`` the requested passes of a second run.
     """
 
     trace: Trace
@@ -50,29 +51,29 @@ class LoadedTrace(msgspec.Struct, frozen=True, eq=False):
 
 
 class Run:
-    """One run of passes, with everything that is worked out from it."""
+    """One run of passes, and everything that is computed from it."""
 
-    def __init__(self, opened: LoadedTrace, number: int, table: LineTable) -> None:
-        self.opened, self.number = opened, number
-        self.trace, self.title = opened.trace, opened.title
-        self.texts = Texts(opened.trace, table)
-        self.steps = Steps(self.texts, opened.failure)
+    def __init__(self, loaded: LoadedTrace, number: int, table: LineTable) -> None:
+        self.loaded, self.number = loaded, number
+        self.trace, self.title = loaded.trace, loaded.title
+        self.texts = Texts(loaded.trace, table)
+        self.steps = Steps(self.texts, loaded.failure)
         self._origins = SingleFlight[int, Origins](MOST_LINES, lambda found: len(found.lines))
         self.graphs: dict[int, GraphView] = {}
         self.drawing = threading.RLock()
 
     @cached_property
     def blame(self) -> Blame:
-        """Follow lines through the steps."""
+        """Return the blame of the run, which follows lines through its steps."""
         return Blame(self.texts)
 
     def origins(self, ir: IR) -> Origins:
-        """Find where the lines of a function or module come from; what was found is kept."""
+        """Return where the lines of a function or module come from, from a cache if possible."""
         return self._origins.get(id(ir), lambda: origins(self.texts, ir))
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """List the functions that steps are about, in order; a whole module is the empty name."""
+        """List the functions that steps ran on, in order; the empty name is the whole module."""
         return tuple(dict.fromkeys(row.function for row in self.steps.rows()))
 
 
@@ -86,10 +87,10 @@ class RunStage(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def ref(self) -> str:
-        """Return the name that stands in addresses."""
+        """Return the name of the stage in addresses, such as ``0.12.a``."""
         return f"{self.run.number}.{self.step}.{self.side[0]}"
 
     @property
     def text(self) -> Text:
-        """Print it."""
+        """Return the printed IR."""
         return self.run.texts.of_ir(self.ir)

@@ -1,7 +1,6 @@
-"""The list of passes: a row for each step, what to show of it, and which rows to show.
+"""The list of passes: a row for each step, and filters that choose rows.
 
-A row costs no printing; how many lines a step changed is counted when it is asked for, and then
-kept.
+A row needs no printed text. How many lines a step changed is counted on request, and then cached.
 """
 
 import math
@@ -24,18 +23,20 @@ from irkit.transform import IR, PassFailed, Step, Trace
 Status = Literal["changed", "same", "failed"]
 COUNTING = 0.05
 COMPARING = 1.0
-LOOK_AT_THE_CLOCK = 2_000
-"""Nodes that are counted between two looks."""
+NODES_PER_CLOCK_READING = 2_000
+"""Nodes that are counted between two readings of the clock."""
 MOST_COMPARED = 10_000_000
-"""Lines of the differences that are kept."""
+"""Limit of cached differences. Units: lines."""
 
 
 class StepRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step in the list. Units: ``ms`` milliseconds of the pass alone; ``before`` and ``after``
-    nodes of the IR; ``added`` and ``removed`` lines of text.
+    """A row of the list, for one step.
 
-    What is counted is None until it has been. ``index`` is the place in the trace, which for a pass
-    that failed is that after the last step.
+    Units: ``ms`` is the time of the pass alone, in milliseconds; ``before`` and ``after`` count
+    nodes of the IR, ``added`` and ``removed`` lines of text.
+
+    Counts are None until they are computed. ``index`` is the place in the trace; a failed pass is
+    one after the last step.
     """
 
     index: int
@@ -57,10 +58,10 @@ class StepRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """Which rows to show: those that all of this is true of.
+    """Filter of rows: a row has to meet all conditions.
 
-    ``name`` is a part of the pass's text, whatever the case; ``touches`` a text that stands in a
-    line which the pass removed or added.
+    ``name`` is a part of the pass's text, case-insensitive; ``touches`` is a part of a line that
+    the pass removed or added.
     """
 
     changed: bool = False
@@ -72,24 +73,24 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 class LinesChanged(msgspec.Struct):
-    """The lines that steps added and removed, as far as they were counted; ``fresh`` of them now,
-    and ``more`` if there are others."""
+    """Lines that steps added and removed, as far as they are counted: ``fresh`` of them by this
+    call; ``more`` if there are others."""
 
     counts: dict[int, tuple[int, int]]
     fresh: int = 0
     more: bool = False
 
 
-class Touching(msgspec.Struct):
-    """The steps that changed lines with a text in them, as far as they were compared; ``more`` if
-    there are others to compare."""
+class TouchingSteps(msgspec.Struct):
+    """Steps that changed lines with a given text, as far as they are compared; ``more`` if there
+    are others."""
 
     steps: list[int]
     more: bool = False
 
 
 class Steps:
-    """The steps of a run as rows, with their differences. ``failure`` is the pass that ended it."""
+    """The steps of a run as rows, with their differences. ``failure`` is the pass that failed."""
 
     def __init__(self, texts: Texts, failure: PassFailed | None = None) -> None:
         self.texts = texts
@@ -109,9 +110,9 @@ class Steps:
         """Compare the text before and after a step."""
         step = self.trace[index]
         key = id(step.before), id(step.after), up_to_names
-        return self._diffs.get(key, lambda: self._compared(step, up_to_names))
+        return self._diffs.get(key, lambda: self._compare_texts(step, up_to_names))
 
-    def _compared(self, step: Step, up_to_names: bool) -> Diff:
+    def _compare_texts(self, step: Step, up_to_names: bool) -> Diff:
         before, after = self.texts.of_ir(step.before).ids, self.texts.of_ir(step.after).ids
         return (
             diff_up_to_names(before, after, self.texts.table)
@@ -120,8 +121,10 @@ class Steps:
         )
 
     def rows(self, chosen: Filter | None = None, *, seconds: float = COUNTING) -> list[StepRow]:
-        """List the rows that a filter lets through; without one all, and then nodes are counted
-        for as many of them as ``seconds`` are enough for."""
+        """List the rows that pass a filter.
+
+        Without a filter, list all rows, and spend up to ``seconds`` on counting nodes.
+        """
         if chosen is None:
             self._count(seconds)
             return list(self._rows)
@@ -131,15 +134,19 @@ class Steps:
         touching = set(self._touching(kept, chosen.touches, math.inf).steps)
         return [row for row in kept if row.index in touching]
 
-    def touching(self, function: str, text: str, *, seconds: float = COMPARING) -> Touching:
-        """Find the steps of a function that changed lines with a text in them, among as many as
-        ``seconds`` are enough to compare; at least one more each time."""
+    def touching(self, function: str, text: str, *, seconds: float = COMPARING) -> TouchingSteps:
+        """Find the steps of a function that changed lines with a text.
+
+        Each call compares further steps for up to ``seconds``, and at least one.
+        """
         rows = [row for row in list(self._rows) if row.function == function]
         return self._touching(rows, text, seconds)
 
     def lines_changed(self, function: str, *, seconds: float = COUNTING) -> LinesChanged:
-        """Count lines added and removed for the steps of a function that changed something, for as
-        many of them as ``seconds`` are enough for; at least one more each time."""
+        """Count the lines that each step of a function added and removed.
+
+        Each call counts further steps for up to ``seconds``, and at least one.
+        """
         until = time.perf_counter() + seconds
         found = LinesChanged({})
         for row in list(self._rows):
@@ -156,13 +163,13 @@ class Steps:
         return found
 
     def _change(self, index: int, **counted: int | None) -> StepRow:
-        # Threads count the same things, and none may forget what another one wrote.
+        # Several threads count at once, and none may overwrite what another has counted.
         with self._lock:
             made = self._rows[index] = msgspec.structs.replace(self._rows[index], **counted)
         return made
 
     def counted(self, index: int) -> StepRow:
-        """Give a row with all that can be counted."""
+        """Return a row with everything counted."""
         row = self._sized(index)
         if row.added is None and row.status != "failed":
             changed = self.diff(index)
@@ -186,9 +193,9 @@ class Steps:
                 row = self._change(index, before=before, after=after)
         return row
 
-    def _touching(self, rows: Sequence[StepRow], text: str, seconds: float) -> Touching:
+    def _touching(self, rows: Sequence[StepRow], text: str, seconds: float) -> TouchingSteps:
         until, fresh, more = time.perf_counter() + seconds, False, False
-        # What they touched stays when differences are forgotten, or this might never end.
+        # Kept apart from the cache of differences: evictions could make this go on for ever.
         touched = self._touched
         changed = [row.index for row in rows if row.status == "changed"]
         for index in changed:
@@ -199,7 +206,7 @@ class Steps:
                 touched[index], fresh = self.diff(index).touched, True
         hits = lines_with(self.texts.table, text)
         known = [index for index in changed if index in touched]
-        return Touching([index for index in known if hits[touched[index]].any()], more)
+        return TouchingSteps([index for index in known if hits[touched[index]].any()], more)
 
 
 def _passes(row: StepRow, chosen: Filter) -> bool:
@@ -248,7 +255,7 @@ def _failed_row(failure: PassFailed, index: int) -> StepRow:
 
 
 def _size(ir: IR, sizes: dict[int, int], until: float = math.inf) -> int | None:
-    """Count the nodes of all functions; None if that takes longer than ``until``."""
+    """Count the nodes of all functions; return None if time is up before."""
     total = 0
     for _, func in functions_in(ir):
         size = _function_size(func, sizes, until)
@@ -264,7 +271,7 @@ def _function_size(func: Function, sizes: dict[int, int], until: float) -> int |
         return known
     count = 0
     for count, _ in enumerate(walk(func), 1):
-        if not count % LOOK_AT_THE_CLOCK and time.perf_counter() > until:
+        if not count % NODES_PER_CLOCK_READING and time.perf_counter() > until:
             return None
     sizes[id(func)] = count
     return count

@@ -1,4 +1,4 @@
-"""FIXME The runs on one page."""
+"""The runs on one page, over one table of lines, and lookups by number and name."""
 
 import re
 from collections.abc import Iterable
@@ -15,61 +15,66 @@ from irkit.transform import Step
 
 _REF = re.compile(r"(\d{1,4})\.(\d{1,7})\.([ab])\Z")
 MOST_BYTES = 64 << 20
-"""Bytes of the answers that are kept, each with so many for its question."""
-ASKED_BYTES = 500
+"""Limit of cached responses. Units: bytes."""
+KEY_BYTES = 500
+"""Estimate of what the key of a cached response takes."""
 
 
 class Workspace:
     """The runs on one page."""
 
-    def __init__(self, opened: Iterable[LoadedTrace]) -> None:
+    def __init__(self, loaded: Iterable[LoadedTrace]) -> None:
         self.table = LineTable()
         self.colours = Highlighter(self.table)
-        self.runs = tuple(Run(each, at, self.table) for at, each in enumerate(opened))
+        self.runs = tuple(Run(each, at, self.table) for at, each in enumerate(loaded))
         self._diffs = SingleFlight[tuple[str, str, bool], Diff](MOST_LINES, lambda d: len(d.before))
-        self.answers = SingleFlight[str, bytes](MOST_BYTES, lambda made: len(made) + ASKED_BYTES)
+        self.responses = SingleFlight[str, bytes](MOST_BYTES, lambda made: len(made) + KEY_BYTES)
 
-    def add(self, opened: LoadedTrace) -> int:
-        """Add a run, and return its number."""
+    def add(self, loaded: LoadedTrace) -> int:
+        """Add a run and return its number."""
         number = len(self.runs)
-        self.runs = (*self.runs, Run(opened, number, self.table))
+        self.runs = (*self.runs, Run(loaded, number, self.table))
         return number
 
     def prepare(self) -> None:
-        """Work out what the page shows first: that a pass failed, or the first change."""
+        """Compute what the page shows first: the difference of the first changed step."""
         rows = [row for run in self.runs[:1] for row in run.steps.rows(Filter(changed=True))]
         first = next((row for row in rows if row.status == "failed"), rows[0] if rows else None)
         if first is not None and first.status == "changed":
             self.runs[0].steps.diff(first.index)
 
     def run(self, number: int) -> Run:
-        """Find a run by its number."""
+        """Find a run by number. Raises: InputError if there is none."""
         if not 0 <= number < len(self.runs):
-            raise InputError(f"there is no run {number}; there are {len(self.runs)}, from 0")
+            raise InputError(
+                f"there is no run {number}; the page has {len(self.runs)}, numbered from 0"
+            )
         return self.runs[number]
 
     def step(self, run: int, number: int) -> Step | None:
-        """Find a step; None is a pass that failed."""
+        """Find a step by number; None for the failed pass. Raises: InputError if there is none."""
         found = self.run(run)
         count = len(found.trace)
-        if number == count and found.opened.failure is not None:
+        if number == count and found.loaded.failure is not None:
             return None
         if not 0 <= number < count:
-            raise InputError(f"there is no step {number}; the run has {count}, from 0")
+            raise InputError(f"there is no step {number}; the run has {count}, numbered from 0")
         return found.trace[number]
 
     def stage(self, ref: str) -> RunStage:
-        """Find a stage by its name.
+        """Find a stage by name, such as ``0.12.a``.
 
-        Raises: InputError if the name is none, or there is no such step.
+        Raises: InputError if the name is malformed, or there is no such step.
         """
         match = _REF.match(ref)
         if match is None:
-            raise InputError(f"{ref[:40]!r} names no stage; expected such as 0.12.a")
+            raise InputError(
+                f"{ref[:40]!r} is not the name of a stage; expected one such as 0.12.a"
+            )
         run, number = int(match[1]), int(match[2])
         step = self.step(run, number)
         if step is None:
-            failure = self.runs[run].opened.failure
+            failure = self.runs[run].loaded.failure
             assert failure is not None
             return RunStage(self.runs[run], number, "before", failure.before)
         if match[3] == "b":
@@ -77,7 +82,7 @@ class Workspace:
         return RunStage(self.runs[run], number, "after", step.after)
 
     def diff(self, left: RunStage, right: RunStage, *, up_to_names: bool = False) -> Diff:
-        """Compare two stages; the last differences are kept."""
+        """Compare two stages, with a cache."""
         if left.run is right.run and (left.step, left.side, right.side) == (
             right.step,
             "before",
@@ -85,9 +90,9 @@ class Workspace:
         ):
             return left.run.steps.diff(left.step, up_to_names=up_to_names)
         key = left.ref, right.ref, up_to_names
-        return self._diffs.get(key, lambda: self._compared(left, right, up_to_names))
+        return self._diffs.get(key, lambda: self._diff(left, right, up_to_names))
 
-    def _compared(self, left: RunStage, right: RunStage, up_to_names: bool) -> Diff:
+    def _diff(self, left: RunStage, right: RunStage, up_to_names: bool) -> Diff:
         before, after = left.text.ids, right.text.ids
         return (
             diff_up_to_names(before, after, self.table)

@@ -1,9 +1,10 @@
-"""The web application: routes that answer the questions of the page with JSON."""
+"""The web application: routes that answer the page's requests with JSON."""
 
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import msgspec
@@ -30,50 +31,56 @@ from irkit.passes import BUILTIN
 from irkit.transform import Registry
 
 MOST_LINES = 20_000
-"""Lines of one answer."""
+"""Limit of the lines in one response."""
 
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
-STATIC = {
-    file.name: file.read_bytes()
-    for file in (files("irkit.inspector_web") / "static").iterdir()
-    if file.name.rpartition(".")[2] in TYPES
-}
-"""The files of the page, in memory: no request names anything on disk."""
 
-MOST_ASKED = 8_000
-"""Characters of the address of an answer that is kept."""
 
-Answer = Callable[[Workspace], object]
+def _static_files(folder: Traversable, above: str = "") -> Iterator[tuple[str, bytes]]:
+    for file in folder.iterdir():
+        if file.is_dir():
+            yield from _static_files(file, f"{above}{file.name}/")
+        elif file.name.rpartition(".")[2] in TYPES:
+            yield above + file.name, file.read_bytes()
+
+
+STATIC = dict(_static_files(files("irkit.inspector_web") / "static"))
+"""The files of the page by path, in memory: no request refers to a file on disk."""
+
+LONGEST_ADDRESS = 8_000
+"""Limit of the address of a cached response. Units: characters."""
+
+ResponseMaker = Callable[[Workspace], object]
 
 
 def create_app(
-    inspection: Inspection, door: AccessRules, kinds: Mapping[str, JobKind] = JOB_KINDS
+    inspection: Inspection, rules: AccessRules, kinds: Mapping[str, JobKind] = JOB_KINDS
 ) -> Flask:
-    """Make the application for one inspection, behind one door."""
+    """Create the application for an inspection, with its access rules and kinds of job."""
     app = Flask("irkit.inspector_web", static_folder=None, template_folder=None)
     app.url_map.merge_slashes = False
-    guard(app, door)
-    app.register_error_handler(HTTPException, _refused)
-    app.register_error_handler(IRKitError, _mistaken)
-    app.register_error_handler(Exception, _broken)
+    guard(app, rules)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(IRKitError, _known_error)
+    app.register_error_handler(Exception, _internal_error)
     registry = Registry.of(BUILTIN).with_entry_points()
 
-    def answer(path: str, make: Answer, *, kept: bool = False) -> None:
+    def answer(path: str, make: ResponseMaker, *, kept: bool = False) -> None:
         def view() -> Response:
-            # No lock is held while an answer is made: nobody waits for what another one asked.
+            # No lock is held here: a slow request does not hold up others.
             workspace = inspection.workspace
             if workspace is None:
                 return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
-            asked = request.full_path
-            if not kept or len(asked) > MOST_ASKED:
+            address = request.full_path
+            if not kept or len(address) > LONGEST_ADDRESS:
                 return as_json(make(workspace))
-            made = workspace.answers.get(asked, lambda: msgspec.json.encode(make(workspace)))
+            made = workspace.responses.get(address, lambda: msgspec.json.encode(make(workspace)))
             return Response(made, mimetype="application/json")
 
         app.add_url_rule(path, path, view, methods=["GET"])
 
     app.add_url_rule("/", "page", _page, methods=["GET"])
-    app.add_url_rule("/static/<name>", "static", _static, methods=["GET"])
+    app.add_url_rule("/static/<path:name>", "static", _static, methods=["GET"])
     app.add_url_rule("/api/status", "status", lambda: as_json(inspection.status()))
     app.add_url_rule(
         "/api/reload", "reload", lambda: as_json({"begun": inspection.reload()}), methods=["POST"]
@@ -128,7 +135,7 @@ def _number(name: str, default: int = 0) -> int:
 def _line(workspace: Workspace) -> int:
     line, lines = _number("line", 1), len(workspace.stage(_text("state")).text.ids)
     if not 1 <= line <= lines:
-        raise IRKitError(f"there is no line {line}; there are {lines}")
+        raise IRKitError(f"there is no line {line}; the text has {lines}, numbered from 1")
     return line
 
 
@@ -173,28 +180,28 @@ def _search(workspace: Workspace) -> object:
     options: dict[str, Any] = {"regex": _text("regex") == "1", "case": _text("case") == "1"}
     try:
         return {"found": search(run.texts, text[:2_000], **options)}
-    except InputError as error:  # Half an expression is no mistake while somebody types.
+    except InputError as error:  # Half an expression is not an error while somebody is typing.
         return {"problem": str(error)}
 
 
-def _refused(error: HTTPException) -> Response:
+def _http_error(error: HTTPException) -> Response:
     code = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     return _error(code, error.description or "")
 
 
-def _mistaken(error: IRKitError) -> Response:
+def _known_error(error: IRKitError) -> Response:
     return _error(HTTPStatus.NOT_FOUND, str(error))
 
 
-def _broken(error: Exception) -> Response:
+def _internal_error(error: Exception) -> Response:
     return _error(
         HTTPStatus.INTERNAL_SERVER_ERROR,
-        f"This is a mistake of irkit's: {type(error).__name__}. The other pages still work.",
+        f"This is a bug in irkit: {type(error).__name__}. The other pages still work.",
     )
 
 
 def _error(code: int, text: str) -> Response:
-    """Answer the page with JSON, and a person who typed an address with a small page."""
+    """Respond with JSON to the page, and with a small page to a person who typed an address."""
     if request.path.startswith("/api/"):
         return as_json({"error": text}, code)
     title = HTTPStatus(code).phrase

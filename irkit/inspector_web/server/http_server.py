@@ -17,16 +17,16 @@ THREADS = 8
 
 
 class Server:
-    """A server that listens; port 0 takes any that is free."""
+    """A listening server; port 0 takes any free port."""
 
     def __init__(
-        self, app: Flask, door: AccessRules, *, host: str = LOOPBACK, port: int = 0
+        self, app: Flask, rules: AccessRules, *, host: str = LOOPBACK, port: int = 0
     ) -> None:
-        # It warns of every moment in which all threads are busy.
+        # It would warn whenever all threads are busy.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self._server: Any = create_server(
             app,
-            sockets=[_listening(host, port)],
+            sockets=[_listen(host, port)],
             threads=THREADS,
             max_request_body_size=MOST_UPLOADED,
             ident=None,
@@ -34,36 +34,36 @@ class Server:
         )
         self.host = host
         self.port = int(self._server.effective_port)
-        door.port = self.port
-        self._token = door.token
-        self._runs = False
+        rules.port = self.port
+        self._token = rules.token
+        self._is_running = False
 
     @property
     def address(self) -> str:
-        """Return the address that lets a browser in."""
+        """The address that gives a browser access."""
         return f"http://{self.host}:{self.port}/?token={self._token}"
 
     def run(self) -> None:
-        """Answer requests until interrupted, or closed by another thread."""
-        self._runs = True
+        """Serve requests until interrupted, or closed by another thread."""
+        self._is_running = True
         self._server.run()
 
     def close(self) -> None:
-        """Stop listening, and leave connections that only wait."""
-        if self._runs:
+        """Stop listening and drop idle connections."""
+        if self._is_running:
             self._server.trigger.pull_trigger(self._stop)
         else:
             self._stop()
 
     def _stop(self) -> None:
-        # On the thread that runs it: it must not look at sockets that another one closes.
+        # On the serving thread, which must not use sockets that another thread closes.
         for channel in self._server.active_channels.values():
             channel.will_close = True
         self._server.close()
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Take a port: waitress would leave its socket open where it cannot."""
+def _listen(host: str, port: int) -> socket.socket:
+    """Bind a port. Waitress would leave its socket open on failure."""
     made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -71,14 +71,14 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         made.close()
         raise IRKitError(
-            f"port {port} of {host} cannot be listened on: {error.strerror or error}",
-            hint="Give another one, or --port 0 for any that is free.",
+            f"cannot listen on port {port} of {host}: {error.strerror or error}",
+            hint="Choose another port, or --port 0 for any free one.",
         ) from None
     return made
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether an address is one of this machine for itself."""
+    """Return True if an address is one of the machine itself."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

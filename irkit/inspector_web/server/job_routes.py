@@ -1,4 +1,4 @@
-"""The routes for work that takes a while: ask for it, see how far it is, stop it."""
+"""The routes of jobs: request one, see how far it is, cancel it; and upload a file."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -17,7 +17,7 @@ from irkit.inspector_web.server.security import UPLOAD as UPLOAD_PATH
 
 
 class JobRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of a request for work."""
+    """The body of a request for a job."""
 
     kind: str
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
@@ -26,20 +26,20 @@ class JobRequest(msgspec.Struct, forbid_unknown_fields=True):
 def add_job_routes(
     app: Flask, inspection: Inspection, kinds: Mapping[str, JobKind] = JOB_KINDS
 ) -> None:
-    """Add the routes to the application."""
-    tasks = inspection.tasks
+    """Add the routes of jobs to the application."""
+    jobs = inspection.jobs
 
     def ask() -> Response:
         workspace = inspection.workspace
         if workspace is None:
             return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
         try:
-            asked = msgspec.json.decode(request.get_data(), type=JobRequest)
+            job_request = msgspec.json.decode(request.get_data(), type=JobRequest)
         except (msgspec.DecodeError, RecursionError) as error:
-            return _refused(InputError(f"this asks for no work: {error}"))
+            return _refused(InputError(f"this is not a request for a job: {error}"))
         try:
             with inspection.lock:
-                id = tasks.ask(workspace, kinds, asked.kind, bytes(asked.arguments))
+                id = jobs.submit(workspace, kinds, job_request.kind, bytes(job_request.arguments))
         except IRKitError as error:
             return _refused(error)
         return as_json({"id": id}, HTTPStatus.ACCEPTED)
@@ -50,32 +50,32 @@ def add_job_routes(
         try:
             kept = inspection.uploads.keep(request.args.get("name", ""), request.get_data())
             named = msgspec.json.encode(UploadName(kept.number, kept.name))
-            return as_json({"id": tasks.begin("upload", UPLOAD, named, kept)}, HTTPStatus.ACCEPTED)
+            return as_json({"id": jobs.begin("upload", UPLOAD, named, kept)}, HTTPStatus.ACCEPTED)
         except IRKitError as error:
             return _refused(error)
 
     def listed() -> Response:
-        return as_json(tasks.infos())
+        return as_json(jobs.infos())
 
-    def told(id: int) -> Response:
-        return as_json(tasks.info(id))
+    def info(id: int) -> Response:
+        return as_json(jobs.info(id))
 
     def cancel(id: int) -> Response:
-        return as_json(tasks.cancel(id))
+        return as_json(jobs.cancel(id))
 
     routes: list[tuple[str, str, Any, str]] = [
-        ("/api/tasks", "task_ask", ask, "POST"),
-        ("/api/tasks", "task_list", listed, "GET"),
+        ("/api/jobs", "job_ask", ask, "POST"),
+        ("/api/jobs", "job_list", listed, "GET"),
         (UPLOAD_PATH, "upload", upload, "POST"),
-        ("/api/tasks/<int:id>", "task_info", told, "GET"),
-        ("/api/tasks/<int:id>/cancel", "task_cancel", cancel, "POST"),
+        ("/api/jobs/<int:id>", "job_info", info, "GET"),
+        ("/api/jobs/<int:id>/cancel", "job_cancel", cancel, "POST"),
     ]
     for path, name, view, method in routes:
         app.add_url_rule(path, name, view, methods=[method])
 
 
 def as_json(value: object, status: int = 200) -> Response:
-    """Answer with JSON."""
+    """Create a JSON response."""
     return Response(msgspec.json.encode(value), status, mimetype="application/json")
 
 

@@ -1,11 +1,10 @@
-"""Who may ask the server for what.
+"""Which requests the server accepts.
 
-The server listens on this machine only, but any page in the user's browser can send requests to
-it, and any user of the machine can connect. So there is a token for each run, which the printed
-address carries and which becomes a cookie; the Host header must name this machine, or a
-foreign name that resolves to it would count as the same site; and what changes anything must be a
-POST that says it comes from the page itself. Nothing on the page comes from elsewhere or runs
-inline.
+The server listens on this machine only, but any page in the user's browser can send requests to it,
+and any user of the machine can connect. Therefore each server has a token, which is part of the
+printed address and becomes a cookie. The Host header must name this machine, since otherwise a
+foreign name that resolves to it would count as the same site. What changes anything must be a POST
+whose Origin is the page itself. Nothing on the page comes from elsewhere, and no script is inline.
 """
 
 import hmac
@@ -31,11 +30,11 @@ CSP = "; ".join(
     )
 )
 MOST_POSTED = 1 << 16
-"""Bytes of the body of a request."""
+"""Limit of the body of a request. Units: bytes."""
 UPLOAD = "/api/upload"
-"""Where files are sent to, which may have MOST_UPLOADED bytes."""
+"""The route of uploads, whose limit is MOST_UPLOADED."""
 
-_ON = (
+_TO_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>irkit</title>'
     '<link rel="icon" href="/static/icon.svg">'
     '<meta http-equiv="refresh" content="0;url=/"><p><a href="/">To the page</a></p></html>'
@@ -44,8 +43,8 @@ NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 class AccessRules(msgspec.Struct):
-    """The token of one run, and the hosts under which the page may be asked for. ``port`` is known
-    once the server listens."""
+    """The token of a server, and the hosts that a request can name. ``port`` is set once the server
+    listens."""
 
     token: str
     names: tuple[str, ...] = NAMES
@@ -53,66 +52,69 @@ class AccessRules(msgspec.Struct):
 
     @property
     def cookie(self) -> str:
-        """Name the cookie: browsers share them between ports, so two runs need two."""
+        """The name of the cookie. Browsers share cookies between ports, so it includes the port."""
         return f"irkit-{self.port}"
 
     def hosts(self) -> frozenset[str]:
-        """List what the Host header may say."""
+        """Return the allowed values of the Host header."""
         return frozenset(f"{name}:{self.port}" for name in self.names)
 
-    def fits(self, given: str) -> bool:
-        """Compare a token in a time that tells nothing about it."""
-        return hmac.compare_digest(given.encode(), self.token.encode())
+    def fits(self, token: str) -> bool:
+        """Return True if a token is the right one, in a time that reveals nothing about it."""
+        return hmac.compare_digest(token.encode(), self.token.encode())
 
 
 def new_access_rules(*names: str) -> AccessRules:
-    """Make a new token."""
+    """Create rules with a new token, for this machine and further host names."""
     return AccessRules(secrets.token_urlsafe(24), (*NAMES, *names))
 
 
-def guard(app: Flask, door: AccessRules) -> None:
-    """Let only those in who have the token, by the rules above."""
+def guard(app: Flask, rules: AccessRules) -> None:
+    """Check every request to the application, and add the security headers to its responses."""
     app.config["MAX_CONTENT_LENGTH"] = MOST_POSTED
 
     def check() -> Response | None:
-        if request.host not in door.hosts():
-            abort(HTTPStatus.BAD_REQUEST, "This server answers under its own address only.")
+        if request.host not in rules.hosts():
+            abort(HTTPStatus.BAD_REQUEST, "This server responds under its own address only.")
         most = MOST_UPLOADED if request.path == UPLOAD else MOST_POSTED
         request.max_content_length = most
         if (request.content_length or 0) > most:
             abort(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {most} bytes may be sent here.")
         if request.method not in ("GET", "HEAD", "POST"):
             abort(HTTPStatus.METHOD_NOT_ALLOWED)
-        given = request.args.get("token")
-        if request.method == "GET" and request.path == "/" and given is not None:
-            return _let_in(door, given)
-        if not door.fits(request.cookies.get(door.cookie, "")):
+        token = request.args.get("token")
+        if request.method == "GET" and request.path == "/" and token is not None:
+            return _let_in(rules, token)
+        if not rules.fits(request.cookies.get(rules.cookie, "")):
             abort(HTTPStatus.FORBIDDEN, "Open the address that irkit inspect printed.")
         if request.method == "POST":
-            _check_origin(door)
+            _check_origin(rules)
         return None
 
     app.before_request(check)
-    app.after_request(_sealed)
+    app.after_request(_add_headers)
 
 
-def _let_in(door: AccessRules, given: str) -> Response:
-    if not door.fits(given):
-        abort(HTTPStatus.FORBIDDEN, "This address is of another run; open the one that is printed.")
-    # The token goes out of the address, or it would stand in the history and in screenshots. A
-    # redirect would lose the cookie where the link was followed from a page of another site.
-    made = Response(_ON, mimetype="text/html")
-    made.set_cookie(door.cookie, door.token, httponly=True, samesite="Strict", path="/")
+def _let_in(rules: AccessRules, token: str) -> Response:
+    if not rules.fits(token):
+        abort(
+            HTTPStatus.FORBIDDEN,
+            "This address is of another server; open the one that irkit inspect printed.",
+        )
+    # A second page takes the token out of the address, and so out of history and screenshots. A
+    # redirect would lose the cookie if the link was followed from another site.
+    made = Response(_TO_PAGE, mimetype="text/html")
+    made.set_cookie(rules.cookie, rules.token, httponly=True, samesite="Strict", path="/")
     return made
 
 
-def _check_origin(door: AccessRules) -> None:
-    origins = {f"http://{host}" for host in door.hosts()}
+def _check_origin(rules: AccessRules) -> None:
+    origins = {f"http://{host}" for host in rules.hosts()}
     if request.headers.get("Origin") not in origins:
-        abort(HTTPStatus.FORBIDDEN, "Only the page itself may ask for this.")
+        abort(HTTPStatus.FORBIDDEN, "Only the page itself may request this.")
 
 
-def _sealed(response: Response) -> Response:
+def _add_headers(response: Response) -> Response:
     headers = response.headers
     headers["Content-Security-Policy"] = CSP
     headers["X-Content-Type-Options"] = "nosniff"

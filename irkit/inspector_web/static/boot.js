@@ -1,6 +1,6 @@
-// The page as a server gives it.
+// Start the page on a server.
 
 import { start } from "./main.js";
-import { ServerSource } from "./source.js";
+import { ServerSource } from "./source/server.js";
 
 start(new ServerSource());

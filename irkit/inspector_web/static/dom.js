@@ -1,4 +1,4 @@
-// Make elements. Text is always text: markup comes only from the server, which escapes it.
+// Create elements. Strings become text nodes; HTML comes only from the server, which escapes it.
 
 export function el(tag, given = {}, ...children) {
   const made = document.createElement(tag);
@@ -28,7 +28,7 @@ export function milliseconds(ms) {
   return ms >= 0.1 ? `${ms.toFixed(1)} ms` : `${Math.round(ms * 1000)} µs`;
 }
 
-// Wait for a pause between calls, such as while somebody types.
+// Delay a call until no other has come for a while, such as while somebody types.
 export function paused(wait, run) {
   let timer = 0;
   return (...given) => {

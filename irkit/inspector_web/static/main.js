@@ -1,21 +1,21 @@
-// Put the parts together: the place in the address says what is shown, and nothing else does.
+// The page: puts its parts together. The address alone determines what is shown.
 
-import { Asking } from "./asking.js";
-import { Beside, pairMark, pairNote } from "./beside.js";
-import { connect } from "./controls.js";
-import { Details } from "./details.js";
-import { DiffView } from "./diffview.js";
+import { RunJobs } from "./jobs/run_jobs.js";
+import { Beside, pairMark, pairNote } from "./panels/beside.js";
+import { connect } from "./navigation/controls.js";
+import { Details } from "./panels/details.js";
+import { DiffView } from "./diff/diff_view.js";
 import { byId, el, fill, plural } from "./dom.js";
-import { placeIn } from "./keeping.js";
-import { Moves } from "./moves.js";
-import { PassList } from "./passes.js";
-import { readPlace, showPlace } from "./place.js";
-import { Rerun } from "./rerun.js";
-import { Search } from "./search.js";
-import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./stages.js";
+import { keepPlace } from "./navigation/keep_place.js";
+import { Moves } from "./navigation/moves.js";
+import { PassList } from "./panels/pass_list.js";
+import { readPlace, showPlace } from "./navigation/place.js";
+import { Rerun } from "./jobs/rerun.js";
+import { Search } from "./panels/search.js";
+import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./panels/pickers.js";
 import { startTheme } from "./theme.js";
-import { showOther } from "./views.js";
-import { takeFiles } from "./upload.js";
+import { showOther } from "./views/views.js";
+import { takeFiles } from "./jobs/upload.js";
 import { Waiting } from "./waiting.js";
 
 class Page {
@@ -28,7 +28,7 @@ class Page {
     this.beside = new Beside(source);
     this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
     this.details = new Details({ onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
-    this.asking = new Asking(this);
+    this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);
     this.search = new Search(source, {
       place: () => this.place,
@@ -38,7 +38,7 @@ class Page {
     });
   }
 
-  // Controls can be used before there is anything to show: then only the place changes.
+  // Controls work before there is anything to show; then they only change the place.
   get ready() { return Boolean(this.overview?.runs[this.place.run]?.steps.length); }
   get run() { return this.overview.runs[this.place.run]; }
   get steps() { return this.run.steps.filter((row) => row.function === this.place.fn); }
@@ -55,7 +55,7 @@ class Page {
   async begin() {
     startTheme();
     connect(this);
-    if (this.source.canWork) takeFiles(this);
+    if (this.source.canRunJobs) takeFiles(this);
     await this.waiting.poll();
     this.waiting.watch();
   }
@@ -63,7 +63,7 @@ class Page {
   async load(message) {
     const old = this.overview;
     this.overview = await this.source.overview();
-    if (old) Object.assign(this.place, placeIn(old, this.overview, this.place));
+    if (old) Object.assign(this.place, keepPlace(old, this.overview, this.place));
     const problem = message ? el("p", { class: "note problem", role: "alert" }, message) : null;
     byId("problem")?.remove();
     if (problem) { problem.id = "problem"; byId("diff-bar").before(problem); }
@@ -71,19 +71,19 @@ class Page {
     this.settle();
     if (!this.run.steps.length) {
       this.passes.show([], {});
-      this.view.say("empty", el("p", {}, "No pass ran in this trace, so there is nothing to show."));
+      this.view.showMessage("empty", el("p", {}, "No pass ran in this trace, so there is nothing to show."));
       return;
     }
-    await Promise.all([this.showAll(), this.asking.restore()]);
+    await Promise.all([this.showAll(), this.runJobs.restore()]);
   }
 
-  // Look for runs that are new beside those there are.
+  // Load the list of runs, to which some were added.
   async refresh() {
     this.overview = await this.source.overview();
     this.beside.forget();
   }
 
-  // Make the place one that exists.
+  // Replace parts of the place that do not exist.
   settle() {
     const runs = this.overview.runs;
     if (this.place.run === null || this.place.run >= runs.length) this.place.run = 0;
@@ -112,7 +112,7 @@ class Page {
     this.showPanes();
     await this.beside.load(this.place).catch(() => this.keep({ beside: null }));
     await Promise.all([this.showPasses(), this.showStep(Boolean(this.place.line))]);
-    // Last: it compares what nobody has looked at yet.
+    // Last, because it compares steps that are not shown yet.
     this.showCounts();
   }
 
@@ -135,12 +135,12 @@ class Page {
     const wanted = () => touches === this.place.touches && fn === this.place.fn;
     if (touches) touching = new Set(await this.source.touching(run, fn, touches, wanted).catch(() => []));
     if (!wanted()) return;
-    this.passes.show(this.steps, { ...this.place, touching, ...this.pairing(), tail: this.asking.tail() });
-    this.asking.verdicts.refresh();
+    this.passes.show(this.steps, { ...this.place, touching, ...this.pairing(), tail: this.runJobs.tail() });
+    this.runJobs.verdicts.refresh();
     if (this.counts?.run === run && this.counts.fn === fn) this.passes.setCounts(this.counts.counts);
   }
 
-  // What the list says of the other run, if there is one beside this.
+  // What the list shows about the run beside this one, if there is one.
   pairing() {
     const { beside, run } = this.place;
     byId("partner").disabled = beside === null;
@@ -157,7 +157,7 @@ class Page {
     return { marks: (step) => pairMark(this.beside, step, title), others };
   }
 
-  // The stage of the other run that stands beside the chosen one.
+  // The stage of the other run that corresponds to the chosen step.
   get besideState() {
     const { beside, fn } = this.place;
     if (beside === null) return null;
@@ -194,14 +194,14 @@ class Page {
       (info) => { if (step === this.place.step) this.details.showStep(this.step, info, total); },
       (error) => this.details.showError(error));
     this.showLine();
-    this.asking.show();
+    this.runJobs.show();
     await shown;
   }
 
-  // The views that there are of the chosen step.
+  // The views of the chosen step.
   get shows() {
     const views = this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", ...this.source.nativeViews, "time"];
-    return this.source.canWork ? [...views, "rerun"] : views;
+    return this.source.canRunJobs ? [...views, "rerun"] : views;
   }
 
   showView(left, right, scroll) {
@@ -229,7 +229,7 @@ class Page {
     };
   }
 
-  // Where there is little room two columns are too many, unless they are asked for.
+  // On a narrow window one column is the default.
   get isInline() {
     const least = this.place.show === "llvm-passes" ? 1500 : 800;
     return this.place.view ? this.place.view === "inline" : matchMedia(`(max-width: ${least}px)`).matches;

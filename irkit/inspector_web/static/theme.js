@@ -1,4 +1,4 @@
-// Dark, light, or as the system has it; remembered by the browser.
+// The theme: dark, light, or that of the system; remembered by the browser.
 
 const THEMES = ["system", "light", "dark"];
 
@@ -10,7 +10,7 @@ export function setTheme(name) {
   const chosen = THEMES.includes(name) ? name : "system";
   document.documentElement.dataset.theme = chosen;
   document.getElementById("theme").value = chosen;
-  try { localStorage.setItem("irkit-theme", chosen); } catch { /* A private window: it is not remembered. */ }
+  try { localStorage.setItem("irkit-theme", chosen); } catch { /* A private window remembers nothing. */ }
 }
 
 export function nextTheme() {

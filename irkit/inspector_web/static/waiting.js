@@ -1,4 +1,4 @@
-// Wait until there are runs to show, say what is done meanwhile, and look for newer ones.
+// Wait until there are runs to show, show the progress meanwhile, and look for newer runs.
 
 import { byId, el } from "./dom.js";
 
@@ -10,7 +10,7 @@ export class Waiting {
     this.watching = true;
   }
 
-  // Wait for the first runs, and say what is done meanwhile.
+  // Wait for the first runs, showing the progress meanwhile.
   async poll() {
     for (;;) {
       let status;
@@ -33,11 +33,11 @@ export class Waiting {
   working(status) {
     const bar = status.total ? el("progress", { max: status.total, value: status.done, "aria-label": "Progress" }) : el("progress", { "aria-label": "Progress" });
     const count = status.total ? `, ${status.done} of ${status.total}` : "";
-    this.page.view.say("empty working", el("p", {}, `Lowering ${status.title}`), bar, el("p", {}, `${status.what}${count} (${status.seconds.toFixed(0)} s)`));
+    this.page.view.showMessage("empty working", el("p", {}, `Lowering ${status.title}`), bar, el("p", {}, `${status.what}${count} (${status.seconds.toFixed(0)} s)`));
   }
 
   failed(message) {
-    this.page.view.say("error", el("h2", {}, "This cannot be shown"), el("pre", { tabindex: 0 }, message), el("button", { type: "button", onclick: () => this.again() }, "Try again"));
+    this.page.view.showMessage("error", el("h2", {}, "This cannot be shown"), el("pre", { tabindex: 0 }, message), el("button", { type: "button", onclick: () => this.again() }, "Try again"));
   }
 
   async again() {
@@ -49,7 +49,7 @@ export class Waiting {
     return this.poll();
   }
 
-  // Show new runs when there are some.
+  // Show new runs when there are any.
   async watch() {
     while (this.watching) {
       await new Promise((done) => setTimeout(done, 200));

@@ -1,20 +1,20 @@
-"""Lines as HTML: coloured by the kind of each token, escaped, and made once for each distinct line.
+"""Lines as HTML: escaped, coloured by the kind of each token, and made once per distinct line.
 
-The classes are those of ``token_class``; marks are ``<mark>`` around tokens that changed.
+The CSS classes are those of ``token_class``; tokens that changed are inside ``<mark>``.
 """
 
 from irkit.core import TokenHtml, tokens
 from irkit.inspector_web.text.lines import Ids, LineTable
 
 Marks = tuple[tuple[int, int], ...]
-"""Ranges of tokens of a line, counted from 0, each without its end."""
+"""Half-open ranges of the tokens of a line, counted from 0."""
 
 LONGEST = 10_000
-"""Characters of a line that are shown; a line of more ends with how many are left out."""
+"""Limit of a shown line; a longer one is cut and ends with the number of missing characters."""
 
 
 class Highlighter:
-    """Colour the lines of a table."""
+    """Highlighter of the lines of a table, which keeps the HTML of each line."""
 
     def __init__(self, table: LineTable) -> None:
         self.table = table
@@ -22,7 +22,7 @@ class Highlighter:
         self._lines: list[str | None] = []
 
     def lines(self, ids: Ids) -> list[str]:
-        """Colour lines given by number."""
+        """Return the HTML of lines given by number."""
         made = self._lines
         if len(made) < len(self.table):
             made.extend([None] * (len(self.table) - len(made)))
@@ -31,13 +31,13 @@ class Highlighter:
         for at in numbers:
             line = made[at]
             if line is None:
-                line = made[at] = self._tokens.line(shown(self.table.lines[at]))
+                line = made[at] = self._tokens.line(cut_line(self.table.lines[at]))
             found.append(line)
         return found
 
     def line(self, number: int, marks: Marks = ()) -> str:
-        """Colour one line, with some of its tokens marked."""
-        pieces = [self._tokens[token] for token in tokens(shown(self.table.lines[number]))]
+        """Return the HTML of one line, with some of its tokens marked."""
+        pieces = [self._tokens[token] for token in tokens(cut_line(self.table.lines[number]))]
         for begin, end in marks:
             if begin < min(end, len(pieces)):
                 pieces[begin] = f"<mark>{pieces[begin]}"
@@ -45,6 +45,6 @@ class Highlighter:
         return "".join(pieces)
 
 
-def shown(line: str) -> str:
-    """Cut a line that is too long to be read."""
+def cut_line(line: str) -> str:
+    """Cut a line that is too long to be shown."""
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}# and {len(line) - LONGEST} more"

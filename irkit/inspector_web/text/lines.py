@@ -1,7 +1,7 @@
-"""Lines of text by number: equal lines have one number, whichever step or run they stand in.
+"""Lines of text by number: equal lines have the same number in all steps and runs.
 
-So two texts are compared as arrays of numbers, and whatever is worked out for a line (its colours,
-whether it holds a text) is worked out once for all places where it stands.
+Two texts are compared as arrays of numbers, and what is computed for a line (its colours, whether
+it contains a search text) is computed once for all its occurrences.
 """
 
 import threading
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int32]
 Places = NDArray[np.int64]
 PIECE = 10_000
-"""Lines that are numbered while other threads wait."""
+"""Lines that are numbered at a time, while other threads wait."""
 
 
 class LineTable:
-    """Give every distinct line a number, from 0 on in the order in which they come.
+    """Numbers of distinct lines, from 0 in the order in which they are added.
 
-    Runs that are to be compared share one, and threads may add lines at the same time.
+    Runs that are to be compared share a table. Safe to use from several threads.
     """
 
     def __init__(self) -> None:
@@ -31,25 +31,25 @@ class LineTable:
         return len(self.lines)
 
     def number(self, lines: Iterable[str]) -> Ids:
-        """Number lines; those not seen before are added."""
+        """Return the numbers of lines, adding those that are new."""
         wanted = list(lines)
         pieces = [wanted[at : at + PIECE] for at in range(0, len(wanted), PIECE)]
-        return np.concatenate([np.zeros(0, dtype=np.int32), *map(self._numbered, pieces)])
+        return np.concatenate([np.zeros(0, dtype=np.int32), *map(self._number_piece, pieces)])
 
-    def _numbered(self, lines: list[str]) -> Ids:
+    def _number_piece(self, lines: list[str]) -> Ids:
         numbers, known = self._numbers, self.lines
         found = list(map(numbers.get, lines))
         if None in found:
             with self._lock:
                 for line in lines:
                     if line not in numbers:
-                        # Others look without the lock, so the line is there before its number.
+                        # Others read without the lock, so the line is added before its number.
                         known.append(line)
                         numbers[line] = len(known) - 1
             found = list(map(numbers.get, lines))
         return np.array(found, dtype=np.int32)
 
     def text(self, ids: Ids) -> list[str]:
-        """Give back the lines."""
+        """Return the lines of numbers."""
         lines = self.lines
         return [lines[at] for at in ids.tolist()]

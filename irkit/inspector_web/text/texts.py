@@ -1,8 +1,7 @@
-"""The printed text of every step of a trace, made when it is looked at.
+"""The printed text of every step of a trace, made on demand.
 
-Names are chosen for the states of a function in the order of the steps, however they are looked at.
-So the text of a step does not depend on which others were looked at, and two runs
-of the same passes print alike.
+Names are chosen in the order of the steps, whatever the order of printing. So the text of a step
+does not depend on which other steps were printed, and two runs of the same passes print alike.
 """
 
 from collections.abc import Iterator
@@ -20,15 +19,17 @@ from irkit.transform import IR, Step, Trace
 
 Side = Literal["before", "after"]
 GIVEN = -1
-"""The step of what was there before the first pass."""
+"""The step number that stands for the IR before the first pass."""
 
 MOST_KEPT = 20_000_000
-"""Lines of the texts that are kept; others are printed again when they are looked at again."""
+"""Limit of cached texts. Units: lines. Others are printed again when needed."""
 
 
 class PrintedFunction(msgspec.Struct, eq=False):
-    """The printed lines of one state of one function, as numbers of a table; on line ``lines[i]``
-    (from 1) begins the node whose ``id`` is ``keys[i]``."""
+    """A printed state of a function, as numbers of lines.
+
+    The node whose ``id`` is ``keys[i]`` begins on line ``lines[i]``, counted from 1.
+    """
 
     func: Function
     level: Level | None
@@ -38,12 +39,12 @@ class PrintedFunction(msgspec.Struct, eq=False):
 
     @property
     def starts(self) -> dict[int, int]:
-        """Say by ``id`` on which line each node begins. It is large, so it is not kept."""
+        """The line on which each node begins, by ``id``. It is large, so it is not cached."""
         return dict(zip(self.keys.tolist(), self.lines.tolist(), strict=True))
 
 
 class Text(msgspec.Struct, eq=False):
-    """The printed lines of a function or module; ``parts`` are its functions, each with the number
+    """The printed lines of a function or module. ``parts`` are its functions, each with the number
     of lines before it."""
 
     ids: Ids
@@ -51,16 +52,16 @@ class Text(msgspec.Struct, eq=False):
 
 
 class State(msgspec.Struct, frozen=True, eq=False):
-    """A function as it stood after step ``step``, or as it was given (``GIVEN``)."""
+    """A function as it was after step ``step``, or before the first pass (``GIVEN``)."""
 
     step: int
     func: Function
 
 
 class Texts:
-    """Print the steps of one trace on demand; each state is printed once.
+    """The printed texts of one trace, with a cache.
 
-    ``table`` is shared by runs that are to be compared.
+    Runs that are to be compared share ``table``.
     """
 
     def __init__(self, trace: Trace, table: LineTable | None = None) -> None:
@@ -89,17 +90,17 @@ class Texts:
 
     def of_ir(self, ir: IR) -> Text:
         """Print a function or a module of this trace."""
-        return self._modules.get(id(ir), lambda: self._printed(ir))
+        return self._modules.get(id(ir), lambda: self._print_ir(ir))
 
     def of_function(self, func: Function) -> PrintedFunction:
         """Print a state of a function."""
-        return self._functions.get(id(func), lambda: self._listed(func))
+        return self._functions.get(id(func), lambda: self._print_function(func))
 
     def names_of(self, function: str) -> StateNames:
-        """Give the names that the states of a function are printed with."""
+        """Return the names that the states of a function are printed with."""
         return self._names[function]
 
-    def _printed(self, ir: IR) -> Text:
+    def _print_ir(self, ir: IR) -> Text:
         if isinstance(ir, Function):
             text = self.of_function(ir)
             return Text(text.ids, ((0, text),))
@@ -116,7 +117,7 @@ class Texts:
             at += len(text.ids)
         return Text(np.concatenate(pieces) if pieces else blank[:0], tuple(parts))
 
-    def _listed(self, func: Function) -> PrintedFunction:
+    def _print_function(self, func: Function) -> PrintedFunction:
         level = self._levels.get(type(func))
         known = self._names.get(self._history_of.get(id(func), ""))
         chosen = StateNames([func], self._symbols) if known is None else known
@@ -137,7 +138,7 @@ class Texts:
 
 
 def functions_in(ir: IR) -> Iterator[tuple[str, Function]]:
-    """List the functions of a module, or the one function, by name."""
+    """Yield the functions of a module, or the one function, with their names."""
     if isinstance(ir, IRModule):
         yield from ir.functions.items()
     else:
@@ -150,20 +151,20 @@ def _levels(trace: Trace) -> dict[type[Function], Level]:
 
 
 def _histories(trace: Trace) -> dict[str, tuple[State, ...]]:
-    """List the states of every function, without repetition, in order of the steps.
+    """List the distinct states of every function, in order of the steps.
 
-    A function that a step on a module makes is first seen after that step.
+    A function that a step on a module creates has its first state after that step.
     """
     found: dict[str, dict[int, State]] = {}
     for step in trace:
-        for name, func in _named(step, step.before):
+        for name, func in _functions_of_step(step, step.before):
             found.setdefault(name, {}).setdefault(id(func), State(GIVEN, func))
-        for name, func in _named(step, step.after):
+        for name, func in _functions_of_step(step, step.after):
             found.setdefault(name, {}).setdefault(id(func), State(step.index, func))
     return {name: tuple(states.values()) for name, states in found.items()}
 
 
-def _named(step: Step, ir: IR) -> Iterator[tuple[str, Function]]:
+def _functions_of_step(step: Step, ir: IR) -> Iterator[tuple[str, Function]]:
     if isinstance(ir, IRModule):
         yield from ir.functions.items()
     else:

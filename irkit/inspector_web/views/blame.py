@@ -12,32 +12,35 @@ from irkit.inspector_web.diff.line_diff import diff_lines
 from irkit.inspector_web.text.texts import GIVEN, Texts
 from irkit.transform import IR
 
-Blamed = NDArray[np.int32]
+LineSteps = NDArray[np.int32]
+"""For each line of a text, the step that last changed it."""
 
 
 class Blame:
-    """Follow lines through the states of functions; what was found out is kept."""
+    """Blame of a trace, which follows lines through the states of functions; with a cache."""
 
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
-        self._known: dict[int, Blamed] = {}
+        self._known: dict[int, LineSteps] = {}
         self._lock = threading.Lock()
         self._histories = {
             id(state.func): states for states in texts.histories.values() for state in states
         }
 
-    def of(self, ir: IR) -> Blamed:
-        """Give for each line of a function or module of the trace the step that last changed it.
+    def of(self, ir: IR) -> LineSteps:
+        """Return for each line of a function or module the step that last changed it.
 
-        ``GIVEN`` stands for what was there before the first pass.
+        ``GIVEN`` if it was there before the first pass.
         """
         found = self.within(ir, math.inf)
         assert found is not None
         return found
 
-    def within(self, ir: IR, seconds: float) -> Blamed | None:
-        """Do the same as far as ``seconds`` are enough, at least for one more state each time; None
-        if it has to be asked again."""
+    def within(self, ir: IR, seconds: float) -> LineSteps | None:
+        """Do the same, or return None if time is up before.
+
+        Each call works for up to ``seconds``, and on at least one further state.
+        """
         until = time.perf_counter() + seconds
         text = self.texts.of_ir(ir)
         found = np.full(len(text.ids), GIVEN, dtype=np.int32)
@@ -51,7 +54,7 @@ class Blame:
         return found
 
     def _follow(self, func: Function, until: float) -> None:
-        """Work through the states of a function up to one of them, or until time is up."""
+        """Follow the lines of a function up to one of its states, or until time is up."""
         if id(func) in self._known:
             return
         previous: Function | None = None
@@ -68,7 +71,7 @@ class Blame:
         text = self.texts.of_function(func)
         self._known.setdefault(id(func), np.full(len(text.ids), GIVEN, dtype=np.int32))
 
-    def _after(self, previous: Function | None, func: Function, step: int) -> Blamed:
+    def _after(self, previous: Function | None, func: Function, step: int) -> LineSteps:
         ids = self.texts.of_function(func).ids
         made = np.full(len(ids), step, dtype=np.int32)
         if previous is not None and step != GIVEN:

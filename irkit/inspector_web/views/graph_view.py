@@ -1,8 +1,8 @@
-"""A graph function as boxes in layers, with what was fused drawn as groups.
+"""A graph function as boxes in layers, with fused functions drawn as groups.
 
-Bindings stand in an order in which each uses earlier ones only, so the layer of a box is one more
-than that of the lowest it uses, and nothing has to be searched. Boxes keep the place that they had
-in the view before where they can, so that a pass moves only what it changed.
+Each binding uses only earlier ones, so one traversal finds the layers: a box is one below the
+lowest box that it uses. Boxes keep their places from the previous view if possible, so that a pass
+moves only what it changed.
 """
 
 from collections.abc import Iterator
@@ -28,18 +28,19 @@ from irkit.ir import Var, as_int
 BoxKind = Literal["input", "operator", "group", "call", "other", "several"]
 MOST_BOXES = 500
 MOST_INSIDE, DEEPEST = 20 * MOST_BOXES, 40
-"""Bindings of fused functions that are drawn one by one, and how deep inside each other: a function
-that calls twice one that calls twice another soon is more than there is room for."""
+"""Limits of bindings in fused functions that are drawn one by one, and of their nesting: functions
+that call others twice grow exponentially."""
 WIDTH, HEIGHT = 160, 40
 APART, BELOW = 24, 48
 
 
 class Box(msgspec.Struct, omit_defaults=True):
-    """One box: where it lies (pixels, of its upper left corner), and what it is.
+    """A box of the graph.
 
-    ``key`` stays the same from pass to pass; ``group`` is the key of the group it lies in; ``line``
-    the printed line, from 1; ``type`` is that of the value; ``constants`` counts the weights it
-    uses; ``count`` the operators it stands for.
+    ``key`` stays the same from pass to pass; ``group`` is the key of its group; ``line`` is the
+    printed line, from 1; ``type`` is that of the value; ``constants`` counts the weights that it
+    uses, ``count`` the operators that it stands for. Units: ``x`` and ``y``, of the upper left
+    corner, are pixels.
     """
 
     key: str
@@ -57,7 +58,7 @@ class Box(msgspec.Struct, omit_defaults=True):
 
 
 class GroupFrame(msgspec.Struct, frozen=True):
-    """What encloses the boxes of a fused group. Units: pixels."""
+    """The frame around the boxes of a group. Units: pixels."""
 
     key: str
     label: str
@@ -68,8 +69,10 @@ class GroupFrame(msgspec.Struct, frozen=True):
 
 
 class GraphView(msgspec.Struct):
-    """Boxes, arrows between them (by key), and frames; ``collapsed`` if boxes stand for several
-    operators because there are so many."""
+    """Boxes, arrows between them (by key), and frames.
+
+    ``collapsed`` if boxes stand for several operators, because the graph is large.
+    """
 
     boxes: list[Box]
     arrows: list[tuple[str, str]]
@@ -80,7 +83,7 @@ class GraphView(msgspec.Struct):
 
 
 class _Drawing:
-    """Gather boxes and arrows; ``made`` says which box computes a value."""
+    """The boxes and arrows of a graph; ``made`` maps values to the boxes that compute them."""
 
     def __init__(self, part: PrintedFunction, grouped: bool) -> None:
         self.part, self.starts = part, part.starts
@@ -91,20 +94,22 @@ class _Drawing:
         self.constants: set[int] = set()
         self.lambdas: dict[int, tuple[Bind, Lambda]] = {}
         self.inside = self.depth = 0
-        self.outside: dict[int, str] = {}  # What the result of a group is called around it.
+        self.outside: dict[int, str] = {}  # Names that results of groups have outside of them.
 
-    def box(self, value: Value, kind: BoxKind, label: str, bind: Bind | None, group: str) -> Box:
-        """Add a box, named by the value it computes."""
+    def add_box(
+        self, value: Value, kind: BoxKind, label: str, bind: Bind | None, group: str
+    ) -> Box:
+        """Add a box, named after the value that it computes."""
         key = self.outside.get(id(value), value.name)
         while key in self.boxes:
             key += "'"
         line = 0 if bind is None else self.starts.get(id(bind), 0)
-        made = self.boxes[key] = Box(key, kind, label, line, group, type=_type(value))
+        made = self.boxes[key] = Box(key, kind, label, line, group, type=_type_text(value))
         self.made[id(value)] = key
         return made
 
-    def uses(self, box: Box, values: Iterator[Value] | tuple[Value, ...]) -> None:
-        """Draw arrows to a box from those that compute what it uses."""
+    def add_arrows(self, box: Box, values: Iterator[Value] | tuple[Value, ...]) -> None:
+        """Add arrows to a box from the boxes that compute what it uses."""
         for value in values:
             if id(value) in self.constants:
                 box.constants += 1
@@ -114,7 +119,7 @@ class _Drawing:
                 self.arrows[source, box.key] = None
                 box.layer = max(box.layer, self.boxes[source].layer + 1)
 
-    def bindings(self, bindings: tuple[Bind, ...], group: str) -> None:
+    def add_bindings(self, bindings: tuple[Bind, ...], group: str) -> None:
         for bind in bindings:
             step = bind.step
             if isinstance(step, Constant):
@@ -122,22 +127,22 @@ class _Drawing:
             elif isinstance(step, Lambda):
                 self.lambdas[id(bind.var)] = bind, step
             elif isinstance(step, Apply) and id(step.callee) in self.lambdas:
-                self._applied(bind, step)
+                self._add_call(bind, step)
             else:
-                kind, label = _named(bind)
-                self.uses(self.box(bind.var, kind, label, bind, group), used_inside(step))
+                kind, label = _kind_and_label(bind)
+                self.add_arrows(self.add_box(bind.var, kind, label, bind, group), used_inside(step))
 
-    def _applied(self, bind: Bind, step: Apply) -> None:
-        """Draw a call of a fused function: as one box, or as what is inside it."""
+    def _add_call(self, bind: Bind, step: Apply) -> None:
+        """Add a call of a fused function, as one box or as the boxes inside it."""
         binder, function = self.lambdas[id(step.callee)]
         inner = sum(not isinstance(each.step, Constant) for each in function.body.bindings)
         self.inside += 1 + inner
         if self.grouped or self.depth >= DEEPEST or self.inside > MOST_INSIDE:
-            box = self.box(bind.var, "group", binder.var.name, bind, "")
+            box = self.add_box(bind.var, "group", binder.var.name, bind, "")
             box.count = max(1, inner)
-            self.uses(box, step.args)
+            self.add_arrows(box, step.args)
             return
-        # What a pass left broken, or a stranger sent, may give more arguments or fewer.
+        # Invalid IR can have the wrong number of arguments: not strict.
         for param, given in zip(function.params, step.args, strict=False):
             if id(given) in self.constants:
                 self.constants.add(id(param))
@@ -145,15 +150,15 @@ class _Drawing:
                 self.made[id(param)] = self.made[id(given)]
         self.outside[id(function.body.result)] = bind.var.name
         self.depth += 1
-        self.bindings(function.body.bindings, bind.var.name)
+        self.add_bindings(function.body.bindings, bind.var.name)
         self.depth -= 1
         result = self.made.get(id(function.body.result))
         if result is not None:
             self.made[id(bind.var)] = result
 
 
-def _type(value: Value) -> str:
-    """Write the type of an array shortly; other types are left to the text."""
+def _type_text(value: Value) -> str:
+    """Return the type of a tensor in short form; other types are only in the text."""
     if not isinstance(value.type, TensorType):
         return ""
     sizes = [dim.name if isinstance(dim, Var) else as_int(dim) for dim in value.type.shape]
@@ -161,7 +166,7 @@ def _type(value: Value) -> str:
     return f"{value.type.dtype} {shape}".strip()
 
 
-def _named(bind: Bind) -> tuple[BoxKind, str]:
+def _kind_and_label(bind: Bind) -> tuple[BoxKind, str]:
     match bind.step:
         case Op(name):
             return "operator", name
@@ -174,16 +179,16 @@ def _named(bind: Bind) -> tuple[BoxKind, str]:
 def graph_view(
     part: PrintedFunction, previous: GraphView | None = None, *, most: int = MOST_BOXES
 ) -> GraphView:
-    """Lay out a graph function. ``previous`` is the view of it before the pass.
+    """Lay out a graph function. ``previous`` is its view before the pass.
 
-    Above ``most`` boxes a fused group is one box, and so is a chain of operators.
+    Above ``most`` boxes, a fused group is one box, and so is a chain of operators.
     """
     func = part.func
     assert isinstance(func, GraphFunc), "only graph functions have a graph"
-    drawing = _drawn(func, part, grouped=False)
+    drawing = _draw(func, part, grouped=False)
     collapsed = len(drawing.boxes) > most
     if collapsed:
-        drawing = _drawn(func, part, grouped=True)
+        drawing = _draw(func, part, grouped=True)
         if len(drawing.boxes) > most:
             _join_chains(drawing)
     boxes = list(drawing.boxes.values())
@@ -193,11 +198,11 @@ def graph_view(
     return GraphView(boxes, list(drawing.arrows), _frames(boxes), width, height, collapsed)
 
 
-def _drawn(func: GraphFunc, part: PrintedFunction, *, grouped: bool) -> _Drawing:
+def _draw(func: GraphFunc, part: PrintedFunction, *, grouped: bool) -> _Drawing:
     drawing = _Drawing(part, grouped)
     for param in func.params:
-        drawing.box(param, "input", param.name, None, "")
-    drawing.bindings(func.body.bindings, "")
+        drawing.add_box(param, "input", param.name, None, "")
+    drawing.add_bindings(func.body.bindings, "")
     result = drawing.made.get(id(func.body.result))
     if result is not None:
         drawing.boxes[result].result = True
@@ -205,7 +210,7 @@ def _drawn(func: GraphFunc, part: PrintedFunction, *, grouped: bool) -> _Drawing
 
 
 def _join_chains(drawing: _Drawing) -> None:
-    """Let one box stand for boxes of which each is all that the next uses, and nobody else does."""
+    """Merge chains of boxes: each is used by the next one only, which uses nothing else."""
     after: dict[str, list[str]] = {}
     before: dict[str, list[str]] = {}
     for source, target in drawing.arrows:
@@ -218,7 +223,7 @@ def _join_chains(drawing: _Drawing) -> None:
             head = stands_for.get(above[0], above[0])
             if drawing.boxes[head].kind != "input":
                 stands_for[key] = head
-                _swallow(drawing.boxes[head], drawing.boxes.pop(key))
+                _merge_into(drawing.boxes[head], drawing.boxes.pop(key))
     arrows = {
         (stands_for.get(source, source), stands_for.get(target, target)): None
         for source, target in drawing.arrows
@@ -226,12 +231,12 @@ def _join_chains(drawing: _Drawing) -> None:
     drawing.arrows = {pair: None for pair in arrows if pair[0] != pair[1]}
     for box in drawing.boxes.values():
         box.layer = 0
-    for source, target in drawing.arrows:  # In the order of the text, so layers are known.
+    for source, target in drawing.arrows:  # In the order of the text, so earlier layers are final.
         boxes = drawing.boxes
         boxes[target].layer = max(boxes[target].layer, boxes[source].layer + 1)
 
 
-def _swallow(head: Box, box: Box) -> None:
+def _merge_into(head: Box, box: Box) -> None:
     head.count += box.count
     head.constants += box.constants
     head.result = head.result or box.result
@@ -240,7 +245,7 @@ def _swallow(head: Box, box: Box) -> None:
 
 
 def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView | None) -> None:
-    """Give each box a place in its layer: the one it had, else that between those it uses."""
+    """Place each box in its layer: where it was before, or else between the boxes that it uses."""
     known = {} if previous is None else {box.key: box.x for box in previous.boxes}
     above: dict[str, list[str]] = {}
     for source, target in drawing.arrows:
@@ -248,7 +253,7 @@ def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView | None) -> N
     layers: dict[int, list[Box]] = {}
     for box in boxes:
         layers.setdefault(box.layer, []).append(box)
-    columns: dict[str, int] = {}  # Where groups stand: what is inside goes below its like.
+    columns: dict[str, int] = {}  # Columns of groups: their boxes go below each other.
     for layer in sorted(layers):
         wanted: list[tuple[int, int, Box]] = []
         for at, box in enumerate(layers[layer]):
@@ -265,7 +270,7 @@ def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView | None) -> N
 
 
 def _frames(boxes: list[Box]) -> list[GroupFrame]:
-    """Enclose the boxes of each group; one by one where something else lies between them."""
+    """Frame the boxes of each group, one by one if another box is between them."""
     groups: dict[str, list[Box]] = {}
     for box in boxes:
         if box.group:
@@ -273,15 +278,15 @@ def _frames(boxes: list[Box]) -> list[GroupFrame]:
     frames: list[GroupFrame] = []
     for key, inside in groups.items():
         label = " ".join(box.label for box in inside)
-        whole = _around(key, label, inside)
+        whole = _frame_around(key, label, inside)
         if any(box.group != key and _overlap(whole, box) for box in boxes):
-            frames += [_around(key, label, [box]) for box in inside]
+            frames += [_frame_around(key, label, [box]) for box in inside]
         else:
             frames.append(whole)
     return frames
 
 
-def _around(key: str, label: str, inside: list[Box]) -> GroupFrame:
+def _frame_around(key: str, label: str, inside: list[Box]) -> GroupFrame:
     edge = APART // 3
     left, top = min(box.x for box in inside), min(box.y for box in inside)
     right, bottom = max(box.x for box in inside), max(box.y for box in inside)

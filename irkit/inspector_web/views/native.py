@@ -1,7 +1,6 @@
-"""The way on from the loop IR: LLVM IR as emitted, as LLVM's passes leave it, and assembly, each
-with the line of loop IR that its lines come from.
+"""LLVM IR as emitted, LLVM IR after LLVM's passes, and assembly, each mapped to lines of loop IR.
 
-Nothing is run, but LLVM works in this process: what a stranger sent belongs in a child.
+Nothing is executed, but LLVM runs in this process: call it in a child for untrusted files.
 """
 
 import re
@@ -15,18 +14,17 @@ from irkit.inspector_web.text.texts import Texts
 from irkit.ir import PrimFunc
 
 _LOCATION = re.compile(r"!(\d+) = !DILocation\(line: (\d+)")
-_CARRIED = re.compile(r",? !dbg !(\d+)")
+_DEBUG_REFERENCE = re.compile(r",? !dbg !(\d+)")
 _METADATA = re.compile(r"!(?:\d+|llvm\.\S+) = ")
-_PLACE = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
-_ABOUT_DEBUG = re.compile(
+_LINE_DIRECTIVE = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
+_DEBUG_DIRECTIVE = re.compile(
     r"\s*\.(?:file|loc|cfi_|section\s+\.(?:debug|note)|ident)|\s*\.?Ltmp\d+:|\.L(?:func|debug)"
 )
 _INSTRUCTION = re.compile(r"\s+[a-z]\w*(?:\s|$)")
 
 
-class Mapped(msgspec.Struct):
-    """A text, and for each of its lines the line of loop IR it comes from, counted from 1; 0 if
-    from none."""
+class MappedText(msgspec.Struct):
+    """A text, and for each line the line of loop IR that it comes from, from 1; 0 if none."""
 
     text: list[str]
     lines: list[int]
@@ -37,17 +35,17 @@ class Mapped(msgspec.Struct):
 
 
 class NativeCode(msgspec.Struct):
-    """What becomes of one function: LLVM IR as emitted and as LLVM leaves it, and assembly."""
+    """LLVM IR of a function as emitted and as optimised by LLVM, and its assembly."""
 
-    llvm: Mapped
-    optimised: Mapped
-    assembly: Mapped
+    llvm: MappedText
+    optimised: MappedText
+    assembly: MappedText
 
 
 def native(texts: Texts, func: PrimFunc, target: Target | None = None) -> NativeCode:
-    """Take a function of a trace, at any stage, to LLVM and assembly.
+    """Compile a function of a trace, at any stage, to LLVM IR and assembly.
 
-    Raises: IRKitError if there is no code for something in it.
+    Raises: IRKitError if code generation refuses it.
     """
     chosen = host_target() if target is None else target
     emitted = emit([func], chosen, lines=texts.of_function(func).starts)
@@ -57,35 +55,35 @@ def native(texts: Texts, func: PrimFunc, target: Target | None = None) -> Native
     )
 
 
-def _of_llvm(text: str) -> Mapped:
+def _of_llvm(text: str) -> MappedText:
     known = {number: int(line) for number, line in _LOCATION.findall(text)}
-    made = Mapped([], [])
+    made = MappedText([], [])
     for line in text.splitlines():
         if _METADATA.match(line) and "branch_weights" not in line:
             continue
-        carried = _CARRIED.search(line)
-        made.text.append(_CARRIED.sub("", line))
-        made.lines.append(known.get(carried[1], 0) if carried is not None else 0)
+        reference = _DEBUG_REFERENCE.search(line)
+        made.text.append(_DEBUG_REFERENCE.sub("", line))
+        made.lines.append(known.get(reference[1], 0) if reference is not None else 0)
     while made.text and not made.text[-1]:
         made.text.pop()
         made.lines.pop()
     return made
 
 
-def _of_assembly(text: str) -> Mapped:
-    made, at = Mapped([], []), 0
-    for line in _code(text):
-        place = _PLACE.match(line)
+def _of_assembly(text: str) -> MappedText:
+    made, at = MappedText([], []), 0
+    for line in _code_lines(text):
+        place = _LINE_DIRECTIVE.match(line)
         if place is not None:
             at = int(place[1])
-        elif not _ABOUT_DEBUG.match(line):
+        elif not _DEBUG_DIRECTIVE.match(line):
             made.text.append(line)
             made.lines.append(at if _INSTRUCTION.match(line) else 0)
     return made
 
 
-def _code(text: str) -> Iterator[str]:
-    """Leave out the sections that only debuggers read."""
+def _code_lines(text: str) -> Iterator[str]:
+    """Yield the lines outside the sections that only debuggers read."""
     shown = True
     for line in text.splitlines():
         if line.lstrip().startswith((".section", ".text")):

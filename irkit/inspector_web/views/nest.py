@@ -1,8 +1,8 @@
-"""The loop nest of a function as rows of a tree: extents, kinds, bytes moved and operations; and
-what a pass changed about it.
+"""The loop nest of a function as rows of a tree, with extents, bytes moved and operations, and what
+a pass changed about it.
 
-Numbers count what the text says: every iteration, both sides of a condition, all lanes under a
-mask, each distinct subexpression of a statement once. They are None where an extent is not known.
+Numbers count every iteration, both sides of a condition, all lanes under a mask, and each distinct
+subexpression of a statement once. They are None if an extent is unknown.
 """
 
 from collections.abc import Iterator
@@ -40,11 +40,11 @@ NestKind = Literal["function", "loop", "block", "init", "if", "store", "call"]
 
 
 class NestRow(msgspec.Struct, omit_defaults=True):
-    """One node of the tree, ``depth`` below the function.
+    """A node of the tree, ``depth`` below the function.
 
     ``name`` is the variable, block or buffer; ``mark`` the kind of the loop or the axis of its
-    thread; ``extent`` and ``trips`` how often it runs inside its parent and in all; ``line`` the
-    printed line, from 1. Units: bytes; operations on floats, one for each lane.
+    thread; ``extent`` and ``trips`` how often it runs inside its parent and in total; ``line`` the
+    printed line, from 1. Units: bytes; float operations, one for each lane.
     """
 
     kind: NestKind
@@ -61,7 +61,7 @@ class NestRow(msgspec.Struct, omit_defaults=True):
 
 
 class _Visit(msgspec.Struct):
-    """A statement to look at, below the row ``parent``; ``block`` if it is the start of one."""
+    """A statement to visit, below row ``parent``; ``block`` is set for the init of a block."""
 
     node: Stmt
     parent: int
@@ -69,7 +69,7 @@ class _Visit(msgspec.Struct):
 
 
 def nest(part: PrintedFunction) -> list[NestRow]:
-    """List the tree of a loop function in the order of its text."""
+    """List the rows of a loop function, in the order of its text."""
     func = part.func
     assert isinstance(func, PrimFunc), "only loop functions have loop nests"
     starts = part.starts
@@ -84,16 +84,16 @@ def nest(part: PrintedFunction) -> list[NestRow]:
             rows.append(row)
             parent = len(rows) - 1
         _count(visit.node, rows[parent])
-        stack.extend(reversed(list(_below(visit.node, parent))))
+        stack.extend(reversed(list(_inner_statements(visit.node, parent))))
     for row in reversed(rows[1:]):
         _add(rows[row.parent], row.read, row.written, row.flops)
     return rows
 
 
 def _rows(visit: _Visit, above: NestRow) -> Iterator[NestRow]:
-    """Make the row of a statement, if it has one, below that of the start of a block."""
+    """Yield the row of a statement, if it has one, after that of the init of a block."""
     if visit.block is not None:
-        above = _start(visit.block, above)
+        above = _init_row(visit.block, above)
         yield above
     match visit.node:
         case For(var, begin, end, _, kind, thread):
@@ -114,8 +114,8 @@ def _rows(visit: _Visit, above: NestRow) -> Iterator[NestRow]:
             pass
 
 
-def _start(block: Block, above: NestRow) -> NestRow:
-    """Say how often the start of a block runs: once for all values of its reduce axes."""
+def _init_row(block: Block, above: NestRow) -> NestRow:
+    """Return the row of the init of a block, which runs once for all values of its reduce axes."""
     share = _product([as_int(axis.extent) for axis in block.axes if axis.kind == "reduce"])
     if share is None or above.trips is None:
         return NestRow("init", block.name, trips=None)
@@ -127,8 +127,8 @@ def _product(sizes: list[int | None]) -> int | None:
     return prod(known) if len(known) == len(sizes) else None
 
 
-def _below(node: Stmt, parent: int) -> Iterator[_Visit]:
-    """List the statements inside one, in order of the text."""
+def _inner_statements(node: Stmt, parent: int) -> Iterator[_Visit]:
+    """Yield the statements inside one, in order of the text."""
     if isinstance(node, Seq):
         yield from (_Visit(stmt, parent) for stmt in node.stmts)
         return
@@ -140,13 +140,13 @@ def _below(node: Stmt, parent: int) -> Iterator[_Visit]:
 
 
 def _count(node: Stmt, row: NestRow) -> None:
-    """Add what the expressions of a statement itself move and compute, each time it runs."""
+    """Count what the expressions of a statement itself move and compute, each time it runs."""
     read = written = flops = 0
-    for expr in _own(node):
+    for expr in _own_expressions(node):
         for each in walk(expr):
             if isinstance(each, Load):
                 read += _bytes(each.dtype)
-            elif isinstance(each, Expr) and _computes(each):
+            elif isinstance(each, Expr) and _is_float_operation(each):
                 flops += each.dtype.lanes
     if isinstance(node, Store):
         written = _bytes(node.value.dtype)
@@ -157,13 +157,13 @@ def _count(node: Stmt, row: NestRow) -> None:
         _add(row, read * times, written * times, flops * times)
 
 
-def _own(node: Stmt) -> list[Expr]:
+def _own_expressions(node: Stmt) -> list[Expr]:
     if isinstance(node, (Store, Evaluate, If, Let)):
         return [child for child in children(node) if isinstance(child, Expr)]
     return []
 
 
-def _computes(expr: Expr) -> bool:
+def _is_float_operation(expr: Expr) -> bool:
     known = isinstance(expr, (Binary, Neg, Call)) and not isinstance(expr, Compare)
     return known and expr.dtype.is_float
 
@@ -182,7 +182,7 @@ NestStatus = Literal["same", "changed", "removed", "added"]
 
 
 class NestChange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A row of the tree before, after, or both; ``changed`` if they differ in a number or mark."""
+    """A row of the tree before, after, or both; ``changed`` if a number or the mark differs."""
 
     status: NestStatus
     before: NestRow | None = None
@@ -190,7 +190,7 @@ class NestChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def nest_changes(before: list[NestRow], after: list[NestRow]) -> list[NestChange]:
-    """Put the trees before and after a pass beside each other, in order of both texts."""
+    """Compare the trees before and after a pass, in the order of both texts."""
     numbers: dict[tuple[str, str, int], int] = {}
     kept = diff_lines(_keys(before, numbers), _keys(after, numbers)).kept
     made: list[NestChange] = []

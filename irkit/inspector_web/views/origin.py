@@ -1,7 +1,8 @@
-"""Provenance: where each printed line came from, back to the ONNX node or the tensor expression.
+"""The origin of each printed line, back to the ONNX node or the tensor expression.
 
-A line belongs to the statement that begins there or last began before it; its chain is that of the
-statement's span, nearest first: schedule primitive, stage of a tensor expression, ONNX node.
+A line belongs to the statement that begins on it, or the last one that began before it. Its chain
+is that of the statement's span, nearest first: schedule primitive, stage of a tensor expression,
+ONNX node.
 """
 
 from os.path import basename
@@ -17,12 +18,12 @@ from irkit.ir import Assert, Evaluate, For, If, Let, Store
 from irkit.transform import IR
 
 LONGEST_CHAIN = 64
-WORKING = (Bind, For, Store, Evaluate, Let, If, Assert)
-"""What begins the lines that do something: loops, stores, loads, calls."""
+STATEMENTS = (Bind, For, Store, Evaluate, Let, If, Assert)
+"""What begins the lines that do something: loops, stores, calls."""
 
 
 class Link(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One origin: ``kind`` and ``name`` as in a span; ``file`` without its folder."""
+    """An origin: ``kind`` and ``name`` as in a span; ``file`` without its folder."""
 
     kind: str
     name: str = ""
@@ -34,9 +35,9 @@ Chain = tuple[Link, ...]
 
 
 class Origins(msgspec.Struct, eq=False):
-    """The chains of a text, and for each line the number of its chain, -1 without.
+    """The chains of a text, and for each line the index of its chain, -1 if it has none.
 
-    ``working`` marks the lines with loops, stores, loads and calls.
+    ``working`` marks the lines with loops, stores and calls.
     """
 
     chains: tuple[Chain, ...]
@@ -44,31 +45,31 @@ class Origins(msgspec.Struct, eq=False):
     working: np.ndarray[tuple[int], np.dtype[np.bool_]]
 
     def of(self, line: int) -> Chain:
-        """Give the chain of a line, counted from 1; nearest origin first."""
+        """Return the chain of a line, by number from 1."""
         at = int(self.lines[line - 1])
         return self.chains[at] if at >= 0 else ()
 
     @property
     def share(self) -> float:
-        """Say which share of the working lines is mapped to more than a schedule."""
+        """The share of working lines whose chain goes beyond schedule primitives."""
         numbers = self.lines[self.working]
         if not len(numbers):
             return 1.0
-        known = np.array([*map(_tells_source, self.chains), False])
+        known = np.array([*map(_has_source, self.chains), False])
         return float(known[numbers].mean())
 
     def lines_from(self, link: Link) -> list[int]:
-        """List the lines, counted from 1, that came from one origin."""
+        """List the lines, counted from 1, that have a given origin."""
         holds = np.array([*(link in chain for chain in self.chains), False])
         return (np.flatnonzero(holds[self.lines]) + 1).tolist()
 
 
-def _tells_source(chain: Chain) -> bool:
+def _has_source(chain: Chain) -> bool:
     return any(link.kind != "schedule" for link in chain)
 
 
 def origins(texts: Texts, ir: IR) -> Origins:
-    """Find the origin of every line of a function or module of a trace."""
+    """Find the origins of every line of a function or module of a trace."""
     text = texts.of_ir(ir)
     numbers: dict[Chain, int] = {}
     chains: dict[int, int] = {}
@@ -83,13 +84,15 @@ def origins(texts: Texts, ir: IR) -> Origins:
                     chains[id(span)] = numbers.setdefault(_chain(span), len(numbers))
                 lines[before + at] = chains[id(span)]
             begins = node is not None and (at == 0 or owners[at - 1] is not node)
-            working[before + at] = begins and isinstance(node, WORKING)
+            working[before + at] = begins and isinstance(node, STATEMENTS)
     return Origins(tuple(numbers), lines, working)
 
 
 def line_owners(part: PrintedFunction) -> list[Node | None]:
-    """Say to which node each line of a function belongs: the innermost with a span, if several
-    begin there."""
+    """Return the node that each line of a function belongs to.
+
+    If several nodes begin on a line, it is the innermost one with a span.
+    """
     nodes = {id(node): node for node in _printed_nodes(part)}
     first: dict[int, Node] = {}
     starts = part.starts

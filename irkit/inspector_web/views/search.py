@@ -1,7 +1,6 @@
-"""Find text in every step: which lines hold it, and who introduced or removed it.
+"""Find text in every step: which lines contain it, and which step introduced or removed it.
 
-A question is put to each distinct line once; where those lines stand is looked up in the numbers
-that texts are made of.
+Each distinct line is matched once; its occurrences are found by the line numbers of the texts.
 """
 
 import subprocess
@@ -19,7 +18,7 @@ from irkit.inspector_web.text.texts import Texts
 Hits = NDArray[np.bool_]
 MOST_PATTERN = 1_000
 LONGEST_LINE = 2_000
-"""Characters of a line that a regular expression sees."""
+"""Characters of a line that a regular expression is matched against."""
 MEMORY = 1 << 30
 SECONDS = 2.0
 
@@ -27,12 +26,12 @@ SECONDS = 2.0
 def lines_with(
     table: LineTable, text: str, *, case: bool = True, regex: bool = False, seconds: float = SECONDS
 ) -> Hits:
-    """Say of each line of a table whether it holds a text, or matches a regular expression.
+    """Return for each line of a table whether it contains a text or matches a regular expression.
 
-    Raises: InputError if the expression is none, is too long, or takes more than ``seconds``.
+    Raises: InputError if the expression is invalid, too long, or takes more than ``seconds``.
     """
     if regex:
-        return _matching(table, text, case, seconds)
+        return _match_regex(table, text, case, seconds)
     if case:
         found = [text in line for line in table.lines]
     else:
@@ -41,47 +40,49 @@ def lines_with(
     return np.array(found, dtype=np.bool_)
 
 
-def _matching(table: LineTable, pattern: str, case: bool, seconds: float) -> Hits:
-    """Ask a child, which is killed when the time is over."""
+def _match_regex(table: LineTable, pattern: str, case: bool, seconds: float) -> Hits:
+    """Match a regular expression in a child, which is killed when time is up."""
     if len(pattern) > MOST_PATTERN:
         raise InputError(
             f"the regular expression has {len(pattern)} characters; at most {MOST_PATTERN} are "
-            "taken"
+            "allowed"
         )
     lines = [line[:LONGEST_LINE] for line in table.lines]
-    asked = {"pattern": pattern, "case": case, "lines": lines, "memory": MEMORY}
+    request = {"pattern": pattern, "case": case, "lines": lines, "memory": MEMORY}
     child = Path(__file__).with_name("search_child.py")
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", str(child)],
-            input=msgspec.json.encode(asked),
+            input=msgspec.json.encode(request),
             capture_output=True,
             timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise InputError(
-            f"the regular expression took more than {seconds:g} s; repetitions inside repetitions "
-            "are what usually does that"
+            f"the regular expression took more than {seconds:g} s; the usual cause is a repetition "
+            "inside a repetition"
         ) from None
     if done.returncode:
         raise InputError("the regular expression takes too much memory")
-    answer = msgspec.json.decode(done.stdout, type=_Answer)
-    if answer.error:
-        raise InputError(f"this is no regular expression: {answer.error}")
+    response = msgspec.json.decode(done.stdout, type=_Response)
+    if response.error:
+        raise InputError(f"this is not a regular expression: {response.error}")
     hits = np.zeros(len(table), dtype=np.bool_)
-    hits[np.array(answer.found, dtype=np.int64)] = True
+    hits[np.array(response.found, dtype=np.int64)] = True
     return hits
 
 
-class _Answer(msgspec.Struct):
+class _Response(msgspec.Struct):
     found: list[int] = []
     error: str = ""
 
 
 class SearchHit(msgspec.Struct, frozen=True):
-    """Where a text stands after a step (``GIVEN``: before the first): in ``count`` lines of a
-    function, the first of which are ``lines``, counted from 1."""
+    """Occurrences of a text in a function after a step (``GIVEN``: before the first).
+
+    It is in ``count`` lines, the first of which are ``lines``, counted from 1.
+    """
 
     step: int
     function: str
@@ -90,8 +91,10 @@ class SearchHit(msgspec.Struct, frozen=True):
 
 
 class PickaxeHit(msgspec.Struct, frozen=True):
-    """A step that changed in how many lines of a function a text stands; ``line`` is the first one
-    after it, 0 if there is none."""
+    """A step that changed the number of lines with a text in a function.
+
+    ``line`` is the first such line after the step, 0 if there is none.
+    """
 
     step: int
     function: str
@@ -101,17 +104,17 @@ class PickaxeHit(msgspec.Struct, frozen=True):
 
     @property
     def introduced(self) -> bool:
-        """Say whether the text was not there before."""
+        """True if the text did not occur before."""
         return not self.before
 
     @property
     def removed(self) -> bool:
-        """Say whether the text is not there any more."""
+        """True if the text does not occur any more."""
         return not self.after
 
 
 def print_all(texts: Texts) -> None:
-    """Print every state of every function, which a search looks at."""
+    """Print every state of every function, to be searched."""
     for states in texts.histories.values():
         for state in states:
             texts.of_function(state.func)
@@ -120,7 +123,7 @@ def print_all(texts: Texts) -> None:
 def search(
     texts: Texts, text: str, *, case: bool = True, regex: bool = False, at_most: int = 20
 ) -> list[SearchHit]:
-    """Find a text in each state of each function, ``at_most`` lines of each."""
+    """Find a text in every state of every function, listing ``at_most`` lines of each."""
     print_all(texts)
     hits = lines_with(texts.table, text, case=case, regex=regex)
     found: list[SearchHit] = []
@@ -136,7 +139,7 @@ def search(
 def pickaxe(texts: Texts, text: str, *, case: bool = True, regex: bool = False) -> list[PickaxeHit]:
     """List the steps that introduced or removed a text, by function and in order.
 
-    What was there before the first pass is introduced by step ``GIVEN``.
+    A text that occurs before the first pass is introduced by step ``GIVEN``.
     """
     print_all(texts)
     hits = lines_with(texts.table, text, case=case, regex=regex)
@@ -144,14 +147,14 @@ def pickaxe(texts: Texts, text: str, *, case: bool = True, regex: bool = False) 
     for name, states in texts.histories.items():
         before = 0
         for state in states:
-            count, line = _standing(texts, state.func, hits)
+            count, line = _count_lines(texts, state.func, hits)
             if count != before:
                 found.append(PickaxeHit(state.step, name, before, count, line))
             before = count
     return found
 
 
-def _standing(texts: Texts, func: Function, hits: Hits) -> tuple[int, int]:
+def _count_lines(texts: Texts, func: Function, hits: Hits) -> tuple[int, int]:
     here = hits[texts.of_function(func).ids]
     count = int(np.count_nonzero(here))
     return count, int(here.argmax()) + 1 if count else 0

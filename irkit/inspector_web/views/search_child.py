@@ -1,8 +1,8 @@
-"""Match a regular expression against lines, in a process that may be killed: nothing else can stop
+"""Match a regular expression against lines, in a process that can be killed: nothing else stops
 Python's matcher.
 
-It reads one JSON object (``pattern``, ``case``, ``lines``, ``memory``) from standard input and
-writes the numbers of the lines that match, or what is wrong with the pattern.
+It reads a JSON object (``pattern``, ``case``, ``lines``, ``memory``) from standard input, and
+writes the indices of the lines that match, or what is wrong with the pattern.
 """
 
 import json
@@ -11,20 +11,20 @@ import sys
 
 
 def main() -> None:
-    """Answer one question."""
-    asked = json.load(sys.stdin)
-    _limit(asked["memory"])
+    """Answer one request."""
+    request = json.load(sys.stdin)
+    _limit(request["memory"])
     try:
-        pattern = re.compile(asked["pattern"], 0 if asked["case"] else re.IGNORECASE)
+        pattern = re.compile(request["pattern"], 0 if request["case"] else re.IGNORECASE)
     except (re.error, OverflowError, RecursionError, MemoryError) as error:
         json.dump({"error": str(error)}, sys.stdout)
         return
-    found = [at for at, line in enumerate(asked["lines"]) if pattern.search(line)]
+    found = [at for at, line in enumerate(request["lines"]) if pattern.search(line)]
     json.dump({"found": found}, sys.stdout)
 
 
 def _limit(memory: int) -> None:
-    """Keep within so many bytes, where the system can hold a process to that."""
+    """Limit the memory of this process, if the system can."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""Two texts: unrelated, or one an edited copy of the other; few kinds of lines repeat much."""
+"""Texts to compare: random ones, edited copies, and a loop."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Differences are the smallest there are, on random and on repetitive texts."""
+"""Hunks begin at their outermost line."""
 
 from irkit.inspector_web import diff_lines, side_by_side
 from tests.inspector_web.diff.diff_programs import both
@@ -13,7 +13,7 @@ NESTS = """def f(A: f32[4], B: f32[4]):
 """
 
 
-def test_a_loop_that_is_new_begins_at_its_head() -> None:
+def test_a_new_loop_begins_at_its_head() -> None:
     loop = "    for k in serial(0, 4):\n        A[0] = f32(0.0)\n"
     before, after, table = both(NESTS + loop, NESTS + loop + loop)
     rows = side_by_side(diff_lines(before, after), table)

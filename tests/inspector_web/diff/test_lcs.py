@@ -1,4 +1,4 @@
-"""The textbook table, which shares nothing with what is tested."""
+"""Common subsequences are as long as those of the textbook table, on random texts."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def ids(values: Sequence[int]) -> Ids:
 
 @given(texts())
 @settings(max_examples=150, deadline=None, derandomize=True)
-def test_as_many_lines_are_kept_as_can_be(pair: tuple[list[int], list[int]]) -> None:
+def test_as_many_lines_are_kept_as_possible(pair: tuple[list[int], list[int]]) -> None:
     before, after = ids(pair[0]), ids(pair[1])
     kept = common_lines(before, after)
     assert kept.exact
@@ -44,7 +44,7 @@ def test_as_many_lines_are_kept_as_can_be(pair: tuple[list[int], list[int]]) -> 
 @pytest.mark.parametrize("few", [0, 3])
 @given(texts())
 @settings(max_examples=100, deadline=None, derandomize=True)
-def test_each_way_of_searching_finds_the_longest(
+def test_each_algorithm_finds_a_longest_subsequence(
     few: int, band: int, pair: tuple[list[int], list[int]]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -59,14 +59,14 @@ def test_each_way_of_searching_finds_the_longest(
 
 @given(texts())
 @settings(max_examples=100, deadline=None, derandomize=True)
-def test_a_band_as_wide_as_the_texts_holds_everything(pair: tuple[list[int], list[int]]) -> None:
+def test_a_band_as_wide_as_the_texts_contains_every_path(pair: tuple[list[int], list[int]]) -> None:
     before, after = pair
     assert len(in_band(before, after, len(before) + len(after))) == longest_common(before, after)
 
 
 @given(texts())
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_texts_too_large_for_an_exact_answer_are_still_matched(
+def test_texts_too_large_for_an_exact_result_are_still_matched(
     pair: tuple[list[int], list[int]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Differences are the smallest there are, on random and on repetitive texts."""
+"""A difference of repetitive texts is where they were edited."""
 
 from irkit.inspector_web import LineTable, diff_lines
 

@@ -1,4 +1,4 @@
-"""Differences are the smallest there are, on random and on repetitive texts."""
+"""Differences as rows: words marked, equal parts folded, every line once."""
 
 from hypothesis import given, settings, strategies as st
 

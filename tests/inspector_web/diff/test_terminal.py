@@ -1,4 +1,4 @@
-"""The verb diff: what it prints, and how it ends."""
+"""Differences in a terminal."""
 
 from irkit.inspector_web import LineTable, diff_lines
 from irkit.inspector_web.diff.terminal import printed_diff

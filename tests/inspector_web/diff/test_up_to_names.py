@@ -1,4 +1,4 @@
-"""Differences are the smallest there are, on random and on repetitive texts."""
+"""Comparisons up to names: renamings are no difference, other operands are."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ def test_a_pass_that_only_renames_shows_no_change(rename: Callable[[str], str]) 
     assert (difference.added, difference.removed) == (0, 0)
 
 
-def test_names_that_are_exchanged_are_a_renaming_too() -> None:
+def test_swapped_names_are_a_renaming_too() -> None:
     exchanged = LOOP.replace("A", "\1").replace("B", "A").replace("\1", "B")
     before, after, table = both(LOOP, exchanged)
     assert diff_up_to_names(before, after, table).added == 0

@@ -1,6 +1,6 @@
-"""What the page says of each step: did the meaning hold, by how much, and which pass is guilty."""
+"""The first pass that changes the meaning, and its wrong rewrites."""
 
-from irkit.inspector_web.jobs.guilty_pass import find_guilty
+from irkit.inspector_web.jobs.guilty_pass import find_guilty_pass
 from irkit.ir import parse
 from irkit.passes import BUILTIN
 from irkit.phases import trace
@@ -14,22 +14,24 @@ def known(step: Step) -> AnyPass:
 
 def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
     made = wrong_trace()
-    found = find_guilty(made, known)
+    found = find_guilty_pass(made, known)
     assert found.step is not None
     assert made[found.step].name == found.name == "spoil"
     assert [each.rule.rpartition(".")[2] for each in found.rewrites] == ["spoiled"]
-    assert found.rewrites[0].place.startswith("test_verdicts.py:")
+    assert found.rewrites[0].place.startswith("verdicts_programs.py:")
     assert any(line.startswith("+") and "99.5" in line for line in found.diff)
 
 
 def test_a_pass_that_is_not_known_here_is_named_all_the_same() -> None:
-    found = find_guilty(wrong_trace(), lambda step: Registry.of(BUILTIN).resolve(step.pass_text))
+    found = find_guilty_pass(
+        wrong_trace(), lambda step: Registry.of(BUILTIN).resolve(step.pass_text)
+    )
     assert found.name == "spoil"
     assert found.rewrites == ()
     assert "not known here" in found.note
 
 
-def test_where_every_step_holds_nobody_is_guilty() -> None:
-    found = find_guilty(trace(parse(COPY)), known)
+def test_no_pass_is_guilty_if_every_step_keeps_the_meaning() -> None:
+    found = find_guilty_pass(trace(parse(COPY)), known)
     assert found.step is None
     assert found.text == "Every step that could be tried keeps the meaning."

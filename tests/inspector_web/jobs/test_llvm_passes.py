@@ -1,4 +1,4 @@
-"""LLVM's own passes over a function, read from what LLVM prints."""
+"""LLVM's own passes on a function, read from what LLVM prints."""
 
 import html
 import re
@@ -13,7 +13,7 @@ from irkit.inspector_web.jobs.llvm_passes import (
     MOST_PASSES,
     Dump,
     LlvmPasses,
-    compared,
+    compare_dumps,
     llvm_passes,
     read_dumps,
 )
@@ -54,7 +54,7 @@ def test_each_difference_leads_from_one_text_to_the_next() -> None:
                 assert before[left - 1 : left - 1 + count] == after[right - 1 : right - 1 + count]
 
 
-def test_too_many_texts_are_counted_and_left_out() -> None:
+def test_texts_beyond_the_limit_are_counted_and_omitted() -> None:
     text = "*** IR Dump After APass on f ***\ndefine i32 @f()\n" * (MOST_PASSES + 3)
     dumps, more = read_dumps(text)
     assert len(dumps) == MOST_PASSES
@@ -63,14 +63,14 @@ def test_too_many_texts_are_counted_and_left_out() -> None:
 
 def test_hostile_names_stay_text() -> None:
     lines = ['define i32 @"<script>alert(1)</script>"()', "*** IR Dump After"]
-    made = compared("<b>", [], [Dump("<i>", "</td>", lines)])
+    made = compare_dumps("<b>", [], [Dump("<i>", "</td>", lines)])
     assert not any("<script" in line for line in made.html)
     assert read_dumps("*** IR Dump After half") == ([], 0)
     assert read_dumps("") == ([], 0)
 
 
 def test_a_graph_has_no_llvm_passes() -> None:
-    with pytest.raises(InputError, match="one function over loops"):
+    with pytest.raises(InputError, match="one loop function"):
         llvm_passes(object())
 
 

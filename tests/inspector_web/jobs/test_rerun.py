@@ -1,5 +1,4 @@
-"""Passes switched off, moved or given other options, and run again in a child: a run beside the
-old one."""
+"""Passes switched off, moved or given other options, and run again in a child as a new run."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,7 +36,7 @@ def run_again(
 ) -> dict[str, Any]:
     arguments = {"run": run, "function": function, "passes": wanted}
     body = {"kind": "rerun", "arguments": arguments}
-    answer = client.post("/api/tasks", json=body, headers=ORIGIN)
+    answer = client.post("/api/jobs", json=body, headers=ORIGIN)
     assert answer.status_code == 202, answer.text
     return until_over(client, answer.get_json()["id"])
 
@@ -84,7 +83,7 @@ def test_a_pass_that_is_switched_off_does_not_run(client: Client) -> None:
     assert made["changes"] > 0
 
 
-def test_the_same_question_gives_the_same_run(client: Client) -> None:
+def test_the_same_request_gives_the_same_run(client: Client) -> None:
     wanted = passes(client)
     named(wanted, "unroll-loops")["on"] = False
     first, again = run_again(client, wanted), run_again(client, wanted)
@@ -98,7 +97,7 @@ def test_the_same_question_gives_the_same_run(client: Client) -> None:
         ({"constant_loops": "false"}, "loop-partition{constant_loops=false}"),
     ],
 )
-def test_options_are_given_to_the_pass(client: Client, options: dict[str, str], said: str) -> None:
+def test_options_reach_the_pass(client: Client, options: dict[str, str], said: str) -> None:
     wanted = passes(client)
     named(wanted, "loop-partition")["options"] = options
     number = run_again(client, wanted)["result"]["run"]
@@ -119,7 +118,7 @@ def test_a_pass_can_move_to_another_phase_and_be_there_twice(client: Client) -> 
     assert [row["phase"] for row in run["steps"] if row["name"] == "unroll-loops"] == [3]
 
 
-def test_an_illegal_order_is_said_as_the_pipeline_says_it(client: Client) -> None:
+def test_an_illegal_order_has_the_error_of_the_pipeline(client: Client) -> None:
     wanted = passes(client)
     at = wanted.index(named(wanted, "flatten-buffers"))
     wanted.append({**wanted.pop(at), "phase": 3})
@@ -141,9 +140,9 @@ def change(key: str, value: object) -> Callable[[dict[str, Any]], object]:
         (change("name", "<script>"), "expected the name of a pass"),
         (change("options", {"x": "1"}), "no option 'x'"),
         (change("options", {"}": "1"}), "expected"),
-        (change("phase", 99), "there is no phase 99"),
+        (change("phase", 99), "cannot be in phase 99: level loop has no such phase"),
         (change("phase", "1"), "Expected `int`"),
-        (change("level", "graph"), "there is no phase 1 of level graph"),
+        (change("level", "graph"), "cannot be in phase 1: level graph has no such phase"),
         (change("file", "x"), "unknown field"),
         (lambda given: given.update(run=7), "there is no run 7"),
         (lambda given: given.update(function="nothing"), "has no function"),
@@ -156,18 +155,18 @@ def test_what_cannot_be_run_is_refused_before_it_begins(
     given: dict[str, Any] = {"run": 0, "function": "matmul", "passes": passes(client)[:4]}
     spoil(given)
     body = {"kind": "rerun", "arguments": given}
-    answer = client.post("/api/tasks", json=body, headers=ORIGIN)
+    answer = client.post("/api/jobs", json=body, headers=ORIGIN)
     if answer.status_code == 400:  # The page never asks like this.
         assert said in answer.get_json()["error"]
         return
-    info = client.get(f"/api/tasks/{answer.get_json()['id']}").get_json()
+    info = client.get(f"/api/jobs/{answer.get_json()['id']}").get_json()
     assert (info["state"], info["seconds"]) == ("failed", 0)
     assert said in info["message"]
 
 
-def test_nothing_at_all_is_a_mistake_with_a_remedy(client: Client) -> None:
+def test_no_pass_at_all_is_an_error_with_a_remedy(client: Client) -> None:
     wanted = [{**each, "on": False} for each in passes(client)]
-    assert "Switch some on" in run_again(client, wanted)["message"]
+    assert "Switch on at least one" in run_again(client, wanted)["message"]
 
 
 def test_a_model_goes_through_the_graph_and_all_kernels_again(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What can be asked about a run, as requests: what is answered, and what is refused."""
+"""Jobs about a run by requests: their results, and what is refused."""
 
 import time
 from collections.abc import Iterator
@@ -41,10 +41,10 @@ def client(inspection: Inspection) -> Client:
 def asked(client: Client, kind: str, **arguments: object) -> Any:
     """Ask for work and wait for what comes of it."""
     body = {"kind": kind, "arguments": arguments}
-    begun = client.post("/api/tasks", json=body, headers=ORIGIN).get_json()
+    begun = client.post("/api/jobs", json=body, headers=ORIGIN).get_json()
     assert "error" not in begun, begun["error"]
     for _ in range(4_000):
-        info = client.get(f"/api/tasks/{begun['id']}").get_json()
+        info = client.get(f"/api/jobs/{begun['id']}").get_json()
         if info["state"] not in ("queued", "working"):
             assert info["state"] == "done", info["message"]
             return info["result"]
@@ -64,7 +64,7 @@ def test_verdicts_have_the_numbers_of_the_run(client: Client, wrong: Trace) -> N
     assert [each["step"] for each in all_steps] == list(range(len(wrong)))
 
 
-def test_the_guilty_step_has_its_number_in_the_run_and_no_path_is_told(
+def test_the_guilty_step_has_its_number_in_the_run_and_no_path_is_shown(
     client: Client, wrong: Trace
 ) -> None:
     found = asked(client, "guilty", run=0)
@@ -89,7 +89,7 @@ def test_llvms_passes_are_those_of_the_stage(client: Client, wrong: Trace) -> No
     assert len(found["texts"]) == len(found["passes"]) + 1
 
 
-def test_constants_that_a_trace_leaves_out_come_from_the_model_again(tmp_path: Path) -> None:
+def test_absent_constants_are_read_from_the_model_again(tmp_path: Path) -> None:
     weights = numpy_helper.from_array(np.ones((32, 32), np.float32), "w")
     nodes = [
         helper.make_node("Add", ["w", "w"], ["twice"]),
@@ -124,16 +124,16 @@ def test_constants_that_a_trace_leaves_out_come_from_the_model_again(tmp_path: P
         ("guilty", {}, "missing required field"),
         ("cost", {"run": 0}, "missing required field"),
         ("costs", {"run": 0, "function": "g"}, "no function 'g'"),
-        ("llvm-passes", {"state": "../../etc/passwd"}, "names no stage"),
+        ("llvm-passes", {"state": "../../etc/passwd"}, "is not the name of a stage"),
     ],
 )
-def test_what_is_not_there_is_refused_before_anything_runs(
+def test_unknown_runs_and_steps_are_refused_before_anything_runs(
     client: Client, kind: str, arguments: dict[str, Any], said: str
 ) -> None:
     body = {"kind": kind, "arguments": arguments}
-    answer = client.post("/api/tasks", json=body, headers=ORIGIN)
+    answer = client.post("/api/jobs", json=body, headers=ORIGIN)
     told = answer.get_json()
-    if answer.status_code == 202:  # What is not there is a task that failed before it began.
-        told = client.get(f"/api/tasks/{told['id']}").get_json()
+    if answer.status_code == 202:  # What is not there is a job that failed before it began.
+        told = client.get(f"/api/jobs/{told['id']}").get_json()
         assert told["state"] == "failed"
     assert said in str(told)

@@ -1,4 +1,4 @@
-"""Files sent to the page: what is taken, what is refused, and that no other file is read."""
+"""Uploads: what is accepted, what is refused, and that no other file is read."""
 
 import os
 import random
@@ -60,7 +60,7 @@ def test_a_model_becomes_a_run_and_can_be_run_again(client: Client, model: bytes
     assert again["state"] == "done", again["message"]
 
 
-def test_text_and_traces_are_taken_too(client: Client, tmp_path: Path) -> None:
+def test_text_and_traces_are_accepted_too(client: Client, tmp_path: Path) -> None:
     info = send(client, "k.irs", MATMUL.encode())
     assert run_info(client, info["result"]["run"])["title"] == "k.irs"
     trace = Path(matmul_trace(tmp_path)).read_bytes()
@@ -75,26 +75,26 @@ def test_text_and_traces_are_taken_too(client: Client, tmp_path: Path) -> None:
         ("a.onnx", b"no model", "the model"),
         ("a.onnx", b"\x08\x07\x12" * 1000, "the model"),
         ("a.irs", b"def f(:\n", "a.irs:1"),
-        ("a.irs", b"\xff\xfe\x00", "a.irs is no text"),
+        ("a.irs", b"\xff\xfe\x00", "a.irs is not text"),
         ("a.irs", b"(" * 100_000, "a.irs"),
         ("a.trace", b"no trace", "a.trace"),
         ("a.trace", b"\x00" * 5_000, "a.trace"),
     ],
 )
-def test_a_file_that_is_damaged_is_a_mistake_that_names_it(
+def test_a_damaged_file_is_an_error_that_names_it(
     inspection: Inspection, client: Client, name: str, data: bytes, said: str
 ) -> None:
     runs = len(client.get("/api/overview").get_json()["runs"])
     info = send(client, name, data)
     assert info["state"] == "failed"
     assert said in info["message"]
-    assert "mistake of irkit" not in info["message"]
+    assert "bug in irkit" not in info["message"]
     assert str(inspection.uploads.folder) not in info["message"]
     assert len(client.get("/api/overview").get_json()["runs"]) == runs
 
 
 @pytest.mark.long
-def test_models_and_traces_that_were_changed_at_random_do_no_harm(
+def test_models_and_traces_changed_at_random_do_no_harm(
     client: Client, model: bytes, tmp_path: Path
 ) -> None:
     trace = Path(matmul_trace(tmp_path)).read_bytes()
@@ -105,11 +105,11 @@ def test_models_and_traces_that_were_changed_at_random_do_no_harm(
             changed[chosen.randrange(len(changed))] = chosen.randrange(256)
         info = send(client, name, bytes(changed[: chosen.randrange(10, len(changed) + 1)]))
         assert info["state"] in ("done", "failed")
-        assert "mistake of irkit" not in info["message"], info["message"]
+        assert "bug in irkit" not in info["message"], info["message"]
     assert client.get("/api/status").get_json()["state"] == "ready"
 
 
-def test_a_model_that_names_another_file_does_not_get_at_it(client: Client, tmp_path: Path) -> None:
+def test_a_model_cannot_read_another_file(client: Client, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(b"1234" * 4)
     for location in (str(secret), "../../../../etc/passwd", "secret"):
@@ -121,14 +121,16 @@ def test_a_model_that_names_another_file_does_not_get_at_it(client: Client, tmp_
         graph = onnx.helper.make_graph([node], "g", ends[:1], ends[1:], [tensor])
         info = send(client, "a.onnx", onnx.helper.make_model(graph).SerializeToString())
         assert info["state"] == "failed"
-        assert "stands in another file" in info["message"]
+        assert "is in another file" in info["message"]
 
 
 @pytest.mark.parametrize("name", ["a.py", "a", "", "a.onnx.exe", ".onnx/", "a.so", "x.pkl"])
 def test_other_files_are_refused(client: Client, name: str) -> None:
     answer = client.post("/api/upload", query_string={"name": name}, data=b"x", headers=ORIGIN)
     assert answer.status_code == 400
-    assert "there are: .onnx, .irs, .trace" in answer.get_json()["error"]
+    assert (
+        "expected a file with one of the suffixes .onnx, .irs, .trace" in answer.get_json()["error"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,14 +147,14 @@ def test_a_name_is_only_shown_and_never_a_path(
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_shown_of_a_name_is_plain(name: str) -> None:
+def test_shown_names_are_printable(name: str) -> None:
     shown = shown_name(name * 20 + ".irs")
     assert shown.endswith(".irs")
     assert len(shown) <= 80
     assert not set("\u202e/\\\0") & set(shown)
 
 
-def test_sending_a_file_needs_token_and_origin(inspection: Inspection) -> None:
+def test_an_upload_needs_token_and_origin(inspection: Inspection) -> None:
     stranger = client_of(inspection, let_in=False)
     assert stranger.post("/api/upload?name=a.irs", data=b"x", headers=ORIGIN).status_code == 403
     client = client_of(inspection)
@@ -171,5 +173,5 @@ def test_a_file_that_is_too_large_or_empty_is_refused(client: Client) -> None:
     assert answer.status_code == 413
     answer = client.post("/api/upload?name=a.onnx", data=b"", headers=ORIGIN)
     assert "is empty" in answer.get_json()["error"]
-    large = client.post("/api/tasks", data=b"x" * (1 << 17), headers=ORIGIN)
+    large = client.post("/api/jobs", data=b"x" * (1 << 17), headers=ORIGIN)
     assert large.status_code == 413

@@ -1,4 +1,4 @@
-"""It is defined, in native code too."""
+"""What a check of steps reports: verdicts, errors, crashes and time-outs."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import math
 import msgspec
 import pytest
 
-import irkit.inspector_web.record.progress as module
+from irkit.inspector_web.jobs import verdicts
 from irkit.inspector_web.jobs.verdicts import check_steps
 from irkit.transform import Trace
 from tests.inspector_web.jobs.verdicts_programs import step, wrong_trace
@@ -25,7 +25,7 @@ def f(A: f32[64], C: f32[64]):
 """
 
 
-def test_the_step_that_is_wrong_is_told_with_its_first_wrong_element() -> None:
+def test_the_wrong_step_is_reported_with_its_first_wrong_element() -> None:
     made = wrong_trace()
     found = check_steps(made)
     assert [each.step for each in found.verdicts] == list(range(len(made)))
@@ -38,15 +38,15 @@ def test_the_step_that_is_wrong_is_told_with_its_first_wrong_element() -> None:
     assert others == {"exact", "idle"}
 
 
-def test_what_rounding_does_is_within_the_bound_and_measured() -> None:
+def test_rounding_errors_are_within_the_bound_and_measured() -> None:
     found = check_steps(Trace([step(SUM.format("i"), SUM.format("63 - i"))])).verdicts[0]
     assert found.status == "close"
     assert found.abs > 0
     assert found.ulp >= 1
-    assert found.text.startswith("Outputs are off by rounding only, at most ")
+    assert found.text.startswith("Outputs differ by at most ")
 
 
-def test_what_is_infinitely_far_from_zero_is_said_to_be() -> None:
+def test_an_infinite_relative_error_is_reported_as_infinite() -> None:
     zero = "def f(C: f32[1]):\n    C[0] = f32({}.0)\n"
     found = check_steps(Trace([step(zero.format(0), zero.format(1))])).verdicts[0]
     assert found.rel == math.inf
@@ -59,7 +59,7 @@ def test_only_chosen_steps_are_checked() -> None:
     assert [each.status for each in check_steps(made, [at]).verdicts] == ["differs"]
 
 
-def test_a_function_that_fails_as_given_cannot_be_told_and_says_why() -> None:
+def test_a_function_that_fails_before_the_pass_is_unknown_with_a_reason() -> None:
     given = "def f(C: i32[4], z: i32):\n    for i in serial(0, 4):\n        C[i + 9] = z\n"
     found = check_steps(Trace([step(given, given.replace("9", "8"))])).verdicts[0]
     assert found.status == "unknown"
@@ -67,33 +67,33 @@ def test_a_function_that_fails_as_given_cannot_be_told_and_says_why() -> None:
 
 
 def test_a_division_by_zero_ends_nothing() -> None:
-    """It is defined, in native code too."""
+    # It is defined, in native code too.
     head = "def f(A: i32[8], C: i32[8]):\n    for i in serial(0, 8):\n"
     text = head + "        C[i] = {} // (A[i] * 0)\n"
     found = check_steps(Trace([step(text.format(7), text.format(8))]), careful=True)
     assert [each.status for each in found.verdicts] == ["exact"]
 
 
-def test_native_code_that_crashes_is_told_and_the_other_steps_are_still_checked(
+def test_native_code_that_crashes_is_reported_and_the_other_steps_are_still_checked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "QUICK", msgspec.structs.replace(module.QUICK, max_steps=100))
+    monkeypatch.setattr(verdicts, "QUICK", msgspec.structs.replace(verdicts.QUICK, max_steps=100))
     fine, wild = LONG.format(90, ""), LONG.format(90, " + 900000000000")
     found = check_steps(Trace([step(fine, wild), step(fine, fine, 1)])).verdicts
     assert [each.status for each in found] == ["failed", "exact"]
     assert "SIGSEGV" in found[0].text
 
 
-def test_native_code_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = msgspec.structs.replace(module.QUICK, max_steps=100, seconds=0.5)
-    monkeypatch.setattr(module, "QUICK", quick)
+def test_native_code_that_does_not_end_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = msgspec.structs.replace(verdicts.QUICK, max_steps=100, seconds=0.5)
+    monkeypatch.setattr(verdicts, "QUICK", quick)
     endless = LONG.format(1_000_000_000_000, "").replace("A[i]", "A[i] + C[63 - i]")
     found = check_steps(Trace([step(LONG.format(90, ""), endless)])).verdicts
     assert [each.status for each in found] == ["failed"]
     assert "did not end within 0.5 s" in found[0].text
 
 
-def test_what_there_was_no_time_for_is_not_called_right() -> None:
+def test_steps_without_time_left_are_not_called_right() -> None:
     found = check_steps(wrong_trace(), seconds=-1.0)
     assert {each.status for each in found.verdicts} == {"unknown", "idle"}
     assert "no time left" in next(each.text for each in found.verdicts if each.status == "unknown")

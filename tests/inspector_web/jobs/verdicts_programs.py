@@ -1,4 +1,4 @@
-"""Store another number wherever one is added."""
+"""Programs and a wrong pass for tests of verdicts."""
 
 from irkit.core import Node, rewrite
 from irkit.ir import F32, LOOP_LEVEL, Add, Const, PrimFunc, Store, parse

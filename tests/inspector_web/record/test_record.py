@@ -1,4 +1,4 @@
-"""How files become runs: in a child, with limits, again when they change, and what is said of"""
+"""Recordings leave pipelines as they were."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from irkit.inspector_web.record.record import record
 from tests.inspector_web.pages import MATMUL
 
 
-def test_pipelines_are_as_they_were_after_a_recording(tmp_path: Path) -> None:
+def test_pipelines_are_restored_after_a_recording(tmp_path: Path) -> None:
     from irkit.transform import Pipeline
 
     (tmp_path / "k.irs").write_text(MATMUL)

@@ -1,4 +1,4 @@
-"""What the inspector writes for itself is gone when nobody needs it, whatever ends its process."""
+"""Temporary folders go with their owners, however the process ends."""
 
 import gc
 import os
@@ -17,9 +17,9 @@ from irkit.inspector_web.record.tempdirs import PREFIX, make_tempdir, remove_sta
 
 HOLD = """
 import sys, time
-from irkit.inspector_web.record.tempdirs import scratch
+from irkit.inspector_web.record.tempdirs import make_tempdir
 owner = type("Owner", (), {})()
-print(scratch(owner, "opened"), flush=True)
+print(make_tempdir(owner, "opened"), flush=True)
 sys.stdin.read()
 """
 
@@ -39,7 +39,7 @@ def holder(temp: Path) -> "subprocess.Popen[str]":
     )
 
 
-def test_a_folder_goes_with_its_owner() -> None:
+def test_a_folder_is_removed_with_its_owner() -> None:
     owner = Owner()
     folder = make_tempdir(owner, "opened")
     (folder / "file").write_text("x")
@@ -77,7 +77,7 @@ def test_a_process_that_ends_removes_its_folder_and_one_that_is_killed_leaves_it
             each.kill()
 
 
-def test_what_is_new_or_a_link_or_called_otherwise_is_left_alone(tmp_path: Path) -> None:
+def test_new_folders_links_and_other_names_are_left_alone(tmp_path: Path) -> None:
     new, old, other = (tmp_path / each for each in (f"{PREFIX}new", f"{PREFIX}old", "irkit-other"))
     for folder in (new, old, other):
         folder.mkdir()
@@ -90,7 +90,7 @@ def test_what_is_new_or_a_link_or_called_otherwise_is_left_alone(tmp_path: Path)
     assert left == {f"{PREFIX}new", f"{PREFIX}link", "irkit-other"}
 
 
-def test_a_folder_that_was_tidied_away_is_made_anew(
+def test_a_removed_parent_folder_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

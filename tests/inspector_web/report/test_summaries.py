@@ -1,4 +1,4 @@
-"""A report is one file that shows everything without a server; and what CI reads."""
+"""Summaries for CI: JSON, JUnit and Markdown."""
 
 import json
 from pathlib import Path

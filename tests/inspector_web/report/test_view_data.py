@@ -89,6 +89,6 @@ def test_it_ignores_names(reported: Reported, tmp_path: Path) -> None:
     page = reported(str(tmp_path / "renamed.trace"), "")
     expect(page.locator("#counts")).to_be_visible()
     page.click("#names")
-    expect(page.locator("#no-change")).to_have_text("Nothing but names differs here.")
+    expect(page.locator("#no-change")).to_have_text("Only names differ.")
     page.keyboard.press("r")
     expect(page.locator("#change")).to_contain_text("change")

@@ -1,4 +1,4 @@
-"""The list of passes, blame and search, held against plain readings of the printed texts."""
+"""Corresponding steps of two runs."""
 
 from irkit.inspector_web import align
 from irkit.phases import DEFAULT, trace

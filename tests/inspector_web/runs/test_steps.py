@@ -1,4 +1,4 @@
-"""The list of passes, blame and search, held against plain readings of the printed texts."""
+"""The list of passes, compared with the printed texts."""
 
 import difflib
 
@@ -13,14 +13,14 @@ from irkit.transform import PassFailed, Trace, define_pass
 from tests.passes.loop.kernels import kernel
 
 
-def test_rows_cost_no_printing(texts: Texts) -> None:
+def test_rows_need_no_printing(texts: Texts) -> None:
     fresh = Texts(texts.trace)
     rows = Steps(fresh).rows()
     assert len(rows) == len(fresh.trace)
     assert len(fresh.table) == 0
 
 
-def test_a_row_says_what_its_step_did(texts: Texts) -> None:
+def test_a_row_tells_what_its_step_did(texts: Texts) -> None:
     steps = Steps(texts)
     for step, row in zip(texts.trace, steps.rows(seconds=60), strict=True):
         assert isinstance(step.before, PrimFunc)
@@ -38,7 +38,7 @@ def test_a_row_says_what_its_step_did(texts: Texts) -> None:
         msgspec.json.encode(counted)
 
 
-def test_filters_keep_what_they_say(texts: Texts) -> None:
+def test_filters_keep_matching_rows(texts: Texts) -> None:
     steps = Steps(texts)
     rows = steps.rows()
     assert steps.rows(Filter(changed=True)) == [row for row in rows if row.status == "changed"]

@@ -1,4 +1,4 @@
-"""A hostile trace is refused, or can be looked at in every view; the server survives both."""
+"""The server refuses malformed traces, or shows them and goes on."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def test_a_file_cut_off_at_any_byte_is_refused(tmp_path: Path) -> None:
         inspection = Inspection((str(path),))
         inspection.open()
         assert inspection.status().state == "failed"
-        assert "mistake of irkit" not in inspection.message
+        assert "bug in irkit" not in inspection.message
         inspection.close()
 
 

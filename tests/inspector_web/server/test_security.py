@@ -143,7 +143,7 @@ def test_nothing_in_the_page_comes_from_elsewhere_or_runs_inline() -> None:
     page = (folder / "index.html").read_text()
     assert not re.search(r"\son\w+=|\sstyle=|<style|javascript:", page)
     assert not re.search(r"<script(?![^>]*\ssrc=)", page)
-    for file in folder.iterdir():
+    for file in filter(Path.is_file, folder.rglob("*")):
         text = file.read_text().replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?://|//cdn|@import|eval\(|new Function", text), file.name
 
@@ -235,12 +235,12 @@ def test_it_is_never_in_debug_mode(inspection: Inspection) -> None:
 
 
 def test_the_server_listens_on_this_machine_only(inspection: Inspection) -> None:
-    door = new_access_rules()
-    server = Server(create_app(inspection, door), door)
+    rules = new_access_rules()
+    server = Server(create_app(inspection, rules), rules)
     try:
         assert server.port
         assert server.address.startswith(f"http://127.0.0.1:{server.port}/?token=")
-        assert door.port == server.port
+        assert rules.port == server.port
         own = socket.gethostbyname(socket.gethostname())
         if not is_loopback(own):
             with socket.socket() as other:

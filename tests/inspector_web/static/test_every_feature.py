@@ -1,4 +1,4 @@
-"""Every feature of the page is tried by clicking and by keyboard: the table says by which tests."""
+"""Every feature of the page is tried by mouse and by keyboard: the table names the tests."""
 
 import ast
 from collections.abc import Iterator

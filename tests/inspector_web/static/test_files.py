@@ -1,4 +1,4 @@
-"""Files that are opened in the page, and files that change while one looks at them."""
+"""Files that are opened on the page, and files that change while the page shows them."""
 
 from pathlib import Path
 
@@ -45,15 +45,17 @@ def test_files_are_opened_by_the_button_and_by_dropping_them(watch: Watch, tmp_p
         page.set_input_files("#upload-file", model)
         expect(page.locator(RUN)).to_have_text("relu.onnx", timeout=SLOW)
         expect(page.locator("#pass-list")).to_contain_text("fuse-ops")
-        expect(page.locator("#work")).to_be_hidden()
+        expect(page.locator("#upload-job")).to_be_hidden()
         page.evaluate(DROP, ["<b>k</b>.irs", list(MATMUL.encode())])
         expect(page.locator(RUN)).to_have_text("b>.irs", timeout=SLOW)
         page.evaluate(DROP, ["bad.irs", list(b"def f(:")])
-        expect(page.locator("#work [role=alert]")).to_contain_text("bad.irs:1", timeout=SLOW)
+        expect(page.locator("#upload-job [role=alert]")).to_contain_text("bad.irs:1", timeout=SLOW)
         page.keyboard.press("Enter")
-        expect(page.locator("#work")).to_be_hidden()
+        expect(page.locator("#upload-job")).to_be_hidden()
         page.evaluate(DROP, ["tool.exe", [1]])
-        expect(page.locator("#work [role=alert]")).to_contain_text("there are: .onnx")
+        expect(page.locator("#upload-job [role=alert]")).to_contain_text(
+            "expected a file with one of the suffixes .onnx"
+        )
         page.reload()
         expect(page.locator("#run option")).to_have_count(3)
         page.goto("about:blank")  # What it still asks for would find nobody.

@@ -1,5 +1,4 @@
-"""What can be asked on the page, in a real browser: verdicts, the guilty pass, costs, LLVM's
-passes."""
+"""Jobs on the page, in a real browser: verdicts, the guilty pass, costs, LLVM's passes."""
 
 import json
 import re
@@ -83,19 +82,21 @@ def test_the_guilty_pass_is_found_by_a_key_and_the_answer_leads_to_its_differenc
 ) -> None:
     page = visited(watch, server)
     page.keyboard.press("f")
-    expect(page.locator(".guilty")).to_contain_text("'spoil' is the first pass after which")
+    expect(page.locator(".guilty")).to_contain_text(
+        "'spoil' is the first pass that changes the meaning"
+    )
     page.locator("#go-guilty").focus()
     page.keyboard.press("Enter")
     expect(page.locator(CHOSEN)).to_contain_text("spoil")
     expect(page.locator(".row .come", has_text="99.5")).to_be_visible()
-    expect(page.locator("#verdict")).to_contain_text("Its rewrites cannot be told apart")
+    expect(page.locator("#verdict")).to_contain_text("Its rewrites cannot be tried one by one")
 
 
 SCRIPT = """
 import irkit
 from irkit.ir import parse
 from irkit.phases import DEFAULT
-from tests.inspector_web.jobs.test_verdicts import COPY, spoil
+from tests.inspector_web.jobs.verdicts_programs import COPY, spoil
 
 irkit.lower(parse(COPY), pipeline=DEFAULT.insert(spoil, phase=2))
 """
@@ -169,7 +170,7 @@ def test_work_that_does_not_end_is_cancelled_on_the_page(watch: Watch, tmp_path:
     with served(opened(str(path))) as made:
         page = visited(watch, made)
         page.click("#ask-cost")
-        page.click("#cost .task button")
+        page.click("#cost .job button")
         expect(page.locator("#cost")).to_contain_text("It was cancelled.")
         expect(page.locator(".lines")).to_be_visible()
         page.goto("about:blank")  # Before the server is gone.
@@ -188,7 +189,7 @@ def test_a_report_shows_verdicts_without_a_server(watch: Watch, tmp_path: Path) 
     suite = Xml.parse(tmp_path / "a.xml").getroot()[0]
     assert suite.attrib["failures"] == "1"
     assert [case.attrib["name"] for case in suite if len(case)] == ["spoil"]
-    assert "**gives other numbers. C&#91;0&#93; is 99.5" in (tmp_path / "a.md").read_text()
+    assert "**gives different results. C&#91;0&#93; is 99.5" in (tmp_path / "a.md").read_text()
     page = watch().page
     page.goto((tmp_path / "a.html").as_uri())
     page.wait_for_selector(".lines")

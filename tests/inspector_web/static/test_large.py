@@ -1,4 +1,4 @@
-"""Texts of so many lines that the page holds only those near what is seen."""
+"""Texts so large that the page has only the lines near the visible part."""
 
 from collections.abc import Iterator
 from pathlib import Path

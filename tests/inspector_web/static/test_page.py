@@ -94,7 +94,7 @@ def test_keys_do_nothing_while_somebody_types(visit: Open) -> None:
     expect(page.locator("#search")).to_have_value("jjuh?")
     expect(page.locator(CHOSEN)).to_contain_text("lower-init-blocks")
     expect(page.locator("#help")).to_be_hidden()
-    expect(page.locator("#found")).to_contain_text("Found nowhere")
+    expect(page.locator("#found")).to_contain_text("Not found before or after any pass")
 
 
 def test_one_column_shows_what_went_above_what_came(visit: Open) -> None:
@@ -123,7 +123,7 @@ def test_filters_by_name_and_by_touched_text(visit: Open) -> None:
     page.keyboard.type("simplify")
     expect(page.locator(".pass")).to_have_count(2)
     page.fill("#filter", "no such pass")
-    expect(page.locator("#pass-list")).to_contain_text("No pass fits")
+    expect(page.locator("#pass-list")).to_contain_text("No pass matches")
     page.fill("#filter", "")
     page.fill("#touches", "axis.reduce")
     expect(page.locator(".pass")).to_have_count(1)
@@ -193,11 +193,11 @@ def test_search_finds_text_after_every_pass_and_leads_there(visit: Open) -> None
     page.keyboard.press("Enter")
     expect(page.locator(".row.chosen")).to_contain_text("vk == 0")
     page.fill("#search", "vk.*==")
-    expect(page.locator("#found")).to_contain_text("Found nowhere")
+    expect(page.locator("#found")).to_contain_text("Not found before or after any pass")
     page.check("#regex", force=True)
     expect(page.locator("#found button").first).to_contain_text("lower-init-blocks")
     page.fill("#search", "(")
-    expect(page.locator("#found [role=alert]")).to_contain_text("no regular expression")
+    expect(page.locator("#found [role=alert]")).to_contain_text("not a regular expression")
 
 
 def test_the_details_say_what_the_pass_is_and_show_its_source(visit: Open) -> None:

@@ -1,4 +1,4 @@
-"""The levers on the page, by clicking and by keyboard."""
+"""Changing passes and running them again, by mouse and by keyboard."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What a step prints does not depend on which others were looked at."""
+"""Lines as HTML: escaped, coloured and cut."""
 
 from irkit.core import TokenHtml, token_class, tokens
 from irkit.inspector_web import Highlighter, LineTable, Texts
@@ -19,7 +19,7 @@ HOSTILE = (
 )
 
 
-def test_colours_leave_the_text_as_it_is() -> None:
+def test_colours_do_not_change_the_text() -> None:
     for name in HOSTILE:
         for line in (f"    for i in serial(0, {name}):", f'block("{name}")', name):
             assert "".join(tokens(line)) == line
@@ -37,7 +37,7 @@ def test_hostile_names_are_escaped_everywhere() -> None:
         assert not set(bare) & set("<>\"'")
 
 
-def test_a_line_coloured_whole_is_its_tokens_coloured() -> None:
+def test_a_coloured_line_is_its_coloured_tokens() -> None:
     texts = Texts(of("SOFTMAX"))
     for step in texts.trace:
         texts.of(step.index)
@@ -46,7 +46,7 @@ def test_a_line_coloured_whole_is_its_tokens_coloured() -> None:
         assert colours.line(line) == "".join([colours[token] for token in tokens(line)])
 
 
-def test_a_token_says_what_it_is() -> None:
+def test_each_token_has_its_class() -> None:
     line = '@x for i in parallel(0, 4): C[i] = f32(1.5) + exp(A[i]) "s" # c'
     kinds = [(token, token_class(token)) for token in tokens(line) if not token.isspace()]
     assert [pair for pair in kinds if pair[1] not in ("", "v")] == [
@@ -55,7 +55,7 @@ def test_a_token_says_what_it_is() -> None:
     ]  # fmt: skip
 
 
-def test_a_line_too_long_to_read_is_cut() -> None:
+def test_a_very_long_line_is_cut() -> None:
     table = LineTable()
     text = Highlighter(table).lines(table.number(["x" * (LONGEST + 5)]))[0]
     assert "and 5 more" in text

@@ -1,4 +1,4 @@
-"""Print a step without remembering anything, by the same names, and compare."""
+"""The text of a step does not depend on which other steps were printed."""
 
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ def test_texts_are_those_of_the_steps() -> None:
         assert "\n".join([*texts.lines(step.index), ""]) == after
 
 
-def test_the_order_of_looking_changes_no_name() -> None:
+def test_the_order_of_printing_changes_no_name() -> None:
     steps = of("SOFTMAX")
     forwards, backwards = Texts(steps), Texts(steps)
     last = len(steps) - 1
@@ -66,7 +66,7 @@ def holds_what_is_printed(texts: Texts, step: Step) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
-def test_text_that_is_remembered_is_text_that_is_printed(name: str) -> None:
+def test_memoised_text_is_the_printed_text(name: str) -> None:
     steps = of(name)
     remembered = Texts(steps)
     for step in steps:
@@ -75,7 +75,7 @@ def test_text_that_is_remembered_is_text_that_is_printed(name: str) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200)), max_size=6))
 @settings(max_examples=40, deadline=None, derandomize=True)
-def test_text_is_remembered_wherever_statements_are_moved(moves: list[tuple[int, int]]) -> None:
+def test_memoised_text_is_right_wherever_statements_move(moves: list[tuple[int, int]]) -> None:
     funcs = [parse(MANY)]
     for source, target in moves:
         stmts = list(walk(funcs[-1].body, on=(For, Store, If)))
@@ -92,7 +92,7 @@ def test_text_is_remembered_wherever_statements_are_moved(moves: list[tuple[int,
         holds_what_is_printed(texts, step)
 
 
-def test_text_is_the_same_where_what_was_printed_is_forgotten(
+def test_text_is_the_same_after_the_cache_is_emptied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("irkit.ir.text.memo.MAX_KEPT_LINES", 30)
@@ -113,7 +113,7 @@ def test_statements_that_stood_together_are_taken_together() -> None:
     holds_what_is_printed(Texts(Trace([step])), step)
 
 
-def test_names_that_cannot_stay_are_not_remembered() -> None:
+def test_names_that_cannot_stay_are_not_memoised() -> None:
     two = parse("def f(A: f32[4]):\n" + LOOP + LOOP)
     assert isinstance(two.body, Seq)
     s, t = two.body.stmts

@@ -1,4 +1,4 @@
-"""What a step prints does not depend on which others were looked at."""
+"""Traces of kernels."""
 
 from irkit.phases import trace
 from irkit.transform import Trace

@@ -1,4 +1,4 @@
-"""Each line leads back to what the user wrote, and on to the instructions it becomes."""
+"""Traces of kernels that were parsed from a file."""
 
 from irkit.fuzz.seed_corpus.kernels import KERNELS
 from irkit.inspector_web import Texts

@@ -1,4 +1,4 @@
-"""Loop nests with their numbers, and graphs with their places."""
+"""Printed functions without a pipeline."""
 
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.inspector_web import Texts

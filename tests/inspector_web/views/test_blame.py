@@ -1,4 +1,4 @@
-"""The list of passes, blame and search, held against plain readings of the printed texts."""
+"""Blame, compared with the printed texts."""
 
 from irkit.core import rewrite
 from irkit.inspector_web import GIVEN, Blame, Texts
@@ -24,7 +24,7 @@ def test_blame_names_a_step_whose_text_is_new_there(texts: Texts) -> None:
                 assert line in texts.lines(0, "before")
 
 
-def test_blame_of_a_line_nobody_touched_is_given() -> None:
+def test_an_unchanged_line_is_blamed_on_the_start() -> None:
     texts = Texts(Trace(trace(kernel("MATMUL"))))
     last = texts.trace[len(texts.trace) - 1].after
     assert Blame(texts).of(last)[0] == GIVEN

@@ -1,4 +1,4 @@
-"""Loop nests with their numbers, and graphs with their places."""
+"""Graphs as boxes: layers, places, groups and large graphs."""
 
 import time
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def test_boxes_do_not_cover_each_other() -> None:
         assert all(y != v or u - x >= 160 for (y, x), (v, u) in pairwise(places))
 
 
-def test_what_a_pass_left_alone_stays_where_it_was() -> None:
+def test_unchanged_boxes_keep_their_places() -> None:
     for step, before, after in graph_steps():
         view = graph_view(before)
         if not step.changed:
@@ -90,7 +90,7 @@ def test_a_graph_of_thousands_of_operators_is_collapsed_and_quick() -> None:
     assert np.unique([(box.x, box.y) for box in whole.boxes], axis=0).shape[0] == len(whole.boxes)
 
 
-def test_no_frame_encloses_what_is_outside_of_its_group() -> None:
+def test_no_frame_encloses_a_box_outside_its_group() -> None:
     b = Builder()
     x, w, v = (b.param(name, (4, 4)) for name in "xwv")
     left, right = b.op("matmul", x, w), b.op("matmul", x, v)

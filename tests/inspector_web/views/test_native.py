@@ -1,4 +1,4 @@
-"""Each line leads back to what the user wrote, and on to the instructions it becomes."""
+"""Lines of loop IR and the instructions they become."""
 
 import re
 
@@ -30,7 +30,7 @@ def test_a_line_leads_on_to_its_instructions(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
-def test_code_with_lines_is_code_without_them(name: str) -> None:
+def test_line_numbers_do_not_change_the_code(name: str) -> None:
     texts = from_text(name)
     last = texts.trace[len(texts.trace) - 1].after
     assert isinstance(last, PrimFunc)

@@ -1,4 +1,4 @@
-"""Loop nests with their numbers, and graphs with their places."""
+"""Loop nests with their sizes, and what a pass changes about them."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from tests.inspector_web.views.shapes_programs import part_of
 from tests.passes.loop.kernels import kernel
 
 
-def test_a_matmul_moves_and_computes_what_it_must() -> None:
+def test_a_matmul_has_the_expected_bytes_and_operations() -> None:
     rows = nest(part_of(kernel("MATMUL")))
     whole = rows[0]
     products = 6 * 8 * 5
@@ -29,7 +29,7 @@ def f(A: f32[8], B: f32[8]):
 """
 
 
-def test_lanes_count_each() -> None:
+def test_each_lane_counts() -> None:
     whole = nest(part_of(parse(LANES)))[0]
     assert (whole.flops, whole.read, whole.written) == (8, 32, 32)
 

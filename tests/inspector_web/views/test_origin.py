@@ -1,4 +1,4 @@
-"""Each line leads back to what the user wrote, and on to the instructions it becomes."""
+"""Each line leads back to what the user wrote."""
 
 import numpy as np
 import onnx
@@ -45,7 +45,7 @@ def test_a_store_leads_back_to_the_line_it_was_written_on() -> None:
                 assert ("f32(0.0)" in written) == line.rstrip().endswith("= f32(0.0)")
 
 
-def test_a_schedule_alone_is_no_origin() -> None:
+def test_a_schedule_alone_is_not_an_origin() -> None:
     lost = Span("schedule", "split")
     bare = rewrite(kernel("MATMUL"), lambda stmt: stmt.replace(span=lost), on=Stmt)
     own = Texts(Trace(trace(bare)))
@@ -82,7 +82,7 @@ def test_every_line_of_a_model_leads_back_to_its_onnx_node(model: Texts) -> None
     assert {"first/matmul", "second/relu", "third/softmax"} <= nodes
 
 
-def test_lines_of_one_origin_are_found_again(model: Texts) -> None:
+def test_the_lines_of_an_origin_are_found(model: Texts) -> None:
     last = model.trace[len(model.trace) - 1].after
     found = origins(model, last)
     for link in {link for chain in found.chains for link in chain}:

@@ -1,4 +1,4 @@
-"""The list of passes, blame and search, held against plain readings of the printed texts."""
+"""Search, compared with the printed texts."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from irkit.transform import Trace
 from tests.passes.loop.kernels import kernel
 
 
-def test_the_pickaxe_counts_as_reading_all_texts_does(texts: Texts) -> None:
+def test_the_pickaxe_agrees_with_the_printed_texts(texts: Texts) -> None:
     touches = {each.step: each for each in pickaxe(texts, "view(")}
     assert touches
     for step in texts.trace:
@@ -23,7 +23,7 @@ def test_the_pickaxe_counts_as_reading_all_texts_does(texts: Texts) -> None:
             assert touch.introduced == (before == 0)
 
 
-def test_the_pickaxe_says_who_removed_a_text() -> None:
+def test_the_pickaxe_finds_the_step_that_removed_a_text() -> None:
     texts = Texts(Trace(trace(kernel("MATMUL"))))
     touches = pickaxe(texts, "with block(")
     names = [texts.trace[touch.step].name if touch.step >= 0 else "" for touch in touches]
@@ -32,7 +32,7 @@ def test_the_pickaxe_says_who_removed_a_text() -> None:
     assert isinstance(touches[-1], PickaxeHit)
 
 
-def test_search_gives_the_lines_that_hold_the_text(texts: Texts) -> None:
+def test_search_finds_the_lines_with_the_text(texts: Texts) -> None:
     for found in search(texts, "FOR ", case=False):
         side = "before" if found.step == GIVEN else "after"
         lines = texts.lines(max(found.step, 0), side)
@@ -53,7 +53,7 @@ def test_a_regular_expression_without_end_is_stopped() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "[", "(?P<x", "x" * 2000])
-def test_what_is_no_regular_expression_is_refused(pattern: str) -> None:
+def test_an_invalid_regular_expression_is_refused(pattern: str) -> None:
     table = LineTable()
     table.number(["abc"])
     with pytest.raises(InputError):

@@ -1,0 +1,271 @@
+// The difference, as rows in chunks that the browser lays out only when they come into view.
+
+import { Chunks } from "./chunks.js";
+import { byId, el, fill, plural } from "../dom.js";
+import { laidOut, lastFrom, missingLines, pageRows, placeOf } from "./rows.js";
+
+const UNFOLD = 40;
+const MOST_AT_ONCE = 20000;
+
+export class DiffView {
+  constructor(source, { onLine, onChange, view = byId("view") }) {
+    this.source = source;
+    this.onLine = onLine;
+    this.onChange = onChange;
+    this.view = view;
+    this.inner = null;
+    this.view.addEventListener("click", (event) => this.clicked(event));
+    this.shown = 0;
+    this.current = -1;
+    this.changes = 0;
+  }
+
+  showMessage(className, ...content) {
+    this.shown++;
+    this.inner = null;
+    this.view.removeAttribute("aria-busy");
+    this.changes = 0;
+    this.current = -1;
+    fill(this.view, el("div", { class: className, role: className === "error" ? "alert" : "status" }, ...content));
+    this.onChange();
+  }
+
+  // Show the difference of two states; a response that comes too late is dropped.
+  async show(left, right, options) {
+    const mine = ++this.shown;
+    this.inner = null;
+    // The old rows are of another place: their lines must not be chosen now.
+    this.view.setAttribute("aria-busy", "true");
+    const slow = this.slow = setTimeout(() => {
+      if (mine === this.shown) fill(this.view, el("p", { class: "empty", role: "status" }, "Comparing…"));
+    }, 200);
+    try {
+      const answer = await this.source.diff(left, right, options.names);
+      const blame = options.blame ? await this.source.blame(right, () => mine === this.shown) : null;
+      if (mine !== this.shown) return;
+      this.load(answer, left, right, options, blame);
+      await this.draw(mine);
+    } catch (error) {
+      if (mine === this.shown) {
+        this.showMessage("error", el("p", {}, error.message), el("button", { type: "button", onclick: () => this.show(left, right, options) }, "Try again"));
+      }
+    } finally {
+      clearTimeout(slow);
+      if (mine === this.shown) this.view.removeAttribute("aria-busy");
+    }
+  }
+
+  load(answer, left, right, options, blame) {
+    const asMap = (given) => new Map(Object.entries(given).map(([line, at]) => [Number(line), answer.html[at]]));
+    // The same difference shown again, because of late data around it, keeps its position.
+    const again = this.states?.left === left && this.states?.right === right;
+    const current = again ? this.current : -1;
+    this.answer = answer;
+    this.options = options;
+    this.states = { left, right };
+    this.known = { left: asMap(answer.left_lines), right: asMap(answer.right_lines) };
+    this.opened = new Map();
+    this.blame = blame && { steps: blame.map(([step]) => step), starts: laidOut(blame.map(([, count]) => ({ kind: "same", count }))).starts };
+    this.changes = answer.rows.reduce((sum, row, at, all) => sum + (row[0] !== "=" && (at === 0 || all[at - 1][0] === "=") ? 1 : 0), 0);
+    this.current = Math.min(current, this.changes - 1);
+    // Without differences a second column would only repeat the first.
+    if (!this.changes) this.options.inline = true;
+  }
+
+  async draw(mine = this.shown) {
+    const laid = laidOut(pageRows(this.answer.rows, { inline: this.options.inline, whole: this.options.whole, opened: this.opened }));
+    const table = el("div", { class: this.tableClass(), role: "table", "aria-label": this.label() });
+    const chunks = new Chunks(this.view, table, laid, {
+      make: (rows) => this.rowsHtml(rows, chunks.isLarge),
+      onFilled: () => this.markAgain(),
+    });
+    await chunks.open(0);
+    if (mine !== this.shown) { chunks.close(); return; }
+    clearTimeout(this.slow);
+    this.chunks?.close();
+    this.chunks = chunks;
+    fill(this.view, this.note(), table);
+    this.onChange();
+    if (this.current >= 0) await this.goTo(this.current);
+    await this.mark(this.options.line, this.options.scroll);
+  }
+
+  // The lines of a large text are requested again when they come into view again.
+  async rowsHtml(rows, isLarge) {
+    const known = isLarge ? { left: new Map(this.known.left), right: new Map(this.known.right) } : this.known;
+    await Promise.all([this.fetchMissing(rows, "left", known.left), this.fetchMissing(rows, "right", known.right)]);
+    return rows.map((row) => this.rowHtml(row, known));
+  }
+
+  tableClass() {
+    return `lines ${this.options.inline ? "inline" : "sides"}${this.blame ? " blamed" : ""}${this.options.whole ? " whole" : ""}`;
+  }
+
+  label() {
+    return `${plural(this.answer.removed, "line")} removed, ${this.answer.added} added`;
+  }
+
+  note() {
+    if (this.answer.note) return el("p", { class: "note" }, this.answer.note);
+    if (this.changes) {
+      return this.answer.exact ? null : el("p", { class: "note" }, "The texts are so large that a smaller difference may exist.");
+    }
+    const text = this.options.other ? `No difference from ${this.options.other}.` : this.options.failed ? "This pass failed. This is the IR that it was given." : this.options.names ? "Only names differ." : "No difference. This is the whole IR.";
+    return el("p", { class: "note", id: "no-change" }, text);
+  }
+
+  async fetchMissing(rows, side, known) {
+    // Equal lines are the same on both sides, so one side is enough, unless names are ignored.
+    if (side === "left" && (this.options.inline || !this.options.names)) rows = rows.filter((row) => row.kind !== "same");
+    for (const [from, to] of missingLines(rows, side, known)) {
+      for (let begin = from; begin <= to; begin += MOST_AT_ONCE) {
+        const lines = await this.source.lines(this.states[side], begin, Math.min(to, begin + MOST_AT_ONCE - 1));
+        lines.forEach((line, at) => known.set(begin + at, line));
+      }
+    }
+  }
+
+  rowHtml(row, known) {
+    if (row.kind === "fold") return foldHtml(row);
+    const start = `<div role="row" class="row ${row.kind}"${row.first !== undefined ? ` data-change="${row.first}"` : ""} data-left="${row.left}" data-right="${row.right}">`;
+    if (this.options.inline) {
+      const side = row.kind === "removed" ? "left" : "right";
+      return `${start}${this.blameHtml(row)}${numberHtml(row.left)}${numberHtml(row.right)}${this.codeHtml(row, side, known)}</div>`;
+    }
+    return `${start}${numberHtml(row.left)}${this.codeHtml(row, "left", known)}${this.blameHtml(row)}${numberHtml(row.right)}${this.codeHtml(row, "right", known)}</div>`;
+  }
+
+  codeHtml(row, side, known) {
+    const line = row[side];
+    if (!line) return '<span role="cell" class="code none"></span>';
+    const mark = side === "left" ? row.leftMark : row.rightMark;
+    let text = mark >= 0 ? this.answer.html[mark] : known[side].get(line) ?? known.right.get(row.right) ?? "";
+    // Indentation is not marked.
+    text = text.replace(/^<mark>( +)(<\/mark>)?/, (_, space, end) => space + (end ? "" : "<mark>"));
+    const deep = /^ */.exec(text)[0].length;
+    const indent = deep ? `<span class="in">${text.slice(0, deep)}</span>` : "";
+    const changed = row.kind !== "same";
+    const sign = changed ? (side === "left" ? "−" : "+") : " ";
+    const kind = changed ? (side === "left" ? " gone" : " come") : "";
+    return `<span role="cell" class="code${kind} d${Math.min(24, deep >> 2)}"><span class="sign">${sign}</span>${indent}${text.slice(deep)}</span>`;
+  }
+
+  blameHtml(row) {
+    if (!this.blame) return "";
+    const step = row.right ? this.blame.steps[lastFrom(this.blame.starts, row.right - 1)] : -2;
+    if (step === -2) return '<span role="cell" class="who"></span>';
+    const named = el("span", { role: "cell", class: "who", "data-step": step }, this.options.nameOf(step));
+    return named.outerHTML;
+  }
+
+  clicked(event) {
+    if (this.inner || this.view.hasAttribute("aria-busy")) return undefined;
+    const fold = event.target.closest("button[data-open]");
+    if (fold) return this.unfold(fold);
+    const row = event.target.closest(".row[data-left]");
+    if (!row || getSelection().toString()) return undefined;
+    const who = event.target.closest(".who[data-step]");
+    if (who && Number(who.dataset.step) >= 0) return this.options.onBlamed(Number(who.dataset.step));
+    const code = event.target.closest(".code, .no");
+    const cells = [...row.children];
+    const onLeft = !this.options.inline && code && cells.indexOf(code) < 2;
+    const side = (onLeft && row.dataset.left !== "0") || row.dataset.right === "0" ? "L" : "R";
+    const line = `${side}${side === "L" ? row.dataset.left : row.dataset.right}`;
+    this.mark(line, false);
+    return this.onLine(line);
+  }
+
+  async unfold(button) {
+    const { open, key, count } = button.dataset;
+    const extra = this.opened.get(Number(key)) ?? { head: 0, tail: 0 };
+    if (open === "all") extra.head += Math.min(Number(count), MOST_AT_ONCE);
+    else extra[open] += UNFOLD;
+    this.opened.set(Number(key), extra);
+    await this.draw();
+    const first = this.view.querySelector(`button[data-key="${key}"]`);
+    if (first) first.focus();
+    else this.view.focus();
+  }
+
+  // Mark a line such as L12 or R3.
+  async mark(line, scroll) {
+    this.options.line = line;
+    if (line && scroll && this.chunks?.isLarge) {
+      await this.chunks.reveal(placeOf(this.chunks.laid, line[0] === "L" ? "left" : "right", Number(line.slice(1))));
+      if (line !== this.options.line) return;
+    }
+    this.view.querySelectorAll(".row.chosen").forEach((row) => row.classList.remove("chosen"));
+    if (!line) return;
+    const name = line[0] === "L" ? "left" : "right";
+    const number = Number(line.slice(1));
+    const from = name === "right" ? `, .row[data-from="${number}"]` : "";
+    const rows = this.view.querySelectorAll(`.row[data-${name}="${number}"]${from}`);
+    rows.forEach((row) => row.classList.add("chosen"));
+    if (scroll) rows[0]?.scrollIntoView({ block: "nearest" });
+  }
+
+  // Mark rows that have come into view.
+  markAgain() {
+    this.mark(this.options.line, false);
+    this.view.querySelector(`[data-change="${this.current}"]`)?.classList.add("current");
+  }
+
+  // The line after a chosen one, or before it; without one, that of the current change or at the top.
+  nextLine(ahead, chosen) {
+    const native = [...this.view.querySelectorAll(".row[data-from]:not([data-from='0'])")];
+    if (native.length) return nextNative(native, ahead, chosen);
+    const rows = [...this.view.querySelectorAll(".row[data-left]")];
+    const top = this.view.getBoundingClientRect().top;
+    const at = rows.findIndex((row) => row.matches(".chosen"));
+    const first = rows.find((row) => row.matches(".current")) ?? rows.find((row) => row.getBoundingClientRect().top >= top);
+    const row = at < 0 ? first : rows[Math.max(0, Math.min(rows.length - 1, at + ahead))];
+    if (!row) return "";
+    return row.dataset.right === "0" ? `L${row.dataset.left}` : `R${row.dataset.right}`;
+  }
+
+  // Take over the changes of a difference that is inside another view.
+  follow({ changes, current, answer }) {
+    Object.assign(this, { changes, current, answer });
+    this.onChange();
+  }
+
+  // Go to the next change, or the previous one.
+  go(ahead) {
+    if (this.inner) { this.inner.go(ahead); return; }
+    if (!this.changes) return;
+    this.goTo(Math.max(0, Math.min(this.changes - 1, this.current + ahead)));
+  }
+
+  async goTo(change) {
+    this.current = change;
+    if (this.chunks?.isLarge) {
+      const { rows, starts } = this.chunks.laid;
+      await this.chunks.reveal(starts[rows.findIndex((row) => row.first === change)]);
+      if (change !== this.current) return;
+    }
+    this.view.querySelectorAll(".row.current").forEach((row) => row.classList.remove("current"));
+    const row = this.view.querySelector(`[data-change="${change}"]`);
+    if (row) {
+      row.classList.add("current");
+      row.scrollIntoView({ block: "center" });
+    }
+    this.onChange();
+  }
+}
+
+// Machine code jumps between lines of the IR: go through these in their own order.
+function nextNative(rows, ahead, chosen) {
+  const lines = [...new Set(rows.map((row) => Number(row.dataset.from)))].sort((a, b) => a - b);
+  const at = chosen?.startsWith("R") ? lines.indexOf(Number(chosen.slice(1))) : -1;
+  return `R${lines[at < 0 ? 0 : Math.max(0, Math.min(lines.length - 1, at + ahead))]}`;
+}
+
+function numberHtml(line) {
+  return `<span role="cell" class="no">${line || ""}</span>`;
+}
+
+function foldHtml(row) {
+  const button = (open, text) => `<button type="button" data-open="${open}" data-key="${row.key}" data-count="${row.count}">${text}</button>`;
+  const more = row.count > UNFOLD ? [button("head", `${UNFOLD} more ↓`), button("tail", `${UNFOLD} more ↑`)] : ["", ""];
+  return `<div role="row" class="fold"><span role="cell">${button("all", `Show ${row.count.toLocaleString("en")} unchanged lines`)}${more.join("")}</span></div>`;
+}

@@ -1,0 +1,193 @@
+// Verdicts: check whether passes keep the meaning, show the result in the list and for the chosen
+// pass, and find the guilty pass.
+
+import { byId, el, fill, plural } from "../dom.js";
+import { followJob, knownJobs, runShown, JobProgress } from "./job.js";
+
+// Sign, word in the list, and explanation.
+const BADGES = {
+  exact: ["✓", "same", "The results are the same, bit for bit."],
+  close: ["≈", "same up to rounding", "The results differ by no more than rounding explains."],
+  differs: ["≠", "other results", "The program computes something else after this pass."],
+  failed: ["✕", "does not run", "The program runs before this pass but not after it."],
+  unknown: ["?", "cannot tell", "This step could not be tried."],
+  idle: ["○", "nothing to check", ""],
+};
+const COUNTED = { exact: "same", close: "same up to rounding", differs: "with other results", failed: "that do not run", unknown: "not known" };
+const WRONG = new Set(["differs", "failed"]);
+
+export function badge(status, title = BADGES[status][2]) {
+  const [sign, word] = BADGES[status];
+  return el("span", { class: `badge ${status}`, title }, el("span", { "aria-hidden": "true" }, sign), ` ${word}`);
+}
+
+export class Verdicts {
+  constructor(page, place) {
+    this.page = page;
+    this.source = page.source;
+    this.place = place;
+    this.job = el("div", { class: "job-slot" });
+    this.clear();
+    byId("check-function").addEventListener("click", () => this.askAll(true));
+    byId("check-run").addEventListener("click", () => this.askAll(false));
+    byId("find-guilty").addEventListener("click", () => this.askGuilty());
+  }
+
+  clear() {
+    this.known = new Map();
+    this.guilty = new Map();
+    fill(byId("check-said"));
+    fill(byId("check-job"));
+  }
+
+  // Get the results of earlier jobs, and follow those that are still running.
+  async restore() {
+    this.clear();
+    if (this.source.verdicts) for (const [run, checked] of this.source.verdicts().entries()) this.take(run, checked);
+    if (!this.source.canRunJobs) return;
+    for (const kind of ["verdicts", "guilty"]) {
+      for (const info of await knownJobs(this.source, kind)) {
+        if (info.state === "done") this.addResult(kind, info.arguments, (await this.source.job(info.id)).result);
+        else if (info.state === "working" || info.state === "queued") this.follow(kind, info);
+      }
+    }
+  }
+
+  async follow(kind, info) {
+    const progress = new JobProgress(kind === "guilty" ? "Looking for the guilty pass" : "Checking");
+    fill(byId("check-job"), progress.element);
+    const made = await followJob(this.source, info.id, { onProgress: progress.show, signal: progress.signal }).catch(() => null);
+    fill(byId("check-job"));
+    if (made) this.addResult(kind, info.arguments, made);
+  }
+
+  addResult(kind, args, made) {
+    if (kind === "verdicts") this.take(args.run, made);
+    else this.takeGuilty(args, made);
+  }
+
+  of(run, step) { return this.known.get(`${run}.${step}`); }
+
+  take(run, checked) {
+    for (const each of checked.verdicts) {
+      const old = this.of(run, each.step);
+      // A quick check does not replace the verdict of a careful one.
+      if (old?.careful && !checked.careful && each.status !== "differs" && each.status !== "failed") continue;
+      this.known.set(`${run}.${each.step}`, { ...each, careful: checked.careful });
+    }
+    this.refresh();
+  }
+
+  refresh() {
+    const { page } = this;
+    if (!page.overview?.runs.length) return;
+    const { run } = page.place;
+    const own = page.run.steps.filter((row) => this.of(run, row.index));
+    page.passes.setVerdicts(new Map(own.map((row) => [row.index, this.of(run, row.index).status])), badge);
+    this.showSummary(own);
+    this.show();
+  }
+
+  showSummary(own) {
+    const { run } = this.page.place;
+    const several = this.page.run.functions.length > 1;
+    byId("check-function").hidden = !several;
+    byId("check-run").textContent = several ? "Check the whole run" : "Check all passes";
+    const guilty = this.guilty.get(run);
+    const parts = guilty ? [this.guiltyPart(guilty)] : [];
+    if (own.length) parts.unshift(this.countsPart(own));
+    fill(byId("check-said"), ...parts);
+  }
+
+  countsPart(own) {
+    const { run } = this.page.place;
+    const counts = {};
+    for (const row of own) { const { status } = this.of(run, row.index); counts[status] = (counts[status] ?? 0) + 1; }
+    const said = Object.keys(BADGES).filter((status) => counts[status] && status !== "idle")
+      .map((status) => el("span", { class: `badge ${status}` }, `${BADGES[status][0]} ${counts[status]} ${COUNTED[status]}`));
+    const wrong = this.guilty.get(run)?.step !== undefined ? [] : own.filter((row) => WRONG.has(this.of(run, row.index).status)).slice(0, 3);
+    const links = wrong.map((row) => el("button", { type: "button", class: "link", onclick: () => this.page.moves.goStep(row.index) }, `${row.name}${row.function && this.page.run.functions.length > 1 ? ` (${row.function})` : ""}`));
+    return el("p", { class: "check-counts" }, ...(said.length ? said : ["Nothing changed, so there is nothing to check."]), ...links);
+  }
+
+  guiltyPart(guilty) {
+    const link = guilty.step === null || guilty.step === undefined ? null
+      : el("button", { type: "button", class: "link", id: "go-guilty", onclick: () => { this.page.keep({ from: null, show: null }); this.page.moves.goStep(guilty.step); } }, "See its difference");
+    return el("p", { class: guilty.step === undefined ? "innocent" : "guilty" }, guilty.text, " ", link);
+  }
+
+  takeGuilty(args, made) {
+    this.guilty.set(args.run, made);
+    this.take(args.run, { verdicts: [...(made.checked ?? []), ...(made.verdict ? [made.verdict] : [])], careful: false });
+  }
+
+  async askAll(ownFunction) {
+    const { run, fn } = this.page.place;
+    const args = ownFunction ? { run, function: fn } : { run };
+    const made = await runShown(byId("check-job"), this.source, "verdicts", args, "Checking");
+    if (made) this.take(run, made);
+  }
+
+  async askStep(careful) {
+    const { run, step } = this.page.place;
+    const made = await runShown(this.job, this.source, "verdicts", { run, step, careful }, careful ? "Checking carefully" : "Checking");
+    if (made) this.take(run, made);
+  }
+
+  async askGuilty() {
+    const { run } = this.page.place;
+    const made = await runShown(byId("check-job"), this.source, "guilty", { run }, "Looking for the guilty pass");
+    if (made) this.takeGuilty({ run }, made);
+  }
+
+  // The panel of the chosen pass.
+  show() {
+    const { page } = this;
+    const row = page.step;
+    if (!row || (!this.source.canRunJobs && !this.of(page.place.run, row.index))) return fill(this.place);
+    return fill(this.place, el("h3", {}, "Does it mean the same?"), ...this.content(row), this.job);
+  }
+
+  content(row) {
+    const verdict = this.of(this.page.place.run, row.index);
+    if (row.status === "failed") return [el("p", {}, "The pass failed, so there is nothing to compare.")];
+    if (row.status === "same") return [el("p", {}, "The pass changed nothing, so there is nothing to check.")];
+    const button = (text, careful, id) => el("button", { type: "button", id, onclick: () => this.askStep(careful) }, text);
+    const buttons = this.source.canRunJobs ? el("p", { class: "job-buttons" },
+      verdict ? null : button("Check this pass", false, "check-step"),
+      verdict?.careful ? null : button(verdict ? "Check it more carefully" : "Carefully", true, "check-careful")) : null;
+    if (!verdict) {
+      return [el("p", { class: "job-why" }, "Runs the program before and after the pass on generated inputs, and compares the results."), buttons];
+    }
+    return [el("p", {}, badge(verdict.status)), el("p", { class: "verdict-text" }, verdict.text), numbersTable(verdict), guiltyRewrites(this.guilty.get(this.page.place.run), row), buttons];
+  }
+}
+
+// Null stands for infinity, which JSON lacks.
+function number(value = 0) {
+  if (value === null) return "∞";
+  return value >= 1e6 ? value.toExponential(1) : Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+}
+
+function numbersTable(verdict) {
+  const rows = [];
+  if (["close", "differs"].includes(verdict.status)) {
+    rows.push(["Absolute error", number(verdict.abs)], ["Relative error", number(verdict.rel)], ["Error in ULP", number(verdict.ulp)]);
+  }
+  if (verdict.status === "differs") {
+    rows.push(["Wrong elements", plural(verdict.wrong, "element")], ["First wrong", `${verdict.buffer}[${verdict.at.join(", ")}]`],
+      ["Before the pass", verdict.expected], ["After it", verdict.found]);
+  }
+  if (verdict.inputs) rows.push(["Inputs", verdict.inputs]);
+  if (verdict.how) rows.push(["Run as", verdict.how]);
+  if (!rows.length) return null;
+  return el("table", {}, el("tbody", {}, ...rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)))));
+}
+
+function guiltyRewrites(guilty, row) {
+  if (!guilty || guilty.step !== row.index) return null;
+  const items = (guilty.rewrites ?? []).map((each) => el("li", {}, `rewrite ${each.number} of ${guilty.of}: `, el("code", {}, each.rule), each.place ? ` (${each.place})` : ""));
+  const diff = guilty.diff?.length ? el("pre", { tabindex: 0, class: "guilty-diff" }, guilty.diff.join("\n")) : null;
+  return el("div", { class: "guilty-part" }, el("h3", {}, items.length ? "It is this rewrite" : "Which rewrite it is"),
+    items.length ? el("ul", {}, ...items) : null, guilty.note ? el("p", {}, guilty.note) : null, diff);
+}

@@ -1,0 +1,53 @@
+// Connect the controls and keys of the page to its moves.
+
+import { byId, paused } from "../dom.js";
+import { listen, showHelp } from "./keys.js";
+import { nextTheme } from "../theme.js";
+
+export function connect(page) {
+  const { moves } = page;
+  byId("run").addEventListener("change", (event) => moves.goRun(Number(event.target.value)));
+  byId("beside").addEventListener("change", (event) => moves.putBeside(event.target.value === "" ? null : Number(event.target.value)));
+  byId("partner").addEventListener("click", () => moves.goPartner());
+  byId("function").addEventListener("change", (event) => moves.goFunction(event.target.value));
+  byId("from").addEventListener("change", (event) => moves.compare(event.target.value || null));
+  byId("filter").addEventListener("input", paused(60, () => { page.keep({ filter: byId("filter").value }); page.showPasses(); }));
+  byId("touches").addEventListener("input", paused(200, () => { page.keep({ touches: byId("touches").value }); page.showPasses(); }));
+  byId("hide").addEventListener("change", () => moves.flip("hide"));
+  for (const name of ["names", "blame", "whole"]) byId(name).addEventListener("click", () => moves.flip(name));
+  byId("shows").addEventListener("click", (event) => { if (event.target.dataset.show !== undefined) moves.goShow(event.target.dataset.show); });
+  byId("inline").addEventListener("click", () => moves.flipInline());
+  byId("next").addEventListener("click", () => page.view.go(1));
+  byId("previous").addEventListener("click", () => page.view.go(-1));
+  byId("line").addEventListener("keydown", (event) => { if (event.key === "Enter") moves.goNumber(byId("line").value); });
+  byId("help-button").addEventListener("click", showHelp);
+  byId("tabs").addEventListener("click", (event) => { if (event.target.dataset.tab) page.showTab(event.target.dataset.tab); });
+  addEventListener("hashchange", () => page.arrive());
+  addEventListener("popstate", () => page.arrive());
+  listen(keysOf(page));
+  // Clicks had no effect until now.
+  byId("body").inert = false;
+}
+
+function keysOf(page) {
+  const { moves } = page;
+  const ready = (action) => () => { if (page.ready) action(); };
+  const move = (ahead) => ready(() => moves.goStep(page.passes.after(page.place.step, ahead)));
+  return {
+    j: move(1), k: move(-1),
+    n: () => page.view.go(1), p: () => page.view.go(-1),
+    "]": ready(() => page.goRow(1)), "[": ready(() => page.goRow(-1)),
+    o: ready(() => moves.goPartner()), a: ready(() => moves.nextBeside()), s: ready(() => moves.flip("slow")),
+    "/": () => { page.showTab("passes"); byId("search").focus(); },
+    l: ready(() => { page.showTab("diff"); byId("line").focus(); byId("line").select(); }),
+    g: () => { page.showTab("passes"); byId("filter").focus(); byId("filter").select(); },
+    h: ready(() => moves.flip("hide")), u: ready(() => moves.flipInline()), x: ready(() => moves.flip("whole")),
+    r: ready(() => moves.flip("names")), b: ready(() => moves.flip("blame")),
+    c: ready(() => { if (page.source.canCompare) moves.compare(page.place.from ? null : page.states()[1]); }),
+    v: ready(() => { const shows = page.shows.filter((each) => each !== "rerun"); moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
+    e: ready(() => { if (page.source.canRunJobs) moves.goShow(page.place.show === "rerun" ? "" : "rerun"); }),
+    d: ready(() => { page.keep({ plain: !page.place.plain }); page.showPanes(); }),
+    ...Object.fromEntries(Object.entries(page.runJobs.keys()).map(([key, action]) => [key, ready(action)])),
+    t: nextTheme, "?": showHelp,
+  };
+}

@@ -1,0 +1,88 @@
+// The right side: all there is to say of the chosen pass, and of the chosen line.
+
+import { byId, el, fill, milliseconds, plural } from "../dom.js";
+
+function part(title, ...content) {
+  return el("section", {}, el("h3", {}, title), ...content);
+}
+
+function table(rows) {
+  return el("table", {}, el("tbody", {}, ...rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)))));
+}
+
+export class Details {
+  constructor({ onLine, onStep }) {
+    this.onLine = onLine;
+    this.onStep = onStep;
+    this.box = byId("details");
+    this.line = el("div", { id: "line-details" });
+    this.pass = el("div", { id: "pass-details" });
+    this.jobs = el("div", { id: "jobs" });
+    fill(this.box, this.line, this.pass);
+  }
+
+  clear() {
+    fill(this.line);
+    fill(this.pass);
+  }
+
+  showError(error) {
+    fill(this.pass, el("p", { class: "error", role: "alert" }, error.message));
+  }
+
+  showStep(row, info, total) {
+    fill(this.pass,
+      el("h2", {}, info.name),
+      info.doc ? el("p", { class: "doc" }, info.doc.split("\n\n")[0].replaceAll("``", "").replaceAll("\n", " ")) : null,
+      info.failure ? failurePart(info) : null,
+      this.jobs,
+      this.remarksPart(info),
+      part("In numbers", table(numberRows(row, info, total))),
+      Object.keys(info.options).length ? part("Options", table(Object.entries(info.options).map(([name, value]) => [name, el("code", {}, value)]))) : null,
+      info.rules.length ? part("Rules that fired", table(info.rules.map(([name, count]) => [name, count.toLocaleString("en")]))) : null,
+      info.facts.length ? part("Facts in force after it", el("p", { class: "facts" }, ...info.facts.map((fact) => el("span", { class: "fact" }, fact)))) : null,
+      info.source ? sourcePart(info) : null);
+  }
+
+  remarksPart(info) {
+    if (!info.remarks.length) return null;
+    const items = info.remarks.map((each) => el("li", {},
+      each.line ? el("button", { type: "button", class: "link", onclick: () => this.onLine(`L${each.line}`) }, `line ${each.line}`) : null,
+      each.line ? " " : null, each.text));
+    const more = info.more_remarks ? el("p", {}, `and ${info.more_remarks} more`) : null;
+    return part(plural(info.remarks.length + info.more_remarks, "remark"), el("ul", { class: "remarks" }, ...items), more);
+  }
+
+  showLine(name, info) {
+    if (!info) return fill(this.line);
+    const who = info.step < 0
+      ? "There from the start; no pass has changed it."
+      : el("span", {}, "Last changed by ", el("button", { type: "button", class: "link", onclick: () => this.onStep(info.step) }, `${info.step} ${info.step_name}`));
+    const origins = info.origins.map(([kind, origin, place]) => el("li", {}, el("b", {}, kind), ` ${origin} `, place ? el("code", {}, place) : null));
+    return fill(this.line,
+      el("h2", {}, `Line ${name.slice(1)} ${name[0] === "L" ? "before" : "after"}`),
+      el("pre", { class: "chosen-line", tabindex: 0 }, info.code),
+      el("p", { class: "who-line" }, who),
+      part("Comes from", origins.length ? el("ol", { class: "origins" }, ...origins) : el("p", {}, "Nothing is known of its origin.")));
+  }
+}
+
+function failurePart(info) {
+  const copy = info.replay ? el("p", {}, "See it again: ", el("code", {}, info.replay)) : null;
+  const trace = info.traceback ? el("details", {}, el("summary", {}, "Traceback"), el("pre", { tabindex: 0 }, info.traceback)) : null;
+  return el("section", { class: "failure" }, el("h3", {}, "This pass failed"), el("pre", { tabindex: 0 }, info.failure), copy, trace);
+}
+
+// The nodes of very large functions are not counted before the page appears.
+function numberRows(row, info, total) {
+  const found = [["Time", `${milliseconds(row.ms)} of ${milliseconds(total)}, ${(100 * info.share).toFixed(1)}\u00a0%`]];
+  if (typeof row.before === "number") found.push(["Nodes", row.before === row.after ? row.before.toLocaleString("en") : `${row.before.toLocaleString("en")} → ${row.after.toLocaleString("en")}`]);
+  if (info.rewrites) found.push(["Rewrites", info.rewrites.toLocaleString("en")]);
+  found.push(["Step", `${row.index}, phase ${row.phase} ${row.phase_name}`]);
+  return found;
+}
+
+function sourcePart(info) {
+  const { module, line, text } = info.source;
+  return el("details", { class: "source" }, el("summary", {}, "Source of the pass"), el("p", {}, `${module}, line ${line}`), el("pre", { tabindex: 0 }, text));
+}

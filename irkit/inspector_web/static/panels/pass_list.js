@@ -1,0 +1,121 @@
+// The list of passes, by phase.
+
+import { byId, el, fill, milliseconds, plural } from "../dom.js";
+
+const MARKS = { changed: ["●", "changed"], same: ["○", "changed nothing"], failed: ["✕", "failed"] };
+
+export class PassList {
+  constructor(onChoose, onOther) {
+    this.onChoose = onChoose;
+    this.onOther = onOther;
+    this.list = byId("pass-list");
+    this.items = new Map();
+    this.rows = [];
+    this.list.addEventListener("click", (event) => {
+      const item = event.target.closest("[data-step]");
+      if (item) this.onChoose(Number(item.dataset.step));
+      const other = event.target.closest("[data-other]");
+      if (other) this.onOther(Number(other.dataset.other));
+    });
+  }
+
+  // Show the rows that pass the filters. `touching` is a set of steps, or null for all. `marks` draws
+  // how a step compares with the other run; `others` are steps of that run only, by the step that
+  // they follow. `tail` goes below the last row.
+  show(all, { hide, filter, touching, step, marks = null, others = new Map(), tail = null }) {
+    this.others = filter || touching ? new Map() : others;
+    this.list.classList.toggle("paired", Boolean(marks));
+    const fits = named(filter ?? "");
+    this.rows = all.filter((row) =>
+      (!hide || row.status !== "same" || row.index === step) && fits(row) && (!touching || touching.has(row.index)));
+    const most = Math.max(...all.map((row) => row.ms), 0.001);
+    this.items = new Map(this.rows.map((row) => [row.index, passItem(row, most, marks)]));
+    fill(this.list, ...this.grouped(), tail);
+    const left = all.length - this.rows.length;
+    const changed = all.filter((row) => row.status !== "same").length;
+    const failed = all.filter((row) => row.status === "failed").length;
+    const told = `● ${changed - failed} changed it, ○ ${all.length - changed} did not${failed ? `, ✕ ${failed} failed` : ""}`;
+    byId("pass-count").textContent = `${left ? `${this.rows.length} of ` : ""}${plural(all.length, "pass", "passes")}${left ? " shown" : `: ${told}`}`;
+    this.choose(step);
+  }
+
+  grouped() {
+    if (!this.rows.length) return [el("p", { class: "empty" }, "No pass matches. Clear the filters to see all.")];
+    const groups = [];
+    let key = null;
+    const only = (step) => (this.others.get(step) ?? []).map((row) => otherItem(row));
+    for (const row of this.rows) {
+      const own = `${row.level} ${row.phase}`;
+      if (own !== key) {
+        key = own;
+        const label = row.level === "graph" ? `Graph ${row.phase} ${row.phase_name}` : `Phase ${row.phase} ${row.phase_name}`;
+        const id = `phase-${groups.length}`;
+        groups.push(el("section", { "aria-labelledby": id }, el("h2", { id }, label), el("ul", {}, ...(groups.length ? [] : only(-1)))));
+      }
+      groups[groups.length - 1].lastChild.append(this.items.get(row.index), ...only(row.index));
+    }
+    return groups;
+  }
+
+  setCounts(counts) {
+    for (const [step, [added, removed]] of Object.entries(counts)) {
+      const place = this.items.get(Number(step))?.querySelector(".delta");
+      if (!place) continue;
+      fill(place, el("span", { class: "plus" }, `+${added}`), " ", el("span", { class: "minus" }, `−${removed}`));
+      place.setAttribute("aria-label", `${plural(added, "line")} added, ${removed} removed`);
+    }
+  }
+
+  // Show verdicts below the names; `made` draws one.
+  setVerdicts(verdicts, made) {
+    for (const [step, item] of this.items) {
+      const known = verdicts.get(step);
+      item.querySelector(".badge")?.remove();
+      if (known && known !== "idle") item.querySelector(".name").append(made(known));
+    }
+  }
+
+  choose(step) {
+    this.list.querySelector('[aria-current="true"]')?.removeAttribute("aria-current");
+    const item = this.items.get(step)?.firstChild;
+    if (!item) return;
+    item.setAttribute("aria-current", "true");
+    item.scrollIntoView({ block: "nearest" });
+  }
+
+  // The step that is `ahead` rows after one, among those shown.
+  after(step, ahead) {
+    if (!this.rows.length) return null;
+    const at = this.rows.findIndex((row) => row.index === step);
+    if (at < 0) return (this.rows.find((row) => row.index > step) ?? this.rows[0]).index;
+    return this.rows[Math.max(0, Math.min(this.rows.length - 1, at + ahead))].index;
+  }
+}
+
+// A filter of rows by part of the name, or by phase and name as in "phase 2 unroll".
+function named(filter) {
+  const [, phase, rest] = /^\s*phase\s*(\d+)\s*(.*)$/i.exec(filter) ?? [null, "", filter];
+  const wanted = rest.trim().toLowerCase();
+  return (row) => (!phase || row.phase === Number(phase)) && row.pass_text.toLowerCase().includes(wanted);
+}
+
+function passItem(row, most, marks) {
+  const [sign, said] = MARKS[row.status];
+  const options = row.pass_text.startsWith(row.name) ? row.pass_text.slice(row.name.length) : "";
+  const bar = el("span", { class: "time-bar", "aria-hidden": "true" });
+  bar.style.width = `${Math.max(2, (100 * row.ms) / most)}%`;
+  const button = el("button", { type: "button", "data-step": row.index, class: `pass ${row.status}` },
+    el("span", { class: "mark", title: said }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "visually-hidden" }, `${said}: `)),
+    marks ? marks(row.index) : null,
+    el("span", { class: "name" }, row.name, options ? el("small", {}, options) : null),
+    el("span", { class: "delta" }),
+    el("span", { class: "remarked" }, row.remarks ? el("span", { title: plural(row.remarks, "remark") }, `✎ ${row.remarks}`) : ""),
+    el("span", { class: "time", title: `${milliseconds(row.ms)}${typeof row.before === "number" ? `; ${row.before} nodes before, ${row.after} after` : ""}` }, bar, milliseconds(row.ms)));
+  return el("li", {}, button);
+}
+
+// A step that only the other run has.
+function otherItem({ row, title }) {
+  return el("li", {}, el("button", { type: "button", "data-other": row.index, class: "pass other" },
+    el("span", { class: "mark", "aria-hidden": "true" }, "◇"), el("span", { class: "name" }, row.name, el("small", {}, `only in ${title}`))));
+}
