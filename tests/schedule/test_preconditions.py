@@ -120,7 +120,7 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
         lambda s: s.fuse(*loops(s, "A")),
         "depends on 'i'",
     ),
-    "a loop is not put outside of one that bounds it": (
+    "a loop is not put outside one that bounds it": (
         parse(TRIANGLE),
         lambda s: s.reorder(*reversed(loops(s, "A"))),
         "would be inside it",

@@ -182,7 +182,7 @@ TWO = """def f(A: f32[8], C: f32[8]):
     ("old", "new", "reason"),
     [
         ("B[7 - v]", "B[7 - v] + E[v]", "needs several elements"),
-        ("B[7 - v]", "B[8 - v]", "outside of 'B'"),
+        ("B[7 - v]", "B[8 - v]", "outside 'B'"),
         ("B[7 - v]", "B[v // 2 * 2]", "at an axis of its own"),
         ("B[7 - v]", "B[7 - v] + C[v]", "goes on from what"),
         ("B[v] = A[v]", "B[v // 2] = A[v]", "at its own axes, one for one"),

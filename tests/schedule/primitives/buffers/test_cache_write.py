@@ -20,7 +20,7 @@ def test_a_cached_result_is_copied_out() -> None:
 
 @pytest.mark.parametrize("name", ["B", "A"])
 def test_a_result_is_cached_only_where_all_of_it_is_written(name: str) -> None:
-    reason = "not shown to write all"
+    reason = "cannot be proved to write all"
     refuses(parse(IN_PLACE), lambda s: s.cache_write(s.get_block(name)), reason)
 
 
@@ -28,7 +28,7 @@ def test_a_result_computed_in_the_loop_of_another_is_not_cached_whole() -> None:
     sch = Schedule(chain(8), check="each")
     (i,) = sch.get_loops(sch.get_block("D"))
     sch.compute_at(sch.get_block("C"), i)
-    with pytest.raises(ScheduleError, match="not shown to write all"):
+    with pytest.raises(ScheduleError, match="cannot be proved to write all"):
         sch.cache_write(sch.get_block("C"))
 
 

@@ -65,7 +65,7 @@ def test_a_buffer_that_is_read_at_two_places_has_no_single_layout() -> None:
 
 def test_what_is_read_under_a_condition_is_not_copied_without_it() -> None:
     sch = Schedule(parse(PADDED))
-    with pytest.raises(ScheduleError, match="outside of the buffer"):
+    with pytest.raises(ScheduleError, match="outside the buffer"):
         sch.reindex(sch.get_block("C"), "A")
 
 
