@@ -62,7 +62,7 @@ class ScheduleBuild:
         if found is None:
             raise ScheduleError(
                 f"{getattr(handle, 'name', handle)!r} is not a loop of this schedule",
-                hint="Axes belong to their own stage; split and fuse replace the loops that they take.",
+                hint="Axes belong to their own stage; split and fuse replace loops.",
             )
         return found
 

@@ -103,7 +103,7 @@ def check_equal(a: Dim, b: Dim, what: str) -> None:
     """
     if a is not b and a != b:
         texts = [dims_text((ir.index(dim),))[1:-1] for dim in (a, b)]
-        raise ShapeError(f"{what}: {texts[0]} and {texts[1]}", span=user_span(what))
+        raise ShapeError(f"{what}: {texts[0]} != {texts[1]}", span=user_span(what))
 
 
 def accumulator(dtype: DType) -> DType:

@@ -61,5 +61,5 @@ def test_dense_adds_a_bias() -> None:
 
 def test_matrices_that_do_not_fit_are_named() -> None:
     a, b = te.placeholder((2, 3), name="a"), te.placeholder((4, 5), name="b")
-    with pytest.raises(ShapeError, match="axis 1 of 'a' and axis 0 of 'b' must agree: 3 against 4"):
+    with pytest.raises(ShapeError, match="axis 1 of 'a' and axis 0 of 'b' must agree: 3 != 4"):
         topi.matmul(a, b)

@@ -86,7 +86,7 @@ class _Matcher:
         while stack:
             a, b = stack.pop()
             if type(a) is not type(b):
-                raise Mismatch(f"expected a {type(b).__name__}, found a {type(a).__name__}")
+                raise Mismatch(f"expected {type(b).__name__}, found {type(a).__name__}")
             stack.extend(reversed(self._pair(a, b)))
 
     def _pair(self, a: Node, b: Node) -> list[tuple[Node, Node]]:

@@ -23,7 +23,7 @@ def test_what_each_thread_has_for_itself_is_not_copied_for_all() -> None:
     (i,) = sch.get_loops(sch.get_block("C"))
     sch.bind(i, "threadIdx.x")
     before = sch.func
-    with pytest.raises(ScheduleError, match=r"cannot cache_read: threads 'i' share what they put"):
+    with pytest.raises(ScheduleError, match=r"cannot cache_read: threads 'i' share that memory"):
         sch.cache_read(sch.get_block("C"), "B", "shared")
     assert sch.func is before
     sch.cache_read(sch.get_block("C"), "B", "local")

@@ -163,18 +163,18 @@ TWICE = """def f(A: f32[8, 4], C: f32[8]):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (TWO_WRITERS, "written by 'Q' too"),
-        (CHANGED, "computes 'A', which it reads"),
+        (TWO_WRITERS, "'Q' also writes"),
+        (CHANGED, "writes its input 'A'"),
         (SCAN, "other elements of what it writes"),
-        (TWICE, "not shown that its loops reduce"),
-        (TWICE.replace("k % 4", "k // 2"), "not shown that its loops reduce"),
+        (TWICE, "cannot be proved that its loops reduce"),
+        (TWICE.replace("k % 4", "k // 2"), "cannot be proved that its loops reduce"),
         (CHANGED.replace("B[v] = A[v]", "B[v] = A[i]"), "other than through its axes"),
         (
             CHANGED.replace(
                 "            B[v] = A[v]",
                 "            where(i * i < 49)\n            B[v] = A[v + 1]",
             ),
-            "says more than its axes",
+            "cannot be expressed over its axes",
         ),
         (
             CHANGED.replace(
@@ -270,7 +270,7 @@ def test_what_is_allocated_in_a_loop_is_not_started_in_front_of_it() -> None:
     sch = Schedule(matmul_relu(6, 9, 5))
     i, _ = sch.get_loops(sch.get_block("D"))
     sch.compute_at(sch.get_block("C"), i)
-    with pytest.raises(ScheduleError, match="other than loops is between"):
+    with pytest.raises(ScheduleError, match="statements other than loops in between"):
         sch.decompose_reduction(sch.get_block("C"), i)
     sch.decompose_reduction(sch.get_block("C"), sch.get_loops(sch.get_block("C"))[1])
 

@@ -47,13 +47,13 @@ REMADE = """def f(A: f32[8], C: f32[8]):
 
 
 def test_what_a_loop_makes_anew_is_not_computed_behind_it() -> None:
-    refuses(parse(REMADE), lambda s: s.compute_inline(s.get_block("B")), "made anew in the loop")
+    refuses(parse(REMADE), lambda s: s.compute_inline(s.get_block("B")), "overwritten in the loop")
 
 
 def test_what_is_allocated_in_a_loop_is_not_used_behind_it() -> None:
     sch = Schedule(chain(8), check="each")
     sch.read_at(sch.get_loops(sch.get_block("B"))[0], sch.get_block("B"), "A")
-    with pytest.raises(ScheduleError, match="'A_local', which it uses, is not there"):
+    with pytest.raises(ScheduleError, match="it uses 'A_local', which is not defined"):
         sch.compute_inline(sch.get_block("B"))
 
 

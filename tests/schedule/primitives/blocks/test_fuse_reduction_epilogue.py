@@ -40,7 +40,7 @@ def test_a_sum_starts_at_its_bias() -> None:
         (lambda c, bias, i, j: te.minimum(te.maximum(c[i, j], 0.0), 6.0), "does not add"),
         (lambda c, bias, i, j: c[i, j] * bias[j], "does not add"),
         (lambda c, bias, i, j: c[i, j] + c[0, 0], "does not add"),
-        (lambda c, bias, i, j: c[3 - i, j] + bias[j], "one for one"),
+        (lambda c, bias, i, j: c[3 - i, j] + bias[j], "read each element of the sum exactly once"),
     ],
 )
 def test_what_is_no_addition_is_no_start(last: Callable[..., Any], reason: str) -> None:
@@ -53,5 +53,5 @@ def test_relu_is_no_start() -> None:
     sch = Schedule(matmul_relu(4, 4, 4))
     with pytest.raises(ScheduleError, match="does not add"):
         sch.fuse_reduction_epilogue(sch.get_block("C"), sch.get_block("D"))
-    with pytest.raises(ScheduleError, match="no sum"):
+    with pytest.raises(ScheduleError, match="not a sum"):
         sch.fuse_reduction_epilogue(sch.get_block("D"), sch.get_block("C"))

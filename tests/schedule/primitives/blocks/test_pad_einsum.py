@@ -63,14 +63,14 @@ SUM = """def f(A: f32[5, 6], W: f32[5], C: f32[5]):
 @pytest.mark.parametrize(
     ("old", "new", "padding", "reason"),
     [
-        ("W[v]\n", "W[v]\n", [1, 4], "no zeros where the reduction is padded"),
-        ("A[v, r] * W[v]", "(A[v, r] + W[v])", [4, 1], "something else than products"),
-        ("C[v] + A[v, r] * W[v]", "max(C[v], A[v, r])", [4, 1], "no sum"),
-        ("A[v, r]", "A[v, 0]", [4, 1], "different axes of its own"),
+        ("W[v]\n", "W[v]\n", [1, 4], "is not padded along the padded reduction"),
+        ("A[v, r] * W[v]", "(A[v, r] + W[v])", [4, 1], "something other than products"),
+        ("C[v] + A[v, r] * W[v]", "max(C[v], A[v, r])", [4, 1], "not a sum"),
+        ("A[v, r]", "A[v, 0]", [4, 1], "distinct axes of the block"),
         ("W[v]\n", "A[v, r]\n", [4], "for each of 2 axes"),
         ("W[v]\n", "A[v, r]\n", [4, 0], "positive number"),
         ("f32(0.0)", "f32(1.0)", [4, 4], "start at 0"),
-        ("(5, i)", "(5, 4 - i)", [4, 1], "loops of its own"),
+        ("(5, i)", "(5, 4 - i)", [4, 1], "its own loops"),
     ],
 )
 def test_what_is_no_sum_of_products_is_not_padded(

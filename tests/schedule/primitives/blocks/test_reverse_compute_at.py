@@ -133,7 +133,7 @@ def test_a_window_moves_where_all_of_it_is_made() -> None:
     sch = Schedule(read_by("window", 4, 6), check="each")
     i, j = sch.get_loops(sch.get_block("B"))
     outer, _ = sch.split(j, [None, 3])
-    with pytest.raises(ScheduleError, match="needs several elements"):
+    with pytest.raises(ScheduleError, match="reads several elements"):
         sch.reverse_compute_at(sch.get_block("C"), outer)
     sch.reverse_compute_at(sch.get_block("C"), i)
 
@@ -149,7 +149,7 @@ def test_a_consumer_does_not_move_under_a_loop_that_still_reduces() -> None:
     func = matmul_rows()
     sch = Schedule(func)
     *_, r = sch.get_loops(sch.get_block("C"))
-    with pytest.raises(ScheduleError, match="still reduces"):
+    with pytest.raises(ScheduleError, match="still reducing"):
         sch.reverse_compute_at(sch.get_block("D"), r)
 
 
@@ -181,14 +181,18 @@ TWO = """def f(A: f32[8], C: f32[8]):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("B[7 - v]", "B[7 - v] + E[v]", "needs several elements"),
+        ("B[7 - v]", "B[7 - v] + E[v]", "reads several elements"),
         ("B[7 - v]", "B[8 - v]", "outside 'B'"),
         ("B[7 - v]", "B[v // 2 * 2]", "at an axis of its own"),
-        ("B[7 - v]", "B[7 - v] + C[v]", "goes on from what"),
+        ("B[7 - v]", "B[7 - v] + C[v]", "accumulates into"),
         ("B[v] = A[v]", "B[v // 2] = A[v]", "at its own axes, one for one"),
         ("E[v] = A[v]", "B[v] = A[v]", "not the only one to write|also computes"),
-        ("B[v] = A[v]", "B[v] = A[v] + B[v]", "goes on from what"),
-        ("            B[v] = A", "            where(v < 5)\n            B[v] = A", "not shown"),
+        ("B[v] = A[v]", "B[v] = A[v] + B[v]", "accumulates into"),
+        (
+            "            B[v] = A",
+            "            where(v < 5)\n            B[v] = A",
+            "cannot be proved",
+        ),
         ("            E[v] = A[v]", "            E[0] = A[v]", "same element"),
         ("            E[v] = A[v]", "            E[v] = C[v]", "reads 'C'"),
     ],
@@ -246,7 +250,7 @@ def test_what_another_block_makes_there_is_not_read_too_early() -> None:
     late = text.replace("E[v]\n", "E[7 - v]\n").replace("+ E[7 - v]", "+ E[7 - v]")
     sch = Schedule(parse(late), check="each")
     (i,) = sch.get_loops(sch.get_block("B"))
-    with pytest.raises(ScheduleError, match="needs several elements"):
+    with pytest.raises(ScheduleError, match="reads several elements"):
         sch.reverse_compute_at(sch.get_block("C"), i)
     sch = Schedule(parse(text), check="each")
     (i,) = sch.get_loops(sch.get_block("B"))
@@ -277,11 +281,7 @@ def test_a_consumer_does_not_move_where_nothing_is_made(extent: int, may: bool) 
 """
     sch = Schedule(parse(text), check="each")
     i, *_ = sch.get_loops(sch.get_block("B"))
-    with (
-        contextlib.nullcontext()
-        if may
-        else pytest.raises(ScheduleError, match="may have no elements")
-    ):
+    with contextlib.nullcontext() if may else pytest.raises(ScheduleError, match="can be empty"):
         sch.reverse_compute_at(sch.get_block("C"), i)
 
 
@@ -303,7 +303,9 @@ def test_a_consumer_of_some_points_is_no_stand_in_for_its_producer(
 """
     sch = Schedule(parse(text), check="each")
     (i,) = sch.get_loops(sch.get_block("A"))
-    with contextlib.nullcontext() if may else pytest.raises(ScheduleError, match="not shown"):
+    with (
+        contextlib.nullcontext() if may else pytest.raises(ScheduleError, match="cannot be proved")
+    ):
         sch.reverse_compute_at(sch.get_block("C"), i)
 
 
@@ -329,7 +331,7 @@ def test_a_consumer_does_not_run_for_more_than_the_turn_of_a_loop_around_both() 
 """
     sch = Schedule(parse(text), check="each")
     k = sch.get_loops(sch.get_block("T"))[-1]
-    with pytest.raises(ScheduleError, match="a loop around both decides axis 'v'"):
+    with pytest.raises(ScheduleError, match="axis 'v' depends on a loop around both blocks"):
         sch.reverse_compute_at(sch.get_block("C"), k)
 
 
@@ -354,6 +356,6 @@ def test_a_turn_of_a_loop_around_both_runs_the_points_that_it_ran(
 """
     sch = Schedule(parse(text), check="each")
     k = sch.get_loops(sch.get_block("T"))[-1]
-    refused = pytest.raises(ScheduleError, match="would run other points in each turn")
+    refused = pytest.raises(ScheduleError, match="iterations would run other points")
     with contextlib.nullcontext() if may else refused:
         sch.reverse_compute_at(sch.get_block("C"), k)

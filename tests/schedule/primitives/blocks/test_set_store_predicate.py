@@ -54,13 +54,13 @@ def test_the_first_of_the_threads_stores_what_all_would() -> None:
 )
 def test_stores_that_are_not_just_repeated_stay(text: str) -> None:
     sch = Schedule(parse(text))
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("B"), lambda t, i: t == 0)
 
 
 def test_another_thread_than_the_first_is_refused() -> None:
     sch = Schedule(parse(AGAIN))
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("B"), lambda t, i: t == 4)
 
 
@@ -73,16 +73,16 @@ def test_what_is_never_read_need_not_be_stored() -> None:
 @pytest.mark.parametrize("last", [5, 7])
 def test_what_is_read_must_be_stored(last: int) -> None:
     sch = Schedule(parse(PART))
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("B"), lambda i: i < last - 2)
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("C"), lambda i: i < last - 4)
 
 
 def test_a_condition_that_always_holds_is_taken() -> None:
     sch = Schedule(matmul(3, 4, 5), check="each")
     sch.set_store_predicate(sch.get_block("C"), lambda i, j, r: (i < 3) & ~(j > 3) | (r == 7))
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("C"), lambda i, j, r: r < 4)
 
 

@@ -73,11 +73,15 @@ def test_an_intrinsic_of_the_user_is_known_by_name() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("A[v, r] * B[r, w]", "A[v, r] + B[r, w]", "Add stands where Load"),
-        ("A[v, r] * B[r, w]", "A[v, r] * B[w, r]", "another way than described"),
-        ("A[v, r] * B[r, w]", "A[v, r] * A[r, w]", "stands for"),
-        ("A[v, r] * B[r, w]", "A[v, r] * B[r // 2, w]", "another way than described"),
-        ("serial(0, 4):\n            for r", "serial(0, 3):\n            for r", "another extent"),
+        ("A[v, r] * B[r, w]", "A[v, r] + B[r, w]", "expected Load, found Add"),
+        ("A[v, r] * B[r, w]", "A[v, r] * B[w, r]", "differently than in the description"),
+        ("A[v, r] * B[r, w]", "A[v, r] * A[r, w]", "already matches"),
+        ("A[v, r] * B[r, w]", "A[v, r] * B[r // 2, w]", "differently than in the description"),
+        (
+            "serial(0, 4):\n            for r",
+            "serial(0, 3):\n            for r",
+            "a different extent",
+        ),
         ("C[v, w] = C[v, w]", "C[v, w] = D[v, w]", "one part of one buffer"),
         ("where(True)", "where(i < 3)", "has a predicate"),
         ("B: f32", "B: f64", "another type|f64"),

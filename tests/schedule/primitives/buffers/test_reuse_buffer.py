@@ -53,7 +53,7 @@ def test_memory_of_another_type_or_scope_is_not_shared() -> None:
         sch.reuse_buffer(sch.get_block("B"), sch.get_block("C"))
     other = Schedule(parse(STAGES))
     other.storage_align(other.get_block("C"), 0, 0, 8, 0)
-    with pytest.raises(ScheduleError, match="strides of its own"):
+    with pytest.raises(ScheduleError, match="has strides"):
         other.reuse_buffer(other.get_block("B"), other.get_block("C"))
 
 
@@ -87,5 +87,5 @@ def test_parallel_iterations_keep_memory_of_their_own() -> None:
 def test_a_marked_buffer_keeps_its_memory() -> None:
     sch = tile_copied()
     sch.double_buffer(sch.get_block("C"))
-    with pytest.raises(ScheduleError, match="marked"):
+    with pytest.raises(ScheduleError, match="one of them has attributes"):
         sch.reuse_buffer(sch.get_block("C"), sch.get_block("C"))

@@ -33,7 +33,7 @@ def test_a_cut_behind_the_inner_loop_leaves_that_whole() -> None:
 def test_a_cut_needs_two_parts() -> None:
     sch = Schedule(planes(3, 5))
     rows = [sch.get_loops(sch.get_block(name)) for name in "BC"]
-    with pytest.raises(ScheduleError, match="nothing in it comes after"):
+    with pytest.raises(ScheduleError, match="nothing in it follows"):
         sch.fission(rows[0][0], sch.get_block("B"))
     with pytest.raises(ScheduleError, match="not inside"):
         sch.fission(rows[0][0], sch.get_block("C"))
@@ -53,5 +53,5 @@ def test_a_room_of_an_iteration_is_not_cut_in_two() -> None:
             C[w] = T[0]
 """
     sch = Schedule(parse(text))
-    with pytest.raises(ScheduleError, match="more than loops"):
+    with pytest.raises(ScheduleError, match="statements other than loops"):
         sch.fission(all_loops(sch)[0], sch.get_block("T"))

@@ -97,7 +97,7 @@ def test_blocks_hold_threads_and_not_the_other_way_round() -> None:
     sch = Schedule(matmul(4, 4, 8))
     i, j, _ = all_loops(sch)
     sch.bind(i, "threadIdx.x")
-    with pytest.raises(ScheduleError, match="blocks hold threads"):
+    with pytest.raises(ScheduleError, match="blocks contain threads"):
         sch.bind(j, "blockIdx.x")
 
 
@@ -106,7 +106,7 @@ def test_a_reorder_does_not_put_blocks_inside_of_threads() -> None:
     i, j, _ = all_loops(sch)
     sch.bind(i, "blockIdx.x")
     sch.bind(j, "threadIdx.x")
-    with pytest.raises(ScheduleError, match="blocks hold threads"):
+    with pytest.raises(ScheduleError, match="blocks contain threads"):
         sch.reorder(j, i)
 
 

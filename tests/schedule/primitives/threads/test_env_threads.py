@@ -25,11 +25,11 @@ def test_the_first_of_the_threads_runs_the_nest() -> None:
     ("axes", "reason"),
     [
         ([], "needs an axis"),
-        ([("threadIdx.w", 2)], "no thread axis"),
+        ([("threadIdx.w", 2)], "unknown thread axis"),
         ([("threadIdx.x", 2), ("threadIdx.x", 2)], "twice"),
         ([("threadIdx.x", 0)], "positive"),
         ([("threadIdx.x", True)], "positive"),
-        ([("threadIdx.x", 2), ("blockIdx.x", 2)], "blocks hold threads"),
+        ([("threadIdx.x", 2), ("blockIdx.x", 2)], "blocks contain threads"),
     ],
 )
 def test_a_launch_that_makes_no_sense_is_refused(axes: list[tuple[str, int]], reason: str) -> None:
