@@ -1,4 +1,4 @@
-"""Any sequence of primitives on loops is, step by step, refused or keeps the meaning."""
+"""Any sequence of primitives on loops keeps the results; illegal steps are refused."""
 
 from copy import copy
 from typing import Any
@@ -90,7 +90,7 @@ def step(sch: Schedule, what: str, at: list[int]) -> None:
 
 
 def assert_native(func: PrimFunc, scheduled: PrimFunc) -> None:
-    """Compare what a scheduled function gives after all passes with what it meant at first."""
+    """Compare a scheduled function after all passes with the original function."""
     rng = np.random.default_rng(0)
     arrays: list[Any] = []
     for param in func.params:

@@ -1,4 +1,4 @@
-"""Whole schedules give what the function gave before."""
+"""Whole schedules keep the results of the function."""
 
 import numpy as np
 from hypothesis import given, settings, strategies as st

@@ -1,4 +1,4 @@
-"""A schedule as a user writes it, from tensors to a kernel."""
+"""The class Schedule: look-ups, several functions, showing and seeds."""
 
 import pytest
 

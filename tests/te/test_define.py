@@ -1,4 +1,4 @@
-"""Stages: which functions of axes are accepted, and what they remember."""
+"""Stages: accepted functions of axes, names and spans."""
 
 import pytest
 

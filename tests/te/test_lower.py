@@ -1,4 +1,4 @@
-"""From tensor expressions to a loop function: its parameters, blocks, loops and mistakes."""
+"""Lowering tensor expressions to a loop function: parameters, blocks, loops and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Reductions: their axes and reducers, and which mistakes are named."""
+"""Reductions: axes, reducers and errors."""
 
 import builtins
 

@@ -1,4 +1,4 @@
-"""The stage form of schedules: what is said about tensors becomes loops, or is refused."""
+"""Stage schedules: directives on tensors become loops, or are refused."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The default schedule keeps the meaning, and makes register tiles where it should."""
+"""The default schedule keeps results, and makes register tiles where it should."""
 
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ def conv_relu(channels: int, size: int, out: int, kernel: int, pad: int, stride:
 
 
 def agree(before: PrimFunc, after: PrimFunc, *, native: PrimFunc | None = None) -> None:
-    """Run both on small whole numbers, on which floats are exact."""
+    """Run both functions on small integers, where floats are exact."""
     rng = np.random.default_rng(0)
     arrays = []
     for param in before.params:

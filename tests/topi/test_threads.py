@@ -1,4 +1,4 @@
-"""The default schedule shares out what is worth it, and only what is independent."""
+"""The default schedule parallelises loops that are independent and large enough."""
 
 import pytest
 

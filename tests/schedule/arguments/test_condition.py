@@ -1,4 +1,4 @@
-"""A condition over axes is read within limits, and prints as it reads."""
+"""Conditions over axes: limits of the parser, and printing."""
 
 import pytest
 

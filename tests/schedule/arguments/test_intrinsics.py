@@ -1,4 +1,4 @@
-"""An intrinsic does what it says, or is refused."""
+"""Tensor intrinsics compute what they describe, or are refused."""
 
 import numpy as np
 import pytest

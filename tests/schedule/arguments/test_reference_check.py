@@ -1,4 +1,4 @@
-"""What should be a block or loop and is not is refused, with the way to get one."""
+"""Arguments that should be block or loop references and are not are refused."""
 
 import pytest
 

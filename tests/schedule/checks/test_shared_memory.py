@@ -1,4 +1,4 @@
-"""Threads put into shared memory what all of them see, or what is for each at its own place."""
+"""Threads store common values, or separate elements, in shared memory."""
 
 import pytest
 

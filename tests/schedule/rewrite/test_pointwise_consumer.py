@@ -1,4 +1,4 @@
-"""A consumer that reads one for one moves under a loop of its producer, bound as that is."""
+"""A pointwise consumer moves under a loop of its producer and gets its bindings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is looked for by name and is not there is an error that lists what is."""
+"""The error for an unknown name lists the known ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A check after each step finds a primitive that changes results, and no other."""
+"""Checking after each step finds a primitive that changes results, and accepts the others."""
 
 import pytest
 

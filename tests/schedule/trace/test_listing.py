@@ -1,4 +1,4 @@
-"""An error shows the program with the line marked that it is about."""
+"""An error shows the program with the line it is about marked."""
 
 import pytest
 

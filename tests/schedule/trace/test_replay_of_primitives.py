@@ -1,4 +1,4 @@
-"""What each primitive did is done again from its trace."""
+"""The trace of each primitive replays it."""
 
 from irkit.core import same, walk
 from irkit.ir import Block, For, parse

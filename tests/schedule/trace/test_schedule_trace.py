@@ -1,4 +1,4 @@
-"""A schedule is data: it prints as Python, saves as JSON, and runs again elsewhere."""
+"""A trace prints as Python, is saved as JSON, and runs on other functions."""
 
 from pathlib import Path
 

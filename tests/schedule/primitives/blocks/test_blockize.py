@@ -1,4 +1,4 @@
-"""A loop with all below it becomes one block, or is refused."""
+"""blockize: a loop and everything below it become one block."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

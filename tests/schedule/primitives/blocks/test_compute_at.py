@@ -1,4 +1,4 @@
-"""A producer moves to where its elements are needed, or is refused."""
+"""compute_at: a producer moves to the loop where its elements are needed."""
 
 import contextlib
 
@@ -14,7 +14,7 @@ from tests.schedule.kernels import assert_same_results, chain, loop_extents, mat
 
 
 def blur(n: int, first: int = 0, step: int = 1) -> PrimFunc:
-    """A producer of which each consumer reads three neighbours."""
+    """Make a producer, and a consumer that reads three neighbouring elements."""
     a = te.placeholder((n * step + 4,), name="A")
     b = te.compute((n * step + 4,), lambda i: a[i] + 1.0, name="B")
     c = te.compute(
@@ -26,7 +26,7 @@ def blur(n: int, first: int = 0, step: int = 1) -> PrimFunc:
 
 
 def padded(n: int, m: int) -> PrimFunc:
-    """A padded image, and sums over windows of it."""
+    """Make a padded image, and sums over its windows."""
     a = te.placeholder((n, m), name="A")
     b = te.compute(
         (n + 2, m + 2),
@@ -41,7 +41,7 @@ def padded(n: int, m: int) -> PrimFunc:
 
 
 def turned(n: int, m: int, k: int) -> PrimFunc:
-    """A reduction that is read transposed."""
+    """Make a reduction that is read transposed."""
     a, b = te.placeholder((m, k), name="A"), te.placeholder((k, n), name="B")
     r = te.reduce_axis((0, k), name="r")
     c = te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")

@@ -1,4 +1,4 @@
-"""Elements are computed where they are read, if they are the same there."""
+"""compute_inline: elements are computed where they are read, if they are the same there."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A block moves out of all loops that it shares with others."""
+"""compute_root: a block moves out of all loops that it shares with others."""
 
 import pytest
 

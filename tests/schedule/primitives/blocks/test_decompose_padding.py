@@ -1,4 +1,4 @@
-"""Padding is filled first, and then only what lies inside is copied."""
+"""decompose_padding: a padded copy becomes a fill and a copy of the interior."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -11,7 +11,7 @@ from tests.schedule.kernels import block_names, loop_extents
 
 
 def padded(n: int, m: int, top: int = 1, left: int = 2) -> PrimFunc:
-    """A copy with ones around, and a sum over it."""
+    """Make a copy padded with ones, and a sum over it."""
     a = te.placeholder((n, m), name="A")
     b = te.compute(
         (n + 2, m + 3),

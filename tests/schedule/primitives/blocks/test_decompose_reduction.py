@@ -1,4 +1,4 @@
-"""The start of a reduction becomes a block of its own in front of a loop."""
+"""decompose_reduction: the init of a reduction becomes a separate block before a loop."""
 
 import pytest
 

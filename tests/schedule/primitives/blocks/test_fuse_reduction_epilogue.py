@@ -1,4 +1,4 @@
-"""A sum starts at what is added to its result."""
+"""fuse_reduction_epilogue: a sum is initialised with what is added to its result."""
 
 from collections.abc import Callable
 from typing import Any

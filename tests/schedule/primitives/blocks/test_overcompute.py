@@ -1,4 +1,4 @@
-"""A guard is taken away where nobody reads what it kept from being written."""
+"""overcompute: a guard is removed where nobody reads the additional elements."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sums of products are padded to whole tiles, or refused."""
+"""pad_einsum: sums of products are padded to whole tiles."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

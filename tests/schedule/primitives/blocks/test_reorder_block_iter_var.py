@@ -1,4 +1,4 @@
-"""The axes of a block are listed in another order."""
+"""reorder_block_iter_var: the axes of a block are permuted."""
 
 import pytest
 

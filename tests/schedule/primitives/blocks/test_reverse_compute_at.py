@@ -1,4 +1,4 @@
-"""A consumer moves to where what it reads is made, or is refused."""
+"""reverse_compute_at: a consumer moves to the loop that computes its inputs."""
 
 import contextlib
 
@@ -70,7 +70,7 @@ READERS = ("flipped", "shifted", "halves", "spread", "summed", "columns", "windo
 
 
 def read_by(reader: Reader, n: int, m: int, *, reduced: bool = False) -> PrimFunc:
-    """A producer of an n by m matrix, and a consumer that reads it in some way."""
+    """Make a producer of an n by m matrix, and a consumer that reads it in the given way."""
     a = te.placeholder((n, m), name="A")
     if reduced:
         w = te.placeholder((n, 3, m), name="W")

@@ -1,4 +1,4 @@
-"""A pointwise consumer is folded into its producer, or is refused."""
+"""reverse_compute_inline: a pointwise consumer is folded into its producer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Parts of a reduction are computed apart and then put together."""
+"""rfactor: a reduction becomes partial results and a final reduction."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -26,7 +26,7 @@ REDUCERS = {"sum": te.sum, "prod": te.prod, "min": te.min, "max": te.max}
 
 
 def rows(n: int, m: int, k: int, kind: str = "sum", dtype: str = "f32") -> PrimFunc:
-    """Reduce over two axes."""
+    """Make a reduction over two axes."""
     a = te.placeholder((n, m, k), name="A", dtype=dtype)
     y, x = te.reduce_axis((0, m), name="y"), te.reduce_axis((0, k), name="x")
     c = te.compute((n,), lambda i: REDUCERS[kind](a[i, y, x], axis=[y, x]), name="C")

@@ -1,4 +1,4 @@
-"""A block runs only where a condition holds, where that is not seen."""
+"""set_store_predicate: a block runs only where a condition holds, if the results stay the same."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A block becomes an intrinsic where it computes just that."""
+"""tensorize: a block becomes an intrinsic if it matches the description."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The axes of a block are made anew by an index map."""
+"""transform_block_layout: the axes of a block are replaced by an index map."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Indices that take a division are computed ahead."""
+"""cache_index: indices with a division are precomputed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a block changes in place is copied in and back."""
+"""cache_inplace: a buffer that a block updates in place is copied in and out."""
 
 import pytest
 

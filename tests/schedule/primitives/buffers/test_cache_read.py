@@ -1,4 +1,4 @@
-"""A block reads a copy of a buffer that nothing changes meanwhile."""
+"""cache_read: a block reads a copy of a buffer that does not change in between."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A block writes a copy, which is copied to where it wrote before."""
+"""cache_write: a block writes to a new buffer, which is copied to the old one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A buffer gets two halves, to fill one while the other is used."""
+"""double_buffer: a buffer gets two halves, one to fill while the other is used."""
 
 import pytest
 

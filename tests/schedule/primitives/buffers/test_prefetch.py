@@ -1,4 +1,4 @@
-"""Memory is asked for ahead, and nothing else changes."""
+"""prefetch: memory is fetched ahead, and nothing else changes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A block reads a copy of the part that each iteration of a loop reads."""
+"""read_at: a block reads a copy of the part that each iteration of a loop reads."""
 
 import pytest
 

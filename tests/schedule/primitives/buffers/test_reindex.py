@@ -1,4 +1,4 @@
-"""A block uses a copy that is laid out by its axes."""
+"""reindex: a block uses a copy laid out by its axes."""
 
 import pytest
 

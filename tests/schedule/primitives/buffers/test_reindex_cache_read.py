@@ -1,4 +1,4 @@
-"""A block reads a copy that is laid out by a map of its axes."""
+"""reindex_cache_read: a block reads a copy laid out by a map of its axes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A block writes a copy that is laid out by a map of its axes."""
+"""reindex_cache_write: a block writes to a copy laid out by a map of its axes."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

@@ -1,4 +1,4 @@
-"""Two buffers share memory where neither is needed while the other is."""
+"""reuse_buffer: two buffers share memory if they are never live at the same time."""
 
 import pytest
 

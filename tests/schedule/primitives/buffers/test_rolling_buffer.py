@@ -1,4 +1,4 @@
-"""What overlapping windows share is computed once and kept in a circular buffer."""
+"""rolling_buffer: the overlap of windows is computed once and kept in a circular buffer."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -24,7 +24,7 @@ from tests.schedule.kernels import assert_same_natively, chain
 
 
 def blur(n: int, taps: int, step: int = 1) -> PrimFunc:
-    """Windows of ``taps`` elements, ``step`` apart, of something computed."""
+    """Make windows of ``taps`` elements, ``step`` apart, of a computed buffer."""
     a = te.placeholder((n * step + taps,), name="A")
     b = te.compute((n * step + taps,), lambda i: a[i] * 2.0 + 1.0, name="B")
     r = te.reduce_axis((0, taps), name="r")
@@ -33,7 +33,7 @@ def blur(n: int, taps: int, step: int = 1) -> PrimFunc:
 
 
 def blur_2d(m: int, n: int) -> PrimFunc:
-    """Two passes over an image with zeros around it."""
+    """Make two passes over an image padded with zeros."""
     a = te.placeholder((m, n), name="A")
     b = te.compute(
         (m + 2, n),

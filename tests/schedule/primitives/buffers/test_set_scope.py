@@ -1,4 +1,4 @@
-"""A buffer is kept in another scope."""
+"""set_scope: a buffer is stored in another scope."""
 
 from irkit.core import walk
 from irkit.ir import Allocate

@@ -1,4 +1,4 @@
-"""A loop works on a copy of what it touches, and others see no difference."""
+"""stage_mem: a loop works on a copy of what it touches, and results stay the same."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

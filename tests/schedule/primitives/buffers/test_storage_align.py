@@ -1,4 +1,4 @@
-"""A buffer gets gaps, and results stay."""
+"""storage_align: strides are padded, and results stay the same."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

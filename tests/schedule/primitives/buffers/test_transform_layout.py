@@ -1,4 +1,4 @@
-"""A buffer is stored in another layout, and all that use it follow."""
+"""transform_layout: a buffer gets another layout, and all accesses follow."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

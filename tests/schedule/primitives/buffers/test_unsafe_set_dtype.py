@@ -1,4 +1,4 @@
-"""A buffer holds another type, which may change results."""
+"""unsafe_set_dtype: a buffer gets another type, which may change results."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A block writes a copy of a part, which is copied back after each iteration."""
+"""write_at: a block writes to a copy of a part, which is copied back after each iteration."""
 
 import pytest
 

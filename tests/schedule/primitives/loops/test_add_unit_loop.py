@@ -1,4 +1,4 @@
-"""A loop that runs once is put around what there is."""
+"""add_unit_loop: a loop that runs once is added around a statement."""
 
 from irkit.ir import script
 from irkit.schedule import Schedule

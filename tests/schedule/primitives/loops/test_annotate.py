@@ -1,4 +1,4 @@
-"""Hints are data: they are given, replaced and taken away."""
+"""annotate: hints are data, and are added, replaced and removed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A loop is cut in two at a value of its variable."""
+"""cut_loop: a loop is cut in two at a value of its variable."""
 
 import pytest
 

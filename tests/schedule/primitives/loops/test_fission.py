@@ -1,4 +1,4 @@
-"""A loop is cut behind a part of its body only where the order is free."""
+"""fission: the body of a loop is split where the order allows it."""
 
 import pytest
 

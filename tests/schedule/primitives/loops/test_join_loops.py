@@ -1,4 +1,4 @@
-"""Two loops over adjacent ranges with the same body become one."""
+"""join_loops: two loops over adjacent ranges with the same body become one."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

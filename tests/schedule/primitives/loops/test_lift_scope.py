@@ -1,4 +1,4 @@
-"""A loop or `if` is exchanged with what is directly around it."""
+"""lift_scope: a loop or `if` is interchanged with the scope directly around it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A loop becomes consecutive loops over parts of its range."""
+"""loop_partition: a loop becomes consecutive loops over parts of its range."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

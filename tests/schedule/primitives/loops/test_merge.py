@@ -1,4 +1,4 @@
-"""Nests that stand side by side become one where the order is free."""
+"""merge: adjacent nests become one where the order allows it."""
 
 import pytest
 

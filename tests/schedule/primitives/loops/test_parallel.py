@@ -1,4 +1,4 @@
-"""Iterations that depend on each other do not run at the same time."""
+"""parallel: dependent iterations do not run in parallel."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A pragma has a type and is honoured."""
+"""pragma: a hint that is typed and honoured."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Loops are permuted where no iteration depends on another one."""
+"""reorder: loops are permuted where no iteration depends on another one."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

@@ -1,4 +1,4 @@
-"""A split keeps the meaning, with whatever factors and tail, or is refused."""
+"""split: results stay the same for any factors and tail, or the split is refused."""
 
 from typing import Any
 

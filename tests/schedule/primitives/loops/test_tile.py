@@ -1,4 +1,4 @@
-"""Two loops are split and their parts put in order."""
+"""tile: two loops are split and their parts ordered."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A hint that is not there cannot be taken away."""
+"""unannotate: hints are removed."""
 
 import pytest
 

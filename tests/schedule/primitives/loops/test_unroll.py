@@ -1,4 +1,4 @@
-"""A mark stands in its loop."""
+"""unroll: the loop is marked."""
 
 from irkit.core import walk
 from irkit.ir import For

@@ -1,4 +1,4 @@
-"""Iterations that depend on each other do not become lanes."""
+"""vectorize: dependent iterations do not become lanes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is drawn is one of the candidates, and the same again from a seed."""
+"""sample_categorical: one of the candidates is drawn, the same one for the same seed."""
 
 from collections.abc import Callable
 

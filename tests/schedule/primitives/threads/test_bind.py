@@ -1,4 +1,4 @@
-"""Loops become blocks and threads of a launch where their iterations are independent."""
+"""bind: independent iterations become blocks and threads of a launch."""
 
 import pytest
 
@@ -130,7 +130,7 @@ def test_an_axis_has_one_extent_in_a_launch() -> None:
     sch.bind(j, "threadIdx.x")
     with pytest.raises(ScheduleError, match="two extents"):
         sch.bind(k, "threadIdx.x")
-    # As launches of their own they may differ, until what is around them makes them one.
+    # Separate launches can differ, until a loop around makes them one.
     other = Schedule(parse(text), check="each")
     i, j, k = all_loops(other)
     other.bind(j, "threadIdx.x")

@@ -1,4 +1,4 @@
-"""A launch of threads around a nest runs it just as often."""
+"""env_threads: a nest inside a launch of threads still runs once."""
 
 import pytest
 
