@@ -114,7 +114,7 @@ STEPS = st.lists(
 @pytest.mark.parametrize("name", FUNCS)
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(steps=STEPS)
-def test_primitives_in_any_order_keep_the_meaning_or_are_refused(
+def test_primitives_in_any_order_keep_results_or_are_refused(
     name: str, steps: list[tuple[str, list[int]]]
 ) -> None:
     sch = Schedule(FUNCS[name], check="each")

@@ -198,7 +198,7 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_precondition_that_does_not_hold_is_refused(row: str) -> None:
+def test_a_violated_precondition_is_refused(row: str) -> None:
     func, call, reason = ROWS[row]
     sch = Schedule(func)
     with pytest.raises(ScheduleError, match=reason) as caught:

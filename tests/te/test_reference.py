@@ -143,7 +143,7 @@ def test_arrays_that_do_not_fit_are_named() -> None:
         te.evaluate([te.compute((te.var("k"),), lambda i: i)], {})
 
 
-def test_variables_that_no_shape_tells_are_given() -> None:
+def test_variables_that_are_no_extent_are_given() -> None:
     k = te.var("k")
     c = te.compute((k * 2,), lambda i: i * k)
     assert te.evaluate([c], {}, {k: 2})[0].tolist() == [0, 2, 4, 6]

@@ -8,7 +8,7 @@ from irkit.schedule.arguments.index_map import map_from, map_text
 from tests.schedule.kernels import chain
 
 
-def test_a_condition_written_with_and_says_how_to_write_it() -> None:
+def test_the_error_for_a_condition_with_and_shows_how_to_write_it() -> None:
     sch = Schedule(chain(8))
     with pytest.raises(ScheduleError, match="Join conditions with &"):
         sch.set_store_predicate(sch.get_block("B"), lambda i: i < 4 and i > 2)

@@ -10,7 +10,7 @@ from tests.schedule.primitives.blocks.programs import run
 
 
 @pytest.mark.parametrize("intrin", list(builtin_intrinsics()), ids=lambda each: each.name)
-def test_an_intrinsic_does_what_it_says(intrin: TensorIntrin) -> None:
+def test_an_intrinsic_computes_what_it_describes(intrin: TensorIntrin) -> None:
     assert verify(intrin.desc) == verify(intrin.impl) == []
     for found, wanted in zip(run(intrin.impl), run(intrin.desc), strict=True):
         np.testing.assert_array_equal(found, wanted)

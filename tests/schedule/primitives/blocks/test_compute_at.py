@@ -60,7 +60,7 @@ def test_a_producer_computes_just_what_a_tile_needs() -> None:
     sch.parallel(outer)
 
 
-def test_a_reduction_moves_with_its_reduce_loops_and_its_start() -> None:
+def test_a_reduction_moves_with_its_reduce_loops_and_its_init() -> None:
     sch = Schedule(matmul_relu(6, 9, 5), check="each")
     i, j = sch.get_loops(sch.get_block("D"))
     outer, _ = sch.split(i, [None, 4])
@@ -85,7 +85,7 @@ def test_an_output_does_not_move() -> None:
         sch.compute_at(sch.get_block("D"), i)
 
 
-def test_what_nobody_reads_there_does_not_move() -> None:
+def test_a_block_does_not_move_where_nothing_reads_it() -> None:
     sch = Schedule(chain(8))
     (i,) = sch.get_loops(sch.get_block("B"))
     with pytest.raises(ScheduleError, match="not all of its consumers"):
@@ -185,7 +185,7 @@ TWICE = """def f(A: f32[8, 4], C: f32[8]):
         ),
     ],
 )
-def test_what_cannot_be_shown_to_stay_right_is_refused(text: str, reason: str) -> None:
+def test_a_move_that_may_change_results_is_refused(text: str, reason: str) -> None:
     sch = Schedule(parse(text))
     (i,) = sch.get_loops(sch.get_block("C"))
     before = sch.func
@@ -242,7 +242,7 @@ def programs(draw: st.DrawFn) -> tuple[PrimFunc, str, str]:
 
 @given(programs(), st.data())
 @settings(max_examples=60, derandomize=True, deadline=None)
-def test_a_producer_at_any_loop_keeps_the_meaning(
+def test_a_producer_moved_to_any_loop_keeps_results(
     program: tuple[PrimFunc, str, str], data: st.DataObject
 ) -> None:
     func, producer, consumer = program
@@ -266,7 +266,7 @@ def test_a_producer_at_any_loop_keeps_the_meaning(
         assert len(sch.get_loops(sch.get_block(producer))) in (1, 2, 3)
 
 
-def test_what_is_allocated_in_a_loop_is_not_started_in_front_of_it() -> None:
+def test_a_buffer_allocated_in_a_loop_is_not_initialised_before_it() -> None:
     sch = Schedule(matmul_relu(6, 9, 5))
     i, _ = sch.get_loops(sch.get_block("D"))
     sch.compute_at(sch.get_block("C"), i)
@@ -275,7 +275,7 @@ def test_what_is_allocated_in_a_loop_is_not_started_in_front_of_it() -> None:
     sch.decompose_reduction(sch.get_block("C"), sch.get_loops(sch.get_block("C"))[1])
 
 
-def test_what_is_moved_lowers_to_the_same_results() -> None:
+def test_a_moved_block_lowers_to_the_same_results() -> None:
     sch = Schedule(padded(7, 5))
     i, j, *_ = sch.get_loops(sch.get_block("C"))
     outer, _ = sch.split(i, [None, 3])

@@ -27,7 +27,7 @@ def padded(n: int, m: int, top: int = 1, left: int = 2) -> PrimFunc:
     return te.create_prim_func([a, c])
 
 
-def test_padding_is_filled_first_and_then_only_what_lies_inside_is_copied() -> None:
+def test_padding_is_filled_first_and_then_the_interior_is_copied() -> None:
     sch = Schedule(padded(4, 5), check="each")
     i, _ = sch.get_loops(sch.get_block("B"))
     made = sch.decompose_padding(sch.get_block("B"), i)
@@ -68,7 +68,7 @@ def test_a_split_loop_keeps_the_condition_as_a_predicate() -> None:
     sch.decompose_padding(sch.get_block("B"), outer)
 
 
-def test_what_is_no_padding_is_refused() -> None:
+def test_a_block_without_padding_is_refused() -> None:
     sch = Schedule(padded(4, 5))
     i, *_ = sch.get_loops(sch.get_block("C"))
     assert not sch.can_decompose_padding(sch.get_block("C"), i)
@@ -107,7 +107,7 @@ def test_other_choices_are_refused(old: str, new: str, reason: str) -> None:
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2), st.integers(0, 3), st.data())
 @settings(max_examples=25, derandomize=True, deadline=None)
-def test_padding_of_any_size_keeps_the_meaning(
+def test_padding_of_any_size_keeps_results(
     n: int, m: int, top: int, left: int, data: st.DataObject
 ) -> None:
     sch = Schedule(padded(n, m, top, left), check="each")

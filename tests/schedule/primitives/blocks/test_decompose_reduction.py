@@ -9,7 +9,7 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, block_names, matmul, matmul_relu
 
 
-def test_the_start_of_a_reduction_becomes_a_block_of_its_own() -> None:
+def test_the_init_of_a_reduction_becomes_a_separate_block() -> None:
     sch = Schedule(matmul(3, 4, 5))
     block = sch.get_block("C")
     made = sch.decompose_reduction(block, sch.get_loops(block)[1])
@@ -18,7 +18,7 @@ def test_the_start_of_a_reduction_becomes_a_block_of_its_own() -> None:
     assert_same_results(matmul(3, 4, 5), sch.func)
 
 
-def test_a_start_inside_the_reduction_is_refused() -> None:
+def test_an_init_inside_the_reduction_is_refused() -> None:
     sch = Schedule(matmul(3, 4, 5))
     block = sch.get_block("C")
     i, j, r = sch.get_loops(block)
@@ -43,7 +43,7 @@ def f(A: f32[16, 8], C: f32[16]):
 
 
 @pytest.mark.parametrize("at", [1, 2])
-def test_a_start_has_the_guards_of_its_elements(at: int) -> None:
+def test_an_init_has_the_guards_of_its_elements(at: int) -> None:
     sch = Schedule(parse(GUARDED), check="each")
     block = sch.get_block("C")
     sch.decompose_reduction(block, sch.get_loops(block)[at])
@@ -60,7 +60,7 @@ def test_a_start_has_the_guards_of_its_elements(at: int) -> None:
         ("v = axis.spatial(16, j)", "v = axis.opaque(16, j)", "opaque axis 'v'"),
     ],
 )
-def test_a_start_that_would_run_more_or_less_often_is_refused(
+def test_an_init_that_would_run_more_or_less_often_is_refused(
     old: str, new: str, reason: str
 ) -> None:
     assert old in GUARDED
@@ -71,7 +71,7 @@ def test_a_start_that_would_run_more_or_less_often_is_refused(
         sch.decompose_reduction(block, sch.get_loops(block)[at])
 
 
-def test_loops_whose_bounds_are_a_matter_of_the_reduction_are_not_copied_for_a_start() -> None:
+def test_loops_with_bounds_that_depend_on_the_reduction_are_not_copied_for_an_init() -> None:
     text = GUARDED.replace("axis.reduce(8, r)", "axis.reduce(8, i)").replace("i * 4", "i")
     sch = Schedule(parse(text))
     block = sch.get_block("C")
@@ -81,7 +81,7 @@ def test_loops_whose_bounds_are_a_matter_of_the_reduction_are_not_copied_for_a_s
         sch.decompose_reduction(block, sch.get_loops(block)[0])
 
 
-def test_a_start_over_fused_loops_of_any_size_becomes_a_block_of_its_own() -> None:
+def test_an_init_over_fused_loops_of_any_size_becomes_a_separate_block() -> None:
     n, k = te.var("n"), te.var("k")
     a = te.placeholder((n, n, k), name="A")
     r = te.reduce_axis((0, k), name="r")
@@ -104,7 +104,7 @@ def test_a_loop_that_is_both_reduced_over_and_not_is_refused(primitive: str) -> 
     assert_same_results(matmul_relu(4, 6, 5), sch.func)
 
 
-def test_the_guard_of_a_split_also_holds_for_the_start_of_the_reduction() -> None:
+def test_the_guard_of_a_split_also_applies_to_the_init_of_the_reduction() -> None:
     sch = Schedule(matmul(3, 5, 4))
     block = sch.get_block("C")
     _, j, r = sch.get_loops(block)
@@ -140,7 +140,7 @@ READS = """        with block("D"):
     ],
     ids=["read after", "read before", "read ahead", "written"],
 )
-def test_an_initialisation_does_not_pass_what_needs_the_elements(
+def test_an_init_does_not_move_past_a_block_that_accesses_the_elements(
     first: str, last: str, legal: bool
 ) -> None:
     sch = Schedule(parse(STARTED.format(first=first, last=last)), check="each")
@@ -152,7 +152,7 @@ def test_an_initialisation_does_not_pass_what_needs_the_elements(
         sch.decompose_reduction(block, sch.get_loops(block)[0])
 
 
-def test_an_initialisation_does_not_leave_an_if() -> None:
+def test_an_init_does_not_leave_an_if() -> None:
     text = """def f(A: f32[6, 4], C: f32[6]):
     for i in serial(0, 6):
         if i < 3:

@@ -34,12 +34,12 @@ def test_a_copy_in_a_loop_of_the_consumer_is_not_used_in_front_of_it() -> None:
         sch.reverse_compute_inline(sch.get_block("C"))
 
 
-def test_a_consumer_that_runs_only_if_asked_is_not_folded_into_its_producer() -> None:
+def test_a_consumer_inside_an_if_is_not_folded_into_its_producer() -> None:
     reason = "inside an `if`"
     refuses(parse(IF_ASKED), lambda s: s.reverse_compute_inline(s.get_block("C")), reason)
 
 
-def test_a_part_is_not_folded_into_what_is_computed_whole_in_each_turn() -> None:
+def test_a_consumer_of_a_part_is_not_folded_into_a_producer_of_the_whole() -> None:
     sch = Schedule(chain(8), check="each")
     (i,) = sch.get_loops(sch.get_block("D"))
     sch.compute_at(sch.get_block("C"), i)
@@ -50,7 +50,7 @@ def test_a_part_is_not_folded_into_what_is_computed_whole_in_each_turn() -> None
         sch.reverse_compute_inline(out)
 
 
-def test_a_consumer_is_folded_into_what_computes_its_elements() -> None:
+def test_a_consumer_is_folded_into_its_producer() -> None:
     sch = Schedule(chain(8), check="each")
     sch.reverse_compute_inline(sch.get_block("C"))
     assert block_names(sch.func) == ["B", "D"]
@@ -71,7 +71,7 @@ def test_a_transposed_consumer_stores_transposed() -> None:
     assert sch.get_loops(sch.get_block("B"))[0].var is i.var
 
 
-def test_a_reduction_takes_no_consumer_in() -> None:
+def test_no_consumer_is_folded_into_a_reduction() -> None:
     sch = Schedule(matmul_relu(4, 4, 4))
     with pytest.raises(ScheduleError, match="reduces, so its elements are not final"):
         sch.reverse_compute_inline(sch.get_block("D"))
@@ -127,7 +127,7 @@ def test_an_unrelated_block_in_between_is_passed() -> None:
         ("    B = alloc(f32[8])\n", "", "a parameter"),
     ],
 )
-def test_what_cannot_be_folded_is_refused(old: str, new: str, reason: str) -> None:
+def test_a_consumer_that_cannot_be_folded_is_refused(old: str, new: str, reason: str) -> None:
     assert old in PAIR
     text = PAIR.replace(old, new)
     if not new:

@@ -33,7 +33,7 @@ def rows(n: int, m: int, k: int, kind: str = "sum", dtype: str = "f32") -> PrimF
     return te.create_prim_func([a, c])
 
 
-def test_partial_sums_get_a_dimension_of_their_own() -> None:
+def test_partial_sums_get_a_new_dimension() -> None:
     sch = Schedule(matmul(3, 4, 10), check="each")
     _, _, r = sch.get_loops(sch.get_block("C"))
     outer, inner = sch.split(r, [None, 4])
@@ -47,7 +47,7 @@ def test_partial_sums_get_a_dimension_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("factor_axis", [-3, -2, -1, 0, 1, 2])
-def test_the_new_dimension_stands_where_it_is_asked_for(factor_axis: int) -> None:
+def test_the_new_dimension_is_at_the_requested_position(factor_axis: int) -> None:
     sch = Schedule(matmul(2, 3, 5), check="each")
     *_, r = sch.get_loops(sch.get_block("C"))
     sch.rfactor(r, factor_axis)
@@ -64,14 +64,14 @@ def test_a_dimension_that_cannot_be_is_refused(factor_axis: int) -> None:
         sch.rfactor(r, factor_axis)
 
 
-def test_a_tail_that_starts_nothing_leaves_the_identity() -> None:
+def test_a_tail_without_a_first_step_leaves_the_identity() -> None:
     sch = Schedule(matmul(2, 2, 3), check="each")
     *_, r = sch.get_loops(sch.get_block("C"))
     outer, _ = sch.split(r, [4, 2])
     sch.rfactor(outer)
 
 
-def test_a_reduction_that_starts_at_something_else_keeps_its_start() -> None:
+def test_a_reduction_with_another_initial_value_keeps_it() -> None:
     text = """def f(A: f32[8], B: f32[1], C: f32[1]):
     for k in serial(0, 8):
         with block("C"):
@@ -86,7 +86,7 @@ def test_a_reduction_that_starts_at_something_else_keeps_its_start() -> None:
     sch.rfactor(inner)
 
 
-def test_what_is_left_out_stays_left_out() -> None:
+def test_guarded_elements_stay_unwritten() -> None:
     a = te.placeholder((4, 9), name="A")
     k = te.reduce_axis((0, 9), name="k")
     c = te.compute((4,), lambda i: te.sum(a[i, k], axis=k, where=gt(a[i, k], 0.0)), name="C")
@@ -142,7 +142,7 @@ REDUCE = """def f(A: f32[8], C: f32[1]):
         ("axis.reduce(8, k)", "axis.opaque(8, k)", "opaque"),
     ],
 )
-def test_what_may_not_be_taken_apart_is_refused(old: str, new: str, reason: str) -> None:
+def test_a_reduction_that_cannot_be_factored_is_refused(old: str, new: str, reason: str) -> None:
     assert old in REDUCE
     sch = Schedule(parse(REDUCE.replace(old, new)))
     (k,) = sch.get_loops(sch.get_block("C"))

@@ -87,7 +87,9 @@ def test_an_intrinsic_of_the_user_is_known_by_name() -> None:
         ("B: f32", "B: f64", "another type|f64"),
     ],
 )
-def test_what_is_not_described_is_refused(old: str, new: str, reason: str) -> None:
+def test_a_block_that_does_not_match_the_description_is_refused(
+    old: str, new: str, reason: str
+) -> None:
     text = """def f(A: f32[4, 4], B: f32[4, 4], C: f32[4, 4], D: f32[4, 4]):
     for i in serial(0, 4):
         for j in serial(0, 4):

@@ -23,7 +23,7 @@ from tests.schedule.kernels import loop_extents, matmul
         (lambda i, j, r: (r % 4, r // 4, j * 4 + i), ["4", "2", "24"]),
     ],
 )
-def test_a_block_goes_over_its_points_by_other_axes(
+def test_a_block_runs_its_points_by_the_new_axes(
     index_map: Callable[..., Any], expected: list[str]
 ) -> None:
     sch = Schedule(matmul(4, 6, 8), check="each")

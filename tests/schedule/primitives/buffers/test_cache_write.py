@@ -24,7 +24,7 @@ def test_a_result_is_cached_only_where_all_of_it_is_written(name: str) -> None:
     refuses(parse(IN_PLACE), lambda s: s.cache_write(s.get_block(name)), reason)
 
 
-def test_a_result_computed_in_the_loop_of_another_is_not_cached_whole() -> None:
+def test_a_result_computed_in_the_loop_of_another_block_is_not_cached() -> None:
     sch = Schedule(chain(8), check="each")
     (i,) = sch.get_loops(sch.get_block("D"))
     sch.compute_at(sch.get_block("C"), i)

@@ -52,7 +52,7 @@ def at_first_loop(func: PrimFunc, producer: str = "B", consumer: str = "C") -> S
     return sch
 
 
-def test_only_what_is_new_is_computed() -> None:
+def test_only_new_elements_are_computed() -> None:
     assert example is not None
     before, after = (
         "def f(A: f32[10], C: f32[8]):\n" + part.split("::\n\n")[1].rstrip() + "\n"
@@ -123,7 +123,7 @@ def test_the_index_of_a_circular_buffer_does_not_hinder_vectors() -> None:
     assert_same_natively(blur_2d(9, 16), sch.func)
 
 
-def test_a_reduction_rolls_whole() -> None:
+def test_a_rolling_reduction_is_computed_completely() -> None:
     a = te.placeholder((10, 4), name="A")
     k = te.reduce_axis((0, 4), name="k")
     b = te.compute((10,), lambda i: te.sum(a[i, k], axis=k), name="B")
@@ -134,7 +134,7 @@ def test_a_reduction_rolls_whole() -> None:
     assert_same_natively(func, sch.func)
 
 
-def test_what_is_computed_once_does_not_roll() -> None:
+def test_a_buffer_that_is_computed_once_does_not_roll() -> None:
     sch = Schedule(blur(8, 3))
     with pytest.raises(ScheduleError, match="computed once"):
         sch.rolling_buffer(sch.get_block("B"))
@@ -196,7 +196,7 @@ WINDOW = """def f(A: f32[10], C: f32[8]):
         ("10, i + ax", "10, i + ax * 1 * ax", "not a window"),
     ],
 )
-def test_what_may_differ_when_computed_again_does_not_roll(old: str, new: str, why: str) -> None:
+def test_elements_that_may_differ_when_recomputed_do_not_roll(old: str, new: str, why: str) -> None:
     sch = Schedule(parse(WINDOW.replace(old, new)))
     with pytest.raises(ScheduleError, match=why):
         sch.rolling_buffer(sch.get_block("B"))
@@ -221,7 +221,7 @@ def test_a_block_below_a_condition_does_not_roll() -> None:
         sch.rolling_buffer(sch.get_block("B"))
 
 
-def test_what_rolls_stays_in_its_loop() -> None:
+def test_a_rolling_block_stays_in_its_loop() -> None:
     sch = at_first_loop(blur(8, 3))
     sch.rolling_buffer(sch.get_block("B"))
     with pytest.raises(ScheduleError, match="writes a different element"):

@@ -11,7 +11,7 @@ from tests.schedule.primitives.loops.programs import ORDERS, apart, planes, toge
 
 
 @pytest.mark.parametrize(("b", "c", "free"), ORDERS)
-def test_nests_are_merged_only_if_no_later_iteration_matters(b: str, c: str, free: bool) -> None:
+def test_nests_are_merged_only_if_no_later_iteration_is_needed(b: str, c: str, free: bool) -> None:
     sch = Schedule(apart(b, c), check="each")
     first, second = all_loops(sch)
     if free:
@@ -28,7 +28,7 @@ def test_a_chain_of_three_is_merged_at_once() -> None:
     assert len(all_loops(sch)) == 1
 
 
-def test_whole_nests_are_merged_and_cut_again() -> None:
+def test_complete_nests_are_merged_and_split_again() -> None:
     func = planes(3, 5)
     sch = Schedule(func, check="each")
     inner = [sch.get_loops(sch.get_block(name))[1] for name in "BC"]
@@ -38,7 +38,7 @@ def test_whole_nests_are_merged_and_cut_again() -> None:
     assert same(sch.func, func)
 
 
-def test_what_stands_between_may_be_passed_if_nothing_needs_it() -> None:
+def test_a_statement_between_the_nests_moves_before_them_if_the_order_allows_it() -> None:
     sch = Schedule(chain(8), check="each")
     b, _, d = all_loops(sch)
     with pytest.raises(ScheduleError, match="a statement between them"):
