@@ -157,7 +157,7 @@ class StageSchedule:
         before = self._directives
         if directive.kind in ("place", "root"):
             before = [d for d in before if d.kind != "place" or d.op is not directive.op]
-        said = before if directive.kind == "root" else [*before, directive]
+        directives = before if directive.kind == "root" else [*before, directive]
         first: ScheduleError | None = None
         loops_first = directive.beside is not None and any(
             each.op is directive.op and each.kind == "loops" for each in before
@@ -169,14 +169,14 @@ class StageSchedule:
             except ScheduleError as error:
                 first = error
             else:
-                self._directives, self._build = said, build
+                self._directives, self._build = directives, build
                 return
-        said = in_legal_order(said)
+        directives = in_legal_order(directives)
         try:
-            build = run_all(self._new_build(self._args, "main"), said)
+            build = run_all(self._new_build(self._args, "main"), directives)
         except ScheduleError as error:
             raise (first or error) from None
-        self._directives, self._build = said, build
+        self._directives, self._build = directives, build
 
     def _default_args(self) -> list[Arg]:
         ops = operations_of(self.outputs)

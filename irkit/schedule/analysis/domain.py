@@ -113,21 +113,21 @@ class Points(msgspec.Struct, frozen=True):
 
     def predicate_is_implied(self) -> bool:
         """Return True if the predicate holds wherever the axes are within their extents."""
-        said = [self._guard_by_axes(part) for part in guards_of(self.block)]
-        return all(part is not None and self._is_implied(part) for part in said)
+        rewritten = [self._guard_by_axes(part) for part in guards_of(self.block)]
+        return all(part is not None and self._is_implied(part) for part in rewritten)
 
     def _guards_over_axes(self, what: str) -> list[Expr]:
         kept: list[Expr] = []
         for part in guards_of(self.block):
-            said = self._guard_by_axes(part)
-            if said is None and not self._is_droppable(part):
+            rewritten = self._guard_by_axes(part)
+            if rewritten is None and not self._is_droppable(part):
                 raise ScheduleError(
                     f"cannot {what}: the predicate of {self.block.name!r} cannot be expressed "
                     "over its axes",
                     at=self.block,
                 )
-            if said is not None and not self._is_implied(said):
-                kept.append(said)
+            if rewritten is not None and not self._is_implied(rewritten):
+                kept.append(rewritten)
         return kept
 
     def _is_implied(self, guard: Expr) -> bool:
@@ -296,18 +296,20 @@ class _AxisGroup(msgspec.Struct, frozen=True):
         known = [size for size in (*sizes, *extents) if size is not None]
         if len(known) != len(sizes) + len(extents):
             return False
-        turns = math.prod(known[: len(sizes)])
+        iterations = math.prod(known[: len(sizes)])
         wanted = math.prod(known[len(sizes) :])
-        if not (0 < turns <= _MOST_POINTS and 0 < wanted <= _MOST_POINTS):
+        if not (0 < iterations <= _MOST_POINTS and 0 < wanted <= _MOST_POINTS):
             return False
         grid = {
             loop.var: values
             for loop, values in zip(
-                self.loops, np.indices(known[: len(sizes)]).reshape(len(sizes), turns), strict=True
+                self.loops,
+                np.indices(known[: len(sizes)]).reshape(len(sizes), iterations),
+                strict=True,
             )
         }
-        runs = np.ones(turns, dtype=bool)
-        code = np.zeros(turns, dtype=np.int64)
+        runs = np.ones(iterations, dtype=bool)
+        code = np.zeros(iterations, dtype=np.int64)
         for part in self.guards:
             found = values_on_grid(part, grid)
             if found is None:
@@ -317,7 +319,7 @@ class _AxisGroup(msgspec.Struct, frozen=True):
             found = values_on_grid(axis.binding, grid)
             if found is None:
                 return False
-            place = np.broadcast_to(found, (turns,))
+            place = np.broadcast_to(found, (iterations,))
             if ((place < 0) | (place >= extent))[runs].any():
                 return False
             code = code * extent + place

@@ -47,7 +47,8 @@ def map_text(index_map: IndexMap, rank: int, is_condition: bool = False) -> str:
     ]
     axes = [Var(name) for name in names]
     if is_condition:
-        text = f"lambda {', '.join(names)}: {script(with_bit_operators(condition_expr(index_map, axes)))}"
+        condition = with_bit_operators(condition_expr(index_map, axes))
+        text = f"lambda {', '.join(names)}: {script(condition)}"
     else:
         parts = [script(item) for item in image_of(index_map, axes)]
         text = f"lambda {', '.join(names)}: ({', '.join(parts)}{',' if len(parts) == 1 else ''})"

@@ -276,8 +276,8 @@ def _spans(
                 )
             every.append(_axes_that_read(consumer, read.indices, producer, ranges, facts, what))
     found: dict[Var, SymbolicInterval] = {}
-    for told in every:
-        for var, reach in told.items():
+    for spans in every:
+        for var, reach in spans.items():
             if not found.setdefault(var, reach).is_same(reach):
                 raise ScheduleError(
                     f"cannot {what}: axis {var.name!r} reads several elements that "
@@ -285,7 +285,7 @@ def _spans(
                     at=consumer,
                 )
     # One read must determine all axes: two reads that determine one each can disagree.
-    if found and not any(set(told) == set(found) for told in every):
+    if found and not any(set(spans) == set(found) for spans in every):
         raise ScheduleError(
             f"cannot {what}: none of its reads determines all of its axes", at=consumer
         )

@@ -77,10 +77,10 @@ def _read(
     if not mine:
         raise ScheduleError(f"cannot {what}: block {block.name!r} does not read it", at=block)
     box = box_of(mine, ranges_at(func))
-    told = [reach for reach in box if reach is not None]
-    if len(told) < len(box):
+    known = [reach for reach in box if reach is not None]
+    if len(known) < len(box):
         raise ScheduleError(f"cannot {what}: it is unknown which part is read", at=block)
-    return told
+    return known
 
 
 class _PrefetchNest:

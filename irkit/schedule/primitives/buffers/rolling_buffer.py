@@ -194,8 +194,8 @@ class _RollingBuffer:
         all_loops = Points(self.block, (self.loop, *self.inner), self.points.ranges)
         for part in guards_of(self.block):
             sides = (part.a, part.b) if isinstance(part, Compare) else ()
-            told = bool(sides) and all(all_loops.by_axes(side) is not None for side in sides)
-            if not told or any(True for _ in walk(part, on=Load)):
+            over_axes = bool(sides) and all(all_loops.by_axes(side) is not None for side in sides)
+            if not over_axes or any(True for _ in walk(part, on=Load)):
                 raise self.error("its predicate cannot be expressed over its axes")
 
     def check_inputs(self) -> None:
