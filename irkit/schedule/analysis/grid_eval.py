@@ -92,7 +92,7 @@ def _value(node: Expr, known: Mapping[int, Values], grid: Mapping[Var, Values]) 
 
 
 def is_injective(image: Sequence[Expr], axes: Sequence[Axis]) -> bool:
-    """Return True if no two points of some axes provably have the same image.
+    """Return True if an image provably has no duplicates over the points of the axes.
 
     Axes that share no part of the image are checked separately, which keeps the grids small.
     """
