@@ -1,13 +1,9 @@
-"""Schedule primitives on loop IR with blocks, one family a file.
+"""Schedules of loop IR: primitives that transform one function step by step, each legal or refused.
 
-Reading order: references, state (finding and replacing), copies (new nests and names); loops,
-tails, pieces, merging, launch, wrapping, marks, predicates, compute, reduction, cache, staging,
-reindex, layout, storage, rolling, prefetch, padding (what each primitive does to a function);
-domain, grid, consumed, solve, order, starts, accumulation (what that rests on), move, root,
-reverse, inline, combine, rfactor, blocks, match, intrinsics, tensor, fill, einsum, iterators,
-epilogue; trace, condition, index_map, argument_kinds, encode, listing, meaning, sharing, recording
-(a schedule as data); on_loops, on_marks, on_blocks, on_buffers, on_storage, on_sampling (the
-methods), show, and schedule, which is all of them.
+Reading order: state (references; finding and replacing statements), arguments (conditions, index
+maps, intrinsics), analysis (facts about blocks and loops), checks (preconditions), rewrite (IR that
+several primitives build), primitives (one a file), trace (a schedule as data), methods (what users
+call), schedule (the class ``Schedule``), show (printing in colour).
 """
 
 from irkit.schedule.analysis.accesses import (

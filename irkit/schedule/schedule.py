@@ -1,4 +1,4 @@
-"""The imperative schedule: references to blocks and loops, and a method for each primitive."""
+"""The schedule: references to blocks and loops, and one method for each primitive."""
 
 from typing import overload
 
@@ -25,15 +25,16 @@ class Schedule(
     StoragePrimitives,
     SamplingPrimitives,
 ):
-    """Change the functions of a module, primitive by primitive; each is legal or raises
-    ScheduleError and changes nothing.
+    """Schedule of the functions of a module, transformed primitive by primitive.
 
-    What was done is data: ``trace`` prints as Python, saves as JSON, and runs on other modules.
+    A primitive is legal, or raises ScheduleError and changes nothing.
+
+    The steps are data: ``trace`` prints as Python, is saved as JSON, and runs on other modules.
     """
 
     @lookup
     def get_block(self, name: str) -> BlockRef:
-        """Refer to a block; raises ScheduleError if there is none of that name."""
+        """Return a reference to a block; raise ScheduleError if there is none of that name."""
         return BlockRef(find_block(self._func, name).name)
 
     @lookup
@@ -44,7 +45,7 @@ class Schedule(
 
     @lookup
     def get_loop(self, block: BlockRef, at: int) -> LoopRef:
-        """Refer to one of the loops around a block, counted from the outermost."""
+        """Return a reference to one of the loops around a block, counted from the outermost."""
         found = self.get_loops(block)
         if not -len(found) <= at < len(found):
             raise ScheduleError(f"block {block.name!r} is inside {len(found)} loops, not {at + 1}")
@@ -52,7 +53,7 @@ class Schedule(
 
     @lookup
     def get_child_blocks(self, outer: BlockRef | LoopRef) -> list[BlockRef]:
-        """List the blocks inside a loop or block, in the order of the text."""
+        """List the blocks inside a loop or block, in text order."""
         node = self.get(outer) if isinstance(outer, BlockRef) else self.loop(outer)
         return [BlockRef(block.name) for block in walk(node, on=Block) if block is not node]
 
@@ -84,18 +85,18 @@ class Schedule(
     @overload
     def get(self, ref: LoopRef) -> For: ...
     def get(self, ref: BlockRef | LoopRef) -> Block | For:
-        """Return the block or loop that a reference stands for now."""
+        """Return the current block or loop of a reference."""
         if isinstance(ref, BlockRef):
             return find_block(self._func, ref.name)
         return find_loop(self._func, ref.var)
 
     def loop(self, ref: LoopRef) -> For:
-        """Return the loop that a reference stands for now."""
+        """Return the current loop of a reference."""
         return find_loop(self._func, ref.var)
 
     @primitive
     def work_on(self, function: str) -> None:
-        """Go on with another function of the module."""
+        """Continue with another function of the module."""
         self._mod = self.mod
         self._work_on(function)
 
@@ -105,19 +106,19 @@ class Schedule(
         return self._name
 
     def copy(self) -> "Schedule":
-        """Make a schedule that goes on from here on its own."""
+        """Return an independent copy of the schedule."""
         made = Schedule(self.mod, self._name, check=self._check, intrinsics=self._intrinsics)
         made._steps, made._encoder = list(self._steps), self._encoder.copy()
-        made._meanings = dict(self._meanings)
+        made._differential_checks = dict(self._differential_checks)
         made._random.setstate(self._random.getstate())
         return made
 
     def seed(self, seed: int) -> None:
-        """Make the sampling primitives draw the same again."""
+        """Seed the random numbers of the sampling primitives."""
         self._random.seed(seed)
 
     def fork_seed(self) -> int:
-        """Draw a seed for a schedule that goes its own way."""
+        """Draw a seed for another schedule."""
         return self._random.getrandbits(31)
 
     def show(self) -> None:

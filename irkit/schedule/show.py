@@ -8,14 +8,14 @@ from pygments.lexers.python import PythonLexer
 
 
 def highlighted(text: str) -> str:
-    """Colour a text if the output is a terminal."""
+    """Return a text with colours if the output is a terminal."""
     if not sys.stdout.isatty():
         return text
     return highlight(text, PythonLexer(), TerminalFormatter())
 
 
 def in_notebook(html: str) -> bool:
-    """Show HTML if this runs in a notebook; say whether it did."""
+    """Show HTML if this runs in a notebook; return True if it does."""
     python = sys.modules.get("IPython")
     shell = None if python is None else python.get_ipython()
     if python is None or shell is None or "terminal" in type(shell).__module__:

@@ -1,6 +1,8 @@
-"""Tensor expressions. Reading order: axis, tensor, reduction, define (how to write them);
-intrinsics; lower (to loops); reference (their values, in NumPy); directives, stage, stage_schedule,
-thread (how to schedule them)."""
+"""Tensor expressions, as in TVM.
+
+Reading order: axis, tensor, reduction, define (the expressions), intrinsics; lower (to loops);
+reference (evaluation with NumPy); directives, stage, stage_schedule, thread (schedules).
+"""
 
 from irkit.te.axis import (
     IterVar as IterVar,

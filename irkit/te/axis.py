@@ -1,4 +1,4 @@
-"""Iteration axes: variables that know the range they run over."""
+"""Iteration axes: variables with a range."""
 
 import msgspec
 
@@ -7,14 +7,14 @@ from irkit.ir import I64, DType, Expr, ExprLike, Var, as_dtype, as_expr, as_int,
 
 
 class Range(msgspec.Struct, frozen=True, gc=False):
-    """The integers from ``begin`` up to and without ``end``."""
+    """The integers from ``begin`` up to, but not including, ``end``."""
 
     begin: Expr
     end: Expr
 
     @property
     def extent(self) -> Expr:
-        """Count the integers in the range."""
+        """Return the number of integers in the range."""
         begin, end = as_int(self.begin), as_int(self.end)
         if begin == 0:
             return self.end
@@ -24,7 +24,7 @@ class Range(msgspec.Struct, frozen=True, gc=False):
 class IterVar(Var, frozen=True, gc=False, eq=False, kw_only=True):
     """An axis of a stage: a variable usable in expressions, with its range.
 
-    The range is no part of the tree: a use of the axis does not traverse into it.
+    The range is not part of the tree: traversals do not visit it at uses of the axis.
     """
 
     dom: Range
@@ -32,7 +32,7 @@ class IterVar(Var, frozen=True, gc=False, eq=False, kw_only=True):
 
     @property
     def var(self) -> Var:
-        """Return the variable, as users of TVM spell it."""
+        """Return the variable itself, for compatibility with TVM."""
         return self
 
     @property
@@ -46,7 +46,7 @@ def var(name: str = "n", dtype: DType | str = I64) -> Var:
 
 
 def reduce_axis(dom: "tuple[ExprLike, ExprLike] | Range", name: str = "rv") -> IterVar:
-    """Make an axis to reduce over, from ``dom[0]`` up to and without ``dom[1]``."""
+    """Make an axis to reduce over, from ``dom[0]`` up to, but not including, ``dom[1]``."""
     begin, end = (dom.begin, dom.end) if isinstance(dom, Range) else dom
     return IterVar(name, I64, dom=Range(_bound(begin, name), _bound(end, name)), is_reduce=True)
 

@@ -27,7 +27,7 @@ class _AnyRank(Protocol[_R]):
     def __call__(self, *indices: IterVar) -> _R: ...
 
 
-# Spelt out by rank, so that type checkers know what the parameters of a lambda are.
+# One case for each rank, so that type checkers infer the parameters of a lambda.
 _Function = Union[
     _AnyRank[_R],
     Callable[[], _R],
@@ -66,11 +66,11 @@ def compute(
     tag: str = "",
     attrs: Attrs | dict[str, AttrValue] = (),
 ) -> Tensor | tuple[Tensor, ...]:
-    """Define a tensor by what its element at each point of ``shape`` is.
+    """Define a tensor by the value of its element at each point of ``shape``.
 
-    ``fcompute`` takes one index for each axis (their names become those of the axes), or ``*i``. If
-    it returns a tuple, the stage has several outputs of that shape, and a tuple of tensors comes
-    back. A reduction may only be the whole of what it returns.
+    ``fcompute`` takes one index for each axis (the parameter names become those of the axes), or
+    ``*i``. If it returns a tuple, the stage has several outputs of that shape, and the result is a
+    tuple of tensors. A reduction must be the whole value that it returns.
 
     Raises: ShapeError if ``fcompute`` does not take one index for each axis.
     """
@@ -102,11 +102,11 @@ def compute(
 def _axis_names(
     fcompute: Callable[..., Any], rank: int, name: str, span: Span | None
 ) -> tuple[str, ...]:
-    """Take the names of the axes from the parameters of the user's function."""
+    """Return the names of the axes, taken from the parameters of the user's function."""
     numbered = tuple(f"ax{axis}" for axis in range(rank))
     try:
         parameters = inspect.signature(fcompute).parameters.values()
-    except (TypeError, ValueError):  # Some callables written in C do not tell.
+    except (TypeError, ValueError):  # Some callables written in C have no signature.
         return numbered
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     named = [each for each in parameters if each.kind in by_place]
@@ -129,12 +129,14 @@ def _value(given: ExprLike, name: str, span: Span | None) -> Expr:
             f"the function of stage {name!r} must return an expression: {error.message}", span=span
         ) from None
     if expr.dtype.lanes != 1:
-        raise DTypeError(f"stage {name!r} must give scalars, found {expr.dtype}", span=span)
+        raise DTypeError(
+            f"the function of stage {name!r} must return a scalar, found {expr.dtype}", span=span
+        )
     return expr
 
 
 def _check_reductions(body: tuple[Expr, ...], name: str, span: Span | None) -> tuple[IterVar, ...]:
-    """Hold that reductions stand alone, and that several outputs are of one reduction."""
+    """Check that reductions stand alone, and that several outputs belong to one reduction."""
     first = body[0]
     for expr in body:
         inside = (

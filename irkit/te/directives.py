@@ -1,8 +1,7 @@
-"""What a user said about stages, in order, and how it becomes a scheduled function.
+"""Directives about stages, and how they are applied to a schedule of loops.
 
-Directives of a stage may come in any order: before its loops can be split a producer is moved to
-where it is computed, whenever that was said. So directives are kept, and run anew where the order
-in which they were said does not work.
+Users may give directives in any order, but a producer must be moved before its loops are split. So
+all directives are recorded, and run again in another order if the original one is not legal.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +19,7 @@ Kind = Literal["stages", "place", "loops", "root"]
 
 
 class StageLoop:
-    """A loop that a directive made."""
+    """Handle of a loop that a directive made."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -32,50 +31,52 @@ class StageLoop:
 Handle = Union[IterVar, StageLoop]
 
 
-class Build:
-    """A schedule of loops, and what stages, tensors and loops of the user are in it."""
+class ScheduleBuild:
+    """A schedule of loops, with the blocks, buffers and loops of the user's stages, tensors and
+    handles."""
 
     def __init__(
         self, sch: Schedule, blocks: dict[Operation, str], buffers: dict[Tensor, str]
     ) -> None:
         self.sch = sch
         self.blocks = blocks
-        self.ops = set(blocks)  # Also those that were inlined, and so have no block any more.
+        self.ops = set(blocks)  # Including inlined stages, which have no block any more.
         self.buffers = buffers
         self.loops: dict[Handle, LoopRef] = {}
 
-    def copy(self) -> "Build":
-        """Make one that goes on from here on its own."""
-        made = Build(self.sch.copy(), dict(self.blocks), dict(self.buffers))
+    def copy(self) -> "ScheduleBuild":
+        """Return an independent copy."""
+        made = ScheduleBuild(self.sch.copy(), dict(self.blocks), dict(self.buffers))
         made.loops, made.ops = dict(self.loops), set(self.ops)
         return made
 
     def block(self, op: Operation) -> BlockRef:
-        """Refer to the block of a stage."""
+        """Return the block of a stage."""
         if op not in self.blocks:
             raise ScheduleError(f"this schedule has no stage {op.name!r}")
         return BlockRef(self.blocks[op])
 
     def loop(self, handle: Handle) -> LoopRef:
-        """Refer to the loop that stands for an axis or a loop of the user now."""
+        """Return the current loop of an axis or handle."""
         found = self.loops.get(handle)
         if found is None:
             raise ScheduleError(
-                f"{getattr(handle, 'name', handle)!r} is no loop of this schedule now",
-                hint="An axis belongs to its own stage; what was split or fused is replaced.",
+                f"{getattr(handle, 'name', handle)!r} is not a loop of this schedule",
+                hint="Axes belong to their own stage; split and fuse replace loops.",
             )
         return found
 
     def bind(self, op: Operation) -> None:
-        """Let the axes of a stage stand for the loops that its block is bound to one for one."""
+        """Associate the axes of a stage with the loops that its block axes are bound to
+        directly."""
         around = {self.sch.loop(ref).var: ref for ref in self.sch.get_loops(self.block(op))}
         for handle, axis in self._axes_of(op):
             if isinstance(axis.binding, Var) and axis.binding in around:
                 self.loops[handle] = around[axis.binding]
 
     def bind_below(self, op: Operation, loop: LoopRef) -> None:
-        """Let the axes of a stage that was moved under a loop stand for the loops made for it
-        there: one for each axis of its block."""
+        """Associate the axes of a stage that was moved under a loop with the new loops there, one
+        for each block axis."""
         around = [ref.var for ref in self.sch.get_loops(self.block(op))]
         below = around[around.index(loop.var) + 1 :]
         made = dict(zip(self.sch.get(self.block(op)).axes, below, strict=True))
@@ -83,8 +84,11 @@ class Build:
             self.loops[handle] = LoopRef(made[axis])
 
     def _axes_of(self, op: Operation) -> list[tuple[IterVar, Axis]]:
-        """List the axes of a stage with those of its block: spatial ones in the order in which it
-        stores, which after rfactor is another than that of the block."""
+        """List the axes of a stage with those of its block.
+
+        Spatial axes are in the order of the store's indices, which rfactor makes different from the
+        order of the block.
+        """
         block = self.sch.get(self.block(op))
         spatial = {axis.var: axis for axis in block.axes if axis.kind != "reduce"}
         reduced = [axis for axis in block.axes if axis.kind == "reduce"]
@@ -100,20 +104,23 @@ class Build:
 
 
 class Directive(msgspec.Struct, frozen=True, eq=False):
-    """One thing that was said about a stage: it makes other stages, moves it, or changes its loops.
+    """One directive about a stage: it creates stages, moves the stage, or changes its loops.
 
-    ``beside`` is the stage that a moved one is computed in.
+    ``beside`` is the stage that a moved stage is computed in.
     """
 
     op: Operation
     kind: Kind
-    run: Callable[[Build], object]
+    run: Callable[[ScheduleBuild], object]
     beside: Operation | None = None
 
 
-def reordered(directives: Iterable[Directive]) -> list[Directive]:
-    """Put directives into the order that always works: stages that stay where they are first, then
-    each moved one after the one it moves into, moved before its own loops are changed."""
+def in_legal_order(directives: Iterable[Directive]) -> list[Directive]:
+    """Return directives in an order that is legal if any is.
+
+    Stages that stay come first, then each moved stage after the one it moves into; a stage is moved
+    before its own loops are changed.
+    """
     given = list(directives)
     beside = {each.op: each.beside for each in given if each.beside is not None}
     first = [each for each in given if each.op not in beside or each.kind == "stages"]
@@ -129,8 +136,8 @@ def reordered(directives: Iterable[Directive]) -> list[Directive]:
     return first + rest
 
 
-def run_all(build: Build, directives: Iterable[Directive]) -> Build:
-    """Run directives one after the other.
+def run_all(build: ScheduleBuild, directives: Iterable[Directive]) -> ScheduleBuild:
+    """Run directives one after another.
 
     Raises: ScheduleError if one is not legal.
     """

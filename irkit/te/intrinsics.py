@@ -1,4 +1,4 @@
-"""Functions of scalars, and of tensors element by element: the names that NumPy and TVM use."""
+"""Elementwise functions of scalars and tensors, with the names of NumPy and TVM."""
 
 from collections.abc import Callable
 from typing import overload
@@ -9,7 +9,7 @@ from irkit.te.tensor import Tensor, elementwise
 
 
 class ElementwiseFunction:
-    """A function of one or several scalars; given a tensor, it applies to each element."""
+    """Function of one or more scalars, applied to each element of a tensor."""
 
     def __init__(self, name: str, function: Callable[..., Expr]) -> None:
         self.name = name
@@ -31,7 +31,7 @@ class ElementwiseFunction:
 
 
 def any_tensor(operands: tuple[Tensor | ExprLike, ...]) -> bool:
-    """Say whether some operand is a tensor."""
+    """Return True if any operand is a tensor."""
     return bool([operand for operand in operands if isinstance(operand, Tensor)])
 
 
@@ -73,17 +73,17 @@ logical_not = ElementwiseFunction("logical_not", ir.logical_not)
 
 
 def all(*conditions: ExprLike) -> Expr:
-    """Join conditions: true where each is; one counts only where those to its left hold."""
+    """Return the conjunction of conditions, evaluated from left to right with short circuit."""
     return ir.logical_and(*conditions)
 
 
 def any(*conditions: ExprLike) -> Expr:
-    """Join alternatives: true where at least one is."""
+    """Return the disjunction of conditions, evaluated from left to right with short circuit."""
     return ir.logical_or(*conditions)
 
 
 def const(value: Scalar, dtype: DType | str | None = None) -> Expr:
-    """Make a constant; without a type it is bool, i64 or f32, as Python's value is."""
+    """Make a constant; without a type it is bool, i64 or f32, following the type in Python."""
     return as_expr(value) if dtype is None else ir.const(value, as_dtype(dtype))
 
 

@@ -1,4 +1,4 @@
-"""Turn tensor expressions into a loop function: one block for each stage, under serial loops."""
+"""Lower tensor expressions to a loop function: one block for each stage, under serial loops."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
@@ -34,43 +34,42 @@ from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorR
 def create_prim_func(
     args: Sequence[Tensor | Var], name: str = "main", *, span: Span | None = None
 ) -> PrimFunc:
-    """Make the loop function whose parameters are ``args``, in that order.
+    """Lower tensors to a loop function with the parameters ``args``, in that order.
 
-    Placeholders are inputs; other tensors listed are outputs, written in place. What is needed on
-    the way is allocated. ``span`` says where the whole came from, and becomes the parent of the
-    span of each stage. The attribute ``outputs`` holds the positions of the outputs.
+    Placeholders are inputs; other listed tensors are outputs, written in place. Intermediate
+    tensors are allocated. ``span`` is the origin of the function and becomes the parent of the span
+    of each stage. The attribute ``outputs`` has the positions of the outputs.
 
     Raises: IRKitError naming a placeholder or variable that is needed but not listed.
     """
-    func = lowered(args, name, span=span).func
+    func = lower_stages(args, name, span=span).func
     free = free_variables(func)
     if free:
         raise IRKitError(
             f"function {func.name!r} needs {', '.join(repr(var.name) for var in free)}, which no "
             "parameter binds",
-            hint="List the variable as a parameter, or a tensor that has it as a whole extent.",
+            hint="List the variable as a parameter, or a tensor that has it as an extent.",
             span=func.span,
         )
     return func
 
 
-class Lowered(msgspec.Struct, frozen=True):
-    """A loop function, and what operations and tensors have become in it."""
+class LoweredStages(msgspec.Struct, frozen=True):
+    """A loop function, with the block of each operation and the buffer of each tensor."""
 
     func: PrimFunc
     blocks: dict[Operation, str]
     buffers: dict[Tensor, Buffer]
 
 
-def lowered(
+def lower_stages(
     args: Sequence[Tensor | Var], name: str = "main", *, span: Span | None = None
-) -> Lowered:
-    """Make the loop function as :func:`create_prim_func` does, without looking for free
-    variables."""
+) -> LoweredStages:
+    """Lower tensors as :func:`create_prim_func` does, without checking for free variables."""
     _check_args(args, name)
     operations = operations_of([arg for arg in args if isinstance(arg, Tensor)])
     _check_placeholders(operations, args, name)
-    names = _Names(arg.name for arg in args if isinstance(arg, Var))
+    names = _UniqueNames(arg.name for arg in args if isinstance(arg, Var))
     buffers: dict[Tensor, Buffer] = {}
     for tensor in (*args, *(tensor for op in operations for tensor in op.outputs)):
         if isinstance(tensor, Tensor) and tensor not in buffers:
@@ -79,7 +78,7 @@ def lowered(
                 names.unique(tensor.name), tensor.shape, tensor.dtype, span=span_here
             )
     params = tuple(buffers[arg] if isinstance(arg, Tensor) else arg for arg in args)
-    unique = _Names(())
+    unique = _UniqueNames(())
     blocks = {op: unique.unique(op.name) for op in operations if isinstance(op, ComputeOp)}
     stages = [_stage(op, buffers, block, _under(op.span, span)) for op, block in blocks.items()]
     listed = set(args)
@@ -93,11 +92,11 @@ def lowered(
         if isinstance(arg, Tensor) and isinstance(arg.op, ComputeOp)
     )
     func = PrimFunc(name, params, body, (("outputs", outputs),), span or user_span(name))
-    return Lowered(func, cast("dict[Operation, str]", blocks), buffers)
+    return LoweredStages(func, cast("dict[Operation, str]", blocks), buffers)
 
 
 def operations_of(tensors: Iterable[Tensor]) -> list[Operation]:
-    """List the operations that tensors need, each once, after those it reads from."""
+    """List the operations that tensors need, in topological order."""
     order: dict[Operation, None] = {}
     for root in tensors:
         stack: list[tuple[Operation, bool]] = [(root.op, False)]
@@ -113,15 +112,15 @@ def operations_of(tensors: Iterable[Tensor]) -> list[Operation]:
     return list(order)
 
 
-class _Names:
-    """Give each buffer or block a name of its own."""
+class _UniqueNames:
+    """Generator of unique names for buffers or blocks."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
         self._next: dict[str, int] = {}
 
     def unique(self, name: str) -> str:
-        """Return the name, with a number if it is taken already."""
+        """Return the name, with a number if it is taken."""
         found = name
         while found in self._taken:
             number = self._next[name] = self._next.get(name, 0) + 1
@@ -135,7 +134,7 @@ def _under(span: Span | None, parent: Span | None) -> Span | None:
 
 
 def _stage(op: ComputeOp, buffers: dict[Tensor, Buffer], name: str, span: Span | None) -> Stmt:
-    """Make the loops and the block of one stage."""
+    """Return the loops and the block of one stage."""
     reduce = op.body[0]
     if not isinstance(reduce, Reduce):
         return _with_span(_nest(op, buffers, name, _plain), span)
@@ -144,7 +143,7 @@ def _stage(op: ComputeOp, buffers: dict[Tensor, Buffer], name: str, span: Span |
     unknown = [extent for extent in extents if as_int(extent) is None]
     if not unknown and all(as_int(extent) != 0 for extent in extents):
         return _with_span(whole, span)
-    # A block whose reduce loops never run starts nothing, yet of nothing a sum is 0.
+    # If its reduce loops never run, the block initialises nothing, but an empty sum must be 0.
     if any(as_int(extent) == 0 for extent in extents):
         return _with_span(_nest(op, buffers, name, _start), span)
     empty = _nest(op, buffers, f"{name}_empty", _start)
@@ -152,15 +151,16 @@ def _stage(op: ComputeOp, buffers: dict[Tensor, Buffer], name: str, span: Span |
     return _with_span(seq(If(nothing, empty), whole), span)
 
 
-class _Places(msgspec.Struct, frozen=True):
-    """Where one stage stores, and what its axes and the tensors it reads have become."""
+class _StageBindings(msgspec.Struct, frozen=True):
+    """The buffers and indices that a stage stores to, and the values of its axes and input
+    tensors."""
 
     target: tuple[Buffer, ...]
     at: tuple[Expr, ...]
     values: dict[Node, Node]
     buffers: dict[Tensor, Buffer]
 
-    def lowered(self, expr: Expr) -> Expr:
+    def lower_expr(self, expr: Expr) -> Expr:
         """Replace axes by the variables of the block, and reads of tensors by loads."""
 
         def load(read: TensorRead) -> Expr:
@@ -174,23 +174,24 @@ class _Places(msgspec.Struct, frozen=True):
         return seq(*(Store(buffer, self.at, value) for buffer, value in pairs))
 
 
-# What stands in a block, what starts it, and whether it runs over the reduce axes too.
+# The body and init of a block, and whether it has the reduce axes.
 _Body = tuple[Stmt, Stmt | None, bool]
 
 
-def _plain(op: ComputeOp, places: _Places) -> _Body:
-    return places.store(places.lowered(expr) for expr in op.body), None, False
+def _plain(op: ComputeOp, places: _StageBindings) -> _Body:
+    return places.store(places.lower_expr(expr) for expr in op.body), None, False
 
 
-def _start(op: ComputeOp, places: _Places) -> _Body:
+def _start(op: ComputeOp, places: _StageBindings) -> _Body:
     return places.store(_reduce_of(op).reducer.identity), None, False
 
 
-def _update(op: ComputeOp, places: _Places) -> _Body:
-    """Combine what was gathered with one more; the identities start it."""
+def _update(op: ComputeOp, places: _StageBindings) -> _Body:
+    """Return a block body that combines the result so far with one more value, and an init with the
+    identities."""
     reduce = _reduce_of(op)
     reducer = reduce.reducer
-    sources = [places.lowered(source) for source in reduce.sources]
+    sources = [places.lower_expr(source) for source in reduce.sources]
     gathered: dict[Node, Node] = {
         left: Load(buffer, places.at, None, buffer.dtype)
         for left, buffer in zip(reducer.left, places.target, strict=True)
@@ -201,7 +202,7 @@ def _update(op: ComputeOp, places: _Places) -> _Body:
     else:
         update = _tuple_update(reduce, sources, gathered, places)
     if reduce.where is not None:
-        update = If(places.lowered(reduce.where), update)
+        update = If(places.lower_expr(reduce.where), update)
     return update, places.store(reducer.identity), True
 
 
@@ -212,9 +213,9 @@ def _reduce_of(op: ComputeOp) -> Reduce:
 
 
 def _tuple_update(
-    reduce: Reduce, sources: list[Expr], gathered: dict[Node, Node], places: _Places
+    reduce: Reduce, sources: list[Expr], gathered: dict[Node, Node], places: _StageBindings
 ) -> Stmt:
-    """Combine several values at a time: all are computed before the first is stored."""
+    """Return the update of several values: all are computed before the first is stored."""
     reducer = reduce.reducer
     rights = [Var(var.name, var.dtype) for var in reducer.right]
     gathered.update(zip(reducer.right, rights, strict=True))
@@ -231,7 +232,7 @@ def _nest(
     op: ComputeOp,
     buffers: dict[Tensor, Buffer],
     name: str,
-    make: Callable[[ComputeOp, _Places], _Body],
+    make: Callable[[ComputeOp, _StageBindings], _Body],
 ) -> Stmt:
     """Put a block under one serial loop for each of its axes."""
     axes: list[Axis] = []
@@ -243,7 +244,7 @@ def _nest(
         zero_based = as_int(axis.dom.begin) == 0
         values[axis] = inside if zero_based else inside + axis.dom.begin
     at = tuple(axis.var for axis in axes[: len(op.axis)])
-    places = _Places(tuple(buffers[tensor] for tensor in op.outputs), at, values, buffers)
+    places = _StageBindings(tuple(buffers[tensor] for tensor in op.outputs), at, values, buffers)
     body, init, reduces = make(op, places)
     used = axes if reduces else axes[: len(op.axis)]
     result: Stmt = Block(name, tuple(used), body, init, attrs=op.attrs)
@@ -263,7 +264,7 @@ def _with_span(stmt: Stmt, span: Span | None) -> Stmt:
 def _check_args(args: Sequence[Tensor | Var], name: str) -> None:
     seen: set[Node] = set()
     for arg in args:
-        if not isinstance(arg, (Tensor, Var)):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers are not all typed
+        if not isinstance(arg, (Tensor, Var)):  # pyright: ignore[reportUnnecessaryIsInstance] -- not all callers are typed
             raise IRKitError(
                 f"function {name!r}: a parameter must be a tensor or a variable, found "
                 f"{type(arg).__name__}",

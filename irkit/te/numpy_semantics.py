@@ -1,7 +1,7 @@
-"""What each operation means on whole NumPy arrays; for the reference evaluator alone.
+"""The semantics of each operation on NumPy arrays, for the reference evaluator.
 
-Written from docs/semantics.md and sharing nothing with the interpreter of loops, so that a mistake
-in one of the two shows as a difference.
+Written from docs/semantics.md, sharing nothing with the interpreter of loops, so that a mistake in
+either shows as a difference.
 """
 
 import math
@@ -41,7 +41,7 @@ Array = Any
 
 
 def array_type(dtype: DType) -> np.dtype[Any]:
-    """Find the NumPy type of arrays that hold a type."""
+    """Return the NumPy type of arrays of a type."""
     if dtype.kind == "bf":
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(np.bool_) if dtype.is_bool else np.dtype(f"{dtype.kind}{dtype.bytes}")
@@ -55,7 +55,7 @@ def full_of(value: float, dtype: DType) -> Array:
 def _floor_divide(a: Array, b: Array) -> Array:
     if a.dtype.kind not in "iu":
         return np.floor_divide(a, b)
-    # NumPy gives 0 for a zero divisor and wraps the smallest integer over -1, as semantics.md says.
+    # NumPy gives 0 for a zero divisor and wraps for the smallest integer over -1, as we specify.
     return np.where(b == 0, 0, np.floor_divide(a, np.where(b == 0, 1, b))).astype(a.dtype)
 
 
@@ -69,7 +69,7 @@ def _shift(function: Callable[..., Array], left: bool) -> Callable[[Array, Array
     def shift(a: Array, b: Array) -> Array:
         wide = a.dtype.itemsize * 8
         inside = (b >= 0) & (b < wide)
-        # In the type of a: NumPy has no integer that holds both those of u64 and -1.
+        # In the type of a: no NumPy integer type holds both u64 values and -1.
         beyond = 0 if left else np.where(a < 0, -1, 0).astype(a.dtype)
         return np.where(inside, function(a, np.where(inside, b, 0)), beyond).astype(a.dtype)
 
@@ -104,7 +104,7 @@ BINARY: dict[type[Binary], Callable[[Array, Array], Array]] = {
 def convert(value: Array, dtype: DType) -> Array:
     """Convert between types: floats to integers saturate, and NaN gives 0; integers wrap around."""
     kind = array_type(dtype)
-    if dtype.is_float and dtype.bits == 16:  # By way of f32, also from integers and f64.
+    if dtype.is_float and dtype.bits == 16:  # Via f32, also from integers and f64.
         return value.astype(np.float32).astype(kind)
     from_float = value.dtype.kind == "f" or value.dtype == np.dtype(ml_dtypes.bfloat16)
     if not from_float or dtype.is_float or dtype.is_bool:
@@ -182,7 +182,7 @@ _TESTS = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}
 
 
 def _integer_power(a: Array, b: Array) -> Array:
-    """Multiply b times, wrapping around; a negative exponent truncates 1 / a**-b."""
+    """Raise to a power, wrapping around; a negative exponent truncates 1 / a**-b."""
     a, b = np.broadcast_arrays(a, b)
     pairs: zip[tuple[int, int]] = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
     items = [_power(x, y) for x, y in pairs]

@@ -1,4 +1,4 @@
-"""Reductions: what combines values along reduce axes, and the expression that does so."""
+"""Reductions: reducers that combine values along reduce axes, and their expressions."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -34,15 +34,15 @@ _LARGEST = {
     ("f", 64): 1.7976931348623157e308,
 }
 
-# The sides are one expression each, or a tuple each: lambdas of users are checked against this.
+# Each side is one expression or a tuple; type checkers check the user's lambdas against this.
 Combine = Callable[[Any, Any], ExprLike | tuple[ExprLike, ...]]
 
 
 class Reducer(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """An associative and commutative function of values, one or several at a time.
+    """Associative and commutative function that combines values, one or several at a time.
 
-    ``results`` combine what was gathered so far (``left``) with one more (``right``); ``identity``
-    is what nothing gathers to. The identity may be left out of any combination.
+    ``results`` combine the result so far (``left``) with one more value (``right``); ``identity``
+    is the result for no values, and neutral in any combination.
     """
 
     name: str
@@ -53,9 +53,9 @@ class Reducer(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class Reduce(Expr, frozen=True, gc=False):
-    """Value ``which`` of combining ``sources`` over all points of ``axes`` where ``where`` holds.
+    """Result ``which`` of combining ``sources`` over all points of ``axes`` where ``where`` holds.
 
-    It may only be the whole body of a stage.
+    It must be the whole body of a stage.
     """
 
     reducer: Reducer
@@ -67,7 +67,8 @@ class Reduce(Expr, frozen=True, gc=False):
 
 
 class Reduction(Protocol):
-    """A reduction ready to use on scalars; of several values at a time, use the call's tuple."""
+    """A reduction of scalar expressions; of several values at a time, it takes and returns a
+    tuple."""
 
     def __call__(
         self,
@@ -97,7 +98,7 @@ def infinity(dtype: DType | str) -> Expr:
     """Make plus infinity of a float type."""
     element = as_dtype(dtype)
     if not element.is_float:
-        raise DTypeError(f"{element} has no infinity; only floats have", span=user_span())
+        raise DTypeError(f"{element} has no infinity; expected a float type", span=user_span())
     return const(float("inf"), element)
 
 
@@ -121,8 +122,8 @@ def comm_reducer(
     """Make a reduction from an associative, commutative function and its identity.
 
     ``fidentity`` takes the types of the values; ``fcombine(x, y)`` takes two values, or two tuples
-    if there are several at a time. The result is called as
-    ``reduction(expr, axis=k, where=None)``, or with a tuple of expressions, which gives a tuple.
+    for several values at a time. The result is called as ``reduction(expr, axis=k, where=None)``;
+    with a tuple of expressions it returns a tuple.
     """
 
     @cache
@@ -167,7 +168,7 @@ def _check_arity(fidentity: Callable[..., Any], count: int, name: str) -> None:
             f"the identity of reducer {name!r} does not take the types of {count} values",
             span=user_span(name),
         ) from None
-    except ValueError:  # Some callables written in C do not tell.
+    except ValueError:  # Some callables written in C have no signature.
         return
 
 
@@ -201,7 +202,9 @@ def _reduce(
     axes = (axis,) if isinstance(axis, IterVar) else tuple(axis)
     span = user_span(reducer.name)
     if not axes or len(set(axes)) != len(axes):
-        raise IRKitError(f"{reducer.name} needs at least one axis, each once", span=span)
+        raise IRKitError(
+            f"{reducer.name} needs at least one axis, and each axis only once", span=span
+        )
     for each in axes:
         if not getattr(each, "is_reduce", False):
             found = getattr(each, "name", each)
@@ -215,7 +218,7 @@ def _reduce(
         raise DTypeError(f"{reducer.name}: where must be bool, found {test.dtype}", span=span)
     if any(any_node(expr, Reduce) for expr in (*sources, *(() if test is None else (test,)))):
         raise IRKitError(
-            f"{reducer.name} cannot hold another reduction",
+            f"{reducer.name} cannot contain another reduction",
             hint="Reduce over several axes at once, or make the inner one a stage of its own.",
             span=span,
         )

@@ -1,9 +1,9 @@
 """Evaluate tensor expressions with NumPy, on whole index grids at once.
 
-This is what lowered and compiled code is compared with, so it shares nothing with the lowering or
-the interpreter of loops. Each stage is evaluated on the grid of its axes; a reduction on the grid
-of its reduce axes too, which costs memory: it is meant for small shapes, and large stages go piece
-by piece along their first axis.
+Lowered and compiled code is compared with this, so it shares nothing with the lowering or the
+interpreter of loops. Each stage is evaluated on the grid of its axes, and a reduction also on the
+grid of its reduce axes, which costs memory: it is meant for small shapes, and large stages are
+evaluated piece by piece along their first axis.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,14 +38,14 @@ from irkit.te.reduction import Reduce, Reducer
 from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorRead
 
 Array = Any
-_GRID = 1 << 22  # Points evaluated at a time.
+_GRID = 1 << 22  # The largest number of points evaluated at a time.
 
 
 class _Value(msgspec.Struct, frozen=True):
-    """An array over the grid, and where an element of it came from reading out of bounds."""
+    """Array over the grid, with a mask of the elements that come from reads out of bounds."""
 
     array: Array
-    wild: Array | None = None
+    out_of_bounds: Array | None = None
 
 
 def evaluate(
@@ -57,11 +57,11 @@ def evaluate(
 ) -> list[Array]:
     """Compute the values of tensors from those of the placeholders they need.
 
-    ``dims`` gives the variables that no shape of a placeholder tells. With ``wide``, sums and
-    products of floats gather in f64 and are rounded once.
+    ``dims`` has the values of variables that are no extent of a placeholder. With ``wide``, sums
+    and products of floats are accumulated in f64 and rounded once.
 
-    Raises: IRKitError where a placeholder or variable is missing, or an element that counts is read
-    out of bounds; ShapeError where an array does not fit its placeholder.
+    Raises: IRKitError if a placeholder or variable is missing, or an element that matters is read
+    out of bounds; ShapeError if an array does not fit its placeholder.
     """
     known: dict[Tensor, Array] = {}
     sizes: dict[Node, Array] = {
@@ -75,7 +75,7 @@ def evaluate(
         for op in operations_of(tensors):
             if isinstance(op, PlaceholderOp):
                 if op.output(0) not in known:
-                    raise IRKitError(f"no values given for {op.name!r}", span=op.span)
+                    raise IRKitError(f"no array given for placeholder {op.name!r}", span=op.span)
             else:
                 made = _stage(op, known, sizes, wide)
                 known.update(zip(op.outputs, made, strict=True))
@@ -83,8 +83,8 @@ def evaluate(
 
 
 def numpy_reference(args: Sequence[Tensor | Var]) -> Callable[[Sequence[Any]], list[Any]]:
-    """Make the function of NumPy arrays that the loops of ``create_prim_func(args)`` are to be:
-    it gives back all arguments, the outputs computed."""
+    """Return the NumPy equivalent of the loops of ``create_prim_func(args)``: a function that
+    returns all arguments with the outputs computed."""
     outputs = [arg for arg in args if isinstance(arg, Tensor) and isinstance(arg.op, ComputeOp)]
 
     def run(values: Sequence[Any]) -> list[Any]:
@@ -102,10 +102,12 @@ def numpy_reference(args: Sequence[Tensor | Var]) -> Callable[[Sequence[Any]], l
 
 
 def _accept(tensor: Tensor, array: Array, sizes: dict[Node, Array]) -> Array:
-    """Check the type and rank, and learn the variables that stand as extents."""
+    """Check the type and rank of an array, and record the values of variables that are extents."""
     wanted = array_type(tensor.dtype)
     if array.dtype != wanted:
-        raise IRKitError(f"{tensor.name!r} holds {tensor.dtype}, found an array of {array.dtype}")
+        raise IRKitError(
+            f"{tensor.name!r} has type {tensor.dtype}, found an array of {array.dtype}"
+        )
     if array.ndim != tensor.ndim:
         raise ShapeError(f"{tensor.name!r} has {tensor.ndim} axes, found an array of {array.ndim}")
     for dim, size in zip(tensor.shape, array.shape, strict=True):
@@ -128,7 +130,7 @@ def _number(expr: Expr, sizes: Mapping[Node, Array]) -> int:
 def _stage(
     op: Operation, known: Mapping[Tensor, Array], sizes: Mapping[Node, Array], wide: bool
 ) -> list[Array]:
-    """Evaluate the outputs of one stage, some rows of the first axis at a time."""
+    """Evaluate the outputs of one stage, in pieces along the first axis."""
     shape = tuple(max(_number(axis.extent, sizes), 0) for axis in op.axis)
     spans = [
         (_number(axis.dom.begin, sizes), max(_number(axis.extent, sizes), 0))
@@ -172,11 +174,11 @@ def _piece(
     spatial = tuple(extent for _, extent in ranges)
     if isinstance(op.body[0], Reduce):
         return _reduction(op, op.body[0], grid, spatial, tuple(e for _, e in spans), wide)
-    return [np.broadcast_to(_settled(grid.value(expr), op), spatial) for expr in op.body]
+    return [np.broadcast_to(_checked_array(grid.value(expr), op), spatial) for expr in op.body]
 
 
-def _settled(value: _Value, op: Operation) -> Array:
-    if value.wild is not None and value.wild.any():
+def _checked_array(value: _Value, op: Operation) -> Array:
+    if value.out_of_bounds is not None and value.out_of_bounds.any():
         raise IRKitError(f"stage {op.name!r} reads out of bounds", span=op.span)
     return value.array
 
@@ -190,18 +192,18 @@ def _reduction(
     wide: bool,
 ) -> list[Array]:
     full = (*spatial, *gathered)
-    where = None if reduce.where is None else _settled(grid.value(reduce.where), op)
+    where = None if reduce.where is None else _checked_array(grid.value(reduce.where), op)
     sources: list[Array] = []
     for source in reduce.sources:
         value = grid.value(source)
         if where is not None:
             value = _where(value, where)
-        sources.append(np.broadcast_to(_settled(value, op), full))
+        sources.append(np.broadcast_to(_checked_array(value, op), full))
     mask = None if where is None else np.broadcast_to(where, full)
     ufunc = _ufunc(reduce.reducer)
     if ufunc is not None:
-        return [_at_once(ufunc, reduce, sources[0], mask, len(spatial), wide)]
-    return _by_hand(reduce, sources, mask, spatial)
+        return [_by_ufunc(ufunc, reduce, sources[0], mask, len(spatial), wide)]
+    return _point_by_point(reduce, sources, mask, spatial)
 
 
 _UFUNCS: dict[type[Expr], np.ufunc] = {
@@ -213,7 +215,7 @@ _UFUNCS: dict[type[Expr], np.ufunc] = {
 
 
 def _ufunc(reducer: Reducer) -> np.ufunc | None:
-    """Find what NumPy reduces by, if the reducer is one plain operation of its two sides."""
+    """Return the ufunc for a reducer that is a single operation on its two sides, or None."""
     result = reducer.results[0]
     if len(reducer.results) > 1 or not isinstance(result, Binary):
         return None
@@ -221,7 +223,7 @@ def _ufunc(reducer: Reducer) -> np.ufunc | None:
     return _UFUNCS.get(type(result)) if plain else None
 
 
-def _at_once(
+def _by_ufunc(
     ufunc: np.ufunc, reduce: Reduce, source: Array, mask: Array | None, rank: int, wide: bool
 ) -> Array:
     identity = _Grid({}, {}).value(reduce.reducer.identity[0]).array
@@ -237,10 +239,10 @@ def _at_once(
     return np.asarray(gathered).astype(source.dtype)
 
 
-def _by_hand(
+def _point_by_point(
     reduce: Reduce, sources: list[Array], mask: Array | None, spatial: tuple[int, ...]
 ) -> list[Array]:
-    """Combine point by point of the reduce grid, as a user-made reducer must be."""
+    """Combine the points of the reduce grid one by one, as user-defined reducers need."""
     reducer = reduce.reducer
     points = int(np.prod(sources[0].shape[len(spatial) :], dtype=np.int64))
     flat = [source.reshape(*spatial, points) for source in sources]
@@ -260,7 +262,7 @@ def _by_hand(
 
 
 class _Grid:
-    """Evaluate expressions over a grid of points, each subexpression once."""
+    """Evaluator of expressions over a grid of points, each subexpression once."""
 
     def __init__(self, tensors: Mapping[Tensor, Array], symbols: Mapping[Node, Array]) -> None:
         self.tensors = tensors
@@ -286,11 +288,11 @@ class _Grid:
                 a, b = self._of(expr.a), self._of(expr.b)
                 return _Value(BINARY[type(expr)](a.array, b.array), _either(a, b))
             case Neg(a):
-                return _Value(negate(self._of(a).array), self._of(a).wild)
+                return _Value(negate(self._of(a).array), self._of(a).out_of_bounds)
             case Not(a):
-                return _Value(invert(self._of(a).array), self._of(a).wild)
+                return _Value(invert(self._of(a).array), self._of(a).out_of_bounds)
             case Cast(value, dtype):
-                return _Value(convert(self._of(value).array, dtype), self._of(value).wild)
+                return _Value(convert(self._of(value).array, dtype), self._of(value).out_of_bounds)
             case Select() | Conditional():
                 return self._choice(expr)
             case Call(name, args) if args:
@@ -300,7 +302,7 @@ class _Grid:
             case TensorRead():
                 return self._read(expr)
             case _:
-                raise IRKitError(f"a tensor expression cannot hold a {type(expr).__name__}")
+                raise IRKitError(f"a tensor expression cannot contain a {type(expr).__name__}")
 
     def _of(self, expr: Expr) -> _Value:
         return self.done[id(expr)]
@@ -322,33 +324,39 @@ class _Grid:
         if isinstance(expr, Conditional):
             then = _where(then, test.array)
             otherwise = _where(otherwise, ~test.array)
-        wild = _either(test, then, otherwise)
-        return _Value(np.where(test.array, then.array, otherwise.array), wild)
+        out_of_bounds = _either(test, then, otherwise)
+        return _Value(np.where(test.array, then.array, otherwise.array), out_of_bounds)
 
     def _read(self, read: TensorRead) -> _Value:
         array = self.tensors[read.tensor]
         given = [self._of(index) for index in read.indices]
-        wild = _either(*given)
+        out_of_bounds = _either(*given)
         at: list[Array] = []
         for index, size in zip(given, array.shape, strict=True):
             outside = (index.array < 0) | (index.array >= size)
             if np.any(outside):
-                wild = outside if wild is None else wild | outside
+                out_of_bounds = outside if out_of_bounds is None else out_of_bounds | outside
             at.append(np.clip(index.array, 0, max(size - 1, 0)))
-        if 0 in array.shape:  # There is nothing to read, so every read is out of bounds.
+        if 0 in array.shape:  # Every read of an empty array is out of bounds.
             form = np.broadcast_shapes(*(index.shape for index in at))
             return _Value(np.zeros(form, array.dtype), np.ones(form, np.bool_))
-        return _Value(np.asarray(array[tuple(at)]), wild)
+        return _Value(np.asarray(array[tuple(at)]), out_of_bounds)
 
 
 def _where(value: _Value, counts: Array) -> _Value:
-    """Forgive the reads out of bounds where the value does not count."""
-    return value if value.wild is None else _Value(value.array, value.wild & counts)
+    """Ignore the reads out of bounds where the value does not matter."""
+    return (
+        value if value.out_of_bounds is None else _Value(value.array, value.out_of_bounds & counts)
+    )
 
 
 def _either(*values: _Value) -> Array | None:
-    wild: Array | None = None
+    out_of_bounds: Array | None = None
     for value in values:
-        if value.wild is not None:
-            wild = value.wild if wild is None else wild | value.wild
-    return wild
+        if value.out_of_bounds is not None:
+            out_of_bounds = (
+                value.out_of_bounds
+                if out_of_bounds is None
+                else out_of_bounds | value.out_of_bounds
+            )
+    return out_of_bounds

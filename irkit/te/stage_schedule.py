@@ -1,4 +1,4 @@
-"""The schedule of tensor expressions: a stage for each tensor, over one schedule of loops."""
+"""The schedule of tensor expressions: one stage for each tensor, over one schedule of loops."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ from irkit.core import IRModule, ScheduleError
 from irkit.ir import I64, Expr, PrimFunc, Var, as_expr
 from irkit.schedule import BlockRef, Check, Intrinsics, Schedule, ScheduleTrace, buffer_written
 from irkit.te.axis import IterVar, Range
-from irkit.te.directives import Build, Directive, Handle, reordered, run_all
-from irkit.te.lower import free_variables, lowered, operations_of
+from irkit.te.directives import Directive, Handle, ScheduleBuild, in_legal_order, run_all
+from irkit.te.lower import free_variables, lower_stages, operations_of
 from irkit.te.reference import numpy_reference
 from irkit.te.stage import Stage
 from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
@@ -16,10 +16,10 @@ Arg = Tensor | Var
 
 
 class StageSchedule:
-    """Schedule tensors stage by stage: ``s[C].split(...)``.
+    """Schedule of tensors, stage by stage: ``s[C].split(...)``.
 
-    What is said runs at once on loops, so what is not legal is refused where it is said; ``func``
-    shows the loops so far.
+    Directives are applied to loops immediately, so one that is not legal is refused at once;
+    ``func`` shows the loops so far.
     """
 
     def __init__(
@@ -34,23 +34,23 @@ class StageSchedule:
         self._directives: list[Directive] = []
         self._ops: dict[Operation, Operation] = {}
         self._args = self._default_args()
-        self._build = self._fresh(self._args, "main")
+        self._build = self._new_build(self._args, "main")
 
     def __getitem__(self, tensor: Tensor | Operation) -> Stage:
         op = tensor.op if isinstance(tensor, Tensor) else tensor
-        if self._now(op) not in self._build.ops:
-            what = "an input" if isinstance(op, PlaceholderOp) else "no stage of this schedule"
+        if self._current(op) not in self._build.ops:
+            what = "an input" if isinstance(op, PlaceholderOp) else "not a stage of this schedule"
             raise ScheduleError(f"{op.name!r} is {what}, so there is nothing to schedule")
-        return Stage(self._now(op), self._say)
+        return Stage(self._current(op), self._add_directive)
 
     @property
     def stages(self) -> list[Stage]:
-        """The stages that are computed, those that are read first."""
-        return [self[op] for op in self._build.blocks if self._now(op) is op]
+        """The computed stages, producers before consumers."""
+        return [self[op] for op in self._build.blocks if self._current(op) is op]
 
     @property
     def func(self) -> PrimFunc:
-        """The loops so far; its parameters are the inputs, in order of reading, and the outputs."""
+        """The loops so far; the parameters are the inputs, in order of reading, and the outputs."""
         return self._build.sch.func
 
     @property
@@ -60,7 +60,7 @@ class StageSchedule:
 
     @property
     def trace(self) -> ScheduleTrace:
-        """What was done to the loops, as data."""
+        """The steps on the loops so far, as data."""
         return self._build.sch.trace
 
     def show(self) -> None:
@@ -68,93 +68,96 @@ class StageSchedule:
         self._build.sch.show()
 
     def _repr_html_(self) -> str:
-        return self._build.sch._repr_html_()  # pyright: ignore[reportPrivateUsage] -- the protocol of notebooks
+        return self._build.sch._repr_html_()  # pyright: ignore[reportPrivateUsage] -- protocol of notebooks
 
     def normalize(self) -> "StageSchedule":
-        """Let all loops start at 0, as they do already."""
+        """Do nothing: all loops start at 0 already."""
         return self
 
     def lower(self, args: Sequence[Arg], name: str = "main") -> PrimFunc:
         """Schedule the function whose parameters are ``args``, in that order.
 
-        Raises: IRKitError if an input is missing; ScheduleError if what was said is not legal for
-        these parameters, such as to inline one.
+        Raises: IRKitError if an input is missing; ScheduleError if a directive is not legal with
+        these parameters, such as inlining one of them.
         """
-        return run_all(self._fresh(args, name), self._directives).sch.func
+        return run_all(self._new_build(args, name), self._directives).sch.func
 
     def cache_read(
         self, tensor: Tensor, scope: str, readers: Sequence[Tensor | Operation] | Tensor
     ) -> Tensor:
-        """Let some stages read a copy of a tensor, and return the copy."""
+        """Make some stages read a copy of a tensor, and return the copy."""
         given = [readers] if isinstance(readers, Tensor) else list(readers)
-        ops = [self._now(each.op if isinstance(each, Tensor) else each) for each in given]
+        ops = [self._current(each.op if isinstance(each, Tensor) else each) for each in given]
         if not ops:
             raise ScheduleError(f"cache_read of {tensor.name!r} needs at least one reader")
         axes = tuple(_axis(f"{tensor.name}_{at}", dim) for at, dim in enumerate(tensor.shape))
         copy = _stage_op(f"{tensor.name}.{scope}", tensor.op, axes, tensor.index)
 
-        def run(build: Build) -> None:
+        def run(build: ScheduleBuild) -> None:
             first, *others = [build.block(op) for op in ops]
             made = build.sch.cache_read(first, build.buffers[tensor], scope, consumers=others)
-            _stand_for(build, copy, made)
+            _bind_axes(build, copy, made)
 
-        self._say(Directive(ops[0], "stages", run))
+        self._add_directive(Directive(ops[0], "stages", run))
         return copy.output(0)
 
     def cache_write(self, tensor: Tensor, scope: str) -> Tensor:
-        """Compute a tensor in another memory, and return it there; the old one becomes a copy."""
-        old = self._now(tensor.op)
+        """Compute a tensor in another memory scope, and return the new tensor; the old one becomes
+        a copy of it."""
+        old = self._current(tensor.op)
         axes = tuple(_axis(axis.name, axis.extent) for axis in old.axis)
         reduces = tuple(_axis(axis.name, axis.extent, True) for axis in old.reduce_axis)
         made = _stage_op(f"{tensor.name}.{scope}", old, axes, reduces=reduces)
         copy = _stage_op(old.name, old, old.axis)
 
-        def run(build: Build) -> None:
+        def run(build: ScheduleBuild) -> None:
             block = build.block(old)
             written = build.sch.cache_write(block, scope)
-            _stand_for(build, made, block)
-            _stand_for(build, copy, written)
+            _bind_axes(build, made, block)
+            _bind_axes(build, copy, written)
 
-        self._say(Directive(old, "stages", run))
+        self._add_directive(Directive(old, "stages", run))
         self._ops[tensor.op] = copy
         return made.output(0)
 
     def rfactor(self, tensor: Tensor, axis: Handle, factor_axis: int = 0) -> Tensor:
-        """Split a reduction along one of its loops: return what each of its iterations gathers, of
-        which the tensor is then the reduction."""
-        old = self._now(tensor.op)
+        """Factor a reduction along one of its loops; return the tensor of partial results, which
+        the original tensor then reduces."""
+        old = self._current(tensor.op)
         size = len(old.axis)
         place = factor_axis + size + 1 if factor_axis < 0 else factor_axis
         if not 0 <= place <= size:
-            raise ScheduleError(f"the new axis of {tensor.name!r} can stand at 0 to {size}")
+            raise ScheduleError(
+                f"factor_axis of {tensor.name!r} must be 0 to {size}, found {factor_axis}"
+            )
         extent = self._build.sch.loop(self._build.loop(axis)).end
         axes = [_axis(each.name, each.extent) for each in old.axis]
         axes.insert(place, _axis(axis.name, extent))
-        left = [each for each in old.reduce_axis if each is not axis]  # It is one of the others.
+        left = [each for each in old.reduce_axis if each is not axis]  # The last one otherwise.
         reduces = tuple(_axis(each.name, each.extent, True) for each in left)
         made = _stage_op(f"{tensor.name}.rf", old, tuple(axes), reduces=reduces)
         final = _stage_op(old.name, old, old.axis, reduces=(_axis(axis.name, extent, True),))
 
-        def run(build: Build) -> None:
+        def run(build: ScheduleBuild) -> None:
             block = build.block(old)
             partial = build.sch.rfactor(build.loop(axis), place)
-            _stand_for(build, made, partial)
-            _stand_for(build, final, block)
+            _bind_axes(build, made, partial)
+            _bind_axes(build, final, block)
 
-        self._say(Directive(old, "stages", run))
+        self._add_directive(Directive(old, "stages", run))
         self._ops[tensor.op] = final
         return made.output(0)
 
-    def _now(self, op: Operation) -> Operation:
-        """Give what an operation of the user has become."""
+    def _current(self, op: Operation) -> Operation:
+        """Return the current operation of a tensor's original operation."""
         return self._ops.get(op, op)
 
-    def _say(self, directive: Directive) -> None:
-        """Run a directive, in another order than it was said if that is what it takes."""
+    def _add_directive(self, directive: Directive) -> None:
+        """Run a directive; if it is not legal, run all directives again in another order."""
         before = self._directives
         if directive.kind in ("place", "root"):
             before = [d for d in before if d.kind != "place" or d.op is not directive.op]
-        said = before if directive.kind == "root" else [*before, directive]
+        directives = before if directive.kind == "root" else [*before, directive]
         first: ScheduleError | None = None
         loops_first = directive.beside is not None and any(
             each.op is directive.op and each.kind == "loops" for each in before
@@ -166,29 +169,29 @@ class StageSchedule:
             except ScheduleError as error:
                 first = error
             else:
-                self._directives, self._build = said, build
+                self._directives, self._build = directives, build
                 return
-        said = reordered(said)
+        directives = in_legal_order(directives)
         try:
-            build = run_all(self._fresh(self._args, "main"), said)
+            build = run_all(self._new_build(self._args, "main"), directives)
         except ScheduleError as error:
             raise (first or error) from None
-        self._directives, self._build = said, build
+        self._directives, self._build = directives, build
 
     def _default_args(self) -> list[Arg]:
         ops = operations_of(self.outputs)
         inputs = [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]
         args: list[Arg] = [*inputs, *self.outputs]
-        return [*free_variables(lowered(args).func), *args]
+        return [*free_variables(lower_stages(args).func), *args]
 
     def _schedule(self, func: PrimFunc, args: Sequence[Arg]) -> Schedule:
         reference = numpy_reference(args) if self._check == "each" else None
         return Schedule(func, check=self._check, intrinsics=self._intrinsics, reference=reference)
 
-    def _fresh(self, args: Sequence[Arg], name: str) -> Build:
-        made = lowered(args, name)
+    def _new_build(self, args: Sequence[Arg], name: str) -> ScheduleBuild:
+        made = lower_stages(args, name)
         buffers = {tensor: buffer.name for tensor, buffer in made.buffers.items()}
-        build = Build(
+        build = ScheduleBuild(
             self._schedule(made.func, args),
             dict(made.blocks),
             buffers,
@@ -204,10 +207,10 @@ def create_schedule(
     check: Check = "verify",
     intrinsics: Intrinsics | None = None,
 ) -> StageSchedule:
-    """Make a schedule of some tensors, or operations, and all that they need.
+    """Make a schedule of tensors or operations and everything that they need.
 
-    ``check="each"`` also runs the loops after everything that is said, and compares with NumPy;
-    ``intrinsics`` are those that ``tensorize`` knows, if not the ones of the toolkit.
+    ``check="each"`` also runs the loops after every directive and compares with NumPy;
+    ``intrinsics`` are those available to ``tensorize``, by default the built-in ones.
     """
     given = [outputs] if isinstance(outputs, (Tensor, Operation)) else list(outputs)
     tensors: list[Tensor] = []
@@ -231,8 +234,8 @@ def _stage_op(
     output: int | None = None,
     reduces: tuple[IterVar, ...] = (),
 ) -> Operation:
-    """Make an operation to know a stage by that the schedule made; what it computes stands in the
-    loops."""
+    """Make an operation that identifies a stage made by the schedule; the loops define what it
+    computes."""
     shape = tuple(axis.extent for axis in axes)
     dtypes = like.dtypes if output is None else (like.dtypes[output],)
     return ComputeOp(
@@ -240,7 +243,7 @@ def _stage_op(
     )
 
 
-def _stand_for(build: Build, op: Operation, block: BlockRef) -> None:
+def _bind_axes(build: ScheduleBuild, op: Operation, block: BlockRef) -> None:
     build.blocks[op] = block.name
     build.ops.add(op)
     build.buffers[op.output(0)] = buffer_written(build.sch.func, block.name).name

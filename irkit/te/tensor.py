@@ -1,4 +1,4 @@
-"""Tensors, the operations that make them, and reading an element of one.
+"""Tensors, the operations that produce them, and reads of their elements.
 
 A tensor is output ``index`` of an operation. An operation is a placeholder, whose values come from
 outside, or a stage: axes, and for each output an expression in terms of those axes.
@@ -36,7 +36,7 @@ Dims = Sequence[ExprLike]
 
 
 class Operation(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """Be the base of what makes tensors; known by identity."""
+    """Base class of operations that produce tensors, compared by identity."""
 
     name: str
     shape: tuple[Expr, ...]
@@ -69,15 +69,16 @@ class Operation(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
 
 class PlaceholderOp(Operation, frozen=True, eq=False, kw_only=True):
-    """A tensor whose values come from outside."""
+    """Operation of a tensor whose values come from outside."""
 
 
 class ComputeOp(Operation, frozen=True, eq=False, kw_only=True):
-    """A stage: at each point of ``axis``, output ``o`` is ``body[o]``."""
+    """Operation of a stage: at each point of ``axis``, output ``o`` is ``body[o]``."""
 
 
 class Tensor(Node, frozen=True, eq=False):
-    """Output ``index`` of an operation, known by identity; index it, call it, or do arithmetic."""
+    """Output ``index`` of an operation, compared by identity; supports indexing, calls and
+    arithmetic."""
 
     symbol: ClassVar[bool] = True
     op: Operation
@@ -85,7 +86,7 @@ class Tensor(Node, frozen=True, eq=False):
 
     @property
     def name(self) -> str:
-        """Give the name of its operation, with the number of the output if there are several."""
+        """The name of the operation, with the number of the output if there are several."""
         several = len(self.op.dtypes) > 1
         return f"{self.op.name}_{self.index}" if several else self.op.name
 
@@ -138,10 +139,10 @@ class Tensor(Node, frozen=True, eq=False):
         return convert(expr, I64)
 
     def as_expr(self) -> Expr:
-        """Stand for its only element, if it has no axes."""
+        """Return the only element of a tensor without axes."""
         if self.ndim:
             raise ShapeError(
-                f"tensor {self.name!r} of shape {dims_text(self.shape)} is no scalar",
+                f"tensor {self.name!r} of shape {dims_text(self.shape)} is not a scalar",
                 hint="Index it, one integer for each axis.",
                 span=user_span(self.name),
             )
@@ -188,7 +189,7 @@ class Tensor(Node, frozen=True, eq=False):
 
 
 class TensorRead(Expr, frozen=True, gc=False):
-    """An element of a tensor."""
+    """Read of an element of a tensor."""
 
     tensor: Uses[Tensor]
     indices: tuple[Expr, ...]
@@ -209,9 +210,9 @@ def placeholder(
 
 
 def as_shape(shape: Dims | ExprLike, name: str, span: Span | None = None) -> tuple[Expr, ...]:
-    """Check extents and make them i64 expressions; one extent may stand without a tuple.
+    """Check extents and convert them to i64 expressions; a single extent needs no tuple.
 
-    Raises: ShapeError if one is negative, DTypeError if one is no integer.
+    Raises: ShapeError if one is negative, DTypeError if one is not an integer.
     """
     given = cast(Dims, shape) if isinstance(shape, (tuple, list)) else (cast(ExprLike, shape),)
     return tuple(_extent(dim, axis, name, span) for axis, dim in enumerate(given))
@@ -229,15 +230,15 @@ def _extent(dim: ExprLike, axis: int, name: str, span: Span | None) -> Expr:
             span=span,
         )
     if isinstance(expr, IterVar):
-        raise ShapeError(f"{where} is the axis {expr.name!r}; it must not vary", span=span)
+        raise ShapeError(f"{where} is the axis {expr.name!r}, but must not vary", span=span)
     number = as_int(expr)
     if number is not None and number < 0:
-        raise ShapeError(f"{where} is {number}; it must not be negative", span=span)
+        raise ShapeError(f"{where} is {number}, but must not be negative", span=span)
     return convert(expr, I64)
 
 
 def dims_text(shape: Sequence[Expr]) -> str:
-    """Write a shape for people: numbers and names, other extents by their kind."""
+    """Print a shape for error messages: numbers, names and simple expressions."""
     return "[" + ", ".join(_dim_text(dim) for dim in shape) + "]"
 
 
@@ -261,7 +262,8 @@ def axes_over(shape: Sequence[Expr], names: Sequence[str]) -> tuple[IterVar, ...
 
 
 def broadcast_shape(shapes: Sequence[Sequence[Expr]], what: str) -> tuple[Expr, ...]:
-    """Find the shape that all broadcast to, by NumPy's rule; equal expressions are equal extents.
+    """Return the shape that all shapes broadcast to, by NumPy's rules; extents are equal if their
+    expressions are.
 
     Raises: ShapeError naming ``what``, the axis (counted from the right) and both extents.
     """

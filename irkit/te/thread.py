@@ -1,4 +1,4 @@
-"""Thread axes: what a loop can be bound to."""
+"""Thread axes that loops can be bound to."""
 
 import msgspec
 
@@ -6,7 +6,8 @@ from irkit.core import ScheduleError
 
 
 class ThreadAxis(msgspec.Struct, frozen=True):
-    """A thread axis such as ``threadIdx.x``; ``extent`` None is that of its loop."""
+    """A thread axis such as ``threadIdx.x``; with ``extent`` None, the loop determines the
+    extent."""
 
     name: str
     extent: int | None = None
@@ -14,7 +15,7 @@ class ThreadAxis(msgspec.Struct, frozen=True):
     def known_extent(self) -> int:
         """Return the extent.
 
-        Raises: ScheduleError if there is none.
+        Raises: ScheduleError if it is unknown.
         """
         if self.extent is None:
             raise ScheduleError(
@@ -25,11 +26,12 @@ class ThreadAxis(msgspec.Struct, frozen=True):
 
 
 def thread_axis(dom: "tuple[int, int] | int | str | None" = None, name: str = "") -> ThreadAxis:
-    """Make a thread axis: ``thread_axis("threadIdx.x")``, or with a range or an extent in front."""
+    """Make a thread axis: ``thread_axis("threadIdx.x")``, or with a range or extent before the
+    name."""
     if isinstance(dom, str):
         dom, name = None, dom or name
     if isinstance(dom, tuple):
         if dom[0] != 0:
-            raise ScheduleError(f"threads are counted from 0, found {dom[0]}")
+            raise ScheduleError(f"the range of a thread axis must begin at 0, found {dom[0]}")
         dom = dom[1]
     return ThreadAxis(name, dom)

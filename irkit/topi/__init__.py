@@ -1,5 +1,9 @@
-"""Operators as tensor expressions, one file a family: elementwise, broadcast, reduction, linear,
-shape, index, nn. Each makes one stage or a few; their tags say what fusion may do with them."""
+"""Operators as tensor expressions, one file for each family.
+
+Reading order: extents; elementwise, broadcast, reduction, linear, shape, index, nn (each operator
+is one or a few stages, whose tags control fusion); graph_ops (the operators of the graph IR);
+schedules and threads (the default schedule).
+"""
 
 from irkit.te import (
     abs as abs,

@@ -1,4 +1,4 @@
-"""Operators on several tensors with NumPy's broadcasting. A number may stand for a tensor."""
+"""Operators on several tensors or numbers, with NumPy's broadcasting."""
 
 from functools import reduce
 from typing import cast
@@ -21,22 +21,22 @@ Operand = Tensor | ExprLike
 
 
 def add(a: Operand, b: Operand) -> Tensor:
-    """Add. Source: ONNX Add-14."""
+    """Add two tensors. Source: ONNX Add-14."""
     return elementwise(lambda x, y: x + y, a, b, name="add")
 
 
 def subtract(a: Operand, b: Operand) -> Tensor:
-    """Subtract. Source: ONNX Sub-14."""
+    """Subtract two tensors. Source: ONNX Sub-14."""
     return elementwise(lambda x, y: x - y, a, b, name="subtract")
 
 
 def multiply(a: Operand, b: Operand) -> Tensor:
-    """Multiply. Source: ONNX Mul-14."""
+    """Multiply two tensors. Source: ONNX Mul-14."""
     return elementwise(lambda x, y: x * y, a, b, name="multiply")
 
 
 def divide(a: Operand, b: Operand) -> Tensor:
-    """Divide; integers round towards zero, and by zero give 0.
+    """Divide two tensors; integers truncate, and division by zero gives 0.
 
     Source: ONNX Div-14.
     """
@@ -49,27 +49,27 @@ def divide(a: Operand, b: Operand) -> Tensor:
 
 
 def floor_divide(a: Operand, b: Operand) -> Tensor:
-    """Divide and round down."""
+    """Divide two tensors, rounding down."""
     return elementwise(lambda x, y: x // y, a, b, name="floor_divide")
 
 
 def mod(a: Operand, b: Operand) -> Tensor:
-    """Take the remainder, with the sign of the divisor. Source: ONNX Mod-13, fmod = 0."""
+    """Return the remainder, with the sign of the divisor. Source: ONNX Mod-13, fmod = 0."""
     return elementwise(lambda x, y: x % y, a, b, name="mod")
 
 
 def maximum(a: Operand, b: Operand) -> Tensor:
-    """Take the larger; NaN if either is. Source: ONNX Max-13."""
+    """Return the larger of two elements, or NaN if either is NaN. Source: ONNX Max-13."""
     return elementwise(ir.maximum, a, b, name="maximum")
 
 
 def minimum(a: Operand, b: Operand) -> Tensor:
-    """Take the smaller; NaN if either is. Source: ONNX Min-13."""
+    """Return the smaller of two elements, or NaN if either is NaN. Source: ONNX Min-13."""
     return elementwise(ir.minimum, a, b, name="minimum")
 
 
 def power(a: Operand, b: Operand) -> Tensor:
-    """Raise to a power. The result has the type of ``a``, as in ONNX Pow-15."""
+    """Raise ``a`` to a power; the result has the type of ``a``, as in ONNX Pow-15."""
 
     def apply(x: Expr, y: Expr) -> Expr:
         return ir.cast(ir.call("pow", x, y), x.dtype)
@@ -78,52 +78,52 @@ def power(a: Operand, b: Operand) -> Tensor:
 
 
 def equal(a: Operand, b: Operand) -> Tensor:
-    """Compare. Source: ONNX Equal-13."""
+    """Return a == b, element by element. Source: ONNX Equal-13."""
     return elementwise(ir.eq, a, b, name="equal")
 
 
 def not_equal(a: Operand, b: Operand) -> Tensor:
-    """Compare for difference."""
+    """Return a != b, element by element."""
     return elementwise(ir.ne, a, b, name="not_equal")
 
 
 def less(a: Operand, b: Operand) -> Tensor:
-    """Compare. Source: ONNX Less-13."""
+    """Return a < b, element by element. Source: ONNX Less-13."""
     return elementwise(ir.lt, a, b, name="less")
 
 
 def less_equal(a: Operand, b: Operand) -> Tensor:
-    """Compare. Source: ONNX LessOrEqual-16."""
+    """Return a <= b, element by element. Source: ONNX LessOrEqual-16."""
     return elementwise(ir.le, a, b, name="less_equal")
 
 
 def greater(a: Operand, b: Operand) -> Tensor:
-    """Compare. Source: ONNX Greater-13."""
+    """Return a > b, element by element. Source: ONNX Greater-13."""
     return elementwise(ir.gt, a, b, name="greater")
 
 
 def greater_equal(a: Operand, b: Operand) -> Tensor:
-    """Compare. Source: ONNX GreaterOrEqual-16."""
+    """Return a >= b, element by element. Source: ONNX GreaterOrEqual-16."""
     return elementwise(ir.ge, a, b, name="greater_equal")
 
 
 def logical_and(a: Operand, b: Operand) -> Tensor:
-    """Join bools. Source: ONNX And-7."""
+    """Return a and b, element by element. Source: ONNX And-7."""
     return elementwise(lambda x, y: x & y, a, b, name="logical_and")
 
 
 def logical_or(a: Operand, b: Operand) -> Tensor:
-    """Join bools. Source: ONNX Or-7."""
+    """Return a or b, element by element. Source: ONNX Or-7."""
     return elementwise(lambda x, y: x | y, a, b, name="logical_or")
 
 
 def logical_not(x: Tensor) -> Tensor:
-    """Negate bools. Source: ONNX Not-1."""
+    """Return not x, element by element. Source: ONNX Not-1."""
     return elementwise(ir.logical_not, x, name="logical_not")
 
 
 def where(condition: Tensor, then: Operand, otherwise: Operand) -> Tensor:
-    """Choose element by element. Source: ONNX Where-16."""
+    """Choose between two tensors, element by element. Source: ONNX Where-16."""
     return elementwise(ir.select, condition, then, otherwise, name="where")
 
 
@@ -145,7 +145,7 @@ def broadcast_to(x: Tensor, shape: tuple[Dim, ...]) -> Tensor:
     target = tuple(ir.index(dim) for dim in shape)
     if len(target) < x.ndim or broadcast_shape([x.shape, target], "broadcast_to") != target:
         raise ShapeError(
-            f"broadcast_to: {x.name!r} of shape {dims_text(x.shape)} does not fill "
+            f"broadcast_to: {x.name!r} of shape {dims_text(x.shape)} does not broadcast to "
             f"{dims_text(target)}",
             span=user_span("broadcast_to"),
         )

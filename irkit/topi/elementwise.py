@@ -1,4 +1,4 @@
-"""Operators on one tensor, element by element. The intrinsic functions come from irkit.te."""
+"""Elementwise operators on one tensor. The intrinsic functions come from irkit.te."""
 
 from irkit import ir
 from irkit.ir import DType, Expr, Scalar
@@ -12,17 +12,17 @@ def identity(x: Tensor) -> Tensor:
 
 
 def negative(x: Tensor) -> Tensor:
-    """Negate each element."""
+    """Return -x, element by element."""
     return elementwise(lambda v: -v, x, name="negative")
 
 
 def reciprocal(x: Tensor) -> Tensor:
-    """Divide 1 by each element."""
+    """Return 1 / x, element by element."""
     return elementwise(lambda v: 1.0 / v, x, name="reciprocal")
 
 
 def square(x: Tensor) -> Tensor:
-    """Multiply each element by itself."""
+    """Return x * x, element by element."""
     return elementwise(lambda v: v * v, x, name="square")
 
 
@@ -38,7 +38,7 @@ def cast(x: Tensor, dtype: DType | str) -> Tensor:
 def clip(
     x: Tensor, low: Tensor | Scalar | None = None, high: Tensor | Scalar | None = None
 ) -> Tensor:
-    """Bring each element between two bounds; where the lower is above, the upper wins.
+    """Limit each element to a range; if the lower bound is above the upper, the upper one wins.
 
     Source: ONNX Clip-13; numpy.clip.
     """
@@ -54,7 +54,7 @@ def clip(
 
 
 def full(shape: tuple[Dim, ...], value: Scalar, dtype: DType | str = "float32") -> Tensor:
-    """Fill a shape with one value.
+    """Make a tensor filled with one value.
 
     Source: ONNX ConstantOfShape-9.
     """
@@ -63,7 +63,7 @@ def full(shape: tuple[Dim, ...], value: Scalar, dtype: DType | str = "float32") 
 
 
 def full_like(x: Tensor, value: Scalar) -> Tensor:
-    """Fill the shape of a tensor with one value of its type."""
+    """Make a tensor of the shape and type of another, filled with one value."""
     return _filled(tuple(x.shape), ir.const(value, x.dtype))
 
 

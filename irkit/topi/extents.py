@@ -12,7 +12,7 @@ Dim = Union[int, Expr]
 
 
 def known(value: Dim) -> Dim:
-    """Turn a constant expression into an int."""
+    """Return a constant expression as an int, and others unchanged."""
     number = as_int(value)
     return value if number is None else number
 
@@ -23,7 +23,7 @@ def extents(tensor: Tensor) -> tuple[Dim, ...]:
 
 
 def count(dims: Sequence[Dim]) -> Dim:
-    """Multiply extents."""
+    """Return the product of extents."""
     return known(ir.product(dims))
 
 
@@ -58,19 +58,19 @@ def ceil_divide(a: Dim, b: int) -> Dim:
 
 
 def axis_of(axis: int, rank: int, what: str) -> int:
-    """Count an axis from the left; negative ones count from the right.
+    """Return an axis counted from the left; negative axes count from the right.
 
     Raises: ShapeError if there is no such axis.
     """
     if not -rank <= axis < rank:
         raise ShapeError(
-            f"{what}: there is no axis {axis}; the tensor has {rank}", span=user_span(what)
+            f"{what}: axis {axis} does not exist; the tensor has {rank} axes", span=user_span(what)
         )
     return axis % rank
 
 
 def axes_of(axes: int | Sequence[int] | None, rank: int, what: str) -> tuple[int, ...]:
-    """Count axes from the left; None means all of them.
+    """Return axes counted from the left; None means all of them.
 
     Raises: ShapeError if there is no such axis, or one is named twice.
     """
@@ -79,12 +79,12 @@ def axes_of(axes: int | Sequence[int] | None, rank: int, what: str) -> tuple[int
     given = (axes,) if isinstance(axes, int) else tuple(axes)
     found = tuple(axis_of(axis, rank, what) for axis in given)
     if len(set(found)) != len(found):
-        raise ShapeError(f"{what}: axes {given} name one axis twice", span=user_span(what))
+        raise ShapeError(f"{what}: axes {given} name an axis twice", span=user_span(what))
     return found
 
 
 def check_rank(tensor: Tensor, rank: int, what: str, at_least: bool = False) -> None:
-    """Hold that a tensor has so many axes.
+    """Check that a tensor has ``rank`` axes.
 
     Raises: ShapeError naming the tensor.
     """
@@ -97,15 +97,15 @@ def check_rank(tensor: Tensor, rank: int, what: str, at_least: bool = False) -> 
 
 
 def check_equal(a: Dim, b: Dim, what: str) -> None:
-    """Hold that two extents are the same number, or the same expression.
+    """Check that two extents are the same number or expression.
 
-    Raises: ShapeError saying which, in ``what``.
+    Raises: ShapeError with ``what`` as message.
     """
     if a is not b and a != b:
         texts = [dims_text((ir.index(dim),))[1:-1] for dim in (a, b)]
-        raise ShapeError(f"{what}: {texts[0]} against {texts[1]}", span=user_span(what))
+        raise ShapeError(f"{what}: {texts[0]} != {texts[1]}", span=user_span(what))
 
 
 def accumulator(dtype: DType) -> DType:
-    """Find the type that sums of ``dtype`` gather in: f32 for floats of 16 bits."""
+    """Return the type in which sums of ``dtype`` accumulate: f32 for 16-bit floats."""
     return F32 if dtype.is_float and dtype.bits == 16 else dtype

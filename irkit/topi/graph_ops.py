@@ -1,4 +1,4 @@
-"""The table from graph operators to tensor expressions: a row for each of ``irkit.graph.OPS``."""
+"""Table from graph operators to tensor expressions, with a row for each of ``irkit.graph.OPS``."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,9 +15,9 @@ Rule = Callable[[Tensors, OpOptions], "Tensor | tuple[Tensor, ...]"]
 
 
 def compute_of(op: Op, args: Tensors) -> tuple[Tensor, ...]:
-    """Write one application of a graph operator as tensor expressions; its results in order.
+    """Return the results of a graph operator on tensors, in order.
 
-    Raises: IRKitError for an operator without a row; ShapeError or DTypeError as the operator does.
+    Raises: IRKitError if the operator has no row; ShapeError or DTypeError as the operator does.
     """
     rule = RULES.get(op.name)
     if rule is None:
@@ -27,12 +27,12 @@ def compute_of(op: Op, args: Tensors) -> tuple[Tensor, ...]:
 
 
 def _plain(function: Callable[..., Tensor]) -> Rule:
-    """Make the row of an operator without attributes."""
+    """Return the rule of an operator without attributes."""
     return lambda args, _: function(*args)
 
 
 def _scalar(name: str, function: Callable[[Expr, Expr], Expr]) -> Rule:
-    """Make the row of an operator that works element by element, with broadcasting."""
+    """Return the rule of an elementwise operator with broadcasting."""
     return lambda args, _: elementwise(function, *args, name=name)
 
 

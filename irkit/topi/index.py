@@ -28,18 +28,20 @@ def strided_slice(
     strides: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
 ) -> Tensor:
-    """Take every ``stride``-th element from ``begin`` up to and without ``end``, along some axes.
+    """Take every ``stride``-th element from ``begin`` up to, but not including, ``end``, along some
+    axes.
 
-    Negative places count from the end, and places beyond either end are brought back, as Python's
-    slices do; an end of None means to the end. Without ``axes`` they are the first ones.
+    Negative positions count from the end, and positions beyond either end are clamped, as in
+    Python's slices; an end of None means to the end. Without ``axes``, the slices are of the first
+    axes.
     Source: ONNX Slice-13.
     """
     steps = [1] * len(begins) if strides is None else list(strides)
     chosen = axes_of(range(len(begins)) if axes is None else axes, x.ndim, "strided_slice")
     if not len(begins) == len(ends) == len(steps) == len(chosen) or 0 in steps:
         raise ShapeError(
-            f"strided_slice: {begins}, {ends} and strides {steps} must be of one length, and no "
-            "stride 0",
+            f"strided_slice: {begins}, {ends} and strides {steps} must have the same length, and "
+            "no stride can be 0",
             span=user_span("strided_slice"),
         )
     shape = list(extents(x))
@@ -59,7 +61,7 @@ def strided_slice(
 
 
 def _slice(begin: int, end: int | None, step: int, dim: Dim) -> tuple[Dim, Dim]:
-    """Find where a slice begins and how many elements it takes."""
+    """Return where a slice begins and how many elements it takes."""
     low, high = (0, dim) if step > 0 else (-1, minus(dim, 1))
 
     def clamp(value: int) -> Dim:
@@ -72,7 +74,7 @@ def _slice(begin: int, end: int | None, step: int, dim: Dim) -> tuple[Dim, Dim]:
 
 
 def split(x: Tensor, sizes: Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
-    """Cut a tensor into pieces of these sizes along one axis.
+    """Split a tensor into pieces of the given sizes along one axis.
 
     Raises: ShapeError if the sizes do not add up.
     Source: ONNX Split-13.

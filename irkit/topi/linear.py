@@ -1,4 +1,4 @@
-"""Matrix products. 16-bit floats gather in f32 unless told otherwise."""
+"""Matrix products. 16-bit floats accumulate in f32 by default."""
 
 from irkit import ir, te
 from irkit.core import ShapeError, user_span
@@ -26,8 +26,8 @@ def matmul(
 ) -> Tensor:
     """Multiply matrices over the last two axes, broadcasting the others; vectors as NumPy does.
 
-    Shapes: a [..., M, K], b [..., K, N] -> [..., M, N]; a vector stands for one row of ``a`` or one
-    column of ``b``, and its axis is left out. A transposed side has its last two axes swapped.
+    Shapes: a [..., M, K], b [..., K, N] -> [..., M, N]; a vector is one row of ``a`` or one column
+    of ``b``, without that axis in the result. A transposed side has its last two axes swapped.
     Raises: ShapeError if the two disagree about K.
     Source: ONNX MatMul-13; numpy.matmul.
     """

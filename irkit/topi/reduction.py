@@ -1,4 +1,4 @@
-"""Operators that combine the elements along axes. Sums of 16-bit floats gather in f32."""
+"""Reductions along axes. Sums of 16-bit floats accumulate in f32."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,32 +25,34 @@ def prod(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 
 def max(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Find the largest along axes; of nothing, minus infinity. Source: ONNX ReduceMax-20."""
+    """Return the maximum along axes; minus infinity if there are no elements. Source: ONNX
+    ReduceMax-20."""
     return _reduced(x, axis, keepdims, te.max, "max")
 
 
 def min(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Find the smallest along axes; of nothing, infinity. Source: ONNX ReduceMin-20."""
+    """Return the minimum along axes; infinity if there are no elements. Source: ONNX
+    ReduceMin-20."""
     return _reduced(x, axis, keepdims, te.min, "min")
 
 
 def mean(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Average along axes; of integers, rounded towards zero. Source: ONNX ReduceMean-18."""
+    """Average along axes; None means all, and integers truncate. Source: ONNX ReduceMean-18."""
     wide = accumulator(x.dtype)
     total = _reduced(x, axis, keepdims, te.sum, "sum", lambda v: ir.cast(v, wide))
     dims = extents(x)
     number = count([dims[each] for each in axes_of(axis, x.ndim, "mean")])
     known = ir.as_int(ir.index(number))
     if not wide.is_float and wide.bits < 64 and (known is None or known > wide.high):
-        wide = I64  # What is counted may be more than a narrow integer holds.
+        wide = I64  # The sum or count can exceed a narrow integer.
         total = cast(total, wide)
     average = divide(total, ir.cast(ir.index(number), wide))
     return average if wide == x.dtype else cast(average, x.dtype)
 
 
 def argmax(x: Tensor, axis: int, keepdims: bool = False, *, last: bool = False) -> Tensor:
-    """Find where the largest stands along an axis: the first of equals, or the last; NaN counts as
-    largest.
+    """Return the index of the maximum along an axis: the first, or the last, of equal ones; NaN
+    counts as largest.
 
     Shapes: as a reduction, of i64.
     Source: ONNX ArgMax-13.
@@ -59,8 +61,8 @@ def argmax(x: Tensor, axis: int, keepdims: bool = False, *, last: bool = False) 
 
 
 def argmin(x: Tensor, axis: int, keepdims: bool = False, *, last: bool = False) -> Tensor:
-    """Find where the smallest stands along an axis: the first of equals, or the last; NaN counts as
-    smallest.
+    """Return the index of the minimum along an axis: the first, or the last, of equal ones; NaN
+    counts as smallest.
 
     Shapes: as a reduction, of i64.
     Source: ONNX ArgMin-13.
@@ -69,7 +71,7 @@ def argmin(x: Tensor, axis: int, keepdims: bool = False, *, last: bool = False) 
 
 
 def largest_at(*, last: bool = False) -> Callable[..., tuple[Expr, ...]]:
-    """Make the reduction of (index, value) pairs to the largest value and its index."""
+    """Return the reduction of (index, value) pairs to the largest value and its index."""
     return _extreme_at(ir.gt, te.least, last, "argmax")
 
 
@@ -139,7 +141,8 @@ def _reduced(
 def _places(
     x: Tensor, ks: tuple[IterVar, ...], axes: tuple[int, ...], keepdims: bool
 ) -> tuple[tuple[Expr, ...], Callable[[Sequence[IterVar]], list[Expr]]]:
-    """Find the shape of a reduction, and from a point of it the point of ``x`` that is read."""
+    """Return the shape of a reduction, and the function from a point of it to the point of ``x``
+    that is read."""
     which = dict(zip(axes, ks, strict=True))
     one = ir.const(1, I64)
     kept = [axis for axis in range(x.ndim) if keepdims or axis not in which]

@@ -1,12 +1,11 @@
-"""The default schedule of a kernel, found from the shape of its loops and not from the operator's
+"""The default schedule of a kernel, chosen by the structure of its loops, not by the operator's
 name.
 
-A sum of products becomes a register tile: lanes along the last axis, an unrolled axis that one
-operand does not depend on, an
-accumulator that lives in registers, and whatever follows (bias, activation, residual) computed on
-the tile before it is stored.
-Other reductions keep their accumulators in registers too; everything else becomes vectors along the
-last axis. Nests with enough work get a parallel loop.
+A sum of products becomes a register tile: vector lanes along the last axis, an unrolled axis that
+one operand does not depend on, accumulators in registers, and the epilogue (bias, activation,
+residual) computed on the tile before it is stored. Other reductions keep their accumulators in
+registers too; everything else is vectorized along the last axis. Nests with enough work get a
+parallel loop.
 """
 
 from collections.abc import Callable
@@ -53,27 +52,27 @@ _MOST_VECTORS = 2
 
 
 def default_schedule(func: PrimFunc, *, vector_bytes: int = VECTOR_BYTES) -> PrimFunc:
-    """Schedule a function as ``te.create_prim_func`` makes it. Units: ``vector_bytes`` of one
-    vector register.
+    """Schedule a function made by ``te.create_prim_func``.
 
-    What a rule cannot handle is left as plain loops, which are right and slower.
+    What no rule can handle stays as plain loops, which are correct but slower.
+    Units: ``vector_bytes`` is the size of a vector register in bytes.
     """
     sch = Schedule(func, check="off")
     _inline(sch)
     for block in _blocks(sch):
         if block.init is not None:
-            sch = _tried(_reduction, sch, block, vector_bytes)
+            sch = _apply_rule(_reduction, sch, block, vector_bytes)
     for block in _blocks(sch):
         if block.init is None and not _is_scheduled(sch, block):
-            sch = _tried(_pointwise, sch, block, vector_bytes)
+            sch = _apply_rule(_pointwise, sch, block, vector_bytes)
     mark_parallel(sch)
     return sch.func
 
 
-def _tried(
+def _apply_rule(
     rule: Callable[[Schedule, Block, int], None], sch: Schedule, block: Block, vector_bytes: int
 ) -> Schedule:
-    """Apply a rule whole or not at all: half of one could be slower than none."""
+    """Apply a rule completely or not at all: half of one could be slower than none."""
     trial = Schedule(sch.func, check="off")
     try:
         rule(trial, block, vector_bytes)
@@ -92,7 +91,7 @@ def _is_scheduled(sch: Schedule, block: Block) -> bool:
 
 
 def _inline(sch: Schedule) -> None:
-    """Inline every stage that costs nothing, or that one pointwise stage reads once."""
+    """Inline every stage that costs nothing or that only one pointwise stage reads, once."""
     for block in _blocks(sch):
         store = only_store(block)
         if store is None or block.init is not None:
@@ -111,9 +110,9 @@ def _loads(reader: Block, store: Store) -> int:
 
 
 def _is_free(block: Block, store: Store, readers: list[Block]) -> bool:
-    """Say whether a value is a constant or a load from elsewhere: no arithmetic, no choice.
+    """Return True if a value is a constant or a load, without arithmetic or a select.
 
-    A reduction reads it many times, so there it must also keep neighbours neighbours.
+    If a reduction reads it, neighbouring elements must also stay neighbours.
     """
     value = store.value
     if not isinstance(value, (Const, Load)) or any_node(value, (Call, Conditional)):
@@ -126,7 +125,7 @@ def _is_free(block: Block, store: Store, readers: list[Block]) -> bool:
 
 
 class _Product:
-    """A sum of products: which loops it has, and which operand each axis moves."""
+    """A sum of products: its loops, and which operand each axis moves."""
 
     def __init__(self, block: Block, store: Store) -> None:
         self.block = block
@@ -141,10 +140,10 @@ class _Product:
 
 
 class _Tile(msgspec.Struct, frozen=True):
-    """How a reduction is cut: ``rows`` of one axis, by ``vectors`` of ``lanes`` along the line.
+    """The tile of a reduction: ``rows`` along one axis by ``vectors`` of ``lanes`` along the line.
 
-    The line is the last spatial axis, or the last two ``fused`` into one; ``row`` is the place of
-    the axis of the rows among the spatial ones, or -1.
+    The line is the last spatial axis, or the last two ``fused`` into one; ``row`` is the position
+    of the row axis among the spatial axes, or -1.
     """
 
     fused: bool
@@ -155,7 +154,7 @@ class _Tile(msgspec.Struct, frozen=True):
     rows: int
 
     def layout(self, *indices: Expr) -> list[Expr]:
-        """Store the elements of a tile side by side."""
+        """Map indices to a layout in which the elements of a tile are contiguous."""
         place, count = indices[-1], len(indices) - 1
         if self.fused:
             place, count = indices[-2] * self.extent + place, count - 1
@@ -168,7 +167,7 @@ class _Tile(msgspec.Struct, frozen=True):
 
 
 def _tile_of(block: Block, store: Store, vector_bytes: int) -> _Tile | None:
-    """Choose a tile; None where the line is too short, or an extent is not constant."""
+    """Choose a tile; None if the line is too short or an extent is not constant."""
     spatial = _spatial(block)
     if not spatial or any(as_int(axis.extent) is None for axis in block.axes):
         return None
@@ -178,7 +177,7 @@ def _tile_of(block: Block, store: Store, vector_bytes: int) -> _Tile | None:
     if whole < _FEWEST_LANES:
         return None
     lanes = max(1, vector_bytes // store.buffer.dtype.bytes)
-    lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line fills a short vector.
+    lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line uses a short vector.
     vectors = min(_MOST_VECTORS, -(-whole // lanes))
     row = _row_axis(_Product(block, store), spatial, last)
     # Half of the registers hold accumulators: there are 32 of the widest kind, 16 of the others.
@@ -194,7 +193,8 @@ def _spatial(block: Block) -> list[Axis]:
 
 
 def _reduction(sch: Schedule, block: Block, vector_bytes: int) -> None:
-    """Cut a reduction into tiles that keep their accumulators, and finish each before the next."""
+    """Tile a reduction so that accumulators stay in registers, and finish each tile before the
+    next."""
     store = only_store(block)
     tile = None if store is None else _tile_of(block, store, vector_bytes)
     if store is None or tile is None:
@@ -212,7 +212,7 @@ def _reduction(sch: Schedule, block: Block, vector_bytes: int) -> None:
 
 
 def _tile_loops(sch: Schedule, block: Block, tile: _Tile) -> tuple[LoopRef, list[LoopRef]]:
-    """Split, order and mark the loops; return the one around a tile, and those reduced over."""
+    """Split, order and mark the loops; return the loop around a tile, and the reduction loops."""
     loops = sch.get_loops(BlockRef(block.name))
     by_axis = list(zip(block.axes, loops, strict=True))
     outer = [loop for axis, loop in by_axis if axis.kind == "spatial"]
@@ -233,8 +233,8 @@ def _tile_loops(sch: Schedule, block: Block, tile: _Tile) -> tuple[LoopRef, list
 
 
 def _unstride(sch: Schedule, block: Block, store: Store, tile: _Tile) -> None:
-    """Let the lanes of a tile read neighbours: what is read at every s-th element is stored by
-    remainders of s."""
+    """Make the lanes of a tile read neighbours: an input that is read at every s-th element is
+    stored by remainders of s."""
     if tile.row < 0:
         return
     line = _spatial(block)[-1].var
@@ -251,13 +251,13 @@ def _unstride(sch: Schedule, block: Block, store: Store, tile: _Tile) -> None:
 
 
 def _step(load: Load, var: Var) -> int:
-    """Find by how much the last index of a load moves along a variable; 0 if that is unknown."""
+    """Return the stride of the last index of a load along a variable; 0 if unknown."""
     form = linear(load.indices[-1]) if load.indices else None
     return 0 if form is None else form.coefficient(var)
 
 
 def _producer(sch: Schedule, buffer: Buffer) -> BlockRef | None:
-    """Find the block that alone makes an intermediate buffer, element by element."""
+    """Return the block that alone computes an intermediate buffer element by element, or None."""
     writers = writes_of(sch.func, buffer)
     if allocation(sch.func, buffer) is None or len(writers) != 1 or writers[0].init is not None:
         return None
@@ -265,7 +265,8 @@ def _producer(sch: Schedule, buffer: Buffer) -> BlockRef | None:
 
 
 def _moves_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
-    """Say whether two axes always stand together as the last two, and fill those dimensions."""
+    """Return True if two axes are always the last two indices together, and cover those
+    dimensions."""
     pair = (outer, inner)
     own = {outer.var, inner.var}
     unit = {axis.var: const(0, axis.var.dtype) for axis in block.axes if is_const(axis.extent, 1)}
@@ -284,8 +285,8 @@ def _moves_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
 
 
 def _row_axis(product: _Product, spatial: list[Axis], last: Axis) -> Axis | None:
-    """Find the axis to unroll: the operand that carries the lanes does not depend on it, so its
-    vectors are used again."""
+    """Find the axis to unroll: the vectorized operand does not depend on it, so its vectors are
+    reused."""
     if not product.matches:
         return None
     carriers = [side for side in product.operands if product.moves(side, last)]
@@ -296,13 +297,12 @@ def _row_axis(product: _Product, spatial: list[Axis], last: Axis) -> Axis | None
 
 
 def _divisor(extent: int, most: int) -> int:
-    """Choose how many rows a register tile has: the largest divisor that fits."""
+    """Return the largest divisor of an extent that is at most ``most``."""
     return max(size for size in range(1, most + 1) if extent % size == 0)
 
 
 def _epilogue(sch: Schedule, block: Block, store: Store) -> BlockRef:
-    """Find the block to run on each finished tile: the one consumer, or a copy made for the
-    purpose."""
+    """Return the block to run on each finished tile: the only consumer, or a new copy."""
     readers = reads_of(sch.func, store.buffer)
     spatial = {axis.var for axis in block.axes if axis.kind == "spatial"}
     if len(readers) == 1 and _reads_alike(readers[0], store, len(spatial)):
@@ -321,7 +321,7 @@ def _reads_alike(reader: Block, store: Store, rank: int) -> bool:
 
 
 def _pointwise(sch: Schedule, block: Block, vector_bytes: int) -> None:
-    """Make vectors along the last axis of a stage that only writes what it computes."""
+    """Vectorize a pointwise stage along the last axis."""
     store = only_store(block)
     if store is None or not block.axes or block.predicate is not None:
         return

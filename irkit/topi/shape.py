@@ -1,4 +1,4 @@
-"""Operators that only rearrange: each element of the result is one element of the input."""
+"""Operators that rearrange elements: each element of the result is one element of the input."""
 
 from collections.abc import Sequence
 
@@ -20,13 +20,13 @@ from irkit.topi.extents import (
 
 
 def reshape(x: Tensor, shape: Sequence[Dim]) -> Tensor:
-    """See the elements, in row-major order, under another shape; one extent may be -1.
+    """Reshape a tensor, keeping the row-major order of its elements; one extent can be -1.
 
     Raises: ShapeError if the numbers of elements are known and differ.
     Source: ONNX Reshape-14, with the zeros already replaced.
     """
     source, target = extents(x), _target(x, shape)
-    same = 0  # Leading axes that stay as they are need no division.
+    same = 0  # Unchanged leading axes need no division.
     while same < min(len(source), len(target)) and _equal(source[same], target[same]):
         same += 1
     inner, outer = source[same:], target[same:]
@@ -41,7 +41,7 @@ def reshape(x: Tensor, shape: Sequence[Dim]) -> Tensor:
 
 
 def known_index(value: ExprLike) -> Dim:
-    """See an index as an extent is seen: an int if it is known."""
+    """Return a constant index as an int, and others unchanged."""
     return known(ir.index(value))
 
 
@@ -56,7 +56,7 @@ def _target(x: Tensor, shape: Sequence[Dim]) -> tuple[Dim, ...]:
     rest = count([dim for dim in given if dim != -1])
     text = f"reshape: {x.name!r} of shape {dims_text(x.shape)}"
     if len(holes) > 1:
-        raise ShapeError(f"{text}: only one extent may be -1", span=user_span("reshape"))
+        raise ShapeError(f"{text}: only one extent can be -1", span=user_span("reshape"))
     if holes:
         if isinstance(total, int) and isinstance(rest, int) and (rest == 0 or total % rest):
             raise ShapeError(
@@ -72,7 +72,7 @@ def _target(x: Tensor, shape: Sequence[Dim]) -> tuple[Dim, ...]:
 
 
 def _unravel(flat: ExprLike, dims: Sequence[Dim]) -> list[ExprLike]:
-    """Turn a row-major position into one index for each extent."""
+    """Convert a row-major position to one index for each extent."""
     found: list[ExprLike] = []
     rest = ir.index(flat)
     for place in range(len(dims) - 1, -1, -1):
@@ -88,7 +88,7 @@ def _unravel(flat: ExprLike, dims: Sequence[Dim]) -> list[ExprLike]:
 
 
 def flatten(x: Tensor, axis: int = 1) -> Tensor:
-    """Make a matrix: the axes before ``axis`` are its rows, the others its columns.
+    """Reshape to a matrix: the axes before ``axis`` become its rows, the others its columns.
 
     Source: ONNX Flatten-13.
     """
@@ -98,7 +98,7 @@ def flatten(x: Tensor, axis: int = 1) -> Tensor:
 
 
 def transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
-    """Put the axes in another order; without one, reverse them.
+    """Permute the axes; without an order, reverse them.
 
     Source: ONNX Transpose-13.
     """
@@ -117,7 +117,7 @@ def transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
 
 
 def expand_dims(x: Tensor, axes: int | Sequence[int]) -> Tensor:
-    """Add axes of extent 1, at these places of the result.
+    """Add axes of extent 1 at the given positions of the result.
 
     Source: ONNX Unsqueeze-13.
     """
@@ -133,7 +133,7 @@ def expand_dims(x: Tensor, axes: int | Sequence[int]) -> Tensor:
 
 
 def squeeze(x: Tensor, axes: int | Sequence[int] | None = None) -> Tensor:
-    """Drop axes of extent 1: these, or all that are known to be 1.
+    """Remove axes of extent 1: the given ones, or all that are known to be 1.
 
     Raises: ShapeError if one of them is not 1.
     Source: ONNX Squeeze-13.
@@ -159,12 +159,12 @@ def concatenate(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     Source: ONNX Concat-13.
     """
     if not tensors:
-        raise ShapeError("concatenate: there are no tensors", span=user_span("concatenate"))
+        raise ShapeError("concatenate needs at least one tensor", span=user_span("concatenate"))
     first = tensors[0]
     at_axis = axis_of(axis, first.ndim, "concatenate")
     for other in tensors[1:]:
         text = f"concatenate: {first.name!r} and {other.name!r}"
-        check_equal(first.ndim, other.ndim, f"{text} must have as many axes")
+        check_equal(first.ndim, other.ndim, f"{text} must have the same number of axes")
         for each, (a, b) in enumerate(zip(extents(first), extents(other), strict=True)):
             if each != at_axis:
                 check_equal(a, b, f"{text} must agree about axis {each}")
@@ -191,7 +191,7 @@ def concatenate(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
 
 
 def pad(x: Tensor, before: Sequence[Dim], after: Sequence[Dim], value: ExprLike = 0) -> Tensor:
-    """Surround a tensor with a value; negative widths cut off instead.
+    """Pad a tensor with a value; negative widths crop it instead.
 
     Shapes: x [..., D, ...] -> [..., before + D + after, ...].
     Raises: ShapeError if there is not one width for each axis.

@@ -1,7 +1,7 @@
-"""Choose the loops of a scheduled kernel that are worth a region on several threads.
+"""Choose the loops of a scheduled kernel to run on several threads.
 
-Each outermost nest gets one: the first loop with enough iterations to share out evenly, if what it
-holds takes longer than threads take to wake.
+Each outermost nest gets one: the first loop with enough iterations to distribute evenly, if its
+work takes longer than waking the threads.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from irkit.core import ScheduleError, children
 from irkit.ir import Block, For, PrimFunc, Stmt, as_int
 from irkit.schedule import LoopRef, Schedule
 
-# Threads that sleep take 50 us to wake, and a core does some 10,000 operations in a microsecond.
+# Sleeping threads take 50 us to wake, and a core does about 10,000 operations in a microsecond.
 WORTH = 1 << 18
-TOO_MUCH = 1 << 40  # Nobody runs it, and its indices may not fit into 32 bits.
+TOO_MUCH = 1 << 40  # Nobody runs this, and its indices may not fit into 32 bits.
 _EVEN = 8
 
 
 def mark_parallel(sch: Schedule) -> None:
-    """Mark a loop of each outermost nest parallel, where that is worth it and shown to be safe."""
+    """Mark a loop of each outermost nest parallel, where that pays off and provably is safe."""
     for nest in list(_outermost(sch.func)):
         for loop in _candidates(nest):
             try:
@@ -38,7 +38,7 @@ def _outermost(func: PrimFunc) -> Iterator[For]:
 
 
 def _candidates(nest: For) -> list[For]:
-    """List the loops of a perfect nest that are worth it, the best first."""
+    """List the loops of a perfect nest that are worth running in parallel, best first."""
     found: list[tuple[int, For]] = []
     while nest.kind == "serial":
         extent = _extent(nest)
@@ -51,7 +51,7 @@ def _candidates(nest: For) -> list[For]:
 
 
 def _work(nest: For) -> int:
-    """Count how often the blocks of a nest run; 0 if an extent is not constant."""
+    """Return how often the blocks of a nest run; 0 if an extent is not constant."""
     total = 0
     stack: list[tuple[int, Stmt]] = [(1, nest)]
     while stack:

@@ -1,4 +1,4 @@
-"""Loop functions to schedule, and how to compare them: on small whole numbers floats are exact."""
+"""Loop functions to schedule, and comparisons of them on small integers, where floats are exact."""
 
 from typing import Any
 
@@ -37,22 +37,22 @@ def chain(n: int) -> PrimFunc:
 
 
 def block_names(func: PrimFunc) -> list[str]:
-    """List the blocks in the order of the text."""
+    """List the blocks in text order."""
     return [block.name for block in walk(func, on=Block)]
 
 
 def loop_extents(sch: Schedule, block: str) -> list[str]:
-    """Print where each loop around a block ends, outermost first."""
+    """Print the end of each loop around a block, outermost first."""
     return [script(sch.loop(loop).end) for loop in sch.get_loops(sch.get_block(block))]
 
 
 def all_loops(sch: Schedule) -> list[LoopRef]:
-    """List the loops in the order of the text."""
+    """List the loops in text order."""
     return [LoopRef(loop.var) for loop in walk(sch.func, on=For)]
 
 
 def inputs(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:
-    """Draw small whole numbers for all parameters."""
+    """Draw small integers for all parameters."""
     rng = np.random.default_rng(seed)
     arrays: list[NDArray[Any]] = []
     for param in func.params:
@@ -63,7 +63,7 @@ def inputs(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:
 
 
 def outputs(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:
-    """Interpret a function on small whole numbers and return all its arrays."""
+    """Interpret a function on small integers and return all its arrays."""
     assert verify(func) == []
     arrays = inputs(func, seed)
     interpret(func, *arrays)
@@ -76,7 +76,7 @@ def assert_same_results(before: PrimFunc, after: PrimFunc) -> None:
 
 
 def assert_same_natively(before: PrimFunc, after: PrimFunc) -> None:
-    """Compare what one function computes in the interpreter with the other's native code."""
+    """Compare one function, interpreted, with the native code of the other."""
     arrays = inputs(before)
     build(after)(*arrays)
     for expected, found in zip(outputs(before), arrays, strict=True):

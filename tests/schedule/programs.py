@@ -1,4 +1,4 @@
-"""Functions and a check that tests of several primitives share."""
+"""Functions, and a check of refusals, for the tests of several primitives."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Whole schedules give what the function gave before."""
+"""Whole schedules keep the results of the function."""
 
 import numpy as np
 from hypothesis import given, settings, strategies as st
@@ -43,7 +43,7 @@ def test_loops_bound_to_threads_are_built_and_run() -> None:
     np.testing.assert_array_equal(y, x + 1)
 
 
-def test_every_loop_of_the_lowered_code_says_which_step_made_it() -> None:
+def test_the_span_of_every_lowered_loop_names_its_step() -> None:
     sch = irkit.Schedule(added())
     (i,) = sch.get_loops(sch.get_block("B"))
     outer, inner = sch.split(i, [2, 4])

@@ -1,5 +1,5 @@
-"""Preconditions of primitives that no test of their own family states: each is refused, with the
-reason, and nothing is changed."""
+"""Preconditions of all primitives: each violation is refused with the reason, and changes
+nothing."""
 
 from collections.abc import Callable
 
@@ -99,7 +99,7 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
         lambda s: s.split(bound(s)[0], [2, 2]),
         "marked blockIdx.x|marked thread",
     ),
-    "a bound loop is not parted": (
+    "a bound loop is not partitioned": (
         matmul(4, 6, 5),
         lambda s: s.loop_partition(bound(s)[0], [2, 2]),
         "marked",
@@ -120,7 +120,7 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
         lambda s: s.fuse(*loops(s, "A")),
         "depends on 'i'",
     ),
-    "a loop is not put outside of one that bounds it": (
+    "a loop is not moved around one that bounds it": (
         parse(TRIANGLE),
         lambda s: s.reorder(*reversed(loops(s, "A"))),
         "would be inside it",
@@ -139,7 +139,7 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
     "two stores are not inlined": (
         parse(TWO_STORES),
         lambda s: s.compute_inline(s.get_block("B")),
-        "more than one store",
+        "not a single store",
     ),
     "a store that is not one to one is not inlined": (
         parse(HALVES),
@@ -156,32 +156,32 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
         lambda s: s.cache_read(s.get_block("C"), "A"),
         "reads no buffer 'A'",
     ),
-    "what is no reduction has no start": (
+    "a block that does not reduce has no initialisation": (
         chain(8),
         lambda s: s.decompose_reduction(s.get_block("C"), loops(s)[0]),
         "no initialisation",
     ),
-    "a reduction does not start in front of a loop that is not around it": (
+    "a reduction is not initialised before a loop that is not around it": (
         matmul_relu(4, 6, 5),
         lambda s: s.decompose_reduction(s.get_block("C"), loops(s, "D")[0]),
         "not around block",
     ),
-    "a parameter has the scope that its caller knows": (
+    "the scope of a parameter does not change": (
         chain(8),
         lambda s: s.set_scope(s.get_block("D"), "local"),
-        "buffer of the function's own",
+        "exactly one intermediate buffer",
     ),
-    "a map that sends two points to one is no layout of a block": (
+    "a map that is not injective is not a layout of a block": (
         chain(8),
         lambda s: s.transform_block_layout(s.get_block("C"), twice),
-        "can be told",
+        "cannot express axis",
     ),
-    "what is computed once is not kept in a circle": (
+    "what is computed once gets no circular buffer": (
         chain(8),
         lambda s: s.rolling_buffer(s.get_block("B")),
         "computed once",
     ),
-    "windows that do not overlap are not kept in a circle": (
+    "windows that do not overlap get no circular buffer": (
         chain(8),
         lambda s: (
             s.compute_at(s.get_block("C"), loops(s, "D")[0]),
@@ -189,7 +189,7 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
         ),
         "do not overlap",
     ),
-    "a copy is not made of what nobody reads there": (
+    "a block that is not under a loop gets no copy there": (
         chain(8),
         lambda s: s.read_at(loops(s)[0], s.get_block("D"), "C"),
         "not under the loop",
@@ -198,7 +198,7 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_precondition_that_does_not_hold_is_refused(row: str) -> None:
+def test_a_violated_precondition_is_refused(row: str) -> None:
     func, call, reason = ROWS[row]
     sch = Schedule(func)
     with pytest.raises(ScheduleError, match=reason) as caught:
@@ -215,5 +215,5 @@ def test_a_stage_that_is_a_tuple_is_not_inlined() -> None:
     b = te.compute((8,), lambda i: (a[i] + 1.0, a[i] - 1.0), name="B")
     c = te.compute((8,), lambda i: b[0][i] * b[1][i], name="C")
     sch = Schedule(te.create_prim_func([a, c]))
-    with pytest.raises(ScheduleError, match="more than one store"):
+    with pytest.raises(ScheduleError, match="not a single store"):
         sch.compute_inline(sch.get_block("B"))

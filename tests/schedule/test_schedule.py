@@ -1,4 +1,4 @@
-"""A schedule as a user writes it, from tensors to a kernel."""
+"""The class Schedule: look-ups, several functions, showing and seeds."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_showing_prints_the_module(capsys: pytest.CaptureFixture[str]) -> None:
     assert "<pre" in sch._repr_html_()
 
 
-def test_what_a_notebook_shows_is_never_large() -> None:
+def test_the_output_in_a_notebook_is_bounded() -> None:
     many = {f"f{at}": func for at in range(800) for func in added().functions.values()}
     sch = irkit.Schedule(irkit.IRModule(many), "f0")
     shown = sch._repr_html_()
@@ -26,7 +26,7 @@ def test_what_a_notebook_shows_is_never_large() -> None:
     assert "more lines" in shown
 
 
-def test_another_function_of_the_module_is_worked_on() -> None:
+def test_work_on_continues_with_another_function() -> None:
     sch = irkit.Schedule(irkit.IRModule({**added().functions, "g": added()["main"]}))
     (i,) = sch.get_loops(sch.get_block("B"))
     sch.vectorize(i)
@@ -43,7 +43,7 @@ def test_another_function_of_the_module_is_worked_on() -> None:
         sch.work_on("h")
 
 
-def test_blocks_know_who_writes_what_they_read() -> None:
+def test_producers_consumers_and_output_blocks_are_found() -> None:
     a = te.placeholder((8,), name="A")
     b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
     c = te.compute((8,), lambda i: b[i] * 2.0, name="C")
@@ -57,7 +57,7 @@ def test_blocks_know_who_writes_what_they_read() -> None:
     assert sch.get(last).name == "C"
 
 
-def test_a_seed_that_is_forked_is_the_same_from_the_same_seed() -> None:
+def test_a_forked_seed_is_the_same_for_the_same_seed() -> None:
     first, second = (Schedule(chain(16), seed=3) for _ in range(2))
     assert first.fork_seed() == second.fork_seed()
     assert first.fork_seed() != Schedule(chain(16), seed=4).fork_seed()

@@ -1,4 +1,4 @@
-"""Hold that lowered tensor expressions, interpreted, give what the reference gives."""
+"""Check that lowered tensor expressions, interpreted, agree with the reference."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def agree(
     rtol: float = 1e-5,
     atol: float = 1e-6,
 ) -> None:
-    """Compare the reference with what is expected, and the interpreted loops with the reference.
+    """Compare the reference with the expected values, and the interpreted loops with the reference.
 
     Numbers may differ by the order of sums; types, shapes and special values may not.
     """

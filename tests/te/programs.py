@@ -1,4 +1,4 @@
-"""Tensors that tests of tensor expressions start from."""
+"""Tensors for the tests of tensor expressions."""
 
 from irkit import te
 

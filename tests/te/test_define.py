@@ -1,4 +1,4 @@
-"""Stages: which functions of axes are accepted, and what they remember."""
+"""Stages: accepted functions of axes, names and spans."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_a_function_that_returns_a_tuple_gives_a_tensor_for_each() -> None:
     assert twice.op.output(1) is rounded
 
 
-def test_a_stage_remembers_the_line_that_made_it() -> None:
+def test_the_span_of_a_stage_is_the_line_that_made_it() -> None:
     a = te.placeholder((4, 5), name="A")
     c = te.compute((4, 5), lambda i, j: a[i, j], name="C")
     d = a + 1.0

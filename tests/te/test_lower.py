@@ -1,4 +1,4 @@
-"""From tensor expressions to a loop function: its parameters, blocks, loops and mistakes."""
+"""Lowering tensor expressions to a loop function: parameters, blocks, loops and errors."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def blocks(func: PrimFunc) -> list[Block]:
     return list(walk(func.body, Block))
 
 
-def test_parameters_stand_in_the_order_given() -> None:
+def test_parameters_are_in_the_given_order() -> None:
     m, n = te.var("m"), te.var("n")
     a, b = te.placeholder((m, n), name="A"), te.placeholder((m, n), name="B")
     c = te.compute((m, n), lambda i, j: a[i, j] * b[i, j], name="C")
@@ -40,7 +40,7 @@ def test_a_stage_is_a_block_under_loops_named_after_its_axes() -> None:
     assert isinstance(block.init, Store)
 
 
-def test_every_statement_remembers_its_stage() -> None:
+def test_the_span_of_every_statement_names_its_stage() -> None:
     a = te.placeholder((3,), name="A")
     c = te.compute((3,), lambda i: a[i], name="C")
     whole = Span("onnx", "Identity_0")
@@ -51,7 +51,7 @@ def test_every_statement_remembers_its_stage() -> None:
     assert func.span is whole
 
 
-def test_tensors_on_the_way_are_allocated() -> None:
+def test_intermediate_tensors_are_allocated() -> None:
     a = te.placeholder((3,), name="A")
     b = te.compute((3,), lambda i: a[i] + 1.0, name="B")
     left, right = b * 2.0, b * b

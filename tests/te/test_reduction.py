@@ -1,4 +1,4 @@
-"""Reductions: their axes and reducers, and which mistakes are named."""
+"""Reductions: axes, reducers and errors."""
 
 import builtins
 
@@ -25,7 +25,7 @@ def test_a_reduction_inside_an_expression_is_refused() -> None:
     a, k = matrix(), te.reduce_axis((0, 5), name="k")
     with pytest.raises(IRKitError, match="stage 'C' uses a reduction inside an expression"):
         te.compute((4,), lambda i: te.sum(a[i, k], axis=k) * 2.0, name="C")
-    with pytest.raises(IRKitError, match="sum cannot hold another reduction"):
+    with pytest.raises(IRKitError, match="sum cannot contain another reduction"):
         te.sum(te.sum(a[0, k], axis=k), axis=k)
 
 

@@ -135,15 +135,15 @@ def test_arrays_that_do_not_fit_are_named() -> None:
     x = np.zeros(3, np.float32)
     with pytest.raises(ShapeError, match="'B' has 3 along axis 0, found 4"):
         te.evaluate([a + b], {a: x, b: np.zeros(4, np.float32)})
-    with pytest.raises(IRKitError, match="no values given for 'B'"):
+    with pytest.raises(IRKitError, match="no array given for placeholder 'B'"):
         te.evaluate([a + b], {a: x})
-    with pytest.raises(IRKitError, match="'A' holds f32, found an array of float64"):
+    with pytest.raises(IRKitError, match="'A' has type f32, found an array of float64"):
         te.evaluate([a], {a: np.zeros(3)})
     with pytest.raises(IRKitError, match="no value given for variable 'k'"):
         te.evaluate([te.compute((te.var("k"),), lambda i: i)], {})
 
 
-def test_variables_that_no_shape_tells_are_given() -> None:
+def test_variables_that_are_no_extent_are_given() -> None:
     k = te.var("k")
     c = te.compute((k * 2,), lambda i: i * k)
     assert te.evaluate([c], {}, {k: 2})[0].tolist() == [0, 2, 4, 6]

@@ -1,4 +1,4 @@
-"""The stage form of schedules: what is said about tensors becomes loops, or is refused."""
+"""Stage schedules: directives on tensors become loops, or are refused."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def loops(func: PrimFunc) -> list[str]:
     return [f"{loop.kind} {loop.var.name}" for loop in walk(func, on=For)]
 
 
-def test_a_matmul_is_tiled_in_the_order_that_was_said() -> None:
+def test_a_matmul_is_tiled_in_the_order_of_the_directives() -> None:
     a, b, c = matmul()
     s = te.create_schedule(c, check="each")
     i, j = s[c].op.axis
@@ -57,7 +57,7 @@ def test_tile_and_fuse_give_the_loops_of_the_same_names() -> None:
     assert_same_results(te.create_prim_func([a, c]), s.func)
 
 
-def test_a_producer_goes_under_a_loop_of_its_consumer_whenever_that_is_said() -> None:
+def test_compute_at_works_at_any_position_among_the_directives() -> None:
     results: list[list[str]] = []
     for late in (True, False):
         _, b, c = chain()
@@ -75,7 +75,7 @@ def test_a_producer_goes_under_a_loop_of_its_consumer_whenever_that_is_said() ->
     assert results[0][0] == "serial i_0"
 
 
-def test_compute_root_undoes_what_was_said_about_the_place() -> None:
+def test_compute_root_undoes_compute_at_and_compute_inline() -> None:
     a, b, c = chain()
     s = te.create_schedule(c)
     before = loops(s.func)
@@ -179,33 +179,33 @@ def test_a_stage_takes_hints_predicates_and_threads_around_it() -> None:
     assert_same_results(te.create_prim_func([a, b]), s.func)
 
 
-def test_a_stage_says_how_it_lies_in_memory() -> None:
+def test_a_stage_takes_directives_on_memory() -> None:
     a, b, c = chain()
     s = te.create_schedule(c, check="each")
     s[b].storage_align(b.op.axis[0], 32, 8)
     (stage,) = walk(s.func, on=Allocate)
     assert stage.buffer.strides is not None
     assert [as_int(stride) for stride in stage.buffer.strides] == [40, 1]
-    with pytest.raises(ScheduleError, match="no axis of stage"):
+    with pytest.raises(ScheduleError, match="not an axis of stage"):
         s[b].storage_align(c.op.axis[0], 32, 8)
     assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
 
 
-def test_what_is_not_legal_is_refused_and_not_said() -> None:
+def test_a_directive_that_is_not_legal_changes_nothing() -> None:
     _, _, c = matmul()
     s = te.create_schedule(c)
     before = s.func
-    with pytest.raises(ScheduleError, match="takes part in the reduce axis"):
+    with pytest.raises(ScheduleError, match="the reduce axis 'vk' of block 'C' uses it"):
         s[c].vectorize(c.op.reduce_axis[0])
-    with pytest.raises(ScheduleError, match="takes part in the reduce axis"):
+    with pytest.raises(ScheduleError, match="the reduce axis 'vk' of block 'C' uses it"):
         s[c].parallel(c.op.reduce_axis[0])
     assert s.func is before
 
 
-def test_loops_and_stages_of_others_are_refused() -> None:
+def test_loops_and_stages_of_other_schedules_are_refused() -> None:
     a, b, c = chain()
     s = te.create_schedule(c)
-    with pytest.raises(ScheduleError, match="no loop of this schedule"):
+    with pytest.raises(ScheduleError, match="not a loop of this schedule"):
         s[c].split(te.reduce_axis((0, 4)), factor=2)
     with pytest.raises(ScheduleError, match="is an input"):
         s[a]
@@ -213,11 +213,11 @@ def test_loops_and_stages_of_others_are_refused() -> None:
         te.create_schedule(a)
     with pytest.raises(ScheduleError, match="no tensor is given"):
         te.create_schedule([])
-    with pytest.raises(ScheduleError, match="'x' is no loop of this schedule"):
+    with pytest.raises(ScheduleError, match="'x' is not a loop of this schedule"):
         s[c].split("x", factor=2)  # pyright: ignore[reportArgumentType] -- the mistake
-    with pytest.raises(ScheduleError, match="no stage"):
+    with pytest.raises(ScheduleError, match="not a stage of this schedule"):
         te.create_schedule(b)[c]
-    with pytest.raises(ScheduleError, match="either a factor or nparts"):
+    with pytest.raises(ScheduleError, match="either factor or nparts"):
         s[c].split(c.op.axis[0])
 
 
@@ -243,7 +243,7 @@ def test_a_stage_is_computed_by_an_intrinsic() -> None:
     assert_same_results(te.create_prim_func([a, b, c]), s.lower([a, b, c]))
 
 
-def test_a_window_is_kept_and_what_comes_next_is_asked_for() -> None:
+def test_a_stage_rolls_and_is_prefetched() -> None:
     a = te.placeholder((18,), name="A")
     b = te.compute((18,), lambda i: a[i] + 1.0, name="B")
     c = te.compute((16,), lambda i: b[i] + b[i + 1] + b[i + 2], name="C")
@@ -255,7 +255,7 @@ def test_a_window_is_kept_and_what_comes_next_is_asked_for() -> None:
     assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
 
 
-def test_loops_that_start_at_0_are_normal_already() -> None:
+def test_normalize_changes_nothing() -> None:
     _, _, c = chain()
     s = te.create_schedule(c)
     assert s.normalize() is s
@@ -273,7 +273,7 @@ def test_a_sum_over_nothing_is_scheduled_like_others() -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_the_axes_of_partial_sums_stand_for_their_own_loops(place: int) -> None:
+def test_the_axes_of_partial_sums_are_handles_of_their_loops(place: int) -> None:
     a = te.placeholder((5, 4), name="A")
     k = te.reduce_axis((0, 4), name="k")
     b = te.compute((5,), lambda i: te.sum(a[i, k], axis=k), name="B")

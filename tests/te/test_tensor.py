@@ -1,4 +1,4 @@
-"""Tensors are read and combined as expressions, or refused."""
+"""Tensors: reads, arithmetic and errors."""
 
 import pytest
 

@@ -89,7 +89,7 @@ def test_broadcast_to_repeats_axes_of_extent_one() -> None:
     x = te.placeholder((2, 1), name="x")
     value = RNG.random((2, 1), np.float32)
     agree(topi.broadcast_to(x, (3, 2, 4)), {x: value}, np.broadcast_to(value, (3, 2, 4)))
-    with pytest.raises(ShapeError, match=r"'x' of shape \[2, 1\] does not fill \[1, 1\]"):
+    with pytest.raises(ShapeError, match=r"'x' of shape \[2, 1\] does not broadcast to \[1, 1\]"):
         topi.broadcast_to(x, (1, 1))
 
 

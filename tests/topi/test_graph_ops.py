@@ -1,4 +1,4 @@
-"""Every graph operator has a tensor expression, and the two agree about types."""
+"""Every graph operator has a tensor expression."""
 
 from irkit.graph import OPS
 from irkit.ir import INTRINSICS

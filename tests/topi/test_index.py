@@ -1,4 +1,4 @@
-"""Picking elements by index, against NumPy and as loops."""
+"""Slicing and indexing, against NumPy and as loops."""
 
 from typing import Any
 

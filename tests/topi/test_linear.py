@@ -45,7 +45,7 @@ def test_gemm_transposes_and_scales(transpose_a: bool, transpose_b: bool) -> Non
     agree(made, contiguous, (0.5 * (x @ y) + 2 * z).astype(np.float32))
 
 
-def test_products_of_small_integers_gather_where_told() -> None:
+def test_products_of_small_integers_accumulate_in_the_given_type() -> None:
     a, b = te.placeholder((2, 300), "int8", "a"), te.placeholder((300, 2), "int8", "b")
     x, y = (RNG.integers(-99, 99, shape).astype(np.int8) for shape in ((2, 300), (300, 2)))
     agree(topi.matmul(a, b, out_dtype="int32"), {a: x, b: y}, x.astype(np.int32) @ y)
@@ -61,5 +61,5 @@ def test_dense_adds_a_bias() -> None:
 
 def test_matrices_that_do_not_fit_are_named() -> None:
     a, b = te.placeholder((2, 3), name="a"), te.placeholder((4, 5), name="b")
-    with pytest.raises(ShapeError, match="axis 1 of 'a' and axis 0 of 'b' must agree: 3 against 4"):
+    with pytest.raises(ShapeError, match="axis 1 of 'a' and axis 0 of 'b' must agree: 3 != 4"):
         topi.matmul(a, b)

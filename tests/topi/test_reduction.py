@@ -40,7 +40,7 @@ def test_integers_reduce_in_their_own_type(dtype: str) -> None:
     agree(made, {x: value}, value.sum(1, dtype=dtype), value.max(1), value.min(1))
 
 
-def test_sums_of_half_floats_gather_in_single_precision() -> None:
+def test_sums_of_half_floats_accumulate_in_single_precision() -> None:
     x = te.placeholder((4096,), "float16", "x")
     value = np.full(4096, 1.0, np.float16)
     agree([topi.sum(x), topi.mean(x)], {x: value}, np.float16(4096), np.float16(1))
@@ -51,7 +51,7 @@ def test_sums_of_half_floats_gather_in_single_precision() -> None:
 
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_the_first_of_equals_is_found(name: str, keepdims: bool) -> None:
+def test_the_first_of_equal_elements_is_found(name: str, keepdims: bool) -> None:
     x = te.placeholder((3, 6), name="x")
     value = RNG.integers(0, 3, (3, 6)).astype(np.float32)
     value[1, 2:5] = np.nan
@@ -60,7 +60,7 @@ def test_the_first_of_equals_is_found(name: str, keepdims: bool) -> None:
     agree(getattr(topi, name)(x, 1, keepdims), {x: value}, expected)
 
 
-def test_the_last_of_equals_is_found_if_asked_for() -> None:
+def test_the_last_of_equal_elements_is_found_on_request() -> None:
     x = te.placeholder((5,), "int32", "x")
     value = np.array([1, 3, 0, 3, 0], np.int32)
     made = [topi.argmax(x, 0, last=True), topi.argmin(x, 0, last=True)]
@@ -78,9 +78,9 @@ def test_reductions_of_nothing_give_the_identity() -> None:
 
 def test_an_axis_that_is_not_there_is_named() -> None:
     x = te.placeholder((2, 3), name="x")
-    with pytest.raises(ShapeError, match="sum: there is no axis 2; the tensor has 2"):
+    with pytest.raises(ShapeError, match="sum: axis 2 does not exist; the tensor has 2 axes"):
         topi.sum(x, 2)
-    with pytest.raises(ShapeError, match="name one axis twice"):
+    with pytest.raises(ShapeError, match="name an axis twice"):
         topi.sum(x, (0, -2))
 
 

@@ -1,4 +1,4 @@
-"""The default schedule keeps the meaning, and makes register tiles where it should."""
+"""The default schedule keeps results, and makes register tiles where it should."""
 
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ def conv_relu(channels: int, size: int, out: int, kernel: int, pad: int, stride:
 
 
 def agree(before: PrimFunc, after: PrimFunc, *, native: PrimFunc | None = None) -> None:
-    """Run both on small whole numbers, on which floats are exact."""
+    """Run both functions on small integers, where floats are exact."""
     rng = np.random.default_rng(0)
     arrays = []
     for param in before.params:
@@ -100,7 +100,7 @@ def test_the_lanes_of_a_strided_convolution_read_neighbours(kernel: int) -> None
     )
 
 
-def test_what_is_too_large_to_check_is_left_as_plain_loops() -> None:
+def test_kernels_too_large_to_check_stay_plain_loops() -> None:
     x = te.placeholder((1, 1 << 50), name="x")
     r = te.reduce_axis((0, 4), name="r")
     y = te.compute((1, 1 << 50), lambda i, j: te.sum(x[i, j] * (r + 1), axis=r), name="y")
@@ -108,7 +108,7 @@ def test_what_is_too_large_to_check_is_left_as_plain_loops() -> None:
     assert topi.default_schedule(func) is func
 
 
-def test_what_is_symbolic_is_left_as_plain_loops() -> None:
+def test_symbolic_kernels_stay_plain_loops() -> None:
     n = te.var("n")
     x = te.placeholder((n, 8), name="x")
     r = te.reduce_axis((0, 8), name="r")

@@ -1,4 +1,4 @@
-"""The default schedule shares out what is worth it, and only what is independent."""
+"""The default schedule parallelises loops that are independent and large enough."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def parallel(func: PrimFunc) -> list[int]:
     return [as_int(loop.end) or 0 for loop in walk(func, on=For) if loop.kind == "parallel"]
 
 
-def test_a_large_convolution_shares_out_its_rows_and_not_its_two_tiles_of_channels() -> None:
+def test_a_large_convolution_is_parallel_over_rows_and_not_over_its_two_tiles_of_channels() -> None:
     scheduled = topi.default_schedule(conv_relu(64, 56, 16, 3, 1, 1))
     assert parallel(scheduled) == [56]
     assert verify(scheduled) == []
@@ -26,7 +26,7 @@ def test_a_small_kernel_stays_on_one_thread() -> None:
     assert parallel(topi.default_schedule(conv_relu(4, 10, 16, 3, 1, 1))) == []
 
 
-def test_a_reduction_alone_is_not_shared_out() -> None:
+def test_a_single_reduction_is_not_parallel() -> None:
     x = te.placeholder((1 << 20,), name="x")
     r = te.reduce_axis((0, 1 << 20), name="r")
     total = te.compute((1,), lambda i: te.sum(x[r], axis=r), name="total")
@@ -34,7 +34,7 @@ def test_a_reduction_alone_is_not_shared_out() -> None:
 
 
 @pytest.mark.parametrize(("kernel", "stride"), [(1, 1), (3, 1), (3, 2)])
-def test_a_shared_convolution_computes_the_same(
+def test_a_parallel_convolution_computes_the_same(
     kernel: int, stride: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threads, "WORTH", 1)

@@ -26,12 +26,12 @@ def writes_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
 
 
 def producers_of(func: PrimFunc, block: Block) -> list[Block]:
-    """List the other blocks that write what a block reads, in the order of the text."""
+    """List the other blocks that write what a block reads, in text order."""
     return _touching(func, block, Store, read_by(block))
 
 
 def consumers_of(func: PrimFunc, block: Block) -> list[Block]:
-    """List the other blocks that read what a block writes, in the order of the text."""
+    """List the other blocks that read what a block writes, in text order."""
     return _touching(func, block, Load, written_by(block))
 
 
@@ -43,7 +43,7 @@ def _touching(
 
 
 def written_after(func: PrimFunc, block: Block, buffers: set[Buffer]) -> Buffer | None:
-    """Find one of some buffers that a block further on writes."""
+    """Return one of the buffers that a later block writes, or None."""
     blocks = list(walk(func, on=Block))
     later = blocks[blocks.index(block) + 1 :]
     stores = (store.buffer for each in later for store in walk(each, on=Store))
@@ -61,17 +61,17 @@ def written_by(stmt: Stmt) -> set[Buffer]:
 
 
 def at_own_axes(store: Store, axes: Sequence[Axis]) -> bool:
-    """Say whether a store names each of some axes once, and nothing else."""
+    """Return True if the indices of a store are exactly the given axes, each once."""
     return len(axes) == len(store.indices) and {*store.indices} == {axis.var for axis in axes}
 
 
 def same_extent(a: Expr, b: Expr) -> bool:
-    """Say whether two extents are written alike, or are the same number."""
+    """Return True if two extents are the same expression or the same number."""
     return equal(a, b) or (as_int(a) is not None and as_int(a) == as_int(b))
 
 
 def same_place(a: Load | Store, b: Load | Store) -> bool:
-    """Say whether two accesses name the same element, by the same expressions."""
+    """Return True if two accesses have the same buffer and the same index expressions."""
     return a.buffer is b.buffer and all(
         equal(one, other) for one, other in zip(a.indices, b.indices, strict=True)
     )

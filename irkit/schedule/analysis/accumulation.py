@@ -1,4 +1,4 @@
-"""Whether a block is one accumulation whose steps may be taken in any order."""
+"""Blocks that accumulate, so that their iterations can run in any order."""
 
 from irkit.core import walk
 from irkit.ir import (
@@ -24,8 +24,8 @@ _COMMUTATIVE = (Add, Mul, Max, Min, And, Or, BitAnd, BitOr, BitXor)
 
 
 def accumulates(func: PrimFunc, block: Block) -> bool:
-    """Say whether the body of a block combines one element, by an operation that may be taken in
-    any order, with a value that does not read what the block writes."""
+    """Return True if the body of a block combines one element with a value, by an associative and
+    commutative operation, and the value does not read what the block writes."""
     store = only_store(block)
     if store is None or store.mask is not None or not isinstance(store.value, _COMMUTATIVE):
         return False

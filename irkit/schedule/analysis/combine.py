@@ -1,5 +1,4 @@
-"""What a reduction combines: its operation, what is gathered, and the value that changes
-nothing."""
+"""The combiner of a reduction: its operation, its operand and its identity."""
 
 import math
 
@@ -31,7 +30,7 @@ from irkit.schedule.analysis.accesses import same_place
 
 
 class Combine(msgspec.Struct, frozen=True):
-    """A reduction ``buffer[at] = operation(buffer[at], gathered)``, where ``cond`` holds."""
+    """A reduction ``buffer[at] = operation(buffer[at], gathered)``, if ``cond`` holds."""
 
     store: Store
     operation: type[Binary]
@@ -40,7 +39,7 @@ class Combine(msgspec.Struct, frozen=True):
 
     @property
     def identity(self) -> Expr:
-        """The value that leaves the other side as it is."""
+        """The identity of the operation."""
         dtype = self.store.buffer.dtype
         found = _identity(self.operation, dtype)
         assert found is not None
@@ -52,11 +51,10 @@ class Combine(msgspec.Struct, frozen=True):
 
 
 def combine_of(block: Block) -> Combine | None:
-    """Read the body of a block as an associative and commutative reduction into one element; None
-    if it is anything else.
+    """Return the associative and commutative reduction that is the body of a block, or None.
 
-    The operations are sum, product, min, max, and, or, and those on bits. Sums and products of
-    floats count, though their rounding depends on the order.
+    The operations are sum, product, min, max, logical and bitwise and/or/xor. Sums and products of
+    floats are included, although their rounding depends on the order.
     """
     body: Stmt = block.body
     cond: Expr | None = None

@@ -1,6 +1,5 @@
-"""For which points of its axes a block runs: axes told from loops, and reductions shown to be
-complete.
-"""
+"""The iteration domain of a block: at which points of its axes it runs, and whether its reductions
+are complete."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -42,7 +41,7 @@ _MOST_POINTS = 1 << 20
 
 
 class Points(msgspec.Struct, frozen=True):
-    """A block with the loops around it, outermost first, and what is known of the variables."""
+    """A block with the loops around it, outermost first, and the known ranges of variables."""
 
     block: Block
     loops: tuple[For, ...]
@@ -52,17 +51,16 @@ class Points(msgspec.Struct, frozen=True):
         return simplify(expr, self.ranges)
 
     def alike(self, a: Expr, b: Expr) -> bool:
-        """Say whether two index expressions are the same sum."""
+        """Return True if two index expressions are the same sum."""
         if a.dtype != b.dtype:
             return False
         return is_const(self.plain(a - b), 0)
 
     def by_axes(self, expr: Expr) -> Expr | None:
-        """Write an expression over loops as one over the axes of the block; None if that was not
-        found.
+        """Rewrite an expression over loops as one over the axes of the block; None if that fails.
 
-        So ``i0 * 4 + i1`` is ``v`` where ``v`` is bound to that, and a fused loop ``f`` is
-        ``v * 8 + w`` where they are bound to ``f // 8`` and ``f % 8``.
+        For example, ``i0 * 4 + i1`` is ``v`` if ``v`` is bound to it, and a fused loop ``f`` is
+        ``v * 8 + w`` if those are bound to ``f // 8`` and ``f % 8``.
         """
         moving = {loop.var for loop in self.loops}
         if not variables(expr) & moving:
@@ -72,7 +70,7 @@ class Points(msgspec.Struct, frozen=True):
         scale: int | Expr = 1
         rest = expr
         while left:
-            last = self._up_to_what_stays(left, rest)
+            last = self._axis_up_to_offset(left, rest)
             if last is not None:
                 part = last * scale
                 return part if found is None else part + found
@@ -86,8 +84,8 @@ class Points(msgspec.Struct, frozen=True):
             left.remove(axis)
         return None
 
-    def _up_to_what_stays(self, axes: Sequence[Axis], rest: Expr) -> Expr | None:
-        """Find an axis that differs from ``rest`` by nothing that the loops move."""
+    def _axis_up_to_offset(self, axes: Sequence[Axis], rest: Expr) -> Expr | None:
+        """Find an axis whose difference from ``rest`` does not depend on the loops."""
         moving = {loop.var for loop in self.loops}
         for axis in axes:
             if axis.binding.dtype == rest.dtype and variables(axis.binding) & moving:
@@ -97,48 +95,48 @@ class Points(msgspec.Struct, frozen=True):
         return None
 
     def _remainder(self, axes: Sequence[Axis], rest: Expr) -> tuple[Axis, Expr] | None:
-        """Find an axis that is what a division of ``rest`` by its extent leaves."""
+        """Find an axis that is the remainder of dividing ``rest`` by the extent of the axis."""
         for axis in axes:
-            one = is_const(axis.extent, 1)  # Then the division leaves nothing to tell it by.
+            one = is_const(axis.extent, 1)  # Every remainder is 0 then.
             if not one and self.alike(axis.binding, rest % axis.extent):
                 return axis, axis.extent
         return None
 
     def guards_by_axes(self, what: str) -> list[Expr]:
-        """Write the predicate over the axes, without what their extents imply.
+        """Rewrite the predicate over the axes, without the parts that their extents imply.
 
-        Raises: ScheduleError if a part of it says more than the axes can, and is needed.
+        Raises: ScheduleError if a part that is needed cannot be expressed over the axes.
         """
-        if self.block.predicate is None or self.all_points():
+        if self.block.predicate is None or self.covers_all_points():
             return []
-        return self._told_by_axes(what)
+        return self._guards_over_axes(what)
 
-    def runs_where_its_axes_are(self) -> bool:
-        """Say whether the predicate holds wherever the axes are within their extents."""
-        said = [self._guard_by_axes(part) for part in guards_of(self.block)]
-        return all(part is not None and self._is_implied(part) for part in said)
+    def predicate_is_implied(self) -> bool:
+        """Return True if the predicate holds wherever the axes are within their extents."""
+        rewritten = [self._guard_by_axes(part) for part in guards_of(self.block)]
+        return all(part is not None and self._is_implied(part) for part in rewritten)
 
-    def _told_by_axes(self, what: str) -> list[Expr]:
+    def _guards_over_axes(self, what: str) -> list[Expr]:
         kept: list[Expr] = []
         for part in guards_of(self.block):
-            said = self._guard_by_axes(part)
-            if said is None and not self._may_go(part):
+            rewritten = self._guard_by_axes(part)
+            if rewritten is None and not self._is_droppable(part):
                 raise ScheduleError(
-                    f"cannot {what}: the predicate of {self.block.name!r} says more than its axes "
-                    "can",
+                    f"cannot {what}: the predicate of {self.block.name!r} cannot be expressed "
+                    "over its axes",
                     at=self.block,
                 )
-            if said is not None and not self._is_implied(said):
-                kept.append(said)
+            if rewritten is not None and not self._is_implied(rewritten):
+                kept.append(rewritten)
         return kept
 
     def _is_implied(self, guard: Expr) -> bool:
         inside = inside_extents(self.block, self.ranges)
         return prove(guard, inside, [lt(axis.var, axis.extent) for axis in self.block.axes])
 
-    def _may_go(self, part: Expr) -> bool:
-        """Say whether a guard only spares work: it is not about a reduction, and without it no load
-        leaves its buffer."""
+    def _is_droppable(self, part: Expr) -> bool:
+        """Return True if a guard only saves work: it does not restrict a reduction, and without it
+        every load stays inside its buffer."""
         reducing = [axis for axis in self.block.axes if axis.kind != "spatial"]
         about = variables(part)
         if any(axis.var in about or about & variables(axis.binding) for axis in reducing):
@@ -154,43 +152,45 @@ class Points(msgspec.Struct, frozen=True):
             return None if a is None or b is None else binary(type(part), a, b)
         return None
 
-    def all_reduced(self) -> bool:
-        """Say whether it is shown that every element is reduced over each point of the reduce axes,
-        once, or from the start again and again."""
+    def reduces_completely(self) -> bool:
+        """Return True if every element provably is reduced over each point of the reduce axes
+        exactly once, or initialised again before each repetition."""
         groups = self._groups()
         reducing = [g for g in groups if any(axis.kind != "spatial" for axis in g.axes)]
         if not all(group.is_onto(once=True) for group in reducing):
             return False
         outer = next((n for n, loop in enumerate(self.loops) if _moves(reducing, loop)), None)
         for loop in () if outer is None else self.loops[outer:]:
-            # What runs again inside of a reduction would be counted again.
+            # An iteration repeated inside a reduction would be counted twice.
             group = next((group for group in groups if loop.var in group.used), None)
             again = group is None or not group.is_onto(once=True)
             if again and not is_const(loop.end, 1):
                 return False
         return True
 
-    def all_points(self) -> bool:
-        """Say whether it is shown that the block runs at every point of its axes."""
-        return self.all_reduced() and all(group.is_onto(once=False) for group in self._groups())
+    def covers_all_points(self) -> bool:
+        """Return True if the block provably runs at every point of its axes."""
+        return self.reduces_completely() and all(
+            group.is_onto(once=False) for group in self._groups()
+        )
 
-    def every_element(self) -> bool:
-        """Say whether it is shown that the block finishes every element of its spatial axes: a
-        reduction over nothing does not even start."""
+    def covers_every_element(self) -> bool:
+        """Return True if the block provably computes every element of its spatial axes; a reduction
+        over an empty range does not even initialise them."""
         reducing = [axis for axis in self.block.axes if axis.kind != "spatial"]
         starts = all(prove(ge(axis.extent, 1), self.ranges) for axis in reducing)
-        return starts and self.all_points()
+        return starts and self.covers_all_points()
 
-    def _groups(self) -> list["_Group"]:
-        """Take axes and guards apart into groups that share no loop."""
+    def _groups(self) -> list["_AxisGroup"]:
+        """Partition the axes and guards into groups that share no loop."""
         values = {axis.var: axis.binding for axis in self.block.axes}
         guards = [substitute(part, values) for part in guards_of(self.block)]
         moving = {loop.var for loop in self.loops}
-        groups: list[_Group] = []
+        groups: list[_AxisGroup] = []
         for item in (*self.block.axes, *guards):
             expr = item.binding if isinstance(item, Axis) else item
             used = variables(expr) & moving
-            joined = _Group(
+            joined = _AxisGroup(
                 self,
                 used,
                 [item] if isinstance(item, Axis) else [],
@@ -204,8 +204,8 @@ class Points(msgspec.Struct, frozen=True):
 
 
 def writes_all(func: PrimFunc, block: Block, store: Store) -> bool:
-    """Say whether a block is shown to make every element of a buffer, by a store at its own axes
-    that does not go on from what was there."""
+    """Return True if a block provably writes every element of a buffer, by a store at its own axes
+    that does not accumulate into earlier contents."""
     own = {axis.var: axis.extent for axis in block.axes if axis.kind == "spatial"}
     points = points_of(func, block)
     indices = [at for at in store.indices if isinstance(at, Var) and at in own]
@@ -219,20 +219,20 @@ def writes_all(func: PrimFunc, block: Block, store: Store) -> bool:
         and all(
             points.alike(own[at], dim) for at, dim in zip(indices, store.buffer.shape, strict=True)
         )
-        and points.every_element()
+        and points.covers_every_element()
     )
 
 
 def points_of(func: PrimFunc, block: Block) -> Points:
-    """Look at a block where it stands."""
+    """Return a block with the loops around it."""
     return Points(block, tuple(loops_above(func, block)), ranges_at(func))
 
 
-def _moves(groups: Sequence["_Group"], loop: For) -> bool:
+def _moves(groups: Sequence["_AxisGroup"], loop: For) -> bool:
     return any(loop.var in group.used for group in groups)
 
 
-class _Group(msgspec.Struct, frozen=True):
+class _AxisGroup(msgspec.Struct, frozen=True):
     """Axes and guards that share loops."""
 
     points: Points
@@ -240,22 +240,24 @@ class _Group(msgspec.Struct, frozen=True):
     axes: list[Axis]
     guards: list[Expr]
 
-    def plus(self, other: "_Group") -> "_Group":
+    def plus(self, other: "_AxisGroup") -> "_AxisGroup":
         axes, guards = [*other.axes, *self.axes], [*other.guards, *self.guards]
-        return _Group(self.points, self.used | other.used, axes, guards)
+        return _AxisGroup(self.points, self.used | other.used, axes, guards)
 
     @property
     def loops(self) -> list[For]:
         return [loop for loop in self.points.loops if loop.var in self.used]
 
     def is_onto(self, *, once: bool) -> bool:
-        """Say whether each point of the axes has a turn of the loops, or exactly one."""
+        """Return True if each point of the axes is reached by some iteration of the loops, or with
+        ``once`` by exactly one."""
         if not all(is_const(loop.begin, 0) for loop in self.loops):
             return False
-        return self._by_digits() or self._by_trying(once)
+        return self._is_mixed_radix() or self._is_onto_by_enumeration(once)
 
-    def _by_digits(self) -> bool:
-        """Read one axis as a number whose digits are the loops; symbolic sizes are no hindrance."""
+    def _is_mixed_radix(self) -> bool:
+        """Check one axis that is a mixed-radix number with the loops as digits; works for symbolic
+        extents."""
         if len(self.axes) != 1:
             return False
         (axis,) = self.axes
@@ -269,7 +271,7 @@ class _Group(msgspec.Struct, frozen=True):
         for atom, factor in sorted(form.terms, key=lambda term: term[1]):
             size = as_int(top)
             if size is None:
-                return False  # Only the first digit may have a size that is not known.
+                return False  # Only the first digit may have an unknown extent.
             count *= size
             if factor != count:
                 return False
@@ -281,31 +283,33 @@ class _Group(msgspec.Struct, frozen=True):
         return alike or (bool(self.guards) and _covers(top, count, axis.extent, self.points))
 
     def _cuts(self, part: Expr, axis: Axis) -> bool:
-        """Say whether a guard only cuts the axis at its extent."""
+        """Return True if a guard only clips the axis at its extent."""
         if not isinstance(part, LT):
             return False
         points = self.points
         return points.alike(part.a, axis.binding) and points.alike(part.b, axis.extent)
 
-    def _by_trying(self, once: bool) -> bool:
-        """Try every turn of loops of constant extents."""
+    def _is_onto_by_enumeration(self, once: bool) -> bool:
+        """Enumerate all iterations of loops with constant extents."""
         sizes = [as_int(loop.end) for loop in self.loops]
         extents = [as_int(axis.extent) for axis in self.axes]
         known = [size for size in (*sizes, *extents) if size is not None]
         if len(known) != len(sizes) + len(extents):
             return False
-        turns = math.prod(known[: len(sizes)])
+        iterations = math.prod(known[: len(sizes)])
         wanted = math.prod(known[len(sizes) :])
-        if not (0 < turns <= _MOST_POINTS and 0 < wanted <= _MOST_POINTS):
+        if not (0 < iterations <= _MOST_POINTS and 0 < wanted <= _MOST_POINTS):
             return False
         grid = {
             loop.var: values
             for loop, values in zip(
-                self.loops, np.indices(known[: len(sizes)]).reshape(len(sizes), turns), strict=True
+                self.loops,
+                np.indices(known[: len(sizes)]).reshape(len(sizes), iterations),
+                strict=True,
             )
         }
-        runs = np.ones(turns, dtype=bool)
-        code = np.zeros(turns, dtype=np.int64)
+        runs = np.ones(iterations, dtype=bool)
+        code = np.zeros(iterations, dtype=np.int64)
         for part in self.guards:
             found = values_on_grid(part, grid)
             if found is None:
@@ -315,7 +319,7 @@ class _Group(msgspec.Struct, frozen=True):
             found = values_on_grid(axis.binding, grid)
             if found is None:
                 return False
-            place = np.broadcast_to(found, (turns,))
+            place = np.broadcast_to(found, (iterations,))
             if ((place < 0) | (place >= extent))[runs].any():
                 return False
             code = code * extent + place
@@ -324,7 +328,7 @@ class _Group(msgspec.Struct, frozen=True):
 
 
 def _covers(top: Expr, count: int, extent: Expr, points: Points) -> bool:
-    """Say whether ``top * count`` is at least ``extent``."""
+    """Return True if ``top * count`` is at least ``extent``."""
     if prove(binary(LT, extent - 1, top * count), points.ranges):
         return True
     if isinstance(top, FloorDiv) and as_int(top.b) == count:

@@ -1,4 +1,4 @@
-"""Whole-number expressions over all turns of some loops at once."""
+"""Evaluate integer expressions over all iterations of loops at once."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -54,10 +54,10 @@ _FUNCTIONS: dict[type[Binary], Callable[[Values, Values], Values]] = {
 
 
 def values_on_grid(expr: Expr, grid: Mapping[Var, Values]) -> Values | None:
-    """Evaluate an expression for many values of its variables; None if it holds anything else than
-    whole-number arithmetic.
+    """Evaluate an expression for many values of its variables; None if it contains anything but
+    integer arithmetic.
 
-    Values are 64 bits wide: it is for indices, which do not wrap around.
+    Values have 64 bits: this is meant for indices, which do not wrap around.
     """
     known: dict[int, Values] = {}
     for visited in postorder(expr):
@@ -92,9 +92,9 @@ def _value(node: Expr, known: Mapping[int, Values], grid: Mapping[Var, Values]) 
 
 
 def is_injective(image: Sequence[Expr], axes: Sequence[Axis]) -> bool:
-    """Say whether it is shown that no two points of some axes go to the same place.
+    """Return True if an image provably has no duplicates over the points of the axes.
 
-    Axes that share no part of the image are looked at apart, which keeps the numbers small.
+    Axes that share no part of the image are checked separately, which keeps the grids small.
     """
     mine = {axis.var for axis in axes}
     groups: list[tuple[set[Var], list[Expr]]] = [({axis.var}, []) for axis in axes]
@@ -105,11 +105,13 @@ def is_injective(image: Sequence[Expr], axes: Sequence[Axis]) -> bool:
             together = set[Var]().union(*(vars_ for vars_, _ in met))
             items = [each for _, parts in met for each in parts]
             groups = [*(group for group in groups if group not in met), (together, [*items, item])]
-    return all(_is_told([a for a in axes if a.var in vars_], items) for vars_, items in groups)
+    return all(
+        _is_injective_on_grid([a for a in axes if a.var in vars_], items) for vars_, items in groups
+    )
 
 
-def _is_told(axes: Sequence[Axis], image: Sequence[Expr]) -> bool:
-    """Try all points of some axes."""
+def _is_injective_on_grid(axes: Sequence[Axis], image: Sequence[Expr]) -> bool:
+    """Check all points of some axes."""
     sizes = [as_int(axis.extent) for axis in axes]
     known = [size for size in sizes if size is not None]
     if {axis.var for axis in axes} <= set(image):

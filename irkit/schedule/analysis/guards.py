@@ -1,4 +1,4 @@
-"""The conditions of a block's predicate."""
+"""The conditions that make up a block's predicate."""
 
 from collections.abc import Sequence
 
@@ -8,23 +8,23 @@ from irkit.schedule.analysis.accesses import variables
 
 
 def guards_of(block: Block) -> list[Expr]:
-    """List the conditions that the predicate of a block joins."""
+    """List the conditions whose conjunction is the predicate of a block."""
     return [] if block.predicate is None else conjuncts(block.predicate)
 
 
 def guards_by_loops(block: Block) -> list[Expr]:
-    """List the conditions that the predicate of a block joins, over loops and no axes, so that
-    another block may ask them too."""
+    """List the conditions of a block's predicate over loops instead of axes, so that another block
+    can use them."""
     values = {axis.var: axis.binding for axis in block.axes}
     return [substitute(part, values) for part in guards_of(block)]
 
 
 def joined(guards: Sequence[Expr]) -> Expr | None:
-    """Join conditions to a predicate, of which there is none where there are none."""
+    """Return the conjunction of some conditions; None if there are none."""
     return logical_and(*guards) if guards else None
 
 
 def reduced_over(block: Block) -> set[Var]:
-    """Collect the loops that any axis but a spatial one is bound to."""
+    """Collect the loops that reduce and opaque axes are bound to."""
     reducing = (axis for axis in block.axes if axis.kind != "spatial")
     return {var for axis in reducing for var in variables(axis.binding)}

@@ -21,13 +21,14 @@ from irkit.ir import (
     seq,
 )
 
-# No array is longer, so index arithmetic on sizes does not wrap around.
+# No array is longer, so index arithmetic on extents does not wrap around.
 _LONGEST = 1 << 47
 _NOTHING = seq()
 
 
 def ranges_at(func: PrimFunc, loops: Sequence[For] = ()) -> dict[Var, Interval]:
-    """Bound the variables of a function and of some loops to come; sizes end where memory does."""
+    """Return the ranges of the variables of a function and of additional loops; extents are bounded
+    by the size of memory."""
     known = dict(loop_ranges(func))
     for loop in loops:
         known = loop_ranges(loop.replace(body=_NOTHING), known)
@@ -38,7 +39,7 @@ def ranges_at(func: PrimFunc, loops: Sequence[For] = ()) -> dict[Var, Interval]:
 
 
 def facts_of(loops: Sequence[For]) -> list[Expr]:
-    """Say of each loop variable that it is less than its end, where that is no constant."""
+    """Return a condition ``var < end`` for each loop whose end is not constant."""
     return [lt(loop.var, loop.end) for loop in loops if as_int(loop.end) is None]
 
 
@@ -52,8 +53,8 @@ def inside_extents(block: Block, ranges: Mapping[Var, Interval]) -> dict[Var, In
 
 
 def stays_inside(block: Block, ranges: Mapping[Var, Interval]) -> bool:
-    """Say whether it is shown that all loads of a block stay inside of their buffers, whatever its
-    predicate."""
+    """Return True if all loads of a block provably stay inside their buffers, even where its
+    predicate is false."""
     extents = [lt(axis.var, axis.extent) for axis in block.axes]
     roots = [block.body] if block.init is None else [block.init, block.body]
     stack: list[tuple[Node, list[Expr]]] = [(root, extents) for root in roots]

@@ -1,4 +1,4 @@
-"""Whether the steps of a reduction begin with the one that initialises it."""
+"""Whether the first step of a reduction is the one that initialises it."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,14 @@ from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.guards import guards_by_loops
 
 
-def starts_at_first(
+def first_step_initialises(
     func: PrimFunc, block: Block, steps: Sequence[For], facts: Sequence[Expr] = ()
 ) -> bool:
-    """Say whether all reduce axes of a block are 0 in the first iteration of the loops that it
-    reduces over, given outermost first, and its predicate then holds as far as it asks about
-    them."""
+    """Return True if the first iteration of the loops ``steps`` (outermost first) initialises the
+    reduction of a block.
+
+    That is, all reduce axes are 0 there, and the parts of the predicate that depend on them hold.
+    """
     ranges = loop_ranges(func)
     first: dict[Var, Expr] = {}
     for loop in steps:

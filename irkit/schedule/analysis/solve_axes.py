@@ -1,4 +1,4 @@
-"""From parts of a buffer to parts of the axes of the block that writes it."""
+"""Solve for the axes of a block that write a given part of a buffer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,10 +18,10 @@ from irkit.schedule.analysis.touched_regions import Box, SymbolicInterval
 def solve_axes(
     indices: Sequence[Expr], box: Box, block: Block, ranges: Mapping[Var, Interval]
 ) -> dict[Var, SymbolicInterval]:
-    """Find which part of each axis writes a box; an axis that is missing may be needed whole.
+    """Return the interval of each axis that writes a box; a missing axis may be needed in full.
 
-    An index may be an axis times a number plus a number, or such an axis divided by a number, as
-    layouts make them.
+    An index can be an axis times a constant plus a constant, or an axis divided by a constant, as
+    layout transformations produce them.
     """
     own = {axis.var: axis for axis in block.axes if axis.kind == "spatial"}
     found: dict[Var, SymbolicInterval] = {}
@@ -39,7 +39,7 @@ def solve_axes(
 
 
 def _of_axis(index: Expr, reach: SymbolicInterval) -> tuple[Var, SymbolicInterval] | None:
-    """Turn an index around, if it holds one variable in a simple way."""
+    """Invert an index that is a simple function of one variable."""
     if isinstance(index, FloorDiv):
         by = as_int(index.b)
         if by is None or by < 1:

@@ -1,8 +1,8 @@
-"""Which part of a buffer a loop's body touches, as an interval for each dimension in terms of what
-is bound around it.
+"""The part of a buffer that a loop body touches: an interval for each dimension, over the variables
+bound around the body.
 
-The intervals are never too small. They may be too large, and reach beyond the buffer: a guarded
-access counts as if it happened.
+The intervals are never too small. They can be too large and reach beyond the buffer: a guarded
+access counts as if it always happened.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,13 +38,13 @@ _MOST_EXTENT = 1 << 31
 
 
 class SymbolicInterval(msgspec.Struct, frozen=True):
-    """The whole numbers from ``low`` to ``high``, both included."""
+    """The integers from ``low`` to ``high``, both included."""
 
     low: Expr
     high: Expr
 
     def is_same(self, other: "SymbolicInterval") -> bool:
-        """Say whether two intervals are written alike."""
+        """Return True if two intervals have the same expressions as bounds."""
         return equal(self.low, other.low) and equal(self.high, other.high)
 
 
@@ -53,7 +53,7 @@ Box = tuple[SymbolicInterval | None, ...]
 
 
 class BufferAccess(msgspec.Struct, frozen=True):
-    """An access, with the loops around it inside of where one looks from, and what is named."""
+    """An access below some statement, with the loops in between and the block around it."""
 
     node: Load | Store
     indices: tuple[Expr, ...]
@@ -64,8 +64,8 @@ class BufferAccess(msgspec.Struct, frozen=True):
 def touches(
     root: Stmt, buffer: Buffer, kind: type[Load] | type[Store]
 ) -> list[BufferAccess] | None:
-    """List the accesses to a buffer below a statement, their indices over loops and no axes; None
-    if a view hides some."""
+    """List the accesses to a buffer below a statement, with axes replaced by their bindings; None
+    if a view aliases the buffer."""
     found: list[BufferAccess] = []
     values: dict[Node, Node] = {}
     stack: list[tuple[Node, tuple[For, ...], Block | None]] = [(root, (), None)]
@@ -73,7 +73,7 @@ def touches(
         node, loops, block = stack.pop()
         inner = loops
         if isinstance(node, For):
-            # Its bounds are evaluated outside of it.
+            # Its bounds are evaluated outside the loop.
             stack.append((node.body, (*loops, node), block))
             stack.extend((part, loops, block) for part in (node.end, node.begin))
             continue
@@ -93,13 +93,13 @@ def touches(
 
 
 def box_of(found: Sequence[BufferAccess], ranges: _Ranges) -> Box:
-    """Find the box of some accesses to one buffer."""
+    """Return the bounding box of some accesses to one buffer."""
     boxes = [[interval(at, touch.loops, ranges) for at in touch.indices] for touch in found]
     return tuple(_joined(list(dim), ranges) for dim in zip(*boxes, strict=True))
 
 
 def interval(index: Expr, loops: Sequence[For], ranges: _Ranges) -> SymbolicInterval | None:
-    """Find what values an index takes while some loops run; None if that is unknown."""
+    """Return the interval of the values of an index while some loops run; None if unknown."""
     if index.dtype.lanes != 1:
         return None
     inner = {loop.var for loop in loops}
@@ -116,7 +116,8 @@ def interval(index: Expr, loops: Sequence[For], ranges: _Ranges) -> SymbolicInte
 
 
 def _end(index: Expr, inner: set[Var], ranges: _Ranges, side: int) -> Expr | None:
-    """Put a number for what is no sum over inner loops: the least of its values, or the largest."""
+    """Return the minimum or maximum of an index over the inner loops, by replacing terms that are
+    not linear in them by constant bounds."""
     form = linear(index)
     if form is None:
         return None
@@ -126,18 +127,19 @@ def _end(index: Expr, inner: set[Var], ranges: _Ranges, side: int) -> Expr | Non
         if not isinstance(atom, Var) and variables(atom) & inner:
             box = bounds(atom, ranges)
             number = box.high if (factor > 0) == (side > 0) else box.low
-            # Beyond is what a shape variable could be, which says less than the dimension does.
+            # A bound this large comes from a shape variable; the dimension itself is a better one.
             if number is None or not -_MOST_EXTENT < number < _MOST_EXTENT:
                 return None
             part = Const(number, index.dtype)
         elif any(True for _ in walk(atom, on=Load)):
-            return None  # What it reads may be written in between.
+            return None  # The loaded value may be overwritten in between.
         total = total + part * factor
     return simplify(total, ranges)
 
 
 def _at_end(value: Expr, loop: For, ranges: _Ranges, side: int) -> Expr | None:
-    """Put the first or last value of a loop in its place, whichever makes the sum go that way."""
+    """Replace a loop variable by its first or last value, whichever gives the minimum or
+    maximum."""
     if loop.var not in variables(value):
         return value
     form = linear(value)
@@ -167,7 +169,7 @@ def _joined(dims: list[SymbolicInterval | None], ranges: _Ranges) -> SymbolicInt
 
 
 def _least(a: Expr, b: Expr, ranges: _Ranges) -> Expr | None:
-    """Find which of two is never the larger."""
+    """Return the one of two expressions that provably is never larger."""
     if prove(le(a, b), ranges):
         return a
     return b if prove(le(b, a), ranges) else None

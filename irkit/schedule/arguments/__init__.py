@@ -1,2 +1,4 @@
-"""What primitives take beside references: condition, index_map, intrinsics; reference_check refuses
-an argument that should be a block or loop and is not."""
+"""Arguments of primitives other than references: condition, index_map, intrinsics.
+
+reference_check refuses an argument that should be a block or loop reference and is not.
+"""

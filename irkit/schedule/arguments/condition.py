@@ -1,6 +1,6 @@
-"""Conditions over indices, written with Python's own operators, as ``(i < 4) & (j != 0)``.
+"""Conditions over indices, written with Python's operators, such as ``(i < 4) & (j != 0)``.
 
-Variables of the IR have no comparisons of their own, since ``==`` on them says whether two are one.
+IR variables cannot be compared like this, because ``==`` on them is identity.
 """
 
 import operator
@@ -32,16 +32,16 @@ Condition = Callable[..., Any]
 
 
 class Term:
-    """An index, a sum of such, or a question about them."""
+    """An index expression or a condition over index expressions, with Python's operators."""
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- `==` asks a question here
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- `==` builds a condition
 
     def __init__(self, expr: Expr) -> None:
         self.expr = expr
 
     def __bool__(self) -> bool:
         raise ScheduleError(
-            "a condition is asked when the program runs, not now",
+            "a condition is evaluated when the program runs, so it has no truth value now",
             hint="Join conditions with & and |, and negate with ~; mind the parentheses.",
         )
 
@@ -84,10 +84,10 @@ class Term:
     def __ge__(self, other: object) -> "Term":
         return self._made(ge, other)
 
-    def __eq__(self, other: object) -> "Term":  # pyright: ignore[reportIncompatibleMethodOverride] -- a question
+    def __eq__(self, other: object) -> "Term":  # pyright: ignore[reportIncompatibleMethodOverride] -- builds a condition
         return self._made(eq, other)
 
-    def __ne__(self, other: object) -> "Term":  # pyright: ignore[reportIncompatibleMethodOverride] -- a question
+    def __ne__(self, other: object) -> "Term":  # pyright: ignore[reportIncompatibleMethodOverride] -- builds a condition
         return self._made(ne, other)
 
     def __and__(self, other: object) -> "Term":
@@ -107,10 +107,10 @@ def _term(value: object) -> Term:
     return value if isinstance(value, Term) else Term(as_expr(cast(ExprLike, value)))
 
 
-def ask(condition: Condition, indices: Sequence[Expr]) -> Expr:
-    """Apply a condition to expressions.
+def condition_expr(condition: Condition, indices: Sequence[Expr]) -> Expr:
+    """Return the expression of a condition over indices.
 
-    Raises: ScheduleError if it gives anything but one truth value.
+    Raises: ScheduleError if the condition does not return one bool expression.
     """
     given = condition(*(Term(index) for index in indices))
     parts = cast("Sequence[object]", given if isinstance(given, (tuple, list)) else (given,))
@@ -118,17 +118,17 @@ def ask(condition: Condition, indices: Sequence[Expr]) -> Expr:
         try:
             found = _term(parts[0]).expr
         except (DTypeError, TypeError) as error:
-            raise ScheduleError(f"a condition cannot be computed: {error}") from None
+            raise ScheduleError(f"cannot evaluate the condition: {error}") from None
         if found.dtype.is_bool:
             return found
     raise ScheduleError(
-        f"a condition gives one truth value, found {given!r}",
+        f"a condition must return one bool expression, found {given!r}",
         hint="Write it with Python's operators, as in lambda i, j: (i < 4) & (j != 0).",
     )
 
 
-def as_text(expr: Expr) -> Expr:
-    """Join conditions by ``&`` and ``|``, which Python lets terms define, for printing."""
+def with_bit_operators(expr: Expr) -> Expr:
+    """Replace And and Or by ``&`` and ``|``, which a printed condition must use."""
 
     def joined(node: And | Or) -> Expr:
         cls = BitAnd if isinstance(node, And) else BitOr

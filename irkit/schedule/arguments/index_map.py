@@ -1,4 +1,4 @@
-"""Index maps: how an index becomes another, as a Python function or as its text."""
+"""Index maps: functions from indices to indices, as Python functions or as text."""
 
 import ast
 import inspect
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from irkit.core import ScheduleError
 from irkit.ir import Expr, ExprLike, Var, as_expr, is_printable, script
-from irkit.schedule.arguments.condition import Term, as_text, ask
+from irkit.schedule.arguments.condition import Term, condition_expr, with_bit_operators
 
 IndexMap = Callable[..., Sequence[ExprLike] | ExprLike]
 
@@ -32,13 +32,13 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 _MOST_TEXT = 10_000
 
 
-def map_text(index_map: IndexMap, rank: int, asks: bool = False) -> str:
-    """Write an index map over ``rank`` indices as a ``lambda`` that :func:`map_from` reads; with
-    ``asks``, a condition over them.
+def map_text(index_map: IndexMap, rank: int, is_condition: bool = False) -> str:
+    """Print an index map over ``rank`` indices, or with ``is_condition`` a condition, as a
+    ``lambda`` that :func:`map_from` reads.
 
-    Raises: ScheduleError if it does more than whole-number arithmetic.
+    Raises: ScheduleError if it uses more than integer arithmetic.
     """
-    if isinstance(index_map, ReadMap):
+    if isinstance(index_map, ParsedMap):
         return index_map.text
     given = [each.name for each in inspect.signature(index_map).parameters.values()]
     names = [
@@ -46,8 +46,9 @@ def map_text(index_map: IndexMap, rank: int, asks: bool = False) -> str:
         for at in range(rank)
     ]
     axes = [Var(name) for name in names]
-    if asks:
-        text = f"lambda {', '.join(names)}: {script(as_text(ask(index_map, axes)))}"
+    if is_condition:
+        condition = with_bit_operators(condition_expr(index_map, axes))
+        text = f"lambda {', '.join(names)}: {script(condition)}"
     else:
         parts = [script(item) for item in image_of(index_map, axes)]
         text = f"lambda {', '.join(names)}: ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
@@ -56,20 +57,23 @@ def map_text(index_map: IndexMap, rank: int, asks: bool = False) -> str:
 
 
 def map_from(text: str) -> IndexMap:
-    """Read an index map from its text; nothing is executed.
+    """Parse the text of an index map, without executing it.
 
-    Raises: ScheduleError if it is more than a ``lambda`` over whole-number arithmetic.
+    Raises: ScheduleError if it is anything but a ``lambda`` over integer arithmetic.
     """
     try:
         if len(text) > _MOST_TEXT:
-            raise ScheduleError(f"an index map of {len(text)} characters is too long")
+            raise ScheduleError(
+                f"an index map of {len(text)} characters is too long; at most {_MOST_TEXT} are "
+                "allowed"
+            )
         tree = ast.parse(text, mode="eval").body
         if not isinstance(tree, ast.Lambda):
-            raise ScheduleError(f"an index map is a lambda, found {text[:80]!r}")
-        read = ReadMap(text, [arg.arg for arg in tree.args.args], tree.body)
+            raise ScheduleError(f"an index map must be a lambda, found {text[:80]!r}")
+        read = ParsedMap(text, [arg.arg for arg in tree.args.args], tree.body)
         read(*(Term(Var(name)) for name in read.names))
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
-        raise ScheduleError(f"this is no index map: {text[:80]!r}") from None
+        raise ScheduleError(f"not an index map: {text[:80]!r}") from None
     return read
 
 
@@ -84,16 +88,16 @@ def _check_takes(index_map: IndexMap, count: int) -> None:
     except TypeError:
         raise ScheduleError(f"the index map does not take {count} indices") from None
     except ValueError:
-        return  # It says nothing about its parameters.
+        return  # Its signature is unknown.
 
 
 def parts_of(given: Sequence[ExprLike] | ExprLike) -> Sequence[ExprLike]:
-    """List what an index map gave; one index may stand alone."""
+    """Return the results of an index map as a sequence, also where it returned one index alone."""
     return cast("Sequence[ExprLike]", given if isinstance(given, (tuple, list)) else (given,))
 
 
-class ReadMap:
-    """An index map that was read from text: it computes with whatever it is given."""
+class ParsedMap:
+    """An index map parsed from text; it can be called with any values."""
 
     def __init__(self, text: str, names: list[str], body: ast.expr) -> None:
         self.text, self.names, self.body = text, names, body
@@ -101,7 +105,7 @@ class ReadMap:
     def __call__(self, *indices: Any) -> Any:
         if len(indices) != len(self.names):
             raise ScheduleError(
-                f"the index map takes {len(self.names)} indices, given {len(indices)}: {self.text}"
+                f"the index map takes {len(self.names)} indices, found {len(indices)}: {self.text}"
             )
         scope = dict(zip(self.names, indices, strict=True))
         return _computed(self.body, scope)
@@ -126,29 +130,29 @@ def _computed(tree: ast.expr, scope: dict[str, Any]) -> Any:
             left, right = _computed(tree.left, scope), _computed(other, scope)
             return _COMPARISONS[type(op)](left, right)
         case _:
-            raise ScheduleError(f"an index map may not contain {ast.unparse(tree)!r}")
+            raise ScheduleError(f"an index map must not contain {ast.unparse(tree)!r}")
 
 
-class CalledMap:
-    """An index map that remembers how many indices it was given."""
+class RecordedMap:
+    """An index map that records how many indices it is called with, so that it can be printed."""
 
     def __init__(self, index_map: IndexMap) -> None:
         self.index_map = index_map
         self.rank = 0
-        self.asks = False
+        self.is_condition = False
 
     def __call__(self, *indices: Any) -> Any:
-        if not isinstance(self.index_map, ReadMap):
+        if not isinstance(self.index_map, ParsedMap):
             _check_takes(self.index_map, len(indices))
         self.rank = len(indices)
-        self.asks = any(isinstance(index, Term) for index in indices)
+        self.is_condition = any(isinstance(index, Term) for index in indices)
         return self.index_map(*indices)
 
     def written(self) -> str:
-        """Write the map down."""
-        return map_text(self.index_map, self.rank, self.asks)
+        """Return the map as text."""
+        return map_text(self.index_map, self.rank, self.is_condition)
 
 
 def as_index_map(arg: object) -> Any:
-    """Wrap an argument that is an index map; leave others alone."""
-    return CalledMap(cast(IndexMap, arg)) if callable(arg) and not isinstance(arg, type) else arg
+    """Wrap an argument that is an index map in a RecordedMap; return others unchanged."""
+    return RecordedMap(cast(IndexMap, arg)) if callable(arg) and not isinstance(arg, type) else arg

@@ -1,4 +1,4 @@
-"""Tensor intrinsics: what a piece of computation means, and how a target does it."""
+"""Tensor intrinsics: the description of a small computation, and its implementation on a target."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -10,10 +10,10 @@ from irkit.ir import Buffer, Load, PrimFunc, Store, as_int, parse
 
 
 class TensorIntrin(msgspec.Struct, frozen=True, eq=False):
-    """A computation on small tensors, twice: ``desc`` says what it means, ``impl`` is put in its
-    place.
+    """A computation on small tensors: ``desc`` describes it as plain loops, and ``impl`` replaces
+    it.
 
-    Both have the same parameters, of constant shapes, and touch them by loads and stores only.
+    Both have the same parameters, of constant shapes, and access them by loads and stores only.
     """
 
     name: str
@@ -31,21 +31,21 @@ class TensorIntrin(msgspec.Struct, frozen=True, eq=False):
         ]
         reason = ""
         if shapes[0] != shapes[1] or len(shapes[0]) != len(self.desc.params):
-            reason = "its two functions take other buffers"
+            reason = "its two functions take different buffers"
         elif len(self.impl.params) != len(self.desc.params):
-            reason = "its two functions take other parameters"
+            reason = "its two functions take different parameters"
         elif any(None in shape for shape, _ in shapes[0]):
             reason = "a shape is not constant"
         given = set(self.impl.params)
         for node in walk(self.impl):
             if any(each in given for each in uses(node)) and not isinstance(node, (Load, Store)):
-                reason = f"its implementation touches a parameter by {type(node).__name__}"
+                reason = f"its implementation accesses a parameter by {type(node).__name__}"
         if reason:
-            raise ScheduleError(f"{self.name!r} is no tensor intrinsic: {reason}")
+            raise ScheduleError(f"{self.name!r} is not a tensor intrinsic: {reason}")
 
 
 class Intrinsics:
-    """Tensor intrinsics by name; a value, so that adding one makes another."""
+    """An immutable collection of tensor intrinsics by name."""
 
     def __init__(self, intrinsics: Iterable[TensorIntrin] = ()) -> None:
         self._named = {each.name: each for each in intrinsics}
@@ -54,24 +54,24 @@ class Intrinsics:
         return iter(self._named.values())
 
     def having(self, *more: TensorIntrin) -> "Intrinsics":
-        """Make a collection with more intrinsics.
+        """Return a collection with additional intrinsics.
 
         Raises: ScheduleError if a name is taken.
         """
         for each in more:
             if each.name in self._named:
-                raise ScheduleError(f"there is a tensor intrinsic {each.name!r} already")
+                raise ScheduleError(f"there already is a tensor intrinsic {each.name!r}")
         return Intrinsics([*self._named.values(), *more])
 
     def get(self, name: str) -> TensorIntrin:
-        """Find an intrinsic.
+        """Return the intrinsic of a name.
 
         Raises: ScheduleError if there is none of that name.
         """
         found = self._named.get(name)
         if found is None:
             known = ", ".join(sorted(self._named)) or "none"
-            raise ScheduleError(f"there is no tensor intrinsic {name!r}; there are: {known}")
+            raise ScheduleError(f"no tensor intrinsic {name!r}; known are: {known}")
         return found
 
 
@@ -115,8 +115,8 @@ _DOTS_AT_ONCE = """def dots(A: u8[4], B: i8[16, 4], C: i32[16]):
 
 @cache
 def builtin_intrinsics() -> Intrinsics:
-    """List the intrinsics that come with the toolkit: f32 tiles of a matrix product as vectors, and
-    dot products of bytes."""
+    """Return the intrinsics that come with irkit: f32 tiles of a matrix product as vectors, and dot
+    products of bytes."""
     tiles = [
         TensorIntrin(
             f"matmul_4x{n}x4_f32",

@@ -1,4 +1,4 @@
-"""Which arguments of a primitive are references, and the error where one is something else."""
+"""Check that arguments which must be block or loop references are."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -9,17 +9,17 @@ from irkit.core import ScheduleError
 from irkit.schedule.state.references import BlockRef, LoopRef
 
 _HINT = (
-    "A loop comes from get_loops(block) or from the primitive that made it, a block from "
-    "get_block(name)."
+    "Get a loop from get_loops(block) or from the primitive that created it, and a block "
+    "from get_block(name)."
 )
 ArgumentCheck = Callable[[Sequence[Any], Mapping[str, Any]], None]
 
 
 def reference_check(method: Callable[..., Any]) -> ArgumentCheck:
-    """Make the check that arguments which should be a loop or a block are one.
+    """Return a function that checks the loop and block arguments of a primitive.
 
-    The check raises ScheduleError naming the parameter; TypeError if the arguments do not fit at
-    all.
+    It raises ScheduleError naming the parameter, or TypeError if the arguments do not fit the
+    signature.
     """
     signature = inspect.signature(method)
     kinds = {

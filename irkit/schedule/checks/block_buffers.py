@@ -1,4 +1,4 @@
-"""Find the buffer that an argument names among those that a block reads or writes."""
+"""Resolve an argument to a buffer that a block reads or writes."""
 
 from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, Block, Buffer, Load, PrimFunc, Store, View
@@ -7,7 +7,7 @@ from irkit.schedule.state.lookup import allocation, find_block
 
 
 def buffer_read(func: PrimFunc, name: str, given: Buffer | str | int) -> Buffer:
-    """Find a buffer that a block reads: itself, by its name, or by its place among them.
+    """Return a buffer that a block reads, given as itself, by its name, or by its position.
 
     Raises: ScheduleError if there is none.
     """
@@ -17,7 +17,7 @@ def buffer_read(func: PrimFunc, name: str, given: Buffer | str | int) -> Buffer:
 
 
 def buffer_written(func: PrimFunc, name: str, given: Buffer | str | int = 0) -> Buffer:
-    """Find a buffer that a block writes, in the same ways."""
+    """Return a buffer that a block writes, given as itself, by its name, or by its position."""
     if isinstance(given, Buffer):
         return given
     return _among(find_block(func, name), given, Store, "writes")
@@ -46,26 +46,26 @@ def own_buffer_written(func: PrimFunc, name: str) -> Buffer:
     buffer = next(iter(written), None)
     if buffer is None or len(written) > 1 or allocation(func, buffer) is None:
         raise ScheduleError(
-            f"block {name!r} does not write a buffer of the function's own, and that alone",
-            hint="The layout and scope of parameters belong to the caller.",
+            f"block {name!r} does not write exactly one intermediate buffer",
+            hint="The caller decides the layout and scope of parameters.",
             at=block,
         )
     return buffer
 
 
 def own_buffer(func: PrimFunc, block: Block, buffer: Buffer, what: str) -> Allocate:
-    """Find where the buffer is allocated that a block writes.
+    """Return the allocation of a buffer that a block writes.
 
-    Raises: ScheduleError if it is a parameter, the block does not write it, or a view shows it.
+    Raises: ScheduleError if it is a parameter, the block does not write it, or a view aliases it.
     """
     home = allocation(func, buffer)
     reason = ""
     if home is None:
-        reason = "it is a parameter, and belongs to the caller"
+        reason = "it is a parameter, which belongs to the caller"
     elif buffer not in written_by(block):
         reason = f"block {block.name!r} does not write it"
     elif any(view.source is buffer for view in walk(func, on=View)):
-        reason = "it is seen through a view"
+        reason = "it is aliased by a view"
     if home is None or reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     return home

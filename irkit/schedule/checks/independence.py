@@ -11,9 +11,8 @@ def check_independent(func: PrimFunc, loop: For, what: str) -> None:
         for axis in block.axes:
             if axis.kind != "spatial" and loop.var in variables(axis.binding):
                 raise ScheduleError(
-                    f"cannot {what}: it takes part in the {axis.kind} axis "
-                    f"{axis.var.name!r} of block {block.name!r}, so its iterations depend on "
-                    "each other",
+                    f"cannot {what}: the {axis.kind} axis {axis.var.name!r} of block "
+                    f"{block.name!r} uses it, so its iterations depend on each other",
                     hint="Use rfactor to split the reduction first.",
                     at=loop,
                 )

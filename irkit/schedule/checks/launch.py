@@ -1,4 +1,4 @@
-"""What the thread loops of one launch must agree on."""
+"""Check the thread loops of a launch: extents and nesting."""
 
 from irkit.core import ScheduleError, walk
 from irkit.ir import For, PrimFunc, Stmt, eq, loop_ranges, prove
@@ -11,14 +11,14 @@ THREAD_AXES = (
 
 
 def check_launches(func: PrimFunc, root: Stmt, what: str) -> None:
-    """Check every launch that loops below a statement take part in."""
+    """Check all launches that contain loops below a statement."""
     for loop in list(walk(root, on=For)):
         if loop.thread:
             check_launch(func, loop, what)
 
 
 def check_launch(func: PrimFunc, loop: For, what: str) -> None:
-    """Refuse thread loops that cannot be one launch with those around and below a new one."""
+    """Check that a new thread loop can be in one launch with those around and below it."""
     around = [stmt for stmt in path_to(func, loop) if isinstance(stmt, For) and stmt.thread]
     for outer in around[:-1]:
         _check_nested(outer, loop, loop, what)
@@ -31,8 +31,8 @@ def check_launch(func: PrimFunc, loop: For, what: str) -> None:
             other = extents.setdefault(each.thread, each)
             if not prove(eq(each.end, other.end), ranges):
                 raise ScheduleError(
-                    f"cannot {what}: {each.thread} would have two extents in one launch, of "
-                    f"{other.var.name!r} and of {each.var.name!r}",
+                    f"cannot {what}: {each.thread} would have two extents in one launch, from "
+                    f"{other.var.name!r} and {each.var.name!r}",
                     at=loop,
                 )
 
@@ -47,7 +47,7 @@ def _check_nested(outer: For, inner: For, at: For, what: str) -> None:
     if inner.thread.startswith("blockIdx") and not outer.thread.startswith("blockIdx"):
         raise ScheduleError(
             f"cannot {what}: {inner.thread} of {inner.var.name!r} would be inside "
-            f"{outer.thread} of {outer.var.name!r}, and blocks hold threads",
+            f"{outer.thread} of {outer.var.name!r}, but blocks contain threads",
             hint="Reorder the loops first.",
             at=at,
         )

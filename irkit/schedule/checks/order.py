@@ -1,4 +1,5 @@
-"""Whether a block that moved still runs after what it needs and before what needs it."""
+"""Check that a moved block still runs after the blocks it reads from and before those that read
+it."""
 
 from irkit.core import Node, ScheduleError, uses, walk
 from irkit.ir import (
@@ -21,18 +22,18 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def scope_of(func: PrimFunc, stmt: Stmt) -> Block | None:
-    """Find the innermost block around a statement."""
+    """Return the innermost block around a statement."""
     around = [each for each in path_to(func, stmt)[:-1] if isinstance(each, Block)]
     return around[-1] if around else None
 
 
 def is_used(root: Node, buffers: set[Buffer]) -> bool:
-    """Say whether anything below names one of some buffers."""
+    """Return True if any of the given buffers is used below a node."""
     return any(buffer in buffers for node in walk(root) for buffer in uses(node))
 
 
 def is_used_outside(func: PrimFunc, buffers: set[Buffer], *inside: Stmt) -> bool:
-    """Say whether one of some buffers is used anywhere but below some statements."""
+    """Return True if any of the given buffers is used other than below the given statements."""
     from_here: dict[Stmt, Stmt] = {}
     for stmt in inside:
         from_here[stmt] = stmt.replace(body=seq()) if isinstance(stmt, For) else seq()
@@ -42,12 +43,12 @@ def is_used_outside(func: PrimFunc, buffers: set[Buffer], *inside: Stmt) -> bool
 def check_inputs_stay(
     old: PrimFunc, new: PrimFunc, name: str, what: str, apart_from: frozenset[str] = frozenset()
 ) -> None:
-    """Refuse a move of a block that would let it read other values.
+    """Check that a moved block reads the same values as before.
 
-    Every other writer of what it reads must run before it in both functions, or after it in both;
-    and where it leaves loops that it shared with a writer, no turn of theirs may change what an
-    earlier one left. Writers ``apart_from`` are seen to by the caller.
-    Raises: ScheduleError if it would.
+    Every other writer of its inputs must run before it in both functions, or after it in both; and
+    if it leaves loops that it shared with a writer, no iteration of theirs may overwrite what an
+    earlier one wrote. The caller checks the writers named in ``apart_from``.
+    Raises: ScheduleError if it could read other values.
     """
     block = find_block(old, name)
     memory = uses_of(old).memory
@@ -65,8 +66,7 @@ def check_inputs_stay(
     for store in walk(old, on=Store):
         if id(store) not in in_blocks and memory(store.buffer) in read:
             raise ScheduleError(
-                f"cannot {what}: {store.buffer.name!r}, which it reads, is written "
-                "outside of blocks",
+                f"cannot {what}: its input {store.buffer.name!r} is written outside blocks",
                 at=store,
             )
 
@@ -78,19 +78,19 @@ def _check_writer(old: _Pair, new: _Pair, buffer: str, what: str) -> None:
     block, writer = old[1], old[2]
     first = f"cannot {what}: block {writer.name!r}"
     if _comes_first(*old) != _comes_first(*new):
-        raise ScheduleError(f"{first} computes {buffer!r}, which it reads, in between", at=block)
+        raise ScheduleError(f"{first}, which writes its input {buffer!r}, is in between", at=block)
     around, now = _shared_loops(*old), _shared_loops(*new)
     vars_before = {loop.var for loop in around}
     if any(loop.var not in vars_before for loop in now):
         raise ScheduleError(
-            f"{first} computes {buffer!r}, which it reads, in the loop it would move to", at=block
+            f"{first} writes its input {buffer!r} in the loop it would move to", at=block
         )
     vars_now = {loop.var for loop in now}
     for loop in around:
         reason = None if loop.var in vars_now else dependences(old[0]).carried(loop)
         if reason is not None:
             raise ScheduleError(
-                f"{first} computes {buffer!r}, which it reads, in the loop {loop.var.name!r} that "
+                f"{first} writes its input {buffer!r} in the loop {loop.var.name!r} that "
                 f"it would leave, and there {reason}",
                 at=block,
             )
@@ -107,19 +107,19 @@ def _shared_loops(func: PrimFunc, block: Block, other: Block) -> list[For]:
 
 
 def _others(func: PrimFunc, block: Block) -> list[Block]:
-    """List the blocks that neither hold a block nor are inside it."""
+    """List the blocks that neither contain a block nor are inside it."""
     around = {id(stmt) for stmt in path_to(func, block)}
     inside = {id(each) for each in walk(block, on=Block)}
     return [b for b in walk(func, on=Block) if id(b) not in around and id(b) not in inside]
 
 
 def check_readers_stay(old: PrimFunc, new: PrimFunc, name: str, what: str) -> None:
-    """Refuse a move of a block that would let another read other values from what it writes.
+    """Check that other blocks read the same values from what a moved block writes.
 
-    Readers must stay on their side. One that comes first must share no loop that it did not share,
-    or it would read what earlier turns wrote; and where a block leaves a loop, no turn may read
-    what a parameter held before a later one wrote it.
-    Raises: ScheduleError if it would.
+    Readers must stay before or after the block. One that comes before must not share a new loop
+    with it, or it would read what earlier iterations wrote; and if the block leaves a loop, no
+    iteration may read the initial contents of a parameter that a later iteration overwrites.
+    Raises: ScheduleError if they could read other values.
     """
     block = find_block(old, name)
     written = written_by(block)
@@ -144,8 +144,8 @@ def _read_in_turns(old: _Pair, new: _Pair, given: bool) -> str:
     vars_before, vars_now = {loop.var for loop in around}, {loop.var for loop in now}
     if _comes_first(*new) and vars_now - vars_before:
         return "in the loop it would move to"
-    # A loop that no longer says which part of the block runs is left too: all of it runs each time.
-    driven, still = driving(*old[:2]), driving(*new[:2])
+    # A loop that no longer selects a part of the block is left too: all of it runs each time.
+    driven, still = controlling_vars(*old[:2]), controlling_vars(*new[:2])
     left = [
         loop
         for loop in around
@@ -157,7 +157,7 @@ def _read_in_turns(old: _Pair, new: _Pair, given: bool) -> str:
 
 
 def check_visible(func: PrimFunc, block: Block, what: str) -> None:
-    """Refuse where a block uses a buffer that is allocated elsewhere."""
+    """Check that every buffer a block uses is allocated around it."""
     around = {
         stmt.buffer for stmt in path_to(func, block) if isinstance(stmt, (Allocate, View))
     } | {param for param in func.params if isinstance(param, Buffer)}
@@ -165,21 +165,21 @@ def check_visible(func: PrimFunc, block: Block, what: str) -> None:
     hidden = (read_by(block) | written_by(block)) - around - inner
     if hidden:
         raise ScheduleError(
-            f"cannot {what}: {next(iter(hidden)).name!r}, which it uses, is not allocated around "
-            "it there",
+            f"cannot {what}: it uses {next(iter(hidden)).name!r}, which is not allocated around "
+            "that place",
             hint="Move the block that computes it first.",
             at=block,
         )
 
 
 def check_all_visible(func: PrimFunc, what: str) -> None:
-    """Refuse where any block uses a buffer that is allocated elsewhere."""
+    """Check that the buffers of all blocks are allocated around them."""
     for block in walk(func, on=Block):
         check_visible(func, block, what)
 
 
-def driving(func: PrimFunc, block: Block) -> set[Var]:
-    """Collect the variables that say which points of a block run."""
+def controlling_vars(func: PrimFunc, block: Block) -> set[Var]:
+    """Collect the variables that the bindings and the predicate of a block use."""
     loops = loops_to(func, block)
     used = [variables(axis.binding) for axis in block.axes]
     used += [variables(loop.begin) | variables(loop.end) for loop in loops]

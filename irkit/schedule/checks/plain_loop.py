@@ -1,4 +1,4 @@
-"""Find a loop that may be rebuilt: unmarked, or also starting at 0."""
+"""Find a loop that can be rebuilt: unmarked, or unmarked and starting at 0."""
 
 from irkit.core import ScheduleError
 from irkit.ir import For, PrimFunc, Var, is_const
@@ -6,10 +6,10 @@ from irkit.schedule.state.lookup import find_loop
 
 
 def find_unmarked_loop(func: PrimFunc, var: Var, primitive: str) -> For:
-    """Find a loop that is to be rebuilt.
+    """Return the unmarked loop of a variable.
 
-    Raises: ScheduleError if it is not serial, or is annotated: what the mark says of the loop might
-    not hold for what it becomes.
+    Raises: ScheduleError if it is not serial or is annotated: the mark might not hold for the new
+    loops.
     """
     loop = find_loop(func, var)
     if loop.kind != "serial" or loop.attrs:
@@ -23,7 +23,8 @@ def find_unmarked_loop(func: PrimFunc, var: Var, primitive: str) -> For:
 
 
 def find_plain_loop(func: PrimFunc, var: Var, primitive: str) -> For:
-    """Find a loop that is unmarked and starts at 0; raises ScheduleError if it is not."""
+    """Return the unmarked loop of a variable that starts at 0; raise ScheduleError if it does
+    not."""
     loop = find_unmarked_loop(func, var, primitive)
     if not is_const(loop.begin, 0):
         raise ScheduleError(f"cannot {primitive} {var.name!r}: it does not start at 0", at=loop)

@@ -6,8 +6,8 @@ from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_of
 
 
 class NotOneForOne(ScheduleError):
-    """A consumer that does not read its producer element by element, so that its axes have to be
-    solved for."""
+    """Refusal of a consumer that does not read its producer element by element, so that its axes
+    have to be solved for."""
 
 
 def pointwise_store(func: PrimFunc, block: Block, verb: str) -> Store:
@@ -15,7 +15,7 @@ def pointwise_store(func: PrimFunc, block: Block, verb: str) -> Store:
     store = only_store(block)
     reason = ""
     if store is None:
-        reason = "its body is more than one store"
+        reason = "its body is not a single store"
     elif block.init is not None or any(axis.kind != "spatial" for axis in block.axes):
         reason = "it reduces"
     elif block.predicate is not None:

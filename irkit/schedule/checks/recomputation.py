@@ -1,6 +1,5 @@
-"""Check that a block may be computed again elsewhere: from scratch, by its only writer, and
-completely.
-"""
+"""Check that a block can be recomputed elsewhere: it is the only writer, initialises what it
+writes, and is complete."""
 
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, Buffer, Expr, Load, PrimFunc, Stmt, Store, Var, View
@@ -11,25 +10,26 @@ from irkit.schedule.state.lookup import allocation, path_to
 
 
 def check_producer(func: PrimFunc, block: Block, what: str) -> list[Buffer]:
-    """Return what a block writes: buffers of the function's own that only it writes, each element
-    from scratch.
+    """Return what a block writes: intermediate buffers that no other block writes, without reading
+    their earlier contents.
 
-    Raises: ScheduleError if that is not so.
+    Raises: ScheduleError if it does anything else.
     """
     written = check_only_writer(func, block, what)
     output = next((each for each in written if allocation(func, each) is None), None)
     if output is not None:
         raise ScheduleError(
-            f"cannot {what}: it is an output block, for it writes the parameter {output.name!r}",
+            f"cannot {what}: it is an output block: it writes the parameter {output.name!r}",
             at=block,
         )
     return written
 
 
 def check_only_writer(func: PrimFunc, block: Block, what: str) -> list[Buffer]:
-    """Return what a block writes, from scratch and alone.
+    """Return the buffers that a block is the only one to write, without reading their earlier
+    contents.
 
-    Raises: ScheduleError if that is not so.
+    Raises: ScheduleError if it does anything else.
     """
     written = sorted(written_by(block), key=lambda buffer: buffer.name)
     related = {id(stmt) for stmt in path_to(func, block)}
@@ -38,16 +38,17 @@ def check_only_writer(func: PrimFunc, block: Block, what: str) -> list[Buffer]:
         other = next((b for b in writes_of(func, buffer) if id(b) not in related), None)
         if other is not None:
             raise ScheduleError(
-                f"cannot {what}: {buffer.name!r} is written by {other.name!r} too", at=block
+                f"cannot {what}: block {other.name!r} also writes {buffer.name!r}", at=block
             )
     check_from_scratch(block, what)
     return written
 
 
 def check_from_scratch(block: Block, what: str) -> None:
-    """Refuse a block that goes on from what its buffers held before.
+    """Check that a block does not depend on the earlier contents of the buffers it writes.
 
-    Raises: ScheduleError if it reads them other than where it stores, or has no init and does.
+    Raises: ScheduleError if it reads other elements of them, or accumulates into them without an
+    init.
     """
     reason = ""
     stores = list(walk(block, on=Store))
@@ -55,28 +56,28 @@ def check_from_scratch(block: Block, what: str) -> None:
     if any(axis.kind == "opaque" for axis in block.axes):
         reason = "it has an opaque axis"
     elif not stores or any(isinstance(stmt, View) for stmt in walk(block, on=Stmt)):
-        reason = "what it writes is not told by its stores"
+        reason = "it writes memory other than by stores"
     loads = [load for load in walk(block, on=Load) if load.buffer in written]
     if not all(any(same_place(load, store) for store in stores) for load in loads):
         reason = "it reads other elements of what it writes"
     elif loads and block.init is None:
-        reason = f"it goes on from what {loads[0].buffer.name!r} held before, as it has no init"
+        reason = f"it accumulates into {loads[0].buffer.name!r} and has no init"
     reducing = {axis.var for axis in block.axes if axis.kind == "reduce"}
     spatial = [axis for axis in block.axes if axis.kind == "spatial"]
     for store in stores:
         if {var for at in store.indices for var in variables(at)} & reducing:
             reason = "where it stores depends on a reduce axis"
         elif not is_injective(store.indices, spatial):
-            reason = "it is not shown that each point of its axes has an element of its own"
+            reason = "it cannot be proved that each point of its axes writes a different element"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
 
 
 def check_complete(points: Points, what: str) -> list[Expr]:
-    """Return the predicate of a block over its axes.
+    """Return the predicate of a block as conditions over its axes.
 
-    Raises: ScheduleError if its loops do not reduce each element over all of the reduce axes, once,
-    or it uses its loops other than through its axes.
+    Raises: ScheduleError if its loops do not reduce each element exactly once over all reduce axes,
+    or it uses loop variables other than through its axes.
     """
     block = points.block
     leaving = {loop.var for loop in points.loops}
@@ -87,10 +88,10 @@ def check_complete(points: Points, what: str) -> list[Expr]:
             "its axes",
             at=block,
         )
-    if not points.all_reduced():
+    if not points.reduces_completely():
         raise ScheduleError(
-            f"cannot {what}: it is not shown that its loops reduce each element over all of its "
-            "reduce axes, once",
+            f"cannot {what}: it cannot be proved that its loops reduce each element exactly once "
+            "over all of its reduce axes",
             at=block,
         )
     return points.guards_by_axes(what)

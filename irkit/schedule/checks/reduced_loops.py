@@ -1,4 +1,4 @@
-"""Check that no loop of a block is both reduced over and not."""
+"""Check that no loop of a block is used both as a reduction loop and otherwise."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,11 @@ from irkit.schedule.analysis.guards import guards_by_loops
 def check_unmixed(
     func: PrimFunc, block: Block, reducing: set[Var], what: str, inner: Sequence[For]
 ) -> None:
-    """Refuse where a spatial axis, a part of the predicate, or the bounds of a loop that is not
-    reduced over also depend on a reduced loop: then there is no telling the elements apart from the
-    steps of their reduction."""
+    """Check that no spatial axis, no spatial part of the predicate and no bound of a spatial loop
+    depends on a reduction loop.
+
+    Otherwise elements cannot be told apart from the steps of their reduction.
+    """
     spatial = [axis.binding for axis in block.axes if axis.kind == "spatial"]
     spatial += [end for loop in inner if loop.var not in reducing for end in (loop.begin, loop.end)]
     sizes = {*shape_vars(func), *(param for param in func.params if isinstance(param, Var))}
@@ -22,7 +24,7 @@ def check_unmixed(
         shared = variables(expr) & reducing
         if shared:
             raise ScheduleError(
-                f"cannot {what}: loop {next(iter(shared)).name!r} of block {block.name!r} is both "
-                "reduced over and not",
+                f"cannot {what}: loop {next(iter(shared)).name!r} of block {block.name!r} is used "
+                "both as a reduction loop and otherwise",
                 at=block,
             )

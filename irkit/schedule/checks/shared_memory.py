@@ -1,8 +1,7 @@
-"""What the threads of a launch may put into memory that they share.
+"""Check that threads of a launch do not overwrite each other's values in shared memory.
 
-Memory of the scope ``shared`` belongs to all threads of a block, wherever its allocation stands
-below their loops. So each of them may put there a copy of what all of them see, but no value of its
-own where another one puts another.
+Memory of the scope ``shared`` is common to all threads of a block, wherever its allocation is below
+their loops. Several threads may store to one element only if all store the same value.
 """
 
 from irkit.core import ScheduleError, walk
@@ -24,9 +23,9 @@ from irkit.schedule.analysis.accesses import variables
 
 
 def check_shared(func: PrimFunc, primitive: str) -> None:
-    """Refuse a function in which threads may overwrite what others put into shared memory.
+    """Check that no thread overwrites what another stores in shared memory.
 
-    Raises: ScheduleError, at the loop of the threads.
+    Raises: ScheduleError at the thread loop.
     """
     for loop in walk(func, on=For):
         if not loop.thread.startswith("threadIdx"):
@@ -56,17 +55,18 @@ def _check_threads(
     reason = dependences(func).overwritten(loop, stores)
     if reason:
         raise ScheduleError(
-            f"cannot {primitive}: threads {loop.var.name!r} share what they put there, and there "
-            f"{reason}",
-            hint="Keep in another scope what each thread has for itself.",
+            f"cannot {primitive}: threads {loop.var.name!r} share that memory, and {reason}",
+            hint="Use another scope for data that belongs to one thread.",
             at=loop,
         )
 
 
 def _differing(loop: For) -> set[Var]:
-    """List the variables whose values the threads of a loop do not share."""
+    """Collect the variables whose values differ between the threads of a loop."""
     found = {loop.var}
-    for node in walk(loop.body, on=(Let, Block)):  # From outside in: what is used is known before.
+    for node in walk(
+        loop.body, on=(Let, Block)
+    ):  # From the outside in, so that uses come after definitions.
         pairs = (
             [(node.var, node.value)]
             if isinstance(node, Let)

@@ -1,5 +1,4 @@
-"""The shifted tail of a split: the last chunk begins earlier, and computes again what the one
-before it did."""
+"""The shifted tail of a split: the last chunk begins earlier and overlaps the one before it."""
 
 from irkit.core import ScheduleError, rewrite, walk
 from irkit.ir import (
@@ -22,15 +21,15 @@ from irkit.ir import (
     uses_of,
 )
 from irkit.schedule.analysis.accesses import same_place, variables
-from irkit.schedule.analysis.reduction_steps import starts_at_first
+from irkit.schedule.analysis.reduction_steps import first_step_initialises
 from irkit.schedule.state.lookup import blocks_below, path_to
 
 
 def shifted(func: PrimFunc, loop: For, outer: Var, chunk: Expr) -> Expr:
-    """Find where chunk ``outer`` of a loop begins, none reaching beyond the end.
+    """Return where chunk ``outer`` of a loop begins, so that no chunk reaches beyond the end.
 
-    Raises: ScheduleError if the loop may be shorter than a chunk, or running an iteration twice is
-    not shown to give the same.
+    Raises: ScheduleError if the loop may be shorter than a chunk, or running an iteration twice may
+    change the result.
     """
     ranges = loop_ranges(func)
     if not prove(le(chunk, loop.end), ranges):
@@ -50,13 +49,14 @@ def shifted(func: PrimFunc, loop: For, outer: Var, chunk: Expr) -> Expr:
 
 
 def _differs_again(func: PrimFunc, loop: For) -> str:
-    """Say why running an iteration a second time, after others, may not give the same."""
+    """Return why running an iteration again, after others, may change the result; empty if it
+    cannot."""
     for block in blocks_below(loop.body):
         for axis in block.axes:
             if axis.kind != "spatial" and loop.var in variables(axis.binding):
                 return (
-                    f"it takes part in the {axis.kind} axis {axis.var.name!r} of block "
-                    f"{block.name!r}, so some steps would count twice"
+                    f"the {axis.kind} axis {axis.var.name!r} of block {block.name!r} uses it, "
+                    "so some steps would count twice"
                 )
     carried = dependences(func).carried(loop)
     if carried:
@@ -65,8 +65,11 @@ def _differs_again(func: PrimFunc, loop: For) -> str:
 
 
 def _reads_own(func: PrimFunc, loop: For) -> str:
-    """Say what an iteration may read that a run of it before has left there; a reduction that
-    starts, and is done, inside the loop reads only what the same run put there."""
+    """Return which buffer an iteration may read after an earlier run of it changed it; empty if
+    none.
+
+    A reduction that starts and ends inside the loop reads only what the same run wrote.
+    """
     memory = uses_of(func).memory
     own = {allocate.buffer for allocate in walk(loop.body, on=Allocate)}
     written = {memory(store.buffer) for store in walk(loop.body, on=Store)} - own
@@ -86,8 +89,7 @@ def _reads_own(func: PrimFunc, loop: For) -> str:
 
 
 def _starts_inside(func: PrimFunc, loop: For, block: Block) -> bool:
-    """Say whether the steps of a block inside a loop for one element surely begin by
-    initialising it."""
+    """Return True if the steps of a block inside a loop provably initialise each element first."""
     start, path = block.init, path_to(func, block)
     inner = path[path.index(loop) + 1 : -1]
     if not isinstance(start, Store) or start.mask is not None:
@@ -107,4 +109,4 @@ def _starts_inside(func: PrimFunc, loop: For, block: Block) -> bool:
         return False
     if any(each.kind not in ("serial", "unrolled") for each in steps):
         return False
-    return starts_at_first(func, block, steps)
+    return first_step_initialises(func, block, steps)

@@ -1,5 +1,5 @@
-"""The methods of a schedule, one file a kind: what a user calls, and how its references become
-statements.
+"""The methods of a schedule by kind: they resolve references to statements and call primitives.
 
 Reading order: loops, marks, blocks, buffers, storage, sampling. Each class extends TracedSchedule;
-``irkit.schedule.Schedule`` is all of them."""
+``irkit.schedule.Schedule`` is all of them.
+"""

@@ -1,4 +1,4 @@
-"""The primitives of a schedule that move, take apart and merge computation."""
+"""Schedule methods that move, decompose and merge computation."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ from irkit.schedule.trace.traced_schedule import TracedSchedule, primitive
 
 
 class BlockPrimitives(TracedSchedule):
-    """Inline blocks, move them, and take reductions apart."""
+    """Mixin with the primitives on blocks."""
 
     @primitive
     def compute_inline(self, block: BlockRef) -> None:
@@ -35,12 +35,12 @@ class BlockPrimitives(TracedSchedule):
 
     @primitive
     def reverse_compute_inline(self, block: BlockRef) -> None:
-        """Let the only producer of a pointwise block store what the block makes of its elements."""
+        """Fold a pointwise block into the only producer of its input."""
         self._func = reverse_compute_inline(self._func, block.name)
 
     @primitive
     def compute_at(self, block: BlockRef, loop: LoopRef) -> None:
-        """Move a producer under a loop of its consumers, to compute just what is needed there."""
+        """Move a producer under a loop of its consumers, to compute only what is needed there."""
         self._func = compute_at(self._func, block.name, loop.var)
 
     @primitive
@@ -50,32 +50,32 @@ class BlockPrimitives(TracedSchedule):
 
     @primitive
     def reverse_compute_at(self, block: BlockRef, loop: LoopRef) -> None:
-        """Move a consumer under a loop of its producers, to handle what they have just made."""
+        """Move a consumer under a loop of its producers, to process what they just computed."""
         self._func = reverse_compute_at(self._func, block.name, loop.var)
 
     @primitive
     def decompose_reduction(self, block: BlockRef, loop: LoopRef) -> BlockRef:
-        """Move the initialisation of a reduction in front of a loop, as a block of its own."""
+        """Move the initialisation of a reduction into a new block before a loop."""
         self._func, name = decompose_reduction(self._func, block.name, loop.var)
         return BlockRef(name)
 
     @primitive
     def rfactor(self, loop: LoopRef, factor_axis: int = 0) -> BlockRef:
-        """Reduce each iteration of a reduction loop into an element of its own, and these
-        afterwards; return the block that makes the partial results."""
+        """Factor a reduction loop into partial results, one per iteration, and a final reduction;
+        return the block that computes the partial results."""
         self._func, name = rfactor(self._func, loop.var, factor_axis)
         return BlockRef(name)
 
     @primitive
     def blockize(self, loop: LoopRef) -> BlockRef:
-        """Make a loop with all below it one block, over axes for the loops around it."""
+        """Turn a loop and everything below it into one block, with axes for the loops around it."""
         self._func, name = blockize(self._func, loop.var)
         return BlockRef(name)
 
     @primitive
     def tensorize(self, ref: LoopRef | BlockRef, intrin: str) -> BlockRef:
-        """Compute what is below a loop, or the body of a block, by an intrinsic of that name;
-        return the block that does."""
+        """Replace a loop or the body of a block by the tensor intrinsic of a name; return the
+        block."""
         block = self.blockize(ref) if isinstance(ref, LoopRef) else ref
         found = self._intrinsics.get(intrin)
         self._func = tensorize(self._func, block.name, found)
@@ -83,13 +83,13 @@ class BlockPrimitives(TracedSchedule):
 
     @primitive
     def decompose_padding(self, block: BlockRef, loop: LoopRef) -> BlockRef:
-        """Fill what a loop writes with the constant first, and then copy only what lies inside;
-        return the block that fills."""
+        """Split a padded copy into a block that fills with the constant and one that copies the
+        interior; return the block that fills."""
         self._func, name = decompose_padding(self._func, block.name, loop.var)
         return BlockRef(name)
 
     def can_decompose_padding(self, block: BlockRef, loop: LoopRef) -> bool:
-        """Say whether decompose_padding would be legal."""
+        """Return True if decompose_padding would be legal."""
         try:
             decompose_padding(self._func, block.name, loop.var)
         except ScheduleError:
@@ -98,14 +98,14 @@ class BlockPrimitives(TracedSchedule):
 
     @primitive
     def pad_einsum(self, block: BlockRef, padding: Sequence[int]) -> list[BlockRef]:
-        """Round the extent of each axis of a sum of products up to a multiple; return the blocks
-        that copy there and back."""
+        """Pad the extent of each axis of a sum of products up to a multiple; return the blocks that
+        copy in and out."""
         self._func, names = pad_einsum(self._func, block.name, padding)
         return [BlockRef(name) for name in names]
 
     @primitive
     def transform_block_layout(self, block: BlockRef, index_map: IndexMap) -> None:
-        """Go over the points of a block by other axes, that an index map makes of its own."""
+        """Replace the axes of a block by their image under an index map."""
         self._func = transform_block_layout(self._func, block.name, index_map)
 
     @primitive
@@ -115,10 +115,11 @@ class BlockPrimitives(TracedSchedule):
 
     @primitive
     def fuse_reduction_epilogue(self, block: BlockRef, epilogue_block: BlockRef) -> None:
-        """Start a sum at what a pointwise block adds to its result, and drop that block."""
+        """Initialise a sum with what a pointwise block adds to its result, and remove that
+        block."""
         self._func = fuse_reduction_epilogue(self._func, block.name, epilogue_block.name)
 
     @primitive
     def overcompute(self, block: BlockRef) -> None:
-        """Let a block also run where its predicate fails, on elements that nobody reads."""
+        """Drop the predicate of a block: it then also computes elements that nobody reads."""
         self._func = overcompute(self._func, block.name)

@@ -1,4 +1,4 @@
-"""The primitives of a schedule that change buffers: caches, layouts and scopes."""
+"""Schedule methods that change buffers: caches, layouts and scopes."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ from irkit.schedule.trace.traced_schedule import TracedSchedule, primitive
 
 
 class BufferPrimitives(TracedSchedule):
-    """Put buffers between computation and memory, and change how they are laid out."""
+    """Mixin with the primitives on caches, layouts and scopes."""
 
     @primitive
     def cache_read(
@@ -31,10 +31,10 @@ class BufferPrimitives(TracedSchedule):
         *,
         consumers: Sequence[BlockRef] = (),
     ) -> BlockRef:
-        """Let a block read a copy of a buffer, and return the block that makes the copy.
+        """Make a block read a copy of a buffer, and return the block that copies.
 
-        ``buffer`` is a buffer, its name, or its place among those that the block reads;
-        ``consumers`` are other blocks that read the same copy.
+        ``buffer`` is a buffer, its name, or its position among those that the block reads;
+        ``consumers`` are further blocks that read the same copy.
         """
         found = buffer_read(self._func, block.name, buffer)
         others = [each.name for each in consumers]
@@ -43,8 +43,8 @@ class BufferPrimitives(TracedSchedule):
 
     @primitive
     def cache_write(self, block: BlockRef, scope: str = "local") -> BlockRef:
-        """Let a block write a buffer in a scope, and return the block that copies it to where it
-        wrote before."""
+        """Make a block write to a new buffer in a scope, and return the block that copies it to the
+        old one."""
         self._func, name = cache_write(self._func, block.name, scope)
         return BlockRef(name)
 
@@ -52,15 +52,15 @@ class BufferPrimitives(TracedSchedule):
     def cache_inplace(
         self, block: BlockRef, buffer: Buffer | str | int, scope: str = "local"
     ) -> list[BlockRef]:
-        """Let a block change a copy of a buffer that it changes in place, and return the blocks
-        that copy it in and back."""
+        """Make a block update a copy of a buffer instead of the buffer, and return the blocks that
+        copy in and out."""
         found = buffer_read(self._func, block.name, buffer)
         self._func, names = cache_inplace(self._func, block.name, found, scope)
         return [BlockRef(name) for name in names]
 
     @primitive
     def cache_index(self, block: BlockRef, scope: str = "global") -> list[BlockRef]:
-        """Compute the indices of a block that take a division ahead, and return the blocks that
+        """Precompute the indices of a block that contain a division, and return the blocks that
         do."""
         self._func, names = cache_index(self._func, block.name, scope)
         return [BlockRef(name) for name in names]
@@ -69,8 +69,8 @@ class BufferPrimitives(TracedSchedule):
     def stage_mem(
         self, loop: LoopRef, buffer: Buffer | str, scope: str = "local"
     ) -> list[BlockRef]:
-        """Let a loop work on a copy of the part of a buffer that it touches, and return the blocks
-        that copy it in and back, as far as they are needed."""
+        """Make a loop work on a copy of the part of a buffer that it touches, and return the blocks
+        that copy in and out, where needed."""
         found = self.buffer(buffer) if isinstance(buffer, str) else buffer
         self._func, names = stage_mem(self._func, loop.var, found, scope)
         return [BlockRef(name) for name in names]
@@ -79,8 +79,8 @@ class BufferPrimitives(TracedSchedule):
     def read_at(
         self, loop: LoopRef, block: BlockRef, buffer: Buffer | str | int, scope: str = "local"
     ) -> BlockRef:
-        """Let a block read a copy, made in each iteration of a loop, of the part that it reads, and
-        return the block that makes it."""
+        """Make a block read a copy of the part of a buffer that it reads in each iteration of a
+        loop, and return the block that copies."""
         found = buffer_read(self._func, block.name, buffer)
         self._func, (name,) = read_at(self._func, loop.var, block.name, found, scope)
         return BlockRef(name)
@@ -89,16 +89,16 @@ class BufferPrimitives(TracedSchedule):
     def write_at(
         self, loop: LoopRef, block: BlockRef, buffer: Buffer | str | int, scope: str = "local"
     ) -> BlockRef:
-        """Let a block write a copy of a part of a buffer, and return the block that copies it back
-        at the end of each iteration of a loop."""
+        """Make a block write to a copy of a part of a buffer, and return the block that copies it
+        back at the end of each iteration of a loop."""
         found = buffer_written(self._func, block.name, buffer)
         self._func, names = write_at(self._func, loop.var, block.name, found, scope)
         return BlockRef(names[-1])
 
     @primitive
     def reindex(self, block: BlockRef, buffer: Buffer | str) -> BlockRef:
-        """Let a block use a copy of a buffer that is laid out by its axes, and return the block
-        that copies."""
+        """Make a block use a copy of a buffer with one dimension for each of its axes, and return
+        the block that copies."""
         found = self.buffer(buffer) if isinstance(buffer, str) else buffer
         self._func, name = reindex(self._func, block.name, found, None, "global")
         return BlockRef(name)
@@ -107,7 +107,7 @@ class BufferPrimitives(TracedSchedule):
     def reindex_cache_read(
         self, block: BlockRef, buffer: Buffer | str | int, scope: str, index_map: IndexMap
     ) -> BlockRef:
-        """Let a block read a copy of a buffer that is laid out by a map of its axes."""
+        """Make a block read a copy of a buffer laid out by an index map of its axes."""
         found = buffer_read(self._func, block.name, buffer)
         self._func, name = reindex(self._func, block.name, found, index_map, scope, only_reads=True)
         return BlockRef(name)
@@ -116,7 +116,7 @@ class BufferPrimitives(TracedSchedule):
     def reindex_cache_write(
         self, block: BlockRef, buffer: Buffer | str | int, scope: str, index_map: IndexMap
     ) -> BlockRef:
-        """Let a block write a copy of a buffer that is laid out by a map of its axes."""
+        """Make a block write to a copy of a buffer laid out by an index map of its axes."""
         found = buffer_written(self._func, block.name, buffer)
         self._func, name = reindex(self._func, block.name, found, index_map, scope)
         return BlockRef(name)
@@ -125,11 +125,11 @@ class BufferPrimitives(TracedSchedule):
     def transform_layout(
         self, block: BlockRef, index_map: IndexMap, pad_value: int | float | None = None
     ) -> None:
-        """Store the buffer that a block writes in another layout; where that has elements more,
-        they hold ``pad_value``, or nothing."""
+        """Change the layout of the buffer that a block writes; elements without an original hold
+        ``pad_value``, or are undefined without one."""
         self._func = transform_layout(self._func, block.name, index_map, pad_value)
 
     @primitive
     def set_scope(self, block: BlockRef, scope: str) -> None:
-        """Keep the buffer that a block writes in another scope."""
+        """Change the scope of the buffer that a block writes."""
         self._func = set_scope(self._func, block.name, scope)

@@ -1,4 +1,4 @@
-"""The primitives of a schedule that change loops."""
+"""Schedule methods that change loops."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from irkit.schedule.trace.traced_schedule import TracedSchedule, primitive
 
 
 class LoopPrimitives(TracedSchedule):
-    """Split, fuse, reorder, cut, join and wrap loops."""
+    """Mixin with the primitives on loops."""
 
     @primitive
     def split(
@@ -34,14 +34,14 @@ class LoopPrimitives(TracedSchedule):
         nparts: int | Expr | None = None,
         tail: Tail = "guard",
     ) -> list[LoopRef]:
-        """Replace a loop by a nest with these extents, outermost first; one may be None.
+        """Split a loop into a nest with the given extents, outermost first; one can be None.
 
         ``factor`` alone is the extent of the inner of two loops, ``nparts`` that of the outer.
-        Where the factors do not divide the extent, ``tail`` says what happens: "guard" tests,
-        "shift" lets the last chunk begin earlier and compute again what the one before did.
+        ``tail`` decides what happens if the factors do not divide the extent: "guard" adds a
+        predicate, "shift" makes the last chunk begin earlier and overlap the one before it.
         """
         if sum(given is not None for given in (factors, factor, nparts)) != 1:
-            raise ScheduleError("split takes factors, or factor, or nparts: exactly one of them")
+            raise ScheduleError("split takes exactly one of factors, factor and nparts")
         if factors is None:
             factors = [nparts, factor]
         self._func, made = split(self._func, loop.var, factors, tail)
@@ -51,7 +51,7 @@ class LoopPrimitives(TracedSchedule):
     def tile(
         self, x: LoopRef, y: LoopRef, x_factor: int | Expr, y_factor: int | Expr
     ) -> list[LoopRef]:
-        """Split two nested loops and put the parts in order: outer x, outer y, inner x, inner y."""
+        """Split two nested loops and order the parts: outer x, outer y, inner x, inner y."""
         x_outer, x_inner = self.split(x, [None, x_factor])
         y_outer, y_inner = self.split(y, [None, y_factor])
         self.reorder(x_outer, y_outer, x_inner, y_inner)
@@ -59,57 +59,60 @@ class LoopPrimitives(TracedSchedule):
 
     @primitive
     def fuse(self, *refs: LoopRef) -> LoopRef:
-        """Replace nested loops, outermost first, by one over their product."""
+        """Fuse nested loops, outermost first, into one over their product."""
         self._func, made = fuse(self._func, [ref.var for ref in refs])
         return LoopRef(made)
 
     @primitive
     def reorder(self, *refs: LoopRef) -> None:
-        """Permute loops of one nest into the order given."""
+        """Permute loops of one nest into the given order."""
         self._func = reorder(self._func, [ref.var for ref in refs])
 
     @primitive
     def loop_partition(self, loop: LoopRef, factors: Sequence[Factor]) -> list[LoopRef]:
-        """Replace a loop by consecutive loops over parts of its range, of these lengths; one may be
-        None. The blocks of the second part are named ``NAME_1``, and so on."""
+        """Partition a loop into consecutive loops of the given lengths; one can be None. Copies of
+        a block ``NAME`` are named ``NAME_1`` and so on."""
         self._func, made = loop_partition(self._func, loop.var, factors)
         return [LoopRef(var) for var in made]
 
     @primitive
     def cut_loop(self, loop: LoopRef, at: int | Expr) -> list[LoopRef]:
-        """Replace a loop by two consecutive ones, the second beginning where its variable is
+        """Cut a loop into two consecutive ones, the second beginning where the variable is
         ``at``."""
         self._func, made = cut_loop(self._func, loop.var, at)
         return [LoopRef(var) for var in made]
 
     @primitive
     def join_loops(self, first: LoopRef, second: LoopRef) -> LoopRef:
-        """Replace two consecutive loops over adjacent ranges, with the same body, by the first."""
+        """Join two consecutive loops over adjacent ranges, with the same body, into the first."""
         self._func, made = join_loops(self._func, first.var, second.var)
         return LoopRef(made)
 
     @primitive
     def shift_loop(self, loop: LoopRef, begin: int | Expr = 0) -> None:
-        """Let a loop begin elsewhere and run as often."""
+        """Shift the range of a loop to another begin."""
         self._func = shift_loop(self._func, loop.var, begin)
 
     @primitive
     def merge(self, *refs: LoopRef) -> LoopRef:
-        """Make one nest of several that stand side by side, down to these loops."""
+        """Merge adjacent nests into one, from the outermost loops down to the given ones."""
         self._func, made = merge(self._func, [ref.var for ref in refs])
         return LoopRef(made)
 
     @primitive
     def fission(self, loop: LoopRef, after: BlockRef | LoopRef) -> list[LoopRef]:
-        """Cut the body of a loop behind a block or loop inside it; give back the loops of the two
-        parts. Loops in between are cut as well."""
+        """Split the body of a loop after a block or loop inside it; return the loops of the two
+        parts.
+
+        Loops in between are split as well.
+        """
         stmt = find_ref(self._func, after)
         self._func, made = fission(self._func, loop.var, stmt)
         return [LoopRef(var) for var in made]
 
     @primitive
     def lift_scope(self, ref: BlockRef | LoopRef) -> None:
-        """Exchange a loop with the loop or ``if`` directly around it; of a block, the innermost
+        """Interchange a loop with the loop or ``if`` directly around it; for a block, the innermost
         ``if`` around it with the loop directly around that."""
         if isinstance(ref, LoopRef):
             self._func = lift_loop(self._func, ref.var)
@@ -118,15 +121,15 @@ class LoopPrimitives(TracedSchedule):
 
     @primitive
     def add_unit_loop(self, ref: BlockRef | LoopRef) -> LoopRef:
-        """Put a loop that runs once around a block or loop."""
+        """Add a loop that runs once around a block or loop."""
         self._func, made = add_unit_loop(self._func, find_ref(self._func, ref))
         return LoopRef(made)
 
     @primitive
     def env_threads(self, block: BlockRef, axes: Sequence[tuple[str, int]]) -> list[LoopRef]:
-        """Put a launch of threads around the nest of a block, of which the first alone runs it.
+        """Launch threads around the nest of a block; only the first thread runs it.
 
-        ``axes`` are pairs of axis and extent, as ``("threadIdx.x", 32)``, outermost first.
+        ``axes`` are pairs of axis and extent such as ``("threadIdx.x", 32)``, outermost first.
         """
         found = find_block(self._func, block.name)
         self._func, made = env_threads(self._func, found, axes)

@@ -1,4 +1,4 @@
-"""The primitives of a schedule that mark loops and blocks."""
+"""Schedule methods that mark loops and blocks."""
 
 from irkit.core import AttrValue
 from irkit.schedule.arguments.condition import Condition
@@ -14,51 +14,52 @@ from irkit.schedule.trace.traced_schedule import TracedSchedule, primitive
 
 
 class MarkPrimitives(TracedSchedule):
-    """Say how the iterations of loops run, and give hints to passes."""
+    """Mixin with the primitives that decide how loops run and give hints to passes."""
 
     @primitive
     def parallel(self, loop: LoopRef) -> None:
-        """Let the iterations of a loop run at the same time."""
+        """Run the iterations of a loop in parallel."""
         self._func = mark(self._func, loop.var, "parallel")
 
     @primitive
     def vectorize(self, loop: LoopRef) -> None:
-        """Let the iterations of a loop become lanes of vectors."""
+        """Turn the iterations of a loop into vector lanes."""
         self._func = mark(self._func, loop.var, "vectorized")
 
     @primitive
     def unroll(self, loop: LoopRef) -> None:
-        """Let the iterations of a loop become copies of its body."""
+        """Unroll a loop into copies of its body."""
         self._func = mark(self._func, loop.var, "unrolled")
 
     @primitive
     def bind(self, loop: LoopRef, axis: str) -> None:
-        """Let the iterations of a loop be the blocks (``blockIdx.x``, also y and z), threads
+        """Bind the iterations of a loop to the blocks (``blockIdx.x``, also y and z), threads
         (``threadIdx.x``) or virtual threads (``vthread``, ``vthread.x``) of a launch."""
         self._func = bind(self._func, loop.var, axis)
 
     @primitive
     def annotate(self, ref: BlockRef | LoopRef, key: str, value: AttrValue) -> None:
-        """Give a loop or block a hint; it replaces one with the same key."""
+        """Add a hint to a loop or block, replacing any with the same key."""
         self._func = annotate(self._func, find_ref(self._func, ref), key, value)
 
     @primitive
     def unannotate(self, ref: BlockRef | LoopRef, key: str) -> None:
-        """Take a hint away from a loop or block."""
+        """Remove a hint from a loop or block."""
         self._func = unannotate(self._func, find_ref(self._func, ref), key)
 
     @primitive
     def pragma(self, loop: LoopRef, key: str, value: int | bool) -> None:
-        """Give a loop a hint that is honoured.
+        """Add a hint that lowering honours to a loop.
 
-        ``auto_unroll_max_step`` is the most statements that it may become; ``unroll_explicit`` says
-        whether to unroll it here at all or leave that to the compiler behind; ``parallel_chunks``
-        into how many chunks a thread a parallel loop is cut at most: 1 gives each thread one part.
+        ``auto_unroll_max_step`` is the largest number of statements that unrolling may produce;
+        ``unroll_explicit`` is whether to unroll here or leave it to the compiler behind;
+        ``parallel_chunks`` is the largest number of chunks per thread of a parallel loop: with 1
+        each thread gets one.
         """
         self._func = pragma(self._func, loop.var, key, value)
 
     @primitive
     def set_store_predicate(self, block: BlockRef, predicate: Condition) -> None:
-        """Let a block run only where a condition over its axes holds, as in
+        """Run a block only where a condition over its axes holds, as in
         ``lambda i, j: (i < 4) & (j != 0)``."""
         self._func = set_store_predicate(self._func, block.name, predicate)

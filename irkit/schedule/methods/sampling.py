@@ -1,4 +1,4 @@
-"""The primitives that draw: what a tuner varies, and a trace keeps as it was drawn."""
+"""Schedule methods that sample: a tuner varies their decisions, and a trace records them."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _MOST_DIVISORS = 1 << 20
 
 
 class SamplingPrimitives(TracedSchedule):
-    """Draw numbers and places. A ``decision`` is taken as it is, and nothing is drawn."""
+    """Mixin with the sampling primitives; with a ``decision`` nothing is drawn."""
 
     @primitive
     def sample_categorical(
@@ -24,9 +24,9 @@ class SamplingPrimitives(TracedSchedule):
         *,
         decision: int | None = None,
     ) -> Drawn:
-        """Draw one of some numbers; ``probs`` are weights, all alike if not given.
+        """Draw one of the candidates; ``probs`` are weights, equal if not given.
 
-        ``decision`` is the place of one of them.
+        ``decision`` is the index of a candidate.
         """
         weights = [1.0] * len(candidates) if probs is None else [float(each) for each in probs]
         if not candidates or len(weights) != len(candidates):
@@ -35,11 +35,13 @@ class SamplingPrimitives(TracedSchedule):
                 f"{len(candidates)}"
             )
         if min(weights) < 0 or not math.isfinite(sum(weights)) or sum(weights) <= 0:
-            raise ScheduleError(f"weights are not negative and not all 0, found {weights}")
+            raise ScheduleError(f"weights must not be negative or all 0, found {weights}")
         if decision is None:
             decision = self._random.choices(range(len(candidates)), weights)[0]
         if not 0 <= decision < len(candidates):
-            raise ScheduleError(f"there are {len(candidates)} candidates, so none at {decision}")
+            raise ScheduleError(
+                f"decision {decision} is not an index of {len(candidates)} candidates"
+            )
         self._drawn = decision
         return Drawn(candidates[decision])
 
@@ -52,13 +54,14 @@ class SamplingPrimitives(TracedSchedule):
         *,
         decision: Sequence[int] | None = None,
     ) -> list[Drawn]:
-        """Draw ``n`` factors whose product is the extent of a loop, the innermost bounded."""
+        """Draw ``n`` factors whose product is the extent of a loop, with a bound on the
+        innermost."""
         node = find_loop(self._func, loop.var)
         extent = _extent(node)
         if extent is None or n < 1:
             raise ScheduleError(
-                f"sample_perfect_tile needs a constant extent and a factor or more: "
-                f"{loop.var.name!r} into {n}",
+                f"sample_perfect_tile needs a loop of constant extent and at least one factor: "
+                f"cannot tile {loop.var.name!r} into {n}",
                 at=node,
             )
         factors = (
@@ -93,8 +96,8 @@ class SamplingPrimitives(TracedSchedule):
         *,
         decision: Sequence[int] | None = None,
     ) -> list[Drawn]:
-        """Draw factors as for a perfect tile, of which those from ``partition_pos`` on have a
-        product that ``innerpart_factor`` divides."""
+        """Draw the factors of a perfect tile such that ``innerpart_factor`` divides the product of
+        those from ``partition_pos`` on."""
         node = find_loop(self._func, loop.var)
         extent = _extent(node)
         if (
@@ -104,8 +107,8 @@ class SamplingPrimitives(TracedSchedule):
             or extent % innerpart_factor
         ):
             raise ScheduleError(
-                f"cannot draw {n} factors of {loop.var.name!r} with an inner part that "
-                f"{innerpart_factor} divides from place {partition_pos} on",
+                f"cannot draw {n} factors of {loop.var.name!r} such that {innerpart_factor} "
+                f"divides the product of those from position {partition_pos} on",
                 at=node,
             )
         if decision is None:
@@ -124,7 +127,7 @@ class SamplingPrimitives(TracedSchedule):
     def sample_compute_location(
         self, block: BlockRef, decision: int | None = None
     ) -> LoopRef | None:
-        """Draw a loop of the first consumer to compute a block at; None stands for the root.
+        """Draw a loop of the first consumer at which to compute a block; None means the root.
 
         ``decision`` counts the loops around that consumer from the outermost; -1 is the root.
         """
@@ -138,7 +141,7 @@ class SamplingPrimitives(TracedSchedule):
         if decision not in places:
             raise ScheduleError(
                 f"block {block.name!r} cannot be computed at loop {decision} of its consumer; "
-                f"the places are {places}",
+                f"legal decisions are {places}",
                 at=node,
             )
         self._drawn = decision
@@ -146,13 +149,13 @@ class SamplingPrimitives(TracedSchedule):
 
 
 def _extent(loop: For) -> int | None:
-    """Say how often a loop runs, if that is known and at least once."""
+    """Return how often a loop runs, if that is known and at least 1."""
     begin, end = as_int(loop.begin), as_int(loop.end)
     return end - begin if begin is not None and end is not None and end > begin else None
 
 
 def _divisors(number: int) -> list[int]:
     if number > _MOST_DIVISORS**2:
-        raise ScheduleError(f"an extent of {number} is too large to draw factors of")
+        raise ScheduleError(f"an extent of {number} is too large for sampling factors")
     small = [each for each in range(1, math.isqrt(number) + 1) if number % each == 0]
     return small + [number // each for each in reversed(small) if each * each != number]

@@ -1,4 +1,4 @@
-"""The primitives of a schedule that say where intermediate buffers lie."""
+"""Schedule methods that decide how intermediate buffers are stored."""
 
 from irkit.ir import Buffer, DType, as_dtype
 from irkit.schedule.checks.block_buffers import buffer_read
@@ -13,48 +13,50 @@ from irkit.schedule.trace.traced_schedule import TracedSchedule, primitive
 
 
 class StoragePrimitives(TracedSchedule):
-    """Leave gaps in buffers, let them share memory, and fill them ahead."""
+    """Mixin with the primitives on the memory of buffers."""
 
     @primitive
     def storage_align(
         self, block: BlockRef, buffer: Buffer | str | int, axis: int, factor: int, offset: int = 0
     ) -> None:
-        """Leave gaps in a buffer that a block writes, so that its stride along an axis is
+        """Pad the strides of a buffer that a block writes, so that the stride along an axis is
         ``offset`` more than a multiple of ``factor``.
 
-        ``buffer`` is a buffer, its name, or its place among those that the block writes.
+        ``buffer`` is a buffer, its name, or its position among those that the block writes.
         """
         self._func = storage_align(self._func, block.name, buffer, axis, factor, offset)
 
     @primitive
     def double_buffer(self, block: BlockRef) -> None:
-        """Give what a block writes two halves, to fill one while the other is used."""
+        """Double the buffer that a block writes, so that one half is filled while the other is
+        used."""
         self._func = double_buffer(self._func, block.name)
 
     @primitive
     def reuse_buffer(self, first: BlockRef, second: BlockRef) -> None:
-        """Let what a second block writes lie in the memory of what a first one writes."""
+        """Reuse the memory of the buffer that the first block writes for what the second block
+        writes."""
         self._func = reuse_buffer(self._func, first.name, second.name)
 
     @primitive
     def prefetch(
         self, block: BlockRef, buffer: Buffer | str | int, loop: LoopRef, offset: int = 1
     ) -> None:
-        """In each iteration of a loop, ask for the memory that a block reads ``offset`` iterations
-        later.
+        """Prefetch, in each iteration of a loop, the memory that a block reads ``offset``
+        iterations later.
 
-        ``buffer`` is a buffer, its name, or its place among those that the block reads.
+        ``buffer`` is a buffer, its name, or its position among those that the block reads.
         """
         found = buffer_read(self._func, block.name, buffer)
         self._func = prefetch(self._func, block.name, found, loop.var, offset)
 
     @primitive
     def rolling_buffer(self, block: BlockRef) -> None:
-        """Keep what a block computed for one iteration of the loop that it was moved to as long as
-        later ones need it."""
+        """Turn the buffer of a block moved under a loop into a circular one, so that later
+        iterations reuse what earlier ones computed."""
         self._func = rolling_buffer(self._func, block.name)
 
     @primitive
     def unsafe_set_dtype(self, block: BlockRef, dtype: DType | str) -> None:
-        """Keep what a block writes in another type, which may change results."""
+        """Change the type of the buffer that a block writes, which may change results."""
         self._func = unsafe_set_dtype(self._func, block.name, as_dtype(dtype))

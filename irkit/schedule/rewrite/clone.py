@@ -1,4 +1,4 @@
-"""Copies of statements with variables, buffers and block names of their own."""
+"""Copy statements with fresh variables, buffers and block names."""
 
 from typing import TypeVar
 
@@ -9,20 +9,20 @@ _S = TypeVar("_S", bound=Stmt)
 
 
 class Cloner:
-    """Make copies with variables and buffers of their own, and block names that nothing has yet."""
+    """Copier of statements with fresh variables and buffers, and unused block names."""
 
     def __init__(self, func: PrimFunc) -> None:
         self.taken = {block.name for block in walk(func, on=Block)}
 
-    def of(self, stmt: _S) -> _S:
-        """Copy a statement; blocks are numbered after what they were copied from."""
+    def clone(self, stmt: _S) -> _S:
+        """Return a copy of a statement; blocks get the original name with a number."""
         return rewrite(fresh(stmt), self._named, on=Block)
 
     def _named(self, block: Block) -> Block:
         return block.replace(name=self.name(block.name))
 
     def name(self, wanted: str) -> str:
-        """Find a name that is not taken, the one wanted or that with a number, and take it."""
+        """Reserve and return an unused block name: the wanted one, with a number if it is taken."""
         name, at = wanted, 1
         while name in self.taken:
             name, at = f"{wanted}_{at}", at + 1
@@ -31,5 +31,5 @@ class Cloner:
 
 
 def new_name(func: PrimFunc, wanted: str) -> str:
-    """Choose a name for a new block: the one wanted, with a number if it is taken."""
+    """Return an unused block name: the wanted one, with a number if it is taken."""
     return Cloner(func).name(wanted)

@@ -1,4 +1,4 @@
-"""Consecutive loops over parts of the range of one loop."""
+"""Replace a loop by consecutive loops over parts of its range."""
 
 from collections.abc import Sequence
 
@@ -38,39 +38,39 @@ def consecutive_loops(
         limit if prove(le(limit, loop.end), ranges) else minimum(limit, loop.end)
         for limit in limits
     ] + [loop.end]
-    copies = Cloner(func)
+    cloner = Cloner(func)
     made: list[For] = [loop.replace(end=ends[0], span=span)]
     for begin, end in zip(limits, ends[1:], strict=True):
-        piece = copies.of(loop.replace(begin=begin, end=end, span=span))
-        made.append(_going_on(func, piece))
+        piece = cloner.clone(loop.replace(begin=begin, end=end, span=span))
+        made.append(_without_dead_init(func, piece))
     return replace_stmts(func, {loop: seq(*made)}), [piece.var for piece in made]
 
 
-def _going_on(func: PrimFunc, piece: For) -> For:
-    """Drop the initialisation of reductions that go on in this piece: it never runs there.
+def _without_dead_init(func: PrimFunc, piece: For) -> For:
+    """Remove the initialisation of reductions that continue in this piece, where it never runs.
 
-    Left in, it would be moved out, and run, by a primitive that takes reductions apart.
+    If it stayed, decompose_reduction would move it out, and it would run.
     """
 
-    def go_on(block: Block) -> Block | None:
+    def drop_init(block: Block) -> Block | None:
         reduces = any(
             axis.kind == "reduce" and piece.var in variables(axis.binding) for axis in block.axes
         )
         if block.init is None or not reduces:
             return None
-        if not never_starts(func, piece, block):
+        if not never_initialises(func, piece, block):
             raise ScheduleError(
-                f"cannot take the range of {piece.var.name!r} apart: the reduction of block "
-                f"{block.name!r} is not shown to start in the first part only",
+                f"cannot partition the range of {piece.var.name!r}: the reduction of block "
+                f"{block.name!r} cannot be proved to start in the first part only",
                 at=piece,
             )
         return block.replace(init=None)
 
-    return piece.replace(body=rewrite(piece.body, go_on, on=Block))
+    return piece.replace(body=rewrite(piece.body, drop_init, on=Block))
 
 
-def never_starts(func: PrimFunc, loop: For, block: Block) -> bool:
-    """Say whether some reduce axis of a block inside a loop surely never is 0."""
+def never_initialises(func: PrimFunc, loop: For, block: Block) -> bool:
+    """Return True if some reduce axis of a block inside a loop provably is never 0."""
     ranges = loop_ranges(loop, loop_ranges(func))
     lows = (bounds(axis.binding, ranges).low for axis in block.axes if axis.kind == "reduce")
     return any(low is not None and low >= 1 for low in lows)

@@ -1,4 +1,4 @@
-"""Loops around a block: new ones over a shape, or copies of existing ones."""
+"""Build loops around a block: new ones over a shape, or copies of existing ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,14 +7,14 @@ from irkit.ir import Axis, Block, Buffer, Expr, For, Stmt, Store, Var, const
 
 
 def buffer_copy_nest(name: str, source: Buffer, to: Buffer, span: Span) -> Stmt:
-    """Make the loops that copy a whole buffer, element by element."""
+    """Return a nest that copies a whole buffer, element by element."""
     return nest_over(name, to.shape, lambda at: Store(to, at, source[at]), span)
 
 
 def nest_over(
     name: str, shape: Sequence[Expr], store: Callable[[tuple[Var, ...]], Store], span: Span
 ) -> Stmt:
-    """Make a block, with loops, that runs a store at all points of a shape."""
+    """Return a block with loops that runs a store at all points of a shape."""
     axes = [
         Axis(Var(f"v{at}", dim.dtype), dim, Var(f"c{at}", dim.dtype))
         for at, dim in enumerate(shape)
@@ -28,8 +28,7 @@ def nest_over(
 
 
 def computed_nest(name: str, axes: Sequence[Axis], store: Store, span: Span) -> Stmt:
-    """Make a block, with loops, that runs a store for all points of axes like some that there
-    are."""
+    """Return a block with loops that runs a store at all points of the axes of another block."""
     theirs = [axis.var for axis in axes]
     return nest_over(
         name,
@@ -40,15 +39,15 @@ def computed_nest(name: str, axes: Sequence[Axis], store: Store, span: Span) -> 
 
 
 def nest(loops: Sequence[For], body: Stmt) -> Stmt:
-    """Wrap loops around a body, the first outermost."""
+    """Wrap loops around a body, the first one outermost."""
     for loop in reversed(loops):
         body = loop.replace(body=body)
     return body
 
 
-def nest_again(loops: Sequence[For], own: Mapping[Var, Var], body: Stmt, span: Span) -> Stmt:
-    """Wrap loops like some that there are around a body that already uses ``own``, their variables
-    for the others'."""
+def nest_like(loops: Sequence[For], own: Mapping[Var, Var], body: Stmt, span: Span) -> Stmt:
+    """Wrap copies of loops around a body that already uses their new variables; ``own`` maps old to
+    new ones."""
     for loop in reversed(loops):
         begin, end = substitute(loop.begin, own), substitute(loop.end, own)
         body = loop.replace(var=own[loop.var], begin=begin, end=end, body=body, span=span)

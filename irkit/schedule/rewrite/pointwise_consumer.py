@@ -1,4 +1,4 @@
-"""Move a pointwise consumer under a loop of its producer, under the loops of the producer."""
+"""Move a pointwise consumer under a loop of its producer, with the loops of the producer."""
 
 from irkit.core import ScheduleError, Span, substitute, walk
 from irkit.ir import (
@@ -29,19 +29,19 @@ from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.checks.pointwise import NotOneForOne, pointwise_store
 from irkit.schedule.checks.reduced_loops import check_unmixed
-from irkit.schedule.rewrite.nests import nest_again
+from irkit.schedule.rewrite.nests import nest_like
 from irkit.schedule.state.lookup import allocation, blocks_below, find_block, find_loop, loops_to
 from irkit.schedule.state.replace import remove_block, replace_stmts
 
 
 def move_pointwise_consumer(func: PrimFunc, name: str, var: Var) -> PrimFunc:
-    """Move a consumer under a loop of its producer, where it handles what the producer has just
-    finished.
+    """Move a consumer under a loop of its producer, where it processes what the producer just
+    computed.
 
-    The consumer must read the producer's buffer at its own axes, one for one; its axes are then
-    bound just as the producer's.
-    Raises: ScheduleError if it does not, if the producer still reduces around the loop or mixes
-    reduced loops with others, or if the consumer also reads what is computed later.
+    The consumer must read the producer's buffer at its own axes, one for one; it gets the bindings
+    of the producer's axes.
+    Raises: ScheduleError if it does not, if the producer is still reducing around the loop or mixes
+    reduction loops with others, or if the consumer also reads what is computed later.
     """
     consumer = find_block(func, name)
     loop = find_loop(func, var)
@@ -53,8 +53,8 @@ def move_pointwise_consumer(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     late = next((each.var for each in loops_to(func, loop) if each.var in reducing), None)
     if late is not None:
         raise ScheduleError(
-            f"cannot move {name!r} under {var.name!r}: block {producer.name!r} still reduces over "
-            f"{late.name!r} there",
+            f"cannot move {name!r} under {var.name!r}: block {producer.name!r} is still reducing "
+            f"over {late.name!r} there",
             at=consumer,
         )
     check_unmixed(func, producer, reducing, f"move {name!r}", inner)
@@ -67,18 +67,19 @@ def move_pointwise_consumer(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     axes = tuple(
         axis.replace(binding=substitute(bindings[axis.var], names)) for axis in consumer.axes
     )
-    # What is said of reduced loops is no matter of an element that is finished.
+    # Conditions on reduction loops do not concern finished elements.
     guards = [part for part in guards_by_loops(producer) if not variables(part) & reducing]
     predicate = joined([substitute(part, names) for part in guards])
     span = Span("schedule", "reverse_compute_at", parent=consumer.span)
-    moved = nest_again(kept, names, consumer.replace(axes=axes, predicate=predicate), span)
+    moved = nest_like(kept, names, consumer.replace(axes=axes, predicate=predicate), span)
     func = remove_block(func, consumer)
     loop = find_loop(func, var)
     return replace_stmts(func, {loop: loop.replace(body=seq(loop.body, moved))})
 
 
 def _check_order(func: PrimFunc, consumer: Block, producer: Block, loop: For) -> None:
-    """Refuse to move a block before something that it needs, or that needs what it overwrites."""
+    """Check that a block does not move before something that it needs, or that needs what it
+    overwrites."""
     blocks = list(walk(func, on=Block))
     passed = blocks[blocks.index(producer) + 1 : blocks.index(consumer)]
     inside = blocks_below(loop)
@@ -96,8 +97,10 @@ def _check_order(func: PrimFunc, consumer: Block, producer: Block, loop: For) ->
 
 
 def _check_finished(func: PrimFunc, consumer: Block, producer: Block, made: Buffer) -> None:
-    """Refuse where the producer alone does not finish the elements that the consumer handles, as
-    when its loop was cut in pieces, or where it may finish some of them twice."""
+    """Check that the producer alone finishes the elements that the consumer processes, each once.
+
+    Several blocks do, for example, if its loop was cut.
+    """
     reduces = any(axis.kind != "spatial" for axis in producer.axes)
     for other in writes_of(func, made):
         starts = other.init is None and all(axis.kind == "spatial" for axis in other.axes)
@@ -112,42 +115,42 @@ def _check_finished(func: PrimFunc, consumer: Block, producer: Block, made: Buff
     if again and written_by(consumer) & read_by(consumer):
         raise ScheduleError(
             f"cannot move {consumer.name!r} to block {producer.name!r}, which computes some "
-            "elements twice: it would change them twice",
+            "elements twice: the consumer would change them twice",
             at=consumer,
         )
 
 
 def _check_whole(func: PrimFunc, consumer: Block, producer: Block, made: Buffer) -> None:
-    """Refuse a consumer or a producer that may run at some points of its axes only: one may not
-    stand for the other then.
+    """Check that both blocks run at all points of their axes: otherwise their domains may differ.
 
-    What is allocated and read at every point was made there, or the program has no meaning.
+    An intermediate buffer that is read at every point was written there, or the program is
+    undefined.
     """
     asks = any(True for _ in walk(consumer.body, on=(If, Conditional, Select)))
     known = allocation(func, made) is not None and not asks
     for block in (consumer,) if known else (consumer, producer):
-        if not points_of(func, block).all_points():
+        if not points_of(func, block).covers_all_points():
             raise NotOneForOne(
-                f"cannot move {consumer.name!r} to {producer.name!r}: it is not shown that "
-                f"{block.name!r} runs at every point of its axes",
+                f"cannot move {consumer.name!r} to {producer.name!r}: {block.name!r} "
+                "cannot be proved to run at all points of its axes",
                 at=block,
             )
 
 
 def _producer_below(func: PrimFunc, consumer: Block, loop: For) -> tuple[Block, Buffer]:
-    for block in reversed(blocks_below(loop)):  # The last writer: an initialisation comes before.
+    for block in reversed(blocks_below(loop)):  # The last writer: an initialisation comes earlier.
         store = only_store(block)
         if store is not None and any(consumer is reader for reader in reads_of(func, store.buffer)):
             return block, store.buffer
     raise ScheduleError(
         f"cannot move block {consumer.name!r} under {loop.var.name!r}: no block there computes "
-        "what it reads",
+        "its inputs",
         at=consumer,
     )
 
 
 def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Expr]:
-    """Bind each axis of the consumer as the producer binds the axis that writes what it reads."""
+    """Map each axis of the consumer to the binding of the producer's axis at the same index."""
     store = only_store(producer)
     assert store is not None
     written = {axis.var: axis for axis in producer.axes}
@@ -165,7 +168,8 @@ def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Exp
                 )
             if found.setdefault(mine.var, theirs.binding) is not theirs.binding:
                 raise NotOneForOne(
-                    f"cannot move block {consumer.name!r}: it reads {buffer.name!r} at two places",
+                    f"cannot move block {consumer.name!r}: it reads {buffer.name!r} at two "
+                    "different indices",
                     at=consumer,
                 )
     missing = [axis.var.name for axis in consumer.axes if axis.var not in found]

@@ -1,4 +1,4 @@
-"""A nest of its own for the initialisation of a reduction."""
+"""Build a separate nest for the initialisation of a reduction."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,12 @@ from irkit.ir import Block, For, PrimFunc, Stmt
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.rewrite.clone import new_name
-from irkit.schedule.rewrite.nests import nest_again
+from irkit.schedule.rewrite.nests import nest_like
 
 
 def init_nest(func: PrimFunc, block: Block, inner: Sequence[For], span: Span) -> tuple[Stmt, str]:
-    """Make a block ``NAME_init`` that starts what a block reduces, under loops like those of
-    ``inner`` that are not reduced over."""
+    """Return a block ``NAME_init`` that initialises the reduction of a block, under copies of the
+    spatial loops of ``inner``."""
     assert block.init is not None
     reducing = reduced_over(block)
     kept = [loop for loop in inner if loop.var not in reducing]
@@ -33,4 +33,4 @@ def init_nest(func: PrimFunc, block: Block, inner: Sequence[For], span: Span) ->
         writes=None,
         span=span,
     )
-    return nest_again(kept, names, made, span), made.name
+    return nest_like(kept, names, made, span), made.name

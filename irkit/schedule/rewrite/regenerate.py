@@ -34,7 +34,7 @@ def regenerate(
     above: Sequence[For],
     span: Span,
 ) -> Stmt:
-    """Put a block under new loops over parts of its axes; the others are gone over whole."""
+    """Put a block under new loops: over parts of some axes, and over all of the others."""
     ordered = sorted(block.axes, key=lambda axis: axis.kind != "spatial")
     loops: list[For] = []
     bindings: dict[Var, Expr] = {}
@@ -70,7 +70,7 @@ def regenerate(
 def _worthwhile(
     reach: SymbolicInterval | None, axis: Axis, ranges: object, facts: Sequence[Expr]
 ) -> SymbolicInterval | None:
-    """Drop an interval that is as long as the axis: the whole needs no guard."""
+    """Return None for an interval as long as the axis: the whole axis needs no guard."""
     if reach is None or reach.low.dtype != axis.extent.dtype:
         return None
     length = simplify(reach.high - reach.low + 1)

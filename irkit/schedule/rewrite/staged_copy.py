@@ -1,7 +1,7 @@
-"""A copy of the part of a buffer that a statement touches.
+"""Replace the part of a buffer that a statement touches by a copy.
 
-The copy has the shape of the buffer it stands for, so indices stay as they are; lowering makes it
-as small as the part.
+The copy has the shape of the buffer, so indices stay as they are; lowering makes it as small as the
+part.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def loop_around_block(func: PrimFunc, var: Var, name: str) -> tuple[For, Block]:
 
 
 class StagedCopy:
-    """A statement, and the accesses below it that are to go to a copy of a buffer."""
+    """A statement, and the accesses to a buffer below it that are redirected to a copy."""
 
     def __init__(
         self, func: PrimFunc, root: Stmt, buffer: Buffer, scope: str, primitive: str
@@ -60,26 +60,26 @@ class StagedCopy:
         self.above = [loop for loop in loops_to(func, root) if loop is not root]
         loads, stores = touches(root, buffer, Load), touches(root, buffer, Store)
         if loads is None or stores is None or _is_viewed(func, buffer):
-            raise self.refused("it is seen through a view", root)
+            raise self.error("it is aliased by a view", root)
         if any(stmt.buffer is buffer for stmt in walk(root, on=Allocate)):
-            raise self.refused("it is allocated there", root)
+            raise self.error("it is allocated there", root)
         if any(loop.kind == "vectorized" for loop in self.above):
-            raise self.refused("a loop around is vectorized; mark it afterwards", root)
+            raise self.error("a loop around is vectorized; vectorize afterwards", root)
         self.loads, self.stores = loads, stores
 
-    def refused(self, why: str, at: Stmt) -> ScheduleError:
+    def error(self, why: str, at: Stmt) -> ScheduleError:
         return ScheduleError(f"cannot stage {self.buffer.name!r}: {why}", at=at)
 
     def made(self, target: Stmt, at: Stmt) -> Staged:
-        """Put the copies in place, and let ``target`` use them; ``at`` is what an error is about.
+        """Insert the copies and make ``target`` use them; errors point at ``at``.
 
-        Raises: ScheduleError if there is nothing to stage, or it may change what others see.
+        Raises: ScheduleError if there is nothing to stage, or others may see different values.
         """
         found = (*self.loads, *self.stores)
         if not found:
-            raise self.refused("nothing there touches it", at)
+            raise self.error("nothing there touches it", at)
         if self.stores and any(True for _ in walk(self.root, on=Assert)):
-            raise self.refused("what stands there may stop before it is copied back", at)
+            raise self.error("an assertion there may fail before the copy is written back", at)
         box = box_of(found, ranges_at(self.func))
         span = Span("schedule", self.primitive, parent=at.span)
         moved = _redirected(target, self.buffer, self.new)
@@ -96,7 +96,7 @@ class StagedCopy:
         return made, names
 
     def _copy(self, name: str, source: Buffer, to: Buffer, box: Box, span: Span) -> Stmt:
-        """Copy a part of a buffer; what of the box is outside of the buffer is left out."""
+        """Return a nest that copies the part of a box that is inside the buffer."""
         axes = [Var(f"v{at}", dim.dtype) for at, dim in enumerate(to.shape)]
         block = Block(
             name,
@@ -108,8 +108,7 @@ class StagedCopy:
         return regenerate(self.func, block, spans, (), self.above, span)
 
     def _is_filled(self, box: Box) -> bool:
-        """Say whether it is shown that every element of the box is written, and none is read
-        before."""
+        """Return True if every element of the box provably is written, and none is read before."""
         block = self.stores[0].block
         if block is None or any(t.block is not block for t in (*self.loads, *self.stores)):
             return False
@@ -124,7 +123,7 @@ class StagedCopy:
         return self._rebased(block, store, box, path)
 
     def _rebased(self, block: Block, store: Store, box: Box, path: Sequence[Stmt]) -> bool:
-        """Say whether a block runs at every point of the box, counted from its corner."""
+        """Return True if a block runs at every point of the box, relative to its lower corner."""
         by_var = {axis.var: axis for axis in block.axes}
         changed: dict[Node, Axis] = {}
         for at, dim, reach in zip(store.indices, self.buffer.shape, box, strict=True):
@@ -139,18 +138,17 @@ class StagedCopy:
             )
         axes = tuple(changed.get(axis.var, axis) for axis in block.axes)
         loops = tuple(stmt for stmt in path if isinstance(stmt, For))
-        return Points(block.replace(axes=axes), loops, ranges_at(self.func)).every_element()
+        return Points(block.replace(axes=axes), loops, ranges_at(self.func)).covers_every_element()
 
     def _check_apart(self, made: PrimFunc, at: Stmt) -> None:
-        """Refuse where iterations around run at the same time, and one would copy what another
-        writes."""
+        """Check that no parallel iteration around copies what another one writes."""
         for loop in self.above:
             if loop.kind not in ("serial", "unrolled"):
                 reason = dependences(made).carried(find_loop(made, loop.var))
                 if reason is not None:
-                    raise self.refused(
-                        f"iterations of the {loop.kind} loop {loop.var.name!r} would disturb each "
-                        f"other: {reason}",
+                    raise self.error(
+                        f"iterations of the {loop.kind} loop {loop.var.name!r} would interfere: "
+                        f"{reason}",
                         at,
                     )
 
@@ -164,7 +162,7 @@ def _is_viewed(func: PrimFunc, buffer: Buffer) -> bool:
 
 
 def _redirected(root: Stmt, old: Buffer, new: Buffer) -> Stmt:
-    """Let all accesses to a buffer go to another."""
+    """Redirect all accesses of a buffer to another one."""
 
     def move(node: Load | Store | Block) -> Node | None:
         if isinstance(node, Block):

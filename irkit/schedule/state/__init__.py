@@ -1,2 +1,2 @@
-"""References to blocks and loops, finding what they stand for (lookup), and putting other
-statements in their place (replace)."""
+"""References to blocks and loops, finding their statements (lookup), and replacing those
+(replace)."""

@@ -1,7 +1,7 @@
 """Find blocks, loops, allocations and the paths to them in a function.
 
-A loop is known by its variable and a block by its name: both outlive every rewrite, so references
-need no forwarding.
+A loop is identified by its variable and a block by its name: both survive every rewrite, so
+references need no forwarding.
 """
 
 from irkit.core import Node, ScheduleError, children, uses, walk
@@ -10,7 +10,7 @@ from irkit.schedule.state.references import BlockRef, LoopRef
 
 
 def nest_of(func: PrimFunc, block: Block) -> Stmt:
-    """Find the outermost loop around a block that holds nothing else."""
+    """Return the outermost loop around a block that contains nothing else."""
     top: Stmt = block
     for stmt in reversed(path_to(func, block)[:-1]):
         if not isinstance(stmt, For):
@@ -39,7 +39,7 @@ def path_to(func: PrimFunc, target: Node) -> list[Stmt]:
 
 
 def find_block(func: PrimFunc, name: str) -> Block:
-    """Find the block of a name.
+    """Return the block of a name.
 
     Raises: ScheduleError if there is none, or several.
     """
@@ -52,26 +52,28 @@ def find_block(func: PrimFunc, name: str) -> Block:
 
 
 def find_loop(func: PrimFunc, var: Var) -> For:
-    """Find the loop of a variable.
+    """Return the loop of a variable.
 
-    Raises: ScheduleError if it is gone, because it was split, fused or inlined away.
+    Raises: ScheduleError if there is no such loop any more, for example because it was split or
+    fused.
     """
     for loop in walk(func, on=For):
         if loop.var is var:
             return loop
     raise ScheduleError(
         f"{func.name} has no loop {var.name!r} any more",
-        hint="A loop that was split or fused is replaced by the loops that the primitive returned.",
+        hint="After split or fuse, use the loops that the primitive returned.",
     )
 
 
 def find_ref(func: PrimFunc, ref: BlockRef | LoopRef) -> Block | For:
-    """Find what a reference stands for now."""
+    """Return the current block or loop of a reference."""
     return find_block(func, ref.name) if isinstance(ref, BlockRef) else find_loop(func, ref.var)
 
 
 def loops_to(func: PrimFunc, stmt: Stmt) -> list[For]:
-    """List all loops from the body of ``func`` down to a statement, which may be the last."""
+    """List all loops from the body of ``func`` down to a statement, including the statement
+    itself."""
     return [each for each in path_to(func, stmt) if isinstance(each, For)]
 
 
@@ -87,8 +89,8 @@ def loops_above(func: PrimFunc, block: Block) -> list[For]:
 
 
 def unbound_at(func: PrimFunc, value: Node, here: Stmt, there: Stmt) -> str:
-    """Name something that a value uses and that is bound around one statement and not around
-    another; an empty name says that there is nothing."""
+    """Return the name of something that a value uses and that is bound around ``here`` but not
+    around ``there``; empty if there is nothing."""
     named = {name for node in walk(value) for name in uses(node)}
     around = {id(stmt) for stmt in path_to(func, there)}
     for stmt in path_to(func, here):
@@ -114,5 +116,5 @@ def blocks_below(stmt: Stmt) -> list[Block]:
 
 
 def allocation(func: PrimFunc, buffer: Buffer) -> Allocate | None:
-    """Find where an intermediate buffer is allocated; None for a parameter."""
+    """Return the allocation of an intermediate buffer; None for a parameter."""
     return next((stmt for stmt in walk(func, on=Allocate) if stmt.buffer is buffer), None)

@@ -1,4 +1,4 @@
-"""What a schedule hands out: references to blocks and loops, and numbers that were drawn."""
+"""Values that a schedule returns: references to blocks and loops, and sampled numbers."""
 
 import msgspec
 
@@ -6,18 +6,18 @@ from irkit.ir import Var
 
 
 class BlockRef(msgspec.Struct, frozen=True):
-    """A block, by its name."""
+    """Reference to a block, by its name."""
 
     name: str
 
 
 class LoopRef(msgspec.Struct, frozen=True, eq=False):
-    """A loop, by its variable."""
+    """Reference to a loop, by its variable."""
 
     var: Var
 
 
 class Drawn(int):
-    """A number that a sampling primitive chose; a trace says where it is used again."""
+    """Number that a sampling primitive drew; a trace records where it is used."""
 
     name: str = ""

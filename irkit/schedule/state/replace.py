@@ -24,7 +24,7 @@ _N = TypeVar("_N", bound=Node)
 
 
 def replace_stmts(func: PrimFunc, changes: Mapping[Stmt, Stmt]) -> PrimFunc:
-    """Put statements in the place of others, known by identity; an empty sequence deletes."""
+    """Replace statements, compared by identity; an empty sequence deletes one."""
     new: dict[int, Node] = {id(old): now for old, now in changes.items()}
     for node in postorder(func):
         if id(node) not in new:
@@ -37,12 +37,12 @@ def replace_stmts(func: PrimFunc, changes: Mapping[Stmt, Stmt]) -> PrimFunc:
 
 
 def replace_stmts_in(part: Stmt, changes: Mapping[Stmt, Stmt]) -> Stmt:
-    """Put statements in the place of others below a statement that may stand in no function."""
+    """Replace statements below a statement that need not be part of a function."""
     return replace_stmts(PrimFunc("part", (), part), changes).body
 
 
 def inside_bindings(body: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
-    """Change what stands inside of the allocations and names that a statement begins with."""
+    """Apply ``change`` to what is inside the leading allocations, lets and views of a statement."""
     around: list[Allocate | Let | View] = []
     while isinstance(body, (Allocate, Let, View)):
         around.append(body)
@@ -54,7 +54,7 @@ def inside_bindings(body: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
 
 
 def remove_block(func: PrimFunc, block: Block) -> PrimFunc:
-    """Delete a block with the loops that then hold nothing."""
+    """Delete a block and the loops that become empty."""
     gone: Stmt = block
     for stmt in reversed(path_to(func, block)[:-1]):
         if not isinstance(stmt, For):
@@ -64,8 +64,7 @@ def remove_block(func: PrimFunc, block: Block) -> PrimFunc:
 
 
 def replace_buffer(root: _N, old: Buffer, new: Buffer) -> _N:
-    """Put a buffer in the place of another wherever it is allocated, loaded, stored or named by a
-    region."""
+    """Replace a buffer wherever it is allocated, loaded, stored or part of a region."""
 
     def move(node: Load | Store | Allocate | Region) -> Node | None:
         return node.replace(buffer=new) if node.buffer is old else None
@@ -74,7 +73,7 @@ def replace_buffer(root: _N, old: Buffer, new: Buffer) -> _N:
 
 
 def without_allocation(func: PrimFunc, buffer: Buffer) -> PrimFunc:
-    """Take away the allocation of a buffer that nothing uses, or that is to be elsewhere."""
+    """Remove the allocation of a buffer, which is unused or will be allocated elsewhere."""
     home = allocation(func, buffer)
     assert home is not None
     return replace_stmts(func, {home: home.body})

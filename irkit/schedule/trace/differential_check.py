@@ -1,4 +1,4 @@
-"""What a function computes on small whole numbers: what a schedule must not change."""
+"""Compare the results of a function, on small integers, before and after a primitive."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -28,20 +28,20 @@ _SYMBOLIC = (7, 12, 5, 9)
 
 
 Reference = Callable[[Sequence[Any]], Sequence[Any]]
-"""From the arguments of a function to what they should hold afterwards."""
+"""A function from the arguments to their expected contents afterwards."""
 
 
 class DifferentialCheck:
-    """What a function should compute, to compare with the same function scheduled.
+    """The expected results of a function, compared with those of its scheduled versions.
 
-    ``reference`` computes it; without one the function itself is interpreted.
-    Shapes: shape variables become small numbers that are no multiples of each other.
+    ``reference`` computes them; without one the function itself is interpreted.
+    Shapes: shape variables become small numbers that are not multiples of each other.
     Raises: IRKitError if the function is too large to be interpreted.
     """
 
     def __init__(self, func: PrimFunc, reference: Reference | None = None) -> None:
         self.inputs = _inputs(func)
-        # Sums and products of small whole numbers are exact, so that their order does not matter.
+        # Sums and products of small integers are exact, so their order does not matter.
         self.exact = not any_node(func, (Call, Div))
         if reference is None:
             self.expected: Sequence[Any] = self._run(func)
@@ -50,7 +50,7 @@ class DifferentialCheck:
             self.compare(func, "lowering")
 
     def compare(self, func: PrimFunc, primitive: str) -> None:
-        """Compare bit for bit, or to a ten-thousandth where rounding may differ.
+        """Compare results bit for bit, or with a relative tolerance of 1e-4 if rounding may differ.
 
         Raises: ScheduleError if anything differs.
         """
@@ -62,9 +62,9 @@ class DifferentialCheck:
             if wrong.any():
                 where = tuple(int(at) for at in np.argwhere(wrong)[0])
                 raise ScheduleError(
-                    f"{primitive} changed the meaning: {param.name}{list(where)} is {mine[where]}, "
+                    f"{primitive} changed the result: {param.name}{list(where)} is {mine[where]}, "
                     f"expected {theirs[where]}",
-                    hint="This is a bug of the primitive, not of the schedule.",
+                    hint="This is a bug in the primitive, not in the schedule.",
                 )
 
     def _wrong(self, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
@@ -83,7 +83,7 @@ class DifferentialCheck:
         except StepLimit:
             raise IRKitError(
                 f"{func.name} takes too long to interpret after every primitive",
-                hint="Schedule it with smaller shapes, or without check='each'.",
+                hint="Use smaller shapes, or schedule without check='each'.",
             ) from None
         return args
 

@@ -1,4 +1,4 @@
-"""Turn the arguments of primitives into data and back."""
+"""Encode the arguments of primitives as data, and decode them."""
 
 import keyword
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from irkit.ir import (
     script,
     shape_vars,
 )
-from irkit.schedule.arguments.index_map import CalledMap, map_from
+from irkit.schedule.arguments.index_map import RecordedMap, map_from
 from irkit.schedule.state.lookup import blocks_below, find_loop, loops_above
 from irkit.schedule.state.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.trace.schedule_trace import (
@@ -35,7 +35,7 @@ _RESERVED = {"sch", "irkit", "te"}
 
 
 class Encoder:
-    """Remember under which name a trace knows each loop, block and number."""
+    """Encoder of arguments, which records the name of each loop, block and number in the trace."""
 
     def __init__(self) -> None:
         self._names: dict[Any, str] = {}
@@ -43,25 +43,25 @@ class Encoder:
         self._implied: list[TraceStep] = []
 
     def copy(self) -> "Encoder":
-        """Make an encoder that can be thrown away if the primitive fails."""
+        """Return a copy, to be discarded if the primitive fails."""
         made = Encoder()
         made._names, made._taken = dict(self._names), set(self._taken)
         return made
 
     def implied(self) -> tuple[TraceStep, ...]:
-        """Take the look-ups that the arguments encoded so far need."""
+        """Return, and clear, the look-up steps that the arguments encoded so far need."""
         made, self._implied = tuple(self._implied), []
         return made
 
     def knows(self, result: object) -> bool:
-        """Say whether the trace has a name for this, or for each of these."""
+        """Return True if the trace has a name for a result, or for each of a list of results."""
         if isinstance(result, (list, tuple)):
             return all(self.knows(each) for each in cast("Sequence[object]", result))
         key = _key(result)
         return key is None or key in self._names
 
     def name(self, result: object) -> list[str]:
-        """Choose names for what a primitive gave."""
+        """Choose names for the results of a primitive."""
         given = cast("Sequence[object]", result) if isinstance(result, (list, tuple)) else [result]
         if any(_key(each) is not None for each in given):
             return [self._name(each) for each in given]
@@ -89,7 +89,7 @@ class Encoder:
         return name
 
     def encode(self, func: PrimFunc, arg: object) -> Value:
-        """Turn an argument of a primitive into data."""
+        """Encode an argument of a primitive as data."""
         match arg:
             case Drawn() if arg.name in self._taken:
                 return Ref(arg.name)
@@ -107,11 +107,13 @@ class Encoder:
             case list() | tuple():
                 items = cast("Sequence[object]", arg)
                 return tuple(self.encode(func, each) for each in items)
-            case CalledMap():
-                return cast(Value, arg)  # Written down when it has run and its rank is known.
+            case RecordedMap():
+                return cast(
+                    Value, arg
+                )  # Converted to text when its rank is known, after it has run.
             case _:
                 raise ScheduleError(
-                    f"a schedule cannot keep {type(arg).__name__} {arg!r} as an argument"
+                    f"a trace cannot represent {type(arg).__name__} {arg!r} as an argument"
                 )
 
     def _reference(self, func: PrimFunc, ref: BlockRef | LoopRef) -> Ref:
@@ -135,11 +137,11 @@ class Encoder:
             at += 1
 
     def decode(self, func: PrimFunc, value: Value, found: Mapping[str, Any]) -> Any:
-        """Turn data back into an argument; ``found`` holds what earlier steps gave."""
+        """Decode an argument; ``found`` maps names to the results of earlier steps."""
         match value:
             case Ref():
                 if value.name not in found:
-                    raise ScheduleError(f"no earlier step gave {value.name!r}")
+                    raise ScheduleError(f"no earlier step returned {value.name!r}")
                 return found[value.name]
             case ExprText():
                 return expr_of(func, value.text)
@@ -166,21 +168,21 @@ def _key(result: object) -> Any:
 
 
 def _position(func: PrimFunc, var: Var) -> tuple[Block, int]:
-    """Find a block under a loop, and which of the loops around it that is."""
+    """Return a block under a loop, and the position of the loop among those around the block."""
     loop = find_loop(func, var)
     below = blocks_below(loop)
     if not below:
-        raise ScheduleError(f"loop {var.name!r} holds no block to find it by", at=loop)
+        raise ScheduleError(f"loop {var.name!r} contains no block to find it by", at=loop)
     return below[0], loops_above(func, below[0]).index(loop)
 
 
 def expr_of(func: PrimFunc, text: str) -> Expr:
-    """Read an expression over the shape variables of a function."""
+    """Parse an expression over the shape variables of a function."""
     return parse_expr(text, {var.name: var for var in shape_vars(func)})
 
 
 def buffer_named(func: PrimFunc, name: str, at: int) -> Buffer:
-    """Find the ``at``-th buffer of a name, parameters first, then in the order of the text."""
+    """Return the ``at``-th buffer of a name; parameters come first, then text order."""
     known = buffers_of(func)
     named = [each for each in known if each.name == name]
     if not 0 <= at < len(named):
@@ -190,7 +192,7 @@ def buffer_named(func: PrimFunc, name: str, at: int) -> Buffer:
 
 
 def buffers_of(func: PrimFunc) -> list[Buffer]:
-    """List the buffers of a function: its parameters, then in the order of the text."""
+    """List the buffers of a function: its parameters, then the others in text order."""
     found = [param for param in func.params if isinstance(param, Buffer)]
     for stmt in walk(func, on=Stmt):
         buffer = getattr(stmt, "buffer", None)

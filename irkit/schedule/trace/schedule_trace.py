@@ -1,8 +1,8 @@
-"""A schedule as data: the list of its steps, which prints as Python, saves as JSON, and runs again
-on another function.
+"""A schedule as data: a list of steps that prints as Python, is saved as JSON, and runs on other
+functions.
 
-A step holds no IR: loops and blocks are names that earlier steps gave, an expression or an index
-map is its text, a buffer is its name. So a trace from anywhere can only call primitives.
+A step contains no IR: loops and blocks are names that earlier steps returned, expressions and index
+maps are text, buffers are names. A trace from an untrusted file can therefore only call primitives.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,25 +18,25 @@ _MOST_BYTES = 1 << 26
 
 
 class Ref(msgspec.Struct, frozen=True):
-    """A loop, block or number that an earlier step gave this name."""
+    """Name of a loop, block or number that an earlier step returned."""
 
     name: str
 
 
 class ExprText(msgspec.Struct, frozen=True):
-    """An expression over the shape variables of the function."""
+    """Expression over the shape variables of the function."""
 
     text: str
 
 
 class MapText(msgspec.Struct, frozen=True):
-    """An index map, written as a ``lambda``."""
+    """Index map, written as a ``lambda``."""
 
     text: str
 
 
 class BufferName(msgspec.Struct, frozen=True):
-    """The ``at``-th buffer of a name, in the order of the function's text."""
+    """The ``at``-th buffer of a name, in text order."""
 
     name: str
     at: int = 0
@@ -49,7 +49,7 @@ _TAGS: dict[str, type[Any]] = {"ref": Ref, "expr": ExprText, "map": MapText, "bu
 
 
 class TraceStep(msgspec.Struct, frozen=True):
-    """One call of a primitive; ``results`` names what it gave, ``drawn`` what it chose by chance.
+    """One call of a primitive; ``results`` names its results, ``drawn`` is its random decision.
 
     ``where`` is the line of the user's program.
     """
@@ -64,7 +64,7 @@ class TraceStep(msgspec.Struct, frozen=True):
 
     @property
     def uses(self) -> set[str]:
-        """The names of earlier results that it uses."""
+        """Return the names of the earlier results that the step uses."""
         return names_in(self)
 
     def __str__(self) -> str:
@@ -78,8 +78,8 @@ class TraceStep(msgspec.Struct, frozen=True):
         return f"{made} = " * bool(made) + f"sch.{self.primitive}({', '.join(given)})"
 
 
-class _Replays(Protocol):
-    """What runs the steps of a trace: a schedule."""
+class _Replayable(Protocol):
+    """A schedule: it runs the steps of a trace."""
 
     def replay(self, trace: "ScheduleTrace") -> None: ...
 
@@ -106,7 +106,7 @@ class ScheduleTrace(msgspec.Struct, frozen=True):
         return msgspec.json.format(msgspec.json.encode(data), indent=1).decode()
 
     def save(self, path: str | Path) -> None:
-        """Write as JSON; the file is complete or not there."""
+        """Write as JSON, atomically."""
         with atomic_write(path) as made:
             made.write_text(self.as_json(), encoding="utf-8")
 
@@ -117,18 +117,18 @@ class ScheduleTrace(msgspec.Struct, frozen=True):
         Raises: FormatError if it is anything else.
         """
         if len(text) > _MOST_BYTES:
-            raise FormatError(f"a schedule has at most {_MOST_BYTES} bytes, found {len(text)}")
+            raise FormatError(f"a schedule file has at most {_MOST_BYTES} bytes, found {len(text)}")
         try:
             data = msgspec.json.decode(text)
             if not isinstance(data, dict):
-                raise FormatError("expected a schedule, found JSON of another kind")
+                raise FormatError("expected a schedule, found other JSON")
             given = cast("dict[str, Any]", data)
             if given.get("irkit_schedule") != VERSION:
                 raise FormatError(f"expected a schedule of version {VERSION}")
-            steps = [msgspec.convert(each, _PlainStep) for each in given.get("steps", ())]
+            steps = [msgspec.convert(each, _JsonStep) for each in given.get("steps", ())]
             return ScheduleTrace(tuple(_step(step) for step in steps))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise FormatError(f"this is no schedule: {error}") from None
+            raise FormatError(f"not a schedule: {error}") from None
 
     @staticmethod
     def load(path: str | Path) -> "ScheduleTrace":
@@ -136,7 +136,7 @@ class ScheduleTrace(msgspec.Struct, frozen=True):
         return ScheduleTrace.from_json(Path(path).read_bytes())
 
     def without(self, drop: Callable[[TraceStep], bool]) -> "ScheduleTrace":
-        """Leave out some steps, and those that use what they gave."""
+        """Return the trace without some steps and the steps that use their results."""
         gone: set[str] = set()
         kept: list[TraceStep] = []
         for step in self.steps:
@@ -146,16 +146,16 @@ class ScheduleTrace(msgspec.Struct, frozen=True):
                 kept.append(step)
         return ScheduleTrace(tuple(kept))
 
-    def apply(self, schedule: _Replays) -> None:
-        """Run the steps again on another schedule.
+    def apply(self, schedule: _Replayable) -> None:
+        """Run the steps on another schedule.
 
-        Raises: ScheduleError, which names the step, if one is not legal there.
+        Raises: ScheduleError naming the step if one is not legal there.
         """
         schedule.replay(self)
 
 
-class _PlainStep(msgspec.Struct, forbid_unknown_fields=True):
-    """A step as it stands in JSON."""
+class _JsonStep(msgspec.Struct, forbid_unknown_fields=True):
+    """A step as JSON stores it."""
 
     primitive: str
     args: list[Any] = []
@@ -167,7 +167,7 @@ class _PlainStep(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def names_in(step: TraceStep) -> set[str]:
-    """Collect the names of earlier results that a step uses."""
+    """Collect the names of the earlier results that a step uses."""
     stack: list[Value] = [*step.args, *(value for _, value in step.options)]
     found: set[str] = set()
     while stack:
@@ -228,7 +228,7 @@ def _plain_value(value: Value) -> Any:
             return value
 
 
-def _step(plain: _PlainStep) -> TraceStep:
+def _step(plain: _JsonStep) -> TraceStep:
     return TraceStep(
         plain.primitive,
         tuple(_value(arg) for arg in plain.args),
@@ -247,7 +247,7 @@ def _value(plain: Any) -> Value:
         given = cast("Mapping[str, Any]", plain)
         tag = next((tag for tag in _TAGS if tag in given), None)
         if tag is None:
-            raise FormatError(f"a schedule has no value of the kind {sorted(given)}")
+            raise FormatError(f"unknown kind of value in a schedule: {sorted(given)}")
         fields = {"text" if tag in ("expr", "map") else "name": given[tag]}
         if tag == "buffer":
             fields["at"] = given.get("at", 0)

@@ -1,5 +1,5 @@
-"""Record what is done to a schedule: every primitive becomes a step of the trace, is checked, and
-leaves nothing behind if it fails."""
+"""Record the primitives of a schedule: each becomes a step of the trace, is checked, and is undone
+if it fails."""
 
 import functools
 import random
@@ -18,7 +18,7 @@ from irkit.core import (
     user_span,
 )
 from irkit.ir import Buffer, Expr, PrimFunc, Stmt, verify
-from irkit.schedule.arguments.index_map import CalledMap, as_index_map
+from irkit.schedule.arguments.index_map import RecordedMap, as_index_map
 from irkit.schedule.arguments.intrinsics import Intrinsics, builtin_intrinsics
 from irkit.schedule.arguments.reference_check import reference_check
 from irkit.schedule.checks.shared_memory import check_shared
@@ -32,16 +32,16 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 PRIMITIVES: dict[str, Callable[..., Any]] = {}
-"""Every method that a trace may call, by name."""
+"""The methods that a trace may call, by name."""
 
 
 class TracedSchedule:
     """A module, the function of it that is being scheduled, and the steps so far.
 
-    ``check`` says what is done after every primitive: ``verify`` runs the verifier; ``each`` also
-    runs the function on small whole numbers and compares with what it gave at first, or with what
-    ``reference`` says (``te.numpy_reference`` makes one); ``off`` does nothing. ``intrinsics`` are
-    those that tensorize knows by name.
+    ``check`` decides what happens after every primitive: ``verify`` runs the verifier; ``each``
+    also runs the function on small integers and compares the results with the original ones, or
+    with those of ``reference`` (see ``te.numpy_reference``); ``off`` does nothing. ``intrinsics``
+    are available to tensorize by name.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class TracedSchedule:
         reference: Reference | None = None,
     ) -> None:
         if check not in ("verify", "each", "off"):
-            raise IRKitError(f"check is 'verify', 'each' or 'off', found {check!r}")
+            raise IRKitError(f"check must be 'verify', 'each' or 'off', found {check!r}")
         self._mod = IRModule({mod.name: mod}) if isinstance(mod, Function) else mod
         self._check: Check = check
         self._intrinsics = builtin_intrinsics() if intrinsics is None else intrinsics
@@ -64,18 +64,18 @@ class TracedSchedule:
         self._depth = 0
         self._drawn: Value = None
         self._random = random.Random(seed)
-        self._meanings: dict[str, DifferentialCheck] = {}
+        self._differential_checks: dict[str, DifferentialCheck] = {}
         self._reference = reference
         self._work_on(mod.name if isinstance(mod, Function) else function)
 
     @property
     def func(self) -> PrimFunc:
-        """The function as it stands now."""
+        """The current function."""
         return self._func
 
     @property
     def mod(self) -> IRModule:
-        """The module with the function as it stands now."""
+        """The module with the current function."""
         return self._mod.with_functions({self._name: self._func})
 
     @property
@@ -84,17 +84,17 @@ class TracedSchedule:
         return ScheduleTrace(tuple(self._steps))
 
     def expr(self, text: str) -> Expr:
-        """Read an expression over the shape variables of the function."""
+        """Parse an expression over the shape variables of the function."""
         return expr_of(self._func, text)
 
     def buffer(self, name: str, at: int = 0) -> Buffer:
-        """Find the ``at``-th buffer of a name, parameters first, then in the order of the text."""
+        """Return the ``at``-th buffer of a name; parameters come first, then text order."""
         return buffer_named(self._func, name, at)
 
     def replay(self, trace: ScheduleTrace) -> None:
         """Run the steps of a trace on this schedule.
 
-        Raises: ScheduleError, which names the step, if one is not legal here.
+        Raises: ScheduleError naming the step if one is not legal here.
         """
         for _ in self.replaying(trace):
             pass
@@ -102,15 +102,15 @@ class TracedSchedule:
     def replaying(
         self, trace: ScheduleTrace, found: dict[str, Any] | None = None
     ) -> Iterator[TraceStep]:
-        """Run the steps of a trace one by one, and give each when it is done.
+        """Run the steps of a trace one by one, and yield each afterwards.
 
-        ``found`` holds what earlier steps gave, by name, and takes what these give.
+        ``found`` maps names to the results of earlier steps, and is extended.
         """
         found = {} if found is None else found
         for number, step in enumerate(trace.steps, 1):
             method = PRIMITIVES.get(step.primitive)
             if method is None:
-                raise ScheduleError(f"step {number}: there is no primitive {step.primitive!r}")
+                raise ScheduleError(f"step {number}: unknown primitive {step.primitive!r}")
             try:
                 func = self._func
                 args = [self._encoder.decode(func, arg, found) for arg in step.args]
@@ -123,12 +123,13 @@ class TracedSchedule:
                 raise
             except (TypeError, ValueError, AttributeError) as error:
                 raise ScheduleError(
-                    f"step {number} of the schedule does not fit: {step}: {error}"
+                    f"step {number} of the schedule has invalid arguments: {step}: {error}"
                 ) from error
             results = cast("list[Any]", given) if step.several else [given]
             if step.results and len(results) != len(step.results):
                 raise ScheduleError(
-                    f"step {number} gave {len(results)} results, not {len(step.results)}: {step}"
+                    f"step {number} returned {len(results)} results, expected "
+                    f"{len(step.results)}: {step}"
                 )
             found.update(zip(step.results, results, strict=False))
             yield step
@@ -139,16 +140,16 @@ class TracedSchedule:
             known = ", ".join(self._mod.functions)
             raise IRKitError(f"the module has no function {name!r}; it has: {known}")
         if not isinstance(func, PrimFunc):
-            raise IRKitError(f"{name!r} is no loop function, so it cannot be scheduled")
+            raise IRKitError(f"{name!r} is not a loop function, so it cannot be scheduled")
         self._name, self._func = name, func
-        if self._check == "each" and name not in self._meanings:
-            reference = None if self._meanings else self._reference
-            self._meanings[name] = DifferentialCheck(func, reference)
+        if self._check == "each" and name not in self._differential_checks:
+            reference = None if self._differential_checks else self._reference
+            self._differential_checks[name] = DifferentialCheck(func, reference)
 
     def _change(
         self, method: Callable[..., _R], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> _R:
-        """Run a primitive, and take all of it back if it fails."""
+        """Run a primitive, and undo all of it if it fails."""
         if self._depth:
             return method(self, *args, **kwargs)
         name = method.__name__
@@ -181,7 +182,7 @@ class TracedSchedule:
         self._steps.extend((*implied, msgspec.structs.replace(step, where=where)))
         return result
 
-    def _look(
+    def _record_lookup(
         self, name: str, result: object, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> None:
         if self._depth or self._encoder.knows(result):
@@ -199,7 +200,7 @@ class TracedSchedule:
         )
 
     def _finish(self, before: PrimFunc, primitive: str, origin: Span) -> None:
-        """Say on each new line which step made it, and check the function."""
+        """Add the step to the span of each new statement, and check the function."""
         if self._func is before:
             return
         check_shared(self._func, primitive)
@@ -208,7 +209,7 @@ class TracedSchedule:
             problems = verify(self._func)
             assert not problems, f"{primitive} made IR that does not verify: {problems}"
         if self._check == "each":
-            self._meanings[self._name].compare(self._func, primitive)
+            self._differential_checks[self._name].compare(self._func, primitive)
 
 
 _S = TypeVar("_S", bound=TracedSchedule)
@@ -217,9 +218,9 @@ _S = TypeVar("_S", bound=TracedSchedule)
 def primitive(
     method: Callable[Concatenate[_S, _P], _R],
 ) -> Callable[Concatenate[_S, _P], _R]:
-    """Make a method a primitive: recorded, checked, and undone if it fails.
+    """Decorate a method as a primitive: recorded, checked, and undone if it fails.
 
-    Only the outermost of primitives that call each other is recorded.
+    Of primitives that call each other only the outermost is recorded.
     """
 
     check = reference_check(method)
@@ -227,7 +228,7 @@ def primitive(
     @functools.wraps(method)
     def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         check((self, *args), kwargs)
-        return self._change(method, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
+        return self._change(method, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- a mixin
 
     PRIMITIVES[method.__name__] = recorded
     return recorded
@@ -236,7 +237,8 @@ def primitive(
 def lookup(
     method: Callable[Concatenate[_S, _P], _R],
 ) -> Callable[Concatenate[_S, _P], _R]:
-    """Make a method a look-up: recorded where it gives something that the trace does not know."""
+    """Decorate a method as a look-up: recorded if it returns something that the trace has no name
+    for."""
 
     check = reference_check(method)
 
@@ -244,7 +246,7 @@ def lookup(
     def recorded(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         check((self, *args), kwargs)
         result = method(self, *args, **kwargs)
-        self._look(method.__name__, result, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- half of the class
+        self._record_lookup(method.__name__, result, args, kwargs)  # pyright: ignore[reportPrivateUsage] -- a mixin
         return result
 
     PRIMITIVES[method.__name__] = recorded
@@ -261,21 +263,24 @@ def _step(
 ) -> TraceStep:
     results = tuple(encoder.name(result))
     several = isinstance(result, (list, tuple))
-    args, options = _settled(args), tuple((key, _settled((value,))[0]) for key, value in options)
-    if drawn is not None:  # What was drawn is the decision.
+    args, options = (
+        _with_map_text(args),
+        tuple((key, _with_map_text((value,))[0]) for key, value in options),
+    )
+    if drawn is not None:  # The random decision replaces the one that was passed.
         options = tuple(each for each in options if each[0] != "decision")
     return TraceStep(name, args, options, results, several, drawn)
 
 
-def _settled(values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Write index maps down, now that they have run and it is known how many indices they take."""
+def _with_map_text(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Replace index maps by their text; their rank is known after they have run."""
     return tuple(
-        MapText(value.written()) if isinstance(value, CalledMap) else value for value in values
+        MapText(value.written()) if isinstance(value, RecordedMap) else value for value in values
     )
 
 
 def _stamped(func: PrimFunc, name: str, origin: Span) -> PrimFunc:
-    """Complete the spans that primitives put on the lines they make: the step, and the user's
+    """Complete the spans of the statements that a primitive made: add the step and the user's
     line."""
     done: dict[int, Span] = {}
 

@@ -1,5 +1,4 @@
-"""Operators of neural networks: window (what sliding windows share), conv, pool, norm,
-activation."""
+"""Operators of neural networks: window (sliding windows), conv, pool, norm, activation."""
 
 from irkit.topi.nn.activation import (
     leaky_relu as leaky_relu,

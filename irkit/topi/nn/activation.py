@@ -8,19 +8,19 @@ from irkit.topi.extents import accumulator, axis_of
 
 
 def relu(x: Tensor) -> Tensor:
-    """Replace what is below 0 by 0. Source: ONNX Relu-14."""
+    """Replace negative elements by 0. Source: ONNX Relu-14."""
     return elementwise(lambda v: ir.maximum(v, 0), x, name="relu")
 
 
 def leaky_relu(x: Tensor, alpha: float = 0.01) -> Tensor:
-    """Multiply what is below 0 by ``alpha``. Source: ONNX LeakyRelu-16."""
+    """Multiply negative elements by ``alpha``. Source: ONNX LeakyRelu-16."""
     return elementwise(lambda v: ir.select(ir.lt(v, 0), v * alpha, v), x, name="leaky_relu")
 
 
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
-    """Make exponentials along an axis that add up to 1.
+    """Return the exponentials along an axis, normalised to a sum of 1.
 
-    The largest is subtracted first, so that nothing overflows. 16-bit floats are computed in f32.
+    The maximum is subtracted first, so that nothing overflows. 16-bit floats are computed in f32.
     Source: ONNX Softmax-13.
     """
     wide = accumulator(x.dtype)
@@ -42,7 +42,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
 
 
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
-    """Make the logarithm of softmax, without its loss of small values.
+    """Return the logarithm of softmax, without underflow of small values.
 
     Source: ONNX LogSoftmax-13.
     """
@@ -70,7 +70,7 @@ def _without(i: tuple[IterVar, ...], axis: int) -> tuple[IterVar, ...]:
 
 
 def _along(x: Tensor, axis: int, reduction: te.Reduction, name: str) -> Tensor:
-    """Reduce along one axis, which is left out."""
+    """Reduce along one axis, which is removed."""
     k = reduce_axis((0, x.shape[axis]), name="k")
 
     def at(*i: IterVar) -> Expr:

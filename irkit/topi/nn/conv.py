@@ -27,11 +27,11 @@ def conv(
 ) -> Tensor:
     """Convolve signals, images or volumes with filters, channels first.
 
-    ``pads`` holds the widths before each spatial axis, then those after each. Padding is a stage of
-    its own; sums of 16-bit floats gather in f32 unless ``out_dtype`` says otherwise.
+    ``pads`` holds the widths before each spatial axis, then those after each. Padding is a separate
+    stage; sums of 16-bit floats accumulate in f32 unless ``out_dtype`` is given.
 
-    Shapes: x [N, C, D...], w [K, C / groups, R...], bias [K] -> [N, K, P...],
-    P = (D + before + after - (R - 1) * dilation - 1) // stride + 1.
+    Shapes: x [N, C, D...], w [K, C / groups, R...], bias [K] -> [N, K, P...], P = (D + before +
+    after - (R - 1) * dilation - 1) // stride + 1.
     Raises: ShapeError if x and w disagree about C, or the filter does not fit.
     Source: ONNX Conv-11.
     """
@@ -61,25 +61,31 @@ def conv(
     result = compute((shape[0], filters[0], *sizes), at, "conv", tag="complex")
     if bias is not None:
         check_rank(bias, 1, "conv")
-        check_equal(extents(bias)[0], filters[0], f"conv: {bias.name!r} needs one value a filter")
+        check_equal(
+            extents(bias)[0], filters[0], f"conv: {bias.name!r} needs one value for each filter"
+        )
         result = add(result, reshape(bias, (filters[0], *(1,) * len(sizes))))
     return result if out_dtype is not None or wide == narrow else cast(result, narrow)
 
 
 def _sampled(x: Tensor, strides: Sequence[int]) -> Tensor:
-    """Take the elements that a filter of one element meets, so that it then meets neighbours."""
+    """Subsample the input of a filter of one element, so that the filter reads consecutive
+    elements."""
     rank = len(strides)
     return strided_slice(x, [0] * rank, [None] * rank, strides, range(2, 2 + rank))
 
 
 def _per_group(x: Tensor, w: Tensor, groups: int) -> "int | Expr":
-    """Count the filters of a group, and hold that the channels fit."""
+    """Return the number of filters of a group, and check the number of channels."""
     channels, (filters, own) = extents(x)[1], extents(w)[:2]
     check_equal(
-        channels, own * groups, f"conv: channels of {x.name!r} and of {w.name!r} times {groups}"
+        channels,
+        own * groups,
+        f"conv: channels of {x.name!r} and of {w.name!r} times {groups} must agree",
     )
     if groups < 1 or (isinstance(filters, int) and filters % groups):
         raise ShapeError(
-            f"conv: {filters} filters do not go into {groups} groups", span=user_span("conv")
+            f"conv: {filters} filters cannot be divided into {groups} groups",
+            span=user_span("conv"),
         )
     return filters // groups

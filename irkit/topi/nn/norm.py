@@ -17,10 +17,10 @@ def batch_norm(
     epsilon: float = 1e-5,
     axis: int = 1,
 ) -> Tensor:
-    """Normalise each channel by given statistics, as in inference.
+    """Normalise each channel with given statistics, as in inference.
 
     Shapes: x [N, C, D...], the others [C] -> [N, C, D...].
-    Raises: ShapeError if one of them has not C elements.
+    Raises: ShapeError if one of them does not have C elements.
     Source: ONNX BatchNormalization-15, training_mode = 0.
     """
     for each in (scale, bias, mean, variance):
@@ -28,7 +28,7 @@ def batch_norm(
         check_equal(
             extents(each)[0],
             extents(x)[axis],
-            f"batch_norm: {each.name!r} needs one value a channel of {x.name!r}",
+            f"batch_norm: {each.name!r} needs one value for each channel of {x.name!r}",
         )
     factor = elementwise(
         lambda s, v: s / ir.call("sqrt", v + epsilon), scale, variance, name="norm_factor"
@@ -44,14 +44,14 @@ def batch_norm(
 def lrn(
     x: Tensor, size: int, *, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
 ) -> Tensor:
-    """Divide each element by a power of the squares of its neighbours in ``size`` channels.
+    """Divide each element by a power of the sum of squares over ``size`` neighbouring channels.
 
     Shapes: x [N, C, D...] -> [N, C, D...].
     Source: ONNX LRN-13.
     """
     check_rank(x, 2, "lrn", at_least=True)
     channels = extents(x)[1]
-    # Beyond the channels there are only zeros: a window need not reach further than all of them.
+    # Beyond the channels there are only zeros, so a window need not be larger than their number.
     most = channels if isinstance(channels, int) else size
     before, after = min((size - 1) // 2, most), min(size // 2, most)
     rest = (0,) * (x.ndim - 2)

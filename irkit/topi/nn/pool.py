@@ -32,10 +32,10 @@ def max_pool(
     dilations: Sequence[int] | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """Take the largest element of each window; padding never counts.
+    """Return the largest element of each window; padding is ignored.
 
-    Shapes: x [N, C, D...] -> [N, C, P...]; with ``ceil_mode`` the last window may reach beyond the
-    padding, if it begins before it.
+    Shapes: x [N, C, D...] -> [N, C, P...]; with ``ceil_mode`` the last window can extend beyond the
+    padding, if it begins before its end.
     Source: ONNX MaxPool-12.
     """
     slide, sizes = _slide(x, kernel, strides, pads, dilations, ceil_mode, "max_pool")
@@ -58,10 +58,11 @@ def max_pool_with_indices(
     ceil_mode: bool = False,
     column_major: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Take the largest element of each window, and where it stands in the flattened input.
+    """Return the largest element of each window and its position in the flattened input.
 
-    Shapes: x [N, C, D...] -> two of [N, C, P...], the second i64; of equals the first along rows is
-    given. With ``column_major`` the spatial axes are flattened from the first to the last.
+    Shapes: x [N, C, D...] -> two of [N, C, P...], the second i64; of equal elements the first in
+    row-major order counts. With ``column_major`` the spatial axes are flattened from the first to
+    the last.
     Source: ONNX MaxPool-12, with Indices.
     """
     slide, sizes = _slide(x, kernel, strides, pads, dilations, ceil_mode, "max_pool")
@@ -83,12 +84,12 @@ def max_pool_with_indices(
         return found[0], found[1]
 
     where, values = compute((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
-    # Which of equals is the first does not depend on how places are counted.
+    # The first of equal elements does not depend on how positions are counted.
     return values, _by_columns(where, dims[2:]) if column_major else where
 
 
 def _by_columns(where: Tensor, dims: Sequence[Dim]) -> Tensor:
-    """Count places from the first spatial axis to the last, in place of the other way round."""
+    """Convert positions from row-major to column-major order of the spatial axes."""
 
     def turned(place: Expr) -> Expr:
         size = ir.index(count(dims))
@@ -103,7 +104,7 @@ def _by_columns(where: Tensor, dims: Sequence[Dim]) -> Tensor:
 
 
 def _within(slide: Window, spatial: list[tuple[Expr, Dim]], ceil_mode: bool) -> Expr | None:
-    """Say where a point lies in the input; None if it always does."""
+    """Return the condition that a point lies inside the input; None if it always does."""
     tests: list[Expr] = []
     for (point, dim), begin, end in zip(spatial, slide.begins, slide.ends, strict=True):
         if begin:
@@ -123,9 +124,10 @@ def avg_pool(
     ceil_mode: bool = False,
     count_include_pad: bool = False,
 ) -> Tensor:
-    """Average each window; padding counts as zeros with ``count_include_pad``, else not at all.
+    """Average each window; padding counts as zeros with ``count_include_pad``, otherwise not at
+    all.
 
-    What a window covers beyond the padding (``ceil_mode``) never counts.
+    Elements beyond the padding (with ``ceil_mode``) never count.
     Shapes: x [N, C, D...] -> [N, C, P...].
     Source: ONNX AveragePool-19.
     """
@@ -155,7 +157,7 @@ def _divide_by_counts(
         counts: list[Dim] = []
         for axis, (place, dim) in enumerate(zip(i[2:], dims, strict=True)):
             begin, dilation = slide.begins[axis], slide.dilations[axis]
-            # Places in the padded input: those that count are from low up to and without high.
+            # Positions in the padded input: those from low up to, but not including, high count.
             low = 0 if include_pad else begin
             high = plus(dim, begin + (slide.ends[axis] if include_pad else 0))
             start = times(place, slide.strides[axis])
@@ -164,7 +166,7 @@ def _divide_by_counts(
             counts.append(minus(last, larger(first, 0)))
         size = count(counts)
         if any(dilation > 1 for dilation in slide.dilations):
-            size = larger(size, 1)  # A window may step over all elements: their mean is then 0.
+            size = larger(size, 1)  # A dilated window can miss all elements; its mean is then 0.
         return total(*i) / as_float(size, total)
 
     return compute(total.shape, at, "avg_pool", tag="elementwise")
@@ -175,12 +177,12 @@ def _steps(distance: Dim, dilation: int) -> Dim:
 
 
 def global_avg_pool(x: Tensor) -> Tensor:
-    """Average over all spatial axes, which stay with extent 1. Source: ONNX GlobalAveragePool-1."""
+    """Average over all spatial axes, which keep extent 1. Source: ONNX GlobalAveragePool-1."""
     return mean(x, tuple(range(2, x.ndim)), keepdims=True)
 
 
 def global_max_pool(x: Tensor) -> Tensor:
-    """Take the largest over all spatial axes, which stay with extent 1.
+    """Return the maximum over all spatial axes, which keep extent 1.
 
     Source: ONNX GlobalMaxPool-1.
     """

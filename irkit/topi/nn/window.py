@@ -1,4 +1,4 @@
-"""What convolution and pooling share: windows that slide over the spatial axes."""
+"""Windows that slide over the spatial axes, for convolution and pooling."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from irkit.topi.shape import pad
 
 
 class Window(msgspec.Struct, frozen=True):
-    """A window over the spatial axes: one entry for each of them."""
+    """A window over the spatial axes, with one entry for each of them."""
 
     kernel: tuple[Dim, ...]
     strides: tuple[int, ...]
@@ -22,12 +22,12 @@ class Window(msgspec.Struct, frozen=True):
     dilations: tuple[int, ...]
 
     def sizes(self, dims: Sequence[Dim], *, ceil_mode: bool = False) -> tuple[Dim, ...]:
-        """Count the places of the window along each axis.
+        """Return the number of positions of the window along each axis.
 
-        With ``ceil_mode`` a window may reach beyond the padding, if it begins before it.
+        With ``ceil_mode`` a window can extend beyond the padding, if it begins before its end.
         """
         sizes = (self._size(axis, dim, ceil_mode) for axis, dim in enumerate(dims))
-        # As sums, so that n + 2 - 3 + 1 is n, which may be the extent of another operand.
+        # A sum, so that n + 2 - 3 + 1 simplifies to n, which may be the extent of another operand.
         return tuple(size if isinstance(size, int) else ir.simplify(size) for size in sizes)
 
     def _size(self, axis: int, dim: Dim, ceil_mode: bool) -> Dim:
@@ -39,7 +39,7 @@ class Window(msgspec.Struct, frozen=True):
         return plus(smaller(ceil_divide(room, stride), began), 1)
 
     def reach(self, axis: int) -> Dim:
-        """Give the distance between the first and one beyond the last element of a window."""
+        """Return the distance from the first element of a window to one past the last."""
         return plus(times(minus(self.kernel[axis], 1), self.dilations[axis]), 1)
 
     def axes(self) -> tuple[IterVar, ...]:
@@ -47,7 +47,8 @@ class Window(msgspec.Struct, frozen=True):
         return tuple(reduce_axis((0, size), name=f"r{at}") for at, size in enumerate(self.kernel))
 
     def points(self, places: Sequence[Expr], inside: Sequence[Expr]) -> list[Expr]:
-        """Find the points of the padded input, from the place of the window and in it."""
+        """Return the index of the padded input, given the position of the window and the position
+        inside it."""
         return [
             _scaled(place, stride) + _scaled(k, dilation)
             for place, k, stride, dilation in zip(
@@ -58,8 +59,8 @@ class Window(msgspec.Struct, frozen=True):
     def padded(
         self, x: Tensor, sizes: Sequence[Dim], value: ExprLike, *, ceil_mode: bool
     ) -> Tensor:
-        """Surround the spatial axes, with ``ceil_mode`` as far as windows reach; without need, it
-        is ``x`` itself."""
+        """Pad the spatial axes, with ``ceil_mode`` as far as windows reach; return ``x`` itself if
+        nothing is to be padded."""
         before, after = [0, 0, *self.begins], list[Dim]((0, 0, *self.ends))
         for axis, dim in enumerate(extents(x)[2:] if ceil_mode else ()):
             last = plus(times(minus(sizes[axis], 1), self.strides[axis]), self.reach(axis))
@@ -81,7 +82,7 @@ def window(
     dilations: Sequence[int] | None,
     what: str,
 ) -> Window:
-    """Fill in what was left out: strides and dilations of 1, no padding.
+    """Make a window; by default strides and dilations are 1, without padding.
 
     ``pads`` holds the widths before each spatial axis, then those after each.
     Raises: ShapeError if a list has the wrong length, or a stride or dilation is below 1.
@@ -98,15 +99,15 @@ def window(
         )
     if min((*each, *wide), default=1) < 1 or min(around, default=0) < 0:
         raise ShapeError(
-            f"{what}: strides {each} and dilations {wide} must be positive, pads {around} not "
-            "negative",
+            f"{what}: strides {each} and dilations {wide} must be positive, and pads {around} "
+            "must not be negative",
             span=user_span(what),
         )
     return Window(tuple(kernel), each, around[:rank], around[rank:], wide)
 
 
 def check_sizes(sizes: Sequence[Dim], what: str) -> None:
-    """Hold that a window fits at least once along each axis that is known.
+    """Check that a window fits at least once along each axis of known extent.
 
     Raises: ShapeError naming the axis.
     """
@@ -118,5 +119,5 @@ def check_sizes(sizes: Sequence[Dim], what: str) -> None:
 
 
 def as_float(number: Dim, like: Tensor) -> Expr:
-    """Write an extent as a number of the type of a tensor."""
+    """Convert an extent to the element type of a tensor."""
     return ir.cast(ir.index(number), like.dtype)

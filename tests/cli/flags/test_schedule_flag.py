@@ -86,7 +86,10 @@ def test_a_folder_holds_the_smallest_schedule_and_a_test_that_fails(
 
 def test_what_is_no_schedule_or_does_not_fit_is_refused(folder: Shell) -> None:
     folder.write("none.json", "[]")
-    assert "found JSON of another kind" in folder("check", "scale.irs", "--schedule=none.json").err
+    assert (
+        "expected a schedule, found other JSON"
+        in folder("check", "scale.irs", "--schedule=none.json").err
+    )
     folder.write("other.irs", "def f(A: f32[2]):\n    A[0] = f32(1.0)\n")
     done = folder("check", "other.irs", "--schedule", "trace.json")
     assert done.code != 0

@@ -1,4 +1,4 @@
-"""An index map executes nothing, and prints as it reads."""
+"""Index maps: parsing executes nothing, and printing round-trips."""
 
 import pytest
 

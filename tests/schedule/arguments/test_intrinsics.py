@@ -1,4 +1,4 @@
-"""An intrinsic does what it says, or is refused."""
+"""Tensor intrinsics compute what they describe, or are refused."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.schedule.primitives.blocks.programs import run
 
 
 @pytest.mark.parametrize("intrin", list(builtin_intrinsics()), ids=lambda each: each.name)
-def test_an_intrinsic_does_what_it_says(intrin: TensorIntrin) -> None:
+def test_an_intrinsic_computes_what_it_describes(intrin: TensorIntrin) -> None:
     assert verify(intrin.desc) == verify(intrin.impl) == []
     for found, wanted in zip(run(intrin.impl), run(intrin.desc), strict=True):
         np.testing.assert_array_equal(found, wanted)
@@ -19,5 +19,5 @@ def test_an_intrinsic_does_what_it_says(intrin: TensorIntrin) -> None:
 def test_an_intrinsic_whose_functions_differ_is_refused() -> None:
     found = builtin_intrinsics().get("dot_4_i8")
     other = builtin_intrinsics().get("dot_4_u8i8")
-    with pytest.raises(ScheduleError, match="other buffers"):
+    with pytest.raises(ScheduleError, match="different buffers"):
         TensorIntrin("mixed", found.desc, other.impl)

@@ -1,4 +1,4 @@
-"""What should be a block or loop and is not is refused, with the way to get one."""
+"""Arguments that should be block or loop references and are not are refused."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import chain
 
 
-def test_what_is_no_reference_is_refused_with_the_way_to_get_one() -> None:
+def test_the_error_for_a_wrong_argument_shows_how_to_get_a_reference() -> None:
     sch = Schedule(chain(16))
     (loop,) = sch.get_loops(sch.get_block("B"))
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Threads put into shared memory what all of them see, or what is for each at its own place."""
+"""Threads store common values, or separate elements, in shared memory."""
 
 import pytest
 
@@ -18,12 +18,12 @@ OWN = """def f(A: f32[8], C: f32[8]):
 """
 
 
-def test_what_each_thread_has_for_itself_is_not_copied_for_all() -> None:
+def test_values_of_one_thread_are_not_copied_to_shared_memory() -> None:
     sch = Schedule(parse(OWN))
     (i,) = sch.get_loops(sch.get_block("C"))
     sch.bind(i, "threadIdx.x")
     before = sch.func
-    with pytest.raises(ScheduleError, match=r"cannot cache_read: threads 'i' share what they put"):
+    with pytest.raises(ScheduleError, match=r"cannot cache_read: threads 'i' share that memory"):
         sch.cache_read(sch.get_block("C"), "B", "shared")
     assert sch.func is before
     sch.cache_read(sch.get_block("C"), "B", "local")
@@ -38,7 +38,7 @@ def test_threads_are_not_bound_where_each_would_overwrite_the_copy_of_others() -
     sch.bind(i, "blockIdx.x")
 
 
-def test_what_all_threads_see_is_copied_by_each() -> None:
+def test_common_values_are_copied_by_each_thread() -> None:
     sch = Schedule(parse(OWN))
     (i,) = sch.get_loops(sch.get_block("C"))
     sch.bind(i, "threadIdx.x")
@@ -46,7 +46,7 @@ def test_what_all_threads_see_is_copied_by_each() -> None:
 
 
 @pytest.mark.parametrize("may", [True, False])
-def test_a_place_of_its_own_is_shared_and_another_is_not(may: bool) -> None:
+def test_threads_share_a_buffer_only_if_they_store_to_separate_elements(may: bool) -> None:
     text = OWN if may else OWN.replace("B[v] =", "B[0] =").replace("B[w]", "B[0]")
     sch = Schedule(parse(text))
     (i,) = sch.get_loops(sch.get_block("C"))

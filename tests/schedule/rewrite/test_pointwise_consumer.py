@@ -1,4 +1,4 @@
-"""A consumer that reads one for one moves under a loop of its producer, bound as that is."""
+"""A pointwise consumer moves under a loop of its producer and gets its bindings."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_a_consumer_moves_under_a_loop_of_its_producer() -> None:
 def test_a_consumer_cannot_move_under_the_reduction() -> None:
     sch = Schedule(matmul_relu(6, 8, 3))
     *_, r = sch.get_loops(sch.get_block("C"))
-    with pytest.raises(ScheduleError, match="still reduces"):
+    with pytest.raises(ScheduleError, match="still reducing"):
         sch.reverse_compute_at(sch.get_block("D"), r)
 
 

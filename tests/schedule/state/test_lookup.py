@@ -1,4 +1,4 @@
-"""What is looked for by name and is not there is an error that lists what is."""
+"""The error for an unknown name lists the known ones."""
 
 import pytest
 
@@ -7,6 +7,6 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import chain
 
 
-def test_a_block_that_does_not_exist_is_an_error_that_lists_those_that_do() -> None:
+def test_the_error_for_an_unknown_block_lists_the_known_ones() -> None:
     with pytest.raises(ScheduleError, match="B, C, D"):
         Schedule(chain(8)).get_block("E")

@@ -1,4 +1,4 @@
-"""An error shows the program with the line marked that it is about."""
+"""An error shows the program with the line it is about marked."""
 
 import pytest
 
@@ -15,4 +15,4 @@ def test_an_error_shows_the_program_with_the_line_marked() -> None:
     text = str(caught.value)
     (line,) = [line for line in text.splitlines() if line.startswith(">")]
     assert "for r in serial(0, 8):" in line
-    assert "takes part in the reduce axis" in text
+    assert "the reduce axis 'vr' of block 'C' uses it" in text

@@ -1,4 +1,4 @@
-"""What each primitive did is done again from its trace."""
+"""The trace of each primitive replays it."""
 
 from irkit.core import same, walk
 from irkit.ir import Block, For, parse
@@ -45,7 +45,7 @@ def test_the_traces_run_again() -> None:
     assert again.mod.script() == sch.mod.script()
 
 
-def test_pieces_are_data_and_say_who_made_them() -> None:
+def test_partitioned_loops_replay_and_have_spans() -> None:
     def scheduled(sch: Schedule) -> Schedule:
         parts = sch.loop_partition(sch.get_loops(sch.get_block("C"))[1], [3, None, 2])
         sch.join_loops(parts[0], parts[1])
@@ -77,7 +77,7 @@ def test_layouts_by_axes_are_data() -> None:
     assert same(again.func, sch.func)
 
 
-def test_a_trace_keeps_what_was_drawn_and_where_it_went() -> None:
+def test_a_trace_records_drawn_numbers_and_their_uses() -> None:
     sch = Schedule(matmul(16, 16, 16), seed=5)
     i, j, _ = sch.get_loops(sch.get_block("C"))
     sch.split(i, sch.sample_perfect_tile(i, 3))

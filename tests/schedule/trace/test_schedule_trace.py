@@ -1,4 +1,4 @@
-"""A schedule is data: it prints as Python, saves as JSON, and runs again elsewhere."""
+"""A trace prints as Python, is saved as JSON, and runs on other functions."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_a_step_that_is_not_legal_elsewhere_is_named() -> None:
 
 @settings(max_examples=50, derandomize=True, deadline=None)
 @given(st.text(max_size=40) | st.binary(max_size=40))
-def test_text_that_is_no_schedule_is_an_error(text: str | bytes) -> None:
+def test_text_that_is_not_a_schedule_is_an_error(text: str | bytes) -> None:
     with pytest.raises(FormatError):
         ScheduleTrace.from_json(text)
 
@@ -90,7 +90,7 @@ def test_text_that_is_no_schedule_is_an_error(text: str | bytes) -> None:
         '[{"primitive": "cache_read", "args": [{"buffer": "Z"}]}]',
     ],
 )
-def test_a_hostile_trace_is_an_error(steps: str) -> None:
+def test_a_malformed_trace_is_an_error(steps: str) -> None:
     trace = ScheduleTrace.from_json(f'{{"irkit_schedule": 1, "steps": {steps}}}')
     with pytest.raises(IRKitError):
         trace.apply(Schedule(chain(16)))

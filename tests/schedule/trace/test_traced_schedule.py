@@ -17,7 +17,7 @@ def test_a_step_that_failed_is_not_in_the_trace() -> None:
     assert len(sch.trace) == steps
 
 
-def test_every_new_loop_says_which_step_and_line_made_it() -> None:
+def test_the_span_of_every_new_loop_names_its_step_and_line() -> None:
     sch = Schedule(chain(16))
     (loop,) = sch.get_loops(sch.get_block("B"))
     outer, _ = sch.split(loop, [4, 4])
@@ -28,7 +28,7 @@ def test_every_new_loop_says_which_step_and_line_made_it() -> None:
     assert __file__ in sch.trace.steps[2].where
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_of_a_schedule_is_independent() -> None:
     sch = Schedule(chain(16))
     (loop,) = sch.get_loops(sch.get_block("B"))
     other = sch.copy()

@@ -58,14 +58,14 @@ def test_convolution_of_symbolic_images() -> None:
     agree(made, {x: a, w: b}, conv_by_hand(a, b, (2, 2), (1, 1, 1, 1), (1, 1), 1))
 
 
-def test_padding_of_a_convolution_is_a_stage_of_its_own() -> None:
+def test_padding_of_a_convolution_is_a_separate_stage() -> None:
     x, w = te.placeholder((1, 1, 4, 4), name="x"), te.placeholder((1, 1, 3, 3), name="w")
     stages = [op.name for op in te.operations_of([topi.conv(x, w, pads=(1, 1, 1, 1))])]
     assert stages == ["x", "pad", "w", "conv"]
     assert [op.name for op in te.operations_of([topi.conv(x, w)])] == ["x", "w", "conv"]
 
 
-def test_convolution_of_small_integers_gathers_where_told() -> None:
+def test_convolution_of_small_integers_accumulates_in_the_given_type() -> None:
     x, w = te.placeholder((1, 2, 5), "uint8", "x"), te.placeholder((3, 2, 3), "uint8", "w")
     a, b = RNG.integers(0, 255, (1, 2, 5)), RNG.integers(0, 255, (3, 2, 3))
     right = conv_by_hand(a, b, (1,), (0, 0), (1,), 1).astype(np.int32)
@@ -75,9 +75,9 @@ def test_convolution_of_small_integers_gathers_where_told() -> None:
 
 def test_filters_that_do_not_fit_are_named() -> None:
     x, w = te.placeholder((1, 4, 5), name="x"), te.placeholder((3, 3, 3), name="w")
-    with pytest.raises(ShapeError, match="channels of 'x' and of 'w' times 1: 4 against 3"):
+    with pytest.raises(ShapeError, match="channels of 'x' and of 'w' times 1 must agree: 4 != 3"):
         topi.conv(x, w)
-    with pytest.raises(ShapeError, match="3 filters do not go into 2 groups"):
+    with pytest.raises(ShapeError, match="3 filters cannot be divided into 2 groups"):
         topi.conv(x, te.placeholder((3, 2, 3)), groups=2)
     with pytest.raises(ShapeError, match="does not fit along spatial axis 0"):
         topi.conv(x, te.placeholder((3, 4, 6)))

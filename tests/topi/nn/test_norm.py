@@ -19,7 +19,7 @@ def test_batch_normalisation_agrees_with_its_definition() -> None:
     right = (value - mc) / np.sqrt(vc + np.float32(1e-3)) * sc + bc
     inputs = {x: value, **dict(zip(given_, (s, b, m, v), strict=True))}
     agree(topi.batch_norm(x, *given_, epsilon=1e-3), inputs, right)
-    with pytest.raises(ShapeError, match="'short' needs one value a channel of 'x': 2 against 3"):
+    with pytest.raises(ShapeError, match="'short' needs one value for each channel of 'x': 2 != 3"):
         topi.batch_norm(x, *given_[:3], te.placeholder((2,), name="short"))
 
 

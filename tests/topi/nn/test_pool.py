@@ -47,7 +47,7 @@ def test_max_pooling_agrees_with_numpy(drawn: Any, dtype: str, symbolic: bool) -
     agree(list(topi.max_pool_with_indices(x, kernel, **options))[:1], inputs, right)
 
 
-def test_the_place_of_the_largest_counts_over_the_whole_input() -> None:
+def test_the_index_of_the_maximum_counts_over_the_whole_input() -> None:
     x = te.placeholder((2, 2, 4, 6), name="x")
     value = RNG.permutation(96).reshape(2, 2, 4, 6).astype(np.float32)
     best, where = topi.max_pool_with_indices(x, (2, 2), strides=(2, 2), pads=(1, 0, 1, 0))
@@ -60,7 +60,7 @@ def test_the_place_of_the_largest_counts_over_the_whole_input() -> None:
     np.testing.assert_array_equal(straight[flat], topi_max(value))
 
 
-def test_of_equals_the_first_along_rows_is_given_however_places_are_counted() -> None:
+def test_the_first_of_equal_elements_in_row_major_order_counts() -> None:
     x = te.placeholder((1, 2, 2, 3), name="x")
     value = np.array([[[[0, 5, 1], [5, 2, 5]], [[1, 1, 1], [1, 1, 1]]]], np.float32)
     for by_columns, wanted in ((False, [[1, 1], [6, 7]]), (True, [[2, 2], [6, 8]])):

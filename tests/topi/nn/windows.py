@@ -1,4 +1,4 @@
-"""Windows over an array in plain NumPy: where they begin, and a function of each."""
+"""Windows over an array in plain NumPy."""
 
 import itertools
 from typing import Any
@@ -28,7 +28,7 @@ def places(
 
 
 def window_at(array: Any, start: Any, kernel: Any, dilations: Any) -> Any:
-    """Cut out what lies in one window; what is beyond the array is left out."""
+    """Return the part of an array that is inside one window."""
     slices = tuple(
         slice(begin, begin + (size - 1) * dilation + 1, dilation)
         for begin, size, dilation in zip(start, kernel, dilations, strict=True)
@@ -37,7 +37,7 @@ def window_at(array: Any, start: Any, kernel: Any, dilations: Any) -> Any:
 
 
 def slid(x: Any, starts: list[range], kernel: Any, dilations: Any, function: Any) -> Any:
-    """Apply a function that gives [N, K] to each window."""
+    """Apply a function with results [N, K] to each window."""
     sizes = [len(each) for each in starts]
     columns = [
         function(window_at(x, start, kernel, dilations)) for start in itertools.product(*starts)

@@ -62,8 +62,8 @@ LOOP_PRIMITIVES = (
     SeededBug(
         "a part of a loop that begins where the first does",
         "irkit.schedule.rewrite.consecutive_loops:consecutive_loops",
-        "copies.of(loop.replace(begin=begin, end=end, span=span))",
-        "copies.of(loop.replace(end=end, span=span))",
+        "cloner.clone(loop.replace(begin=begin, end=end, span=span))",
+        "cloner.clone(loop.replace(end=end, span=span))",
         ("loop-partition",),
         "PIECES",
     ),

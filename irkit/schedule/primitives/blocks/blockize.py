@@ -1,4 +1,4 @@
-"""The primitive that makes what is below a loop one block: blockize."""
+"""The primitive blockize: turn a loop and everything below it into one block."""
 
 from irkit.core import Node, ScheduleError, Span, substitute, walk
 from irkit.ir import (
@@ -21,17 +21,18 @@ from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 
 def blockize(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
-    """Make a loop with all below it one block, over axes for the loops around it.
+    """Turn a loop and everything below it into one block, with axes for the loops around it.
 
-    The block is named after the first inside, ``NAME_o``. A reduction that goes on outside of it is
-    started by it.
-    Raises: ScheduleError if a loop around does not start at 0, or is reduced over and not.
+    The block is named after the first one inside, ``NAME_o``. If a reduction continues outside the
+    new block, the new block initialises it.
+    Raises: ScheduleError if a loop around does not start at 0, or is used both as a reduction loop
+    and otherwise.
     """
     loop = find_loop(func, var)
-    what = f"make a block of {var.name!r}"
+    what = f"turn loop {var.name!r} into a block"
     inside = blocks_below(loop)
     if not inside:
-        raise ScheduleError(f"cannot {what}: there is no block below it", at=loop)
+        raise ScheduleError(f"cannot {what}: it contains no block", at=loop)
     used = set(walk(loop, on=Var))
     around = [stmt for stmt in loops_above(func, inside[0]) if stmt not in set(walk(loop, on=For))]
     axes: list[Axis] = []
@@ -65,7 +66,8 @@ def _kind(loop: For, blocks: list[Block], what: str) -> AxisKind:
     }
     if len(kinds) > 1:
         raise ScheduleError(
-            f"cannot {what}: loop {loop.var.name!r} is both reduced over and not", at=loop
+            f"cannot {what}: loop {loop.var.name!r} is used both as a reduction loop and otherwise",
+            at=loop,
         )
     return kinds.pop() if kinds else "spatial"
 
@@ -73,8 +75,8 @@ def _kind(loop: For, blocks: list[Block], what: str) -> AxisKind:
 def _started(
     func: PrimFunc, loop: For, blocks: list[Block], span: Span
 ) -> tuple[Stmt | None, Stmt]:
-    """Take the start of the one reduction below a loop out of it, if that is shown to be the same;
-    else leave it where it is, for it is told by the axes inside."""
+    """Move the initialisation of the only reduction below a loop out of it, if that provably is
+    equivalent; otherwise leave it with the axes inside."""
     block, start = blocks[0], blocks[0].init
     if len(blocks) != 1 or start is None:
         return None, loop
@@ -97,7 +99,7 @@ def _started(
         for each in loops
         if each.var not in reducing
     )
-    if mixed or not nested or not points_of(func, block).all_reduced():
+    if mixed or not nested or not points_of(func, block).reduces_completely():
         return None, loop
     started, _ = init_nest(func, block, loops, span)
     return started, replace_stmts_in(loop, {block: block.replace(init=None)})

@@ -29,13 +29,13 @@ from irkit.schedule.state.replace import (
 
 
 def compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
-    """Move a producer under a loop of its consumers, over loops that cover what is consumed there.
+    """Move a producer under a loop of its consumers, with loops that cover what is consumed there.
 
-    The new loops are one for each spatial axis, then one for each reduce axis, in the order of the
-    axes. Where what is consumed by different iterations overlaps it is computed again. What the
-    block writes is allocated inside of the loop, so that iterations share nothing.
-    Raises: ScheduleError if a consumer is elsewhere, the block writes a parameter, is not the only
-    writer, or what it reads is written in between.
+    There is one new loop for each spatial axis, then one for each reduce axis, in the order of the
+    axes. Elements that several iterations consume are recomputed. The buffer that the block writes
+    is allocated inside the loop, so iterations share nothing.
+    Raises: ScheduleError if a consumer is elsewhere, if the block writes a parameter or is not the
+    only writer, or if its inputs are written in between.
     """
     block, loop = find_block(func, name), find_loop(func, var)
     what = f"move {name!r} under {var.name!r}"
@@ -66,11 +66,11 @@ def _check_place(
     reason = ""
     path = path_to(func, loop)
     if block in path:
-        reason = "the loop is inside of the block"
+        reason = "the loop is inside the block"
     elif scope_of(func, block) is not scope_of(func, loop):
-        reason = "they are inside of different blocks"
+        reason = "the loop and the block are inside different blocks"
     elif any(stmt.kind == "vectorized" for stmt in path if isinstance(stmt, For)):
-        reason = "a loop there is vectorized; mark it afterwards"
+        reason = "a loop there is vectorized; vectorize afterwards"
     elif is_used_outside(func, set(written), loop, block):
         reason = "not all of its consumers are under the loop"
     elif not is_used(replace_stmts(func, {block: seq()}), set(written)):
@@ -78,9 +78,9 @@ def _check_place(
     here = path_to(func, block)
     between = [stmt for stmt in here[:-1] if stmt not in path]
     if any(not isinstance(stmt, (For, Allocate, Seq)) for stmt in between):
-        reason = reason or "it stands below a condition or a name that is not around the loop"
+        reason = reason or "it is below an `if` or a `let` that is not around the loop"
     elif any(stmt.kind == "thread" for stmt in between if isinstance(stmt, For)):
-        reason = reason or "it would leave a loop over threads"
+        reason = reason or "it would leave a thread loop"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
 
@@ -88,22 +88,22 @@ def _check_place(
 def _consumed(
     func: PrimFunc, loop: For, block: Block, written: Sequence[Buffer], what: str
 ) -> dict[Var, SymbolicInterval]:
-    """Find which part of each axis one iteration of a loop needs; an axis that is not told is
-    needed whole."""
+    """Return the interval of each axis that one iteration of a loop needs; a missing axis is needed
+    in full."""
     ranges = ranges_at(func)
     found: list[dict[Var, SymbolicInterval]] = []
     for buffer in written:
         reads = touches(loop.body, buffer, Load)
         if reads is None:
             raise ScheduleError(
-                f"cannot {what}: {buffer.name!r} is seen through a view there", at=loop
+                f"cannot {what}: {buffer.name!r} is aliased by a view there", at=loop
             )
         stores = [store for store in walk(block, on=Store) if store.buffer is buffer]
         if reads:
             box = box_of(reads, ranges)
             found.extend(solve_axes(store.indices, box, block, ranges) for store in stores)
     shared = set(found[0]).intersection(*found) if found else set[Var]()
-    # Where two stores tell different parts, the whole axis is computed.
+    # If two stores need different parts, the whole axis is computed.
     return {
         var: found[0][var]
         for var in shared
@@ -112,7 +112,7 @@ def _consumed(
 
 
 def _before_first_use(body: Stmt, buffers: Sequence[Buffer], made: Stmt) -> Stmt:
-    """Put a statement in front of the first in a body that uses some buffers."""
+    """Insert a statement before the first one in a body that uses the given buffers."""
     wanted = set(buffers)
 
     def put(inner: Stmt) -> Stmt:

@@ -1,4 +1,4 @@
-"""The primitive compute_inline: compute the elements of a block where they are read."""
+"""The primitive compute_inline: replace the reads of a block's buffer by the computation."""
 
 from irkit.core import ScheduleError, rewrite, substitute, walk
 from irkit.ir import Block, Expr, Load, PrimFunc, Store, Var, dependences, uses_of
@@ -9,24 +9,24 @@ from irkit.schedule.state.replace import remove_block, without_allocation
 
 
 def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
-    """Compute the elements of a block where they are read, and drop the block and its buffer.
+    """Replace every read of a block's buffer by the computation, and remove the block and its
+    buffer.
 
     Raises: ScheduleError if the block reduces, has a predicate, writes a parameter, or does not
-    write every element of its
-    buffer once, at its own axes.
+    write every element of its buffer once, at its own axes.
     """
     block = find_block(func, name)
     store = pointwise_store(func, block, "inline")
     buffer = store.buffer
     if allocation(func, buffer) is None:
         raise ScheduleError(
-            f"cannot inline {name!r}: {buffer.name!r} is a parameter, so it must be written",
+            f"cannot inline {name!r}: {buffer.name!r} is a parameter and must be written",
             at=block,
         )
     changed = written_after(func, block, {load.buffer for load in walk(store.value, on=Load)})
     if changed is not None:
         raise ScheduleError(
-            f"cannot inline {name!r}: it reads {changed.name!r}, which is written again later",
+            f"cannot inline {name!r}: its input {changed.name!r} is written again later",
             at=block,
         )
     _check_same_at_readers(func, block, store)
@@ -42,22 +42,22 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
 
 
 def _check_same_at_readers(func: PrimFunc, block: Block, store: Store) -> None:
-    """Refuse to compute a value where its readers are if that may be another one there."""
+    """Check that the computation gives the same value at all readers."""
     readers = reads_of(func, store.buffer)
     loads = [load for reader in readers for load in walk(reader, on=Load)]
     if sum(load.buffer is store.buffer for load in loads) != sum(
         load.buffer is store.buffer for load in walk(func, on=Load)
     ):
         raise ScheduleError(
-            f"cannot inline {block.name!r}: {store.buffer.name!r} is read outside of blocks",
+            f"cannot inline {block.name!r}: {store.buffer.name!r} is read outside blocks",
             at=block,
         )
     for reader in readers:
         name = unbound_at(func, store.value, block, reader)
         if name:
             raise ScheduleError(
-                f"cannot inline {block.name!r}: {name!r}, which it uses, is not there where block "
-                f"{reader.name!r} stands",
+                f"cannot inline {block.name!r}: it uses {name!r}, which is not defined at block "
+                f"{reader.name!r}",
                 at=block,
             )
     memory = uses_of(func).memory
@@ -68,7 +68,7 @@ def _check_same_at_readers(func: PrimFunc, block: Block, store: Store) -> None:
         reason = dependences(func).carried(loop)
         if reason:
             raise ScheduleError(
-                f"cannot inline {block.name!r}: what it reads is made anew in the loop "
-                f"{loop.var.name!r}, and there {reason}",
+                f"cannot inline {block.name!r}: its inputs are overwritten in the loop "
+                f"{loop.var.name!r}: {reason}",
                 at=block,
             )

@@ -1,4 +1,4 @@
-"""The primitive that takes a block out of the loops it was moved to: compute_root."""
+"""The primitive compute_root: move a block out of the loops that it shares with others."""
 
 import functools
 
@@ -27,12 +27,12 @@ from irkit.schedule.state.replace import remove_block, replace_stmts, without_al
 
 
 def compute_root(func: PrimFunc, name: str) -> PrimFunc:
-    """Move a block out of all loops that it shares with others, under loops over all of its axes.
+    """Move a block out of all loops that it shares with others, into loops over all of its axes.
 
-    It stands in front of them if something there reads what it writes, else behind. A block that
+    It goes before them if something there reads what it writes, otherwise after them. A block that
     shares no loop stays.
-    Raises: ScheduleError if another block could then see other values, or it is not shown that the
-    block ran for all points of its axes and it writes a parameter.
+    Raises: ScheduleError if another block could then read other values, or if the block writes a
+    parameter and cannot be proved to run at all points of its axes.
     """
     block = find_block(func, name)
     what = f"move {name!r} to the root"
@@ -44,10 +44,10 @@ def compute_root(func: PrimFunc, name: str) -> PrimFunc:
     points = Points(block, tuple(loops), ranges_at(func))
     guards = check_complete(points, what)
     outputs = [buffer for buffer in written if allocation(func, buffer) is None]
-    if outputs and not points.all_points():
+    if outputs and not points.covers_all_points():
         raise ScheduleError(
-            f"cannot {what}: it is not shown that it runs for all points of its axes, and "
-            f"{outputs[0].name!r} is a parameter",
+            f"cannot {what}: it writes the parameter {outputs[0].name!r} and cannot be proved to "
+            "run at all points of its axes",
             at=block,
         )
     inside = [

@@ -1,4 +1,4 @@
-"""The primitive that takes a padded copy apart: decompose_padding."""
+"""The primitive decompose_padding: split a padded copy into a fill and a copy of the interior."""
 
 from irkit.core import Node, ScheduleError, Span, substitute, walk
 from irkit.ir import (
@@ -28,7 +28,7 @@ from irkit.ir import (
 from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_of
 from irkit.schedule.analysis.guards import guards_of, joined
 from irkit.schedule.rewrite.clone import new_name
-from irkit.schedule.rewrite.nests import nest_again
+from irkit.schedule.rewrite.nests import nest_like
 from irkit.schedule.state.lookup import find_block, find_loop, path_to
 from irkit.schedule.state.replace import replace_stmts
 
@@ -36,15 +36,16 @@ _FARTHEST = 1 << 40
 
 
 def decompose_padding(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, str]:
-    """Fill what a loop writes with the constant first, and then copy only what lies inside.
+    """Split a padded copy into a block that fills with the constant and one that copies the
+    interior.
 
     The block that fills is named ``NAME_fill``. The loops of the copy become shorter where the
-    condition bounds them; what else it says becomes its predicate.
-    Raises: ScheduleError if the block does not choose between a value and a constant by where it
-    is, or the loop holds other blocks.
+    condition bounds them; the rest of the condition becomes its predicate.
+    Raises: ScheduleError if the block is not a choice between a value and a constant by position,
+    or the loop contains other blocks.
     """
     block, loop = find_block(func, name), find_loop(func, var)
-    what = f"take the padding of {name!r} apart"
+    what = f"decompose the padding of {name!r}"
     inner = _nest(func, block, loop, what)
     store, cond, value, other = _padding(func, block, what)
     span = Span("schedule", "decompose_padding", parent=block.span)
@@ -63,7 +64,7 @@ def decompose_padding(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, st
         span=span,
     )
     copy = _copy(block, store, value, [*guards, *conjuncts(cond)], inner, span)
-    filling = nest_again(inner, names, fill, span)
+    filling = nest_like(inner, names, fill, span)
     return replace_stmts(func, {loop: seq(filling, copy)}), fill.name
 
 
@@ -73,28 +74,29 @@ def _nest(func: PrimFunc, block: Block, loop: For, what: str) -> list[For]:
     found = [stmt for stmt in inner if isinstance(stmt, For)]
     if not found or len(found) != len(inner):
         raise ScheduleError(
-            f"cannot {what}: {loop.var.name!r} is not around that block alone", at=loop
+            f"cannot {what}: {loop.var.name!r} contains more than that block", at=loop
         )
     if any(each.kind == "thread" for each in found):
-        raise ScheduleError(f"cannot {what}: a loop over threads is around it", at=loop)
+        raise ScheduleError(f"cannot {what}: it is inside a thread loop", at=loop)
     return found
 
 
 def _padding(func: PrimFunc, block: Block, what: str) -> tuple[Store, Expr, Expr, Const]:
-    """Read a block as a choice by where it is, between a value and a constant."""
+    """Match a block that chooses between a value and a constant by position; return the store, the
+    condition, the value and the constant."""
     store = only_store(block)
     reason = ""
     choice = store.value if store is not None else None
     if store is None or store.mask is not None or block.init is not None:
-        reason = "it is more than one store"
+        reason = "its body is not a single store"
     elif any(axis.kind != "spatial" for axis in block.axes):
         reason = "it reduces"
     elif not isinstance(choice, (Conditional, Select)) or not isinstance(choice.otherwise, Const):
         reason = "it does not choose between a value and a constant"
     elif any(True for _ in walk(choice.cond, on=Load)):
-        reason = "it chooses by what it loads, not by where it is"
+        reason = "its condition depends on loaded values, not only on the position"
     elif len(writes_of(func, store.buffer)) != 1:
-        reason = f"{store.buffer.name!r} is written by other blocks too"
+        reason = f"other blocks also write {store.buffer.name!r}"
     elif any(load.buffer is store.buffer for load in walk(store.value, on=Load)):
         reason = "it reads what it writes"
     elif not at_own_axes(store, block.axes):
@@ -110,7 +112,8 @@ def _padding(func: PrimFunc, block: Block, what: str) -> tuple[Store, Expr, Expr
 def _copy(
     block: Block, store: Store, value: Expr, parts: list[Expr], inner: list[For], span: Span
 ) -> Stmt:
-    """Make the nest that copies what lies inside, over shorter loops where that can be."""
+    """Return the nest that copies the interior, with shorter loops where the condition bounds
+    them."""
     shorter: dict[Var, tuple[int, int]] = {}
     for axis in block.axes:
         loop = next((each for each in inner if each.var is axis.binding), None)
@@ -153,7 +156,7 @@ def _copy(
 
 
 def _limits(part: Expr, var: Var) -> tuple[int, int] | None:
-    """Read a comparison as bounds of a variable: from the first up to and without the second."""
+    """Return the half-open range of a variable that a comparison allows, or None."""
     if not isinstance(part, Compare) or not part.a.dtype.is_integer or part.a.dtype.lanes != 1:
         return None
     form = linear(part.a - part.b)

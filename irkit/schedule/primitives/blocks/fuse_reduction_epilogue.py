@@ -1,4 +1,4 @@
-"""The primitive that lets a reduction start at what is added to it: fuse_reduction_epilogue."""
+"""The primitive fuse_reduction_epilogue: initialise a sum with what is added to its result."""
 
 from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
 from irkit.ir import Add, Block, Expr, Load, PrimFunc, Store, Var, is_const
@@ -17,15 +17,15 @@ from irkit.schedule.state.replace import remove_block, replace_stmts, without_al
 
 
 def fuse_reduction_epilogue(func: PrimFunc, name: str, epilogue: str) -> PrimFunc:
-    """Start a sum at what a pointwise block adds to its result, and drop that block.
+    """Initialise a sum with what a pointwise block adds to its result, and remove that block.
 
-    Only an addition can be a start: of ``max(sum, 0)`` there is no element to start at. Sums of
-    floats are so added up in another order.
-    Raises: ScheduleError if the epilogue is anything but the sum's element plus a value, or the
-    value is not there before the sum.
+    Only an addition can be fused: ``max(sum, 0)``, for example, has no equivalent initial value.
+    Floats are added in another order than before.
+    Raises: ScheduleError if the epilogue is not an element of the sum plus a value, or the value is
+    not available before the sum.
     """
     block, last = find_block(func, name), find_block(func, epilogue)
-    what = f"start {name!r} at what {epilogue!r} adds"
+    what = f"initialise {name!r} with what {epilogue!r} adds"
     sum_ = _sum(func, block, what)
     store, added = _added(func, last, sum_, what)
     places = _places(block, last, sum_, store, what)
@@ -53,15 +53,15 @@ def _sum(func: PrimFunc, block: Block, what: str) -> Store:
     init = block.init
     reason = ""
     if found is None or found.operation is not Add or not isinstance(init, Store):
-        reason = f"{block.name!r} is no sum with a start"
+        reason = f"{block.name!r} is not a sum with an init"
     elif not is_const(init.value, 0):
-        reason = f"{block.name!r} does not start at 0"
+        reason = f"{block.name!r} is not initialised with 0"
     elif allocation(func, found.store.buffer) is None:
         reason = f"{found.store.buffer.name!r} is a parameter"
     elif len(writes_of(func, found.store.buffer)) != 1:
-        reason = f"{found.store.buffer.name!r} is written by other blocks too"
-    elif not points_of(func, block).all_points():
-        reason = f"{block.name!r} is not shown to run for all points of its axes"
+        reason = f"other blocks also write {found.store.buffer.name!r}"
+    elif not points_of(func, block).covers_all_points():
+        reason = f"{block.name!r} cannot be proved to run at all points of its axes"
     if reason or found is None:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     return found.store
@@ -69,7 +69,7 @@ def _sum(func: PrimFunc, block: Block, what: str) -> Store:
 
 def _added(func: PrimFunc, last: Block, sum_: Store, what: str) -> tuple[Store, Expr]:
     store = only_store(last)
-    reason = "" if store is not None else "is more than one store"
+    reason = "" if store is not None else "has a body that is not a single store"
     side: Expr | None = None
     if store is not None:
         value = store.value
@@ -81,22 +81,22 @@ def _added(func: PrimFunc, last: Block, sum_: Store, what: str) -> tuple[Store, 
         elif any(axis.kind != "spatial" for axis in last.axes) or last.init is not None:
             reason = "reduces"
         elif len(writes_of(func, store.buffer)) != 1:
-            reason = f"is not the only one to write {store.buffer.name!r}"
-        elif not points_of(func, last).all_points():
-            reason = "is not shown to run for all points of its axes"
+            reason = f"is not the only block that writes {store.buffer.name!r}"
+        elif not points_of(func, last).covers_all_points():
+            reason = "cannot be proved to run at all points of its axes"
         else:
             side = others[0]
     if store is None or side is None:
         raise ScheduleError(
             f"cannot {what}: {last.name!r} {reason}",
-            hint="Only an addition can be the start of a sum.",
+            hint="Only an addition can be fused into a sum.",
             at=last,
         )
     return store, side
 
 
 def _places(block: Block, last: Block, sum_: Store, store: Store, what: str) -> dict[Node, Node]:
-    """Find which axis of the sum each axis of the epilogue is."""
+    """Map each axis of the epilogue to an axis of the sum."""
     read = next(load for load in walk(store.value, on=Load) if load.buffer is sum_.buffer)
     theirs = {axis.var: axis.extent for axis in block.axes if axis.kind == "spatial"}
     own = {axis.var: axis.extent for axis in last.axes}
@@ -112,18 +112,19 @@ def _places(block: Block, last: Block, sum_: Store, store: Store, what: str) -> 
     targets = {at for at in store.indices if isinstance(at, Var)}
     if not fits or len(set(found.values())) != len(own) or targets != set(own):
         raise ScheduleError(
-            f"cannot {what}: {last.name!r} does not go over the elements of the sum, one for one",
+            f"cannot {what}: {last.name!r} does not read each element of the sum exactly once",
             at=last,
         )
     return found
 
 
 def _check_order(func: PrimFunc, block: Block, last: Block, store: Store, what: str) -> None:
-    """Refuse where what is added, or what is overwritten, is not free as early as the sum."""
+    """Check that the added value and the buffer of the epilogue are available when the sum
+    starts."""
     added = read_by(last)
     reason = ""
     if scope_of(func, block) is not scope_of(func, last):
-        reason = "they are inside of different blocks"
+        reason = "the two blocks are inside different blocks"
     elif store.buffer in read_by(block) or store.buffer in added:
         reason = f"{store.buffer.name!r} is read there before it is written"
     blocks = list(walk(func, on=Block))
@@ -132,8 +133,8 @@ def _check_order(func: PrimFunc, block: Block, last: Block, store: Store, what: 
         if other in (block, last):
             continue
         if written_by(other) & (added - written_by(block)) and at > first:
-            reason = f"block {other.name!r} computes what is added"
+            reason = f"block {other.name!r} in between computes what is added"
         if store.buffer in read_by(other) and at < end:
-            reason = f"block {other.name!r} reads {store.buffer.name!r} before"
+            reason = f"block {other.name!r} reads {store.buffer.name!r} before it"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=last)

@@ -1,4 +1,4 @@
-"""Primitives that trade guards for room: overcompute."""
+"""The primitive overcompute: replace the guard of a block by additional elements."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,13 +28,13 @@ from irkit.schedule.state.replace import replace_buffer, replace_stmts
 
 
 def overcompute(func: PrimFunc, name: str) -> PrimFunc:
-    """Let a block also run where its predicate fails, on elements that nobody reads.
+    """Drop the predicate of a block: it then also computes elements that nobody reads.
 
-    The buffer it writes and its axes grow to hold them; what it loads from elsewhere is 0 there,
-    or whatever stands there in a buffer that has room for it. So the accumulators of a last,
-    partial tile need no guard and stay in registers.
-    Raises: ScheduleError if the buffer is a parameter, an extent is not constant, or the guard is
-    about a reduction.
+    The buffer it writes and its axes grow to hold them. Loads outside other buffers give 0 there;
+    loads inside give what is stored. Thus the accumulators of a last, partial tile need no guard
+    and stay in registers.
+    Raises: ScheduleError if the buffer is a parameter, an extent is not constant, or the guard
+    restricts a reduction.
     """
     block = find_block(func, name)
     if block.predicate is None:
@@ -72,33 +72,36 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
 
 
 def _store(func: PrimFunc, block: Block) -> Store:
-    """Return the one store of a block whose buffer may grow, and whose guard spares nothing that is
-    there; raises ScheduleError if it is no such block."""
+    """Return the only store of a block whose buffer can grow.
+
+    Raises: ScheduleError if there are more stores, if the buffer cannot grow, or if the guard
+    protects existing elements.
+    """
     what = f"cannot overcompute block {block.name!r}"
     store = only_store(block)
     home = None if store is None else allocation(func, store.buffer)
     if store is None or home is None:
         raise ScheduleError(
-            f"{what}: it must be one store to a buffer of the function's own",
+            f"{what}: it must be a single store to an intermediate buffer",
             at=block,
         )
     old = store.buffer
     if old.strides is not None:
         raise ScheduleError(
-            f"{what}: {old.name!r} has strides for the room that it has",
+            f"{what}: {old.name!r} already has strides",
             hint="Use storage_align afterwards.",
             at=block,
         )
-    if not points_of(func, block).runs_where_its_axes_are():
+    if not points_of(func, block).predicate_is_implied():
         raise ScheduleError(
-            f"{what}: its guard may fail for an element that is there",
+            f"{what}: its guard can be false for an existing element",
             at=block,
         )
     return store
 
 
 def _is_inside(indices: Sequence[Expr], buffer: Buffer, ranges: Mapping[Var, Interval]) -> bool:
-    """Say whether an access is surely inside of its buffer."""
+    """Return True if an access provably is inside its buffer."""
     for index, dim in zip(indices, buffer.shape, strict=True):
         box, extent = bounds(index, ranges), as_int(dim)
         inside = box.low is not None and box.low >= 0 and box.high is not None
@@ -108,8 +111,8 @@ def _is_inside(indices: Sequence[Expr], buffer: Buffer, ranges: Mapping[Var, Int
 
 
 def _grown(func: PrimFunc, block: Block) -> dict[Var, Expr]:
-    """Find the spatial axes that leave their extent where the predicate fails, and how far they
-    go."""
+    """Return the spatial axes that exceed their extent where the predicate is false, with their new
+    extents."""
     ranges = loop_ranges(func)
     found: dict[Var, Expr] = {}
     for axis in block.axes:
@@ -118,7 +121,7 @@ def _grown(func: PrimFunc, block: Block) -> dict[Var, Expr]:
             raise _cannot(block, axis, "has no constant bounds")
         if box.high >= extent:
             if axis.kind != "spatial":
-                raise _cannot(block, axis, "is reduced over, so its guard decides the result")
+                raise _cannot(block, axis, "is a reduce axis, so its guard affects the result")
             found[axis.var] = const(box.high + 1, axis.extent.dtype)
     return found
 

@@ -1,4 +1,4 @@
-"""The primitive that rounds the extents of a sum of products up: pad_einsum."""
+"""The primitive pad_einsum: pad the extents of a sum of products up to multiples."""
 
 from collections.abc import Sequence
 
@@ -37,14 +37,12 @@ Sizes = dict[Var, Expr]
 
 
 def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimFunc, list[str]]:
-    """Round the extent of each axis of a sum of products up to a multiple of a number.
+    """Pad the extent of each axis of a sum of products up to a multiple of a number.
 
-    What it reads is copied to buffers of the new sizes, with zeros in the room added, and what it
-    writes is copied back: the blocks ``NAME_pad_BUFFER`` and ``NAME_unpad``. A padded reduction
-    adds products of zeros.
-    Raises: ScheduleError if the block is anything but a sum of products of elements at its own
-    axes, under loops of its own bound to them, or a factor of a product is not padded where a
-    reduction is.
+    Its inputs are copied to larger buffers, padded with zeros, and its result is copied back, by
+    the blocks ``NAME_pad_BUFFER`` and ``NAME_unpad``. A padded reduction adds products of zeros.
+    Raises: ScheduleError if the block is not a sum of products of elements at its own axes, under
+    one loop for each axis, or if not all factors of a product are padded along a padded reduction.
     """
     block = find_block(func, name)
     what = f"pad {name!r}"
@@ -91,20 +89,20 @@ def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimF
 def _check_padding(block: Block, padding: Sequence[int], what: str) -> None:
     if len(padding) != len(block.axes) or any(each < 1 for each in padding):
         raise ScheduleError(
-            f"cannot {what}: it takes a positive number for each of {len(block.axes)} axes, found "
-            f"{list(padding)}",
+            f"cannot {what}: padding takes a positive number for each of {len(block.axes)} axes, "
+            f"found {list(padding)}",
             at=block,
         )
 
 
 def _einsum(block: Block, what: str) -> Store:
-    """Return the store of a block that adds products of elements at its own axes up, from 0."""
+    """Return the store of a block that sums products of elements at its own axes, starting at 0."""
     found = combine_of(block)
     axes = {axis.var for axis in block.axes}
     init = block.init
     reason = ""
     if found is None or found.operation is not Add or found.cond is not None:
-        reason = "it is no sum"
+        reason = "it is not a sum"
     elif not isinstance(init, Store) or not is_const(init.value, 0) or _is_negative(init.value):
         reason = "its sum does not start at 0"
     elif block.predicate is not None:
@@ -112,12 +110,12 @@ def _einsum(block: Block, what: str) -> Store:
     elif any(axis.kind == "opaque" for axis in block.axes):
         reason = "it has an opaque axis"
     elif not _is_product(found.gathered):
-        reason = "it adds something else than products of elements"
+        reason = "it adds something other than products of elements"
     else:
         for node in (found.store, *walk(found.store.value, on=Load)):
             own = [at for at in node.indices if isinstance(at, Var) and at in axes]
             if len(set(own)) != len(node.indices) or (isinstance(node, Load) and node.mask):
-                reason = f"{node.buffer.name!r} is not indexed by different axes of its own"
+                reason = f"{node.buffer.name!r} is not indexed by distinct axes of the block"
     if reason or found is None:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     return found.store
@@ -143,7 +141,7 @@ def _is_product(value: Expr) -> bool:
 
 
 def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:
-    """List the loops of a block: one for each axis, directly around each other."""
+    """List the loops of a block: one for each axis, perfectly nested."""
     loops = loops_above(func, block)[-len(block.axes) :]
     path = path_to(func, block)
     points = points_of(func, block)
@@ -161,7 +159,7 @@ def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:
             plain = False
     if not plain or len({axis.binding for axis in block.axes}) != len(loops):
         raise ScheduleError(
-            f"cannot {what}: it is not under loops of its own, each bound to one axis",
+            f"cannot {what}: it is not under its own loops, each bound to one axis",
             hint="Pad first, then split and reorder.",
             at=block,
         )
@@ -182,13 +180,13 @@ def _sizes(block: Block, padding: Sequence[int]) -> Sizes:
 
 
 def _check_zeros(block: Block, store: Store, sizes: Sizes, what: str) -> None:
-    """Refuse where a padded step of the reduction might add something else than 0."""
+    """Check that the padded steps of the reduction add 0."""
     reduced = {axis.var for axis in block.axes if axis.kind == "reduce" and axis.var in sizes}
     for load in walk(store.value, on=Load):
         if load.buffer is not store.buffer and not reduced <= set(load.indices):
             raise ScheduleError(
-                f"cannot {what}: {load.buffer.name!r} has no zeros where the reduction is padded, "
-                "and 0 times an infinity is no 0",
+                f"cannot {what}: {load.buffer.name!r} is not padded along the padded reduction, "
+                "and 0 times infinity is not 0",
                 at=block,
             )
     twice = [load for load in walk(store.value, on=Load) if load.buffer is not store.buffer]
@@ -196,7 +194,7 @@ def _check_zeros(block: Block, store: Store, sizes: Sizes, what: str) -> None:
         first = next(each for each in twice if each.buffer is load.buffer)
         if any(a is not b for a, b in zip(load.indices, first.indices, strict=True)):
             raise ScheduleError(
-                f"cannot {what}: {load.buffer.name!r} is read at two places", at=block
+                f"cannot {what}: {load.buffer.name!r} is read at two different indices", at=block
             )
 
 
@@ -211,7 +209,7 @@ def _room(buffer: Buffer, indices: Sequence[Expr], sizes: Sizes) -> Buffer:
 def _padded(
     name: str, source: Buffer, room: Buffer, indices: Sequence[Expr], block: Block, span: Span
 ) -> Stmt:
-    """Copy a buffer into more room, with zeros around."""
+    """Return the nest that copies a buffer into a larger one, padded with zeros."""
     extents = {axis.var: axis.extent for axis in block.axes}
 
     def copied(own: tuple[Var, ...]) -> Store:
@@ -227,7 +225,7 @@ def _padded(
 
 
 def _unpadded(name: str, room: Buffer, store: Store, block: Block, span: Span) -> Stmt:
-    """Copy what was computed back, without the room added."""
+    """Return the nest that copies the result back, without the padding."""
     extents = {axis.var: axis.extent for axis in block.axes}
     shape = [extents[at] for at in store.indices if isinstance(at, Var)]
     return nest_over(name, shape, lambda at: Store(store.buffer, at, room[at], span=span), span)

@@ -1,4 +1,4 @@
-"""The primitive reorder_block_iter_var: list the axes of a block in another order."""
+"""The primitive reorder_block_iter_var: permute the axes of a block."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def reorder_block_iter_var(func: PrimFunc, name: str, order: Sequence[int]) -> PrimFunc:
-    """List the axes of a block in another order: first number ``order[0]``, and so on.
+    """Permute the axes of a block: the first new axis is the old axis ``order[0]``, and so on.
 
-    Raises: ScheduleError if that names an axis twice or leaves one out.
+    Raises: ScheduleError if ``order`` is not a permutation.
     """
     block = find_block(func, name)
     if sorted(order) != list(range(len(block.axes))):
         raise ScheduleError(
-            f"cannot reorder the axes of {name!r}: {list(order)} is no permutation of 0 to "
+            f"cannot reorder the axes of {name!r}: {list(order)} is not a permutation of 0 to "
             f"{len(block.axes) - 1}",
             at=block,
         )

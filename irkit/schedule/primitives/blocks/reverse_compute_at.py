@@ -1,5 +1,4 @@
-"""The primitive that moves a consumer to its producers, where its axes have to be solved for:
-reverse_compute_at."""
+"""The primitive reverse_compute_at: move a consumer under a loop of its producers."""
 
 from collections.abc import Mapping, Set
 
@@ -66,14 +65,14 @@ _Ranges = Mapping[Var, Interval]
 
 
 def reverse_compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
-    """Move a consumer under a loop of its producers, where it handles what they have just finished.
+    """Move a consumer under a loop of its producers, where it processes what they just computed.
 
-    A consumer that reads its producer's buffer at its own axes, one for one, is bound as the
-    producer is. Of others the axes are solved for: each turn of the loop runs the points that read
-    what that turn has made, over loops that are one for each spatial axis, then one for each reduce
-    axis. What is made whole under the loop may be read anyhow.
-    Raises: ScheduleError if a producer comes later or still reduces there, or the points are not
-    told by what is made.
+    A consumer that reads its producer's buffer at its own axes, one for one, gets the bindings of
+    the producer. For others the axes are solved for: each iteration of the loop runs the points
+    that read what it computed, in one loop for each spatial axis, then one for each reduce axis. A
+    buffer that is computed completely under the loop can be read in any way.
+    Raises: ScheduleError if a producer comes later or is still reducing there, or if the points
+    cannot be solved for.
     """
     consumer, loop = find_block(func, name), find_loop(func, var)
     made_there = set[Buffer]().union(*(written_by(block) for block in blocks_below(loop)))
@@ -100,12 +99,12 @@ def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     points = points_of(func, consumer)
     guards = check_complete(points, what)
     wherever = consumer.replace(predicate=None)
-    if not Points(wherever, points.loops, points.ranges).all_points():
+    if not Points(wherever, points.loops, points.ranges).covers_all_points():
         raise ScheduleError(
-            f"cannot {what}: it is not shown to run at every point of its axes", at=consumer
+            f"cannot {what}: it cannot be proved to run at all points of its axes", at=consumer
         )
-    makers = _producers(func, consumer, loop, what)
-    spans = _spans(func, consumer, loop, makers, what)
+    producers = _producers(func, consumer, loop, what)
+    spans = _spans(func, consumer, loop, producers, what)
     above = loops_to(func, loop)
     newly = [stmt for stmt in above if stmt not in path_to(func, consumer)]
     for each in newly:
@@ -121,17 +120,19 @@ def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     )
     made = _lifted(made, name, written)
     check_visible(made, find_block(made, name), what)
-    check_inputs_stay(func, made, name, what, frozenset(maker.block.name for maker in makers))
+    check_inputs_stay(
+        func, made, name, what, frozenset(producer.block.name for producer in producers)
+    )
     check_readers_stay(func, made, name, what)
     _check_turns(func, made, name, loop, what)
     return made
 
 
 def _check_turns(func: PrimFunc, made: PrimFunc, name: str, loop: For, what: str) -> None:
-    """See that a turn of the loops around both runs the points that it ran: others may read what
-    another turn makes.
+    """Check that each iteration of the loops around both runs the same points as before: other
+    blocks may rely on that.
 
-    Raises: ScheduleError if an axis that such a loop decides is not bound as it was.
+    Raises: ScheduleError if an axis that depends on such a loop is bound to other points.
     """
     consumer, moved = find_block(func, name), find_block(made, name)
     around = path_to(func, consumer)
@@ -141,15 +142,18 @@ def _check_turns(func: PrimFunc, made: PrimFunc, name: str, loop: For, what: str
         used = variables(axis.binding) & shared
         if used and _turns(func, axis, shared) != _turns(made, new, shared):
             raise ScheduleError(
-                f"cannot {what}: a loop around both decides axis {axis.var.name!r}, and there it "
-                "would run other points in each turn",
+                f"cannot {what}: axis {axis.var.name!r} depends on a loop around both blocks, "
+                "whose iterations would run other points",
                 at=consumer,
             )
 
 
 def _turns(func: PrimFunc, axis: Axis, shared: Set[Var]) -> object:
-    """Describe the points of an axis in one turn of some loops: what these add, and the factors and
-    ranges of the other loops; nothing that is equal to anything else if it is not linear."""
+    """Return a key for the points of an axis in one iteration of the shared loops: their terms, and
+    the factors and ranges of the other loops.
+
+    The key of a binding that is not linear equals no other.
+    """
     form = linear(simplify(axis.binding))
     if form is None or any(not isinstance(term, Var) for term, _ in form.terms):
         return object()
@@ -168,19 +172,20 @@ def _check_place(func: PrimFunc, consumer: Block, loop: For, what: str) -> None:
     below = blocks_below(loop)
     reason = ""
     if scope_of(func, consumer) is not scope_of(func, loop):
-        reason = "they are inside of different blocks"
+        reason = "they are inside different blocks"
     elif consumer in below or consumer in path:
-        reason = "it is there already"
+        reason = "it already is under that loop"
     elif not below or blocks.index(below[-1]) > blocks.index(consumer):
         reason = "the loop comes after it"
     elif any(stmt.kind in ("vectorized", "thread") for stmt in path if isinstance(stmt, For)):
-        reason = "a loop there is vectorized or over threads"
+        reason = "a loop there is vectorized or a thread loop"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=consumer)
 
 
 class _Producer(msgspec.Struct, frozen=True):
-    """A producer under the loop, its buffer, and the box that one turn of the loop makes whole."""
+    """A producer under the loop, its buffer, and the box that one iteration of the loop
+    completes."""
 
     block: Block
     buffer: Buffer
@@ -195,14 +200,14 @@ def _producers(func: PrimFunc, consumer: Block, loop: For, what: str) -> list[_P
         for buffer in sorted(written_by(block) & read, key=lambda each: each.name)
     ]
     if not found:
-        raise ScheduleError(f"cannot {what}: no block there computes what it reads", at=consumer)
+        raise ScheduleError(f"cannot {what}: no block there computes its inputs", at=consumer)
     return found
 
 
 def _producer(func: PrimFunc, block: Block, buffer: Buffer, loop: For, what: str) -> _Producer:
-    """Find what one turn of a loop makes of a buffer.
+    """Find the box of a buffer that one iteration of a loop computes.
 
-    Raises: ScheduleError if that is not shown to be a whole box of finished elements.
+    Raises: ScheduleError if that cannot be proved to be a complete box of finished elements.
     """
     first = f"cannot {what}: producer {block.name!r}"
     store = only_store(block)
@@ -212,29 +217,29 @@ def _producer(func: PrimFunc, block: Block, buffer: Buffer, loop: For, what: str
     if store is None or len(set(own)) != len(indices) or len(own) != len(axes):
         raise ScheduleError(f"{first} does not store at its own axes, one for one", at=block)
     if len(writes_of(func, buffer)) != 1:
-        raise ScheduleError(f"{first} is not the only one to write {buffer.name!r}", at=block)
+        raise ScheduleError(f"{first} is not the only block that writes {buffer.name!r}", at=block)
     check_from_scratch(block, what)
     path = path_to(func, block)
     reducing = reduced_over(block)
     inner = [s for s in path[path.index(loop) + 1 :] if isinstance(s, For)]
     if any(isinstance(s, For) and s not in inner and s.var in reducing for s in path):
-        raise ScheduleError(f"{first} still reduces there", at=block)
+        raise ScheduleError(f"{first} is still reducing there", at=block)
     whole = points_of(func, block)
     ranges = ranges_at(func)
     touched = touches(loop.body, buffer, Store)
     box = box_of(touched, ranges) if touched else ()
     part = Points(block, tuple(inner), ranges)
     full = all(part.alike(axes[at].extent, dim) for at, dim in zip(own, buffer.shape, strict=True))
-    fills = bool(box) and whole.runs_where_its_axes_are() and _fills(part, own, box)
-    if not (full and whole.all_points() and fills):
+    fills = bool(box) and whole.predicate_is_implied() and _fills(part, own, box)
+    if not (full and whole.covers_all_points() and fills):
         raise ScheduleError(
-            f"{first} is not shown to make all of {buffer.name!r}, box by box", at=block
+            f"{first} cannot be proved to compute all of {buffer.name!r}, box by box", at=block
         )
     return _Producer(block, buffer, box)
 
 
 def _fills(part: Points, own: list[Var], box: Box) -> bool:
-    """Say whether the inner loops reach every point of a box that lies inside the axes."""
+    """Return True if the inner loops reach every point of the box inside the axes."""
     reach = dict(zip(own, box, strict=True))
     axes: list[Axis] = []
     for axis in part.block.axes:
@@ -246,50 +251,51 @@ def _fills(part: Points, own: list[Var], box: Box) -> bool:
         extent = part.plain(span.high - span.low + 1)
         axes.append(axis.replace(extent=extent, binding=part.plain(axis.binding - span.low)))
     held = part.block.replace(axes=tuple(axes), predicate=None)
-    return Points(held, part.loops, part.ranges).all_points()
+    return Points(held, part.loops, part.ranges).covers_all_points()
 
 
 def _spans(
-    func: PrimFunc, consumer: Block, loop: For, makers: list[_Producer], what: str
+    func: PrimFunc, consumer: Block, loop: For, producers: list[_Producer], what: str
 ) -> dict[Var, SymbolicInterval]:
-    """Find which points of the consumer one turn of the loop allows: those that read its boxes."""
+    """Return the intervals of the consumer's axes for one iteration of the loop: the points that
+    read its boxes."""
     ranges = ranges_at(func)
     facts = facts_of(loops_to(func, loop))
     every: list[dict[Var, SymbolicInterval]] = []
-    for maker in makers:
-        reads = touches(consumer.body, maker.buffer, Load)
+    for producer in producers:
+        reads = touches(consumer.body, producer.buffer, Load)
         if reads is None:
             raise ScheduleError(
-                f"cannot {what}: it reads {maker.buffer.name!r} through a view", at=consumer
+                f"cannot {what}: it reads {producer.buffer.name!r} through a view", at=consumer
             )
         for read in reads:
             if read.loops:
                 raise ScheduleError(
-                    f"cannot {what}: it reads {maker.buffer.name!r} in loops of its own",
+                    f"cannot {what}: it reads {producer.buffer.name!r} in loops of its own",
                     at=consumer,
                 )
-            every.append(_told(consumer, read.indices, maker, ranges, facts, what))
+            every.append(_axes_that_read(consumer, read.indices, producer, ranges, facts, what))
     found: dict[Var, SymbolicInterval] = {}
-    for told in every:
-        for var, reach in told.items():
+    for spans in every:
+        for var, reach in spans.items():
             if not found.setdefault(var, reach).is_same(reach):
                 raise ScheduleError(
-                    f"cannot {what}: axis {var.name!r} needs several elements of what is made, "
-                    "which different turns of the loop make",
+                    f"cannot {what}: axis {var.name!r} reads several elements that "
+                    "different iterations of the loop compute",
                     at=consumer,
                 )
-    # One read must tell all of them: two that each tell one need not be right in the same turn.
-    if found and not any(set(told) == set(found) for told in every):
+    # One read must determine all axes: two reads that determine one each can disagree.
+    if found and not any(set(spans) == set(found) for spans in every):
         raise ScheduleError(
-            f"cannot {what}: no one of its reads tells all of its axes apart", at=consumer
+            f"cannot {what}: none of its reads determines all of its axes", at=consumer
         )
     return found
 
 
-def _told(
+def _axes_that_read(
     consumer: Block,
     indices: tuple[Expr, ...],
-    maker: _Producer,
+    producer: _Producer,
     ranges: _Ranges,
     facts: list[Expr],
     what: str,
@@ -298,42 +304,43 @@ def _told(
     inside = inside_extents(consumer, ranges)
     extents = [lt(axis.var, axis.extent) for axis in consumer.axes]
     found: dict[Var, SymbolicInterval] = {}
-    for index, reach, dim in zip(indices, maker.box, maker.buffer.shape, strict=True):
+    for index, reach, dim in zip(indices, producer.box, producer.buffer.shape, strict=True):
         assert reach is not None
         within = prove(ge(index, 0), inside, extents) and prove(lt(index, dim), inside, extents)
         if prove(le(reach.low, 0), ranges, facts) and prove(ge(reach.high, dim - 1), ranges, facts):
             if not (within or prove(ge(dim, 1), ranges)):
                 raise ScheduleError(
-                    f"cannot {what}: {maker.buffer.name!r} may have no elements, and where none "
-                    "are made it would not run",
+                    f"cannot {what}: {producer.buffer.name!r} can be empty, and then the block "
+                    "would not run",
                     at=consumer,
                 )
             continue
-        pair = _turned_around(index, reach)
+        pair = _inverse_interval(index, reach)
         axis = own.get(pair[0]) if pair is not None else None
         if pair is None or axis is None or axis.kind != "spatial":
             raise ScheduleError(
-                f"cannot {what}: it does not read {maker.buffer.name!r} at an axis of its own, "
+                f"cannot {what}: it does not read {producer.buffer.name!r} at an axis of its own, "
                 "one for one or a multiple",
                 at=consumer,
             )
         if not within:
             raise ScheduleError(
-                f"cannot {what}: it may read outside of {maker.buffer.name!r}, where nothing is "
-                "made",
+                f"cannot {what}: it may read outside {producer.buffer.name!r}, which the loop "
+                "does not compute",
                 at=consumer,
             )
         solved = SymbolicInterval(simplify(pair[1].low, ranges), simplify(pair[1].high, ranges))
         if not found.setdefault(axis.var, solved).is_same(solved):
             raise ScheduleError(
-                f"cannot {what}: axis {axis.var.name!r} stands at two places of an element",
+                f"cannot {what}: axis {axis.var.name!r} is used in two indices of one read",
                 at=consumer,
             )
     return found
 
 
-def _turned_around(index: Expr, reach: SymbolicInterval) -> tuple[Var, SymbolicInterval] | None:
-    """Find for which values of its one variable an index lies in an interval."""
+def _inverse_interval(index: Expr, reach: SymbolicInterval) -> tuple[Var, SymbolicInterval] | None:
+    """Return the interval of the only variable of an index for which the index is in an
+    interval."""
     form = linear(index)
     if form is None or len(form.terms) != 1:
         return None
@@ -350,7 +357,7 @@ def _turned_around(index: Expr, reach: SymbolicInterval) -> tuple[Var, SymbolicI
 
 
 def _lifted(func: PrimFunc, name: str, written: list[Buffer]) -> PrimFunc:
-    """Allocate around everything what a block now writes too early."""
+    """Move allocations outwards for buffers that a block now writes before they are allocated."""
     for buffer in written:
         home = allocation(func, buffer)
         if home is None or home in path_to(func, find_block(func, name)):

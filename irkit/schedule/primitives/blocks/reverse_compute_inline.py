@@ -1,4 +1,4 @@
-"""The primitive that folds a consumer into its producer: reverse_compute_inline."""
+"""The primitive reverse_compute_inline: fold a pointwise consumer into its producer."""
 
 from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
 from irkit.ir import Block, Expr, If, Load, PrimFunc, Store, Var
@@ -12,17 +12,17 @@ from irkit.schedule.analysis.accesses import (
     writes_of,
 )
 from irkit.schedule.analysis.domain import points_of
-from irkit.schedule.checks.order import check_visible, driving, is_used, scope_of
+from irkit.schedule.checks.order import check_visible, controlling_vars, is_used, scope_of
 from irkit.schedule.state.lookup import allocation, find_block, loops_above, path_to, unbound_at
 from irkit.schedule.state.replace import remove_block, replace_stmts, without_allocation
 
 
 def reverse_compute_inline(func: PrimFunc, name: str) -> PrimFunc:
-    """Let the only producer of a pointwise block store what the block makes of its elements.
+    """Fold a pointwise block into the only producer of its input.
 
-    The block and the buffer between the two are gone.
-    Raises: ScheduleError if the block does not read one buffer of the function's own at its own
-    axes, one for one, if that is not wholly computed by one block that does not reduce, or if
+    The block and the buffer between the two are removed.
+    Raises: ScheduleError if the block does not read one intermediate buffer at its own axes, one
+    for one, if that buffer is not computed completely by one block that does not reduce, or if
     anything else uses it.
     """
     consumer = find_block(func, name)
@@ -54,15 +54,15 @@ def _pointwise(func: PrimFunc, block: Block, what: str) -> Store:
     store = only_store(block)
     reason = ""
     if store is None or store.mask is not None:
-        reason = "its body is more than one store"
+        reason = "its body is not a single store"
     elif block.init is not None or any(axis.kind != "spatial" for axis in block.axes):
         reason = "it reduces"
     elif not at_own_axes(store, block.axes):
         reason = "it does not write at its own axes, each once"
     elif len(writes_of(func, store.buffer)) != 1:
-        reason = f"{store.buffer.name!r} is written by other blocks too"
-    elif not points_of(func, block).all_points():
-        reason = "it is not shown that it runs for all points of its axes"
+        reason = f"other blocks also write {store.buffer.name!r}"
+    elif not points_of(func, block).covers_all_points():
+        reason = "it cannot be proved to run at all points of its axes"
     if reason or store is None:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     return store
@@ -73,30 +73,30 @@ def _producer(func: PrimFunc, consumer: Block, what: str) -> tuple[Block, Store]
     if len(found) != 1:
         names = ", ".join(repr(each.name) for each in found) or "nothing"
         raise ScheduleError(
-            f"cannot {what}: it must have one producer, and reads from {names}", at=consumer
+            f"cannot {what}: it must have exactly one producer, but reads from {names}", at=consumer
         )
     producer = found[0]
     store = only_store(producer)
     reason = ""
     if store is None or store.mask is not None:
-        reason = "is more than one store"
+        reason = "has a body that is not a single store"
     elif producer.init is not None or any(axis.kind != "spatial" for axis in producer.axes):
-        reason = "reduces, so its elements are not finished where they are stored"
+        reason = "reduces, so its elements are not final when stored"
     elif allocation(func, store.buffer) is None:
         reason = f"writes {store.buffer.name!r}, a parameter"
     elif any(load.buffer is store.buffer for load in walk(store.value, on=Load)):
-        reason = "goes on from what it wrote"
+        reason = "reads what it writes"
     elif scope_of(func, producer) is not scope_of(func, consumer):
-        reason = "is inside of another block"
-    elif not points_of(func, producer).all_points():
-        reason = "is not shown to run for all points of its axes"
+        reason = "is inside another block"
+    elif not points_of(func, producer).covers_all_points():
+        reason = "cannot be proved to run for all points of its axes"
     if reason or store is None:
         raise ScheduleError(f"cannot {what}: its producer {producer.name!r} {reason}", at=producer)
     return producer, store
 
 
 def _places(consumer: Block, producer: Block, made: Store, what: str) -> dict[Var, Expr]:
-    """Find which axis of the producer each axis of the consumer is."""
+    """Map each axis of the consumer to an axis of the producer."""
     loads = [load for load in walk(consumer.body, on=Load) if load.buffer is made.buffer]
     own = {axis.var: axis for axis in consumer.axes}
     theirs = {axis.var: axis for axis in producer.axes}
@@ -124,15 +124,14 @@ def _places(consumer: Block, producer: Block, made: Store, what: str) -> dict[Va
 def _check_free_between(
     func: PrimFunc, producer: Block, consumer: Block, store: Store, what: str
 ) -> None:
-    """Refuse where the store may not come as early as the producer."""
+    """Check that the store can run as early as the producer."""
     around = {id(stmt) for stmt in path_to(func, producer)}
     if any(id(stmt) not in around for stmt in path_to(func, consumer) if isinstance(stmt, If)):
-        raise ScheduleError(f"cannot {what}: it runs only if a condition holds", at=consumer)
+        raise ScheduleError(f"cannot {what}: it is inside an `if`", at=consumer)
     name = unbound_at(func, store, consumer, producer)
     if name:
         raise ScheduleError(
-            f"cannot {what}: {name!r}, which it uses, is not there where block "
-            f"{producer.name!r} stands",
+            f"cannot {what}: it uses {name!r}, which is not defined at block {producer.name!r}",
             at=consumer,
         )
     _check_turns(func, producer, consumer, what)
@@ -155,14 +154,13 @@ def _check_free_between(
 
 
 def _check_turns(func: PrimFunc, producer: Block, consumer: Block, what: str) -> None:
-    """Refuse where a loop around both runs the one in parts and the other whole, again and
-    again."""
-    parts = driving(func, producer) ^ driving(func, consumer)
+    """Check that no loop around both runs one of them in parts and repeats all of the other."""
+    parts = controlling_vars(func, producer) ^ controlling_vars(func, consumer)
     shared = set(loops_above(func, producer)) & set(loops_above(func, consumer))
     loop = next((each for each in shared if each.var in parts), None)
     if loop is not None:
         raise ScheduleError(
-            f"cannot {what}: in each turn of {loop.var.name!r} one of them runs whole and the "
-            "other in part",
+            f"cannot {what}: each iteration of {loop.var.name!r} runs all of one block and only "
+            "a part of the other",
             at=consumer,
         )

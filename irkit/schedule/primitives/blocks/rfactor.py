@@ -1,4 +1,4 @@
-"""The primitive that splits a reduction into partial ones: rfactor."""
+"""The primitive rfactor: split a reduction into partial results and a final reduction."""
 
 from collections.abc import Sequence
 
@@ -30,19 +30,19 @@ from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
 from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.clone import new_name
-from irkit.schedule.rewrite.nests import nest, nest_again
+from irkit.schedule.rewrite.nests import nest, nest_like
 from irkit.schedule.state.lookup import blocks_below, find_loop, path_to
 from irkit.schedule.state.replace import replace_stmts
 
 
 def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, str]:
-    """Reduce each iteration of a reduction loop into an element of its own, and these afterwards.
+    """Factor a reduction loop into partial results, one per iteration, and a final reduction.
 
-    The partial results go to a new buffer, which has one more dimension at ``factor_axis``; the
-    block that makes them is named ``NAME_rf`` and keeps the loops, of which ``var`` is no
-    reduction now. Sums and products of floats are so added up in another order.
-    Raises: ScheduleError if the block under the loop is no reduction that may be taken apart, or
-    shares its reduce loops with others.
+    The partial results go to a new buffer with an additional dimension at ``factor_axis``. The
+    block that computes them is named ``NAME_rf`` and keeps the loops, where ``var`` is now spatial.
+    Sums and products of floats are evaluated in another order.
+    Raises: ScheduleError if the block under the loop is not an associative and commutative
+    reduction, or shares its reduction loops with other statements.
     """
     loop = find_loop(func, var)
     what = f"factor the reduction over {var.name!r}"
@@ -52,8 +52,8 @@ def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, s
     rank = old.rank
     if not -rank - 1 <= factor_axis <= rank:
         raise ScheduleError(
-            f"cannot {what}: {old.name!r} has {rank} dimensions, so the new one is at 0 to {rank}, "
-            f"found {factor_axis}",
+            f"cannot {what}: factor_axis must be 0 to {rank}, as {old.name!r} has {rank} "
+            f"dimensions; found {factor_axis}",
             at=block,
         )
     place = factor_axis if factor_axis >= 0 else factor_axis + rank + 1
@@ -68,8 +68,8 @@ def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, s
     return made, inner.name
 
 
-class _Parts(msgspec.Struct, frozen=True):
-    """The loops of a reduction: all that hold nothing else, that to factor, and those reduced
+class _ReductionLoops(msgspec.Struct, frozen=True):
+    """The loops of a reduction: the perfect nest, the loop to factor, and the variables reduced
     over."""
 
     chain: tuple[For, ...]
@@ -80,24 +80,24 @@ class _Parts(msgspec.Struct, frozen=True):
 def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Combine]:
     blocks = blocks_below(loop)
     if len(blocks) != 1:
-        raise ScheduleError(f"cannot {what}: {len(blocks)} blocks are under it, not one", at=loop)
+        raise ScheduleError(f"cannot {what}: it contains {len(blocks)} blocks, not one", at=loop)
     block = blocks[0]
     found = combine_of(block)
     if found is None or block.init is None:
         raise ScheduleError(
-            f"cannot {what}: block {block.name!r} is not one element combined with more by a sum, "
-            "product, min, max, and, or, started by an init",
+            f"cannot {what}: block {block.name!r} is not a sum, product, min, max, and, or "
+            "of one element with an init",
             at=block,
         )
     init = block.init
     if not isinstance(init, Store) or not same_place(init, found.store):
         raise ScheduleError(
-            f"cannot {what}: the init of {block.name!r} starts something else", at=block
+            f"cannot {what}: the init of {block.name!r} initialises something else", at=block
         )
     return block, found
 
 
-def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _Parts:
+def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _ReductionLoops:
     reducing = reduced_over(block)
     path = path_to(func, block)
     chain: list[For] = []
@@ -111,9 +111,9 @@ def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _Parts:
     elif loop.var not in reducing:
         reason = f"block {block.name!r} does not reduce over it"
     elif loop.kind != "serial" or not is_const(loop.begin, 0):
-        reason = "it is marked, or does not start at 0"
+        reason = "it is marked or does not start at 0"
     elif any(stmt.var in reducing and stmt not in chain for stmt in path if isinstance(stmt, For)):
-        reason = "a loop that is reduced over holds other statements too"
+        reason = "a reduction loop contains other statements too"
     elif any(
         (variables(stmt.begin) | variables(stmt.end)) & {each.var for each in chain}
         for stmt in chain
@@ -121,12 +121,12 @@ def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _Parts:
         reason = "the bounds of its loops depend on each other"
     elif (used := _used_directly(block, {stmt.var for stmt in chain})) is not None:
         reason = f"block {block.name!r} uses loop {used.name!r} other than through its axes"
-    elif not points_of(func, block).all_reduced():
-        reason = "it is not shown that the loops go over the reduce axes once"
+    elif not points_of(func, block).reduces_completely():
+        reason = "it cannot be proved that the loops cover the reduce axes exactly once"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=loop)
     check_unmixed(func, block, reducing, what, chain)
-    return _Parts(tuple(chain), loop, frozenset(reducing))
+    return _ReductionLoops(tuple(chain), loop, frozenset(reducing))
 
 
 def _used_directly(block: Block, loops: set[Var]) -> Var | None:
@@ -144,12 +144,12 @@ def _partial_block(
     func: PrimFunc,
     block: Block,
     combine: Combine,
-    parts: _Parts,
+    parts: _ReductionLoops,
     partial: Buffer,
     place: int,
     span: Span,
 ) -> Block:
-    """Make the block that reduces each iteration of the loop into an element of its own."""
+    """Return the block that computes the partial results."""
     guards = guards_by_loops(block)
     late = [part for part in guards if not _holds_at_first(func, part, parts)]
     axes, values, own = _new_axes(block, parts, late)
@@ -180,9 +180,9 @@ def _partial_block(
     )
 
 
-def _holds_at_first(func: PrimFunc, part: Expr, parts: _Parts) -> bool:
-    """Say whether a guard may stay on the block: it is about no reduction, or about nothing else
-    and holds where each partial result is started."""
+def _holds_at_first(func: PrimFunc, part: Expr, parts: _ReductionLoops) -> bool:
+    """Return True if a guard can stay on the block: it does not depend on a reduction, or on a
+    reduction only and holds where each partial result is initialised."""
     others = {
         loop.var: const(0, loop.var.dtype)
         for loop in parts.chain
@@ -197,10 +197,11 @@ def _holds_at_first(func: PrimFunc, part: Expr, parts: _Parts) -> bool:
 
 
 def _new_axes(
-    block: Block, parts: _Parts, late: Sequence[Expr]
+    block: Block, parts: _ReductionLoops, late: Sequence[Expr]
 ) -> tuple[tuple[Axis, ...], dict[Node, Node], Var]:
-    """Give each loop that shares an axis with the factored one an axis of its own, and those that
-    ``late`` guards keep inside of their axes: the block now runs outside of them too."""
+    """Return the axes of the partial block: loops that share an axis with the factored one get
+    separate axes, and so do the loops that ``late`` guards restrict, as the block now runs where
+    they fail."""
     together = {parts.loop.var}.union(*(variables(part) & parts.reducing for part in late))
     reduce_axes = [axis for axis in block.axes if axis.kind == "reduce"]
     while True:
@@ -234,12 +235,12 @@ def _new_axes(
 def _final_nest(
     block: Block,
     combine: Combine,
-    parts: _Parts,
+    parts: _ReductionLoops,
     partial: Buffer,
     place: int,
     span: Span,
 ) -> Stmt:
-    """Make the loops that reduce the partial results."""
+    """Return the nest that reduces the partial results."""
     kept = [loop for loop in parts.chain if loop is parts.loop or loop.var not in parts.reducing]
     names = {loop.var: loop.var.copy() for loop in kept}
     own = Var(f"v{parts.loop.var.name}", parts.loop.var.dtype)
@@ -262,4 +263,4 @@ def _final_nest(
         attrs=block.attrs,
         span=span,
     )
-    return nest_again(kept, names, final, span)
+    return nest_like(kept, names, final, span)

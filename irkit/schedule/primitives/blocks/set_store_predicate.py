@@ -1,4 +1,4 @@
-"""The primitive set_store_predicate: a block stores only where a condition holds."""
+"""The primitive set_store_predicate: run a block only where a condition holds."""
 
 from irkit.core import ScheduleError, equal, substitute, walk
 from irkit.ir import (
@@ -16,23 +16,23 @@ from irkit.ir import (
 )
 from irkit.schedule.analysis.accesses import only_store, variables, writes_of
 from irkit.schedule.analysis.guards import guards_of
-from irkit.schedule.arguments.condition import Condition, ask
+from irkit.schedule.arguments.condition import Condition, condition_expr
 from irkit.schedule.state.lookup import allocation, find_block, loops_to
 from irkit.schedule.state.replace import replace_stmts
 
 
 def set_store_predicate(func: PrimFunc, name: str, condition: Condition) -> PrimFunc:
-    """Let a block run only where a condition over its axes holds.
+    """Run a block only where a condition over its axes holds.
 
-    Raises: ScheduleError unless the condition always holds, or the stores left out are made by
-    another iteration of the same loops as well, or what they write is never read.
+    Raises: ScheduleError unless the condition always holds, or another iteration of the same loops
+    makes the omitted stores too, or what they write is never read.
     """
     block = find_block(func, name)
-    asked = ask(condition, [axis.var for axis in block.axes])
+    asked = condition_expr(condition, [axis.var for axis in block.axes])
     strange = variables(asked) - {axis.var for axis in block.axes}
     if strange:
         raise ScheduleError(
-            f"the predicate of block {name!r} may ask about its axes only, found "
+            f"the predicate of block {name!r} must use only its axes, found "
             f"{next(iter(strange)).name!r}",
             at=block,
         )
@@ -41,17 +41,18 @@ def set_store_predicate(func: PrimFunc, name: str, condition: Condition) -> Prim
     holds = prove(bound, ranges, guards_of(block))
     if not (holds or _is_repeated(func, block, asked) or _is_unread(func, block, asked)):
         raise ScheduleError(
-            f"cannot restrict the stores of block {name!r}: those left out are not shown to be "
-            "made by another iteration, or never to be read",
+            f"cannot restrict the stores of block {name!r}: it cannot be proved that another "
+            "iteration makes the omitted ones, or that they are never read",
             at=block,
         )
-    # Over loops, not axes: so are the guards of splits, and primitives tell the two apart.
+    # Over loops, not axes, like the guards of splits: primitives treat the two differently.
     predicate = bound if block.predicate is None else logical_and(block.predicate, bound)
     return replace_stmts(func, {block: block.replace(predicate=predicate)})
 
 
 def _is_repeated(func: PrimFunc, block: Block, asked: Expr) -> bool:
-    """Say whether the condition picks the first iteration of loops that only repeat a store."""
+    """Return True if the condition selects the first iteration of loops that only repeat a
+    store."""
     store = only_store(block)
     if store is None or block.init is not None or any(a.kind != "spatial" for a in block.axes):
         return False
@@ -81,8 +82,8 @@ def _holds_alone(loop: For, block: Block) -> bool:
 
 
 def _is_unread(func: PrimFunc, block: Block, asked: Expr) -> bool:
-    """Say whether every load of what a block writes is of an element for which the condition
-    holds."""
+    """Return True if the condition holds for every element of the block's buffer that is ever
+    loaded."""
     store = only_store(block)
     if store is None or allocation(func, store.buffer) is None or _has_views(func):
         return False
@@ -106,7 +107,7 @@ def _is_unread(func: PrimFunc, block: Block, asked: Expr) -> bool:
             found = substitute(substitute(asked, read), bindings)
             if not prove(found, ranges, guards_of(reader)):
                 return False
-    return seen == loads  # None outside of blocks.
+    return seen == loads  # No load is outside blocks.
 
 
 def _reads(block: Block, store: Store) -> bool:

@@ -1,4 +1,4 @@
-"""The primitive that puts an intrinsic in the place of what it computes: tensorize."""
+"""The primitive tensorize: replace the body of a block by a tensor intrinsic."""
 
 from irkit.core import ScheduleError, Span, fresh, rewrite
 from irkit.ir import Buffer, Expr, Load, PrimFunc, Ramp, Stmt, Store, ramp
@@ -10,12 +10,13 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def tensorize(func: PrimFunc, name: str, intrin: TensorIntrin) -> PrimFunc:
-    """Compute the body of a block by an intrinsic, on the parts of the buffers it touches.
+    """Replace the body of a block by a tensor intrinsic, on the parts of the buffers that it
+    accesses.
 
-    The body must be what the intrinsic describes, up to names and to where the parts begin, loop by
-    loop. Loads and stores of the implementation are moved there, so later steps see what they
-    touch.
-    Raises: ScheduleError with the first difference if it is something else.
+    The body must match the description of the intrinsic loop by loop, except for names and the
+    offsets of the parts. Loads and stores of the implementation are rewritten to those parts, so
+    later steps see what they access.
+    Raises: ScheduleError with the first difference if it does not match.
     """
     block = find_block(func, name)
     params = tuple(param for param in intrin.desc.params if isinstance(param, Buffer))
@@ -53,6 +54,6 @@ def _moved(indices: tuple[Expr, ...], part: MatchedPart) -> tuple[Expr, ...]:
 
 
 def _after(begin: Expr, index: Expr) -> Expr:
-    if isinstance(index, Ramp):  # A ramp stays one: vectors are loaded at once only from those.
+    if isinstance(index, Ramp):  # Keep the ramp: only ramps are loaded as one vector.
         return ramp(begin + index.base, index.stride, index.dtype.lanes)
     return begin + index

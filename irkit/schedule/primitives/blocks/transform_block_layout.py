@@ -1,6 +1,5 @@
-"""The primitive transform_block_layout: iterate a block over the image of its axes under an index
-map.
-"""
+"""The primitive transform_block_layout: replace the axes of a block by their image under an index
+map."""
 
 from collections.abc import Sequence
 
@@ -35,11 +34,11 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def transform_block_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc:
-    """Go over the points of a block by other axes: those that an index map makes of its own.
+    """Replace the axes of a block by their image under an index map.
 
     The block gets one loop for each new axis, in their order.
-    Raises: ScheduleError if the map is not shown to be one to one, mixes reduced axes with others,
-    or the block is not under loops of its own, whose order does not matter.
+    Raises: ScheduleError if the map cannot be proved to be bijective or mixes reduce axes with
+    others, or the block is not under its own loops, whose order does not matter.
     """
     block = find_block(func, name)
     what = f"transform the axes of {name!r}"
@@ -86,7 +85,7 @@ def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:
         plain = plain and same and is_const(loop.begin, 0) and loop.kind == "serial"
     if not plain:
         raise ScheduleError(
-            f"cannot {what}: it is not under serial loops of constant extents of its own, each "
+            f"cannot {what}: it is not under its own serial loops of constant extents, each "
             "bound to one axis",
             at=block,
         )
@@ -96,7 +95,7 @@ def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:
         if axis.kind == "spatial":
             reason = dependences(func).carried(ends[axis.binding]) or ""
         elif axis.kind == "reduce" and not accumulates(func, block):
-            reason = "the steps of its reduction are not known to go in any order"
+            reason = "the steps of its reduction cannot be reordered"
         if reason:
             raise ScheduleError(f"cannot {what}: {reason}", at=block)
     return loops
@@ -107,7 +106,7 @@ def _kind(part: Expr, block: Block, what: str) -> AxisKind:
     kinds: set[AxisKind] = {axis.kind for axis in block.axes if axis.var in used}
     if len(kinds) > 1 or not used <= {axis.var for axis in block.axes}:
         raise ScheduleError(
-            f"cannot {what}: a new axis mixes reduced axes with others, or uses other variables",
+            f"cannot {what}: a new axis mixes reduce axes with others, or uses other variables",
             at=block,
         )
     return kinds.pop() if kinds else "spatial"
@@ -122,9 +121,7 @@ def _extents(image: Sequence[Expr], block: Block, what: str) -> list[int]:
             substitute(part, {axis.var: const(0, axis.var.dtype) for axis in block.axes})
         )
         if box.low != 0 or box.high is None or not is_const(first, 0):
-            raise ScheduleError(
-                f"cannot {what}: a new axis does not begin at 0 where the old ones do", at=block
-            )
+            raise ScheduleError(f"cannot {what}: a new axis does not begin at 0", at=block)
         found.append(box.high + 1)
     return found
 
@@ -132,7 +129,7 @@ def _extents(image: Sequence[Expr], block: Block, what: str) -> list[int]:
 def _inverse(
     block: Block, image: Sequence[Expr], new: Sequence[Var], extents: Sequence[int], what: str
 ) -> dict[Node, Node]:
-    """Solve for the old axes: shown to be right by putting the map into them, and by counting."""
+    """Solve for the old axes; verified by substituting the map, and by counting points."""
     ranges = {axis.var: Interval(0, max((as_int(axis.extent) or 1) - 1, 0)) for axis in block.axes}
     turned = Block(
         "",
@@ -157,8 +154,7 @@ def _inverse(
             back = const(0, axis.var.dtype)
         if back is None or not points.alike(substitute(back, forth), axis.var):
             raise ScheduleError(
-                f"cannot {what}: it is not shown that axis {axis.var.name!r} can be told from the "
-                "new ones",
+                f"cannot {what}: cannot express axis {axis.var.name!r} by the new ones",
                 at=block,
             )
         found[axis.var] = back
@@ -169,13 +165,13 @@ def _inverse(
         wanted *= as_int(axis.extent) or 0
     if count != wanted:
         raise ScheduleError(
-            f"cannot {what}: the new axes have {count} points, the old ones {wanted}", at=block
+            f"cannot {what}: the new axes have {count} points, but the old ones {wanted}", at=block
         )
     return found
 
 
 def _digits(block: Block, image: Sequence[Expr], new: Sequence[Var]) -> dict[Var, Expr]:
-    """Read each new axis that is a sum of multiples of old ones as a number with digits."""
+    """Solve each new axis that is a mixed-radix number with old axes as digits."""
     extents = {axis.var: axis.extent for axis in block.axes}
     found: dict[Var, Expr] = {}
     for n, part in zip(new, image, strict=True):

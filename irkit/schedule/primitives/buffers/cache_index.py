@@ -1,4 +1,4 @@
-"""The primitive cache_index: compute costly indices of a block ahead."""
+"""The primitive cache_index: precompute costly indices of a block."""
 
 from irkit.core import ScheduleError, Span, rewrite, walk
 from irkit.ir import (
@@ -22,9 +22,9 @@ from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 
 def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[str]]:
-    """Compute the indices that a block loads from, and that take a division, ahead of its loops.
+    """Precompute the indices of a block's loads that contain a division, before its loops.
 
-    Each becomes a buffer over the axes that it depends on.
+    Each gets a buffer over the axes that it depends on.
     Raises: ScheduleError if there is no such index.
     """
     block = find_block(func, name)
@@ -37,8 +37,8 @@ def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[s
                 found[at] = None
     if not found:
         raise ScheduleError(
-            f"cannot compute the indices of block {name!r} ahead: none takes a division over its "
-            "axes alone",
+            f"cannot precompute the indices of block {name!r}: none contains a division and "
+            "depends on its axes only",
             at=block,
         )
     span = Span("schedule", "cache_index", parent=block.span)

@@ -1,4 +1,4 @@
-"""The primitive cache_read: let blocks read a copy of a buffer."""
+"""The primitive cache_read: read a copy of a buffer."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,13 @@ from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 def cache_read(
     func: PrimFunc, name: str, buffer: Buffer, scope: str, consumers: Sequence[str] = ()
 ) -> tuple[PrimFunc, str]:
-    """Let a block, and other ``consumers``, read a copy of a buffer, made in a block of its own in
-    front of the loops of the first.
+    """Make a block, and other ``consumers``, read a copy of a buffer, filled by a new block before
+    the loops of the first one.
 
-    The copy is named ``NAME_BUFFER``. Shapes: the new buffer has the shape of the old.
-    Raises: ScheduleError if a block does not read the buffer, or anything writes it from the copy
-    on to the last of them.
+    The copying block is named ``NAME_BUFFER``.
+    Shapes: the new buffer has the shape of the old one.
+    Raises: ScheduleError if a block does not read the buffer, or anything writes it between the
+    copy and the last of them.
     """
     blocks = [find_block(func, each) for each in dict.fromkeys((name, *consumers))]
     for block in blocks:
@@ -50,7 +51,8 @@ def cache_read(
 
 
 def _span_of(func: PrimFunc, tops: Sequence[Stmt]) -> tuple[tuple[Stmt, ...], int, int]:
-    """Find the sequence that some statements stand in, and the places of the first and the last.
+    """Return the sequence that contains some statements, and the positions of the first and last
+    one.
 
     Raises: ScheduleError if there is no such sequence.
     """
@@ -65,7 +67,7 @@ def _span_of(func: PrimFunc, tops: Sequence[Stmt]) -> tuple[tuple[Stmt, ...], in
         inside = sum(any(top is below for below in walk(parent, on=Stmt)) for top in tops)
         if inside == len(tops) and len(places) > 1:
             return parent.stmts, places[0], places[-1]
-    raise ScheduleError("the blocks that would share a copy stand in no sequence together")
+    raise ScheduleError("the blocks that would share a copy are not in one sequence of statements")
 
 
 def _parent(func: PrimFunc, stmts: tuple[Stmt, ...]) -> Seq:

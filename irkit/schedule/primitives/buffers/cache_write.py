@@ -1,4 +1,4 @@
-"""The primitive cache_write: let a block write a copy of a buffer."""
+"""The primitive cache_write: write to a new buffer, which is copied to the old one."""
 
 from irkit.core import ScheduleError, Span
 from irkit.ir import Allocate, PrimFunc, seq
@@ -11,28 +11,28 @@ from irkit.schedule.state.replace import replace_buffer, replace_stmts
 
 
 def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
-    """Let a block write a new buffer in a scope, and copy that to the old one in a block of its
-    own.
+    """Make a block write to a new buffer in a scope, which a new block copies to the old one.
 
-    The copy is named ``NAME_copy`` and stands after the loops of the block. Shapes: the new buffer
-    has the shape of the old.
-    Raises: ScheduleError if the block is not the only writer, its body is not one store, or it is
-    not shown to write all of the buffer in loops of its own: all is copied back.
+    The new block is named ``NAME_copy`` and comes after the loops of the block.
+    Shapes: the new buffer has the shape of the old one.
+    Raises: ScheduleError if the block is not the only writer, its body is not one store, or it
+    cannot be proved to write all of the buffer in its own loops, as all of it is copied back.
     """
     block = find_block(func, name)
     store = only_store(block)
     if store is None or len(writes_of(func, store.buffer)) != 1:
         raise ScheduleError(
-            f"cannot cache what block {name!r} writes: it must be one store, and the only writer",
+            f"cannot cache what block {name!r} writes: it must be a single store and the only "
+            "writer",
             at=block,
         )
     old = store.buffer
     top = nest_of(func, block)
     if not writes_all(PrimFunc("nest", (), top), block, store):
         raise ScheduleError(
-            f"cannot cache what block {name!r} writes: it is not shown to write all of "
-            f"{old.name!r} in loops of its own",
-            hint="write_at caches the part that is written in a loop.",
+            f"cannot cache what block {name!r} writes: it cannot be proved to write all of "
+            f"{old.name!r} in its own loops",
+            hint="Use write_at to cache the part that is written in a loop.",
             at=block,
         )
     span = Span("schedule", "cache_write", parent=block.span)

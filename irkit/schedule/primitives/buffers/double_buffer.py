@@ -1,4 +1,4 @@
-"""The primitive double_buffer: mark a buffer to be lowered to two halves."""
+"""The primitive double_buffer: mark a buffer for double buffering."""
 
 from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, Block, Buffer, For, Load, PrimFunc, Stmt, Store, View
@@ -12,26 +12,28 @@ DOUBLE_BUFFER = "double_buffer"
 
 
 def double_buffer(func: PrimFunc, name: str) -> PrimFunc:
-    """Mark the buffer that a block writes, so that lowering gives it two halves: one is filled for
-    the next iteration of a loop while the other is used.
+    """Mark the buffer that a block writes for double buffering.
 
-    Raises: ScheduleError if the buffer is a parameter, is not filled anew in each iteration of a
-    serial loop, or is used there before it is filled.
+    Lowering gives it two halves: one is filled for the next iteration of a loop while the other is
+    used.
+
+    Raises: ScheduleError if the buffer is a parameter, is not filled in each iteration of a serial
+    loop, or is used there before it is filled.
     """
     block = find_block(func, name)
     buffer = buffer_written(func, name)
-    what = f"buffer {buffer.name!r} twice"
+    what = f"double-buffer {buffer.name!r}"
     home = own_buffer(func, block, buffer, what)
     loop = _loop_around_uses(func, block, buffer)
     reason = ""
     if loop is None:
-        reason = "it is filled once, and not in each iteration of a loop"
+        reason = "it is filled once, not in each iteration of a loop"
     elif loop.kind != "serial":
-        reason = f"loop {loop.var.name!r} is {loop.kind}, and its iterations have no order"
+        reason = f"loop {loop.var.name!r} is {loop.kind}, so its iterations have no order"
     elif not _fills_first(loop, buffer):
-        reason = f"in loop {loop.var.name!r} it is used before it is filled"
-    elif _carries(func, loop, buffer):
-        reason = f"what fills it reads what loop {loop.var.name!r} writes"
+        reason = f"it is used before it is filled in loop {loop.var.name!r}"
+    elif _fill_depends_on_loop(func, loop, buffer):
+        reason = f"filling it reads what loop {loop.var.name!r} writes"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     attrs = (*((k, v) for k, v in home.attrs if k != DOUBLE_BUFFER), (DOUBLE_BUFFER, True))
@@ -39,7 +41,7 @@ def double_buffer(func: PrimFunc, name: str) -> PrimFunc:
 
 
 def _loop_around_uses(func: PrimFunc, block: Block, buffer: Buffer) -> For | None:
-    """Find the innermost loop that holds all uses of a buffer."""
+    """Return the innermost loop that contains all uses of a buffer."""
     loops = loops_to(func, block)
     uses = _uses(func.body, buffer)
     for loop in reversed(loops):
@@ -65,15 +67,15 @@ def _is_fill(stmt: Stmt, buffer: Buffer) -> bool:
 
 
 def _fills_first(loop: For, buffer: Buffer) -> bool:
-    """Say whether statements that fill a buffer come first, and others that use it after them."""
+    """Return True if the statements that fill a buffer come before those that use it."""
     parts = _parts(loop)
     fills = [at for at, stmt in enumerate(parts) if _is_fill(stmt, buffer)]
     uses = [at for at, s in enumerate(parts) if at not in fills and is_used(s, {buffer})]
     return bool(fills) and bool(uses) and fills[-1] < uses[0]
 
 
-def _carries(func: PrimFunc, loop: For, buffer: Buffer) -> bool:
-    """Say whether what fills a buffer touches what its loop writes."""
+def _fill_depends_on_loop(func: PrimFunc, loop: For, buffer: Buffer) -> bool:
+    """Return True if the statements that fill a buffer access what the loop writes."""
     written = written_by(loop.body)
     hidden = any(True for _ in walk(func.body, on=View))
     for stmt in _parts(loop):

@@ -1,4 +1,4 @@
-"""The primitive that asks for memory ahead: prefetch."""
+"""The primitive prefetch: load memory into the cache ahead of time."""
 
 from collections.abc import Sequence
 
@@ -33,17 +33,17 @@ from irkit.schedule.state.lookup import find_block, find_loop, path_to
 from irkit.schedule.state.replace import replace_stmts
 
 LINE = 64
-"""Memory comes in pieces of this many bytes."""
+"""Size of a cache line. Units: bytes."""
 _MOST_OFFSET = 1 << 20
 
 
 def prefetch(func: PrimFunc, name: str, buffer: Buffer, var: Var, offset: int) -> PrimFunc:
-    """At the start of each iteration of a loop, ask for the memory that a block reads ``offset``
-    iterations later.
+    """Prefetch, at the start of each iteration of a loop, what a block reads ``offset`` iterations
+    later.
 
-    It is a hint: what is outside of the buffer is left out, and nothing is loaded.
-    Raises: ScheduleError if the block is not under the loop or does not read the buffer, which part
-    it reads is not told, or the loop is of lanes or threads.
+    This is a hint: addresses outside the buffer are skipped, and nothing is loaded.
+    Raises: ScheduleError if the block is not under the loop or does not read the buffer, if the
+    part it reads is unknown, or if the loop is vectorized or a thread loop.
     """
     block, loop = find_block(func, name), find_loop(func, var)
     what = f"prefetch {buffer.name!r} in loop {var.name!r}"
@@ -56,35 +56,35 @@ def prefetch(func: PrimFunc, name: str, buffer: Buffer, var: Var, offset: int) -
     if marked is not None:
         reason = f"loop {marked.var.name!r} is {marked.kind}"
     elif not 1 <= offset <= _MOST_OFFSET:
-        reason = f"it is done from 1 to {_MOST_OFFSET} iterations ahead, found {offset}"
+        reason = f"the offset must be 1 to {_MOST_OFFSET} iterations, found {offset}"
     elif any(stmt.buffer is buffer for stmt in walk(loop.body, on=Allocate)):
-        reason = "each iteration has a buffer of its own"
+        reason = "each iteration has its own buffer"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     reach = _read(func, block, buffer, loop, what)
     span = Span("schedule", "prefetch", parent=block.span)
-    ahead = _Ahead(func, above, buffer, offset, span)
+    ahead = _PrefetchNest(func, above, buffer, offset, span)
     return replace_stmts(func, {loop: loop.replace(body=seq(ahead.stmt(reach), loop.body))})
 
 
 def _read(
     func: PrimFunc, block: Block, buffer: Buffer, loop: For, what: str
 ) -> list[SymbolicInterval]:
-    """Find the box that a block reads in one iteration of a loop."""
+    """Return the box that a block reads in one iteration of a loop."""
     found = touches(loop.body, buffer, Load)
     inner = {id(each) for each in walk(block, on=Block)}
     mine = [touch for touch in found or () if id(touch.block) in inner]
     if not mine:
         raise ScheduleError(f"cannot {what}: block {block.name!r} does not read it", at=block)
     box = box_of(mine, ranges_at(func))
-    told = [reach for reach in box if reach is not None]
-    if len(told) < len(box):
-        raise ScheduleError(f"cannot {what}: it is not told which part is read", at=block)
-    return told
+    known = [reach for reach in box if reach is not None]
+    if len(known) < len(box):
+        raise ScheduleError(f"cannot {what}: it is unknown which part is read", at=block)
+    return known
 
 
-class _Ahead:
-    """Ask for a box of a buffer, as it is some iterations later, line by line."""
+class _PrefetchNest:
+    """A nest that prefetches a box of a buffer for a later iteration, cache line by cache line."""
 
     def __init__(
         self, func: PrimFunc, above: Sequence[For], buffer: Buffer, offset: int, span: Span
@@ -93,7 +93,7 @@ class _Ahead:
         self.loop, self.offset, self.span = above[-1], offset, span
 
     def stmt(self, box: Sequence[SymbolicInterval]) -> Stmt:
-        """Write the loops over a box, the last by whole lines."""
+        """Return the loops over a box; the last one steps by cache lines."""
         later: dict[Node, Node] = {self.loop.var: self.loop.var + self.offset}
         places, loops = list[Expr](), list[For]()
         for at, reach in enumerate(box):
@@ -115,7 +115,7 @@ class _Ahead:
         return nest(loops, made)
 
     def _tests(self, places: Sequence[Expr], loops: Sequence[For]) -> list[Expr]:
-        """List what has to be asked: that there is such an iteration, and such an element."""
+        """List the conditions for a prefetch: the later iteration and the element exist."""
         ranges = ranges_at(self.func, loops)
         facts = facts_of([*self.above, *loops])
         tests = [lt(self.loop.var + self.offset, self.loop.end)]

@@ -1,4 +1,4 @@
-"""The primitive read_at: let a block read a copy made in each iteration of a loop."""
+"""The primitive read_at: read a copy that is filled in each iteration of a loop."""
 
 from irkit.core import walk
 from irkit.ir import Block, Buffer, PrimFunc, Var
@@ -6,8 +6,8 @@ from irkit.schedule.rewrite.staged_copy import Staged, StagedCopy, loop_around_b
 
 
 def read_at(func: PrimFunc, var: Var, name: str, buffer: Buffer, scope: str) -> Staged:
-    """Let a block read a copy, made at the start of each iteration of a loop, of the part that it
-    reads there.
+    """Make a block read a copy of the part of a buffer that it reads in each iteration of a loop,
+    filled at the start of the iteration.
 
     Raises: ScheduleError if the block is not under the loop or does not read the buffer, or
     something there writes it.
@@ -15,7 +15,7 @@ def read_at(func: PrimFunc, var: Var, name: str, buffer: Buffer, scope: str) -> 
     loop, block = loop_around_block(func, var, name)
     stage = StagedCopy(func, loop.body, buffer, scope, "read_at")
     if stage.stores:
-        raise stage.refused("it is written there", block)
+        raise stage.error("it is written there", block)
     inner = {id(each) for each in walk(block, on=Block)}
     stage.loads = [touch for touch in stage.loads if id(touch.block) in inner]
     return stage.made(block, block)

@@ -1,6 +1,5 @@
-"""The primitives reindex, reindex_cache_read and reindex_cache_write: one function, which lays a
-copy out by the axes of a block.
-"""
+"""The primitives reindex, reindex_cache_read and reindex_cache_write: use a copy laid out by the
+axes of a block."""
 
 from collections.abc import Sequence
 
@@ -44,30 +43,30 @@ def reindex(
     *,
     only_reads: bool = False,
 ) -> tuple[PrimFunc, str]:
-    """Let a block use a copy of a buffer that is laid out by its own axes, or by ``index_map`` of
-    them.
+    """Make a block use a copy of a buffer laid out by its axes, or by ``index_map`` of them.
 
-    Without a map the copy has a dimension for each axis that the access uses, in their order. What
-    is read is copied in front of the loops of the block, what is written behind them.
-    Raises: ScheduleError if the block accesses the buffer other than at one place, that may be
-    outside of it where the block does not run, or two points of the axes would share an element.
+    Without a map the copy has one dimension for each axis that the access uses, in their order.
+    Inputs are copied before the loops of the block, outputs after them.
+    Raises: ScheduleError if the block accesses the buffer at more than one index, if that index may
+    be outside the buffer where the block does not run, or if two points of the axes would share an
+    element.
     """
     block = find_block(func, name)
-    what = f"lay out {buffer.name!r} by the axes of {name!r}"
+    what = f"reindex {buffer.name!r} by the axes of {name!r}"
     reads = {load.indices for load in walk(block, on=Load) if load.buffer is buffer}
     writes = {store.indices for store in walk(block, on=Store) if store.buffer is buffer}
     if only_reads and writes:
         raise ScheduleError(f"cannot {what}: block {name!r} also writes it", at=block)
     if len(reads | writes) != 1:
         count = len(reads | writes)
-        raise ScheduleError(f"cannot {what}: it is accessed at {count} places", at=block)
+        raise ScheduleError(f"cannot {what}: it is accessed at {count} different indices", at=block)
     (at,) = reads | writes
     copy = _ReindexedCopy(func, block, buffer, at, what)
     return copy.made(index_map, scope, written=bool(writes))
 
 
 class _ReindexedCopy:
-    """A block, and the one place at which it accesses a buffer."""
+    """A block, the only index at which it accesses a buffer, and the copy to put there."""
 
     def __init__(
         self, func: PrimFunc, block: Block, buffer: Buffer, at: tuple[Expr, ...], what: str
@@ -79,17 +78,17 @@ class _ReindexedCopy:
         self.ranges = inside_extents(block, ranges_at(func))
         strange = used - {axis.var for axis in self.axes} - set(shape_vars(func))
         if strange:
-            raise self.refused(
-                f"its place depends on {next(iter(strange)).name!r}, which is no axis"
+            raise self.error(
+                f"its index depends on {next(iter(strange)).name!r}, which is not an axis"
             )
 
-    def refused(self, why: str) -> ScheduleError:
+    def error(self, why: str) -> ScheduleError:
         return ScheduleError(f"cannot {self.what}: {why}", at=self.block)
 
     def made(
         self, index_map: IndexMap | None, scope: str, *, written: bool
     ) -> tuple[PrimFunc, str]:
-        """Put the copy and the block that makes it in place."""
+        """Return the function with the copy, and the name of the block that copies."""
         image = self._image(index_map)
         shape = tuple(self._room(item) for item in image)
         kind = "reindex_cache" if index_map else "reindex"
@@ -110,7 +109,7 @@ class _ReindexedCopy:
         if written:
             self._check_written(top)
         elif not self._may_copy(copied):
-            raise self.refused("it may be accessed outside of the buffer where the block does not")
+            raise self.error("it may be accessed outside the buffer where the block does not")
         moved = _moved(self.block, self.buffer, new, image)
         changed = replace_stmts_in(top, {self.block: moved})
         parts = (changed, copied) if written else (copied, changed)
@@ -126,11 +125,11 @@ class _ReindexedCopy:
         )
         more = {var for item in image for var in variables(item)} - set(mine)
         if more:
-            raise self.refused(
-                f"the map uses axis {next(iter(more)).name!r}, on which the access does not depend"
+            raise self.error(
+                f"the map uses axis {next(iter(more)).name!r}, which the access does not use"
             )
         if not is_injective(image, self.axes):
-            raise self.refused("it is not shown that the map sends each point to its own place")
+            raise self.error("it cannot be proved that the map is injective")
         return image
 
     def _room(self, item: Expr) -> Expr:
@@ -139,7 +138,7 @@ class _ReindexedCopy:
             return extents[item]
         box = bounds(item, self.ranges)
         if box.low is None or box.high is None or box.low < 0 or box.high >= 1 << 47:
-            raise self.refused("the map has no constant bounds, or is negative")
+            raise self.error("the map is negative or has no constant bounds")
         return const(box.high + 1, item.dtype)
 
     def _may_copy(self, copied: Stmt) -> bool:
@@ -147,13 +146,13 @@ class _ReindexedCopy:
         return stays_inside(block, inside_extents(block, ranges_at(self.func)))
 
     def _check_written(self, top: Stmt) -> None:
-        """Refuse where the copy would also store what the block did not compute."""
+        """Check that the copy stores only what the block computed."""
         check_only_writer(self.func, self.block, self.what)
         loops = tuple(stmt for stmt in walk(top, on=For))
-        if not Points(self.block, loops, ranges_at(self.func)).every_element():
-            raise self.refused("it is not shown that its loops run for all points of its axes")
+        if not Points(self.block, loops, ranges_at(self.func)).covers_every_element():
+            raise self.error("it cannot be proved that its loops run at all points of its axes")
         if not is_injective(self.at, self.axes):
-            raise self.refused("it is not shown that each point writes an element of its own")
+            raise self.error("it cannot be proved that each point writes a different element")
 
 
 def _copy_nest(
@@ -163,7 +162,7 @@ def _copy_nest(
     to: tuple[Buffer, Sequence[Expr]],
     span: Span,
 ) -> Stmt:
-    """Make a block, with loops, that copies from places to places given over some axes."""
+    """Return a nest that copies between two buffers, both indexed by expressions over some axes."""
     value = source[0][tuple(source[1])]
     return computed_nest(name, axes, Store(to[0], tuple(to[1]), value), span)
 

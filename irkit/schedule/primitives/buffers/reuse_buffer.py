@@ -1,4 +1,4 @@
-"""The primitive reuse_buffer: let two buffers share memory."""
+"""The primitive reuse_buffer: make two buffers share memory."""
 
 from collections.abc import Sequence
 
@@ -23,20 +23,20 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def reuse_buffer(func: PrimFunc, first: str, second: str) -> PrimFunc:
-    """Let what a second block writes lie in the memory of what a first one writes.
+    """Store what the second block writes in the memory of the buffer that the first block writes.
 
-    Raises: ScheduleError unless both are buffers of the function's own, of one type and scope, the
-    second fits into the first along every axis, and they are never needed at the same time.
+    Raises: ScheduleError unless both are intermediate buffers of the same type and scope, the
+    second fits into the first along every axis, and they are never live at the same time.
     """
     blocks = find_block(func, first), find_block(func, second)
     a, b = buffer_written(func, first), buffer_written(func, second)
-    what = f"let {b.name!r} lie in the memory of {a.name!r}"
+    what = f"store {b.name!r} in the memory of {a.name!r}"
     homes = [own_buffer(func, *each, what) for each in zip(blocks, (a, b), strict=True)]
     reason = _misfit(a, b)
     if any(dict(home.attrs) for home in homes):
-        reason = "one of them is marked for more than its memory"
+        reason = "one of them has attributes"
     elif not reason and liveness(func).interfere(a, b):
-        reason = "they are needed at the same time"
+        reason = "they are live at the same time"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=blocks[1])
     paths = [path_to(func, home) for home in homes]
@@ -44,7 +44,7 @@ def reuse_buffer(func: PrimFunc, first: str, second: str) -> PrimFunc:
     for path in paths:
         _check_leaves(path, len(shared), a, blocks[1], what)
     if not {var for dim in a.shape for var in variables(dim)} <= set(shape_vars(func)):
-        raise ScheduleError(f"cannot {what}: its size changes in a loop", at=blocks[1])
+        raise ScheduleError(f"cannot {what}: its shape changes in a loop", at=blocks[1])
     both, top = a.copy(), shared[-1]
     around = Allocate(both, top, span=Span("schedule", "reuse_buffer", parent=homes[0].span))
 
@@ -60,10 +60,10 @@ def _misfit(a: Buffer, b: Buffer) -> str:
     if (a.dtype, a.scope) != (b.dtype, b.scope):
         return "they differ in type or scope"
     if a.rank != b.rank or not all(map(_is_within, b.shape, a.shape)):
-        return "it does not fit in there along every axis"
+        return "it does not fit along every axis"
     if b.strides is not None and b.strides != a.strides:
-        return f"{b.name!r} has strides of its own"
-    return "" if b.align <= max(a.align, 1) else f"{b.name!r} is aligned more strictly"
+        return f"{b.name!r} has strides"
+    return "" if b.align <= max(a.align, 1) else f"{b.name!r} needs a stricter alignment"
 
 
 def _is_within(small: Expr, large: Expr) -> bool:
@@ -74,15 +74,17 @@ def _is_within(small: Expr, large: Expr) -> bool:
 
 
 def _check_leaves(path: Sequence[Stmt], at: int, buffer: Buffer, block: Block, what: str) -> None:
-    """Refuse where memory would have to leave what needs memory of its own, each time it runs."""
+    """Check that the memory does not have to move out of a scope that needs a separate copy."""
     reason = ""
     for stmt in path[at:]:
         if isinstance(stmt, For) and stmt.kind not in ("serial", "unrolled"):
-            reason = f"it would be shared by iterations of the {stmt.kind} loop {stmt.var.name!r}"
+            reason = f"iterations of the {stmt.kind} loop {stmt.var.name!r} would share it"
         elif isinstance(stmt, Block) and (stmt.reads is not None or stmt.writes is not None):
-            reason = f"block {stmt.name!r} says what it touches, and the memory is not part of it"
+            reason = (
+                f"block {stmt.name!r} declares what it accesses, which does not include that memory"
+            )
     threads = (stmt.kind == "thread" for stmt in path[:at] if isinstance(stmt, For))
     if buffer.scope == "shared" and any(threads):
-        reason = "which thread still needs it is a matter of barriers"
+        reason = "other threads may still need it"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)

@@ -1,4 +1,4 @@
-"""The primitive that keeps what overlapping windows share: rolling_buffer.
+"""The primitive rolling_buffer: keep the overlap of successive windows in a circular buffer.
 
 Before::
 
@@ -62,8 +62,11 @@ from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 
 class _Window(msgspec.Struct, frozen=True):
-    """What one iteration of a loop computes along one dimension: ``size`` elements, ``step``
-    further on than the iteration before; ``counter`` counts them from 0."""
+    """The elements that one iteration of a loop computes along one dimension.
+
+    There are ``size`` of them, ``step`` further than in the iteration before; the loop variable
+    ``counter`` counts them from 0.
+    """
 
     dim: int
     size: int
@@ -72,19 +75,21 @@ class _Window(msgspec.Struct, frozen=True):
 
 
 def rolling_buffer(func: PrimFunc, name: str) -> PrimFunc:
-    """Keep what a block computed for an iteration of the loop it was moved to as long as later
-    ones need it, and compute only what is new.
+    """Keep what a block computed in one iteration of the loop around it while later ones need it,
+    and compute only new elements.
 
-    The buffer becomes circular: as long as the window of an iteration, up to a power of two.
-    Raises: ScheduleError if the block does not stand under a serial loop with what it writes,
-    windows of successive iterations do not overlap, or it is not shown that an element computed
-    again is the same.
+    The buffer becomes circular, with the size of a window rounded up to a power of two.
+    Raises: ScheduleError if the block and its buffer are not under a serial loop, if windows of
+    successive iterations do not overlap, or if a recomputed element cannot be proved to be the
+    same.
     """
     block = find_block(func, name)
-    what = f"roll what {name!r} writes"
+    what = f"roll the buffer of {name!r}"
     written = check_producer(func, block, what)
     if len(written) != 1:
-        raise ScheduleError(f"cannot {what}: it writes {len(written)} buffers", at=block)
+        raise ScheduleError(
+            f"cannot {what}: the block writes {len(written)} buffers, not one", at=block
+        )
     place = _RollingBuffer(func, block, written[0], what)
     window = place.window()
     place.check_guards()
@@ -93,7 +98,7 @@ def rolling_buffer(func: PrimFunc, name: str) -> PrimFunc:
 
 
 class _RollingBuffer:
-    """A block, the loop that it was moved to, and the loops of its own."""
+    """A block, its buffer, the loop around both, and the loops of the block."""
 
     def __init__(self, func: PrimFunc, block: Block, buffer: Buffer, what: str) -> None:
         self.func, self.block, self.buffer, self.what = func, block, buffer, what
@@ -101,59 +106,60 @@ class _RollingBuffer:
         path = path_to(func, block)[:-1]
         assert home is not None
         if home not in path:
-            raise self.refused("what it writes is not allocated around it")
+            raise self.error("its buffer is not allocated around it")
         self.home, at = home, path.index(home)
         above = [n for n, stmt in enumerate(path[:at]) if isinstance(stmt, For)]
         loop = path[above[-1]] if above else None
         if not isinstance(loop, For):
-            raise self.refused("it is computed once, and not in each iteration of a loop")
+            raise self.error("it is computed once, not in each iteration of a loop")
         self.loop, self.below = loop, path[at + 1 :]
         self.inner = tuple(stmt for stmt in self.below if isinstance(stmt, For))
         around = all(isinstance(stmt, Allocate) for stmt in path[above[-1] + 1 : at])
         plain = all(isinstance(stmt, (For, Seq, Allocate)) for stmt in self.below)
         if not (around and plain):
-            raise self.refused(f"it does not stand in every iteration of {loop.var.name!r}")
+            raise self.error(f"it does not run in every iteration of {loop.var.name!r}")
         self._check_kind()
         self.points = Points(block, self.inner, ranges_at(func))
         check_complete(self.points, what)
         if any(loop.var in walk(stmt, on=Var) for stmt in (block.init, block.body) if stmt):
-            raise self.refused(f"it uses loop {loop.var.name!r} other than through its axes")
+            raise self.error(f"it uses loop {loop.var.name!r} other than through its axes")
 
-    def refused(self, why: str) -> ScheduleError:
+    def error(self, why: str) -> ScheduleError:
         return ScheduleError(f"cannot {self.what}: {why}", at=self.block)
 
     def _check_kind(self) -> None:
         loop = self.loop
         if loop.kind != "serial":
-            raise self.refused(
-                f"loop {loop.var.name!r} is {loop.kind}, and its iterations have no order"
+            raise self.error(
+                f"loop {loop.var.name!r} is {loop.kind}, so its iterations have no order"
             )
         if any(True for _ in walk(loop.begin, on=Load)):
-            raise self.refused(f"where loop {loop.var.name!r} begins is read from memory")
+            raise self.error(f"the begin of loop {loop.var.name!r} is loaded from memory")
         if self.home.attrs or self.buffer.strides is not None:
-            raise self.refused(f"{self.buffer.name!r} is marked or has strides; do that afterwards")
+            raise self.error(f"{self.buffer.name!r} has attributes or strides; add them afterwards")
 
     def window(self) -> _Window:
-        """Find which axis moves with the loop, and how.
+        """Return the window of the axis that moves with the loop.
 
-        Raises: ScheduleError if there is not just one, or successive windows do not overlap.
+        Raises: ScheduleError if there is not exactly one such axis, or successive windows do not
+        overlap.
         """
         places = {store.indices for store in walk(self.block, on=Store)}
         moving = [axis for axis in self.block.axes if self.loop.var in variables(axis.binding)]
         if len(places) != 1 or len(moving) != 1:
-            raise self.refused(
-                f"{len(moving)} axes of it move with {self.loop.var.name!r}, at {len(places)} "
-                "places; it must be one at one"
+            raise self.error(
+                f"{len(moving)} of its axes move with {self.loop.var.name!r}, in {len(places)} "
+                "dimensions; expected one axis in one dimension"
             )
         (indices,), (axis,) = places, moving
         if len(set(indices)) != len(indices) or not set(indices) <= {
             each.var for each in self.block.axes
         }:
-            raise self.refused("it stores elsewhere than at its own axes")
+            raise self.error("it does not store at its own axes")
         if axis.var not in indices or any(
             self.loop.var in variables(end) for each in self.inner for end in (each.begin, each.end)
         ):
-            raise self.refused("its loops or reduce axes change from iteration to iteration")
+            raise self.error("its loops or reduce axes change between iterations")
         return self._moving(axis, indices.index(axis.var))
 
     def _moving(self, axis: Axis, dim: int) -> _Window:
@@ -166,20 +172,16 @@ class _RollingBuffer:
         others = [atom for atom, _ in rest if atom not in own]
         hidden = any(variables(atom) & (own | {self.loop.var}) for atom in others)
         if form is None or hidden or len(counters) != 1 or counters[0][1] != 1:
-            raise self.refused(
+            raise self.error(
                 f"{axis.var.name!r} is not a window of one loop that moves with "
                 f"{self.loop.var.name!r}"
             )
         counter = next(each for each in self.inner if each.var is counters[0][0])
         size = as_int(counter.end)
         if size is None or not is_const(counter.begin, 0) or self._is_used_twice(counter, axis):
-            raise self.refused(
-                f"loop {counter.var.name!r} does not count a window of constant size"
-            )
+            raise self.error(f"loop {counter.var.name!r} does not count a window of constant size")
         if not 0 < step < size:
-            raise self.refused(
-                f"windows of {size} elements do not overlap, as each begins {step} after the last"
-            )
+            raise self.error(f"windows of {size} elements do not overlap, as the step is {step}")
         return _Window(dim, size, step, counter.var)
 
     def _is_used_twice(self, counter: For, axis: Axis) -> bool:
@@ -188,17 +190,16 @@ class _RollingBuffer:
         return any(counter.var in variables(expr) for expr in others)
 
     def check_guards(self) -> None:
-        """Refuse a predicate that an element may meet in one iteration and not in another."""
+        """Check that the predicate gives the same result for an element in every iteration."""
         all_loops = Points(self.block, (self.loop, *self.inner), self.points.ranges)
         for part in guards_of(self.block):
             sides = (part.a, part.b) if isinstance(part, Compare) else ()
-            told = bool(sides) and all(all_loops.by_axes(side) is not None for side in sides)
-            if not told or any(True for _ in walk(part, on=Load)):
-                raise self.refused("its predicate says more than its axes can")
+            over_axes = bool(sides) and all(all_loops.by_axes(side) is not None for side in sides)
+            if not over_axes or any(True for _ in walk(part, on=Load)):
+                raise self.error("its predicate cannot be expressed over its axes")
 
     def check_inputs(self) -> None:
-        """Refuse where an element that is computed again may be another, as what it is computed
-        from has changed."""
+        """Check that a recomputed element is the same, that is, that its inputs do not change."""
         memory = uses_of(self.func).memory
         changed = {memory(store.buffer) for store in walk(self.loop.body, on=Store)}
         own = {stmt.buffer for stmt in walk(self.loop.body, on=Allocate)} - {self.buffer}
@@ -209,10 +210,10 @@ class _RollingBuffer:
             if memory(buffer) not in changed:
                 continue
             block = self._only_writer(buffer)
-            # What is new in each iteration holds nothing older than what was stored in it.
+            # A buffer allocated in each iteration contains only what that iteration stored.
             if buffer not in own or block is None or not self._is_settled(block):
-                raise self.refused(
-                    f"{buffer.name!r}, which it reads, changes in loop {self.loop.var.name!r}"
+                raise self.error(
+                    f"its input {buffer.name!r} changes in loop {self.loop.var.name!r}"
                 )
             asked |= read_by(block) - known - written_by(block)
             known |= read_by(block)
@@ -223,7 +224,7 @@ class _RollingBuffer:
         return found[0] if len(found) == len(inside) == 1 else None
 
     def _is_settled(self, block: Block) -> bool:
-        """Say whether what a block stores at a place is a matter of the place and its inputs."""
+        """Return True if what a block stores depends only on the element and on its inputs."""
         path = path_to(self.func, block)
         loops = {stmt.var for stmt in path if isinstance(stmt, For)}
         inner = [stmt for stmt in path[path.index(self.loop) + 1 :] if isinstance(stmt, For)]
@@ -241,10 +242,10 @@ class _RollingBuffer:
             check_from_scratch(block, self.what)
         except ScheduleError:
             return False
-        return Points(block, tuple(inner), self.points.ranges).all_reduced()
+        return Points(block, tuple(inner), self.points.ranges).reduces_completely()
 
     def rolled(self, window: _Window) -> PrimFunc:
-        """Make the buffer circular, and compute what is new."""
+        """Return the function with a circular buffer, in which only new elements are computed."""
         loop, old = self.loop, self.buffer
         room = 1 << (window.size - 1).bit_length()
         span = Span("schedule", "rolling_buffer", parent=self.block.span)

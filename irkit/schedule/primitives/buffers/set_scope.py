@@ -1,4 +1,4 @@
-"""The primitive set_scope: keep a buffer in another scope."""
+"""The primitive set_scope: change the scope of a buffer."""
 
 from irkit.ir import PrimFunc
 from irkit.schedule.checks.block_buffers import own_buffer_written
@@ -6,7 +6,7 @@ from irkit.schedule.state.replace import replace_buffer
 
 
 def set_scope(func: PrimFunc, name: str, scope: str) -> PrimFunc:
-    """Keep the buffer that a block writes in another scope, such as ``local``.
+    """Change the scope of the buffer that a block writes, for example to ``local``.
 
     Raises: ScheduleError if the buffer is a parameter.
     """

@@ -1,4 +1,4 @@
-"""The primitive stage_mem: let a loop work on a copy of the part of a buffer that it touches."""
+"""The primitive stage_mem: work on a copy of the part of a buffer that a loop touches."""
 
 from irkit.ir import Buffer, PrimFunc, Var
 from irkit.schedule.rewrite.staged_copy import Staged, StagedCopy
@@ -6,12 +6,12 @@ from irkit.schedule.state.lookup import find_loop
 
 
 def stage_mem(func: PrimFunc, var: Var, buffer: Buffer, scope: str) -> Staged:
-    """Let a loop work on a copy of the part of a buffer that it touches.
+    """Make a loop work on a copy of the part of a buffer that it touches.
 
-    The part is copied in front of the loop, unless the loop fills it without looking at it, and
-    back behind it if the loop writes it.
-    Raises: ScheduleError if the loop does not touch the buffer, a view shows it, or iterations
-    around would then disturb each other.
+    The part is copied in before the loop, unless the loop overwrites it completely, and copied out
+    after the loop if the loop writes it.
+    Raises: ScheduleError if the loop does not touch the buffer, a view aliases it, or iterations of
+    an outer loop would interfere.
     """
     loop = find_loop(func, var)
     return StagedCopy(func, loop, buffer, scope, "stage_mem").made(loop, loop)

@@ -1,4 +1,4 @@
-"""The primitive storage_align: leave gaps between the rows of a buffer."""
+"""The primitive storage_align: pad the strides of a buffer."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,12 @@ _MOST_FACTOR = 1 << 20
 def storage_align(
     func: PrimFunc, name: str, given: Buffer | str | int, axis: int, factor: int, offset: int
 ) -> PrimFunc:
-    """Leave gaps between the rows of a buffer that a block writes, so that its stride along
-    ``axis`` is ``offset`` more than a multiple of ``factor`` (elements).
+    """Pad the strides of a buffer that a block writes, so that the stride along ``axis`` is
+    ``offset`` more than a multiple of ``factor`` (elements).
 
-    The strides of inner axes stay; those of outer ones follow without further gaps.
-    Raises: ScheduleError if the buffer is a parameter or seen through a view, there is no such
-    axis, ``offset`` is not in 0 to ``factor`` - 1, or an outer axis has gaps already.
+    The strides of inner axes stay; those of outer axes follow without further padding.
+    Raises: ScheduleError if the buffer is a parameter or aliased by a view, there is no such axis,
+    ``offset`` is not in 0 to ``factor`` - 1, or an outer axis already is padded.
     """
     block = find_block(func, name)
     old = buffer_written(func, name, given)
@@ -28,11 +28,11 @@ def storage_align(
     at = axis + old.rank if axis < 0 else axis
     if not 0 <= at < old.rank:
         raise ScheduleError(
-            f"cannot {what}: it has {old.rank} dimensions, and no axis {axis}", at=block
+            f"cannot {what}: it has {old.rank} dimensions and no axis {axis}", at=block
         )
     if not 1 <= factor <= _MOST_FACTOR or not 0 <= offset < factor:
         raise ScheduleError(
-            f"cannot {what}: a factor is from 1 to {_MOST_FACTOR} and an offset at least 0 and "
+            f"cannot {what}: the factor must be 1 to {_MOST_FACTOR} and the offset at least 0 and "
             f"less than the factor, found {factor} and {offset}",
             at=block,
         )
@@ -40,7 +40,7 @@ def storage_align(
     packed = _packed(old.shape, at, strides[at])
     if any(a != simplify(b) for a, b in zip(packed, strides[:at], strict=True)):
         raise ScheduleError(
-            f"cannot {what} along axis {axis}: there are gaps along an outer axis already",
+            f"cannot {what} along axis {axis}: an outer axis already is padded",
             hint="Align inner axes first.",
             at=block,
         )
@@ -53,8 +53,8 @@ def storage_align(
 
 
 def _packed(shape: Sequence[Expr], upto: int, inner: Expr) -> list[Expr]:
-    """Give the strides of the first dimensions where there are no gaps; ``inner`` is that of the
-    dimension behind them, or the size of an element."""
+    """Return the unpadded strides of the first ``upto`` dimensions; ``inner`` is the stride of the
+    next dimension, or the size of an element."""
     found: list[Expr] = []
     step = inner
     for at in reversed(range(upto)):

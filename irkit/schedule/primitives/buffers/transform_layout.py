@@ -1,4 +1,4 @@
-"""The primitive transform_layout: store a buffer in another layout."""
+"""The primitive transform_layout: change the layout of a buffer."""
 
 import math
 from collections.abc import Sequence
@@ -36,18 +36,17 @@ _MOST_ELEMENTS = 1 << 22
 def transform_layout(
     func: PrimFunc, name: str, index_map: IndexMap, pad_value: int | float | None = None
 ) -> PrimFunc:
-    """Store the buffer that a block writes in another layout: element ``i, j`` at ``index_map(i,
-    j)``.
+    """Change the layout of the buffer that a block writes: element ``i, j`` moves to
+    ``index_map(i, j)``.
 
-    Shapes: the new shape is the smallest box that holds the image of the old one, so the map must
-    be injective there. Elements of the box that are no image hold ``pad_value``; with None,
-    nothing.
+    Shapes: the new shape is the smallest box that contains the image of the old one, on which the
+    map must be injective. Other elements of the box hold ``pad_value``, or are undefined with None.
     Raises: ScheduleError if the buffer is a parameter, or the image has no constant bounds.
     """
     old = own_buffer_written(func, name)
     if any(as_int(dim) is None for dim in old.shape):
         raise ScheduleError(
-            f"cannot lay {old.name!r} out anew: its shape is not constant",
+            f"cannot transform the layout of {old.name!r}: its shape is not constant",
             at=find_block(func, name),
         )
     axes = [Var(f"i{at}", dim.dtype) for at, dim in enumerate(old.shape)]
@@ -58,14 +57,15 @@ def transform_layout(
         box = bounds(item, ranges)
         if box.low is None or box.high is None or box.low < 0:
             raise ScheduleError(
-                f"the index map of {old.name!r} has no constant bounds, or is negative"
+                f"the index map of {old.name!r} is negative or has no constant bounds"
             )
         shape.append(const(box.high + 1, item.dtype))
     _check_injective(old, index_map, image, axes)
     new = Buffer(old.name, tuple(shape), old.dtype, old.scope, None, old.align, old.span)
 
     def place(indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        # Not simplified here: `(y * 55 + x) % 32` would lose its 55 before y and x become loops.
+        # Not simplified here: that would reduce the 55 of `(y * 55 + x) % 32` before y and x become
+        # loops.
         return tuple(index(item) for item in image_of(index_map, indices))
 
     def move(node: Load | Store | Allocate) -> Load | Store | Allocate | None:
@@ -85,13 +85,15 @@ def _sizes(buffer: Buffer) -> list[int]:
 
 
 def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> PrimFunc:
-    """Fill a buffer before anything else is done with it."""
+    """Fill a buffer with a value before its first use."""
     home, block = allocation(func, buffer), find_block(func, name)
     assert home is not None
     if buffer.dtype.is_float or (isinstance(value, int) and buffer.dtype.is_integer):
         filling = const(value, buffer.dtype)
     else:
-        raise ScheduleError(f"{buffer.name!r} of {buffer.dtype} holds no {value!r}", at=block)
+        raise ScheduleError(
+            f"{buffer.name!r} of type {buffer.dtype} cannot hold {value!r}", at=block
+        )
     span = Span("schedule", "transform_layout", parent=block.span)
     made = new_name(func, f"{name}_pad")
     fill = nest_over(made, buffer.shape, lambda at: Store(buffer, at, filling), span)
@@ -101,9 +103,9 @@ def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> Pr
 def _check_injective(
     buffer: Buffer, index_map: IndexMap, image: Sequence[Expr], axes: Sequence[Var]
 ) -> None:
-    """Try all elements: no two may go to the same place.
+    """Check, by enumerating all elements, that no two have the same image.
 
-    Axes that share no part of the image are tried apart, which keeps the numbers small.
+    Axes that share no part of the image are enumerated separately, which keeps the grids small.
     """
     used = [variables(part) for part in image]
     groups: list[set[Var]] = []
@@ -126,7 +128,7 @@ def _check_injective(
             code = code * (int(place.max(initial=0)) + 1) + place
         if len(np.unique(code)) != count:
             raise ScheduleError(
-                f"the index map of {buffer.name!r} sends two elements to the same place"
+                f"the index map of {buffer.name!r} maps two elements to the same place"
             )
 
 

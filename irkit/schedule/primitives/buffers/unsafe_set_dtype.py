@@ -1,4 +1,4 @@
-"""The primitive unsafe_set_dtype: keep a buffer in another type."""
+"""The primitive unsafe_set_dtype: change the type of a buffer."""
 
 from irkit.core import Node, ScheduleError, rewrite
 from irkit.ir import Allocate, DType, Load, PrimFunc, Store, cast
@@ -7,17 +7,17 @@ from irkit.schedule.state.lookup import find_block
 
 
 def unsafe_set_dtype(func: PrimFunc, name: str, dtype: DType) -> PrimFunc:
-    """Keep the buffer that a block writes in another type: what is stored is converted to it, and
-    what is loaded back from it. This may change results.
+    """Change the type of the buffer that a block writes; stores convert to it and loads from it,
+    which may change results.
 
     Raises: ScheduleError if the buffer is a parameter, or the type is a vector.
     """
     block = find_block(func, name)
     old = buffer_written(func, name)
-    what = f"keep {old.name!r} as {dtype}"
+    what = f"store {old.name!r} as {dtype}"
     own_buffer(func, block, old, what)
     if dtype.lanes != 1:
-        raise ScheduleError(f"cannot {what}: an element is no vector", at=block)
+        raise ScheduleError(f"cannot {what}: an element cannot be a vector", at=block)
     new = old.replace(dtype=dtype)
 
     def convert(node: Load | Store | Allocate) -> Node | None:

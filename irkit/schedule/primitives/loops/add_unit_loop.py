@@ -1,4 +1,4 @@
-"""The primitive add_unit_loop: put a loop that runs once around a statement."""
+"""The primitive add_unit_loop: add a loop that runs once around a statement."""
 
 from irkit.core import Span
 from irkit.ir import For, PrimFunc, Stmt, Var, const, index
@@ -6,7 +6,7 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def add_unit_loop(func: PrimFunc, stmt: Stmt) -> tuple[PrimFunc, Var]:
-    """Put a loop that runs once around a loop or block."""
+    """Add a loop that runs once around a loop or block."""
     zero = index(0)
     var = Var("u", zero.dtype)
     span = Span("schedule", "add_unit_loop", parent=stmt.span)

@@ -1,4 +1,4 @@
-"""The primitive annotate: give a loop or block a hint."""
+"""The primitive annotate: add a hint to a loop or block."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -9,9 +9,9 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def annotate(func: PrimFunc, stmt: For | Block, key: str, value: object) -> PrimFunc:
-    """Give a loop or block a hint, in place of one with the same key.
+    """Add a hint to a loop or block, replacing any with the same key.
 
-    Raises: ScheduleError if the key is empty, or the value is no data that prints.
+    Raises: ScheduleError if the key is empty, or the value is not printable data.
     """
     if not key:
         raise ScheduleError("an annotation needs a key", at=stmt)
@@ -26,5 +26,6 @@ def _data(value: object, at: For | Block, depth: int = 0) -> AttrValue:
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     raise ScheduleError(
-        f"an annotation is a string, number, bool, None, or a tuple of such, found {value!r}", at=at
+        f"an annotation must be a string, number, bool, None or a tuple of these, found {value!r}",
+        at=at,
     )

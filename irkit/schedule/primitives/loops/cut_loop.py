@@ -1,4 +1,4 @@
-"""The primitive cut_loop: replace a loop by two, the second beginning at a given value."""
+"""The primitive cut_loop: cut a loop in two at a value of its variable."""
 
 from irkit.core import ScheduleError
 from irkit.ir import Expr, PrimFunc, Var, as_int, le, loop_ranges, prove
@@ -7,7 +7,7 @@ from irkit.schedule.rewrite.consecutive_loops import consecutive_loops, index_fo
 
 
 def cut_loop(func: PrimFunc, var: Var, at: int | Expr) -> tuple[PrimFunc, list[Var]]:
-    """Replace a loop by two, the second beginning at a value of the loop variable.
+    """Cut a loop into two, the second beginning at the given value of the loop variable.
 
     Raises: ScheduleError as ``loop_partition``, except that the loop may start anywhere.
     """
@@ -19,7 +19,7 @@ def cut_loop(func: PrimFunc, var: Var, at: int | Expr) -> tuple[PrimFunc, list[V
         inside = begin < place < end
     if not inside:
         raise ScheduleError(
-            f"cannot cut {var.name!r} at {at}: that is not shown to lie inside its range",
+            f"cannot cut {var.name!r} at {at}: that cannot be proved to be inside its range",
             at=loop,
         )
     return consecutive_loops(func, loop, [point], "cut_loop")

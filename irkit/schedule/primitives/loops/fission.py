@@ -1,4 +1,4 @@
-"""The primitive fission: cut the body of a loop in two."""
+"""The primitive fission: split the body of a loop in two."""
 
 from irkit.core import ScheduleError, Span, substitute
 from irkit.ir import For, PrimFunc, Seq, Stmt, Var, dependences, is_empty, seq
@@ -8,12 +8,12 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def fission(func: PrimFunc, var: Var, after: Stmt) -> tuple[PrimFunc, list[Var]]:
-    """Cut the body of a loop behind a statement, so that the first part runs for all iterations
-    before the second runs for any.
+    """Split the body of a loop after a statement, so that all iterations of the first part run
+    before any of the second.
 
-    Loops between the two are cut as well; new loops run the second part.
-    Raises: ScheduleError if nothing follows the statement, something other than loops is between,
-    or an iteration of the first part might need an earlier one of the second.
+    Loops between the two are split as well; new loops run the second part.
+    Raises: ScheduleError if nothing follows the statement, there are statements other than loops in
+    between, or an iteration of the first part might need an earlier one of the second.
     """
     loop = find_loop(func, var)
     path = path_to(func, after)
@@ -22,7 +22,9 @@ def fission(func: PrimFunc, var: Var, after: Stmt) -> tuple[PrimFunc, list[Var]]
     inside = path[path.index(loop) :]
     if not all(isinstance(stmt, (For, Seq)) for stmt in inside[:-1]):
         raise ScheduleError(
-            f"cannot cut {var.name!r}: there is more than loops around the place to cut at", at=loop
+            f"cannot cut {var.name!r}: there are statements other than loops around the place to "
+            "cut at",
+            at=loop,
         )
     levels = [stmt.var for stmt in reversed(inside[:-1]) if isinstance(stmt, For)]
     made: Var | None = None
@@ -30,12 +32,15 @@ def fission(func: PrimFunc, var: Var, after: Stmt) -> tuple[PrimFunc, list[Var]]
     for level in levels:
         func, last, made = _cut_level(func, level, last)
     if made is None:
-        raise ScheduleError(f"cannot cut {var.name!r}: nothing in it comes after this", at=after)
+        raise ScheduleError(
+            f"cannot cut {var.name!r}: nothing in it follows this statement", at=after
+        )
     return func, [var, made]
 
 
 def _cut_level(func: PrimFunc, var: Var, after: Stmt) -> tuple[PrimFunc, Stmt, Var | None]:
-    """Cut one loop behind a statement of its body; give back the loop of the first part."""
+    """Split one loop after a statement of its body; also return the loop of the first part and the
+    new variable."""
     loop = find_loop(func, var)
     stmts = loop.body.stmts if isinstance(loop.body, Seq) else (loop.body,)
     at = next(n for n, stmt in enumerate(stmts) if stmt is after) + 1

@@ -1,4 +1,4 @@
-"""The primitive fuse: replace nested loops by one over their product."""
+"""The primitive fuse: fuse nested loops into one over their product."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,10 +11,9 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def fuse(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:
-    """Replace perfectly nested loops, given outermost first, by one over their product.
+    """Fuse perfectly nested loops, given outermost first, into one over their product.
 
-    Raises: ScheduleError if they are marked, do not start at 0, or are not nested directly in each
-    other.
+    Raises: ScheduleError if they are marked, do not start at 0, or are not perfectly nested.
     """
     if not loops:
         raise ScheduleError("fuse was given no loops")

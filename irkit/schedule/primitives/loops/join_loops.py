@@ -1,28 +1,28 @@
-"""The primitive join_loops: replace two consecutive loops with the same body by one."""
+"""The primitive join_loops: join two consecutive loops with the same body."""
 
 from itertools import pairwise
 
 from irkit.core import ScheduleError, Span, rewrite, same, substitute, walk
 from irkit.ir import Block, Expr, For, PrimFunc, Seq, Var, eq, le, loop_ranges, minimum, prove, seq
 from irkit.schedule.checks.plain_loop import find_unmarked_loop
-from irkit.schedule.rewrite.consecutive_loops import never_starts
+from irkit.schedule.rewrite.consecutive_loops import never_initialises
 from irkit.schedule.state.lookup import path_to
 from irkit.schedule.state.replace import replace_stmts
 
 
 def join_loops(func: PrimFunc, first: Var, second: Var) -> tuple[PrimFunc, Var]:
-    """Replace two consecutive loops over adjacent ranges, whose bodies are the same, by one.
+    """Join two consecutive loops over adjacent ranges, with the same body, into one.
 
     The variable and the names of the blocks are those of the first.
     Raises: ScheduleError if they are marked, do not follow each other, differ in more than names,
-    or the second is not shown to begin where the first ends.
+    or the second cannot be proved to begin where the first ends.
     """
     one, other = find_unmarked_loop(func, first, "join"), find_unmarked_loop(func, second, "join")
     reason = ""
     if not _follows(func, one, other):
         reason = "the second does not directly follow the first"
     elif not _adjacent(func, one, other):
-        reason = "the second is not shown to begin where the first ends"
+        reason = "the second cannot be proved to begin where the first ends"
     elif not _alike(func, one, other):
         reason = "they do not have the same body"
     if reason:
@@ -39,7 +39,7 @@ def _follows(func: PrimFunc, one: For, other: For) -> bool:
 
 
 def _adjacent(func: PrimFunc, one: For, other: For) -> bool:
-    """Say whether two ranges make up the range from the first's begin to the second's end."""
+    """Return True if the second range provably begins where the first ends."""
     ranges = loop_ranges(func)
     if one.var.dtype != other.var.dtype or not prove(le(one.begin, one.end), ranges):
         return False
@@ -57,7 +57,7 @@ def _alike(func: PrimFunc, one: For, other: For) -> bool:
     def like_mine(block: Block) -> Block:
         mine, theirs = known[block.name]
         init = block.init
-        if mine.init is not None and init is None and never_starts(func, other, theirs):
+        if mine.init is not None and init is None and never_initialises(func, other, theirs):
             init = substitute(mine.init, _axes_of(mine, theirs))
         return block.replace(name=mine.name, init=init)
 

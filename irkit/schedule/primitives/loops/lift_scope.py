@@ -1,4 +1,4 @@
-"""The primitive lift_scope: exchange a loop or an if with the scope directly around it."""
+"""The primitive lift_scope: interchange a loop or an `if` with the scope directly around it."""
 
 from irkit.core import ScheduleError, Span, fresh, walk
 from irkit.ir import Block, For, If, Load, PrimFunc, Store, Var, loop_ranges, lt, prove, uses_of
@@ -10,9 +10,9 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def lift_loop(func: PrimFunc, var: Var) -> PrimFunc:
-    """Exchange a loop with the loop or ``if`` that holds it and nothing else.
+    """Interchange a loop with the loop or ``if`` that contains it and nothing else.
 
-    Raises: ScheduleError if something else does, or the two cannot change places.
+    Raises: ScheduleError if there is no such scope, or the two cannot be interchanged.
     """
     loop = find_loop(func, var)
     above = path_to(func, loop)[:-1]
@@ -21,7 +21,8 @@ def lift_loop(func: PrimFunc, var: Var) -> PrimFunc:
         return reorder(func, [var, holder.var])
     if not isinstance(holder, If) or holder.otherwise is not None:
         raise ScheduleError(
-            f"cannot lift {var.name!r}: no loop, and no `if` without `else`, holds it alone",
+            f"cannot lift {var.name!r}: it is not the only statement of a loop or of an `if` "
+            "without `else`",
             at=loop,
         )
     find_unmarked_loop(func, var, "lift")
@@ -34,28 +35,30 @@ def lift_loop(func: PrimFunc, var: Var) -> PrimFunc:
 
 
 def lift_if(func: PrimFunc, block: Block) -> PrimFunc:
-    """Move the innermost ``if`` around a block out of the loop that holds it and nothing else.
+    """Move the innermost ``if`` around a block out of the loop that contains it and nothing else.
 
-    Raises: ScheduleError if there is none, or its condition may change from iteration to iteration.
+    Raises: ScheduleError if there is none, or its condition may change between iterations.
     """
     path = path_to(func, block)
     at = next((n for n in range(len(path) - 1, -1, -1) if isinstance(path[n], If)), 0)
     branch, loop = path[at], path[at - 1] if at else None
     if not isinstance(branch, If) or not isinstance(loop, For):
         raise ScheduleError(
-            f"cannot lift the scope of block {block.name!r}: there is no `if` around it that a "
-            "loop holds alone",
+            f"cannot lift the scope of block {block.name!r}: no `if` around it is the only "
+            "statement of a loop",
             at=block,
         )
     what = f"cannot lift the `if` around block {block.name!r}"
     if loop.kind == "thread":
         raise ScheduleError(f"{what} out of a thread loop", at=branch)
     if loop.var in variables(branch.cond):
-        raise ScheduleError(f"{what}: it asks about {loop.var.name!r}", at=branch)
+        raise ScheduleError(f"{what}: its condition uses {loop.var.name!r}", at=branch)
     _check_steady(func, branch, loop, what)
     reads = any(True for _ in walk(branch.cond, on=Load))
     if reads and not prove(lt(loop.begin, loop.end), loop_ranges(func)):
-        raise ScheduleError(f"{what}: it reads memory, and the loop may never run", at=branch)
+        raise ScheduleError(
+            f"{what}: its condition reads memory, and the loop may never run", at=branch
+        )
     span = Span("schedule", "lift_scope", parent=branch.span)
     then = loop.replace(body=branch.then)
     otherwise = None
@@ -65,7 +68,7 @@ def lift_if(func: PrimFunc, block: Block) -> PrimFunc:
 
 
 def _check_steady(func: PrimFunc, branch: If, loop: For, what: str) -> None:
-    """Refuse a condition that reads what the loop writes."""
+    """Check that the condition does not read what the loop writes."""
     memory = uses_of(func).memory
     written = {memory(store.buffer) for store in walk(loop, on=Store)}
     for load in walk(branch.cond, on=Load):

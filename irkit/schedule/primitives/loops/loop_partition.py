@@ -1,4 +1,4 @@
-"""The primitive loop_partition: replace a loop by consecutive loops of given lengths."""
+"""The primitive loop_partition: partition a loop into consecutive loops."""
 
 from collections.abc import Sequence
 
@@ -25,11 +25,11 @@ from irkit.schedule.rewrite.consecutive_loops import consecutive_loops, index_fo
 def loop_partition(
     func: PrimFunc, var: Var, factors: Sequence[Factor]
 ) -> tuple[PrimFunc, list[Var]]:
-    """Replace a loop by consecutive loops over parts of its range, each with a copy of the body.
+    """Partition a loop into consecutive loops of the given lengths, each with a copy of the body.
 
     The first keeps its variable and the names of its blocks; the blocks of the others are numbered.
-    Raises: ScheduleError if the loop is marked or does not start at 0, if the parts are not shown
-    to make up the range, or if a reduction might start again in a later part.
+    Raises: ScheduleError if the loop is marked or does not start at 0, if the parts cannot be
+    proved to cover the range, or if a later part might initialise a reduction again.
     """
     loop = find_plain_loop(func, var, "partition")
     if not factors:
@@ -38,7 +38,7 @@ def loop_partition(
 
 
 def _limits(func: PrimFunc, loop: For, factors: Sequence[Factor]) -> list[Expr]:
-    """Find where parts of these lengths end and the next begin; at most one length is None."""
+    """Return the boundaries between parts of the given lengths; at most one length can be None."""
     ranges = loop_ranges(func)
     unknown = [at for at, factor in enumerate(factors) if factor is None]
     if len(unknown) > 1:
@@ -54,20 +54,20 @@ def _limits(func: PrimFunc, loop: For, factors: Sequence[Factor]) -> list[Expr]:
     if not unknown:
         if not prove(eq(front[-1], loop.end), ranges):
             raise ScheduleError(
-                f"cannot partition {loop.var.name!r}: the parts are not shown to add up to its "
+                f"cannot partition {loop.var.name!r}: the parts cannot be proved to add up to its "
                 "extent",
-                hint="Leave one factor as None to have it found.",
+                hint="Pass None for one factor to have it computed.",
                 at=loop,
             )
         return limits[:-1]
     before, after = (front[-1] if front else zero), (back[-1] if back else zero)
     rest = as_int(simplify(loop.end - before - after, ranges))
-    symbolic_tail = rest is None and not back  # Parts in front may be cut short by a short loop.
+    symbolic_tail = rest is None and not back  # A short loop can end inside the first parts.
     if not symbolic_tail and (
         rest == 0 or not prove(le(before, simplify(loop.end - after, ranges)), ranges)
     ):
         raise ScheduleError(
-            f"cannot partition {loop.var.name!r}: the parts are not shown to fit its extent",
+            f"cannot partition {loop.var.name!r}: the parts cannot be proved to fit its extent",
             at=loop,
         )
     return limits

@@ -1,6 +1,4 @@
-"""The primitives parallel, vectorize and unroll: one function, which marks how the iterations of a
-loop run.
-"""
+"""The primitives parallel, vectorize and unroll: mark how the iterations of a loop run."""
 
 from irkit.core import ScheduleError
 from irkit.ir import LoopKind, PrimFunc, Var
@@ -12,8 +10,8 @@ from irkit.schedule.state.replace import replace_stmts
 def mark(func: PrimFunc, var: Var, kind: LoopKind) -> PrimFunc:
     """Mark a loop parallel, vectorized or unrolled (or serial again).
 
-    Raises: ScheduleError where the iterations of a parallel or vectorized loop are not shown to be
-    independent (it takes part in a reduction, or two of them may touch the same element), and for
+    Raises: ScheduleError where the iterations of a parallel or vectorized loop cannot be proved to
+    be independent (a reduction uses the loop, or two of them may access the same element), and for
     a thread loop.
     """
     loop = find_loop(func, var)

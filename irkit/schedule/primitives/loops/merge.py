@@ -1,4 +1,4 @@
-"""The primitive merge: make one nest of several that stand side by side."""
+"""The primitive merge: merge adjacent nests into one."""
 
 from collections.abc import Sequence
 
@@ -22,11 +22,11 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def merge(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:
-    """Make one nest of several that stand side by side; its loops are those of the first.
+    """Merge adjacent nests into one; its loops are those of the first nest.
 
-    The nests are merged from where they stand side by side down to the loops given.
-    Raises: ScheduleError if they do not stand in one sequence, are not equally deep, differ in
-    extent, are marked, or an iteration of the one might need a later one of another.
+    The nests are merged from their outermost loops down to the given ones.
+    Raises: ScheduleError if they are not in one sequence, differ in depth or extent, are marked, or
+    an iteration of one might need a later one of another.
     """
     if len(set(loops)) != len(loops) or len(loops) < 2:
         raise ScheduleError("merge takes two or more different loops")
@@ -43,20 +43,22 @@ def _merged(func: PrimFunc, first: Var, second: Var) -> PrimFunc:
 
 
 def _nests(func: PrimFunc, first: Var, second: Var) -> tuple[list[Var], list[Var]]:
-    """List the loops of two nests, from where they part down to those given."""
+    """List the loops of two nests, from the outermost separate ones down to the given ones."""
     what = f"cannot merge {first.name!r} and {second.name!r}: "
     one, other = find_plain_loop(func, first, "merge"), find_plain_loop(func, second, "merge")
     up, down = path_to(func, one), path_to(func, other)
     at = next((n for n, (a, b) in enumerate(zip(up, down, strict=False)) if a is not b), None)
     if at is None or at == 0 or not isinstance(up[at - 1], Seq):
-        raise ScheduleError(f"{what}they are not side by side in one scope", at=other)
+        raise ScheduleError(f"{what}they are not in one sequence of statements", at=other)
     ones, others = up[at:], down[at:]
     found = [stmt.var for stmt in ones if isinstance(stmt, For)]
     matched = [stmt.var for stmt in others if isinstance(stmt, For)]
     if len(found) != len(ones) or len(matched) != len(others):
-        raise ScheduleError(f"{what}there is more than loops around one of them", at=other)
+        raise ScheduleError(
+            f"{what}there are statements other than loops around one of them", at=other
+        )
     if len(found) != len(matched):
-        raise ScheduleError(f"{what}they are not equally deep", at=other)
+        raise ScheduleError(f"{what}they have different depths", at=other)
     return found, matched
 
 
@@ -64,7 +66,7 @@ def _merge_level(func: PrimFunc, first: Var, second: Var) -> PrimFunc:
     what = f"cannot merge {first.name!r} and {second.name!r}: "
     one, other = find_plain_loop(func, first, "merge"), find_plain_loop(func, second, "merge")
     if not prove(eq(one.end, other.end), loop_ranges(func)):
-        raise ScheduleError(f"{what}they are not shown to have the same extent", at=other)
+        raise ScheduleError(f"{what}they cannot be proved to have the same extent", at=other)
     func = _beside(func, one, other, what)
     body = substitute(other.body, {second: first})
     span = Span("schedule", "merge", parent=one.span)
@@ -77,16 +79,17 @@ def _merge_level(func: PrimFunc, first: Var, second: Var) -> PrimFunc:
 
 
 def _beside(func: PrimFunc, one: For, other: For, what: str) -> PrimFunc:
-    """Refuse where something between two loops would have to run before both or after."""
+    """Move what is between two loops before the first; raise ScheduleError if it must run before
+    the second."""
     around = path_to(func, one)[-2]
     stmts = list(around.stmts) if isinstance(around, Seq) else []
     if other not in stmts or stmts.index(other) < stmts.index(one):
-        raise ScheduleError(f"{what}the first is not in front of the second", at=other)
+        raise ScheduleError(f"{what}the first does not come before the second", at=other)
     depends = dependences(func)
     for between in stmts[stmts.index(one) + 1 : stmts.index(other)]:
         effect = any(True for part in (between, other) for _ in walk(part, on=(Evaluate, Assert)))
         if effect or depends.between(between, other):
             raise ScheduleError(
-                f"{what}what stands between them must run before the second", at=between
+                f"{what}a statement between them must run before the second", at=between
             )
     return func

@@ -1,4 +1,4 @@
-"""The primitive pragma: give a loop a hint that lowering honours."""
+"""The primitive pragma: add a hint that lowering honours to a loop."""
 
 from irkit.core import ScheduleError
 from irkit.ir import PrimFunc, Var
@@ -10,23 +10,24 @@ PRAGMAS: dict[str, type[int] | type[bool]] = {
     "parallel_chunks": int,
     "unroll_explicit": bool,
 }
-"""What lowering and code generation honour on a loop, and the type of its value."""
+"""The hints that lowering and code generation honour, with the type of the value."""
 
 
 def pragma(func: PrimFunc, var: Var, key: str, value: int | bool) -> PrimFunc:
-    """Give a loop a hint that is honoured.
+    """Add a hint that lowering honours to a loop.
 
-    Raises: ScheduleError if none does, or the value is of another type.
+    Raises: ScheduleError if the key is unknown or the value has another type.
     """
     loop, expected = find_loop(func, var), PRAGMAS.get(key)
     if expected is None:
         raise ScheduleError(
-            f"nothing honours the pragma {key!r}",
-            hint=f"Known are: {', '.join(PRAGMAS)}. Use annotate for hints to passes of your own.",
+            f"unknown pragma {key!r}",
+            hint=f"Known pragmas: {', '.join(PRAGMAS)}. Use annotate for hints to your own passes.",
             at=loop,
         )
-    if type(value) is not expected or value < 0:  # A bool is an int to isinstance.
+    if type(value) is not expected or value < 0:  # isinstance accepts a bool as an int.
         raise ScheduleError(
-            f"the pragma {key!r} is a {expected.__name__}, not negative, found {value!r}", at=loop
+            f"the pragma {key!r} must be a non-negative {expected.__name__}, found {value!r}",
+            at=loop,
         )
     return annotate(func, loop, key, value)

@@ -14,12 +14,11 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
-    """Permute loops of one chain into the given order; loops between them that are not named stay
-    where they are.
+    """Permute loops of one nest into the given order; other loops between them stay in place.
 
-    Raises: ScheduleError if they are not in one chain without branches, a bound depends on a loop
-    that would then be inside, iterations of a loop that moves may depend on each other, or threads
-    would hold blocks of a launch.
+    Raises: ScheduleError if they are not in one perfect nest, a bound depends on a loop that would
+    be further inside, iterations of a moved loop may depend on each other, or thread loops would
+    contain block loops of a launch.
     """
     if len(set(order)) != len(order) or not order:
         raise ScheduleError(f"reorder was given {'a loop twice' if order else 'no loops'}")
@@ -39,8 +38,7 @@ def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
 
 
 def _chain(func: PrimFunc, loops: Sequence[For]) -> list[For]:
-    """List the loops from the outermost of some to the innermost, each the only thing in the
-    last."""
+    """List the perfectly nested loops from the outermost to the innermost of the given ones."""
     deepest = max((path_to(func, loop) for loop in loops), key=len)
     around = [stmt for stmt in deepest if isinstance(stmt, For)]
     missing = [loop.var.name for loop in loops if loop not in around]
@@ -50,7 +48,8 @@ def _chain(func: PrimFunc, loops: Sequence[For]) -> list[For]:
     for outer, inner in pairwise(chain):
         if outer.body is not inner:
             raise ScheduleError(
-                f"cannot reorder: {outer.var.name!r} holds more than the loop {inner.var.name!r}",
+                f"cannot reorder: {outer.var.name!r} contains more than the loop "
+                f"{inner.var.name!r}",
                 at=outer,
             )
     return chain
@@ -70,13 +69,12 @@ def _check_bounds(shuffled: Sequence[For]) -> None:
 
 
 def _check_free(func: PrimFunc, loop: For) -> None:
-    """Refuse to move a loop whose iterations must stay in order; those of one reduction need
-    not."""
+    """Check that the iterations of a loop can be reordered; the steps of one reduction can."""
     blocks = blocks_below(loop.body)
     kinds = {axis.kind for block in blocks for axis in block.axes if _moves(loop, axis)}
     reason = ""
     if "opaque" in kinds:
-        reason = "it moves an opaque axis, whose order may matter"
+        reason = "an opaque axis uses it, so the order may matter"
     elif not (len(blocks) == 1 and kinds == {"reduce"}):
         reason = dependences(func).carried(loop) or ""
     if reason:
@@ -84,7 +82,7 @@ def _check_free(func: PrimFunc, loop: For) -> None:
 
 
 def _check_steps(func: PrimFunc, chain: Sequence[For], shuffled: Sequence[For]) -> None:
-    """Refuse to take the steps of a reduction in another order where the result may depend on
+    """Check that the steps of reductions are reordered only where the result does not depend on
     it."""
     for block in blocks_below(chain[-1].body):
         reduced = set[Var]().union(
@@ -95,8 +93,8 @@ def _check_steps(func: PrimFunc, chain: Sequence[For], shuffled: Sequence[For]) 
         )
         if before != after and not accumulates(func, block):
             raise ScheduleError(
-                f"cannot reorder the loops that block {block.name!r} reduces over: it is not a sum "
-                "or the like, whose steps may be taken in any order",
+                f"cannot reorder the reduction loops of block {block.name!r}: its steps cannot be "
+                "taken in any order, as those of a sum can",
                 at=block,
             )
 

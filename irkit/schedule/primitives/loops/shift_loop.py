@@ -1,4 +1,4 @@
-"""The primitive shift_loop: let a loop begin elsewhere."""
+"""The primitive shift_loop: shift the range of a loop."""
 
 from irkit.core import ScheduleError, Span, substitute, walk
 from irkit.ir import Expr, For, PrimFunc, Var, as_int, loop_ranges, simplify
@@ -9,7 +9,7 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def shift_loop(func: PrimFunc, var: Var, begin: int | Expr) -> PrimFunc:
-    """Let a loop run as often as before, beginning elsewhere.
+    """Shift the range of a loop to another begin; its extent stays.
 
     Raises: ScheduleError if the loop is a thread loop, which begins at 0.
     """
@@ -20,7 +20,9 @@ def shift_loop(func: PrimFunc, var: Var, begin: int | Expr) -> PrimFunc:
     late = variables(start) & {each.var for each in walk(loop, on=For)}
     if late:
         raise ScheduleError(
-            f"cannot shift {var.name!r} to begin at its own {next(iter(late)).name!r}", at=loop
+            f"cannot shift {var.name!r}: the new begin uses {next(iter(late)).name!r}, which is "
+            "not defined around it",
+            at=loop,
         )
     away = simplify(loop.begin - start, ranges)
     body = loop.body if as_int(away) == 0 else substitute(loop.body, {var: var + away})

@@ -1,4 +1,4 @@
-"""The primitive split: replace a loop by a nest."""
+"""The primitive split: split a loop into a nest."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -35,16 +35,15 @@ Tail = Literal["guard", "shift"]
 def split(
     func: PrimFunc, var: Var, factors: Sequence[Factor], tail: Tail = "guard"
 ) -> tuple[PrimFunc, list[Var]]:
-    """Replace a loop by a nest of loops, outermost factor first; at most one factor is None and is
-    found.
+    """Split a loop into a nest, outermost factor first; at most one factor is None and is computed.
 
-    Where the factors do not divide the extent, the blocks inside get a predicate; with ``tail``
-    "shift", the last chunk begins earlier instead, and computes again what the one before did.
-    Raises: ScheduleError if the loop is marked, does not start at 0, the factors do not cover
-    it, or a shifted tail would not compute the same again.
+    If the factors do not divide the extent, the blocks inside get a predicate; with ``tail``
+    "shift", the last chunk begins earlier instead and overlaps the one before it.
+    Raises: ScheduleError if the loop is marked, does not start at 0, the factors do not cover it,
+    or a shifted tail might change the result.
     """
     if tail not in ("guard", "shift"):
-        raise ScheduleError(f"the tail of a split is 'guard' or 'shift', found {tail!r}")
+        raise ScheduleError(f"the tail of a split must be 'guard' or 'shift', found {tail!r}")
     loop = find_plain_loop(func, var, "split")
     extents = _extents(loop, factors)
     inner = [Var(f"{var.name}_{at}", var.dtype) for at in range(len(extents))]
@@ -76,7 +75,7 @@ def _flat(parts: Sequence[Var], extents: Sequence[Expr]) -> Expr:
 def _check_cover(
     func: PrimFunc, loop: For, factors: Sequence[Factor], extents: Sequence[Expr]
 ) -> None:
-    """Refuse factors whose product may be less than the extent."""
+    """Check that the product of the factors is not less than the extent."""
     ranges = loop_ranges(func)
     for factor in factors:
         if factor is not None and as_int(factor) is None:
@@ -90,8 +89,8 @@ def _check_cover(
     total, wanted = as_int(product(extents)), as_int(loop.end)
     raise ScheduleError(
         f"cannot split {loop.var.name!r} into {'fewer' if total is None else total} iterations: "
-        f"its extent is {'not shown to be so small' if wanted is None else wanted}",
-        hint="Leave one factor as None to have it found.",
+        f"its extent is {'cannot be proved to be that small' if wanted is None else wanted}",
+        hint="Pass None for one factor to have it computed.",
         at=loop,
     )
 
@@ -115,7 +114,7 @@ def _extents(loop: For, factors: Sequence[Factor]) -> list[Expr]:
 
 
 def _guard(body: Stmt, condition: Expr) -> Stmt:
-    """Add a condition to the outermost blocks inside, or an ``if`` where there are none."""
+    """Add a condition to the outermost blocks inside, or an ``if`` if there are none."""
     blocks = blocks_below(body)
     if not blocks:
         return If(condition, body)

@@ -1,4 +1,4 @@
-"""The primitive unannotate: take a hint away."""
+"""The primitive unannotate: remove a hint."""
 
 from irkit.core import Attrs, ScheduleError
 from irkit.ir import Block, For, PrimFunc
@@ -6,12 +6,12 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def unannotate(func: PrimFunc, stmt: For | Block, key: str) -> PrimFunc:
-    """Take a hint away.
+    """Remove a hint.
 
-    Raises: ScheduleError if there is none of that key.
+    Raises: ScheduleError if there is no hint of that key.
     """
     kept: Attrs = tuple((name, value) for name, value in stmt.attrs if name != key)
     if len(kept) == len(stmt.attrs):
         known = ", ".join(name for name, _ in stmt.attrs) or "none"
-        raise ScheduleError(f"there is no annotation {key!r} here, only: {known}", at=stmt)
+        raise ScheduleError(f"no annotation {key!r} here; there are: {known}", at=stmt)
     return replace_stmts(func, {stmt: stmt.replace(attrs=kept)})

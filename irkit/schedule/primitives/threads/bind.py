@@ -11,16 +11,15 @@ from irkit.schedule.state.replace import replace_stmts
 
 
 def bind(func: PrimFunc, var: Var, axis: str) -> PrimFunc:
-    """Let the iterations of a loop be the blocks, threads or virtual threads of a launch.
+    """Bind the iterations of a loop to the blocks, threads or virtual threads of a launch.
 
-    Raises: ScheduleError as ``mark``, except that ``threadIdx`` may bind the loop of a reduction
-    that is taken in any order; if the loop does not start at 0 or its extent changes during the
-    launch; and where the axis stands in the same nest already, or elsewhere in the launch with
-    another extent.
+    Raises: ScheduleError as ``mark`` does, except that ``threadIdx`` can be bound to the loop of a
+    reorderable reduction; if the loop does not start at 0 or its extent changes during the launch;
+    and if the axis is already in the same nest, or elsewhere in the launch with another extent.
     """
     if axis not in THREAD_AXES:
         raise ScheduleError(
-            f"there is no thread axis {axis!r}", hint=f"Known are: {', '.join(THREAD_AXES)}"
+            f"unknown thread axis {axis!r}", hint=f"Known axes: {', '.join(THREAD_AXES)}"
         )
     loop = find_loop(func, var)
     what = f"bind {var.name!r} to {axis}"
@@ -40,7 +39,7 @@ def bind(func: PrimFunc, var: Var, axis: str) -> PrimFunc:
 
 
 def _is_reduction(func: PrimFunc, loop: For) -> bool:
-    """Say whether all that a loop does is to take the steps of one reduction, in any order."""
+    """Return True if a loop only runs the steps of one reorderable reduction."""
     stmt = loop.body
     while isinstance(stmt, For):
         stmt = stmt.body

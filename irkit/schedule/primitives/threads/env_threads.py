@@ -1,4 +1,4 @@
-"""The primitive env_threads: put a launch of threads around a nest."""
+"""The primitive env_threads: launch threads around a nest."""
 
 from collections.abc import Sequence
 
@@ -12,19 +12,19 @@ from irkit.schedule.state.replace import replace_stmts
 def env_threads(
     func: PrimFunc, block: Block, axes: Sequence[tuple[str, int]]
 ) -> tuple[PrimFunc, list[Var]]:
-    """Put a launch of threads around the whole nest of a block, of which those with index 0 on
-    every axis run it.
+    """Launch threads around the nest of a block; only the thread with index 0 on every axis runs
+    it.
 
-    So stages of a launch that do not use all of its threads can stand beside others that do.
-    Raises: ScheduleError if an axis is unknown, bound inside already or given twice, an extent is
-    not a positive number, or the nest waits at a barrier, which the other threads would not reach.
+    Stages that do not use all threads of a launch can thus be in one launch with others that do.
+    Raises: ScheduleError if an axis is unknown, already bound inside or given twice, an extent is
+    not a positive number, or the nest contains a barrier, which the other threads would not reach.
     """
     nest = next(stmt for stmt in path_to(func, block) if isinstance(stmt, (For, Block)))
     _check_axes(block, axes)
     if any(True for _ in walk(nest, on=Evaluate)):
         raise ScheduleError(
-            f"cannot launch threads around block {block.name!r}: its nest has an effect beside "
-            "memory, such as a barrier",
+            f"cannot launch threads around block {block.name!r}: its nest has an effect other "
+            "than on memory, such as a barrier",
             at=block,
         )
     zero = index(0)
@@ -46,8 +46,8 @@ def _check_axes(block: Block, axes: Sequence[tuple[str, int]]) -> None:
     unknown = [name for name in names if name not in THREAD_AXES]
     if unknown or not names:
         raise ScheduleError(
-            f"there is no thread axis {unknown[0]!r}" if unknown else "env_threads needs an axis",
-            hint=f"Known are: {', '.join(THREAD_AXES)}",
+            f"unknown thread axis {unknown[0]!r}" if unknown else "env_threads needs an axis",
+            hint=f"Known axes: {', '.join(THREAD_AXES)}",
             at=block,
         )
     if len(set(names)) != len(names):
@@ -55,5 +55,5 @@ def _check_axes(block: Block, axes: Sequence[tuple[str, int]]) -> None:
     for axis, extent in axes:
         if type(extent) is not int or extent < 1:
             raise ScheduleError(
-                f"the extent of {axis} is a positive int, found {extent!r}", at=block
+                f"the extent of {axis} must be a positive int, found {extent!r}", at=block
             )

@@ -1,4 +1,4 @@
-"""A product in tiles, and how to run a function of any types."""
+"""A tiled matrix product, and how to run a function of any types."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.schedule.kernels import matmul
 
 
 def tiled(m: int, n: int, k: int, width: int = 4, check: str = "each") -> tuple[Schedule, Any]:
-    """A product in tiles, and the outermost loop of a tile."""
+    """Tile a matrix product; return the schedule and the outermost loop of a tile."""
     sch = Schedule(matmul(m, n, k), check=check)  # pyright: ignore[reportArgumentType] -- one of its words
     i, j, r = sch.get_loops(sch.get_block("C"))
     io, ii = sch.split(i, [None, 4])

@@ -1,4 +1,4 @@
-"""A loop with all below it becomes one block, or is refused."""
+"""blockize: a loop and everything below it become one block."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -10,7 +10,7 @@ from tests.schedule.kernels import matmul, matmul_relu
 from tests.schedule.primitives.blocks.programs import tiled
 
 
-def test_a_tile_becomes_a_block_that_starts_the_reduction() -> None:
+def test_a_tile_becomes_a_block_that_initialises_the_reduction() -> None:
     sch, tile = tiled(8, 8, 8)
     made = sch.blockize(tile)
     assert made.name == "C_o"
@@ -50,11 +50,11 @@ def test_a_loop_without_a_block_is_refused() -> None:
         sch.blockize(LoopRef(loop.var))
 
 
-def test_a_loop_that_is_reduced_over_and_not_is_no_axis() -> None:
+def test_a_loop_used_both_for_a_reduction_and_otherwise_is_refused() -> None:
     sch = Schedule(matmul(4, 6, 5))
     i, j, r = sch.get_loops(sch.get_block("C"))
     far, near = sch.split(sch.fuse(j, r), [None, 3])
-    with pytest.raises(ScheduleError, match="both reduced over and not"):
+    with pytest.raises(ScheduleError, match="used both as a reduction loop and otherwise"):
         sch.blockize(near)
     sch.blockize(i)
     assert far is not near
@@ -62,7 +62,7 @@ def test_a_loop_that_is_reduced_over_and_not_is_no_axis() -> None:
 
 @given(st.data())
 @settings(max_examples=25, derandomize=True, deadline=None)
-def test_a_block_of_any_loop_keeps_the_meaning(data: st.DataObject) -> None:
+def test_blockizing_any_loop_keeps_results(data: st.DataObject) -> None:
     small = st.integers(1, 6)
     func = matmul_relu(data.draw(small), data.draw(small), data.draw(small))
     sch = Schedule(func, check="each")

@@ -1,4 +1,4 @@
-"""A producer moves to where its elements are needed, or is refused."""
+"""compute_at: a producer moves to the loop where its elements are needed."""
 
 import contextlib
 
@@ -14,7 +14,7 @@ from tests.schedule.kernels import assert_same_results, chain, loop_extents, mat
 
 
 def blur(n: int, first: int = 0, step: int = 1) -> PrimFunc:
-    """A producer of which each consumer reads three neighbours."""
+    """Make a producer, and a consumer that reads three neighbouring elements."""
     a = te.placeholder((n * step + 4,), name="A")
     b = te.compute((n * step + 4,), lambda i: a[i] + 1.0, name="B")
     c = te.compute(
@@ -26,7 +26,7 @@ def blur(n: int, first: int = 0, step: int = 1) -> PrimFunc:
 
 
 def padded(n: int, m: int) -> PrimFunc:
-    """A padded image, and sums over windows of it."""
+    """Make a padded image, and sums over its windows."""
     a = te.placeholder((n, m), name="A")
     b = te.compute(
         (n + 2, m + 2),
@@ -41,7 +41,7 @@ def padded(n: int, m: int) -> PrimFunc:
 
 
 def turned(n: int, m: int, k: int) -> PrimFunc:
-    """A reduction that is read transposed."""
+    """Make a reduction that is read transposed."""
     a, b = te.placeholder((m, k), name="A"), te.placeholder((k, n), name="B")
     r = te.reduce_axis((0, k), name="r")
     c = te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")
@@ -60,7 +60,7 @@ def test_a_producer_computes_just_what_a_tile_needs() -> None:
     sch.parallel(outer)
 
 
-def test_a_reduction_moves_with_its_reduce_loops_and_its_start() -> None:
+def test_a_reduction_moves_with_its_reduce_loops_and_its_init() -> None:
     sch = Schedule(matmul_relu(6, 9, 5), check="each")
     i, j = sch.get_loops(sch.get_block("D"))
     outer, _ = sch.split(i, [None, 4])
@@ -85,7 +85,7 @@ def test_an_output_does_not_move() -> None:
         sch.compute_at(sch.get_block("D"), i)
 
 
-def test_what_nobody_reads_there_does_not_move() -> None:
+def test_a_block_does_not_move_where_nothing_reads_it() -> None:
     sch = Schedule(chain(8))
     (i,) = sch.get_loops(sch.get_block("B"))
     with pytest.raises(ScheduleError, match="not all of its consumers"):
@@ -163,18 +163,18 @@ TWICE = """def f(A: f32[8, 4], C: f32[8]):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (TWO_WRITERS, "written by 'Q' too"),
-        (CHANGED, "computes 'A', which it reads"),
+        (TWO_WRITERS, "'Q' also writes"),
+        (CHANGED, "writes its input 'A'"),
         (SCAN, "other elements of what it writes"),
-        (TWICE, "not shown that its loops reduce"),
-        (TWICE.replace("k % 4", "k // 2"), "not shown that its loops reduce"),
+        (TWICE, "cannot be proved that its loops reduce"),
+        (TWICE.replace("k % 4", "k // 2"), "cannot be proved that its loops reduce"),
         (CHANGED.replace("B[v] = A[v]", "B[v] = A[i]"), "other than through its axes"),
         (
             CHANGED.replace(
                 "            B[v] = A[v]",
                 "            where(i * i < 49)\n            B[v] = A[v + 1]",
             ),
-            "says more than its axes",
+            "cannot be expressed over its axes",
         ),
         (
             CHANGED.replace(
@@ -185,7 +185,7 @@ TWICE = """def f(A: f32[8, 4], C: f32[8]):
         ),
     ],
 )
-def test_what_cannot_be_shown_to_stay_right_is_refused(text: str, reason: str) -> None:
+def test_a_move_that_may_change_results_is_refused(text: str, reason: str) -> None:
     sch = Schedule(parse(text))
     (i,) = sch.get_loops(sch.get_block("C"))
     before = sch.func
@@ -242,7 +242,7 @@ def programs(draw: st.DrawFn) -> tuple[PrimFunc, str, str]:
 
 @given(programs(), st.data())
 @settings(max_examples=60, derandomize=True, deadline=None)
-def test_a_producer_at_any_loop_keeps_the_meaning(
+def test_a_producer_moved_to_any_loop_keeps_results(
     program: tuple[PrimFunc, str, str], data: st.DataObject
 ) -> None:
     func, producer, consumer = program
@@ -266,16 +266,16 @@ def test_a_producer_at_any_loop_keeps_the_meaning(
         assert len(sch.get_loops(sch.get_block(producer))) in (1, 2, 3)
 
 
-def test_what_is_allocated_in_a_loop_is_not_started_in_front_of_it() -> None:
+def test_a_buffer_allocated_in_a_loop_is_not_initialised_before_it() -> None:
     sch = Schedule(matmul_relu(6, 9, 5))
     i, _ = sch.get_loops(sch.get_block("D"))
     sch.compute_at(sch.get_block("C"), i)
-    with pytest.raises(ScheduleError, match="other than loops is between"):
+    with pytest.raises(ScheduleError, match="statements other than loops in between"):
         sch.decompose_reduction(sch.get_block("C"), i)
     sch.decompose_reduction(sch.get_block("C"), sch.get_loops(sch.get_block("C"))[1])
 
 
-def test_what_is_moved_lowers_to_the_same_results() -> None:
+def test_a_moved_block_lowers_to_the_same_results() -> None:
     sch = Schedule(padded(7, 5))
     i, j, *_ = sch.get_loops(sch.get_block("C"))
     outer, _ = sch.split(i, [None, 3])

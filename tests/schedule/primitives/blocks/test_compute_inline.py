@@ -1,4 +1,4 @@
-"""Elements are computed where they are read, if they are the same there."""
+"""compute_inline: elements are computed where they are read, if they are the same there."""
 
 import pytest
 
@@ -46,18 +46,18 @@ REMADE = """def f(A: f32[8], C: f32[8]):
 """
 
 
-def test_what_a_loop_makes_anew_is_not_computed_behind_it() -> None:
-    refuses(parse(REMADE), lambda s: s.compute_inline(s.get_block("B")), "made anew in the loop")
+def test_a_block_is_not_inlined_behind_a_loop_that_overwrites_its_inputs() -> None:
+    refuses(parse(REMADE), lambda s: s.compute_inline(s.get_block("B")), "overwritten in the loop")
 
 
-def test_what_is_allocated_in_a_loop_is_not_used_behind_it() -> None:
+def test_a_buffer_allocated_in_a_loop_is_not_used_after_it() -> None:
     sch = Schedule(chain(8), check="each")
     sch.read_at(sch.get_loops(sch.get_block("B"))[0], sch.get_block("B"), "A")
-    with pytest.raises(ScheduleError, match="'A_local', which it uses, is not there"):
+    with pytest.raises(ScheduleError, match="it uses 'A_local', which is not defined"):
         sch.compute_inline(sch.get_block("B"))
 
 
-def test_a_block_is_not_inlined_past_a_change_of_what_it_reads() -> None:
+def test_a_block_is_not_inlined_past_a_change_of_its_inputs() -> None:
     text = """def f(A: f32[8], C: f32[8]):
     B = alloc(f32[8])
     for i in serial(0, 8):

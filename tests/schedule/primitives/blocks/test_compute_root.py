@@ -1,4 +1,4 @@
-"""A block moves out of all loops that it shares with others."""
+"""compute_root: a block moves out of all loops that it shares with others."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_a_chain_moves_from_the_end() -> None:
         sch.compute_at(sch.get_block("B"), outer)
     sch.compute_at(sch.get_block("C"), outer)
     sch.compute_at(sch.get_block("B"), outer)
-    with pytest.raises(ScheduleError, match="not allocated around it there"):
+    with pytest.raises(ScheduleError, match="not allocated around that place"):
         sch.compute_root(sch.get_block("C"))
     sch.compute_root(sch.get_block("B"))
     sch.compute_at(sch.get_block("C"), inner)

@@ -1,4 +1,4 @@
-"""Padding is filled first, and then only what lies inside is copied."""
+"""decompose_padding: a padded copy becomes a fill and a copy of the interior."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -11,7 +11,7 @@ from tests.schedule.kernels import block_names, loop_extents
 
 
 def padded(n: int, m: int, top: int = 1, left: int = 2) -> PrimFunc:
-    """A copy with ones around, and a sum over it."""
+    """Make a copy padded with ones, and a sum over it."""
     a = te.placeholder((n, m), name="A")
     b = te.compute(
         (n + 2, m + 3),
@@ -27,7 +27,7 @@ def padded(n: int, m: int, top: int = 1, left: int = 2) -> PrimFunc:
     return te.create_prim_func([a, c])
 
 
-def test_padding_is_filled_first_and_then_only_what_lies_inside_is_copied() -> None:
+def test_padding_is_filled_first_and_then_the_interior_is_copied() -> None:
     sch = Schedule(padded(4, 5), check="each")
     i, _ = sch.get_loops(sch.get_block("B"))
     made = sch.decompose_padding(sch.get_block("B"), i)
@@ -68,14 +68,14 @@ def test_a_split_loop_keeps_the_condition_as_a_predicate() -> None:
     sch.decompose_padding(sch.get_block("B"), outer)
 
 
-def test_what_is_no_padding_is_refused() -> None:
+def test_a_block_without_padding_is_refused() -> None:
     sch = Schedule(padded(4, 5))
     i, *_ = sch.get_loops(sch.get_block("C"))
     assert not sch.can_decompose_padding(sch.get_block("C"), i)
-    with pytest.raises(ScheduleError, match="more than one store"):
+    with pytest.raises(ScheduleError, match="not a single store"):
         sch.decompose_padding(sch.get_block("C"), i)
     (j, *_) = sch.get_loops(sch.get_block("B"))
-    with pytest.raises(ScheduleError, match="not around that block alone"):
+    with pytest.raises(ScheduleError, match="contains more than that block"):
         sch.decompose_padding(sch.get_block("B"), i)
     assert j is not i
 
@@ -92,7 +92,7 @@ PAD = """def f(A: f32[8], B: f32[10]):
     ("old", "new", "reason"),
     [
         ("f32(0.0)", "A[0]", "between a value and a constant"),
-        ("v >= 1", "A[0] > f32(0.0)", "by what it loads"),
+        ("v >= 1", "A[0] > f32(0.0)", "depends on loaded values"),
         ("B[v] =", "B[v // 2] =", "at its own axes"),
         ("A[v - 1]", "B[v - 1]", "reads what it writes"),
     ],
@@ -107,7 +107,7 @@ def test_other_choices_are_refused(old: str, new: str, reason: str) -> None:
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2), st.integers(0, 3), st.data())
 @settings(max_examples=25, derandomize=True, deadline=None)
-def test_padding_of_any_size_keeps_the_meaning(
+def test_padding_of_any_size_keeps_results(
     n: int, m: int, top: int, left: int, data: st.DataObject
 ) -> None:
     sch = Schedule(padded(n, m, top, left), check="each")

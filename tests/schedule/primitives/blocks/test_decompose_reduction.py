@@ -1,4 +1,4 @@
-"""The start of a reduction becomes a block of its own in front of a loop."""
+"""decompose_reduction: the init of a reduction becomes a separate block before a loop."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, block_names, matmul, matmul_relu
 
 
-def test_the_start_of_a_reduction_becomes_a_block_of_its_own() -> None:
+def test_the_init_of_a_reduction_becomes_a_separate_block() -> None:
     sch = Schedule(matmul(3, 4, 5))
     block = sch.get_block("C")
     made = sch.decompose_reduction(block, sch.get_loops(block)[1])
@@ -18,12 +18,12 @@ def test_the_start_of_a_reduction_becomes_a_block_of_its_own() -> None:
     assert_same_results(matmul(3, 4, 5), sch.func)
 
 
-def test_a_start_inside_the_reduction_is_refused() -> None:
+def test_an_init_inside_the_reduction_is_refused() -> None:
     sch = Schedule(matmul(3, 4, 5))
     block = sch.get_block("C")
     i, j, r = sch.get_loops(block)
     sch.reorder(r, i, j)
-    with pytest.raises(ScheduleError, match="reduced over"):
+    with pytest.raises(ScheduleError, match="is a reduction loop"):
         sch.decompose_reduction(block, i)
 
 
@@ -43,7 +43,7 @@ def f(A: f32[16, 8], C: f32[16]):
 
 
 @pytest.mark.parametrize("at", [1, 2])
-def test_a_start_has_the_guards_of_its_elements(at: int) -> None:
+def test_an_init_has_the_guards_of_its_elements(at: int) -> None:
     sch = Schedule(parse(GUARDED), check="each")
     block = sch.get_block("C")
     sch.decompose_reduction(block, sch.get_loops(block)[at])
@@ -53,14 +53,14 @@ def test_a_start_has_the_guards_of_its_elements(at: int) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("q < 7", "q >= 1", "its first step starts it"),
-        ("serial(0, 8)", "serial(1, 8)", "its first step starts it"),
-        ("16, j", "16, j // 2", "elements of its own"),
-        ("i * 4, i * 4 + 4", "0, 16", "elements of its own"),
+        ("q < 7", "q >= 1", "its first step initialises it"),
+        ("serial(0, 8)", "serial(1, 8)", "its first step initialises it"),
+        ("16, j", "16, j // 2", "write different elements"),
+        ("i * 4, i * 4 + 4", "0, 16", "write different elements"),
         ("v = axis.spatial(16, j)", "v = axis.opaque(16, j)", "opaque axis 'v'"),
     ],
 )
-def test_a_start_that_would_run_more_or_less_often_is_refused(
+def test_an_init_that_would_run_more_or_less_often_is_refused(
     old: str, new: str, reason: str
 ) -> None:
     assert old in GUARDED
@@ -71,15 +71,17 @@ def test_a_start_that_would_run_more_or_less_often_is_refused(
         sch.decompose_reduction(block, sch.get_loops(block)[at])
 
 
-def test_loops_whose_bounds_are_a_matter_of_the_reduction_are_not_copied_for_a_start() -> None:
+def test_loops_with_bounds_that_depend_on_the_reduction_are_not_copied_for_an_init() -> None:
     text = GUARDED.replace("axis.reduce(8, r)", "axis.reduce(8, i)").replace("i * 4", "i")
     sch = Schedule(parse(text))
     block = sch.get_block("C")
-    with pytest.raises(ScheduleError, match="'i' of block 'C' is both reduced over and not"):
+    with pytest.raises(
+        ScheduleError, match="'i' of block 'C' is used both as a reduction loop and otherwise"
+    ):
         sch.decompose_reduction(block, sch.get_loops(block)[0])
 
 
-def test_a_start_over_fused_loops_of_any_size_becomes_a_block_of_its_own() -> None:
+def test_an_init_over_fused_loops_of_any_size_becomes_a_separate_block() -> None:
     n, k = te.var("n"), te.var("k")
     a = te.placeholder((n, n, k), name="A")
     r = te.reduce_axis((0, k), name="r")
@@ -97,12 +99,12 @@ def test_a_loop_that_is_both_reduced_over_and_not_is_refused(primitive: str) -> 
     i, j, r = sch.get_loops(block)
     fused = sch.fuse(j, r)
     args = (block, fused) if primitive == "decompose_reduction" else (sch.get_block("D"), i)
-    with pytest.raises(ScheduleError, match="both reduced over and not"):
+    with pytest.raises(ScheduleError, match="used both as a reduction loop and otherwise"):
         getattr(sch, primitive)(*args)
     assert_same_results(matmul_relu(4, 6, 5), sch.func)
 
 
-def test_the_guard_of_a_split_also_holds_for_the_start_of_the_reduction() -> None:
+def test_the_guard_of_a_split_also_applies_to_the_init_of_the_reduction() -> None:
     sch = Schedule(matmul(3, 5, 4))
     block = sch.get_block("C")
     _, j, r = sch.get_loops(block)
@@ -138,7 +140,7 @@ READS = """        with block("D"):
     ],
     ids=["read after", "read before", "read ahead", "written"],
 )
-def test_an_initialisation_does_not_pass_what_needs_the_elements(
+def test_an_init_does_not_move_past_a_block_that_accesses_the_elements(
     first: str, last: str, legal: bool
 ) -> None:
     sch = Schedule(parse(STARTED.format(first=first, last=last)), check="each")
@@ -146,11 +148,11 @@ def test_an_initialisation_does_not_pass_what_needs_the_elements(
     if legal:
         sch.decompose_reduction(block, sch.get_loops(block)[0])
         return
-    with pytest.raises(ScheduleError, match="touches it as well"):
+    with pytest.raises(ScheduleError, match="accesses the buffer too"):
         sch.decompose_reduction(block, sch.get_loops(block)[0])
 
 
-def test_an_initialisation_does_not_leave_an_if() -> None:
+def test_an_init_does_not_leave_an_if() -> None:
     text = """def f(A: f32[6, 4], C: f32[6]):
     for i in serial(0, 6):
         if i < 3:

@@ -1,4 +1,4 @@
-"""A sum starts at what is added to its result."""
+"""fuse_reduction_epilogue: a sum is initialised with what is added to its result."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def biased(last: Callable[..., Any] | None = None) -> PrimFunc:
     return te.create_prim_func([a, b, bias, d])
 
 
-def test_a_sum_starts_at_its_bias() -> None:
+def test_a_sum_is_initialised_with_its_bias() -> None:
     sch = Schedule(biased(), check="each")
     i, *_ = sch.get_loops(sch.get_block("C"))
     sch.split(i, [None, 3])
@@ -40,18 +40,20 @@ def test_a_sum_starts_at_its_bias() -> None:
         (lambda c, bias, i, j: te.minimum(te.maximum(c[i, j], 0.0), 6.0), "does not add"),
         (lambda c, bias, i, j: c[i, j] * bias[j], "does not add"),
         (lambda c, bias, i, j: c[i, j] + c[0, 0], "does not add"),
-        (lambda c, bias, i, j: c[3 - i, j] + bias[j], "one for one"),
+        (lambda c, bias, i, j: c[3 - i, j] + bias[j], "read each element of the sum exactly once"),
     ],
 )
-def test_what_is_no_addition_is_no_start(last: Callable[..., Any], reason: str) -> None:
+def test_an_epilogue_that_is_not_an_addition_is_refused(
+    last: Callable[..., Any], reason: str
+) -> None:
     sch = Schedule(biased(last))
     with pytest.raises(ScheduleError, match=reason):
         sch.fuse_reduction_epilogue(sch.get_block("C"), sch.get_block("D"))
 
 
-def test_relu_is_no_start() -> None:
+def test_relu_is_not_fused() -> None:
     sch = Schedule(matmul_relu(4, 4, 4))
     with pytest.raises(ScheduleError, match="does not add"):
         sch.fuse_reduction_epilogue(sch.get_block("C"), sch.get_block("D"))
-    with pytest.raises(ScheduleError, match="no sum"):
+    with pytest.raises(ScheduleError, match="not a sum"):
         sch.fuse_reduction_epilogue(sch.get_block("D"), sch.get_block("C"))

@@ -1,4 +1,4 @@
-"""A guard is taken away where nobody reads what it kept from being written."""
+"""overcompute: a guard is removed where nobody reads the additional elements."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.schedule.kernels import assert_same_results, chain, matmul_relu
 from tests.schedule.programs import refuses
 
 
-def test_overcompute_takes_the_guard_from_the_block() -> None:
+def test_overcompute_removes_the_guard_of_the_block() -> None:
     sch = Schedule(matmul_relu(3, 10, 4))
     block = sch.get_block("C")
     _, j, _ = sch.get_loops(block)
@@ -21,7 +21,7 @@ def test_overcompute_takes_the_guard_from_the_block() -> None:
     assert_same_results(matmul_relu(3, 10, 4), sch.func)
 
 
-def test_what_a_parameter_has_room_for_needs_no_guard() -> None:
+def test_a_parameter_with_enough_elements_needs_no_guard() -> None:
     def func() -> PrimFunc:
         a = te.placeholder((12,), name="A")
         return te.create_prim_func([a, te.compute((10,), lambda i: a[i] + 1.0, name="C")])
@@ -36,12 +36,12 @@ def test_what_a_parameter_has_room_for_needs_no_guard() -> None:
     assert_same_results(func(), sch.func)
 
 
-def test_a_guard_on_a_reduction_cannot_be_taken_away() -> None:
+def test_a_guard_on_a_reduction_stays() -> None:
     sch = Schedule(matmul_relu(3, 4, 10))
     block = sch.get_block("C")
     *_, r = sch.get_loops(block)
     sch.split(r, [None, 4])
-    with pytest.raises(ScheduleError, match="reduced over"):
+    with pytest.raises(ScheduleError, match="is a reduce axis"):
         sch.overcompute(block)
 
 
@@ -67,8 +67,8 @@ def same_place(i: Expr) -> tuple[Expr, ...]:
     return (i // 1,)
 
 
-def test_a_guard_that_keeps_what_another_wrote_is_not_taken_away() -> None:
-    reason = "may fail for an element that is there"
+def test_a_guard_that_protects_elements_of_another_block_stays() -> None:
+    reason = "can be false for an existing element"
     refuses(parse(TWO_WRITERS), lambda s: s.overcompute(s.get_block("D")), reason)
 
 

@@ -1,4 +1,4 @@
-"""Sums of products are padded to whole tiles, or refused."""
+"""pad_einsum: sums of products are padded to whole tiles."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -23,7 +23,7 @@ def test_a_product_is_padded_to_whole_tiles() -> None:
     sch.reverse_compute_inline(sch.get_block("D"))
 
 
-def test_padded_copies_of_two_buffers_of_one_name_have_names_of_their_own() -> None:
+def test_padded_copies_of_two_buffers_with_the_same_name_have_unique_names() -> None:
     func = matmul(5, 7, 6)
     first, second, _ = func.params
     assert isinstance(first, Buffer)
@@ -41,7 +41,7 @@ def test_only_what_an_axis_indexes_is_padded() -> None:
     assert shapes == {"B_pad": 2, "C_pad": 2}
 
 
-def test_what_fits_is_left_alone() -> None:
+def test_extents_that_are_multiples_are_not_padded() -> None:
     sch = Schedule(matmul(4, 8, 4))
     before = sch.func
     assert sch.pad_einsum(sch.get_block("C"), [4, 4, 2]) == []
@@ -63,17 +63,17 @@ SUM = """def f(A: f32[5, 6], W: f32[5], C: f32[5]):
 @pytest.mark.parametrize(
     ("old", "new", "padding", "reason"),
     [
-        ("W[v]\n", "W[v]\n", [1, 4], "no zeros where the reduction is padded"),
-        ("A[v, r] * W[v]", "(A[v, r] + W[v])", [4, 1], "something else than products"),
-        ("C[v] + A[v, r] * W[v]", "max(C[v], A[v, r])", [4, 1], "no sum"),
-        ("A[v, r]", "A[v, 0]", [4, 1], "different axes of its own"),
+        ("W[v]\n", "W[v]\n", [1, 4], "is not padded along the padded reduction"),
+        ("A[v, r] * W[v]", "(A[v, r] + W[v])", [4, 1], "something other than products"),
+        ("C[v] + A[v, r] * W[v]", "max(C[v], A[v, r])", [4, 1], "not a sum"),
+        ("A[v, r]", "A[v, 0]", [4, 1], "distinct axes of the block"),
         ("W[v]\n", "A[v, r]\n", [4], "for each of 2 axes"),
         ("W[v]\n", "A[v, r]\n", [4, 0], "positive number"),
         ("f32(0.0)", "f32(1.0)", [4, 4], "start at 0"),
-        ("(5, i)", "(5, 4 - i)", [4, 1], "loops of its own"),
+        ("(5, i)", "(5, 4 - i)", [4, 1], "its own loops"),
     ],
 )
-def test_what_is_no_sum_of_products_is_not_padded(
+def test_a_block_that_is_not_a_sum_of_products_is_not_padded(
     old: str, new: str, padding: list[int], reason: str
 ) -> None:
     assert old in SUM
@@ -84,7 +84,7 @@ def test_what_is_no_sum_of_products_is_not_padded(
 
 @given(st.data())
 @settings(max_examples=20, derandomize=True, deadline=None)
-def test_any_padding_keeps_the_meaning(data: st.DataObject) -> None:
+def test_any_padding_keeps_results(data: st.DataObject) -> None:
     small = st.integers(1, 5)
     sch = Schedule(matmul_relu(data.draw(small), data.draw(small), data.draw(small)), check="each")
     sch.pad_einsum(sch.get_block("C"), data.draw(st.lists(small, min_size=3, max_size=3)))

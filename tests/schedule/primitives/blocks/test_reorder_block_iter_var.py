@@ -1,4 +1,4 @@
-"""The axes of a block are listed in another order."""
+"""reorder_block_iter_var: the axes of a block are permuted."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_axes_are_listed_in_another_order() -> None:
 
 
 @pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [0, 1, 3], [-1, 0, 1]])
-def test_what_is_no_permutation_is_refused(order: list[int]) -> None:
+def test_an_order_that_is_not_a_permutation_is_refused(order: list[int]) -> None:
     sch = Schedule(matmul(3, 4, 5))
-    with pytest.raises(ScheduleError, match="no permutation"):
+    with pytest.raises(ScheduleError, match="not a permutation"):
         sch.reorder_block_iter_var(sch.get_block("C"), order)

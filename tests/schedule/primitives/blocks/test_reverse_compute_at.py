@@ -1,4 +1,4 @@
-"""A consumer moves to where what it reads is made, or is refused."""
+"""reverse_compute_at: a consumer moves to the loop that computes its inputs."""
 
 import contextlib
 
@@ -13,7 +13,7 @@ from tests.schedule.kernels import chain, loop_extents, matmul_relu
 from tests.schedule.programs import IN_PLACE
 
 
-def test_a_consumer_is_not_run_whole_in_each_turn_of_a_loop_that_reads_it() -> None:
+def test_a_consumer_is_not_repeated_in_a_loop_that_reads_it() -> None:
     sch = Schedule(parse(IN_PLACE), check="each")
     copy = sch.cache_read(sch.get_block("A"), "B")
     row = sch.get_loops(copy)[2]
@@ -31,7 +31,7 @@ GOES_ON = """def f(B: f32[6, 6], C: f32[6, 6]):
 """
 
 
-def test_a_block_that_goes_on_from_what_it_wrote_stays_where_it_is() -> None:
+def test_a_block_that_reads_what_it_wrote_does_not_move() -> None:
     sch = Schedule(parse(GOES_ON), check="each")
     copy = sch.cache_read(sch.get_block("C"), "B")
     with pytest.raises(ScheduleError, match="reads other elements of what it writes"):
@@ -45,7 +45,7 @@ def test_a_consumer_still_moves_under_a_row_of_its_producer() -> None:
     assert len(sch.get_loops(sch.get_block("D"))) == 2
 
 
-def test_a_block_does_not_move_before_what_it_needs() -> None:
+def test_a_block_does_not_move_before_its_inputs() -> None:
     a = te.placeholder((8,), name="A")
     b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
     c = te.compute((8,), lambda i: a[i] * 2.0, name="C")
@@ -56,7 +56,7 @@ def test_a_block_does_not_move_before_what_it_needs() -> None:
         sch.reverse_compute_at(sch.get_block("D"), loop)
 
 
-def test_a_consumer_does_not_follow_a_producer_that_was_cut_in_pieces() -> None:
+def test_a_consumer_does_not_move_to_a_producer_whose_loop_was_cut() -> None:
     sch = Schedule(matmul_relu(4, 6, 3))
     _, j, _ = sch.get_loops(sch.get_block("C"))
     first, second = sch.cut_loop(j, 2)
@@ -70,7 +70,7 @@ READERS = ("flipped", "shifted", "halves", "spread", "summed", "columns", "windo
 
 
 def read_by(reader: Reader, n: int, m: int, *, reduced: bool = False) -> PrimFunc:
-    """A producer of an n by m matrix, and a consumer that reads it in some way."""
+    """Make a producer of an n by m matrix, and a consumer that reads it in the given way."""
     a = te.placeholder((n, m), name="A")
     if reduced:
         w = te.placeholder((n, 3, m), name="W")
@@ -97,7 +97,7 @@ def read_by(reader: Reader, n: int, m: int, *, reduced: bool = False) -> PrimFun
     return te.create_prim_func([*given, *([p] if reader == "spread" else []), c])
 
 
-def test_a_row_is_summed_as_soon_as_it_is_made() -> None:
+def test_a_row_is_summed_as_soon_as_it_is_computed() -> None:
     sch = Schedule(read_by("summed", 6, 5), check="each")
     i, j = sch.get_loops(sch.get_block("B"))
     outer, _ = sch.split(i, [None, 4])
@@ -107,7 +107,7 @@ def test_a_row_is_summed_as_soon_as_it_is_made() -> None:
     assert loop_extents(sch, "C") == ["2", "4", "5"]
 
 
-def test_axes_that_do_not_read_go_their_whole_way() -> None:
+def test_axes_that_index_no_input_keep_their_whole_extent() -> None:
     sch = Schedule(read_by("spread", 6, 5), check="each")
     _, j = sch.get_loops(sch.get_block("B"))
     outer, _ = sch.split(j, [None, 2])
@@ -122,18 +122,18 @@ def test_a_consumer_that_reads_backwards_is_solved_for() -> None:
     sch.reverse_compute_at(sch.get_block("C"), outer)
 
 
-def test_every_second_row_is_read_where_it_is_made() -> None:
+def test_every_second_row_is_read_where_it_is_computed() -> None:
     sch = Schedule(read_by("halves", 7, 3), check="each")
     i, _ = sch.get_loops(sch.get_block("B"))
     outer, _ = sch.split(i, [None, 3])
     sch.reverse_compute_at(sch.get_block("C"), outer)
 
 
-def test_a_window_moves_where_all_of_it_is_made() -> None:
+def test_a_window_moves_only_to_a_loop_that_computes_all_of_it() -> None:
     sch = Schedule(read_by("window", 4, 6), check="each")
     i, j = sch.get_loops(sch.get_block("B"))
     outer, _ = sch.split(j, [None, 3])
-    with pytest.raises(ScheduleError, match="needs several elements"):
+    with pytest.raises(ScheduleError, match="reads several elements"):
         sch.reverse_compute_at(sch.get_block("C"), outer)
     sch.reverse_compute_at(sch.get_block("C"), i)
 
@@ -149,7 +149,7 @@ def test_a_consumer_does_not_move_under_a_loop_that_still_reduces() -> None:
     func = matmul_rows()
     sch = Schedule(func)
     *_, r = sch.get_loops(sch.get_block("C"))
-    with pytest.raises(ScheduleError, match="still reduces"):
+    with pytest.raises(ScheduleError, match="still reducing"):
         sch.reverse_compute_at(sch.get_block("D"), r)
 
 
@@ -181,19 +181,23 @@ TWO = """def f(A: f32[8], C: f32[8]):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("B[7 - v]", "B[7 - v] + E[v]", "needs several elements"),
-        ("B[7 - v]", "B[8 - v]", "outside of 'B'"),
+        ("B[7 - v]", "B[7 - v] + E[v]", "reads several elements"),
+        ("B[7 - v]", "B[8 - v]", "outside 'B'"),
         ("B[7 - v]", "B[v // 2 * 2]", "at an axis of its own"),
-        ("B[7 - v]", "B[7 - v] + C[v]", "goes on from what"),
+        ("B[7 - v]", "B[7 - v] + C[v]", "accumulates into"),
         ("B[v] = A[v]", "B[v // 2] = A[v]", "at its own axes, one for one"),
         ("E[v] = A[v]", "B[v] = A[v]", "not the only one to write|also computes"),
-        ("B[v] = A[v]", "B[v] = A[v] + B[v]", "goes on from what"),
-        ("            B[v] = A", "            where(v < 5)\n            B[v] = A", "not shown"),
+        ("B[v] = A[v]", "B[v] = A[v] + B[v]", "accumulates into"),
+        (
+            "            B[v] = A",
+            "            where(v < 5)\n            B[v] = A",
+            "cannot be proved",
+        ),
         ("            E[v] = A[v]", "            E[0] = A[v]", "same element"),
         ("            E[v] = A[v]", "            E[v] = C[v]", "reads 'C'"),
     ],
 )
-def test_what_cannot_be_solved_for_is_refused(old: str, new: str, reason: str) -> None:
+def test_axes_that_cannot_be_solved_for_are_refused(old: str, new: str, reason: str) -> None:
     assert old in TWO
     sch = Schedule(parse(TWO.replace(old, new, 1)))
     i, *_ = sch.get_loops(sch.get_block("B"))
@@ -221,7 +225,7 @@ def test_the_trace_runs_again() -> None:
 
 @given(st.data())
 @settings(max_examples=80, derandomize=True, deadline=None)
-def test_a_consumer_at_any_loop_keeps_the_meaning_or_is_refused(data: st.DataObject) -> None:
+def test_a_consumer_moved_to_any_loop_keeps_results_or_is_refused(data: st.DataObject) -> None:
     small = st.integers(1, 6)
     reader = data.draw(st.sampled_from(READERS))
     func = read_by(reader, data.draw(small), data.draw(small), reduced=data.draw(st.booleans()))
@@ -241,19 +245,19 @@ def test_a_consumer_at_any_loop_keeps_the_meaning_or_is_refused(data: st.DataObj
     assert isinstance(sch.loop(loops[0]).end, Expr)
 
 
-def test_what_another_block_makes_there_is_not_read_too_early() -> None:
+def test_elements_of_another_iteration_are_not_read_too_early() -> None:
     text = TWO.replace("B[7 - v]", "B[7 - v] + E[v]").replace("B[7 - v]", "B[v]")
     late = text.replace("E[v]\n", "E[7 - v]\n").replace("+ E[7 - v]", "+ E[7 - v]")
     sch = Schedule(parse(late), check="each")
     (i,) = sch.get_loops(sch.get_block("B"))
-    with pytest.raises(ScheduleError, match="needs several elements"):
+    with pytest.raises(ScheduleError, match="reads several elements"):
         sch.reverse_compute_at(sch.get_block("C"), i)
     sch = Schedule(parse(text), check="each")
     (i,) = sch.get_loops(sch.get_block("B"))
     sch.reverse_compute_at(sch.get_block("C"), i)
 
 
-def test_a_block_that_reads_what_was_there_before_keeps_reading_it() -> None:
+def test_a_block_that_reads_the_earlier_contents_keeps_reading_them() -> None:
     text = TWO.replace("E[v] = A[v]", "E[v] = C[7 - v]").replace("B[7 - v]", "B[v]")
     sch = Schedule(parse(text), check="each")
     (i,) = sch.get_loops(sch.get_block("B"))
@@ -262,7 +266,9 @@ def test_a_block_that_reads_what_was_there_before_keeps_reading_it() -> None:
 
 
 @pytest.mark.parametrize(("extent", "may"), [(0, False), (1, True), (3, True)])
-def test_a_consumer_does_not_move_where_nothing_is_made(extent: int, may: bool) -> None:
+def test_a_consumer_does_not_move_into_a_loop_that_may_compute_nothing(
+    extent: int, may: bool
+) -> None:
     text = f"""def f(C: f32[1]):
     B = alloc(f32[2, {extent}])
     for i in serial(0, 2):
@@ -277,18 +283,14 @@ def test_a_consumer_does_not_move_where_nothing_is_made(extent: int, may: bool) 
 """
     sch = Schedule(parse(text), check="each")
     i, *_ = sch.get_loops(sch.get_block("B"))
-    with (
-        contextlib.nullcontext()
-        if may
-        else pytest.raises(ScheduleError, match="may have no elements")
-    ):
+    with contextlib.nullcontext() if may else pytest.raises(ScheduleError, match="can be empty"):
         sch.reverse_compute_at(sch.get_block("C"), i)
 
 
 @pytest.mark.parametrize(
     ("made", "read", "may"), [("i", "k", True), ("1", "k", False), ("i", "0", False)]
 )
-def test_a_consumer_of_some_points_is_no_stand_in_for_its_producer(
+def test_a_consumer_that_runs_at_some_points_does_not_take_the_domain_of_its_producer(
     made: str, read: str, may: bool
 ) -> None:
     text = f"""def f(A: f32[2], C: f32[2]):
@@ -303,11 +305,13 @@ def test_a_consumer_of_some_points_is_no_stand_in_for_its_producer(
 """
     sch = Schedule(parse(text), check="each")
     (i,) = sch.get_loops(sch.get_block("A"))
-    with contextlib.nullcontext() if may else pytest.raises(ScheduleError, match="not shown"):
+    with (
+        contextlib.nullcontext() if may else pytest.raises(ScheduleError, match="cannot be proved")
+    ):
         sch.reverse_compute_at(sch.get_block("C"), i)
 
 
-def test_a_consumer_does_not_run_for_more_than_the_turn_of_a_loop_around_both() -> None:
+def test_a_consumer_does_not_run_points_of_other_iterations_of_a_common_loop() -> None:
     text = """def f(A: f32[5, 3], Z: f32[3], C: f32[5, 3]):
     for i in serial(0, 5):
         S = alloc(f32[5, 3])
@@ -329,7 +333,7 @@ def test_a_consumer_does_not_run_for_more_than_the_turn_of_a_loop_around_both() 
 """
     sch = Schedule(parse(text), check="each")
     k = sch.get_loops(sch.get_block("T"))[-1]
-    with pytest.raises(ScheduleError, match="a loop around both decides axis 'v'"):
+    with pytest.raises(ScheduleError, match="axis 'v' depends on a loop around both blocks"):
         sch.reverse_compute_at(sch.get_block("C"), k)
 
 
@@ -337,7 +341,7 @@ def test_a_consumer_does_not_run_for_more_than_the_turn_of_a_loop_around_both() 
     ("turns", "inner", "made", "read", "may"),
     [(4, 4, "k", "i", False), (2, 2, "i * 2 + k", "i * 2 + j", True)],
 )
-def test_a_turn_of_a_loop_around_both_runs_the_points_that_it_ran(
+def test_an_iteration_of_a_common_loop_runs_the_same_points(
     turns: int, inner: int, made: str, read: str, *, may: bool
 ) -> None:
     text = f"""def f(A: f32[4], C: f32[4]):
@@ -354,6 +358,6 @@ def test_a_turn_of_a_loop_around_both_runs_the_points_that_it_ran(
 """
     sch = Schedule(parse(text), check="each")
     k = sch.get_loops(sch.get_block("T"))[-1]
-    refused = pytest.raises(ScheduleError, match="would run other points in each turn")
+    refused = pytest.raises(ScheduleError, match="iterations would run other points")
     with contextlib.nullcontext() if may else refused:
         sch.reverse_compute_at(sch.get_block("C"), k)

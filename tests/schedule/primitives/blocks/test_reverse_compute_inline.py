@@ -1,4 +1,4 @@
-"""A pointwise consumer is folded into its producer, or is refused."""
+"""reverse_compute_inline: a pointwise consumer is folded into its producer."""
 
 import pytest
 
@@ -34,23 +34,23 @@ def test_a_copy_in_a_loop_of_the_consumer_is_not_used_in_front_of_it() -> None:
         sch.reverse_compute_inline(sch.get_block("C"))
 
 
-def test_a_consumer_that_runs_only_if_asked_is_not_folded_into_its_producer() -> None:
-    reason = "only if a condition holds"
+def test_a_consumer_inside_an_if_is_not_folded_into_its_producer() -> None:
+    reason = "inside an `if`"
     refuses(parse(IF_ASKED), lambda s: s.reverse_compute_inline(s.get_block("C")), reason)
 
 
-def test_a_part_is_not_folded_into_what_is_computed_whole_in_each_turn() -> None:
+def test_a_consumer_of_a_part_is_not_folded_into_a_producer_of_the_whole() -> None:
     sch = Schedule(chain(8), check="each")
     (i,) = sch.get_loops(sch.get_block("D"))
     sch.compute_at(sch.get_block("C"), i)
     sch.write_at(i, sch.get_block("D"), "D")
     out = sch.get_block("D_local_out")
     sch.cache_read(out, 0, "shared")
-    with pytest.raises(ScheduleError, match="one of them runs whole"):
+    with pytest.raises(ScheduleError, match="runs all of one block and only"):
         sch.reverse_compute_inline(out)
 
 
-def test_a_consumer_is_folded_into_what_computes_its_elements() -> None:
+def test_a_consumer_is_folded_into_its_producer() -> None:
     sch = Schedule(chain(8), check="each")
     sch.reverse_compute_inline(sch.get_block("C"))
     assert block_names(sch.func) == ["B", "D"]
@@ -71,9 +71,9 @@ def test_a_transposed_consumer_stores_transposed() -> None:
     assert sch.get_loops(sch.get_block("B"))[0].var is i.var
 
 
-def test_a_reduction_takes_no_consumer_in() -> None:
+def test_no_consumer_is_folded_into_a_reduction() -> None:
     sch = Schedule(matmul_relu(4, 4, 4))
-    with pytest.raises(ScheduleError, match="reduces, so its elements are not finished"):
+    with pytest.raises(ScheduleError, match="reduces, so its elements are not final"):
         sch.reverse_compute_inline(sch.get_block("D"))
 
 
@@ -116,18 +116,18 @@ def test_an_unrelated_block_in_between_is_passed() -> None:
         ("B[v] * f32(2.0)", "B[v] + C[v]", "read there before"),
         ("D[v] = A[v]", "D[v] = B[v]", "used elsewhere"),
         ("D[v] = A[v]", "D[v] = C[v]", "reads 'C' before it"),
-        ("D[v] = A[v]", "C[v] = A[v]", "written by other blocks"),
+        ("D[v] = A[v]", "C[v] = A[v]", "other blocks also write"),
         ("C[v] = B[v]", "C[0] = B[v]", "does not write at its own axes"),
         (
             "            B[v] = A[v]",
             "            where(v < 5)\n            B[v] = A[v]",
-            "not shown",
+            "cannot be proved",
         ),
-        ("            C[v] =", "            where(v < 5)\n            C[v] =", "not shown"),
+        ("            C[v] =", "            where(v < 5)\n            C[v] =", "cannot be proved"),
         ("    B = alloc(f32[8])\n", "", "a parameter"),
     ],
 )
-def test_what_cannot_be_folded_is_refused(old: str, new: str, reason: str) -> None:
+def test_a_consumer_that_cannot_be_folded_is_refused(old: str, new: str, reason: str) -> None:
     assert old in PAIR
     text = PAIR.replace(old, new)
     if not new:

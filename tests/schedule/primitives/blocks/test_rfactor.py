@@ -1,4 +1,4 @@
-"""Parts of a reduction are computed apart and then put together."""
+"""rfactor: a reduction becomes partial results and a final reduction."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -26,14 +26,14 @@ REDUCERS = {"sum": te.sum, "prod": te.prod, "min": te.min, "max": te.max}
 
 
 def rows(n: int, m: int, k: int, kind: str = "sum", dtype: str = "f32") -> PrimFunc:
-    """Reduce over two axes."""
+    """Make a reduction over two axes."""
     a = te.placeholder((n, m, k), name="A", dtype=dtype)
     y, x = te.reduce_axis((0, m), name="y"), te.reduce_axis((0, k), name="x")
     c = te.compute((n,), lambda i: REDUCERS[kind](a[i, y, x], axis=[y, x]), name="C")
     return te.create_prim_func([a, c])
 
 
-def test_partial_sums_get_a_dimension_of_their_own() -> None:
+def test_partial_sums_get_a_new_dimension() -> None:
     sch = Schedule(matmul(3, 4, 10), check="each")
     _, _, r = sch.get_loops(sch.get_block("C"))
     outer, inner = sch.split(r, [None, 4])
@@ -47,7 +47,7 @@ def test_partial_sums_get_a_dimension_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("factor_axis", [-3, -2, -1, 0, 1, 2])
-def test_the_new_dimension_stands_where_it_is_asked_for(factor_axis: int) -> None:
+def test_the_new_dimension_is_at_the_requested_position(factor_axis: int) -> None:
     sch = Schedule(matmul(2, 3, 5), check="each")
     *_, r = sch.get_loops(sch.get_block("C"))
     sch.rfactor(r, factor_axis)
@@ -64,14 +64,14 @@ def test_a_dimension_that_cannot_be_is_refused(factor_axis: int) -> None:
         sch.rfactor(r, factor_axis)
 
 
-def test_a_tail_that_starts_nothing_leaves_the_identity() -> None:
+def test_a_tail_without_a_first_step_leaves_the_identity() -> None:
     sch = Schedule(matmul(2, 2, 3), check="each")
     *_, r = sch.get_loops(sch.get_block("C"))
     outer, _ = sch.split(r, [4, 2])
     sch.rfactor(outer)
 
 
-def test_a_reduction_that_starts_at_something_else_keeps_its_start() -> None:
+def test_a_reduction_with_another_initial_value_keeps_it() -> None:
     text = """def f(A: f32[8], B: f32[1], C: f32[1]):
     for k in serial(0, 8):
         with block("C"):
@@ -86,7 +86,7 @@ def test_a_reduction_that_starts_at_something_else_keeps_its_start() -> None:
     sch.rfactor(inner)
 
 
-def test_what_is_left_out_stays_left_out() -> None:
+def test_guarded_elements_stay_unwritten() -> None:
     a = te.placeholder((4, 9), name="A")
     k = te.reduce_axis((0, 9), name="k")
     c = te.compute((4,), lambda i: te.sum(a[i, k], axis=k, where=gt(a[i, k], 0.0)), name="C")
@@ -107,7 +107,7 @@ def test_a_loop_over_two_blocks_is_refused() -> None:
     sch = Schedule(matmul_relu(4, 4, 4))
     i, *_ = sch.get_loops(sch.get_block("C"))
     sch.reverse_compute_at(sch.get_block("D"), i)
-    with pytest.raises(ScheduleError, match="2 blocks are under it"):
+    with pytest.raises(ScheduleError, match="it contains 2 blocks"):
         sch.rfactor(i)
 
 
@@ -115,7 +115,7 @@ def test_a_fused_loop_is_refused() -> None:
     sch = Schedule(matmul(2, 3, 5))
     _, j, r = sch.get_loops(sch.get_block("C"))
     fused = sch.fuse(j, r)
-    with pytest.raises(ScheduleError, match="both reduced over and not"):
+    with pytest.raises(ScheduleError, match="used both as a reduction loop and otherwise"):
         sch.rfactor(fused)
 
 
@@ -132,17 +132,17 @@ REDUCE = """def f(A: f32[8], C: f32[1]):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("C[0] + A[v]", "C[0] - A[v]", "not one element combined"),
-        ("C[0] + A[v]", "C[0] / A[v]", "not one element combined"),
-        ("C[0] + A[v]", "C[0] + C[0]", "not one element combined"),
-        ("axis.reduce(8, k)", "axis.reduce(8, k // 2)", "not shown"),
+        ("C[0] + A[v]", "C[0] - A[v]", "not a sum, product, min, max"),
+        ("C[0] + A[v]", "C[0] / A[v]", "not a sum, product, min, max"),
+        ("C[0] + A[v]", "C[0] + C[0]", "not a sum, product, min, max"),
+        ("axis.reduce(8, k)", "axis.reduce(8, k // 2)", "cannot be proved"),
         ("serial(0, 8)", "serial(1, 8)", "does not start at 0"),
-        ("            with init():\n                C[0] = f32(0.0)\n", "", "started by an init"),
+        ("            with init():\n                C[0] = f32(0.0)\n", "", "with an init"),
         ("C[0] + A[v]", "C[0] + A[k]", "other than through its axes"),
         ("axis.reduce(8, k)", "axis.opaque(8, k)", "opaque"),
     ],
 )
-def test_what_may_not_be_taken_apart_is_refused(old: str, new: str, reason: str) -> None:
+def test_a_reduction_that_cannot_be_factored_is_refused(old: str, new: str, reason: str) -> None:
     assert old in REDUCE
     sch = Schedule(parse(REDUCE.replace(old, new)))
     (k,) = sch.get_loops(sch.get_block("C"))
@@ -216,5 +216,5 @@ def test_several_values_at_a_time_are_refused() -> None:
     c = te.compute((4,), lambda i: both((a[i, k], a[i, k]), axis=k), name="C")
     sch = Schedule(te.create_prim_func([a, *c]))  # pyright: ignore[reportGeneralTypeIssues] -- a tuple of two
     _, r = sch.get_loops(sch.get_block("C"))
-    with pytest.raises(ScheduleError, match="not one element combined"):
+    with pytest.raises(ScheduleError, match="not a sum, product, min, max"):
         sch.rfactor(r)

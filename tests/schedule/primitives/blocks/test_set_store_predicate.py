@@ -1,4 +1,4 @@
-"""A block runs only where a condition holds, where that is not seen."""
+"""set_store_predicate: a block runs only where a condition holds, if the results stay the same."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def predicate(sch: Schedule, name: str) -> str:
     return "" if block.predicate is None else script(block.predicate)
 
 
-def test_the_first_of_the_threads_stores_what_all_would() -> None:
+def test_only_the_first_thread_stores_a_common_value() -> None:
     sch = Schedule(parse(AGAIN), check="each")
     sch.set_store_predicate(sch.get_block("B"), lambda t, i: t == 0)
     assert predicate(sch, "B") == "t == 0"
@@ -54,35 +54,35 @@ def test_the_first_of_the_threads_stores_what_all_would() -> None:
 )
 def test_stores_that_are_not_just_repeated_stay(text: str) -> None:
     sch = Schedule(parse(text))
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("B"), lambda t, i: t == 0)
 
 
 def test_another_thread_than_the_first_is_refused() -> None:
     sch = Schedule(parse(AGAIN))
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("B"), lambda t, i: t == 4)
 
 
-def test_what_is_never_read_need_not_be_stored() -> None:
+def test_elements_that_are_never_read_need_no_store() -> None:
     sch = Schedule(parse(PART), check="each")
     sch.set_store_predicate(sch.get_block("B"), lambda i: (i >= 2) & (i < 6))
     assert predicate(sch, "B") == "i >= 2 and i < 6"
 
 
 @pytest.mark.parametrize("last", [5, 7])
-def test_what_is_read_must_be_stored(last: int) -> None:
+def test_elements_that_are_read_must_be_stored(last: int) -> None:
     sch = Schedule(parse(PART))
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("B"), lambda i: i < last - 2)
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("C"), lambda i: i < last - 4)
 
 
-def test_a_condition_that_always_holds_is_taken() -> None:
+def test_a_condition_that_always_holds_is_accepted() -> None:
     sch = Schedule(matmul(3, 4, 5), check="each")
     sch.set_store_predicate(sch.get_block("C"), lambda i, j, r: (i < 3) & ~(j > 3) | (r == 7))
-    with pytest.raises(ScheduleError, match="those left out"):
+    with pytest.raises(ScheduleError, match="the omitted ones"):
         sch.set_store_predicate(sch.get_block("C"), lambda i, j, r: r < 4)
 
 

@@ -1,4 +1,4 @@
-"""The axes of a block are made anew by an index map."""
+"""transform_block_layout: the axes of a block are replaced by an index map."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ from tests.schedule.kernels import loop_extents, matmul
         (lambda i, j, r: (r % 4, r // 4, j * 4 + i), ["4", "2", "24"]),
     ],
 )
-def test_a_block_goes_over_its_points_by_other_axes(
+def test_a_block_runs_its_points_by_the_new_axes(
     index_map: Callable[..., Any], expected: list[str]
 ) -> None:
     sch = Schedule(matmul(4, 6, 8), check="each")
@@ -37,13 +37,13 @@ def test_a_block_goes_over_its_points_by_other_axes(
 @pytest.mark.parametrize(
     ("index_map", "reason"),
     [
-        (lambda i, j, r: (i, j), "can be told"),
-        (lambda i, j, r: (i, j, r // 3), "can be told"),
-        (lambda i, j, r: (i, j + r), "mixes reduced axes"),
+        (lambda i, j, r: (i, j), "cannot express axis"),
+        (lambda i, j, r: (i, j, r // 3), "cannot express axis"),
+        (lambda i, j, r: (i, j + r), "mixes reduce axes"),
         (lambda i, j, r: (i, j, r + 1), "does not begin at 0"),
-        (lambda i, j, r: (i * 7 + j, r), "can be told"),
-        (lambda i, j, r: (i // 3, i % 3, j, r), "points, the old ones"),
-        (lambda i, j, r: (i * 5 + j, r), "can be told"),
+        (lambda i, j, r: (i * 7 + j, r), "cannot express axis"),
+        (lambda i, j, r: (i // 3, i % 3, j, r), "points, but the old ones"),
+        (lambda i, j, r: (i * 5 + j, r), "cannot express axis"),
     ],
 )
 def test_a_map_that_is_not_one_to_one_is_refused(
@@ -70,5 +70,5 @@ def test_a_block_under_split_loops_is_refused() -> None:
     sch = Schedule(matmul(4, 6, 8))
     i, *_ = sch.get_loops(sch.get_block("C"))
     sch.split(i, [2, 2])
-    with pytest.raises(ScheduleError, match="loops of constant extents of its own"):
+    with pytest.raises(ScheduleError, match="its own serial loops of constant extents"):
         sch.transform_block_layout(sch.get_block("C"), lambda i, j, r: (j, i, r))

@@ -1,4 +1,4 @@
-"""Kernels whose buffers are copied or share memory, and how large they become."""
+"""Kernels whose buffers are copied or share memory, and the sizes of these buffers."""
 
 from irkit.core import walk
 from irkit.ir import Allocate, PrimFunc, as_int
@@ -27,7 +27,7 @@ def tiled(n: int, tile: int) -> tuple[Schedule, list[LoopRef]]:
 
 
 def sizes(func: PrimFunc) -> dict[str, int | None]:
-    """Say how large buffers are in the end."""
+    """Return the size of each buffer after lowering."""
     found = lower(func)
     assert isinstance(found, PrimFunc)
     return {a.buffer.name: as_int(a.buffer.shape[0]) for a in walk(found, on=Allocate)}

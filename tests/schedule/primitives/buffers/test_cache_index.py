@@ -1,4 +1,4 @@
-"""Indices that take a division are computed ahead."""
+"""cache_index: indices with a division are precomputed."""
 
 import pytest
 
@@ -20,5 +20,5 @@ def test_indices_are_computed_ahead() -> None:
     assert names == ["C_index_0", "C_index_1"]
     assert "A[C_index_0[v], C_index_1[v]] + A[C_index_0[v], 0]" in script(sch.func)
     assert_same_natively(func, sch.func)
-    with pytest.raises(ScheduleError, match="none takes a division"):
+    with pytest.raises(ScheduleError, match="none contains a division"):
         sch.cache_index(sch.get_block("C"))

@@ -1,4 +1,4 @@
-"""What a block changes in place is copied in and back."""
+"""cache_inplace: a buffer that a block updates in place is copied in and out."""
 
 import pytest
 
@@ -20,14 +20,14 @@ def test_a_reduction_over_nothing_fills_nothing() -> None:
     assert [each.name for each in made] == ["C_local_in", "C_local_out"]
 
 
-def test_a_block_changes_a_copy_in_place() -> None:
+def test_a_block_updates_a_copy_in_place() -> None:
     sch = Schedule(parse(IN_PLACE), check="each")
     names = [each.name for each in sch.cache_inplace(sch.get_block("A"), "A")]
     assert names == ["A_local_in", "A_local_out"]
     assert_same_natively(parse(IN_PLACE), sch.func)
 
 
-def test_what_is_only_read_is_not_changed_in_place() -> None:
+def test_cache_inplace_refuses_a_buffer_that_is_only_read() -> None:
     sch = Schedule(matmul(4, 4, 4))
     with pytest.raises(ScheduleError, match="both read and write"):
         sch.cache_inplace(sch.get_block("C"), "A")

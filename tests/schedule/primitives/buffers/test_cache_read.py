@@ -1,4 +1,4 @@
-"""A block reads a copy of a buffer that nothing changes meanwhile."""
+"""cache_read: a block reads a copy of a buffer that does not change in between."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_a_cached_operand_is_copied_in() -> None:
     assert_same_results(matmul(4, 5, 6), sch.func)
 
 
-def test_what_is_written_in_the_same_loops_cannot_be_cached() -> None:
+def test_a_buffer_written_in_the_same_loops_cannot_be_cached() -> None:
     sch = Schedule(matmul(4, 5, 6))
     c = sch.func.params[2]
     assert isinstance(c, Buffer)
@@ -26,7 +26,7 @@ def test_what_is_written_in_the_same_loops_cannot_be_cached() -> None:
         sch.cache_read(sch.get_block("C"), c)
 
 
-def test_copies_of_copies_have_names_of_their_own() -> None:
+def test_copies_of_copies_have_unique_names() -> None:
     sch = Schedule(chain(8), check="each")
     block = sch.get_block("B")
     made = [sch.reindex(block, "A"), sch.cache_read(block, "A_reindex", "reindex")]

@@ -1,4 +1,4 @@
-"""A block writes a copy, which is copied to where it wrote before."""
+"""cache_write: a block writes to a new buffer, which is copied to the old one."""
 
 import pytest
 
@@ -20,15 +20,15 @@ def test_a_cached_result_is_copied_out() -> None:
 
 @pytest.mark.parametrize("name", ["B", "A"])
 def test_a_result_is_cached_only_where_all_of_it_is_written(name: str) -> None:
-    reason = "not shown to write all"
+    reason = "cannot be proved to write all"
     refuses(parse(IN_PLACE), lambda s: s.cache_write(s.get_block(name)), reason)
 
 
-def test_a_result_computed_in_the_loop_of_another_is_not_cached_whole() -> None:
+def test_a_result_computed_in_the_loop_of_another_block_is_not_cached() -> None:
     sch = Schedule(chain(8), check="each")
     (i,) = sch.get_loops(sch.get_block("D"))
     sch.compute_at(sch.get_block("C"), i)
-    with pytest.raises(ScheduleError, match="not shown to write all"):
+    with pytest.raises(ScheduleError, match="cannot be proved to write all"):
         sch.cache_write(sch.get_block("C"))
 
 

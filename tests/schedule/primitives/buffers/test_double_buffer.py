@@ -1,4 +1,4 @@
-"""A buffer gets two halves, to fill one while the other is used."""
+"""double_buffer: a buffer gets two halves, one to fill while the other is used."""
 
 import pytest
 
@@ -28,20 +28,20 @@ def test_lowering_gives_a_marked_buffer_its_halves() -> None:
     assert list(map(as_int, sizes)) == [8, 16]
 
 
-def test_a_buffer_filled_once_has_no_halves() -> None:
+def test_a_buffer_filled_once_is_not_doubled() -> None:
     sch = Schedule(matmul_relu(8, 8, 4))
     with pytest.raises(ScheduleError, match="filled once"):
         sch.double_buffer(sch.get_block("C"))
 
 
-def test_iterations_without_order_have_no_next_one_to_fill_for() -> None:
+def test_a_buffer_of_a_parallel_loop_is_not_doubled() -> None:
     sch = tile_copied()
     sch.parallel(sch.get_loops(sch.get_block("D"))[0])
     with pytest.raises(ScheduleError, match="parallel"):
         sch.double_buffer(sch.get_block("C"))
 
 
-def test_what_an_iteration_computes_for_the_next_is_not_filled_ahead() -> None:
+def test_a_buffer_filled_from_the_previous_iteration_is_not_doubled() -> None:
     func = parse("""def f(A: f32[9], C: f32[9]):
     for i in serial(0, 8):
         T = alloc(f32[1])
@@ -57,7 +57,7 @@ def test_what_an_iteration_computes_for_the_next_is_not_filled_ahead() -> None:
         sch.double_buffer(sch.get_block("T"))
 
 
-def test_what_is_used_before_it_is_filled_has_no_halves() -> None:
+def test_a_buffer_used_before_it_is_filled_is_not_doubled() -> None:
     func = parse("""def f(A: f32[8], C: f32[8]):
     T = alloc(f32[8])
     with block("I"):

@@ -1,4 +1,4 @@
-"""Memory is asked for ahead, and nothing else changes."""
+"""prefetch: memory is fetched ahead, and nothing else changes."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def ahead(func: PrimFunc, at: int = 0, buffer: str = "B", offset: int = 1) -> Sc
     return sch
 
 
-def test_what_an_iteration_reads_is_asked_for_line_by_line() -> None:
+def test_the_inputs_of_an_iteration_are_prefetched_line_by_line() -> None:
     sch = ahead(matmul(4, 40, 6), 2, "B", 2)
     block = sch.get_block("C")
     assert "if r + 2 < 6:\n                    evaluate(prefetch(B[r + 2, j]))\n" in script(
@@ -50,7 +50,7 @@ def test_what_an_iteration_reads_is_asked_for_line_by_line() -> None:
     offset=st.integers(1, 30),
     buffer=st.sampled_from("AB"),
 )
-def test_no_address_outside_of_a_buffer_is_asked_for(
+def test_no_address_outside_a_buffer_is_prefetched(
     n: int, at: int, offset: int, buffer: str
 ) -> None:
     func = matmul(3, n, 5)
@@ -59,7 +59,7 @@ def test_no_address_outside_of_a_buffer_is_asked_for(
     assert_same_natively(func, sch.func)
 
 
-def test_rows_of_a_tile_are_asked_for_in_a_parallel_loop() -> None:
+def test_rows_of_a_tile_are_prefetched_in_a_parallel_loop() -> None:
     func = matmul(8, 40, 8)
     sch = Schedule(func, check="each")
     block = sch.get_block("C")
@@ -72,12 +72,12 @@ def test_rows_of_a_tile_are_asked_for_in_a_parallel_loop() -> None:
 
 
 @pytest.mark.parametrize("offset", [0, -1, 1 << 40])
-def test_it_is_done_some_iterations_ahead(offset: int) -> None:
-    with pytest.raises(ScheduleError, match="iterations ahead"):
+def test_the_offset_is_limited(offset: int) -> None:
+    with pytest.raises(ScheduleError, match="the offset must be 1 to"):
         ahead(matmul(4, 4, 4), 0, "B", offset)
 
 
-def test_a_block_asks_for_what_it_reads_in_a_loop_of_its_own() -> None:
+def test_a_block_prefetches_its_inputs_in_a_loop_around_it() -> None:
     sch = Schedule(chain(8))
     (loop,) = sch.get_loops(sch.get_block("B"))
     with pytest.raises(ScheduleError, match="not under it"):
@@ -87,7 +87,7 @@ def test_a_block_asks_for_what_it_reads_in_a_loop_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("mark", ["vectorize", "bind"])
-def test_lanes_and_threads_ask_for_nothing(mark: str) -> None:
+def test_vector_lanes_and_threads_do_not_prefetch(mark: str) -> None:
     sch = Schedule(chain(8))
     (loop,) = sch.get_loops(sch.get_block("C"))
     getattr(sch, mark)(loop, *(["threadIdx.x"] if mark == "bind" else []))
@@ -95,15 +95,15 @@ def test_lanes_and_threads_ask_for_nothing(mark: str) -> None:
         sch.prefetch(sch.get_block("C"), "B", loop)
 
 
-def test_memory_of_one_iteration_is_not_that_of_another() -> None:
+def test_a_buffer_of_one_iteration_is_not_prefetched_for_another() -> None:
     sch = Schedule(chain(8))
     (loop,) = sch.get_loops(sch.get_block("C"))
     sch.compute_at(sch.get_block("B"), loop)
-    with pytest.raises(ScheduleError, match="a buffer of its own"):
+    with pytest.raises(ScheduleError, match="its own buffer"):
         sch.prefetch(sch.get_block("C"), "B", loop)
 
 
-def test_a_place_that_is_read_from_memory_is_not_known_ahead() -> None:
+def test_an_index_loaded_from_memory_is_not_prefetched() -> None:
     sch = Schedule(parse(GATHER))
     block = sch.get_block("C")
     (loop,) = sch.get_loops(block)
@@ -111,14 +111,14 @@ def test_a_place_that_is_read_from_memory_is_not_known_ahead() -> None:
         sch.prefetch(block, "A", loop)
 
 
-def test_asking_ahead_is_data() -> None:
+def test_prefetch_is_data() -> None:
     sch, again = ahead(matmul(4, 5, 6)), Schedule(matmul(4, 5, 6))
     ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
     assert same(again.func, sch.func)
     assert same(parse(script(again.func)), sch.func)
 
 
-def test_what_is_asked_for_is_never_loaded_to_share_it() -> None:
+def test_a_prefetch_is_not_a_load_to_share() -> None:
     func = parse(
         """
 def g(A: f32[64], C: f32[64]):
@@ -136,7 +136,7 @@ def g(A: f32[64], C: f32[64]):
     np.testing.assert_array_equal(c[:56], a[8:] ** 2)
 
 
-def test_loops_that_ask_ahead_may_still_run_together() -> None:
+def test_loops_with_a_prefetch_can_still_be_parallel() -> None:
     func = parse(
         """
 def g(A: f32[64], C: f32[64]):

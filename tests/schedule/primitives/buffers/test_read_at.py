@@ -1,4 +1,4 @@
-"""A block reads a copy of the part that each iteration of a loop reads."""
+"""read_at: a block reads a copy of the part that each iteration of a loop reads."""
 
 import pytest
 
@@ -36,14 +36,14 @@ def test_a_row_is_read_where_another_block_computed_it() -> None:
         sch.read_at(i, sch.get_block("D"), "C")
 
 
-def test_what_is_written_there_is_not_only_read() -> None:
+def test_read_at_refuses_a_buffer_that_is_written_there() -> None:
     sch = Schedule(parse(IN_PLACE))
     block = sch.get_block("A")
     with pytest.raises(ScheduleError, match="written there"):
         sch.read_at(sch.get_loops(block)[0], block, "A")
 
 
-def test_a_block_elsewhere_cannot_be_served() -> None:
+def test_a_block_that_is_not_under_the_loop_is_refused() -> None:
     sch = Schedule(chain(8))
     (loop,) = sch.get_loops(sch.get_block("B"))
     with pytest.raises(ScheduleError, match="not under the loop"):

@@ -1,4 +1,4 @@
-"""A block uses a copy that is laid out by its axes."""
+"""reindex: a block uses a copy laid out by its axes."""
 
 import pytest
 
@@ -54,22 +54,22 @@ def test_a_transposed_operand_is_read_in_the_order_of_the_axes() -> None:
     assert_same_natively(matmul(3, 4, 5), sch.func)
 
 
-def test_a_buffer_that_is_read_at_two_places_has_no_single_layout() -> None:
+def test_a_buffer_that_is_read_at_two_indices_has_no_single_layout() -> None:
     sch = Schedule(parse(TWICE))
-    with pytest.raises(ScheduleError, match="accessed at 2 places"):
+    with pytest.raises(ScheduleError, match="accessed at 2 different indices"):
         sch.reindex(sch.get_block("C"), "A")
     idle = Schedule(chain(4))
-    with pytest.raises(ScheduleError, match="accessed at 0 places"):
+    with pytest.raises(ScheduleError, match="accessed at 0 different indices"):
         idle.reindex(idle.get_block("B"), "C")
 
 
-def test_what_is_read_under_a_condition_is_not_copied_without_it() -> None:
+def test_a_conditional_read_outside_the_buffer_is_not_copied() -> None:
     sch = Schedule(parse(PADDED))
-    with pytest.raises(ScheduleError, match="outside of the buffer"):
+    with pytest.raises(ScheduleError, match="outside the buffer"):
         sch.reindex(sch.get_block("C"), "A")
 
 
-def test_elements_that_are_written_twice_are_not_laid_out_apart() -> None:
+def test_elements_that_are_written_twice_are_not_reindexed() -> None:
     func = parse("""def f(A: f32[4, 4], C: f32[7]):
     for i in serial(0, 4):
         for j in serial(0, 4):
@@ -79,11 +79,11 @@ def test_elements_that_are_written_twice_are_not_laid_out_apart() -> None:
                 C[v + w] = A[v, w]
 """)
     sch = Schedule(func)
-    with pytest.raises(ScheduleError, match="element of its own"):
+    with pytest.raises(ScheduleError, match="writes a different element"):
         sch.reindex(sch.get_block("C"), "C")
 
 
-def test_what_is_only_partly_computed_is_not_copied_back() -> None:
+def test_a_partly_computed_buffer_is_not_copied_back() -> None:
     func = parse("""def f(A: f32[8], C: f32[8]):
     for i in serial(0, 8):
         with block("C"):
@@ -97,15 +97,15 @@ def test_what_is_only_partly_computed_is_not_copied_back() -> None:
     sch.reindex(sch.get_block("C"), "A")
 
 
-def test_an_accumulation_goes_on_where_it_was() -> None:
+def test_an_accumulation_is_not_reindexed_apart_from_its_init() -> None:
     sch = Schedule(matmul(4, 4, 4), check="each")
     block = sch.get_block("C")
     sch.decompose_reduction(block, sch.get_loops(block)[2])
-    with pytest.raises(ScheduleError, match="written by"):
+    with pytest.raises(ScheduleError, match="also writes"):
         sch.reindex(block, "C")
 
 
-def test_a_place_that_is_read_from_memory_is_not_copied_ahead() -> None:
+def test_an_index_loaded_from_memory_is_not_copied_ahead() -> None:
     func = parse("""def f(A: f32[8], I: i64[8], C: f32[8]):
     for i in serial(0, 8):
         with block("C"):

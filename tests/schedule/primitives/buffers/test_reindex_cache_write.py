@@ -1,4 +1,4 @@
-"""A block writes a copy that is laid out by a map of its axes."""
+"""reindex_cache_write: a block writes to a copy laid out by a map of its axes."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -27,5 +27,5 @@ def test_sizes_may_be_symbolic() -> None:
     b = te.compute((4, n), lambda i, j: a[j, i] + 1.0, name="B")
     sch = Schedule(te.create_prim_func([a, b]), check="each")
     sch.reindex(sch.get_block("B"), "A")
-    with pytest.raises(ScheduleError, match="own place"):
+    with pytest.raises(ScheduleError, match="injective"):
         sch.reindex_cache_write(sch.get_block("B"), "B", "local", lambda i, j: (j // 4, i, j % 4))

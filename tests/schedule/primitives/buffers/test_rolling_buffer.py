@@ -1,4 +1,4 @@
-"""What overlapping windows share is computed once and kept in a circular buffer."""
+"""rolling_buffer: the overlap of windows is computed once and kept in a circular buffer."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -24,7 +24,7 @@ from tests.schedule.kernels import assert_same_natively, chain
 
 
 def blur(n: int, taps: int, step: int = 1) -> PrimFunc:
-    """Windows of ``taps`` elements, ``step`` apart, of something computed."""
+    """Make windows of ``taps`` elements, ``step`` apart, of a computed buffer."""
     a = te.placeholder((n * step + taps,), name="A")
     b = te.compute((n * step + taps,), lambda i: a[i] * 2.0 + 1.0, name="B")
     r = te.reduce_axis((0, taps), name="r")
@@ -33,7 +33,7 @@ def blur(n: int, taps: int, step: int = 1) -> PrimFunc:
 
 
 def blur_2d(m: int, n: int) -> PrimFunc:
-    """Two passes over an image with zeros around it."""
+    """Make two passes over an image padded with zeros."""
     a = te.placeholder((m, n), name="A")
     b = te.compute(
         (m + 2, n),
@@ -52,7 +52,7 @@ def at_first_loop(func: PrimFunc, producer: str = "B", consumer: str = "C") -> S
     return sch
 
 
-def test_only_what_is_new_is_computed() -> None:
+def test_only_new_elements_are_computed() -> None:
     assert example is not None
     before, after = (
         "def f(A: f32[10], C: f32[8]):\n" + part.split("::\n\n")[1].rstrip() + "\n"
@@ -123,7 +123,7 @@ def test_the_index_of_a_circular_buffer_does_not_hinder_vectors() -> None:
     assert_same_natively(blur_2d(9, 16), sch.func)
 
 
-def test_a_reduction_rolls_whole() -> None:
+def test_a_rolling_reduction_is_computed_completely() -> None:
     a = te.placeholder((10, 4), name="A")
     k = te.reduce_axis((0, 4), name="k")
     b = te.compute((10,), lambda i: te.sum(a[i, k], axis=k), name="B")
@@ -134,7 +134,7 @@ def test_a_reduction_rolls_whole() -> None:
     assert_same_natively(func, sch.func)
 
 
-def test_what_is_computed_once_does_not_roll() -> None:
+def test_a_buffer_that_is_computed_once_does_not_roll() -> None:
     sch = Schedule(blur(8, 3))
     with pytest.raises(ScheduleError, match="computed once"):
         sch.rolling_buffer(sch.get_block("B"))
@@ -182,17 +182,21 @@ WINDOW = """def f(A: f32[10], C: f32[8]):
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("B[v] = A[v]", "where(i < 5)\n                B[v] = A[v]", "predicate says more"),
+        (
+            "B[v] = A[v]",
+            "where(i < 5)\n                B[v] = A[v]",
+            "predicate cannot be expressed",
+        ),
         ("B[v] = A[v]", "B[v] = A[v] + f32(i)", "other than through"),
         ("B[v] = A[v]", "B[v] = A[v] + (C[v] if v < 8 else f32(0.0))", "changes in loop"),
-        ("B[v] = A[v]", "B[9 - v] = A[v]", "elsewhere than at its own axes"),
-        ("serial(0, 3)", "serial(0, i + 3)", "from iteration to iteration"),
+        ("B[v] = A[v]", "B[9 - v] = A[v]", "does not store at its own axes"),
+        ("serial(0, 3)", "serial(0, i + 3)", "change between iterations"),
         ("10, i + ax", "10, ax - i + 7", "do not overlap"),
         ("10, i + ax", "10, i // 2 + ax", "not a window"),
         ("10, i + ax", "10, i + ax * 1 * ax", "not a window"),
     ],
 )
-def test_what_may_differ_when_computed_again_does_not_roll(old: str, new: str, why: str) -> None:
+def test_elements_that_may_differ_when_recomputed_do_not_roll(old: str, new: str, why: str) -> None:
     sch = Schedule(parse(WINDOW.replace(old, new)))
     with pytest.raises(ScheduleError, match=why):
         sch.rolling_buffer(sch.get_block("B"))
@@ -217,10 +221,10 @@ def test_a_block_below_a_condition_does_not_roll() -> None:
         sch.rolling_buffer(sch.get_block("B"))
 
 
-def test_what_rolls_stays_in_its_loop() -> None:
+def test_a_rolling_block_stays_in_its_loop() -> None:
     sch = at_first_loop(blur(8, 3))
     sch.rolling_buffer(sch.get_block("B"))
-    with pytest.raises(ScheduleError, match="an element of its own"):
+    with pytest.raises(ScheduleError, match="writes a different element"):
         sch.compute_root(sch.get_block("B"))
     with pytest.raises(ScheduleError):
         sch.compute_root(sch.get_block("C"))

@@ -1,4 +1,4 @@
-"""A buffer is kept in another scope."""
+"""set_scope: a buffer is stored in another scope."""
 
 from irkit.core import walk
 from irkit.ir import Allocate
@@ -6,7 +6,7 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, matmul
 
 
-def test_the_scope_of_what_a_guarded_part_of_a_sum_writes_can_be_set() -> None:
+def test_the_scope_of_a_buffer_with_a_guarded_sum_can_be_set() -> None:
     sch = Schedule(matmul(2, 3, 5))
     *_, r = sch.get_loops(sch.get_block("C"))
     _, part = sch.split(r, [None, 2])

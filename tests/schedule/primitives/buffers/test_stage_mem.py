@@ -1,4 +1,4 @@
-"""A loop works on a copy of what it touches, and others see no difference."""
+"""stage_mem: a loop works on a copy of what it touches, and results stay the same."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -30,7 +30,7 @@ def test_any_loop_may_work_on_copies_of_all_that_it_touches(n: int, tile: int, a
     assert len(list(walk(sch.func, on=Allocate))) == 3
 
 
-def test_the_copies_become_as_small_as_the_part() -> None:
+def test_lowering_makes_copies_as_small_as_the_part() -> None:
     sch, loops = tiled(8, 4)
     assert [each.name for each in sch.stage_mem(loops[3], "A")] == ["A_local_in"]
     assert [each.name for each in sch.stage_mem(loops[2], "C")] == ["C_local_out"]
@@ -38,7 +38,7 @@ def test_the_copies_become_as_small_as_the_part() -> None:
     assert_same_natively(matmul(8, 8, 8), sch.func)
 
 
-def test_what_a_loop_goes_on_from_is_copied_in_and_back() -> None:
+def test_a_part_that_a_loop_accumulates_into_is_copied_in_and_out() -> None:
     sch, loops = tiled(8, 4)
     names = [each.name for each in sch.stage_mem(loops[3], "C")]
     assert names == ["C_local_in", "C_local_out"]
@@ -51,7 +51,7 @@ def test_a_loop_that_does_not_touch_a_buffer_stages_nothing() -> None:
         sch.stage_mem(sch.get_loops(sch.get_block("B"))[0], "C")
 
 
-def test_iterations_that_run_together_do_not_copy_what_others_write() -> None:
+def test_parallel_iterations_do_not_copy_what_others_write() -> None:
     text = """def f(A: f32[8], C: f32[9]):
     for i in parallel(0, 2):
         for j in serial(0, 4):
@@ -61,13 +61,13 @@ def test_iterations_that_run_together_do_not_copy_what_others_write() -> None:
 """
     sch = Schedule(parse(text))
     i, j = sch.get_loops(sch.get_block("C"))
-    with pytest.raises(ScheduleError, match="disturb each other"):
+    with pytest.raises(ScheduleError, match="would interfere"):
         sch.stage_mem(j, "C")
     sch.stage_mem(i, "C")
     assert_same_natively(parse(text), sch.func)
 
 
-def test_lanes_share_no_copy() -> None:
+def test_a_copy_inside_a_vectorized_loop_is_refused() -> None:
     sch = Schedule(matmul_relu(4, 4, 4))
     i, j = sch.get_loops(sch.get_block("D"))
     sch.vectorize(i)
@@ -75,7 +75,7 @@ def test_lanes_share_no_copy() -> None:
         sch.stage_mem(j, "C")
 
 
-def test_a_view_hides_what_is_touched() -> None:
+def test_a_buffer_with_a_view_is_not_staged() -> None:
     func = parse("""def f(A: f32[4, 4], C: f32[16]):
     V = view(A, f32[16], offset=0)
     for i in serial(0, 16):
@@ -88,7 +88,7 @@ def test_a_view_hides_what_is_touched() -> None:
         sch.stage_mem(sch.get_loops(sch.get_block("C"))[0], "A")
 
 
-def test_a_loop_that_may_stop_writes_where_it_always_did() -> None:
+def test_a_loop_with_an_assertion_is_not_staged() -> None:
     func = parse("""def f(A: f32[4], C: f32[4]):
     for i in serial(0, 4):
         with block("C"):
@@ -98,7 +98,7 @@ def test_a_loop_that_may_stop_writes_where_it_always_did() -> None:
 """)
     sch = Schedule(func)
     (loop,) = sch.get_loops(sch.get_block("C"))
-    with pytest.raises(ScheduleError, match="may stop"):
+    with pytest.raises(ScheduleError, match="an assertion there may fail"):
         sch.stage_mem(loop, "C")
     sch.stage_mem(loop, "A")
 

@@ -1,4 +1,4 @@
-"""A buffer gets gaps, and results stay."""
+"""storage_align: strides are padded, and results stay the same."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -16,7 +16,7 @@ def strides(func: PrimFunc, name: str) -> tuple[int | None, ...]:
     return tuple(as_int(stride) for stride in found.strides)
 
 
-def test_rows_get_a_stride_of_the_form_that_is_asked_for() -> None:
+def test_rows_get_a_stride_of_the_requested_form() -> None:
     sch = Schedule(matmul_relu(6, 5, 4), check="each")
     sch.storage_align(sch.get_block("C"), 0, 0, 16, 3)
     assert strides(sch.func, "C") == (19, 1)
@@ -29,7 +29,7 @@ def test_axes_are_aligned_one_after_the_other_from_the_inside() -> None:
     sch.storage_align(sch.get_block("B"), "B", -2, 8, 1)
     assert strides(sch.func, "B") == (17, 2)
     assert_same_natively(parse(STAGES), sch.func)
-    with pytest.raises(ScheduleError, match="gaps along an outer axis"):
+    with pytest.raises(ScheduleError, match="an outer axis already is padded"):
         sch.storage_align(sch.get_block("B"), "B", 1, 4, 0)
 
 
@@ -40,7 +40,9 @@ def test_axes_are_aligned_one_after_the_other_from_the_inside() -> None:
     factor=st.integers(1, 12),
     data=st.data(),
 )
-def test_an_aligned_buffer_holds_the_same(m: int, n: int, factor: int, data: st.DataObject) -> None:
+def test_an_aligned_buffer_has_the_same_contents(
+    m: int, n: int, factor: int, data: st.DataObject
+) -> None:
     offset = data.draw(st.integers(0, factor - 1))
     axis = data.draw(st.integers(0, 1))
     sch = Schedule(matmul_relu(m, n, 2), check="each")
@@ -69,21 +71,19 @@ def test_a_tile_stays_aligned_where_it_moves() -> None:
     [
         (2, 4, 0, "no axis 2"),
         (-3, 4, 0, "no axis -3"),
-        (0, 0, 0, "a factor is from 1"),
+        (0, 0, 0, "the factor must be 1 to"),
         (0, 4, 4, "less than the factor"),
         (0, 4, -1, "at least 0"),
-        (0, 1 << 40, 0, "a factor is from 1"),
+        (0, 1 << 40, 0, "the factor must be 1 to"),
     ],
 )
-def test_an_alignment_that_says_nothing_is_refused(
-    axis: int, factor: int, offset: int, why: str
-) -> None:
+def test_an_invalid_alignment_is_refused(axis: int, factor: int, offset: int, why: str) -> None:
     sch = Schedule(matmul_relu(4, 4, 4))
     with pytest.raises(ScheduleError, match=why):
         sch.storage_align(sch.get_block("C"), 0, axis, factor, offset)
 
 
-def test_a_parameter_lies_as_its_caller_has_it() -> None:
+def test_the_strides_of_a_parameter_do_not_change() -> None:
     sch = Schedule(matmul(4, 4, 4))
     for change in (
         lambda: sch.storage_align(sch.get_block("C"), 0, 0, 8, 0),
@@ -112,7 +112,7 @@ def test_a_buffer_seen_through_a_view_keeps_its_layout() -> None:
         Schedule(func).storage_align(Schedule(func).get_block("B"), 0, 0, 8, 0)
 
 
-def test_what_grows_is_aligned_afterwards() -> None:
+def test_a_buffer_is_aligned_after_overcompute() -> None:
     sch = Schedule(matmul_relu(3, 10, 4))
     block = sch.get_block("C")
     sch.split(sch.get_loops(block)[1], [None, 4])

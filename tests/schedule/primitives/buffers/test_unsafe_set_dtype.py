@@ -1,4 +1,4 @@
-"""A buffer holds another type, which may change results."""
+"""unsafe_set_dtype: a buffer gets another type, which may change results."""
 
 import pytest
 
@@ -13,5 +13,5 @@ def test_a_buffer_may_be_kept_in_another_type() -> None:
     sch.unsafe_set_dtype(sch.get_block("C"), "f64")
     (home,) = walk(sch.func, on=Allocate)
     assert str(home.buffer.dtype) == "f64"
-    with pytest.raises(ScheduleError, match="no vector"):
+    with pytest.raises(ScheduleError, match="cannot be a vector"):
         sch.unsafe_set_dtype(sch.get_block("C"), "f32x4")

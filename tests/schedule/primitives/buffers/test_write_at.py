@@ -1,4 +1,4 @@
-"""A block writes a copy of a part, which is copied back after each iteration."""
+"""write_at: a block writes to a copy of a part, which is copied back after each iteration."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_a_tile_is_written_at_the_end_of_each_iteration() -> None:
     assert_same_natively(matmul(8, 8, 8), sch.func)
 
 
-def test_what_another_block_touches_is_not_only_written() -> None:
+def test_write_at_refuses_a_buffer_that_another_block_accesses() -> None:
     text = """def f(A: f32[8], C: f32[8], D: f32[8]):
     for i in serial(0, 8):
         with block("C"):

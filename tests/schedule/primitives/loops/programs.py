@@ -1,4 +1,4 @@
-"""Nests that stand side by side or in one, and the ranges of loops."""
+"""Adjacent and merged nests, and the ranges of loops."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def planes(m: int, n: int) -> PrimFunc:
     return te.create_prim_func([a, c])
 
 
-# What the second part may do while iterations of the first are still to come, or after all of them.
+# Second parts that may run between iterations of the first part, or only after all of them.
 ORDERS = [
     ("v", "C[w] = B[w]", True),
     ("v + 1", "C[w] = B[w]", True),

@@ -1,11 +1,11 @@
-"""A loop that runs once is put around what there is."""
+"""add_unit_loop: a loop that runs once is added around a statement."""
 
 from irkit.ir import script
 from irkit.schedule import Schedule
 from tests.schedule.kernels import matmul
 
 
-def test_a_unit_loop_stands_around_a_block_or_a_loop() -> None:
+def test_a_unit_loop_is_added_around_a_block_or_a_loop() -> None:
     sch = Schedule(matmul(2, 3, 4), check="each")
     block = sch.get_block("C")
     i, j, r = sch.get_loops(block)

@@ -1,4 +1,4 @@
-"""Hints are data: they are given, replaced and taken away."""
+"""annotate: hints are data, and are added, replaced and removed."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import all_loops, chain
 
 
-def test_hints_are_given_replaced_and_taken_away() -> None:
+def test_hints_are_added_replaced_and_removed() -> None:
     sch = Schedule(chain(8), check="each")
     block, loop = sch.get_block("B"), all_loops(sch)[0]
     sch.annotate(block, "mine", 1)

@@ -1,4 +1,4 @@
-"""A loop is cut in two at a value of its variable."""
+"""cut_loop: a loop is cut in two at a value of its variable."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import chain, matmul
 
 
-def test_a_reduction_goes_on_in_later_parts_without_starting_again() -> None:
+def test_a_reduction_continues_in_later_parts_without_initialising_again() -> None:
     sch = Schedule(matmul(4, 4, 8), check="each")
     *_, r = sch.get_loops(sch.get_block("C"))
     _, later = sch.cut_loop(r, 3)
@@ -27,7 +27,7 @@ def test_a_cut_outside_of_the_range_is_refused(at: int) -> None:
         sch.cut_loop(sch.get_loops(sch.get_block("B"))[0], at)
 
 
-def test_a_reduction_that_may_start_in_a_later_part_is_not_cut() -> None:
+def test_a_reduction_that_may_be_initialised_in_a_later_part_is_not_cut() -> None:
     text = """def f(A: f32[4], B: f32[3]):
     for i in serial(0, 3):
         for k in serial(0, 4):

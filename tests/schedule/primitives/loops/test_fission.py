@@ -1,4 +1,4 @@
-"""A loop is cut behind a part of its body only where the order is free."""
+"""fission: the body of a loop is split where the order allows it."""
 
 import pytest
 
@@ -10,7 +10,9 @@ from tests.schedule.primitives.loops.programs import ORDERS, apart, planes, toge
 
 
 @pytest.mark.parametrize(("b", "c", "free"), ORDERS)
-def test_a_loop_is_cut_behind_a_block_only_if_the_order_is_free(b: str, c: str, free: bool) -> None:
+def test_a_loop_is_split_after_a_block_only_if_the_order_allows_it(
+    b: str, c: str, free: bool
+) -> None:
     sch = Schedule(together(b, c), check="each")
     (loop,) = all_loops(sch)
     if free:
@@ -21,7 +23,7 @@ def test_a_loop_is_cut_behind_a_block_only_if_the_order_is_free(b: str, c: str, 
         sch.fission(loop, sch.get_block("B"))
 
 
-def test_a_cut_behind_the_inner_loop_leaves_that_whole() -> None:
+def test_a_split_after_the_inner_loop_leaves_it_whole() -> None:
     sch = Schedule(planes(3, 5), check="each")
     rows = [sch.get_loops(sch.get_block(name))[0] for name in "BC"]
     row = sch.merge(*rows)
@@ -33,7 +35,7 @@ def test_a_cut_behind_the_inner_loop_leaves_that_whole() -> None:
 def test_a_cut_needs_two_parts() -> None:
     sch = Schedule(planes(3, 5))
     rows = [sch.get_loops(sch.get_block(name)) for name in "BC"]
-    with pytest.raises(ScheduleError, match="nothing in it comes after"):
+    with pytest.raises(ScheduleError, match="nothing in it follows"):
         sch.fission(rows[0][0], sch.get_block("B"))
     with pytest.raises(ScheduleError, match="not inside"):
         sch.fission(rows[0][0], sch.get_block("C"))
@@ -41,7 +43,7 @@ def test_a_cut_needs_two_parts() -> None:
         sch.fission(rows[0][0], rows[0][0])
 
 
-def test_a_room_of_an_iteration_is_not_cut_in_two() -> None:
+def test_a_loop_is_not_split_inside_an_allocation() -> None:
     text = """def f(A: f32[8], C: f32[8]):
     for i in serial(0, 8):
         T = alloc(f32[1])
@@ -53,5 +55,5 @@ def test_a_room_of_an_iteration_is_not_cut_in_two() -> None:
             C[w] = T[0]
 """
     sch = Schedule(parse(text))
-    with pytest.raises(ScheduleError, match="more than loops"):
+    with pytest.raises(ScheduleError, match="statements other than loops"):
         sch.fission(all_loops(sch)[0], sch.get_block("T"))

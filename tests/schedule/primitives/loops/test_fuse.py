@@ -1,4 +1,4 @@
-"""Nested loops become one over their product, or stay."""
+"""fuse: nested loops become one over their product."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Two loops over adjacent ranges with the same body become one."""
+"""join_loops: two loops over adjacent ranges with the same body become one."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -10,7 +10,7 @@ from tests.schedule.kernels import chain, matmul
 
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(cuts=st.sets(st.integers(1, 8), min_size=1, max_size=3), at=st.integers(0, 2))
-def test_what_was_cut_can_be_joined(cuts: set[int], at: int) -> None:
+def test_loops_that_were_cut_can_be_joined(cuts: set[int], at: int) -> None:
     func = matmul(9, 9, 9)
     sch = Schedule(func, check="each")
     later = loop = sch.get_loops(sch.get_block("C"))[at]

@@ -1,4 +1,4 @@
-"""A loop or `if` is exchanged with what is directly around it."""
+"""lift_scope: a loop or `if` is interchanged with the scope directly around it."""
 
 import pytest
 
@@ -51,7 +51,8 @@ def test_both_branches_of_an_if_get_the_loop() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cond", "reason"), [("i > 2", "asks about"), ("B[0, 0] > f32(2.0)", "which the loop writes")]
+    ("cond", "reason"),
+    [("i > 2", "its condition uses"), ("B[0, 0] > f32(2.0)", "which the loop writes")],
 )
 def test_an_if_that_may_change_stays(cond: str, reason: str) -> None:
     sch = Schedule(parse(GUARDED.format(cond=cond)))
@@ -61,7 +62,7 @@ def test_an_if_that_may_change_stays(cond: str, reason: str) -> None:
 
 def test_a_scope_with_nothing_around_stays() -> None:
     sch = Schedule(planes(3, 4))
-    with pytest.raises(ScheduleError, match="holds it alone"):
+    with pytest.raises(ScheduleError, match="not the only statement"):
         sch.lift_scope(all_loops(sch)[0])
     with pytest.raises(ScheduleError, match="no `if` around"):
         sch.lift_scope(sch.get_block("B"))

@@ -1,4 +1,4 @@
-"""A loop becomes consecutive loops over parts of its range."""
+"""loop_partition: a loop becomes consecutive loops over parts of its range."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -30,7 +30,7 @@ def test_parts_of_any_loop_give_the_same(lengths: list[int], at: int) -> None:
     assert names == ["C", *(f"C_{number}" for number in range(1, len(lengths)))]
 
 
-def test_one_length_is_found() -> None:
+def test_one_length_is_computed() -> None:
     sch = Schedule(chain(16), check="each")
     sch.loop_partition(sch.get_loops(sch.get_block("B"))[0], [3, None, 4])
     assert ranges(sch)[:3] == ["0:3", "3:12", "12:16"]
@@ -64,7 +64,7 @@ def test_parts_that_do_not_make_up_the_loop_are_refused(
         sch.loop_partition(sch.get_loops(sch.get_block("B"))[0], factors)
 
 
-def test_a_marked_loop_is_not_taken_apart() -> None:
+def test_a_marked_loop_is_not_partitioned() -> None:
     sch = Schedule(chain(8))
     b, c = (sch.get_loops(sch.get_block(name))[0] for name in "BC")
     sch.vectorize(b)

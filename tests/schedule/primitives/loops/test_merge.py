@@ -1,4 +1,4 @@
-"""Nests that stand side by side become one where the order is free."""
+"""merge: adjacent nests become one where the order allows it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.schedule.primitives.loops.programs import ORDERS, apart, planes, toge
 
 
 @pytest.mark.parametrize(("b", "c", "free"), ORDERS)
-def test_nests_are_merged_only_if_no_later_iteration_matters(b: str, c: str, free: bool) -> None:
+def test_nests_are_merged_only_if_no_later_iteration_is_needed(b: str, c: str, free: bool) -> None:
     sch = Schedule(apart(b, c), check="each")
     first, second = all_loops(sch)
     if free:
@@ -28,7 +28,7 @@ def test_a_chain_of_three_is_merged_at_once() -> None:
     assert len(all_loops(sch)) == 1
 
 
-def test_whole_nests_are_merged_and_cut_again() -> None:
+def test_complete_nests_are_merged_and_split_again() -> None:
     func = planes(3, 5)
     sch = Schedule(func, check="each")
     inner = [sch.get_loops(sch.get_block(name))[1] for name in "BC"]
@@ -38,10 +38,10 @@ def test_whole_nests_are_merged_and_cut_again() -> None:
     assert same(sch.func, func)
 
 
-def test_what_stands_between_may_be_passed_if_nothing_needs_it() -> None:
+def test_a_statement_between_the_nests_moves_before_them_if_the_order_allows_it() -> None:
     sch = Schedule(chain(8), check="each")
     b, _, d = all_loops(sch)
-    with pytest.raises(ScheduleError, match="what stands between"):
+    with pytest.raises(ScheduleError, match="a statement between them"):
         sch.merge(b, d)
     other = Schedule(unrelated(), check="each")
     first, _, third = all_loops(other)
@@ -61,13 +61,13 @@ def test_nests_that_differ_are_not_merged() -> None:
     sch = Schedule(matmul(4, 4, 4))
     with pytest.raises(ScheduleError, match="two or more"):
         sch.merge(all_loops(sch)[0])
-    with pytest.raises(ScheduleError, match="side by side"):
+    with pytest.raises(ScheduleError, match="not in one sequence of statements"):
         sch.merge(*all_loops(sch)[:2])
     init = sch.decompose_reduction(sch.get_block("C"), all_loops(sch)[0])
     start, steps = (sch.get_loops(block) for block in (init, sch.get_block("C")))
-    with pytest.raises(ScheduleError, match="equally deep"):
+    with pytest.raises(ScheduleError, match="different depths"):
         sch.merge(start[1], steps[2])
-    with pytest.raises(ScheduleError, match="not in front"):
+    with pytest.raises(ScheduleError, match="does not come before"):
         sch.merge(steps[0], start[0])
     sch.merge(start[1], steps[1])
 

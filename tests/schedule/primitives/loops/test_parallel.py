@@ -1,4 +1,4 @@
-"""Iterations that depend on each other do not run at the same time."""
+"""parallel: dependent iterations do not run in parallel."""
 
 import pytest
 
@@ -31,7 +31,7 @@ PAIR = """def f(A: f32[9], B: f32[9], C: f32[9]):
     [SHIFT, PAIR.replace("= B[w]", "= B[w + 1]"), PAIR.replace("B[v] =", "B[0] =")],
     ids=["carried", "reads ahead", "one element"],
 )
-def test_iterations_that_share_elements_do_not_run_together(text: str, mark: str) -> None:
+def test_iterations_that_share_elements_are_not_parallel(text: str, mark: str) -> None:
     sch = Schedule(parse(text))
     (loop,) = sch.get_loops(sch.get_block("B"))
     with pytest.raises(ScheduleError, match="same element"):
@@ -39,7 +39,7 @@ def test_iterations_that_share_elements_do_not_run_together(text: str, mark: str
 
 
 @pytest.mark.parametrize("mark", ["parallel", "vectorize"])
-def test_two_blocks_that_pass_on_one_element_may_run_together(mark: str) -> None:
+def test_blocks_that_communicate_within_an_iteration_can_be_parallel(mark: str) -> None:
     sch = Schedule(parse(PAIR))
     (loop,) = sch.get_loops(sch.get_block("B"))
     getattr(sch, mark)(loop)

@@ -1,4 +1,4 @@
-"""A pragma has a type and is honoured."""
+"""pragma: a hint that is typed and honoured."""
 
 from typing import Any
 
@@ -30,5 +30,5 @@ def test_a_pragma_has_a_type(key: str, value: Any) -> None:
 
 def test_a_pragma_that_nothing_honours_is_refused() -> None:
     sch = Schedule(chain(8))
-    with pytest.raises(ScheduleError, match="nothing honours"):
+    with pytest.raises(ScheduleError, match="unknown pragma"):
         sch.pragma(all_loops(sch)[0], "parallel_launch_point", True)

@@ -1,4 +1,4 @@
-"""Loops are permuted where no iteration depends on another one."""
+"""reorder: loops are permuted where no iteration depends on another one."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -45,7 +45,7 @@ def test_reordering_loops_of_different_nests_is_refused() -> None:
         sch.reorder(b, c)
 
 
-def test_a_reduction_that_is_no_sum_keeps_the_order_of_its_steps() -> None:
+def test_a_reduction_that_is_not_a_sum_keeps_the_order_of_its_steps() -> None:
     text = """def f(A: f32[4, 4], B: f32[3]):
     for i in serial(0, 3):
         for k in serial(0, 4):

@@ -1,4 +1,4 @@
-"""A loop begins elsewhere and runs as often."""
+"""shift_loop: a loop begins elsewhere and keeps its extent."""
 
 import pytest
 

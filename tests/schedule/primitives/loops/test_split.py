@@ -1,4 +1,4 @@
-"""A split keeps the meaning, with whatever factors and tail, or is refused."""
+"""split: results stay the same for any factors and tail, or the split is refused."""
 
 from typing import Any
 
@@ -47,13 +47,13 @@ def test_a_split_that_does_not_cover_the_loop_is_refused() -> None:
 
 
 @pytest.mark.parametrize("factors", [[0, None], [-1, None], [None, None]])
-def test_senseless_factors_are_refused(factors: list[int | None]) -> None:
+def test_invalid_factors_are_refused(factors: list[int | None]) -> None:
     sch = Schedule(chain(16))
     with pytest.raises(ScheduleError):
         sch.split(sch.get_loops(sch.get_block("B"))[0], factors)
 
 
-def test_a_loop_that_was_split_is_gone_and_says_so() -> None:
+def test_a_loop_that_was_split_cannot_be_used() -> None:
     sch = Schedule(chain(16))
     (loop,) = sch.get_loops(sch.get_block("B"))
     sch.split(loop, [4, 4])
@@ -117,7 +117,7 @@ def test_the_last_chunk_begins_an_extent_less_a_factor() -> None:
     assert script(block.axes[0].binding) == "min(i_0 * 4, 6) + i_1"
 
 
-def test_a_whole_reduction_inside_a_shifted_tail_is_computed_again() -> None:
+def test_a_complete_reduction_inside_a_shifted_tail_is_recomputed() -> None:
     sch = Schedule(matmul(5, 7, 3), check="each")
     i, j, _ = sch.get_loops(sch.get_block("C"))
     sch.split(i, factor=4, tail="shift")
@@ -172,7 +172,7 @@ def test_factor_and_nparts_give_the_inner_and_the_outer_extent() -> None:
 
 
 @pytest.mark.parametrize("given_", [{}, {"factor": 2, "nparts": 2}, {"factors": [2], "factor": 2}])
-def test_a_split_takes_one_way_of_saying_it(given_: dict[str, Any]) -> None:
+def test_a_split_takes_exactly_one_form_of_factors(given_: dict[str, Any]) -> None:
     sch = Schedule(chain(16))
     with pytest.raises(ScheduleError, match="exactly one"):
         sch.split(sch.get_loops(sch.get_block("B"))[0], **given_)
@@ -181,7 +181,7 @@ def test_a_split_takes_one_way_of_saying_it(given_: dict[str, Any]) -> None:
 def test_factors_that_may_not_cover_a_symbolic_loop_are_refused() -> None:
     sch = Schedule(parse(SYMBOLIC))
     (loop,) = sch.get_loops(sch.get_block("B"))
-    with pytest.raises(ScheduleError, match="not shown to be so small"):
+    with pytest.raises(ScheduleError, match="cannot be proved to be that small"):
         sch.split(loop, [4, 4])
     with pytest.raises(ScheduleError, match="may be 0"):
         sch.split(loop, [None, sch.expr("n")])

@@ -1,4 +1,4 @@
-"""Two loops are split and their parts put in order."""
+"""tile: two loops are split and their parts ordered."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_a_tile_is_two_splits_and_a_reorder() -> None:
     assert all(span is not None and span.name.startswith("tile#") for span in spans)
 
 
-def test_a_tile_that_fails_leaves_nothing_behind() -> None:
+def test_a_tile_that_fails_changes_nothing() -> None:
     sch = Schedule(matmul(8, 8, 8))
     i, _, r = sch.get_loops(sch.get_block("C"))
     sch.fission(i, sch.decompose_reduction(sch.get_block("C"), r))

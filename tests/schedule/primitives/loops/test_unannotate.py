@@ -1,4 +1,4 @@
-"""A hint that is not there cannot be taken away."""
+"""unannotate: hints are removed."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import chain
 
 
-def test_a_hint_that_is_not_there_cannot_be_taken_away() -> None:
+def test_a_missing_hint_cannot_be_removed() -> None:
     sch = Schedule(chain(8))
     sch.annotate(sch.get_block("B"), "mine", 1)
-    with pytest.raises(ScheduleError, match="only: mine"):
+    with pytest.raises(ScheduleError, match="there are: mine"):
         sch.unannotate(sch.get_block("B"), "yours")

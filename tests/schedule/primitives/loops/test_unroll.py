@@ -1,4 +1,4 @@
-"""A mark stands in its loop."""
+"""unroll: the loop is marked."""
 
 from irkit.core import walk
 from irkit.ir import For
@@ -6,7 +6,7 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import matmul, outputs
 
 
-def test_marks_stand_in_the_loop() -> None:
+def test_marks_are_part_of_the_loop() -> None:
     sch = Schedule(matmul(4, 4, 4))
     i, j, r = sch.get_loops(sch.get_block("C"))
     sch.parallel(i)

@@ -1,4 +1,4 @@
-"""Iterations that depend on each other do not become lanes."""
+"""vectorize: dependent iterations do not become lanes."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, chain, matmul
 
 
-def test_parts_of_a_fused_loop_are_seen_to_be_apart() -> None:
+def test_parts_of_a_fused_loop_are_known_to_be_disjoint() -> None:
     sch = Schedule(matmul(5, 7, 2))
     i, j, _ = sch.get_loops(sch.get_block("C"))
     far, near = sch.split(sch.fuse(i, j), [None, 4])
@@ -24,7 +24,7 @@ def test_the_loop_of_a_reduction_is_neither_parallel_nor_vectorized(mark: str) -
         getattr(sch, mark)(reduced)
 
 
-def test_chunks_that_overlap_do_not_run_together() -> None:
+def test_overlapping_chunks_are_not_parallel() -> None:
     sch = Schedule(chain(10))
     outer, inner = sch.split(sch.get_loops(sch.get_block("B"))[0], factor=4, tail="shift")
     sch.vectorize(inner)

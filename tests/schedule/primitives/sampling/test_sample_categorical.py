@@ -1,4 +1,4 @@
-"""What is drawn is one of the candidates, and the same again from a seed."""
+"""sample_categorical: one of the candidates is drawn, the same one for the same seed."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def test_a_number_without_weight_is_never_drawn() -> None:
     assert {int(sch.sample_categorical([1, 2, 3], [0.5, 0, 0.5])) for _ in range(100)} == {1, 3}
 
 
-def test_a_decision_that_is_changed_changes_what_follows() -> None:
+def test_changing_a_decision_changes_the_following_steps() -> None:
     sch = Schedule(chain(16), seed=5)
     (loop,) = sch.get_loops(sch.get_block("B"))
     sch.split(loop, [None, sch.sample_categorical([2, 4, 8], decision=0)])
@@ -49,7 +49,7 @@ def test_a_decision_that_is_changed_changes_what_follows() -> None:
         lambda sch, _: sch.sample_compute_location(sch.get_block("B"), decision=3),
     ],
 )
-def test_senseless_draws_are_refused(call: Callable[[Schedule, LoopRef], object]) -> None:
+def test_invalid_arguments_are_refused(call: Callable[[Schedule, LoopRef], object]) -> None:
     sch = Schedule(chain(16))
     (loop,) = sch.get_loops(sch.get_block("B"))
     steps = len(sch.trace)

@@ -1,4 +1,4 @@
-"""A place that is drawn is one where a block may go."""
+"""sample_compute_location: a legal loop for compute_at is drawn."""
 
 from irkit.schedule import Schedule
 from tests.schedule.kernels import chain

@@ -1,4 +1,4 @@
-"""Factors that are drawn keep to the part that was asked for."""
+"""sample_partitioned_tile: the drawn factors respect the partition."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Factors that are drawn divide the extent."""
+"""sample_perfect_tile: the product of the drawn factors is the extent."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Loops become blocks and threads of a launch where their iterations are independent."""
+"""bind: independent iterations become blocks and threads of a launch."""
 
 import pytest
 
@@ -50,31 +50,31 @@ def test_every_axis_can_be_bound(axis: str) -> None:
     assert sch.loop(all_loops(sch)[0]).thread == axis
 
 
-def test_an_axis_that_does_not_exist_is_refused_with_those_that_do() -> None:
+def test_the_error_for_an_unknown_axis_lists_the_known_ones() -> None:
     sch = Schedule(chain(8))
     with pytest.raises(ScheduleError, match=r"threadIdx\.w"):
         sch.bind(all_loops(sch)[0], "threadIdx.w")
 
 
-def test_threads_may_take_the_steps_of_a_sum() -> None:
+def test_threads_can_run_the_steps_of_a_sum() -> None:
     sch = Schedule(matmul(4, 4, 8), check="each")
     sch.bind(all_loops(sch)[2], "threadIdx.x")
 
 
 @pytest.mark.parametrize("axis", ["blockIdx.x", "vthread"])
-def test_only_threads_may_take_the_steps_of_a_sum(axis: str) -> None:
+def test_only_threads_can_run_the_steps_of_a_sum(axis: str) -> None:
     sch = Schedule(matmul(4, 4, 8))
     with pytest.raises(ScheduleError, match="reduce axis"):
         sch.bind(all_loops(sch)[2], axis)
 
 
-def test_threads_do_not_take_the_steps_of_what_is_no_sum() -> None:
+def test_threads_do_not_run_the_steps_of_other_reductions() -> None:
     sch = Schedule(parse(DECAY))
     with pytest.raises(ScheduleError, match="reduce axis"):
         sch.bind(all_loops(sch)[1], "threadIdx.x")
 
 
-def test_an_axis_stands_once_in_a_nest() -> None:
+def test_a_thread_axis_is_bound_once_in_a_nest() -> None:
     sch = Schedule(matmul(4, 4, 8))
     i, j, _ = all_loops(sch)
     sch.bind(i, "threadIdx.x")
@@ -93,20 +93,20 @@ def test_virtual_threads_may_be_nested() -> None:
         sch.bind(loop, "vthread")
 
 
-def test_blocks_hold_threads_and_not_the_other_way_round() -> None:
+def test_blocks_contain_threads_and_not_the_other_way_round() -> None:
     sch = Schedule(matmul(4, 4, 8))
     i, j, _ = all_loops(sch)
     sch.bind(i, "threadIdx.x")
-    with pytest.raises(ScheduleError, match="blocks hold threads"):
+    with pytest.raises(ScheduleError, match="blocks contain threads"):
         sch.bind(j, "blockIdx.x")
 
 
-def test_a_reorder_does_not_put_blocks_inside_of_threads() -> None:
+def test_a_reorder_does_not_put_blocks_inside_threads() -> None:
     sch = Schedule(matmul(4, 4, 8))
     i, j, _ = all_loops(sch)
     sch.bind(i, "blockIdx.x")
     sch.bind(j, "threadIdx.x")
-    with pytest.raises(ScheduleError, match="blocks hold threads"):
+    with pytest.raises(ScheduleError, match="blocks contain threads"):
         sch.reorder(j, i)
 
 
@@ -130,7 +130,7 @@ def test_an_axis_has_one_extent_in_a_launch() -> None:
     sch.bind(j, "threadIdx.x")
     with pytest.raises(ScheduleError, match="two extents"):
         sch.bind(k, "threadIdx.x")
-    # As launches of their own they may differ, until what is around them makes them one.
+    # Separate launches can differ, until a loop around makes them one.
     other = Schedule(parse(text), check="each")
     i, j, k = all_loops(other)
     other.bind(j, "threadIdx.x")

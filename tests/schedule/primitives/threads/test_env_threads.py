@@ -1,4 +1,4 @@
-"""A launch of threads around a nest runs it just as often."""
+"""env_threads: a nest inside a launch of threads still runs once."""
 
 import pytest
 
@@ -25,14 +25,14 @@ def test_the_first_of_the_threads_runs_the_nest() -> None:
     ("axes", "reason"),
     [
         ([], "needs an axis"),
-        ([("threadIdx.w", 2)], "no thread axis"),
+        ([("threadIdx.w", 2)], "unknown thread axis"),
         ([("threadIdx.x", 2), ("threadIdx.x", 2)], "twice"),
         ([("threadIdx.x", 0)], "positive"),
         ([("threadIdx.x", True)], "positive"),
-        ([("threadIdx.x", 2), ("blockIdx.x", 2)], "blocks hold threads"),
+        ([("threadIdx.x", 2), ("blockIdx.x", 2)], "blocks contain threads"),
     ],
 )
-def test_a_launch_that_makes_no_sense_is_refused(axes: list[tuple[str, int]], reason: str) -> None:
+def test_an_invalid_launch_is_refused(axes: list[tuple[str, int]], reason: str) -> None:
     sch = Schedule(chain(8))
     with pytest.raises(ScheduleError, match=reason):
         sch.env_threads(sch.get_block("B"), axes)
@@ -45,7 +45,7 @@ def test_an_axis_that_is_bound_inside_cannot_be_launched_around() -> None:
         sch.env_threads(sch.get_block("B"), [("threadIdx.x", 8)])
 
 
-def test_a_barrier_is_not_left_to_one_thread() -> None:
+def test_a_nest_with_a_barrier_is_not_run_by_one_thread() -> None:
     text = """def f(A: f32[8]):
     for i in thread(0, 8, "threadIdx.x"):
         with block("A"):
