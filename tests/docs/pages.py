@@ -3,7 +3,7 @@
 A block of Python that begins with ``# file: NAME`` is written to a file, and so is one of text that
 begins so. Each ``console`` block runs in a folder of its own, a copy of what the blocks before it
 left, and each command in a process of its own, started as an installed command is: the folder it
-runs in is not on the path for imports.
+runs in is not on the path for imports. A command that ends in ``# exit code 1`` must exit so.
 """
 
 import os
@@ -19,7 +19,7 @@ from tests.wheels import install
 
 ROOT = Path(__file__).parents[2]
 IRKIT = [sys.executable, "-P", "-c", "from irkit.cli import main; main()"]
-LEFT_OUT = "..."
+LEFT_OUT = "...\n"
 
 
 class Block(NamedTuple):
@@ -31,7 +31,8 @@ class Block(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command of a console block, and what it prints: lines of ``...`` stand for any lines."""
+    """A command of a console block, and what it prints; ``...`` at the end of a line stands for
+    anything."""
 
     text: str
     printed: str
@@ -91,6 +92,9 @@ class Reader:
         if program == "pip":
             install(self.folder, self.site)
             return
+        code = 2 if command.printed.startswith("error:") else 0
+        if args[-3:-1] == ["exit", "code"]:
+            code, args = int(args[-1]), args[: args.index("#")]
         start = {"irkit": IRKIT, "python": [sys.executable]}[program]
         done = subprocess.run(
             [*start, *args],
@@ -108,14 +112,14 @@ class Reader:
         )
         said = f"line {line}: $ {command.text}\n{done.stdout}{done.stderr}"
         shown = done.stderr if command.printed.startswith("error:") else done.stdout
-        assert done.returncode == (2 if command.printed.startswith("error:") else 0), said
+        assert done.returncode == code, said
         assert holds(command.printed, shown), said
 
 
 def holds(expected: str, printed: str) -> bool:
     """Return True if what is expected stands in what was printed, in order."""
     at = 0
-    for part in re.split(rf"^{re.escape(LEFT_OUT)}\n", expected, flags=re.M):
+    for part in expected.split(LEFT_OUT):
         found = printed.find(part, at)
         if found < 0:
             return False
