@@ -10,4 +10,4 @@ PAGE = ROOT / "docs" / "first-pass.md"
 def test_the_page_does_what_it_says(tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     reader.read(PAGE)
-    assert reader.ran == PAGE.read_text().count("\n$ ") == 8
+    assert reader.ran == PAGE.read_text().count("\n$ ") == 9
