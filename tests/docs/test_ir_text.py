@@ -12,11 +12,11 @@ from irkit.ir import INTRINSICS, Axis, Buffer, Expr, PrimFunc, Region, Stmt
 from tests.ir.classes import leaves
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ir-text.md").read_text()
-BLOCKS: list[tuple[str, str]] = re.findall(r"^```(irs|by-hand)\n(.*?)^```$", PAGE, flags=re.M | re.S)
+BLOCKS: list[tuple[str, str]] = re.findall(
+    r"^```(irs|by-hand)\n(.*?)^```$", PAGE, flags=re.M | re.S
+)
 PRINTED = [text for kind, text in BLOCKS if kind == "irs"]
-BY_HAND = [
-    (text, BLOCKS[at + 1][1]) for at, (kind, text) in enumerate(BLOCKS) if kind == "by-hand"
-]
+BY_HAND = [(text, BLOCKS[at + 1][1]) for at, (kind, text) in enumerate(BLOCKS) if kind == "by-hand"]
 
 
 def printed(module: IRModule) -> str:
