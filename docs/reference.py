@@ -23,7 +23,7 @@ FACES = (
 
 
 def public_names(face: ModuleType) -> list[str]:
-    """List what a face offers: every name but modules and private ones, in the order of its file."""
+    """List what a face offers, in the order of its file: all but modules and private names."""
     return [
         name
         for name, value in vars(face).items()

@@ -15,6 +15,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import click
+
+from irkit.cli import irkit
 from tests.wheels import install
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +59,13 @@ def named_file(block: Block) -> tuple[str, str] | None:
     """Return name and content if a block begins with ``# file: NAME``."""
     first, _, rest = block.text.partition("\n")
     return (first.removeprefix("# file: "), rest) if first.startswith("# file: ") else None
+
+
+def switches_of(verb: str) -> set[str]:
+    """List the switches of a verb, with those that turn something off."""
+    command = irkit.get_command(click.Context(irkit), verb)
+    assert command is not None, verb
+    return {word for each in command.params for word in (*each.opts, *each.secondary_opts)}
 
 
 class Reader:

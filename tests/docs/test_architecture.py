@@ -33,7 +33,7 @@ def test_the_function_goes_the_way_that_the_page_shows() -> None:
 
 def test_the_layers_are_those_that_are_held() -> None:
     read: Any = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    held = [contract for contract in read["tool"]["importlinter"]["contracts"]][0]["layers"]
+    held = read["tool"]["importlinter"]["contracts"][0]["layers"]
     picture = TEXT.partition("## The layers")[2].partition("| to change")[0]
     shown = re.findall(r"^    (\w+(?: │ \w+)?)  ", picture, flags=re.M)
     assert [layer.replace(" │ ", " | ") for layer in shown] == held

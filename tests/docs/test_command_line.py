@@ -1,7 +1,6 @@
 """docs/command-line.md: its console blocks run, and it names every verb."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from irkit.cli import VERBS
-from tests.docs.pages import IRKIT, ROOT, Reader
+from tests.docs.pages import ROOT, Reader, switches_of
 
 PAGE = ROOT / "docs" / "command-line.md"
 
@@ -58,12 +57,4 @@ def test_the_switches_of_a_page_exist(page: str) -> None:
         table = text.partition("| switch |")[2].partition("\n\n")[0]
         commands["opt"] |= set(re.findall(r"--[a-z][a-z-]+", table))
     for verb, switches in commands.items():
-        found = subprocess.run(
-            [*IRKIT, verb, "--help"],
-            env={"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert found.returncode == 0, found.stderr
-        assert [switch for switch in switches if switch not in found.stdout] == []
+        assert switches - {"--help"} <= switches_of(verb)
