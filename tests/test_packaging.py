@@ -1,6 +1,8 @@
 """The source distribution and the wheel, built as they are published."""
 
+import re
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from tests.wheels import build_sdist, build_wheel
 
 ROOT = Path(__file__).parents[1]
+OLDEST = ROOT / ".ci" / "oldest.txt"
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +47,13 @@ def test_the_wheel_holds_irkit_and_nothing_else_at_top_level(folder: Path) -> No
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert package <= names, sorted(package - names)[:9]
+
+
+def test_the_oldest_versions_are_the_lower_bounds() -> None:
+    read = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    needed = "\n".join(read["project"]["dependencies"])
+    bounds = dict(re.findall(r"^([\w-]+)>=([\d.]+)", needed, flags=re.M))
+    oldest = dict(re.findall(r"^([\w-]+)==([\d.]+)$", OLDEST.read_text(), flags=re.M))
+    assert set(oldest) == set(bounds)
+    for name, version in oldest.items():
+        assert (version + ".").startswith(bounds[name] + "."), name
