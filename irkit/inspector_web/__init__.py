@@ -12,6 +12,11 @@ llvm_passes, constants, questions, rerun, uploads; security, app, server, comman
 summaries, command_report (files that need no server). static/ runs in the browser: main.js puts the
 parts together, waiting.js waits for runs, moves.js is where one can go, controls.js what clicks and
 keys do.
+
+What takes long is computed once and shared (``single_flight``), and requests hold no lock of the
+whole. The server keeps nothing that a reload would lose: where one is on the page stands in the
+address, after ``#``. A request can name a stage (``RUN.STEP.a``) and nothing else, in particular no
+file. Nothing that is uploaded can bring a pass.
 """
 
 from irkit.inspector_web.diff.line_diff import (

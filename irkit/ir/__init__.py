@@ -1,5 +1,12 @@
 """The loop IR. Reading order: dtype, expr, choice, buffer, intrinsics, stmt, function
-(what there is); build (how to make it); then the rest."""
+(what there is); build (how to make it); then the rest.
+
+A ``Block`` has ``reads`` and ``writes`` of None where they are as inferred from its body. A load or
+store may carry a lane mask, which is what a guarded vector loop becomes. ``Conditional`` evaluates
+one side, ``Select`` both; ``And`` and ``Or`` stop early, ``BitAnd`` and ``BitOr`` do not. A
+signature never changes while lowering: flattening adds a one-dimensional ``View`` in the body. The
+meaning of each operation is in ``docs/semantics.md``, the text in ``docs/ir-text.md``.
+"""
 
 from irkit.core import (
     ALIAS as ALIAS,

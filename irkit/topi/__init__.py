@@ -1,5 +1,10 @@
 """Operators as tensor expressions, one file a family: elementwise, broadcast, reduction, linear,
-shape, index, nn. Each makes one stage or a few; their tags say what fusion may do with them."""
+shape, index, nn. Each makes one stage or a few; their tags say what fusion may do with them.
+
+``schedules`` chooses a schedule from the shape of the loops, never from an operator's name: a sum
+of products becomes a register tile, other reductions keep their accumulators, the rest becomes
+vectors. Padding is a stage of its own, and floats of 16 bits gather in f32.
+"""
 
 from irkit.te import (
     abs as abs,

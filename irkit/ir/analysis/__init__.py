@@ -5,6 +5,12 @@ Reading order: enclosing (what is around a statement, and what runs before it), 
 writes), access (which part of a buffer), liveness, dependence; what the last rests on: axes,
 numbering,
 affine, apart. The bounds of variables are ``loop_ranges`` of ``arith``.
+
+A result may hold statements of the function, never the function itself: the cache is keyed on it,
+weakly. ``dependences`` is conservative, and the one answer for schedules; ``carried_values`` asks
+another question, whether an iteration may use what another left in a buffer. Tests hold these
+claims against runs of random programs in which every access is noted. A statement object that
+stands in several places has no place of its own: dominance says no, liveness says always.
 """
 
 from irkit.ir.analysis.affine import (

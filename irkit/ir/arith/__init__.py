@@ -4,6 +4,12 @@ simplest form.
 Reading order: interval, transfer (the range of each operation), bounds, modular, ranges (of loop
 variables); then sums (the table of atoms under everything below), emit, division, knowledge,
 choice, simplify; linear and prove are short faces of it.
+
+Sums are dictionaries over numbered atoms, so equal ones are found without comparing trees; a vector
+is a sum with the atom LANE, so ramps need no rules of their own. Addition and multiplication wrap
+around and may always be rearranged. A rule below ``//``, ``%`` or a comparison needs a proof from
+ranges that the sum is exact. With symbolic extents that proof comes from the shape of the loop:
+``(n + 15) // 16`` leaves room for ``i * 16 + j``, a bare ``n`` does not.
 """
 
 from irkit.ir.arith.bounds import (
