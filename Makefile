@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long bench format check clean
+.PHONY: demo test test-long test-oldest bench docs format check clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -15,6 +15,17 @@ test: check
 
 test-long: check
 	IRKIT_LONG=1 $(BIN)/python -m pytest -n 2 -m "long or not long"
+
+# The oldest versions that pyproject.toml admits, in an environment of their own.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c .ci/oldest.txt -e '.[dev]'
+	.venv-oldest/bin/python -m pytest -n 2
+
+# The reference of what a pass author uses, from docstrings.
+docs: $(STAMP)
+	$(BIN)/python -m docs.reference docs/reference
+	@echo "open docs/reference/index.html"
 
 bench: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'

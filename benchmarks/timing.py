@@ -36,6 +36,27 @@ def paired(
     return a, b, statistics.median(first / second for first, second in rounds)
 
 
+def in_turn(
+    ours: Thunk, *peers: Thunk, repeats: int = 30, warm: int = 3
+) -> list[tuple[float, float]]:
+    """Time several things in turn; return for each its median and the median of ours / it.
+
+    Units: seconds, and a ratio.
+    """
+    runs = (ours, *peers)
+    for _ in range(warm):
+        for run in runs:
+            run()
+    rounds = [[once(run) for run in runs] for _ in range(repeats)]
+    return [
+        (
+            statistics.median(times[which] for times in rounds),
+            statistics.median(times[0] / times[which] for times in rounds),
+        )
+        for which in range(len(runs))
+    ]
+
+
 def per_call(run: Thunk, *, calls: int = 20_000, repeats: int = 7) -> float:
     """Time many calls in a row and take the best of several rows. Units: seconds a call."""
 

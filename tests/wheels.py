@@ -1,83 +1,47 @@
-"""Make a wheel of a project as its pyproject.toml says, and install it with pip, without a network.
+"""Build a source distribution or a wheel with setuptools, and install wheels with pip: no network,
+no isolated environment, and nothing written into the project."""
 
-Building one with setuptools takes packages that an environment for tests need not have.
-"""
-
-import fnmatch
-import os
+import shutil
 import subprocess
 import sys
-import tomllib
-import zipfile
 from pathlib import Path
+
+NOT_SOURCES = shutil.ignore_patterns(
+    ".git", ".venv*", ".hypothesis", ".irkit", ".*_cache", "__pycache__", "*.egg-info", "build",
+    "dist", "out", "irkit-crash-*",
+)  # fmt: skip
 
 
 def install(project: Path, site: Path) -> None:
     """Install a project into a folder."""
-    wheel = make_wheel(project, site.parent)
+    wheel = build_wheel(project, site.parent)
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-compile"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "install", *options, "--target", str(site), str(wheel)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    _run("-m", "pip", "install", *options, "--target", str(site), str(wheel), cwd=site.parent)
 
 
-def make_wheel(project: Path, folder: Path) -> Path:
+def build_wheel(project: Path, folder: Path) -> Path:
     """Write the wheel of a project into a folder."""
-    read = tomllib.loads((project / "pyproject.toml").read_text())
-    about, tool = read["project"], read["tool"]["setuptools"]
-    stem = f"{about['name'].replace('-', '_')}-{about['version']}"
-    info = f"{stem}.dist-info"
-    files = {f"{name}.py": (project / f"{name}.py") for name in tool.get("py-modules", [])}
-    packages = tool.get("packages", [])
-    for package in packages if isinstance(packages, list) else ():
-        home = project / package.replace(".", "/")
-        files |= {str(path.relative_to(project)): path for path in home.glob("*.py")}
-    if isinstance(packages, dict):
-        files |= _found(project, packages["find"]["include"][0], tool.get("package-data", {}))
-    texts: dict[str, str | bytes] = {name: path.read_bytes() for name, path in files.items()}
-    extras = "".join(
-        f"Provides-Extra: {extra}\n"
-        + "".join(f'Requires-Dist: {needed}; extra == "{extra}"\n' for needed in several)
-        for extra, several in about.get("optional-dependencies", {}).items()
-    )
-    texts[f"{info}/METADATA"] = (
-        f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n{extras}"
-    )
-    texts[f"{info}/WHEEL"] = (
-        "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    )
-    lines: list[str] = []
-    for group, entries in about.get("entry-points", {}).items():
-        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
-    texts[f"{info}/entry_points.txt"] = "\n".join(lines) + "\n"
-    scripts = about.get("scripts", {})
-    if scripts:
-        lines += ["[console_scripts]", *(f"{name} = {value}" for name, value in scripts.items())]
-        texts[f"{info}/entry_points.txt"] = "\n".join(lines) + "\n"
-    record = f"{info}/RECORD"
-    texts[record] = "".join(f"{name},,\n" for name in (*texts, record))
-    made = folder / f"{stem}-py3-none-any.whl"
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, text in texts.items():
-            archive.writestr(name, text)
-    return made
+    return _build("wheel", project, folder)
 
 
-def _found(project: Path, top: str, data: dict[str, list[str]]) -> dict[str, Path]:
-    """List the files of a package and of those inside it, which may be links."""
-    kept = [pattern for patterns in data.values() for pattern in patterns]
-    found: dict[str, Path] = {}
-    for folder, _, names in os.walk(project / top, followlinks=True):
-        for name in names:
-            path = Path(folder) / name
-            inside = f"{path.parent.name}/{name}"
-            wanted = name.endswith(".py") or any(
-                fnmatch.fnmatch(name, each) or fnmatch.fnmatch(inside, each) for each in kept
-            )
-            if wanted and "__pycache__" not in path.parts:
-                found[str(path.relative_to(project))] = path
-    return found
+def build_sdist(project: Path, folder: Path) -> Path:
+    """Write the source distribution of a project into a folder."""
+    return _build("sdist", project, folder)
+
+
+def _build(what: str, project: Path, folder: Path) -> Path:
+    """Build in a copy, because setuptools writes beside the sources."""
+    copy = folder / f"sources-for-{what}"
+    shutil.copytree(project, copy, symlinks=True, ignore=NOT_SOURCES)
+    code = f"from setuptools import build_meta as b; print(b.build_{what}({str(folder)!r}))"
+    printed = _run("-c", code, cwd=copy)
+    shutil.rmtree(copy)
+    return folder / printed.splitlines()[-1]
+
+
+def _run(*args: str, cwd: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, *args], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

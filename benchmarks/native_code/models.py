@@ -1,5 +1,8 @@
-"""Whole models against ONNX Runtime, batch 1, in one process, on as many threads as
-``IRKIT_NUM_THREADS`` says or one: latency ratio, compile time and memory."""
+"""Whole models against ONNX Runtime and OpenVINO, batch 1, in one process.
+
+All three run on as many threads as ``IRKIT_NUM_THREADS`` says, or on one. A line gives the median
+latencies, their ratios, compile time and memory.
+"""
 
 import os
 import resource
@@ -10,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 
 import irkit
-from benchmarks.timing import paired
+from benchmarks.timing import Thunk, in_turn
 from irkit.runtime import set_num_threads
 
 
@@ -24,18 +28,35 @@ def light_model(name: str) -> Path:
 THREADS = int(os.environ.get("IRKIT_NUM_THREADS", "1"))
 
 
-def _onnxruntime(path: Path) -> Any:
-    """Open a model in ONNX Runtime; imported late, to stay out of our peak memory."""
+Feeds = dict[str, NDArray[Any]]
+
+
+def _onnxruntime(path: Path, feeds: Feeds) -> Thunk:
+    """Return a call of a model in ONNX Runtime; imported late, to stay out of our peak memory."""
     peer: Any = import_module("onnxruntime")
     options = peer.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return peer.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session = peer.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, feeds)
+
+
+def _openvino(path: Path, feeds: Feeds) -> Thunk:
+    """Return a call of a model in OpenVINO, in f32: its default may be bf16."""
+    peer: Any = import_module("openvino")
+    settings = {
+        "INFERENCE_NUM_THREADS": THREADS,
+        "NUM_STREAMS": 1,
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": "f32",
+    }
+    request = peer.Core().compile_model(str(path), "CPU", settings).create_infer_request()
+    return lambda: request.infer(feeds)
 
 
 def measure(name: str, repeats: int = 30) -> str:
-    """Compile a network, run it beside ONNX Runtime, and say how they compare."""
+    """Compile a network, run it beside ONNX Runtime and OpenVINO, and say how they compare."""
     path = light_model(name)
     start = time.perf_counter()
     model = irkit.compile(str(path))
@@ -43,12 +64,17 @@ def measure(name: str, repeats: int = 30) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rng = np.random.default_rng(0)
     feeds = {spec.name: rng.random(spec.shape, dtype=np.float32) for spec in model.plan.inputs}
-    session = _onnxruntime(path)
-    ours, peer, ratio = paired(
-        lambda: model.run(feeds), lambda: session.run(None, feeds), repeats=repeats
+    runs = {
+        "ONNX Runtime": _onnxruntime(path, feeds),
+        "OpenVINO": _openvino(path, feeds),
+    }
+    ours, *peers = in_turn(lambda: model.run(feeds), *runs.values(), repeats=repeats)
+    beside = ", ".join(
+        f"{peer} {median * 1e3:.2f} ms (ratio {ratio:.2f})"
+        for peer, (median, ratio) in zip(runs, peers, strict=True)
     )
     return (
-        f"{name}: {ours * 1e3:.2f} ms, ONNX Runtime {peer * 1e3:.2f} ms, ratio {ratio:.2f}; "
+        f"{name}: {ours[0] * 1e3:.2f} ms, {beside}; "
         f"compiled in {compile_seconds:.1f} s, peak {peak:.0f} MB"
     )
 

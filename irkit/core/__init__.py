@@ -4,6 +4,16 @@ Reading order: node (the base class and its field table), walk, rules, rewrite, 
 change); same (comparison and hashing); module (functions, modules, levels); then the rest, each a
 page: fixpoint, recorder, analysis, errors, span, field_checks, target, files, and text (names,
 tokens, excerpts).
+
+The field table (``node``) is read once from the annotations of a class: children (traversal goes
+there), binders (``Binds[...]``, which introduce symbols), uses (``Uses[...]``, which refer to them)
+and data. Walks, rewriting, ``same``, the verifier's scopes and trace files read that table and
+nothing else. Traversal never goes below a symbol (the shape of a buffer, the type of a value), or a
+rewrite would make a second symbol at a use. ``same`` and ``structural_hash`` leave out spans, names
+of symbols and the function's own name, so that equal kernels are compiled once. A rule has a name,
+its classes and the line it was written at; a table by class makes a miss one look-up. The recorder
+is the one context variable: it counts applications, can switch one off by number, and takes
+remarks.
 """
 
 from irkit.core.analysis import (

@@ -2,6 +2,13 @@
 
 Reading order: types, nodes, arrays, function (what exists); ops (the operators); infer, build (how
 to make it); flow, text, verify, interp, memory; codec, level.
+
+Bindings in A-normal form; types carry symbolic shapes, which are compared by structure: two
+dimensions that are not surely the same do not broadcast. Operators are data (``ops``): attributes
+are given sparsely and read complete, so no consumer repeats the rules of defaults. One rule infers
+the type, one computes the arrays in NumPy, and a test holds them against each other. A rule that
+wants several bindings in place of one gives back a nested ``Body``. Tensors of the outermost body
+get an offset in one arena; the plan is recorded as attributes of the function.
 """
 
 from irkit.graph.arrays import (

@@ -8,6 +8,11 @@ step), load (open the files that the user names), server (the routes), report (a
 needs no server). single_flight computes a value once for all threads that ask for it. static/ runs
 in the browser: main.js puts the page together, source/ fetches the data, panels/, diff/, views/ and
 jobs/ show it, navigation/ is where one can go and what clicks and keys do.
+
+What takes long is computed once and shared (``single_flight``), and requests hold no lock of the
+whole. The server keeps nothing that a reload would lose: where one is on the page stands in the
+address, after ``#``. A request can name a stage (``RUN.STEP.a``) and nothing else, in particular no
+file. Nothing that is uploaded can bring a pass.
 """
 
 from irkit.inspector_web.diff.line_diff import (

@@ -42,6 +42,12 @@ have a ``dtype``, statements a ``span``)::
       Load(buffer, indices*, mask?)                 A[i, j]
       Ramp(base, stride), Broadcast(value)          ramp(i, 1, 8), broadcast(a, 8)
       Call(name, args*)                             exp(a): one of INTRINSICS
+
+A ``Block`` has ``reads`` and ``writes`` of None where they are as inferred from its body. A load or
+store may carry a lane mask, which is what a guarded vector loop becomes. ``Conditional`` evaluates
+one side, ``Select`` both; ``And`` and ``Or`` stop early, ``BitAnd`` and ``BitOr`` do not. A
+signature never changes while lowering: flattening adds a one-dimensional ``View`` in the body. The
+meaning of each operation is in ``docs/semantics.md``, the text in ``docs/ir-text.md``.
 """
 
 from irkit.core import (

@@ -35,42 +35,52 @@ from irkit.ir.stmt import Seq, Stmt
 
 
 def eq(a: ExprLike, b: ExprLike) -> Expr:
+    """Return ``a == b``; false if either is NaN."""
     return binary(EQ, a, b)
 
 
 def ne(a: ExprLike, b: ExprLike) -> Expr:
+    """Return ``a != b``; true if either is NaN."""
     return binary(NE, a, b)
 
 
 def lt(a: ExprLike, b: ExprLike) -> Expr:
+    """Return ``a < b``."""
     return binary(LT, a, b)
 
 
 def le(a: ExprLike, b: ExprLike) -> Expr:
+    """Return ``a <= b``."""
     return binary(LE, a, b)
 
 
 def gt(a: ExprLike, b: ExprLike) -> Expr:
+    """Return ``a > b``."""
     return binary(GT, a, b)
 
 
 def ge(a: ExprLike, b: ExprLike) -> Expr:
+    """Return ``a >= b``."""
     return binary(GE, a, b)
 
 
 def minimum(a: ExprLike, b: ExprLike) -> Expr:
+    """Return the smaller; NaN if either is NaN."""
     return binary(Min, a, b)
 
 
 def maximum(a: ExprLike, b: ExprLike) -> Expr:
+    """Return the larger; NaN if either is NaN."""
     return binary(Max, a, b)
 
 
 def floordiv(a: ExprLike, b: ExprLike) -> Expr:
+    """Return ``a // b``: the quotient rounded towards minus infinity."""
     return binary(FloorDiv, a, b)
 
 
 def floormod(a: ExprLike, b: ExprLike) -> Expr:
+    """Return ``a % b``: the remainder with the sign of ``b``."""
     return binary(FloorMod, a, b)
 
 

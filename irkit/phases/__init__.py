@@ -1,6 +1,13 @@
 """Which passes run, in which order, and why. Reading order: default (loops), graph, legalize,
 lowering, starting, building (kernels), calls, plan and compiling (models), placing, switches,
-command."""
+command.
+
+The graph pipeline has two phases: 0 on operators, 1 makes kernels; so the end of ``graph`` is a
+place where operators are still there. ``placement.Flow`` holds the three pipelines (graph, loops,
+legalize); the command line edits that value. ``kernel_calls`` holds each kernel to its call before
+an executor is planned, because native code checks nothing. With ``--pipeline``, a fact that a pass
+needs is in force at the start if the input has it.
+"""
 
 from irkit.phases.build import (
     build as build,

@@ -1,6 +1,15 @@
 """Run native code. Reading order: numpy_layout, cache and jit (make, link and load), pool (threads
 for parallel loops), call (what was wrong with an argument), kernel (compile and call); model and
-package for whole models, command."""
+package for whole models, command.
+
+The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
+``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
+Object files are cached by content, in a folder that is trusted like an installed package and not
+used if others may write to it. One parallel region runs at a time, and who finds the pool busy runs
+alone. Chunks are taken in order and the first failed one counts, so an error is the one that serial
+code gives. A child forked while a region ran resets the pool. A package is a zip file, not
+compressed; everything in it is checked before anything is linked.
+"""
 
 from irkit.runtime.cache import (
     cache_folder as cache_folder,

@@ -2,6 +2,11 @@
 
 Reading order: axis, tensor, reduction, define (the expressions), intrinsics; lower (to loops);
 reference (evaluation with NumPy); directives, stage, stage_schedule, thread (schedules).
+
+``IterVar``, ``TensorRead`` and ``Reduce`` stand inside tensor expressions only: ``lower`` makes one
+block for each stage under serial loops. A reduction whose extent may not be positive gets a second
+block, ``NAME_empty``, because a block whose reduce loops never run starts nothing. ``reference``
+evaluates whole index grids in NumPy, and shares no code with the lowering or the interpreter.
 """
 
 from irkit.te.axis import (

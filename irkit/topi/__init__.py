@@ -3,6 +3,10 @@
 Reading order: extents; elementwise, broadcast, reduction, linear, shape, index, nn (each operator
 is one or a few stages, whose tags control fusion); graph_ops (the operators of the graph IR);
 schedules and threads (the default schedule).
+
+``schedules`` chooses a schedule from the shape of the loops, never from an operator's name: a sum
+of products becomes a register tile, other reductions keep their accumulators, the rest becomes
+vectors. Padding is a stage of its own, and floats of 16 bits gather in f32.
 """
 
 from irkit.te import (

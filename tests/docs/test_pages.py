@@ -11,8 +11,8 @@ from irkit.schedule import PRIMITIVES
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 FOLDERS = ("irkit", "passes", "phases", "fuzz", "tests", "examples", "benchmarks")
-# What the page on writing passes makes, and what `irkit reduce` writes.
-MADE = {"shorten_loops.py", "test_shorten_loops.py", "test_reduced.py"}
+# What the pages on writing passes make, and what `irkit reduce` writes.
+MADE = {"shorten_loops.py", "test_shorten_loops.py", "test_reduced.py", "squares.py"}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,3 +1,9 @@
 """A failing case made small. Reading order: case, well_defined (programs with one meaning), failure
 (how a case fails), shrink (the candidates), families (in which order), reduce (the search),
-regression (the result as files and a test)."""
+regression (the result as files and a test).
+
+A candidate counts only if it verifies, runs within bounds, and gives the same whatever fresh memory
+holds and in which order unordered loops run (``well_defined``): otherwise a search ends at programs
+of which any compiler may make what it likes. A case may begin in the middle of a pipeline: what
+earlier passes made becomes the function, and the facts it fulfils are taken as given.
+"""

@@ -1,5 +1,12 @@
 """Import ONNX models. Reading order: load, check (what is refused at once), importer (the walk),
-context (what a converter sees), convert."""
+context (what a converter sees), convert.
+
+Models are untrusted input: what a node asks for is bounded before anything is allocated, an
+attribute that the operator does not have at its version is an error, and external data are read
+from the folder of the model only. A converter branches on ``node.version``, the opset version in
+which the operator last changed as the model's own opset sees it. All operators are checked before
+the first is converted. Inputs that decide a shape must be constants, or given as ``values``.
+"""
 
 from irkit.frontend.onnx.convert import (
     CONVERTERS as CONVERTERS,

@@ -33,7 +33,7 @@ class StepReader(StmtReader):
         if isinstance(node, ast.Tuple):
             return TupleType(tuple(self.type(item) for item in node.elts))
         if isinstance(node, ast.Call) and _called(node) == "func":
-            params, result = self.arguments(node, "func((types,), type)")
+            params, result = self.arguments(node, "func(types, type)")
             if not isinstance(params, ast.Tuple):
                 raise self.error("expected a tuple of types", params)
             return FuncType(tuple(self.type(item) for item in params.elts), self.type(result))

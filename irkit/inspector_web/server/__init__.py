@@ -1,5 +1,10 @@
 """The web server: app (routes that answer with JSON), job_routes, security (which requests are
-allowed), http_server."""
+allowed), http_server.
+
+The cookie carries the port in its name, because browsers share cookies between ports. The token
+leaves the address by a page that goes on to ``/``: a redirect would lose the cookie where the link
+was followed from another site. Markup is made by ``highlight`` only, which escapes.
+"""
 
 from irkit.inspector_web.server.app import create_app as create_app
 from irkit.inspector_web.server.http_server import (

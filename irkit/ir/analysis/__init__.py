@@ -5,6 +5,12 @@ writes what), regions (which part of a buffer is accessed), liveness, dependence
 on: axes, value_numbering, affine, digits, conflicts; then what passes ask about one buffer or load:
 index_boxes, carried_values, in_place, in_bounds, guarded_loads. The ranges of variables are in
 ``arith``.
+
+A result may hold statements of the function, never the function itself: the cache is keyed on it,
+weakly. ``dependences`` is conservative, and the one answer for schedules; ``carried_values`` asks
+another question, whether an iteration may use what another left in a buffer. Tests hold these
+claims against runs of random programs in which every access is noted. A statement object that
+stands in several places has no place of its own: dominance says no, liveness says always.
 """
 
 from irkit.ir.analysis.affine import (

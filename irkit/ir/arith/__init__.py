@@ -3,6 +3,12 @@
 Reading order: fold (constants); interval, transfer (the range of each operation), bounds, modular,
 ranges (of loop variables); then sums (sums over a table of atoms, on which the rest is built),
 emit, division, knowledge, comparison, simplify; linear_form and prove are short interfaces to it.
+
+Sums are dictionaries over numbered atoms, so equal ones are found without comparing trees; a vector
+is a sum with the atom LANE, so ramps need no rules of their own. Addition and multiplication wrap
+around and may always be rearranged. A rule below ``//``, ``%`` or a comparison needs a proof from
+ranges that the sum is exact. With symbolic extents that proof comes from the shape of the loop:
+``(n + 15) // 16`` leaves room for ``i * 16 + j``, a bare ``n`` does not.
 """
 
 from irkit.ir.arith.bounds import (

@@ -2,6 +2,12 @@
 barriers.
 
 Reading order: nest, split (one thread at a time), conflicts (which threads touch the same element).
+
+After a split, each piece has thread loops of its own, and what a thread keeps has a place for every
+thread. Loops and conditions around a barrier go around the thread loops, so threads must agree on
+them, or it is an error with the line. ``lower_thread_loops`` and the LLVM emitter call the same
+function, so any stage runs as native code. ``conflicts`` asks, loop by loop from the outside in,
+whether two threads may touch the same element; ``thread_sync`` puts barriers by that.
 """
 
 from irkit.ir.threads.conflicts import (

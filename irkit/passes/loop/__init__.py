@@ -10,6 +10,14 @@ serialize_inner_parallel_loops, vectorize_loops, hoist_if_then_else, unroll_loop
 where asked for: convert_ssa, convert_for_loops_to_serial. What they rest on: boxes,
 carried_values, loop_guards, loop_parts, thread_barriers, unroll_marks, vector_expr, and the
 analyses of the loop IR.
+
+Passes whose rewrites depend on each other are atomic; of all others, any subset of the applications
+leaves a valid program, and a test holds that. Loads and stores are compared by numbers, never by
+the ``==`` of expressions, which recurses. By default ``loop_partition`` splits only for guards
+inside vectorized loops, which would become masks; the hint ``partition=False`` keeps a loop whole.
+``storage_rewrite`` leaves buffers below 4 KiB alone, for they may become registers, and runs before
+``vectorize_loops``: that two iterations never meet is shown for scalar indices. ``convert_ssa``
+stands in no phase, because what it mends does not verify.
 """
 
 from irkit.passes.loop.blocks.lower_blocks import (
