@@ -20,12 +20,16 @@ from irkit.debug.check.check import (
 )
 from irkit.debug.check.difference import (
     Difference as Difference,
+    compare as compare,
+    identical as identical,
+    is_float as is_float,
 )
 from irkit.debug.check.options import (
     CheckOptions as CheckOptions,
 )
 from irkit.debug.check.schedule_steps import (
     NO_SCHEDULE as NO_SCHEDULE,
+    SCHEDULE as SCHEDULE,
     PrimitiveFailed as PrimitiveFailed,
     schedule_steps as schedule_steps,
     scheduled_steps as scheduled_steps,
@@ -49,6 +53,7 @@ from irkit.debug.contracts.levels import (
 )
 from irkit.debug.crash.explanation import (
     explain as explain,
+    unified as unified,
 )
 from irkit.debug.crash.folder import (
     Crash as Crash,
@@ -71,6 +76,13 @@ from irkit.debug.crash.versions import (
 from irkit.debug.crash.writer import (
     write_crash as write_crash,
 )
+from irkit.debug.execution.executors import (
+    MAX_SECONDS as MAX_SECONDS,
+    MAX_STEPS as MAX_STEPS,
+    PATIENCE as PATIENCE,
+    CallOutcome as CallOutcome,
+    InterpreterExecutor as InterpreterExecutor,
+)
 from irkit.debug.execution.guard_pages import (
     Flush as Flush,
     GuardedKernel as GuardedKernel,
@@ -78,7 +90,11 @@ from irkit.debug.execution.guard_pages import (
 )
 from irkit.debug.execution.inputs import (
     InputSet as InputSet,
+    Rung as Rung,
+    drawn as drawn,
     input_sets as input_sets,
+    laid_out as laid_out,
+    size_of as size_of,
 )
 from irkit.debug.execution.native_worker import (
     NativeWorker as NativeWorker,
@@ -101,6 +117,11 @@ from irkit.debug.processes.child import (
 )
 from irkit.debug.processes.isolated_call import (
     isolate as isolate,
+)
+from irkit.debug.processes.timeout import (
+    TimeUp as TimeUp,
+    can_interrupt as can_interrupt,
+    timeout as timeout,
 )
 from irkit.debug.reduce.case import (
     CaseSize as CaseSize,

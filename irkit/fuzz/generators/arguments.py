@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import walk
-from irkit.debug import InputSet
-from irkit.debug.execution.inputs import Rung, drawn, laid_out, size_of
+from irkit.debug import InputSet, Rung, drawn, laid_out, size_of
 from irkit.fuzz.generators.sample import Array
 from irkit.fuzz.generators.stages.theme import Numbers
 from irkit.fuzz.picks import Picks

@@ -16,8 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from irkit.core import FormatError, IRKitError, IRModule, atomic_write
-from irkit.debug import NO_SCHEDULE, InputSet
-from irkit.debug.execution.inputs import Rung
+from irkit.debug import NO_SCHEDULE, InputSet, Rung
 from irkit.fuzz.generators.sample import KINDS, Allowed, Array, Program, Sample
 from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
 from irkit.ir import PrimFunc, parse

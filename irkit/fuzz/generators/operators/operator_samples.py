@@ -5,8 +5,7 @@ import numpy as np
 
 from irkit import te, topi
 from irkit.core import IRKitError
-from irkit.debug import InputSet
-from irkit.debug.execution.inputs import laid_out
+from irkit.debug import InputSet, laid_out
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.operators.pointwise import Found, Operand, Operands, is_small
 from irkit.fuzz.generators.operators.structured import OPERATORS

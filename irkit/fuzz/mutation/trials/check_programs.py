@@ -15,9 +15,7 @@ import msgspec
 import numpy as np
 
 from irkit.core import IRModule, Recorder
-from irkit.debug import bisect, check, input_sets
-from irkit.debug.check.difference import identical
-from irkit.debug.execution.executors import CallOutcome, InterpreterExecutor
+from irkit.debug import CallOutcome, InterpreterExecutor, bisect, check, identical, input_sets
 from irkit.fuzz.mutation.trials.graph_steps import check_graph_steps
 from irkit.fuzz.mutation.trials.programs import TrialProgram, read_program, steps_of
 from irkit.ir import PrimFunc, StepLimit
