@@ -46,14 +46,14 @@ from irkit.debug.contracts.contracts import (
     contracts as contracts,
 )
 from irkit.debug.contracts.hash_seeds import (
-    differing_elsewhere as differing_elsewhere,
+    hash_seed_differences as hash_seed_differences,
 )
 from irkit.debug.contracts.levels import (
     equal_structure as equal_structure,
 )
 from irkit.debug.crash.explanation import (
     explain as explain,
-    unified as unified,
+    text_diff as text_diff,
 )
 from irkit.debug.crash.folder import (
     Crash as Crash,
@@ -66,7 +66,7 @@ from irkit.debug.crash.material import (
     failure_traceback as failure_traceback,
 )
 from irkit.debug.crash.replay import (
-    Replayed as Replayed,
+    ReplayResult as ReplayResult,
     crash_pipeline as crash_pipeline,
     replay as replay,
 )
@@ -78,8 +78,8 @@ from irkit.debug.crash.writer import (
 )
 from irkit.debug.execution.executors import (
     MAX_SECONDS as MAX_SECONDS,
+    MAX_SLOWDOWN as MAX_SLOWDOWN,
     MAX_STEPS as MAX_STEPS,
-    PATIENCE as PATIENCE,
     CallOutcome as CallOutcome,
     InterpreterExecutor as InterpreterExecutor,
 )
@@ -89,12 +89,12 @@ from irkit.debug.execution.guard_pages import (
     GuardedMemory as GuardedMemory,
 )
 from irkit.debug.execution.inputs import (
+    InputKind as InputKind,
     InputSet as InputSet,
-    Rung as Rung,
-    drawn as drawn,
+    dim_size as dim_size,
+    draw_values as draw_values,
     input_sets as input_sets,
-    laid_out as laid_out,
-    size_of as size_of,
+    lay_out as lay_out,
 )
 from irkit.debug.execution.native_worker import (
     NativeWorker as NativeWorker,
@@ -134,7 +134,7 @@ from irkit.debug.reduce.failure import (
     find_case as find_case,
 )
 from irkit.debug.reduce.reduce import (
-    Reduced as Reduced,
+    ReduceResult as ReduceResult,
     reduce as reduce,
 )
 from irkit.debug.reduce.regression import (

@@ -23,7 +23,7 @@ from irkit.runtime.numpy_layout import (
     check_numpy_layout as check_numpy_layout,
 )
 from irkit.runtime.package import (
-    Contents as Contents,
+    PackageContents as PackageContents,
 )
 from irkit.runtime.pool import (
     link as link,

@@ -16,7 +16,7 @@ from typing import Any
 import llvmlite
 from llvmlite import binding
 
-from irkit.codegen import EMITTER_VERSION, compile_object, complete
+from irkit.codegen import EMITTER_VERSION, compile_object, complete_target
 from irkit.core import Target
 
 llvm: Any = binding  # llvmlite comes without types.
@@ -29,7 +29,7 @@ def object_for(llvm_text: str, target: Target) -> bytes:
     folder = cache_folder()
     if folder is None:
         return compile_object(llvm_text, target)
-    path = folder / _name(llvm_text, complete(target))
+    path = folder / _name(llvm_text, complete_target(target))
     found = _read(path)
     if found is None:
         found = compile_object(llvm_text, target)

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from irkit.codegen import BAD_ARGUMENT, OUT_OF_MEMORY, assertions, written
+from irkit.codegen import BAD_ARGUMENT, OUT_OF_MEMORY, assertions, written_buffers
 from irkit.core import DTypeError, IRKitError, ShapeError
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype
 
@@ -80,7 +80,7 @@ class Explanation:
 
     def check(self) -> None:
         """Raise the error that describes the first argument that does not fit."""
-        outputs = written(self.func)
+        outputs = written_buffers(self.func)
         buffers = [
             (place, param)
             for place, param in enumerate(self.func.params)

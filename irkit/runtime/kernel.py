@@ -12,7 +12,7 @@ from irkit.codegen import (
     emit,
     emit_stubs,
     record_size,
-    runnable,
+    runnable_target,
     stub_symbol,
     symbol,
 )
@@ -134,7 +134,7 @@ def compile_functions(funcs: Mapping[str, PrimFunc], target: Target) -> Module:
 
 def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
     """Compile functions into one library and make a callable of each."""
-    whole = runnable(target)
+    whole = runnable_target(target)
     quick = msgspec.structs.replace(whole, opt_level=0)
     # A module for each, so that changing one function leaves the others in the cache.
     images = [object_for(emit([func], whole), whole) for func in funcs]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from irkit.codegen import ALIGNMENT, ENTRY, OUT_OF_MEMORY, TensorSpec
 from irkit.core import DTypeError, InputError, IRKitError, ShapeError
 from irkit.ir import as_dtype, numpy_dtype
-from irkit.runtime.package import Contents, misfit, read_package, write_package
+from irkit.runtime.package import PackageContents, read_package, target_mismatch, write_package
 from irkit.runtime.pool import link
 from irkit.transform import Trace
 
@@ -26,7 +26,7 @@ class Model:
     ``trace`` holds every step of the compilation, if it was compiled here and not loaded.
     """
 
-    def __init__(self, contents: Contents, trace: Trace | None = None) -> None:
+    def __init__(self, contents: PackageContents, trace: Trace | None = None) -> None:
         self.plan = plan = contents.plan
         self.target = contents.target
         self._trace = trace
@@ -35,8 +35,8 @@ class Model:
         # Weights are large: the copy that is aligned is the only one kept.
         params = self._params.data.toreadonly()
         self.contents = msgspec.structs.replace(contents, params=params)
-        self._misfit = misfit(contents.target)
-        self._run: Callable[..., int] = self._refuse if self._misfit else self._linked()
+        self._target_mismatch = target_mismatch(contents.target)
+        self._run: Callable[..., int] = self._refuse if self._target_mismatch else self._linked()
         self._arenas: list[NDArray[np.uint8]] = []
         self._input_types = [numpy_dtype(as_dtype(spec.dtype)) for spec in plan.inputs]
         self._output_types = [numpy_dtype(as_dtype(spec.dtype)) for spec in plan.outputs]
@@ -89,7 +89,7 @@ class Model:
         return _ENTRY(self._library.address(ENTRY))
 
     def _refuse(self, *tables: object) -> int:
-        raise IRKitError(f"the model cannot run on this machine: {self._misfit}")
+        raise IRKitError(f"the model cannot run on this machine: {self._target_mismatch}")
 
     def _fail(self, status: int) -> NoReturn:
         call = self.plan.calls[(status >> 32) - 1]

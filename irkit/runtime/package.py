@@ -35,7 +35,7 @@ class Manifest(msgspec.Struct, frozen=True):
     members: dict[str, str]
 
 
-class Contents(msgspec.Struct, frozen=True):
+class PackageContents(msgspec.Struct, frozen=True):
     """All that a package carries: the plan, an object file for each kernel and the executor,
     parameters, and the graph's text."""
 
@@ -46,7 +46,7 @@ class Contents(msgspec.Struct, frozen=True):
     graph: str
 
 
-def write_package(path: "str | os.PathLike[str]", contents: Contents) -> None:
+def write_package(path: "str | os.PathLike[str]", contents: PackageContents) -> None:
     """Write a package; a file that is there is replaced only when the new one is complete."""
     members: dict[str, bytes | memoryview] = {
         _PLAN: msgspec.json.format(msgspec.json.encode(contents.plan)),
@@ -67,7 +67,7 @@ def write_package(path: "str | os.PathLike[str]", contents: Contents) -> None:
             archive.writestr(name, data)
 
 
-def read_package(path: "str | os.PathLike[str]") -> Contents:
+def read_package(path: "str | os.PathLike[str]") -> PackageContents:
     """Read a package and check that it is whole and fits this machine.
 
     Raises: FormatError if the file is missing, damaged, of another format, or made for a processor
@@ -107,9 +107,9 @@ _DAMAGE = (
 )
 
 
-def _contents(manifest: Manifest, members: dict[str, bytes]) -> Contents:
+def _contents(manifest: Manifest, members: dict[str, bytes]) -> PackageContents:
     count = sum(name.startswith("objects/") for name in members)
-    return Contents(
+    return PackageContents(
         msgspec.json.decode(members[_PLAN], type=ExecutorPlan),
         tuple(members[f"objects/{number}.o"] for number in range(count)),
         members[_PARAMS],
@@ -149,7 +149,7 @@ def _manifest(archive: zipfile.ZipFile, title: str) -> Manifest:
             hint="Compile the model again.",
         )
     manifest = msgspec.convert(raw, Manifest)
-    problem = misfit(manifest.target)
+    problem = target_mismatch(manifest.target)
     if problem:
         raise FormatError(
             f"package {title} does not fit this machine: {problem}",
@@ -165,7 +165,7 @@ def _member(archive: zipfile.ZipFile, name: str, digest: str, title: str) -> byt
     return data
 
 
-def misfit(target: Target) -> str:
+def target_mismatch(target: Target) -> str:
     """Say why code for a complete target cannot run here; nothing if it can."""
     host = host_target()
     if target.triple != host.triple:

@@ -18,7 +18,7 @@ from irkit.codegen import (
     POOL_THREADS,
     emit_pool,
     host_target,
-    serial_because,
+    why_serial,
 )
 from irkit.core import IRKitError
 from irkit.runtime.cache import object_for
@@ -52,7 +52,7 @@ def set_num_threads(count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int):  # pyright: ignore[reportUnnecessaryIsInstance] -- users' code
         raise _no_count("the number of threads", repr(count))
     _check(count, "the number of threads", repr(count))
-    problem = serial_because(host_target())
+    problem = why_serial(host_target())
     if problem and count > 1:
         raise IRKitError(f"parallel loops run on one thread here: {problem}")
     _resize(_pool(), count)

@@ -18,7 +18,7 @@ from irkit.codegen import host_target
 from irkit.core import FormatError, Target
 from irkit.graph import Builder
 from irkit.runtime import Model, model as model_module
-from irkit.runtime.package import misfit, read_package
+from irkit.runtime.package import read_package, target_mismatch
 from tests.runtime.models import compiled, mlp, some_input
 
 
@@ -245,7 +245,7 @@ def test_a_feature_that_is_missing_here_is_named(tiny: Model, tmp_path: Path) ->
 def test_features_that_code_never_uses_on_its_own_may_be_missing() -> None:
     features = (*host_target().features, "+sgx", "+pku", "+amx-tile")
     target = msgspec.structs.replace(host_target(), features=features)
-    assert misfit(target).endswith("not here: amx-tile") or not misfit(target)
+    assert target_mismatch(target).endswith("not here: amx-tile") or not target_mismatch(target)
 
 
 def test_compressed_members_and_sizes_that_do_not_fit_are_refused(

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from irkit.core import IRKitError, IRModule
 from irkit.debug.check.difference import Difference, compare, is_float
 from irkit.debug.check.precision import unit_of
-from irkit.debug.execution.inputs import INTEGERS, LADDER, SIZES, Array, drawn, size_of
+from irkit.debug.execution.inputs import INPUT_KINDS, INTEGERS, SIZES, Array, dim_size, draw_values
 from irkit.graph import GraphFunc, TensorType, arrays_of, interpret
 from irkit.ir import Var
 from irkit.transform import IR
@@ -70,7 +70,7 @@ class GraphSubject:
                 found = self.results(after, number)
             except IRKitError as error:
                 return {"status": "failed", "message": str(error)}
-            inputs = f"{'given' if len(self.inputs) == 1 else LADDER[number]} {number}"
+            inputs = f"{'given' if len(self.inputs) == 1 else INPUT_KINDS[number]} {number}"
             pairs = zip(self.names, expected, found, self.limits[number], strict=True)
             for name, a, b, limit in pairs:
                 apart = compare(a, b, limit, zeros_have_signs=False)
@@ -108,8 +108,10 @@ def _inputs(
         if param.name in given:
             made[param.name] = np.asarray(given[param.name])
             continue
-        shape = tuple(size_of(dim, sizes) for dim in param.type.shape)
+        shape = tuple(dim_size(dim, sizes) for dim in param.type.shape)
         if int(np.prod(shape, dtype=object)) > MAX_ELEMENTS:
             raise IRKitError(f"parameter {param.name!r} is too large for a check: {list(shape)}")
-        made[param.name] = drawn(param.type.dtype, shape, LADDER[number], rng, INTEGERS[1])
+        made[param.name] = draw_values(
+            param.type.dtype, shape, INPUT_KINDS[number], rng, INTEGERS[1]
+        )
     return made

@@ -150,13 +150,13 @@ class Precision:
         return self._done
 
     def _found(self, own: list[Array]) -> list[Array | None]:
-        if self.inputs.rung == "special values" or self.wide is None:
+        if self.inputs.kind == "special values" or self.wide is None:
             return [_relative(array, array) if is_float(array) else None for array in own]
         if is_polynomial(self.func):
             sizes = self._twin(_magnitude, np.abs)
             counts = self._twin(_roundings, np.ones_like)
             if sizes is not None and counts is not None:
-                whole = self.inputs.rung == "whole numbers" and not any_node(
+                whole = self.inputs.kind == "whole numbers" and not any_node(
                     self.func, Const, _is_fraction
                 )
                 return [

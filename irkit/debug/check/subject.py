@@ -9,7 +9,7 @@ from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.precision import Precision
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.executors import (
-    PATIENCE,
+    MAX_SLOWDOWN,
     CallOutcome,
     InterpreterExecutor,
     NativeExecutor,
@@ -44,7 +44,7 @@ class Subject:
         """Find inputs on which the function as it is given runs."""
         engine = InterpreterExecutor(self.options.max_steps)
         self.inputs = self._usable(engine)
-        engine.max_steps *= PATIENCE  # What a pass makes may take longer, but not without end.
+        engine.max_steps *= MAX_SLOWDOWN  # What a pass makes may take longer, but not without end.
         self.runs = [OutcomeCache(engine, self.inputs)]
         if self.options.native:
             native = NativeExecutor(trusted=not self.options.guarded, worker=self.worker)
@@ -119,7 +119,7 @@ class Subject:
             return {"status": "same"}
         names = [param.name for param in self.func.params if isinstance(param, Buffer)]
         limits = self._limits(runs, number)
-        special = self.inputs[number].rung == "special values"
+        special = self.inputs[number].kind == "special values"
         signs = special and isinstance(runs.engine, InterpreterExecutor)
         worst = Difference()
         for (a, b), limit, name in zip(pairs, limits, names, strict=True):

@@ -5,7 +5,7 @@ from typing import Any
 
 from irkit.core import IRKitError
 from irkit.debug.contracts.breach import Breach
-from irkit.debug.contracts.hash_seeds import differing_elsewhere
+from irkit.debug.contracts.hash_seeds import hash_seed_differences
 from irkit.debug.contracts.levels import functions_of, level_of
 from irkit.debug.contracts.trial import ContractTrial
 from irkit.transform import IR, AnyPass
@@ -48,7 +48,7 @@ def contracts(
     found += [
         Breach("deterministic", str(p), usable[at][0], f"another result with hash seed {seed}")
         for seed in hash_seeds
-        for at in differing_elsewhere([(p, kept)], seed)[0]
+        for at in hash_seed_differences([(p, kept)], seed)[0]
     ]
     return tuple(found)
 

@@ -11,7 +11,9 @@ from irkit.debug.contracts.hash_seed_child import Job, outcomes
 from irkit.transform import IR, AnyPass
 
 
-def differing_elsewhere(jobs: Sequence[tuple[AnyPass, Sequence[IR]]], seed: int) -> list[list[int]]:
+def hash_seed_differences(
+    jobs: Sequence[tuple[AnyPass, Sequence[IR]]], seed: int
+) -> list[list[int]]:
     """Run passes in another process with another hash seed; list, for each pass, the programs it
     gives another result for.
 

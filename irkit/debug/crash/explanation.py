@@ -60,10 +60,10 @@ def failed_diff(error: PassFailed) -> str:
         after_text = printed(level, after, names)
     except Exception:  # As above.
         return ""
-    return unified(before_text, after_text)
+    return text_diff(before_text, after_text)
 
 
-def unified(before: str, after: str) -> str:
+def text_diff(before: str, after: str) -> str:
     """Print a unified diff of two texts of bounded size."""
     sides = before.splitlines(keepends=True), after.splitlines(keepends=True)
     if max(map(len, sides)) > MOST_LINES:

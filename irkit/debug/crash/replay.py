@@ -41,7 +41,7 @@ from irkit.transform import (
 ReplayOutcome = Literal["same", "gone", "different"]
 
 
-class Replayed(msgspec.Struct, frozen=True, eq=False):
+class ReplayResult(msgspec.Struct, frozen=True, eq=False):
     """How a failure went the second time; ``error`` is what was raised, if anything."""
 
     outcome: ReplayOutcome
@@ -57,7 +57,7 @@ def replay(
     isolated: bool = True,
     seconds: float | None = None,
     memory: int | None = None,
-) -> Replayed:
+) -> ReplayResult:
     """Run again the pass, or the kernel, that a crash folder is about; with ``rest`` also the
     passes after it.
 
@@ -95,7 +95,7 @@ def crash_pipeline(folder: str | os.PathLike[str]) -> tuple[IR, Pipeline]:
     return _before(place), Pipeline(level, (phase,), facts=_facts(crash, [p]))
 
 
-def _passes(crash: Crash, before: IR, rest: bool, apply: Apply) -> Replayed:
+def _passes(crash: Crash, before: IR, rest: bool, apply: Apply) -> ReplayResult:
     level = _prepared(crash)
     rows = crash.passes[crash.at :] if rest else crash.passes[crash.at : crash.at + 1]
     loaded = [(row.phase, row.phase_name, _loaded(row)) for row in rows]
@@ -118,7 +118,7 @@ def _passes(crash: Crash, before: IR, rest: bool, apply: Apply) -> Replayed:
     except PassFailed as error:
         messages = [problem.message for problem in error.problems]
         return _compared(crash, symptom(error.kind, error.what, messages), error)
-    return Replayed("gone", crash.symptom)
+    return ReplayResult("gone", crash.symptom)
 
 
 def _prepared(crash: Crash) -> Level:
@@ -136,7 +136,7 @@ def _prepared(crash: Crash) -> Level:
 
 def _kernel(
     place: Path, crash: Crash, func: IR, seconds: float | None, memory: int | None
-) -> Replayed:
+) -> ReplayResult:
     if not isinstance(func, PrimFunc) or crash.target is None:
         raise FormatError(f"{place} is damaged: it is about a kernel, and has none")
     try:
@@ -144,12 +144,14 @@ def _kernel(
         run_kernel(func, args, target=crash.target, seconds=seconds, memory=memory)
     except KernelHalted as error:
         return _compared(crash, symptom(error.kind, error.what, []), error)
-    return Replayed("gone", crash.symptom)
+    return ReplayResult("gone", crash.symptom)
 
 
-def _compared(crash: Crash, found: tuple[str, ...], error: PassFailed | KernelHalted) -> Replayed:
+def _compared(
+    crash: Crash, found: tuple[str, ...], error: PassFailed | KernelHalted
+) -> ReplayResult:
     outcome: ReplayOutcome = "same" if found == crash.symptom else "different"
-    return Replayed(outcome, crash.symptom, found, error)
+    return ReplayResult(outcome, crash.symptom, found, error)
 
 
 def _before(place: Path) -> IR:

@@ -18,7 +18,7 @@ from irkit.ir import Buffer, Interpreted, PrimFunc, StepLimit
 from irkit.runtime import Kernel, build_kernels
 
 MAX_STEPS = 1_000_000
-PATIENCE = 4
+MAX_SLOWDOWN = 4
 MAX_SECONDS = 60.0
 _QUICK = Target(opt_level=1)
 _EXACT = ("contract", "threads")

@@ -16,8 +16,13 @@ from irkit.core import IRKitError, ShapeError
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype, shape_vars
 
 Array = NDArray[Any]
-Rung = Literal["whole numbers", "fractions", "special values", "given"]
-LADDER: tuple[Rung, ...] = ("whole numbers", "fractions", "whole numbers", "special values")
+InputKind = Literal["whole numbers", "fractions", "special values", "given"]
+INPUT_KINDS: tuple[InputKind, ...] = (
+    "whole numbers",
+    "fractions",
+    "whole numbers",
+    "special values",
+)
 SIZES = (3, 5, 2, 7, 4, 6, 1)
 LARGER = (8, 17, 16, 9, 3, 4, 5)
 INTEGERS = ((-4, 9), (0, 3), (0, 1))
@@ -29,11 +34,14 @@ class TooLarge(IRKitError):
 
 
 class InputSet(msgspec.Struct, frozen=True):
-    """Arguments of one call in the order of the parameters, and the rung of the oracle they are
-    for. ``name`` is for people; it tells the sizes of symbolic dimensions."""
+    """Arguments of one call, in the order of the parameters.
+
+    ``kind`` decides how exactly results must agree. ``name`` is for messages and includes the sizes
+    of symbolic dimensions.
+    """
 
     name: str
-    rung: Rung
+    kind: InputKind
     args: tuple[Any, ...]
 
     def copied(self) -> list[Any]:
@@ -79,13 +87,13 @@ def input_sets(
         return [InputSet("given", "given", args)]
     made: list[InputSet] = []
     for number in range(samples):
-        rung = LADDER[number % len(LADDER)]
+        kind = INPUT_KINDS[number % len(INPUT_KINDS)]
         rng = np.random.default_rng((abs(seed), number))
         wanted = SIZES if number == 0 else LARGER if number == 1 else rng.permutation(SIZES)
         sizes = _sizes(func, fixed, {}, [int(size) for size in wanted])
-        args = _arguments(func, sizes, rung, rng, integers, {})
+        args = _arguments(func, sizes, kind, rng, integers, {})
         shown = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
-        made.append(InputSet(f"{rung} {number}" + (f" ({shown})" if shown else ""), rung, args))
+        made.append(InputSet(f"{kind} {number}" + (f" ({shown})" if shown else ""), kind, args))
     return made
 
 
@@ -114,11 +122,11 @@ def _sizes(
         for dim, stride in reversed(axes):
             if isinstance(stride, Var):
                 known.setdefault(stride, dims.get(stride.name, step))
-            step = max(1, size_of(dim, known)) * size_of(stride, known)
+            step = max(1, dim_size(dim, known)) * dim_size(stride, known)
     return known
 
 
-def size_of(dim: Expr, known: Mapping[Var, int]) -> int:
+def dim_size(dim: Expr, known: Mapping[Var, int]) -> int:
     """Compute a dimension from those that are known."""
     if isinstance(dim, Var):
         return known[dim]
@@ -129,7 +137,7 @@ def size_of(dim: Expr, known: Mapping[Var, int]) -> int:
 def _arguments(
     func: PrimFunc,
     sizes: Mapping[Var, int],
-    rung: Rung,
+    kind: InputKind,
     rng: np.random.Generator,
     integers: tuple[int, int],
     given: Mapping[str, Array],
@@ -139,7 +147,7 @@ def _arguments(
     for param in func.params:
         shape: tuple[int, ...] = ()
         if isinstance(param, Buffer):
-            shape = tuple(size_of(dim, sizes) for dim in param.shape)
+            shape = tuple(dim_size(dim, sizes) for dim in param.shape)
         left -= int(np.prod(shape, dtype=object)) * numpy_dtype(param.dtype).itemsize
         if left < 0 or min(shape, default=0) < 0:
             raise TooLarge(
@@ -150,9 +158,9 @@ def _arguments(
         if param.name in given:
             made.append(_as_given(param, given[param.name], shape, sizes))
             continue
-        values = drawn(param.dtype, shape, rung, rng, integers)
+        values = draw_values(param.dtype, shape, kind, rng, integers)
         if isinstance(param, Buffer):
-            made.append(laid_out(param, values, sizes))
+            made.append(lay_out(param, values, sizes))
         else:
             made.append(values.item())
     return tuple(made)
@@ -167,40 +175,40 @@ def _as_given(
             f"input {param.name!r} must be {wanted}{list(shape)}, found "
             f"{value.dtype}{list(value.shape)}"
         )
-    return laid_out(param, value, sizes) if isinstance(param, Buffer) else value.item()
+    return lay_out(param, value, sizes) if isinstance(param, Buffer) else value.item()
 
 
-def laid_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
+def lay_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
     """Give an array the strides that its buffer says."""
     if buffer.strides is None or 0 in values.shape:
         return values
-    steps = tuple(size_of(stride, sizes) * values.itemsize for stride in buffer.strides)
+    steps = tuple(dim_size(stride, sizes) * values.itemsize for stride in buffer.strides)
     return _strided(values, steps)
 
 
-def drawn(
+def draw_values(
     dtype: DType,
     shape: tuple[int, ...],
-    rung: Rung,
+    kind: InputKind,
     rng: np.random.Generator,
     integers: tuple[int, int],
 ) -> Array:
-    """Draw values of a type for a rung; integers are small on each, and bools either."""
-    kind = numpy_dtype(dtype)
+    """Draw values of a type for a kind; integers are small on each, and bools either."""
+    numpy_type = numpy_dtype(dtype)
     low, high = integers
     if dtype.is_bool:
-        return rng.integers(0, 2, size=shape).astype(kind)
+        return rng.integers(0, 2, size=shape).astype(numpy_type)
     if not dtype.is_float:
         low = max(low, 0) if dtype.kind == "u" else low
-        return rng.integers(low, high, size=shape).astype(kind)
-    if rung == "whole numbers":
+        return rng.integers(low, high, size=shape).astype(numpy_type)
+    if kind == "whole numbers":
         bound = 3 if dtype.bits == 16 else 8
-        return rng.integers(-bound, bound + 1, size=shape).astype(kind)
-    if rung == "special values":
+        return rng.integers(-bound, bound + 1, size=shape).astype(numpy_type)
+    if kind == "special values":
         # Shuffled first: a small array should not hold the first few only.
         some = np.resize(rng.permutation(_special(dtype)), max(1, _count(shape)))
         return rng.permutation(some)[: _count(shape)].reshape(shape)
-    return rng.uniform(-4, 4, size=shape).astype(kind)
+    return rng.uniform(-4, 4, size=shape).astype(numpy_type)
 
 
 def _count(shape: tuple[int, ...]) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from irkit.codegen import emit, runnable
+from irkit.codegen import emit, runnable_target
 from irkit.core import Target
 from irkit.debug.execution.guard_pages import Flush, GuardedKernel, GuardedMemory
 from irkit.debug.execution.inputs import Array
@@ -39,7 +39,7 @@ def run_guarded(text: str, args: list[tuple[Any, tuple[int, ...] | None]]) -> tu
     known = _KNOWN.kernels
     if text not in known:
         func = parse(text)
-        target = msgspec.structs.replace(runnable(Target()), opt_level=1)
+        target = msgspec.structs.replace(runnable_target(Target()), opt_level=1)
         known[text] = func, GuardedKernel(func, object_for(emit([func], target), target))
     func, kernel = known[text]
     given = [arg if strides is None else _strided(arg, strides) for arg, strides in args]

@@ -37,7 +37,7 @@ class Failure(msgspec.Struct, frozen=True):
     native: bool = False
 
     @property
-    def needs_guard(self) -> bool:
+    def needs_isolation(self) -> bool:
         """Say whether it takes limits, or another process, to see it and go on."""
         return self.kind in ("timeout", "memory", "crash")
 

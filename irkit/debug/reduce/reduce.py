@@ -22,7 +22,7 @@ StillFails = Callable[[FailingCase], bool]
 Progress = Callable[[str, int, FailingCase], None]
 
 
-class Reduced(msgspec.Struct, frozen=True, eq=False):
+class ReduceResult(msgspec.Struct, frozen=True, eq=False):
     """The smallest case that was found, and what it took; ``finished`` says that nothing simpler is
     left to try."""
 
@@ -42,7 +42,7 @@ def reduce(
     candidates: int = CANDIDATES,
     progress: Progress | None = None,
     apply: Apply = apply_here,
-) -> Reduced:
+) -> ReduceResult:
     """Make a case small while it still fails: in the same way if a failure is given, or as a
     function of the case says.
 
@@ -55,7 +55,7 @@ def reduce(
     search = _CaseSearch(still_fails, seconds, candidates, progress, apply)
     started = monotonic()
     smaller = search.run(case)
-    return Reduced(
+    return ReduceResult(
         smaller,
         size_of_case(case),
         size_of_case(smaller),

@@ -80,7 +80,7 @@ def regression_test(
     steps = _SCHEDULED if case.schedule.steps else _STEPS
     first = _SCHEDULE if case.schedule.steps else ""
     body = _PLAIN.format(first=first, steps=steps.format(apply=""))
-    if failure.needs_guard:
+    if failure.needs_isolation:
         names.insert(0, "Isolation")
         body = _GUARDED.format(
             first=first,

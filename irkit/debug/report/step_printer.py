@@ -35,7 +35,7 @@ class StepPrinter(msgspec.Struct, frozen=True):
                     hint=f"These run: {listed}",
                 )
 
-    def see(self, step: Step, write: Callable[[str], None]) -> None:
+    def print_step(self, step: Step, write: Callable[[str], None]) -> None:
         """Print what is asked for of one step."""
         if self.changed and not step.changed:
             return
@@ -56,7 +56,7 @@ class StepPrinter(msgspec.Struct, frozen=True):
             name = f"{step.index:03}_{step.level.name}{step.phase}_{step.name}.irs"
             (folder / name).write_text(after, encoding="utf-8")
 
-    def see_failure(self, error: PassFailed, write: Callable[[str], None]) -> None:
+    def print_failure(self, error: PassFailed, write: Callable[[str], None]) -> None:
         """Print the IR that a pass was given which then failed."""
         asked = (self.before | self.after) & {ALL, error.name}
         if asked or self.changed:

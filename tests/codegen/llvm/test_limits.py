@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from irkit import ir
-from irkit.codegen import complete, emit, host_target
+from irkit.codegen import complete_target, emit, host_target
 from irkit.codegen.llvm.expressions.expressions import EMIT
 from irkit.codegen.llvm.statements.statements import STATEMENTS
 from irkit.core import IRKitError, Target
@@ -195,7 +195,7 @@ def test_division_never_ends_the_process() -> None:
 def test_contraction_can_be_switched_off() -> None:
     value = C[index(1)] * C[index(2)] + C[index(3)]
     func = PrimFunc("f", (C,), Store(C, ZERO, value))
-    target = complete(Target())
+    target = complete_target(Target())
     assert "fmul contract" in emit([func], target)
     assert "contract" not in emit([func.replace(attrs=(("contract", False),))], target)
 
@@ -204,7 +204,7 @@ def test_reassociation_is_only_where_a_loop_or_function_says_so() -> None:
     i = Var("i")
     body = Store(C, ZERO, C[index(0)] + C[i])
     loop = For(i, index(0), index(4), body)
-    target = complete(Target())
+    target = complete_target(Target())
     assert "reassoc" not in emit([PrimFunc("f", (C,), loop)], target)
     marked = loop.replace(attrs=(("reassoc", True),))
     after = Store(C, ZERO, C[index(0)] + C[index(1)])

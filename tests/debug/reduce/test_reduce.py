@@ -15,7 +15,7 @@ from irkit.core import IRKitError, any_node, count_nodes
 from irkit.debug import (
     FailingCase,
     Failure,
-    Reduced,
+    ReduceResult,
     failure_of,
     find_case,
     reduce,
@@ -56,7 +56,7 @@ def found(p: AnyPass, phase: int, func: PrimFunc, **how: Any) -> tuple[FailingCa
     return result
 
 
-def reduced(p: AnyPass, phase: int, func: PrimFunc, **how: Any) -> tuple[Reduced, Failure]:
+def reduced(p: AnyPass, phase: int, func: PrimFunc, **how: Any) -> tuple[ReduceResult, Failure]:
     case, failure = found(p, phase, func)
     return reduce(case, failure, **how), failure
 

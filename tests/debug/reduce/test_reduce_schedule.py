@@ -20,7 +20,7 @@ from irkit.debug import (
 )
 from irkit.debug.reduce.case import FailingCase
 from irkit.debug.reduce.failure import Failure
-from irkit.debug.reduce.reduce import Reduced
+from irkit.debug.reduce.reduce import ReduceResult
 from irkit.ir import PrimFunc, parse, script
 from irkit.passes import BUILTIN
 from irkit.phases import DEFAULT
@@ -75,7 +75,7 @@ def primitives(trace: ScheduleTrace) -> list[str]:
 
 def reduced(
     func: PrimFunc, trace: ScheduleTrace, pipeline: Any = DEFAULT
-) -> tuple[Reduced, Failure]:
+) -> tuple[ReduceResult, Failure]:
     found = find_case(pipeline, func, schedule=trace)
     assert found is not None
     return reduce(*found, seconds=10), found[1]

@@ -84,7 +84,7 @@ def test_the_switches_print_with_one_table() -> None:
     told: list[str] = []
     printing = StepPrinter(after=frozenset("*"))
     for step in steps():
-        printing.see(step, told.append)
+        printing.print_step(step, told.append)
     one, two = (text.partition("\n")[2] for text in told)
     assert one != two
     assert sorted(one.splitlines()) == sorted(two.splitlines())

@@ -38,7 +38,7 @@ def host_target() -> Target:
 
 
 @cache
-def complete(target: Target) -> Target:
+def complete_target(target: Target) -> Target:
     """Fill in the empty fields from this machine; given features change those it has.
 
     A processor that is named and not this one has the features of its name and those given.
@@ -61,7 +61,7 @@ def complete(target: Target) -> Target:
 
 
 @cache
-def runnable(target: Target) -> Target:
+def runnable_target(target: Target) -> Target:
     """Complete a target so that its code runs on this machine, whatever processor it names.
 
     Raises: IRKitError if it is for another kind of machine, or wants a feature that is not here.
@@ -78,7 +78,7 @@ def runnable(target: Target) -> Target:
             )
     # Where a processor is named, what it has and this machine lacks is switched off.
     features = _merged(host.features if target.cpu != host.cpu else (), target.features)
-    return complete(msgspec.structs.replace(target, features=features))
+    return complete_target(msgspec.structs.replace(target, features=features))
 
 
 def _family(triple: str) -> str:

@@ -59,7 +59,7 @@ def stub_symbol(name: str) -> str:
     return f"irkit.call.{name}"
 
 
-def written(func: PrimFunc) -> set[Buffer]:
+def written_buffers(func: PrimFunc) -> set[Buffer]:
     """Find the buffers that a function stores to, also through views."""
     sources = {view.buffer: view.source for view in walk(func, View)}
     found: set[Buffer] = set()
@@ -92,7 +92,7 @@ def emit_stub(module: ModuleText, func: PrimFunc) -> str:
     """Write the stub of a kernel."""
     text = FunctionText(module)
     scope = FunctionScope(text)
-    outputs = written(func)
+    outputs = written_buffers(func)
     params, arrays = list[str](), list[_Array]()
     for place, param in enumerate(func.params):
         name = f"%arg{place}"

@@ -40,7 +40,7 @@ _PAUSE_DECLARATION = {
 }
 
 
-def serial_because(target: Target) -> str:
+def why_serial(target: Target) -> str:
     """Say why a complete target runs parallel loops on one thread; nothing if it has threads."""
     family = target.triple.split("-")[0]
     if "linux" not in target.triple or family not in _FUTEX:
@@ -50,7 +50,7 @@ def serial_because(target: Target) -> str:
 
 def emit_pool(target: Target) -> str:
     """Write the pool for a complete target; without threads where it cannot have them."""
-    if serial_because(target):
+    if why_serial(target):
         return SERIAL
     family = target.triple.split("-")[0]
     text = POOL

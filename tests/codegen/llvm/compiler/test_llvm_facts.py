@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from irkit.codegen import assembly, complete, emit, host_target
+from irkit.codegen import assembly, complete_target, emit, host_target
 from irkit.core import Target
 from irkit.ir import (
     F32,
@@ -35,7 +35,7 @@ ZERO = (index(0),)
 
 
 def code(func: PrimFunc, level: int = 3) -> str:
-    target = complete(Target(opt_level=level))
+    target = complete_target(Target(opt_level=level))
     return assembly(emit([func], target), target)
 
 

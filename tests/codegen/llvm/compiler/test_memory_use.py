@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from irkit.codegen import compile_object, emit, runnable
+from irkit.codegen import compile_object, emit, runnable_target
 from irkit.core import Target
 from irkit.ir import parse
 
@@ -30,7 +30,7 @@ def memory_kib() -> float:
 
 @pytest.mark.skipif(not STATUS.exists(), reason="only Linux says how much memory is in use")
 def test_compiling_leaves_nothing_behind() -> None:
-    target = runnable(Target())
+    target = runnable_target(Target())
     text = emit([parse(STENCIL)], target)
     for _ in range(20):
         compile_object(text, target)

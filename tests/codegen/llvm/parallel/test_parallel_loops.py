@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from irkit.codegen import ENTER, emit, emit_pool, host_target, optimise, serial_because
+from irkit.codegen import ENTER, emit, emit_pool, host_target, optimise, why_serial
 from irkit.core import IRKitError, Target
 from irkit.ir import PrimFunc, interpret, parse
 from irkit.runtime import Kernel, compile_functions, num_threads, set_num_threads
@@ -284,9 +284,9 @@ def f(A: f32[n, m], C: f32[n]):
 def test_the_pool_of_another_machine_is_valid_or_serial() -> None:
     for triple in ("aarch64-unknown-linux-gnu", "x86_64-apple-darwin"):
         text = emit_pool(Target(triple=triple, cpu="generic"))
-        assert ("@pthread_create" in text) is not bool(serial_because(Target(triple=triple)))
+        assert ("@pthread_create" in text) is not bool(why_serial(Target(triple=triple)))
     optimise(emit_pool(Target(triple="x86_64-apple-darwin")), host_target())
-    assert "Linux" in serial_because(Target(triple="x86_64-apple-darwin"))
+    assert "Linux" in why_serial(Target(triple="x86_64-apple-darwin"))
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 1000, 0, -5, 1 << 40])
