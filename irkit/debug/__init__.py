@@ -1,11 +1,10 @@
-"""Functions over a trace. Reading order: lines (where a node is printed), summary (numbers), idle,
-remarks, printing, timing, golden, table (how numbers print); inputs, compare, precision, running
-(native, native_child, guarded), primitives (the steps of a schedule), check (does each step keep
-the meaning), graph_check; bisect (which rewrite does not; watching), contracts (what every pass
-promises; contract_child); carrying, child (child_main), isolate (alarm, isolated_pass),
-isolated_kernel; explain (where), crash_file, crash, replay (a failed pass explains itself), guard;
-sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
-regression (the smallest case that fails, and a test of it); command, command_replay."""
+"""Debugging of passes, schedules and native code, built on the steps of a trace.
+
+Reading order: processes (children with limits), isolation (passes and kernels in a child),
+execution (functions on inputs), check (does each step keep the meaning), report (what passes did),
+bisect (the guilty rewrite), reduce (the smallest failing case), crash (folders that reproduce a
+failure), contracts (what every pass must keep).
+"""
 
 from irkit.debug.bisect.bisect import (
     bisect as bisect,

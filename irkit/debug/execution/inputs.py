@@ -1,7 +1,7 @@
-"""Arguments to try a function on: whole numbers, fractions, and values at the edges of their types.
+"""Arguments to try a function on: whole numbers, fractions, and special values of floats.
 
-Whole numbers come first, and as at least half of the sets: sums and products of small ones are
-exact in any order, so that any difference is a mistake.
+Whole numbers come first and make up at least half of the sets: sums and products of small ones are
+exact in any order, so any difference is an error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ MAX_BYTES = 1 << 29
 
 
 class TooLarge(IRKitError):
-    """Arguments that would take more memory than a check may."""
+    """Raised when arguments would take more memory than a check may use."""
 
 
 class InputSet(msgspec.Struct, frozen=True):
@@ -45,21 +45,21 @@ class InputSet(msgspec.Struct, frozen=True):
     args: tuple[Any, ...]
 
     def copied(self) -> list[Any]:
-        """Copy the arrays, layout included: a call changes them."""
+        """Copy the arguments, including the layout of arrays: a call changes them."""
         return [arg if isinstance(arg, (bool, int, float)) else copied(arg) for arg in self.args]
 
 
 def copied(array: Array) -> Array:
-    """Copy an array with its strides."""
+    """Copy an array, including its strides."""
     return array.copy() if array.flags.c_contiguous else _strided(array, array.strides)
 
 
 def _strided(values: Array, steps: tuple[int, ...]) -> Array:
     room = 1 + sum((n - 1) * s // values.itemsize for n, s in zip(values.shape, steps, strict=True))
     memory = np.zeros(max(room, 0), values.dtype)
-    made = np.lib.stride_tricks.as_strided(memory, values.shape, steps)
-    made[...] = values
-    return made
+    result = np.lib.stride_tricks.as_strided(memory, values.shape, steps)
+    result[...] = values
+    return result
 
 
 def input_sets(
@@ -71,12 +71,11 @@ def input_sets(
     samples: int = 4,
     integers: tuple[int, int] = INTEGERS[0],
 ) -> list[InputSet]:
-    """Make sets of arguments; with ``given`` ones by name there is one set, and the rest of it is
-    fractions.
+    """Make sets of arguments, or one set if ``given`` names some of them; the rest is fractions.
 
-    Symbolic dimensions are small, other ones in each set, unless ``dims`` says. Integers are drawn
-    from a range; names that the function does not have are left aside. Raises: ShapeError for an
-    array that does not fit, TooLarge.
+    Symbolic dimensions are small and differ from set to set, except those in ``dims``. Integers are
+    drawn from a range. Names that the function does not have are ignored. Raises: ShapeError for an
+    array that does not fit; TooLarge.
     """
     fixed = dict(dims or {})
     names = {param.name for param in func.params}
@@ -85,7 +84,7 @@ def input_sets(
         sizes = _sizes(func, fixed, arrays, SIZES)
         args = _arguments(func, sizes, "fractions", np.random.default_rng(seed), integers, arrays)
         return [InputSet("given", "given", args)]
-    made: list[InputSet] = []
+    result: list[InputSet] = []
     for number in range(samples):
         kind = INPUT_KINDS[number % len(INPUT_KINDS)]
         rng = np.random.default_rng((abs(seed), number))
@@ -93,19 +92,19 @@ def input_sets(
         sizes = _sizes(func, fixed, {}, [int(size) for size in wanted])
         args = _arguments(func, sizes, kind, rng, integers, {})
         shown = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
-        made.append(InputSet(f"{kind} {number}" + (f" ({shown})" if shown else ""), kind, args))
-    return made
+        result.append(InputSet(f"{kind} {number}" + (f" ({shown})" if shown else ""), kind, args))
+    return result
 
 
 def input_names(func: PrimFunc) -> set[str]:
-    """List what inputs and dimensions may be given by name."""
+    """Return the names of the inputs and dimensions of a function."""
     return {param.name for param in func.params} | {var.name for var in shape_vars(func)}
 
 
 def _sizes(
     func: PrimFunc, dims: Mapping[str, int], given: Mapping[str, Array], wanted: Sequence[int]
 ) -> dict[Var, int]:
-    """Choose the size of each symbolic dimension, and then strides without gaps."""
+    """Choose the size of each symbolic dimension, then strides without gaps."""
     known: dict[Var, int] = {}
     buffers = [param for param in func.params if isinstance(param, Buffer)]
     for param in buffers:
@@ -127,7 +126,7 @@ def _sizes(
 
 
 def dim_size(dim: Expr, known: Mapping[Var, int]) -> int:
-    """Compute a dimension from those that are known."""
+    """Compute a dimension from the known variables."""
     if isinstance(dim, Var):
         return known[dim]
     constant = as_int(dim)
@@ -142,7 +141,7 @@ def _arguments(
     integers: tuple[int, int],
     given: Mapping[str, Array],
 ) -> tuple[Any, ...]:
-    made: list[Any] = []
+    result: list[Any] = []
     left = MAX_BYTES
     for param in func.params:
         shape: tuple[int, ...] = ()
@@ -151,22 +150,22 @@ def _arguments(
         left -= int(np.prod(shape, dtype=object)) * numpy_dtype(param.dtype).itemsize
         if left < 0 or min(shape, default=0) < 0:
             raise TooLarge(
-                f"cannot make up {param.name!r} of shape {list(shape)} for a check",
-                hint="Give sizes by dims, or check a smaller function.",
+                f"cannot make up {param.name!r} of shape {list(shape)} for a check, too large",
+                hint="Set sizes with dims, or check a smaller function.",
                 span=func.span,
             )
         if param.name in given:
-            made.append(_as_given(param, given[param.name], shape, sizes))
+            result.append(_checked_input(param, given[param.name], shape, sizes))
             continue
         values = draw_values(param.dtype, shape, kind, rng, integers)
         if isinstance(param, Buffer):
-            made.append(lay_out(param, values, sizes))
+            result.append(lay_out(param, values, sizes))
         else:
-            made.append(values.item())
-    return tuple(made)
+            result.append(values.item())
+    return tuple(result)
 
 
-def _as_given(
+def _checked_input(
     param: Buffer | Var, value: Array, shape: tuple[int, ...], sizes: Mapping[Var, int]
 ) -> Any:
     wanted = numpy_dtype(param.dtype)
@@ -179,7 +178,7 @@ def _as_given(
 
 
 def lay_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
-    """Give an array the strides that its buffer says."""
+    """Copy an array into the layout that the strides of its buffer ask for."""
     if buffer.strides is None or 0 in values.shape:
         return values
     steps = tuple(dim_size(stride, sizes) * values.itemsize for stride in buffer.strides)
@@ -193,7 +192,7 @@ def draw_values(
     rng: np.random.Generator,
     integers: tuple[int, int],
 ) -> Array:
-    """Draw values of a type for a kind; integers are small on each, and bools either."""
+    """Draw values of a type; integers come from the range for every kind."""
     numpy_type = numpy_dtype(dtype)
     low, high = integers
     if dtype.is_bool:
@@ -205,7 +204,7 @@ def draw_values(
         bound = 3 if dtype.bits == 16 else 8
         return rng.integers(-bound, bound + 1, size=shape).astype(numpy_type)
     if kind == "special values":
-        # Shuffled first: a small array should not hold the first few only.
+        # Shuffle first, or a small array would always hold the first few values.
         some = np.resize(rng.permutation(_special(dtype)), max(1, _count(shape)))
         return rng.permutation(some)[: _count(shape)].reshape(shape)
     return rng.uniform(-4, 4, size=shape).astype(numpy_type)
@@ -216,7 +215,7 @@ def _count(shape: tuple[int, ...]) -> int:
 
 
 def _special(dtype: DType) -> Array:
-    """List values at the edges of a float type."""
+    """List the special values of a float type."""
     kind = numpy_dtype(dtype)
     bits = f"u{kind.itemsize}"
     one = np.asarray(1.0, kind)
@@ -227,5 +226,5 @@ def _special(dtype: DType) -> Array:
     below_one = (cast(Any, one.view(bits)) - 1).astype(bits).view(kind)
     parts = [0.0, one, infinity, largest, tiniest, below_one, 0.5, 3.0]
     positive = np.array([np.asarray(part).astype(kind) for part in parts], kind)
-    # NaN as often as infinities of both signs.
+    # NaN twice, as often as infinity.
     return np.concatenate([positive, -positive, np.array([np.nan, np.nan], kind)])

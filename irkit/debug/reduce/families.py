@@ -24,7 +24,7 @@ from irkit.ir import PrimFunc
 
 
 class Family(msgspec.Struct, frozen=True):
-    """Moves of one kind: ``moves`` lists them for a case, ``apply`` does several at once."""
+    """Moves of one kind: ``moves`` lists those for a case, ``apply`` makes several at once."""
 
     name: str
     moves: Callable[[FailingCase], Sequence[Any]]
