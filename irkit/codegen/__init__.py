@@ -1,8 +1,8 @@
-"""From loop IR to native code. Reading order: host and processor (what there is),
-llvm_types, llvm_debug, llvm_text, llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory,
-llvm_lazy,
-llvm_expr, llvm_layout, pool, pool_text and llvm_parallel (parallel loops), llvm_record, llvm_stmt,
-llvm_module, llvm_stub; then masked_stores, object, and executor for models."""
+"""From loop IR to native code.
+
+Reading order: llvm (LLVM IR and object files), then executor_plan (the plan of a model's executor,
+as data).
+"""
 
 from irkit.codegen.executor_plan import (
     ALIGNMENT as ALIGNMENT,

@@ -1,6 +1,9 @@
-"""Run native code. Reading order: numpy_layout, cache and jit (make, link and load), pool (threads
-for parallel loops), call (what was wrong with an argument), kernel (compile and call); model and
-package for whole models, command."""
+"""Execution of native code.
+
+Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
+call (what was wrong with an argument), kernel (compile and call); model and package for whole
+models.
+"""
 
 from irkit.runtime.cache import (
     cache_folder as cache_folder,

@@ -37,15 +37,15 @@ def test_a_model_computes_what_its_graph_says(model: Model) -> None:
     ("feeds", "error", "words"),
     [
         ({}, ValueError, "input 'x' is missing; the inputs are: x"),
-        ({"x": some_input(), "y": 1}, ValueError, "'y' is no input; the inputs are: x"),
-        ({"X": some_input()}, ValueError, "input 'x' is missing and 'X' is no input"),
-        ({"x": some_input(), 3: 1, None: 2}, ValueError, "3 is no input"),
+        ({"x": some_input(), "y": 1}, ValueError, "'y' is not an input; the inputs are: x"),
+        ({"X": some_input()}, ValueError, "input 'x' is missing and 'X' is not an input"),
+        ({"x": some_input(), 3: 1, None: 2}, ValueError, "3 is not an input"),
         ({"x": some_input().astype(np.float64)}, TypeError, "'x' must be of type float32, found"),
         ({"x": some_input().astype(">f4")}, TypeError, "'x' must be of type float32, found >f4"),
         ({"x": some_input().tolist()}, TypeError, "found float64"),
         ({"x": "text"}, TypeError, "'x' must be of type float32, found <U4"),
         ({"x": None}, TypeError, "found object"),
-        ({"x": [[1.0], [1.0, 2.0]]}, ValueError, "input 'x' is no array"),
+        ({"x": [[1.0], [1.0, 2.0]]}, ValueError, "input 'x' is not an array"),
         ({"x": some_input()[:3]}, ValueError, r"'x' must have shape \(4, 16\), found \(3, 16\)"),
         ({"x": some_input().ravel()}, ValueError, r"must have shape \(4, 16\), found \(64,\)"),
         ({"x": np.float32(1)}, ValueError, r"found \(\)"),
@@ -235,7 +235,7 @@ def test_a_kernel_without_memory_says_so() -> None:
     b = Builder()
     y = b.invoke("huge", b.param("x", (4,)), type=tensor_type((4,)), name="y")
     model = irkit.compile(module(b.finish(y), huge=huge), pipeline=irkit.DEFAULT.stop_after(0))
-    with pytest.raises(MemoryError, match="kernel 'huge', for 'y', found no memory"):
+    with pytest.raises(MemoryError, match="kernel 'huge', for 'y', could not allocate its buffers"):
         model.run({"x": np.ones(4, np.float32)})
 
 

@@ -145,7 +145,7 @@ def test_only_the_main_thread_can_limit_time_in_this_process() -> None:
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert "only the main thread" in found[0]
+    assert "only on the main thread" in found[0]
 
 
 def test_a_pass_of_the_main_script_is_refused_with_the_reason() -> None:

@@ -1,4 +1,4 @@
-"""The text of the pool: ``pool.py`` says how it works, and fills in what is written ``$NAME``."""
+"""LLVM IR of the pool; ``pool.py`` explains it and replaces each ``$NAME``."""
 
 SERIAL = """
 define i32 @irkit.parallel(ptr %body, ptr %context, i64 %begin, i64 %extent, i64 %each) {
@@ -12,8 +12,8 @@ define void @irkit.pool.dismiss() { ret void }
 define void @irkit.pool.forked() { ret void }
 """
 
-# What several threads write has a cache line of its own. In @state: open 1024, waited for 2048,
-# the next job 4096.
+# Variables that several threads write have their own cache lines. Bits of @state: open 1024,
+# waited for 2048, next job 4096.
 POOL = """
 @state = internal global [16 x i32] zeroinitializer, align 64
 @job = internal global { ptr, ptr, i64, i64, i64, i64, [16 x i8] } zeroinitializer, align 64

@@ -62,7 +62,7 @@ def test_code_for_another_kind_of_machine_does_not_run() -> None:
 
 def test_a_feature_that_is_not_here_is_not_run() -> None:
     missing = next(f[1:] for f in host_target().features if f[0] == "-")
-    with pytest.raises(IRKitError, match="has no feature"):
+    with pytest.raises(IRKitError, match="lacks the feature"):
         runnable_target(Target(features=(f"+{missing}",)))
 
 
