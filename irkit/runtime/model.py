@@ -96,10 +96,10 @@ class Model:
     def _fail(self, status: int) -> NoReturn:
         call = self.plan.calls[(status >> 32) - 1]
         own = ctypes.c_int32(status).value
-        who = f"kernel {call.kernel!r}, for {call.node!r},"
+        kernel = f"kernel {call.kernel!r}, for {call.node!r},"
         if own == OUT_OF_MEMORY:
-            raise MemoryError(f"{who} could not allocate its buffers")
-        raise IRKitError(f"{who} stopped at assertion {own} of its code")
+            raise MemoryError(f"{kernel} could not allocate its buffers")
+        raise IRKitError(f"{kernel} stopped at assertion {own} of its code")
 
     def _check_inputs(self, inputs: Mapping[str, ArrayLike]) -> list[NDArray[Any]]:
         names = [spec.name for spec in self.plan.inputs]

@@ -1,4 +1,4 @@
-"""The thread pool of this process: linked with the first parallel loop, stopped at fork and exit."""
+"""The thread pool of this process: linked on first use, stopped at fork and exit."""
 
 import atexit
 import ctypes
