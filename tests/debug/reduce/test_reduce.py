@@ -94,8 +94,8 @@ def test_a_bug_in_a_built_in_pass_is_reduced(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     vectorize = import_module("irkit.passes.loop.loops.vectorize_loops")
-    with monkeypatch.context() as planted:
-        planted.setattr(vectorize, "lane_conflict", lambda *_: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(vectorize, "lane_conflict", lambda *_: None)
         result = find_case(DEFAULT, kernel("SHIFTED"))
         assert result is not None
         small = reduce(*result)

@@ -116,8 +116,8 @@ def test_a_wrong_pass_after_a_correct_schedule_is_named(
 def test_a_lost_guard_is_reduced_to_one_split_and_a_test(
     func: PrimFunc, trace: ScheduleTrace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with monkeypatch.context() as planted:
-        planted.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
+    with monkeypatch.context() as patch:
+        patch.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
         small, failure = reduced(func, trace)
         assert failure.name == "sch.split"
         assert small.finished

@@ -1,4 +1,4 @@
-"""Targets are filled from this machine, and what LLVM does not know is refused, not ignored."""
+"""Targets are completed from this machine; names unknown to LLVM are rejected, not ignored."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_an_unknown_triple_is_an_error() -> None:
         complete_target(Target(triple="pdp11-dec-unix"))
 
 
-def test_code_for_another_processor_runs_where_it_can() -> None:
+def test_code_for_another_processor_runs_if_it_can() -> None:
     got = np.zeros(4096, "f4")
     target = Target(cpu="x86-64" if host_target().triple.startswith("x86") else "generic")
     compile_functions({"twice": TWICE}, target)(np.ones(4096, "f4"), got)
@@ -60,7 +60,7 @@ def test_code_for_another_kind_of_machine_does_not_run() -> None:
         compile_functions({"twice": TWICE}, Target(triple="riscv64-unknown-linux-gnu"))
 
 
-def test_a_feature_that_is_not_here_is_not_run() -> None:
+def test_a_feature_that_this_machine_lacks_is_an_error() -> None:
     missing = next(f[1:] for f in host_target().features if f[0] == "-")
     with pytest.raises(IRKitError, match="lacks the feature"):
         runnable_target(Target(features=(f"+{missing}",)))
@@ -82,7 +82,7 @@ def test_a_scalar_loop_is_vectorised() -> None:
     assert "%zmm" in assembly(emit([TWICE], target), target)
 
 
-def test_text_that_is_no_llvm_ir_is_an_error() -> None:
+def test_text_that_is_not_llvm_ir_is_an_error() -> None:
     with pytest.raises(IRKitError, match="not valid LLVM IR"):
         compile_object("define nonsense", host_target())
     broken = "define i32 @f() {\n  %a = add i32 %b, 1\n  %b = add i32 %a, 1\n  ret i32 %b\n}\n"
@@ -96,7 +96,7 @@ def test_two_modules_in_a_row_do_not_share_a_pass_manager() -> None:
         optimise(emit([TWICE], host_target()), host_target())
 
 
-def test_an_object_file_comes_out_for_other_machines() -> None:
+def test_object_files_for_other_machines_can_be_made() -> None:
     small = PrimFunc("set", (C,), Store(C, (index(0),), Const(1.0, F32)))
     target = complete_target(Target(cpu="x86-64-v3"))
     assert compile_object(emit([small], target), target)[:4] == b"\x7fELF"

@@ -1,4 +1,4 @@
-"""What features a processor's name and the flags beside it stand for."""
+"""Features implied by the name of a processor and the flags beside it."""
 
 import re
 
