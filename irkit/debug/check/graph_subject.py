@@ -104,7 +104,7 @@ def _inputs(
     made: dict[str, Any] = {}
     for param in func.params:
         if not isinstance(param.type, TensorType):
-            raise IRKitError(f"parameter {param.name!r} is no tensor")
+            raise IRKitError(f"parameter {param.name!r} is not a tensor")
         for dim in param.type.shape:
             if isinstance(dim, Var) and dim not in sizes:
                 sizes[dim] = dims.get(dim.name, SIZES[len(sizes) % len(SIZES)])

@@ -46,7 +46,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def is_trusted(found: Iterable[Verdict]) -> bool:
-    """Return True if no step is wrong and, unless nothing was changed, at least one was run."""
+    """Return True if no step is wrong and at least one changed step, if any, was run."""
     known = list(found)
     tried = [each for each in known if each.changed]
     return all(each.status in ("same", "unchecked") for each in known) and (

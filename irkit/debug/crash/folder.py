@@ -12,7 +12,7 @@ import msgspec
 
 from irkit.core import FormatError, Target
 
-VERSION = 1
+VERSION = 2  # Version 1 has the module names of older passes.
 MAX_BYTES = 1 << 22  # of the description
 JSON_NAME = "crash.json"
 REPORT_NAME = "report.txt"
@@ -111,7 +111,10 @@ def read_crash(folder: Path) -> Crash:
     try:
         version = json.loads(data).get("version")
         if version != VERSION:
-            raise FormatError(f"{path} has version {version!r}; this irkit reads {VERSION}")
+            raise FormatError(
+                f"{path} has version {version!r}; this irkit reads {VERSION}",
+                hint="Replay it with the irkit that wrote it.",
+            )
         crash = msgspec.json.decode(data, type=Crash)
     except FormatError:
         raise

@@ -178,7 +178,7 @@ def _checked_input(
 
 
 def lay_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
-    """Copy an array into the layout that the strides of its buffer ask for."""
+    """Return an array in the layout given by the strides of its buffer."""
     if buffer.strides is None or 0 in values.shape:
         return values
     steps = tuple(dim_size(stride, sizes) * values.itemsize for stride in buffer.strides)

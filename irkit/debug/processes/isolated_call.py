@@ -1,4 +1,4 @@
-"""One call of a function in a child process of its own."""
+"""One call of a function in its own child process."""
 
 import os
 from collections.abc import Callable

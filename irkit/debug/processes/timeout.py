@@ -15,7 +15,7 @@ _REPEAT = 0.1  # seconds
 class TimeUp(BaseException):
     """Raised when the time is up.
 
-    It is not an Exception, so that code does not handle it as a failure of its own.
+    It is not an Exception, so that code does not handle it like other errors.
     """
 
 

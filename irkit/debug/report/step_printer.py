@@ -38,7 +38,7 @@ class StepPrinter(msgspec.Struct, frozen=True):
                 )
 
     def print_step(self, step: Step, write: Callable[[str], None]) -> None:
-        """Print the IR around one step, as far as it was asked for."""
+        """Print the requested IR of one step."""
         if self.changed and not step.changed:
             return
         where = f"{step.pass_text} on {_subject(step.function)} (phase {step.phase})"

@@ -168,7 +168,7 @@ def test_two_functions_of_one_name_are_rejected() -> None:
 def test_unbound_symbols_are_rejected() -> None:
     with pytest.raises(IRKitError, match="variable 'x' is not bound where it is used"):
         emit([PrimFunc("f", (C,), Store(C, (Var("x"),), C[index(1)]))], host_target())
-    with pytest.raises(IRKitError, match="buffer 'C' is not allocated where it is used"):
+    with pytest.raises(IRKitError, match="buffer 'C' is not defined where it is used"):
         emit([PrimFunc("f", (), Store(C, ZERO, Const(1.0, F32)))], host_target())
 
 

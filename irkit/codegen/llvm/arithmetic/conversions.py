@@ -41,7 +41,7 @@ def rounded(text: FunctionText, dtype: DType, value: str) -> str:
     return widen(text, dtype, narrow(text, dtype, value)) if is_small_float(dtype) else value
 
 
-def settled(text: FunctionText, dtype: DType, value: str) -> str:
+def fence_rounding(text: FunctionText, dtype: DType, value: str) -> str:
     """Stop LLVM from merging the rounding of a ``double`` to ``float`` with a later one.
 
     If a function of 16-bit floats follows two roundings, LLVM makes one of them, which gives other
@@ -84,7 +84,7 @@ def _float_to_float(text: FunctionText, source: DType, target: DType, value: str
     if source.bits == 64:
         # To 16 bits through f32, like all 16-bit arithmetic.
         made = text.op(f"fptrunc {old} {value} to {new}")
-        return rounded(text, target, settled(text, target, made))
+        return rounded(text, target, fence_rounding(text, target, made))
     if target.bits == 64:
         return text.op(f"fpext {old} {value} to {new}")
     return rounded(text, target, value)

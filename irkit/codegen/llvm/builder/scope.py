@@ -93,7 +93,7 @@ class FunctionScope:
         if place is not None:
             return place
         if self.outer is None:
-            raise IRKitError(f"buffer {buffer.name!r} is not allocated where it is used")
+            raise IRKitError(f"buffer {buffer.name!r} is not defined where it is used")
         outside = self.outer.place(buffer)
         steps = tuple(
             self._capture(step, "i64") if isinstance(step, str) else step

@@ -32,7 +32,7 @@ def value_type(dtype: DType) -> str:
     Raises: DTypeError if it has more lanes than LLVM handles in reasonable time.
     """
     if dtype.lanes > MAX_LANES:
-        raise DTypeError(f"no code for {dtype}: vectors have at most {MAX_LANES} lanes here")
+        raise DTypeError(f"no code for {dtype}: vectors can have at most {MAX_LANES} lanes")
     scalar = _VALUE.get(str(dtype.element)) or f"i{dtype.bits}"
     return scalar if dtype.lanes == 1 else f"<{dtype.lanes} x {scalar}>"
 

@@ -1,6 +1,6 @@
 """Intrinsic functions as instructions, as polynomials, or as calls of the C math library."""
 
-from irkit.codegen.llvm.arithmetic.conversions import rounded, settled
+from irkit.codegen.llvm.arithmetic.conversions import fence_rounding, rounded
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant, divide, power_helper
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, number, value_type
@@ -33,7 +33,7 @@ def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flag
         if emit is not None:
             result = emit(text, working, args, flags if dtype.bits > 16 else "")
             if own is not None:
-                result = settled(text, dtype, result)
+                result = fence_rounding(text, dtype, result)
             return result if name in _TESTS else rounded(text, dtype, result)
     emit = _INTEGER.get(name)
     if emit is None:

@@ -20,7 +20,7 @@ from irkit.codegen.llvm.expressions.memory_access import from_memory
 from irkit.codegen.llvm.module.stub import emit_stub
 from irkit.codegen.llvm.parallel.parallel_loops import attributes
 from irkit.codegen.llvm.statements.assertion_record import bind_record, record_size
-from irkit.codegen.llvm.statements.buffers import placed
+from irkit.codegen.llvm.statements.buffers import place_buffer
 from irkit.codegen.llvm.statements.statements import write
 from irkit.core import IRKitError, Target, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
@@ -109,7 +109,7 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
         params.append(bind_record(scope))
     for param in func.params:
         if isinstance(param, Buffer):
-            placed(scope, param, scope.places[id(param)].pointer)
+            place_buffer(scope, param, scope.places[id(param)].pointer)
     write(scope, func.body)
     leave(scope)
     name = quoted(symbol(func.name))

@@ -17,7 +17,7 @@ from irkit.codegen.llvm.parallel.pool import (
     CHUNKS_PER_THREAD,
     ENTER,
     ENTER_DECLARATION,
-    MOST_CHUNKS,
+    MAX_CHUNKS,
 )
 from irkit.ir import DType, For, as_int
 
@@ -139,4 +139,4 @@ def _chunks(node: For) -> int:
     wanted = dict(node.attrs).get(CHUNKS_HINT)
     if type(wanted) is not int:  # An attribute can hold anything.
         return CHUNKS_PER_THREAD
-    return min(max(wanted, 1), MOST_CHUNKS)
+    return min(max(wanted, 1), MAX_CHUNKS)

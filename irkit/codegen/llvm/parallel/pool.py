@@ -28,9 +28,9 @@ MAX_POOL_THREADS = 512
 SPIN_NANOSECONDS = 100_000
 CHUNKS_PER_THREAD = 4
 CHUNKS_HINT = "parallel_chunks"
-"""The attribute of a loop that says into how many chunks a thread it is cut at most: one keeps
-neighbours together, many even out what takes unlike times."""
-MOST_CHUNKS = 1 << 20
+"""Attribute of a loop: the largest number of chunks for each thread. One keeps neighbours together,
+many balance iterations of unequal time."""
+MAX_CHUNKS = 1 << 20
 
 _FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}
 _PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}

@@ -14,7 +14,7 @@ from irkit.core import walk
 from irkit.ir import I64, Assert, Buffer, Const, Expr, PrimFunc
 
 RECORD = Buffer("record", (Const(0, I64),), I64)
-"""What stands for the record among the buffers in reach."""
+"""Stand-in for the record among the buffers in scope."""
 PARAMETER = "%record"
 
 

@@ -16,7 +16,7 @@ STACK_TOTAL = 256 << 10
 LARGEST = 1 << 47
 
 
-def placed(scope: FunctionScope, buffer: Buffer, pointer: str) -> BufferPlace:
+def place_buffer(scope: FunctionScope, buffer: Buffer, pointer: str) -> BufferPlace:
     """Compute the strides of a buffer and record its place."""
     if buffer.dtype.lanes > 1:
         raise DTypeError(
@@ -71,11 +71,11 @@ def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
         if whole <= STACK_ARRAY and scope.stack_bytes + whole <= STACK_TOTAL:
             scope.stack_bytes += whole
             kind = f"[{max(size, 1)} x {memory_type(element)}]"
-            placed(scope, buffer, scope.text.alloca(f"{kind}, align {align}"))
+            place_buffer(scope, buffer, scope.text.alloca(f"{kind}, align {align}"))
             return None
         dims = [size]
     slot, pointer = _from_heap(scope, [*dims, element.bytes], align)
-    placed(scope, buffer, pointer)
+    place_buffer(scope, buffer, pointer)
     return slot
 
 

@@ -16,7 +16,7 @@ from irkit.codegen.llvm.expressions.expressions import evaluate
 from irkit.codegen.llvm.expressions.memory_access import prefetch, store
 from irkit.codegen.llvm.parallel.parallel_loops import launch
 from irkit.codegen.llvm.statements.assertion_record import note_values
-from irkit.codegen.llvm.statements.buffers import allocate, extent, placed, release
+from irkit.codegen.llvm.statements.buffers import allocate, extent, place_buffer, release
 from irkit.core import IRKitError
 from irkit.ir import (
     Allocate,
@@ -40,7 +40,7 @@ Steps = list[Any]
 # LLVM's time grows with the cube of the loop depth: 1 s for 256 optimised loops, minutes for 1,000.
 DEEPEST_NEST = 512
 SERIAL = ", !llvm.loop !2"
-"""Metadata of a loop that LLVM is not to vectorize."""
+"""Metadata of a loop that LLVM must not vectorise."""
 
 
 def write(scope: FunctionScope, root: Stmt) -> None:
@@ -225,7 +225,7 @@ def _view(scope: FunctionScope, node: View) -> Steps:
         element = memory_type(node.source.dtype)
         pointer = scope.text.op(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
         scope.offsets[pointer] = source.pointer, element, str(offset)
-    placed(scope, node.buffer, pointer)
+    place_buffer(scope, node.buffer, pointer)
     return [node.body]
 
 
