@@ -44,7 +44,7 @@ OWN_ERRORS = 4
 _EXACT = {"abs", "fma"}
 
 
-def double(func: PrimFunc) -> PrimFunc | None:
+def in_f64(func: PrimFunc) -> PrimFunc | None:
     """Return the variant in f64, or None if the program uses the bits of its floats."""
     new = {
         symbol: symbol.replace(dtype=_widened(symbol.dtype)).copied()
@@ -52,7 +52,7 @@ def double(func: PrimFunc) -> PrimFunc | None:
         if isinstance(symbol, (Buffer, Var)) and symbol.dtype.is_float
     }
     try:
-        wide = rewrite(substitute(func, new), _in_double, on=Expr)
+        wide = rewrite(substitute(func, new), _expr_in_f64, on=Expr)
     except DTypeError:
         return None
     return wide if not verify(wide) else None
@@ -62,7 +62,7 @@ def _widened(dtype: DType) -> DType:
     return F64.with_lanes(dtype.lanes) if dtype.is_float else dtype
 
 
-def _in_double(node: Expr) -> Expr | None:
+def _expr_in_f64(node: Expr) -> Expr | None:
     if not node.dtype.is_float or isinstance(node, Var):
         return None
     if isinstance(node, Cast) and node.value.dtype.is_float:
@@ -140,7 +140,7 @@ class Precision:
 
     def __init__(self, func: PrimFunc, inputs: InputSet, run: Runner) -> None:
         self.func, self.inputs, self.run = func, inputs, run
-        self.wide = double(func)
+        self.wide = in_f64(func)
         self._done: list[Array | None] | None = None
 
     def allowed(self, own: list[Array]) -> list[Array | None]:

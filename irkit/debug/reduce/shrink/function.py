@@ -32,7 +32,7 @@ from irkit.ir import (
 Edit = tuple[Node, Callable[[], Node]]
 
 
-def edited(func: PrimFunc, edits: Sequence[Edit]) -> PrimFunc:
+def apply_edits(func: PrimFunc, edits: Sequence[Edit]) -> PrimFunc:
     """Make all edits at once.
 
     Of several edits of one node the first counts; an edit hides those inside the node it replaces.

@@ -15,7 +15,7 @@ from irkit.schedule import Ref, Schedule, ScheduleTrace, TraceStep, Value
 _SIMPLE = (1, 2, 3, 4)
 
 
-def scheduled(case: FailingCase) -> list[Move]:
+def step_deletions(case: FailingCase) -> list[Move]:
     """Drop each step and those that use its results, the last ones first; then each step alone.
 
     When a step is dropped alone, steps that use its loops get its own input loop instead.
@@ -101,7 +101,7 @@ def _renamed(step: TraceStep, instead: dict[str, Ref]) -> TraceStep:
     )
 
 
-def begun(case: FailingCase) -> list[Move]:
+def later_starts(case: FailingCase) -> list[Move]:
     """Start from the result of the first steps, the largest number of them first."""
     return [partial(_from, count=count) for count in range(len(case.schedule), 0, -1)]
 

@@ -182,10 +182,10 @@ def _with_number(case: FailingCase, old: int, new: int) -> FailingCase | None:
         made = with_fields(buffer, changed)
         if any(a is not b for a, b in zip(parts(made), parts(buffer), strict=True)):
             given[buffer] = made.copied()
-    return fitted(case, substitute(rewrite(case.func, smaller, on=Const), given))
+    return fit_inputs(case, substitute(rewrite(case.func, smaller, on=Const), given))
 
 
-def fitted(case: FailingCase, func: PrimFunc) -> FailingCase | None:
+def fit_inputs(case: FailingCase, func: PrimFunc) -> FailingCase | None:
     """Cut the arrays of a case to the shapes of another function."""
     inputs = dict(case.inputs)
     for param in func.params:
@@ -240,7 +240,7 @@ def _with_shorter_axis(case: FailingCase, number: int, axis: int, size: int) -> 
         return None
     shape = (*buffer.shape[:axis], const(size, dim.dtype), *buffer.shape[axis + 1 :])
     made = buffer.replace(shape=shape)
-    return fitted(case, substitute(case.func, {buffer: made}))
+    return fit_inputs(case, substitute(case.func, {buffer: made}))
 
 
 def _buffer(case: FailingCase, number: int, axis: int) -> Buffer | None:
