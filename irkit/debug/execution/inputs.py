@@ -150,7 +150,7 @@ def _arguments(
         left -= int(np.prod(shape, dtype=object)) * numpy_dtype(param.dtype).itemsize
         if left < 0 or min(shape, default=0) < 0:
             raise TooLarge(
-                f"cannot make up {param.name!r} of shape {list(shape)} for a check, too large",
+                f"cannot generate {param.name!r} of shape {list(shape)} for a check",
                 hint="Set sizes with dims, or check a smaller function.",
                 span=func.span,
             )
