@@ -75,7 +75,7 @@ def compile_(
         if steps is not None:
             compiled.trace.save(steps)
     for step in compiled.trace:
-        switches.see(step)
+        switches.print_step(step)
     switches.finish(compiled.trace)
     note_unused_passes(flow, compiled.trace)
     if not quiet:

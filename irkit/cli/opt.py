@@ -108,9 +108,9 @@ def opt(
     try:
         with guard.running(note) as run.apply:
             for step in run.steps():
-                switches.see(step)
+                switches.print_step(step)
     except PassFailed as error:
-        switches.see_failure(error)
+        switches.print_failure(error)
         raise
     finally:
         switches.finish(run.kept)

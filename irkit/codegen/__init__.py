@@ -1,8 +1,8 @@
-"""From loop IR to native code. Reading order: host and processor (what there is),
-llvm_types, llvm_debug, llvm_text, llvm_scope, llvm_int, llvm_float, llvm_math, llvm_memory,
-llvm_lazy,
-llvm_expr, llvm_layout, pool, pool_text and llvm_parallel (parallel loops), llvm_record, llvm_stmt,
-llvm_module, llvm_stub; then masked_stores, object, and executor for models."""
+"""From loop IR to native code.
+
+Reading order: llvm (LLVM IR and object files), then executor_plan (the plan of a model's executor,
+as data).
+"""
 
 from irkit.codegen.executor_plan import (
     ALIGNMENT as ALIGNMENT,
@@ -20,9 +20,9 @@ from irkit.codegen.llvm.builder.types import (
     symbol as symbol,
 )
 from irkit.codegen.llvm.compiler.host import (
-    complete as complete,
+    complete_target as complete_target,
     host_target as host_target,
-    runnable as runnable,
+    runnable_target as runnable_target,
 )
 from irkit.codegen.llvm.compiler.object_file import (
     assembly as assembly,
@@ -50,7 +50,7 @@ from irkit.codegen.llvm.module.stub import (
     array_fields as array_fields,
     kernel_declaration as kernel_declaration,
     stub_symbol as stub_symbol,
-    written as written,
+    written_buffers as written_buffers,
 )
 from irkit.codegen.llvm.parallel.pool import (
     ENTER as ENTER,
@@ -60,7 +60,7 @@ from irkit.codegen.llvm.parallel.pool import (
     POOL_RESIZE as POOL_RESIZE,
     POOL_THREADS as POOL_THREADS,
     emit_pool as emit_pool,
-    serial_because as serial_because,
+    why_serial as why_serial,
 )
 from irkit.codegen.llvm.statements.assertion_record import (
     record_size as record_size,

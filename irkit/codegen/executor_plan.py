@@ -1,4 +1,4 @@
-"""The plan of a model's executor, as data: tensors, their places, kernel calls, copies."""
+"""Plan of a model's executor, as data: tensors, their places, kernel calls, copies."""
 
 from typing import Literal
 
@@ -8,8 +8,10 @@ ALIGNMENT = 64
 
 
 class TensorSpec(msgspec.Struct, frozen=True):
-    """A tensor at the border of a model. Shapes: ``shape`` in elements; ``dtype`` as irkit writes
-    it."""
+    """An input, output or parameter of a model.
+
+    Shapes: ``shape`` in elements. ``dtype`` is spelled as in IR text.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -28,8 +30,11 @@ class TensorPlace(msgspec.Struct, frozen=True):
 
 
 class KernelCall(msgspec.Struct, frozen=True):
-    """One kernel called with the places of its buffers, in order of its parameters; ``node`` says
-    what it is for, ``records`` whether it takes the record of a call as well."""
+    """Call of a kernel with the places of its buffers, in the order of its parameters.
+
+    ``node`` names the graph node it computes; ``records`` means that the kernel also takes a
+    record.
+    """
 
     kernel: str
     args: tuple[TensorPlace, ...]
@@ -38,8 +43,10 @@ class KernelCall(msgspec.Struct, frozen=True):
 
 
 class Copy(msgspec.Struct, frozen=True):
-    """Bytes moved at the end of a run, for an output that is also an input, a parameter or another
-    output."""
+    """Copy of bytes at the end of a run.
+
+    It serves an output that is also an input, a parameter or another output.
+    """
 
     to: TensorPlace
     source: TensorPlace
@@ -47,8 +54,10 @@ class Copy(msgspec.Struct, frozen=True):
 
 
 class ExecutorPlan(msgspec.Struct, frozen=True):
-    """All that a run does. Units: sizes in bytes; ``params`` holds each parameter's offset in the
-    parameter block."""
+    """Everything a run does.
+
+    Units: sizes in bytes; ``params`` has the offset of each parameter in the parameter block.
+    """
 
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]

@@ -1,11 +1,10 @@
-"""Functions over a trace. Reading order: lines (where a node is printed), summary (numbers), idle,
-remarks, printing, timing, golden, table (how numbers print); inputs, compare, precision, running
-(native, native_child, guarded), primitives (the steps of a schedule), check (does each step keep
-the meaning), graph_check; bisect (which rewrite does not; watching), contracts (what every pass
-promises; contract_child); carrying, child (child_main), isolate (alarm, isolated_pass),
-isolated_kernel; explain (where), crash_file, crash, replay (a failed pass explains itself), guard;
-sound, case, shrink_tree, shrink_signature, shrink_inputs, shrink_pipeline, shrink_schedule, reduce,
-regression (the smallest case that fails, and a test of it); command, command_replay."""
+"""Debugging of passes, schedules and native code, built on the steps of a trace.
+
+Reading order: processes (children with limits), isolation (passes and kernels in a child),
+execution (functions on inputs), check (does each step keep the meaning), report (what passes did),
+bisect (the guilty rewrite), reduce (the smallest failing case), crash (folders that reproduce a
+failure), contracts (what every pass must keep).
+"""
 
 from irkit.debug.bisect.bisect import (
     bisect as bisect,
@@ -20,12 +19,16 @@ from irkit.debug.check.check import (
 )
 from irkit.debug.check.difference import (
     Difference as Difference,
+    compare as compare,
+    identical as identical,
+    is_float as is_float,
 )
 from irkit.debug.check.options import (
     CheckOptions as CheckOptions,
 )
 from irkit.debug.check.schedule_steps import (
     NO_SCHEDULE as NO_SCHEDULE,
+    SCHEDULE as SCHEDULE,
     PrimitiveFailed as PrimitiveFailed,
     schedule_steps as schedule_steps,
     scheduled_steps as scheduled_steps,
@@ -42,13 +45,14 @@ from irkit.debug.contracts.contracts import (
     contracts as contracts,
 )
 from irkit.debug.contracts.hash_seeds import (
-    differing_elsewhere as differing_elsewhere,
+    hash_seed_differences as hash_seed_differences,
 )
 from irkit.debug.contracts.levels import (
     equal_structure as equal_structure,
 )
 from irkit.debug.crash.explanation import (
     explain as explain,
+    text_diff as text_diff,
 )
 from irkit.debug.crash.folder import (
     Crash as Crash,
@@ -61,7 +65,7 @@ from irkit.debug.crash.material import (
     failure_traceback as failure_traceback,
 )
 from irkit.debug.crash.replay import (
-    Replayed as Replayed,
+    ReplayResult as ReplayResult,
     crash_pipeline as crash_pipeline,
     replay as replay,
 )
@@ -71,14 +75,25 @@ from irkit.debug.crash.versions import (
 from irkit.debug.crash.writer import (
     write_crash as write_crash,
 )
+from irkit.debug.execution.executors import (
+    MAX_SECONDS as MAX_SECONDS,
+    MAX_SLOWDOWN as MAX_SLOWDOWN,
+    MAX_STEPS as MAX_STEPS,
+    CallOutcome as CallOutcome,
+    InterpreterExecutor as InterpreterExecutor,
+)
 from irkit.debug.execution.guard_pages import (
     Flush as Flush,
     GuardedKernel as GuardedKernel,
     GuardedMemory as GuardedMemory,
 )
 from irkit.debug.execution.inputs import (
+    InputKind as InputKind,
     InputSet as InputSet,
+    dim_size as dim_size,
+    draw_values as draw_values,
     input_sets as input_sets,
+    lay_out as lay_out,
 )
 from irkit.debug.execution.native_worker import (
     NativeWorker as NativeWorker,
@@ -102,6 +117,11 @@ from irkit.debug.processes.child import (
 from irkit.debug.processes.isolated_call import (
     isolate as isolate,
 )
+from irkit.debug.processes.timeout import (
+    TimeUp as TimeUp,
+    can_interrupt as can_interrupt,
+    timeout as timeout,
+)
 from irkit.debug.reduce.case import (
     CaseSize as CaseSize,
     FailingCase as FailingCase,
@@ -113,7 +133,7 @@ from irkit.debug.reduce.failure import (
     find_case as find_case,
 )
 from irkit.debug.reduce.reduce import (
-    Reduced as Reduced,
+    ReduceResult as ReduceResult,
     reduce as reduce,
 )
 from irkit.debug.reduce.regression import (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Mapping
 import msgspec
 from numpy.typing import ArrayLike
 
-from irkit.codegen import ExecutorPlan, complete, emit, emit_executor, record_size
+from irkit.codegen import ExecutorPlan, complete_target, emit, emit_executor, record_size
 from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.frontend.onnx import ModelLike, Shapes, import_onnx
 from irkit.graph import GraphFunc
@@ -17,7 +17,7 @@ from irkit.phases.executor_plan import input_names, make_plan, tensor_spec
 from irkit.phases.graph import GRAPH
 from irkit.phases.kernel_calls import check_calls
 from irkit.phases.legalize import LEGALIZE
-from irkit.runtime import Contents, Model, object_for
+from irkit.runtime import Model, PackageContents, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here
 
 # Called with what was just done, how many kernels are done, and how many there are (0 while
@@ -49,7 +49,7 @@ def compile(
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
     tell = progress or _silent
-    machine = complete(as_target(target))
+    machine = complete_target(as_target(target))
     module = _imported(model, shapes, values)
     tell("import", 0, 0)
     lowering = pipeline.then(legalize)
@@ -79,7 +79,7 @@ def compile(
         tell(name, done, len(names))
     plan = _with_records(plan, recording)
     objects.append(object_for(emit_executor(plan), machine))
-    contents = Contents(plan, tuple(objects), params, machine, main.script())
+    contents = PackageContents(plan, tuple(objects), params, machine, main.script())
     return Model(contents, Trace.of(steps, title=_title(model)) if keep_trace else None)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from irkit.codegen import written
+from irkit.codegen import written_buffers
 from irkit.core import IRKitError, IRModule
 from irkit.graph import GraphFunc, Invoke, TupleType, verify
 from irkit.ir import Buffer, PrimFunc, shape_vars
@@ -29,7 +29,7 @@ def _unfit(func: object, results: int) -> Iterator[str]:
     if not isinstance(func, PrimFunc):
         yield f"is a {type(func).__name__}; expected a function over loops"
         return
-    outputs = written(func)
+    outputs = written_buffers(func)
     for place, param in enumerate(func.params):
         if not isinstance(param, Buffer):
             yield f"takes the number {param.name!r}; kernels of a model take only tensors"

@@ -1,6 +1,8 @@
-"""Run native code. Reading order: numpy_layout, cache and jit (make, link and load), pool (threads
-for parallel loops), call (what was wrong with an argument), kernel (compile and call); model and
-package for whole models, command.
+"""Execution of native code.
+
+Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
+call (what was wrong with an argument), kernel (compile and call); model and package for whole
+models.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
@@ -32,7 +34,7 @@ from irkit.runtime.numpy_layout import (
     check_numpy_layout as check_numpy_layout,
 )
 from irkit.runtime.package import (
-    Contents as Contents,
+    PackageContents as PackageContents,
 )
 from irkit.runtime.pool import (
     link as link,

@@ -1,8 +1,9 @@
-"""Keep object files on disk, named by the content they are made from.
+"""Cache of object files on disk, named by the content they are made from.
 
-The folder is ``IRKIT_CACHE_DIR``, or ``irkit`` in the user's cache folder; ``IRKIT_CACHE=0`` keeps
-nothing. What lies there is run, so it is trusted like an installed package: the folder is readable
-by its owner only, and one that others may write to is not used. A damaged file counts as missing.
+The folder is ``IRKIT_CACHE_DIR``, or ``irkit`` in the user's cache folder; ``IRKIT_CACHE=0`` turns
+the cache off. Its files are executed, so they are trusted like an installed package: only the owner
+can read the folder, and a folder that others can write to is not used. A damaged file counts as
+missing.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from typing import Any
 import llvmlite
 from llvmlite import binding
 
-from irkit.codegen import EMITTER_VERSION, compile_object, complete
+from irkit.codegen import EMITTER_VERSION, compile_object, complete_target
 from irkit.core import Target
 
 llvm: Any = binding  # llvmlite comes without types.
@@ -25,11 +26,11 @@ _DIGEST = 32
 
 
 def object_for(llvm_text: str, target: Target) -> bytes:
-    """Give the object file of LLVM IR text, from the cache if it is there."""
+    """Return the object file of LLVM IR text, from the cache if possible."""
     folder = cache_folder()
     if folder is None:
         return compile_object(llvm_text, target)
-    path = folder / _name(llvm_text, complete(target))
+    path = folder / _name(llvm_text, complete_target(target))
     found = _read(path)
     if found is None:
         found = compile_object(llvm_text, target)
@@ -38,7 +39,7 @@ def object_for(llvm_text: str, target: Target) -> bytes:
 
 
 def cache_folder() -> Path | None:
-    """Find the folder, and make it if need be; None if caching is off or the folder is unsafe."""
+    """Return the folder, created if necessary; None if caching is off or the folder is unsafe."""
     environment = os.environ
     if environment.get("IRKIT_CACHE") == "0":
         return None
@@ -61,13 +62,13 @@ def _usable(folder: Path) -> Path | None:
 
 
 @cache
-def _made_by() -> bytes:
+def _producer() -> bytes:
     return f"{EMITTER_VERSION} {llvmlite.__version__} {llvm.llvm_version_info}".encode()
 
 
 def _name(llvm_text: str, target: Target) -> str:
     parts = [target.triple, target.cpu, ",".join(target.features), str(target.opt_level), llvm_text]
-    digest = hashlib.sha256(_made_by())
+    digest = hashlib.sha256(_producer())
     for part in parts:
         data = part.encode()
         digest.update(len(data).to_bytes(8, "little") + data)
@@ -87,7 +88,10 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, image: bytes) -> None:
-    """Write beside and rename, so that nobody reads half a file. A full disk is no error."""
+    """Write to a temporary file and rename it, so that no reader sees half a file.
+
+    A full disk is not an error.
+    """
     try:
         handle, name = tempfile.mkstemp(prefix=".new", dir=path.parent)
     except OSError:

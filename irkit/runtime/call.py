@@ -1,22 +1,21 @@
-"""Say what is wrong with the arguments of a call, after the emitted stub has refused them."""
+"""Errors of a call: what is wrong with its arguments, after the stub has rejected them."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-from irkit.codegen import BAD_ARGUMENT, OUT_OF_MEMORY, assertions, written
+from irkit.codegen import BAD_ARGUMENT, OUT_OF_MEMORY, assertions, written_buffers
 from irkit.core import DTypeError, IRKitError, ShapeError
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype
 
 
 def fail(func: PrimFunc, status: int, args: Sequence[Any], record: Sequence[int] = ()) -> NoReturn:
-    """Raise the error that a status stands for; ``record`` is what the kernel noted of it."""
+    """Raise the error that a status stands for; ``record`` is the record of the call."""
     if status == OUT_OF_MEMORY:
-        raise MemoryError(f"{func.name} found no memory for its buffers")
+        raise MemoryError(f"{func.name} could not allocate its buffers")
     if status > 0:
-        # Where threads fail side by side, the one that wrote the record need not be the one whose
-        # status came back.
+        # If several threads fail, the record and the status can come from different ones.
         number = record[0] if record and record[0] else status
         broken = assertions(func)[number - 1]
         values = record[1 : 1 + len(broken.values)] if number == (record or (0,))[0] else ()
@@ -28,7 +27,7 @@ def fail(func: PrimFunc, status: int, args: Sequence[Any], record: Sequence[int]
 
 
 def _as_typed(exprs: Sequence[Expr], values: Sequence[int]) -> list[int]:
-    """Read the i64s of a record: those of u64 are not negative."""
+    """Convert the i64s of a record to the types of the expressions: u64 is not negative."""
     return [
         value & ((1 << 64) - 1) if expr.dtype.kind == "u" else value
         for expr, value in zip(exprs, values, strict=False)
@@ -36,7 +35,7 @@ def _as_typed(exprs: Sequence[Expr], values: Sequence[int]) -> list[int]:
 
 
 def check_count(func: PrimFunc, args: Sequence[Any]) -> None:
-    """Refuse too many or too few arguments."""
+    """Raise DTypeError for too many or too few arguments."""
     if len(args) != len(func.params):
         names = ", ".join(param.name for param in func.params)
         raise DTypeError(
@@ -45,9 +44,9 @@ def check_count(func: PrimFunc, args: Sequence[Any]) -> None:
 
 
 def as_scalar(func: PrimFunc, place: int, value: Any) -> int | float:
-    """Turn a number into what the stub takes for a scalar parameter.
+    """Convert a number to what the stub takes for a scalar parameter.
 
-    Raises: DTypeError if it is of another kind, or its type does not hold it.
+    Raises: DTypeError if it is of another kind, or its type cannot hold it.
     """
     dtype = func.params[place].dtype
     item: Any = value.item() if getattr(value, "ndim", 1) == 0 else value
@@ -68,7 +67,7 @@ def _fits(item: object, dtype: DType) -> bool:
 
 
 class Explanation:
-    """Check arguments one by one, as the stub does, but with words."""
+    """Checks of the arguments one by one, like those of the stub, but with error messages."""
 
     def __init__(self, func: PrimFunc, args: Sequence[Any]) -> None:
         self.func = func
@@ -79,8 +78,8 @@ class Explanation:
         return f"argument {place + 1} ({self.func.params[place].name!r}) of {self.func.name}"
 
     def check(self) -> None:
-        """Raise the error that describes the first argument that does not fit."""
-        outputs = written(self.func)
+        """Raise the error that describes the first invalid argument."""
+        outputs = written_buffers(self.func)
         buffers = [
             (place, param)
             for place, param in enumerate(self.func.params)
@@ -116,17 +115,17 @@ class Explanation:
             raise ShapeError(
                 f"{label} must be contiguous in row-major order, found byte strides "
                 f"{array.strides} for shape {array.shape}",
-                hint="numpy.ascontiguousarray makes such a copy.",
+                hint="numpy.ascontiguousarray makes a contiguous copy.",
             )
         align = max(buffer.dtype.bytes, buffer.align)
         if array.ctypes.data % align:
             raise ShapeError(
                 f"{label} must be aligned to {align} bytes, found address {array.ctypes.data:#x}",
-                hint="A copy of it is aligned to its element type.",
+                hint="A copy of the array is aligned to its element type.",
             )
 
     def _dims(self, place: int, buffer: Buffer) -> list[tuple[Expr, int, str]]:
-        """Pair what is declared with what came: dimensions, then strides."""
+        """Pair declared dimensions, then strides, with those of the argument."""
         array, label = self.args[place], self.label(place)
         found = [
             (dim, size, f"dimension {axis} of {label}")
@@ -175,5 +174,5 @@ class Explanation:
                     one, two = (place, other) if is_output else (other, place)
                     raise ShapeError(
                         f"{self.label(one)} is written and overlaps {self.label(two)}",
-                        hint="Give it memory of its own.",
+                        hint="Pass an array with its own memory.",
                     )

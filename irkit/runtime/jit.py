@@ -1,4 +1,4 @@
-"""Link object files into this process and find their functions."""
+"""Linking of object files into this process."""
 
 import itertools
 import threading
@@ -21,18 +21,17 @@ _linking = threading.Lock()
 
 @cache
 def _engine() -> Any:
-    """Make the one JIT linker of this process; libraries in it come and go on their own."""
+    """Return the only JIT linker of this process; libraries are added and removed independently."""
     host_target()
     return llvm.create_lljit_compiler()
 
 
 class Library:
-    """Native code in this process, from object files; unloaded when nothing refers to it any more.
+    """Native code in this process, from object files; unloaded when nothing refers to it.
 
-    Who holds an address must hold the library too. ``symbols`` are the functions wanted,
-    ``imports``
-    addresses that the object files refer to by name.
-    Raises: IRKitError if a symbol is missing or an object file is damaged.
+    Whoever holds an address must also hold the library. ``symbols`` are the functions to export,
+    ``imports`` addresses that the object files refer to by name. Raises: IRKitError if a symbol is
+    missing or an object file is damaged.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Library:
                 raise IRKitError(f"the native code cannot be linked: {error}") from None
 
     def address(self, symbol: str) -> int:
-        """Give the address of a symbol asked for at the beginning."""
+        """Return the address of an exported symbol."""
         if symbol not in self.symbols:
             raise IRKitError(f"the library does not export {symbol!r}")
         return self._tracker[symbol]

@@ -1,5 +1,4 @@
-"""Compile functions of the loop IR and call them: a kernel is a callable, a module holds
-kernels."""
+"""Compiled functions of the loop IR: a kernel is a callable, a module holds kernels."""
 
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from irkit.codegen import (
     emit,
     emit_stubs,
     record_size,
-    runnable,
+    runnable_target,
     stub_symbol,
     symbol,
 )
@@ -25,9 +24,9 @@ from irkit.runtime.pool import link
 
 
 class Kernel:
-    """A compiled function: call it with NumPy arrays and numbers, in order of the parameters.
+    """A compiled function; call it with NumPy arrays and numbers in the order of the parameters.
 
-    The GIL is released while it runs. The library it lives in stays as long as it does.
+    The GIL is released while it runs. It keeps its library loaded.
     """
 
     def __init__(self, func: PrimFunc, target: Target, library: Library) -> None:
@@ -44,10 +43,10 @@ class Kernel:
         self._stub: Any = prototype(library.address(stub_symbol(func.name)))
 
     def __call__(self, *args: Any) -> None:
-        """Run. Arrays that the function writes are changed in place.
+        """Run the kernel. Arrays that the function writes are changed in place.
 
         Raises: DTypeError or ShapeError if an argument is not as declared; IRKitError if an
-        assertion fails. Wrong arguments are found before anything is read or written.
+        assertion fails. Arguments are checked before anything is read or written.
         """
         if len(args) != self._count:
             check_count(self.func, args)
@@ -56,7 +55,7 @@ class Kernel:
             given = list(args)
             for place in self._scalars:
                 given[place] = as_scalar(self.func, place, args[place])
-        if self._record_size:  # One for each call: others may run at the same time.
+        if self._record_size:  # One for each call: calls can run at the same time.
             record = (ctypes.c_int64 * self._record_size)()
             status = self._stub(*given, record)
             if status:
@@ -68,11 +67,11 @@ class Kernel:
 
     @property
     def address(self) -> int:
-        """Give the address of the kernel itself, which takes pointers and checks nothing."""
+        """Return the address of the kernel itself, which takes pointers and checks nothing."""
         return self.library.address(symbol(self.name))
 
     def source(self, kind: Literal["llvm", "asm"] = "llvm") -> str:
-        """Show the LLVM IR it was made of, or the assembly."""
+        """Return the LLVM IR or the assembly of the kernel."""
         text = emit([self.func], self.target)
         if kind not in ("llvm", "asm"):
             raise IRKitError(f"no source of kind {kind!r}; expected 'llvm' or 'asm'")
@@ -89,7 +88,7 @@ def _argument_type(param: Buffer | Var) -> Any:
 
 
 class Module:
-    """Kernels by name. One with a single kernel can be called itself."""
+    """Kernels by name. A module with a single kernel is itself callable."""
 
     def __init__(self, kernels: Mapping[str, Kernel]) -> None:
         self.kernels = dict(kernels)
@@ -111,21 +110,19 @@ class Module:
         """Call the only kernel."""
         if len(self.kernels) != 1:
             names = ", ".join(self.kernels)
-            raise IRKitError(f"the module has {len(self)} kernels ({names}): name one")
+            raise IRKitError(f"the module has {len(self)} kernels ({names}): select one by name")
         next(iter(self.kernels.values()))(*args)
 
     def source(self, kind: Literal["llvm", "asm"] = "llvm") -> str:
-        """Show the source of every kernel, in order."""
+        """Return the source of every kernel, in order."""
         return "\n".join(kernel.source(kind) for kernel in self.kernels.values())
 
 
 def compile_functions(funcs: Mapping[str, PrimFunc], target: Target) -> Module:
     """Compile lowered functions to native code in this process, by name.
 
-    Functions that share a name are called by their keys instead.
-
-    Raises: IRKitError if a function cannot be expressed, or this machine cannot run code for the
-    target.
+    If functions share a name, their keys become their names. Raises: IRKitError if a function
+    cannot be expressed, or this machine cannot run code for the target.
     """
     unique = len({func.name for func in funcs.values()}) == len(funcs)
     named = [func if unique else func.replace(name=key) for key, func in funcs.items()]
@@ -133,10 +130,10 @@ def compile_functions(funcs: Mapping[str, PrimFunc], target: Target) -> Module:
 
 
 def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
-    """Compile functions into one library and make a callable of each."""
-    whole = runnable(target)
+    """Compile functions into one library and return a kernel for each."""
+    whole = runnable_target(target)
     quick = msgspec.structs.replace(whole, opt_level=0)
-    # A module for each, so that changing one function leaves the others in the cache.
+    # One module for each, so that the others stay in the cache when one function changes.
     images = [object_for(emit([func], whole), whole) for func in funcs]
     images.append(object_for(emit_stubs(funcs, whole), quick))
     names = [name for func in funcs for name in (symbol(func.name), stub_symbol(func.name))]

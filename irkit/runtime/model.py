@@ -1,4 +1,4 @@
-"""A compiled model: native code, parameters, and the checks at its border."""
+"""A compiled model: native code, parameters, and the checks of its inputs."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from irkit.codegen import ALIGNMENT, ENTRY, OUT_OF_MEMORY, TensorSpec
 from irkit.core import DTypeError, InputError, IRKitError, ShapeError
 from irkit.ir import as_dtype, numpy_dtype
-from irkit.runtime.package import Contents, misfit, read_package, write_package
+from irkit.runtime.package import PackageContents, read_package, target_mismatch, write_package
 from irkit.runtime.pool import link
 from irkit.transform import Trace
 
@@ -20,30 +20,30 @@ _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
 
 
 class Model:
-    """Run a compiled model: the emitted executor over parameters, with an arena for each call.
+    """A compiled model: the executor, its parameters, and an arena for each call.
 
-    Concurrent calls do not share an arena; those that are free are kept for the next call.
-    ``trace`` holds every step of the compilation, if it was compiled here and not loaded.
+    Concurrent calls do not share an arena; free arenas are kept for later calls. ``trace`` has
+    every step of the compilation if the model was compiled here and not loaded.
     """
 
-    def __init__(self, contents: Contents, trace: Trace | None = None) -> None:
+    def __init__(self, contents: PackageContents, trace: Trace | None = None) -> None:
         self.plan = plan = contents.plan
         self.target = contents.target
         self._trace = trace
         self._params = _aligned(plan.param_bytes)
         self._params[:] = np.frombuffer(contents.params, dtype=np.uint8)
-        # Weights are large: the copy that is aligned is the only one kept.
+        # Weights are large: keep only the aligned copy.
         params = self._params.data.toreadonly()
         self.contents = msgspec.structs.replace(contents, params=params)
-        self._misfit = misfit(contents.target)
-        self._run: Callable[..., int] = self._refuse if self._misfit else self._linked()
+        self._target_mismatch = target_mismatch(contents.target)
+        self._run: Callable[..., int] = self._refuse if self._target_mismatch else self._link()
         self._arenas: list[NDArray[np.uint8]] = []
         self._input_types = [numpy_dtype(as_dtype(spec.dtype)) for spec in plan.inputs]
         self._output_types = [numpy_dtype(as_dtype(spec.dtype)) for spec in plan.outputs]
 
     @property
     def trace(self) -> Trace:
-        """Graph passes, then each function's phases.
+        """Return the steps of the compilation: graph passes, then the phases of each function.
 
         Raises: IRKitError if the model was loaded from a package, or compiled without a trace.
         """
@@ -55,19 +55,21 @@ class Model:
         return self._trace
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Write a package that ``irkit.load`` reads; an older file is replaced only when it is
-        complete."""
+        """Write a package that ``irkit.load`` reads.
+
+        An older file is replaced only when the new one is complete.
+        """
         write_package(path, self.contents)
 
     def run(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
         """Compute all outputs, by name.
 
-        Shapes and types are as ``inputs`` and ``outputs`` of the plan say; inputs are not changed.
-        Raises: InputError (a ValueError) for a missing or unknown name, ShapeError (a ValueError)
-        and DTypeError (a TypeError); then nothing was run. IRKitError if the model is for another
-        machine.
+        Shapes and types are those of ``inputs`` and ``outputs`` of the plan; inputs are not
+        changed. Raises: InputError (a ValueError) for a missing or unknown name, ShapeError (a
+        ValueError) and DTypeError (a TypeError), all before anything is run; IRKitError if the
+        model is for another machine.
         """
-        arrays = self._checked(inputs)
+        arrays = self._check_inputs(inputs)
         results = [
             np.empty(spec.shape, dtype)
             for spec, dtype in zip(self.plan.outputs, self._output_types, strict=True)
@@ -84,22 +86,22 @@ class Model:
             self._fail(status)
         return {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
 
-    def _linked(self) -> Callable[..., int]:
+    def _link(self) -> Callable[..., int]:
         self._library = link(self.contents.objects, (ENTRY,))
         return _ENTRY(self._library.address(ENTRY))
 
     def _refuse(self, *tables: object) -> int:
-        raise IRKitError(f"the model cannot run on this machine: {self._misfit}")
+        raise IRKitError(f"the model cannot run on this machine: {self._target_mismatch}")
 
     def _fail(self, status: int) -> NoReturn:
         call = self.plan.calls[(status >> 32) - 1]
         own = ctypes.c_int32(status).value
-        who = f"kernel {call.kernel!r}, for {call.node!r},"
+        kernel = f"kernel {call.kernel!r}, for {call.node!r},"
         if own == OUT_OF_MEMORY:
-            raise MemoryError(f"{who} found no memory for its buffers")
-        raise IRKitError(f"{who} stopped at assertion {own} of its code")
+            raise MemoryError(f"{kernel} could not allocate its buffers")
+        raise IRKitError(f"{kernel} stopped at assertion {own} of its code")
 
-    def _checked(self, inputs: Mapping[str, ArrayLike]) -> list[NDArray[Any]]:
+    def _check_inputs(self, inputs: Mapping[str, ArrayLike]) -> list[NDArray[Any]]:
         names = [spec.name for spec in self.plan.inputs]
         if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise DTypeError(
@@ -109,21 +111,21 @@ class Model:
         unknown = [name for name in inputs if name not in names]
         missing = [name for name in names if name not in inputs]
         if unknown or missing:
-            said = [f"input {name!r} is missing" for name in missing[:1]]
-            said += [f"{name!r} is no input" for name in unknown[:1]]
+            problems = [f"input {name!r} is missing" for name in missing[:1]]
+            problems += [f"{name!r} is not an input" for name in unknown[:1]]
             listed = ", ".join(names) or "none"
-            raise InputError(f"{' and '.join(said)}; the inputs are: {listed}")
+            raise InputError(f"{' and '.join(problems)}; the inputs are: {listed}")
         return [
-            _fitting(spec, dtype, inputs[spec.name])
+            _check_input(spec, dtype, inputs[spec.name])
             for spec, dtype in zip(self.plan.inputs, self._input_types, strict=True)
         ]
 
 
-def _fitting(spec: TensorSpec, dtype: np.dtype[Any], given: ArrayLike) -> NDArray[Any]:
+def _check_input(spec: TensorSpec, dtype: np.dtype[Any], given: ArrayLike) -> NDArray[Any]:
     try:
         array = np.asarray(given)
     except ValueError as error:
-        raise ShapeError(f"input {spec.name!r} is no array: {error}") from error
+        raise ShapeError(f"input {spec.name!r} is not an array: {error}") from error
     if array.dtype != dtype:
         raise DTypeError(f"input {spec.name!r} must be of type {dtype}, found {array.dtype}")
     if array.shape != spec.shape:
@@ -132,7 +134,7 @@ def _fitting(spec: TensorSpec, dtype: np.dtype[Any], given: ArrayLike) -> NDArra
 
 
 def load(path: "str | os.PathLike[str]") -> Model:
-    """Load a package that ``Model.save`` wrote.
+    """Load a package written by ``Model.save``.
 
     Raises: FormatError if it is missing or damaged, or this processor lacks a feature it needs.
     """
@@ -144,7 +146,7 @@ def _table(arrays: Sequence[NDArray[Any]]) -> "ctypes.Array[ctypes.c_void_p]":
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
-    """Make room that starts where the offsets of the plan are aligned too."""
+    """Return memory that starts at the alignment that the plan assumes."""
     room = np.empty(size + ALIGNMENT, dtype=np.uint8)
     start = -room.ctypes.data % ALIGNMENT
     return room[start : start + size]

@@ -1,4 +1,4 @@
-"""Make sure that NumPy's arrays look in memory as the emitted stubs expect."""
+"""Check that arrays of this NumPy look in memory as the stubs expect."""
 
 import struct
 from ctypes import string_at
@@ -11,9 +11,9 @@ from irkit.core import IRKitError
 
 
 def check_numpy_layout() -> None:
-    """Compare the fields of an array, read from memory, with what NumPy says.
+    """Compare the fields of an array, read from memory, with what NumPy reports.
 
-    Raises: IRKitError if this NumPy keeps its arrays in another way.
+    Raises: IRKitError if this NumPy lays arrays out differently.
     """
     sample = np.zeros((3, 5), "f8")[:, 1:3]
     known: dict[str, object] = {
@@ -45,6 +45,6 @@ def _read(address: int, code: str) -> Any:
 def _compare(name: str, found: object, expected: object) -> None:
     if found != expected:
         raise IRKitError(
-            f"NumPy {np.__version__} keeps {name!r} of arrays elsewhere than expected: found "
-            f"{found}, expected {expected}"
+            f"NumPy {np.__version__} lays arrays out differently: {name!r} is {found}, "
+            f"expected {expected}"
         )

@@ -1,7 +1,7 @@
-"""The saved model: a zip file that holds a manifest, the plan as JSON, object code, and parameters.
+"""Packages of models: a zip file with a manifest, the plan as JSON, object code and parameters.
 
-A package holds machine code and is as trusted as a wheel: load only what you would install. Damage
-is found before anything is linked, and a processor that lacks a feature is told so.
+A package contains machine code and is as trusted as a wheel: load only what you would install.
+Damage, and features that this processor lacks, are found before anything is linked.
 """
 
 import hashlib
@@ -25,8 +25,7 @@ _PARAMS = "params.bin"
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a package says of itself. ``members`` maps each other member to the SHA-256 of its
-    bytes."""
+    """Description of a package. ``members`` maps each other member to the SHA-256 of its bytes."""
 
     format: int
     irkit: str
@@ -35,9 +34,12 @@ class Manifest(msgspec.Struct, frozen=True):
     members: dict[str, str]
 
 
-class Contents(msgspec.Struct, frozen=True):
-    """All that a package carries: the plan, an object file for each kernel and the executor,
-    parameters, and the graph's text."""
+class PackageContents(msgspec.Struct, frozen=True):
+    """Contents of a package.
+
+    They are the plan, an object file for each kernel and the executor, the parameters, and the text
+    of the graph.
+    """
 
     plan: ExecutorPlan
     objects: tuple[bytes, ...]
@@ -46,8 +48,8 @@ class Contents(msgspec.Struct, frozen=True):
     graph: str
 
 
-def write_package(path: "str | os.PathLike[str]", contents: Contents) -> None:
-    """Write a package; a file that is there is replaced only when the new one is complete."""
+def write_package(path: "str | os.PathLike[str]", contents: PackageContents) -> None:
+    """Write a package; an existing file is replaced only when the new one is complete."""
     members: dict[str, bytes | memoryview] = {
         _PLAN: msgspec.json.format(msgspec.json.encode(contents.plan)),
         _GRAPH: contents.graph.encode(),
@@ -67,8 +69,8 @@ def write_package(path: "str | os.PathLike[str]", contents: Contents) -> None:
             archive.writestr(name, data)
 
 
-def read_package(path: "str | os.PathLike[str]") -> Contents:
-    """Read a package and check that it is whole and fits this machine.
+def read_package(path: "str | os.PathLike[str]") -> PackageContents:
+    """Read a package and check that it is complete and fits this machine.
 
     Raises: FormatError if the file is missing, damaged, of another format, or made for a processor
     with features that this one lacks.
@@ -89,11 +91,11 @@ def read_package(path: "str | os.PathLike[str]") -> Contents:
         raise FormatError(f"package {title} cannot be read: {error.strerror or error}") from error
     except FormatError:
         raise
-    except (*_DAMAGE, IRKitError) as error:  # The second: a target that makes no sense.
+    except (*_DAMAGE, IRKitError) as error:  # IRKitError: the target is invalid.
         raise _damaged(title, str(error)) from error
 
 
-# What zipfile and msgspec raise when bytes are not as they should be.
+# Raised by zipfile and msgspec for damaged bytes.
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -107,9 +109,9 @@ _DAMAGE = (
 )
 
 
-def _contents(manifest: Manifest, members: dict[str, bytes]) -> Contents:
+def _contents(manifest: Manifest, members: dict[str, bytes]) -> PackageContents:
     count = sum(name.startswith("objects/") for name in members)
-    return Contents(
+    return PackageContents(
         msgspec.json.decode(members[_PLAN], type=ExecutorPlan),
         tuple(members[f"objects/{number}.o"] for number in range(count)),
         members[_PARAMS],
@@ -119,7 +121,7 @@ def _contents(manifest: Manifest, members: dict[str, bytes]) -> Contents:
 
 
 def _check_sizes(archive: zipfile.ZipFile, title: str) -> None:
-    """Refuse sizes that the file cannot hold, so that loading takes no more memory than it."""
+    """Reject sizes that the file cannot hold, so that loading needs no more memory than it."""
     infos = archive.infolist()
     assert archive.fp is not None
     whole = archive.fp.seek(0, os.SEEK_END)
@@ -127,21 +129,22 @@ def _check_sizes(archive: zipfile.ZipFile, title: str) -> None:
         info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size
         for info in infos
     ):
-        raise _damaged(title, "it is compressed, and packages never are")
+        raise _damaged(title, "it is compressed, which packages never are")
     if sum(info.file_size for info in infos) > whole:
         raise _damaged(title, f"its {whole} bytes cannot hold what it lists")
 
 
 def _damaged(title: str, what: str) -> FormatError:
     return FormatError(
-        f"{title} is no package of irkit, or it is damaged: {what}", hint="Compile the model again."
+        f"{title} is not a package of irkit, or it is damaged: {what}",
+        hint="Compile the model again.",
     )
 
 
 def _manifest(archive: zipfile.ZipFile, title: str) -> Manifest:
-    """Read the manifest, and refuse a package that is of no use here, before the rest is read."""
+    """Read the manifest; reject a package that cannot be used here before reading the rest."""
     if _MANIFEST not in archive.namelist():
-        raise FormatError(f"{title} is a zip file, but no package of irkit")
+        raise FormatError(f"{title} is a zip file, but not a package of irkit")
     raw = msgspec.json.decode(archive.read(_MANIFEST), type=dict[str, object])
     if raw.get("format") != FORMAT:
         raise FormatError(
@@ -149,11 +152,11 @@ def _manifest(archive: zipfile.ZipFile, title: str) -> Manifest:
             hint="Compile the model again.",
         )
     manifest = msgspec.convert(raw, Manifest)
-    problem = misfit(manifest.target)
+    problem = target_mismatch(manifest.target)
     if problem:
         raise FormatError(
             f"package {title} does not fit this machine: {problem}",
-            hint="Compile it here, or with Target(cpu=...) for the least of your machines.",
+            hint="Compile it here, or with Target(cpu=...) for the oldest of your machines.",
         )
     return manifest
 
@@ -161,19 +164,19 @@ def _manifest(archive: zipfile.ZipFile, title: str) -> Manifest:
 def _member(archive: zipfile.ZipFile, name: str, digest: str, title: str) -> bytes:
     data = archive.read(name)
     if hashlib.sha256(data).hexdigest() != digest:
-        raise _damaged(title, f"{name} is not what was written")
+        raise _damaged(title, f"{name} has a different checksum")
     return data
 
 
-def misfit(target: Target) -> str:
-    """Say why code for a complete target cannot run here; nothing if it can."""
+def target_mismatch(target: Target) -> str:
+    """Return why code for a complete target cannot run here; empty if it can."""
     host = host_target()
     if target.triple != host.triple:
-        return f"it was made for {target.triple}, and this is {host.triple}"
+        return f"it was made for {target.triple}, found {host.triple}"
     needed = {item[1:] for item in target.features if item.startswith("+")} - NEVER_USED
     missing = sorted(needed - {item[1:] for item in host.features if item.startswith("+")})
     if missing:
-        return f"it needs processor features that are not here: {', '.join(missing)}"
+        return f"it needs processor features that this machine lacks: {', '.join(missing)}"
     return ""
 
 

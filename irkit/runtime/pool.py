@@ -1,5 +1,4 @@
-"""The pool of threads of this process: linked when the first parallel loop is, and told about
-fork and exit."""
+"""The thread pool of this process: linked on first use, stopped at fork and exit."""
 
 import atexit
 import ctypes
@@ -18,62 +17,65 @@ from irkit.codegen import (
     POOL_THREADS,
     emit_pool,
     host_target,
-    serial_because,
+    why_serial,
 )
 from irkit.core import IRKitError
 from irkit.runtime.cache import object_for
 from irkit.runtime.jit import Library
 
 VARIABLE = "IRKIT_NUM_THREADS"
-_making = threading.Lock()
+_lock = threading.Lock()
 
 
 def link(objects: Sequence[bytes], symbols: Iterable[str]) -> Library:
-    """Link object files into this process; those with parallel loops get the pool of threads.
+    """Link object files into this process, with the thread pool if they have parallel loops.
 
     Raises: IRKitError if a symbol is missing, an object file is damaged, or ``IRKIT_NUM_THREADS``
-    is no number of threads.
+    is not a number of threads.
     """
-    wants = any(ENTER.encode() in image for image in objects)
-    return Library(objects, symbols, {ENTER: _pool().address(ENTER)} if wants else {})
+    has_parallel_loops = any(ENTER.encode() in image for image in objects)
+    return Library(objects, symbols, {ENTER: _pool().address(ENTER)} if has_parallel_loops else {})
 
 
 def num_threads() -> int:
-    """Return how many threads run a parallel loop: ``IRKIT_NUM_THREADS``, or as many as this
-    process may use processors, or what was set; fewer if the system gave no more."""
+    """Return how many threads run a parallel loop.
+
+    This is the number set, else ``IRKIT_NUM_THREADS``, else the number of processors this process
+    may use; fewer if the system provided fewer threads.
+    """
     return ctypes.CFUNCTYPE(ctypes.c_int)(_pool().address(POOL_THREADS))()
 
 
 def set_num_threads(count: int) -> None:
     """Set how many threads run a parallel loop, from now on and in the whole process.
 
-    The results do not depend on it. Raises: IRKitError if it is not from 1 to 512.
+    Results do not depend on it. Raises: IRKitError if it is not from 1 to 512.
     """
     if isinstance(count, bool) or not isinstance(count, int):  # pyright: ignore[reportUnnecessaryIsInstance] -- users' code
-        raise _no_count("the number of threads", repr(count))
+        raise _invalid_count("the number of threads", repr(count))
     _check(count, "the number of threads", repr(count))
-    problem = serial_because(host_target())
+    problem = why_serial(host_target())
     if problem and count > 1:
         raise IRKitError(f"parallel loops run on one thread here: {problem}")
     _resize(_pool(), count)
 
 
 def _pool() -> Library:
-    with _making:
-        return _linked()
+    with _lock:
+        return _link_pool()
 
 
 @cache
-def _linked() -> Library:
-    """Link the pool. It stays for good: its workers live in its code."""
-    count = _wanted()
+def _link_pool() -> Library:
+    """Link the pool. It is never unloaded: its workers run its code."""
+    count = _default_count()
     host = host_target()
     names = (ENTER, POOL_RESIZE, POOL_THREADS, POOL_DISMISS, POOL_FORKED)
     library = Library([object_for(emit_pool(host), host)], names)
     _resize(library, count)
     dismiss: Any = ctypes.CFUNCTYPE(None)(library.address(POOL_DISMISS))
     forked: Any = ctypes.CFUNCTYPE(None)(library.address(POOL_FORKED))
-    # Python warns of a fork while there are other threads, and it is right.
+    # Forking with other threads alive is unsafe, and Python warns about it.
     os.register_at_fork(before=dismiss, after_in_child=forked)
     atexit.register(dismiss)
     return library
@@ -83,12 +85,12 @@ def _resize(library: Library, count: int) -> None:
     ctypes.CFUNCTYPE(None, ctypes.c_int)(library.address(POOL_RESIZE))(count)
 
 
-def _wanted() -> int:
-    """Read the environment; without it, count the processors this process may use."""
+def _default_count() -> int:
+    """Return the number of threads from the environment, else the usable processors."""
     given = os.environ.get(VARIABLE, "").strip()
     if given:
         if not (given.isascii() and given.isdigit()):
-            raise _no_count(VARIABLE, repr(given))
+            raise _invalid_count(VARIABLE, repr(given))
         return _check(int(given[:9]), VARIABLE, repr(given))
     if hasattr(os, "sched_getaffinity"):
         return min(len(os.sched_getaffinity(0)), MAX_POOL_THREADS)
@@ -97,11 +99,11 @@ def _wanted() -> int:
 
 def _check(count: int, what: str, found: str) -> int:
     if not 1 <= count <= MAX_POOL_THREADS:
-        raise _no_count(what, found)
+        raise _invalid_count(what, found)
     return count
 
 
-def _no_count(what: str, found: str) -> IRKitError:
+def _invalid_count(what: str, found: str) -> IRKitError:
     return IRKitError(
         f"{what} must be a whole number from 1 to {MAX_POOL_THREADS}, found {found[:40]}"
     )

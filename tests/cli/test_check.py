@@ -116,7 +116,7 @@ def test_a_pass_that_does_not_come_back_is_named_and_leaves_a_folder(
     (left,) = folder.glob("irkit-crash-*")
     assert f"irkit replay {left.name}" in result.output
     if verb == "bisect":
-        assert f"the pass {said}, so that its rewrites cannot be told apart" in result.output
+        assert f"the pass {said}, so its rewrites cannot be told apart" in result.output
 
 
 def test_no_folder_is_left_where_none_is_wanted(

@@ -1,4 +1,4 @@
-"""Passes that fail, each in one way; child processes import them by name."""
+"""Passes that fail, each in its own way; child processes import them by name."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ no_loops = Fact("no_loops", "loop", _no_loops)
 
 
 class OddError(Exception):
-    """An exception that cannot be made again from its arguments."""
+    """An exception that cannot be rebuilt from its arguments."""
 
     def __init__(self, one: int, two: int) -> None:
         super().__init__(f"{one} is not {two}")
@@ -28,7 +28,7 @@ class OddError(Exception):
 
 @define_pass
 def ends_loops_later(func: PrimFunc, *, more: int = 0) -> PrimFunc:
-    """Work: nothing is wrong here; it says and counts what it does."""
+    """Extend loops by ``more`` iterations, with remarks; nothing is wrong with this one."""
 
     def later(loop: For) -> For | None:
         remark(loop, "seen")
@@ -40,13 +40,13 @@ def ends_loops_later(func: PrimFunc, *, more: int = 0) -> PrimFunc:
 
 @define_pass
 def raises(func: PrimFunc, *, text: str = "no idea") -> PrimFunc:
-    """Raise."""
+    """Raise an exception."""
     raise ValueError(f"{text} about {object()}")
 
 
 @define_pass
 def raises_oddly(func: PrimFunc) -> PrimFunc:
-    """Raise what does not pickle."""
+    """Raise an exception that does not pickle."""
     raise OddError(1, 2)
 
 
@@ -58,13 +58,13 @@ def raises_for_users(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def exits(func: PrimFunc) -> PrimFunc:
-    """End the program."""
+    """Raise SystemExit."""
     sys.exit(3)
 
 
 @define_pass
 def interrupts(func: PrimFunc) -> PrimFunc:
-    """Pretend that the user pressed Control-C."""
+    """Raise KeyboardInterrupt."""
     raise KeyboardInterrupt
 
 
@@ -76,14 +76,14 @@ def returns_none(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def leaves_stray(func: PrimFunc) -> PrimFunc:
-    """Use a variable that nothing binds."""
+    """Use an unbound variable."""
     stray = Var("stray")
     return rewrite(func, lambda store: store.replace(indices=(stray,)), on=Store)
 
 
 @define_pass(gives=(no_loops,))
 def lies(func: PrimFunc) -> PrimFunc:
-    """Give a fact that does not hold."""
+    """Claim a fact that does not hold."""
     return func
 
 
@@ -95,7 +95,7 @@ def drops_parameter(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def rewrites_forever(func: PrimFunc) -> PrimFunc:
-    """Flip a constant, and again."""
+    """Rewrite a constant without end."""
 
     def flip(store: Store) -> Store:
         return store.replace(value=Const(1.0 if store.value == Const(0.0, F32) else 0.0, F32))
@@ -105,7 +105,7 @@ def rewrites_forever(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def loops(func: PrimFunc) -> PrimFunc:
-    """Run for ever, whatever is raised inside."""
+    """Loop forever in Python."""
     while True:
         try:
             while True:
@@ -123,7 +123,7 @@ def sleeps(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def hoards(func: PrimFunc) -> PrimFunc:
-    """Take all the memory there is."""
+    """Allocate all memory."""
     kept: list[Any] = []
     while True:
         kept.append(bytearray(1 << 24))
@@ -131,7 +131,7 @@ def hoards(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def aborts(func: PrimFunc) -> PrimFunc:
-    """Die at once."""
+    """Abort the process."""
     os.abort()
 
 
@@ -144,13 +144,13 @@ def segfaults(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def leaves(func: PrimFunc) -> PrimFunc:
-    """End the process without a word."""
+    """End the process without an error."""
     os._exit(7)
 
 
 @define_pass
 def prints(func: PrimFunc) -> PrimFunc:
-    """Print among the answers."""
+    """Print to the stream of the replies."""
     print("hello from a pass")  # noqa: T201
     os.write(1, b"and from below\n")
     return func
@@ -158,7 +158,7 @@ def prints(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def sometimes_raises(func: PrimFunc) -> PrimFunc:
-    """Raise while the environment says so."""
+    """Raise if an environment variable is set."""
     if os.environ.get("IRKIT_TEST_MENDED") == "1":
         return func
     raise ValueError("another day" if os.environ.get("IRKIT_TEST_MENDED") == "2" else "today")
@@ -166,7 +166,7 @@ def sometimes_raises(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def raises_on_modules(module: IRModule) -> IRModule:
-    """Raise, and look at the weights for it."""
+    """Read the weights, then raise."""
     arrays = [node.data.array for f in module.functions.values() for node in walk(f, Constant)]
     raise ValueError(f"no idea about weights up to {max(array.max() for array in arrays):.0f}")
 
@@ -181,7 +181,7 @@ def leaves_stray_in_f(module: IRModule) -> IRModule:
 
 @define_pass
 def stubborn(func: PrimFunc) -> PrimFunc:
-    """Run for ever, and do not listen to the first two who object."""
+    """Loop forever, and ignore the first two interrupts."""
     for _ in range(2):
         try:
             while True:
@@ -194,7 +194,7 @@ def stubborn(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def needs_its_rewrite(func: PrimFunc) -> PrimFunc:
-    """Raise where its rewrite was switched off."""
+    """Raise if its rewrite was switched off."""
     made = rewrite(func, lambda loop: loop.replace(kind="unrolled"), on=For)
     if made is func:
         raise ValueError("nothing happened")

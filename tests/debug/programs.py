@@ -1,4 +1,4 @@
-"""Programs that every pass is tried on: what it is given where it stands in the phases."""
+"""Programs to try every pass on: its input at each position in the phases."""
 
 from functools import cache
 
@@ -47,7 +47,7 @@ def gather(A: f32[n], P: i64[4], C: f32[4]):
 
 @cache
 def random_programs(count: int) -> tuple[PrimFunc, ...]:
-    """Draw random functions, the same in each run, with spans as text has them."""
+    """Draw random functions, the same in each run, with spans as parsing gives them."""
     found: list[PrimFunc] = []
 
     @settings(max_examples=count, deadline=None, derandomize=True, database=None)
@@ -61,7 +61,7 @@ def random_programs(count: int) -> tuple[PrimFunc, ...]:
 
 @cache
 def stages(pipeline: Pipeline, programs: tuple[IR, ...]) -> dict[str, list[IR]]:
-    """Collect what each pass of a pipeline is given, by the name of the pass."""
+    """Return the inputs of each pass of a pipeline, by the name of the pass."""
     found: dict[str, list[IR]] = {}
     for program in programs:
         for step in pipeline.steps(program):
@@ -82,12 +82,11 @@ def graph_programs(count: int) -> tuple[IRModule, ...]:
 
 
 def programs_for(p: AnyPass, count: int) -> list[IR]:
-    """List programs that a pass of the toolkit may meet: at its place, and where it needs nothing,
-    also as they are."""
+    """Return inputs of a built-in pass: those at its position, and others if it needs no facts."""
     if p.name in GRAPH.names:
         return stages(GRAPH, graph_programs(count))[p.name]
     programs = loop_programs(count)
-    if p.name == "convert-ssa":  # What it is for does not verify, so no phase gives it.
+    if p.name == "convert-ssa":  # Its input does not verify, so no phase produces it.
         return [func.replace(body=seq(func.body, func.body)) for func in programs]
     pipeline = DEFAULT if p.name in DEFAULT.names else with_bounds_checks(DEFAULT)
     at_place = stages(pipeline, programs).get(p.name, [])

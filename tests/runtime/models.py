@@ -1,4 +1,4 @@
-"""Small models that tests of the runtime and of compiling share."""
+"""Small models for tests of the runtime and of compilation."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def kernel(text: str) -> PrimFunc:
 
 
 def mlp() -> IRModule:
-    """Make two dense layers; the result and what is between them are the outputs."""
+    """Return two dense layers whose outputs are the result and the hidden layer."""
     rng = np.random.default_rng(7)
     b = Builder()
     x = b.param("x", (4, 16))

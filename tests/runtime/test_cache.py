@@ -1,4 +1,4 @@
-"""Object files are found again by content; what is damaged, foreign or off is not used."""
+"""Object files are cached by content; damaged and foreign ones are not used."""
 
 import os
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_the_same_kernel_is_compiled_once(folder: Path, compiled: list[str]) -> 
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in folder.iterdir())
 
 
-def test_other_code_and_other_options_are_other_files(folder: Path, compiled: list[str]) -> None:
+def test_other_code_or_options_give_another_file(folder: Path, compiled: list[str]) -> None:
     assert run(1.0) == 1
     assert run(2.0) == 2
     assert len(compiled) == 3
@@ -94,7 +94,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(folder: Path, compiled: l
     assert not list(folder.iterdir())
 
 
-def test_a_folder_that_cannot_be_made_is_no_error(
+def test_a_folder_that_cannot_be_made_is_not_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -104,7 +104,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(
     assert run(4.0) == 4
 
 
-def test_a_full_disk_is_no_error(
+def test_a_full_disk_is_not_an_error(
     folder: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*args: Any) -> None:
@@ -127,6 +127,6 @@ def test_the_folder_follows_the_conventions_of_the_desktop(
     assert cache_folder() == tmp_path / ".cache" / "irkit"
 
 
-def test_an_object_from_the_cache_is_the_one_that_was_made(folder: Path) -> None:
+def test_an_object_from_the_cache_equals_the_compiled_one(folder: Path) -> None:
     text = "define i32 @f() {\n  ret i32 7\n}\n"
     assert object_for(text, LEVEL) == object_for(text, LEVEL)

@@ -90,7 +90,7 @@ WRONG = [
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize(("make", "error", "message"), WRONG)
 @pytest.mark.parametrize("kernel", [FIXED, SYMBOLIC])
-def test_a_wrong_array_is_refused_by_name(
+def test_a_wrong_array_is_rejected_by_name(
     kernel: Kernel, make: Any, error: type[Exception], message: str, place: int
 ) -> None:
     args = [floats(8), floats(8), np.full(8, -1, "f4")]
@@ -127,7 +127,7 @@ def test_an_output_must_not_share_memory() -> None:
     SYMBOLIC(memory[3:3], memory[3:3], memory[3:3])
 
 
-def test_memory_may_be_shared_where_the_function_says_so() -> None:
+def test_memory_may_be_shared_if_the_function_allows_it() -> None:
     shared = floats(8)
     compiled(multiply(8, noalias=False))(shared, shared, shared)
     assert shared.tolist() == [x * x for x in range(8)]
@@ -207,7 +207,7 @@ def test_a_scalar_must_be_a_number_its_type_holds(name: str, good: Any, bad: Any
         (dtype("bool"), "?"), (dtype("i8"), "b"), (dtype("u16"), "H"), (dtype("f64"), "d"),
     ],
 )  # fmt: skip
-def test_only_the_declared_element_type_is_taken(kind: DType, codes: str) -> None:
+def test_only_the_declared_element_type_is_accepted(kind: DType, codes: str) -> None:
     c = Buffer("C", (index(2),), kind)
     kernel = compiled(PrimFunc("f", (c,), Store(c, (index(0),), c[index(1)])))
     taken = "".join(
@@ -229,7 +229,7 @@ def _takes(kernel: Kernel, array: Any) -> bool:
     return True
 
 
-def test_a_kernel_outlives_the_module_and_others_come_and_go() -> None:
+def test_a_kernel_outlives_its_module_and_other_kernels() -> None:
     kernel = compiled(multiply(4))
     for _ in range(20):
         compiled(multiply(3))
@@ -254,7 +254,7 @@ def test_a_module_is_called_if_it_holds_one_kernel() -> None:
         module.source("c")  # pyright: ignore[reportArgumentType] -- the point of the test
 
 
-def test_functions_that_share_a_name_go_by_their_keys() -> None:
+def test_functions_that_share_a_name_are_called_by_their_keys() -> None:
     module = compile_functions({"a": multiply(4), "b": multiply(5)}, host_target())
     assert [module["a"].name, module["b"].name] == ["a", "b"]
     got = np.zeros(5, "f4")
@@ -262,7 +262,7 @@ def test_functions_that_share_a_name_go_by_their_keys() -> None:
     assert got[4] == 16
 
 
-def test_threads_compile_and_run_side_by_side() -> None:
+def test_threads_compile_and_run_concurrently() -> None:
     def work(size: int) -> float:
         kernel = compiled(multiply(size))
         got = np.zeros(size, "f4")

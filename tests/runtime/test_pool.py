@@ -1,4 +1,4 @@
-"""The pool of threads: how many there are, who may call it at once, fork, idling, and exit."""
+"""The thread pool: number of threads, concurrent callers, fork, idling, and exit."""
 
 import os
 import signal
@@ -55,7 +55,7 @@ def right(run: Kernel, k: int, a: Any) -> bool:
 
 
 def workers() -> int:
-    """Count the threads of the pool: they alone get no signals but those of a crash."""
+    """Count the threads of the pool: only they block all signals but those of a crash."""
     masks = [_blocked(task) for task in Path("/proc/self/task").iterdir()]
     return sum(_holds(mask, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1) for mask in masks)
 
@@ -93,7 +93,7 @@ assert np.array_equal(c, a * 3 + np.arange(64)[:, None])
 """
 
 
-def test_what_was_set_is_the_number_of_threads() -> None:
+def test_the_number_of_threads_can_be_set() -> None:
     for count in (1, 3, 2):
         set_num_threads(count)
         assert num_threads() == count
@@ -101,13 +101,13 @@ def test_what_was_set_is_the_number_of_threads() -> None:
 
 
 @pytest.mark.parametrize("count", [0, -1, 513, 2.0, True, "2"])
-def test_a_number_of_threads_that_makes_no_sense_is_refused(count: Any) -> None:
+def test_an_invalid_number_of_threads_is_rejected(count: Any) -> None:
     with pytest.raises(IRKitError, match="whole number from 1 to 512, found"):
         set_num_threads(count)
     assert num_threads() == 4
 
 
-def test_the_environment_says_how_many_threads_there_are() -> None:
+def test_the_environment_sets_the_number_of_threads() -> None:
     told = script(BUILD + "print(num_threads())", IRKIT_NUM_THREADS=" 3 ")
     assert told.stdout == "3\n", told.stderr
     unset = script(BUILD + "print(num_threads())", IRKIT_NUM_THREADS="")
@@ -115,27 +115,27 @@ def test_the_environment_says_how_many_threads_there_are() -> None:
 
 
 @pytest.mark.parametrize("given", ["0", "-2", "many", "1.5", "9" * 400, "\u0662"])
-def test_an_environment_that_makes_no_sense_is_an_error(given: str) -> None:
+def test_an_invalid_environment_variable_is_an_error(given: str) -> None:
     done = script(BUILD, IRKIT_NUM_THREADS=given)
     assert "IRKIT_NUM_THREADS must be a whole number from 1 to 512, found" in done.stderr
     assert done.returncode == 1
 
 
-def test_many_small_regions_in_a_row_are_right() -> None:
+def test_many_small_regions_in_a_row_are_correct() -> None:
     run, a = compiled(), rows(9, 3)
     start = time.perf_counter()
     assert all(right(run, k, a) for k in range(20_000))
     assert time.perf_counter() - start < 20
 
 
-def test_eight_callers_at_once_are_right() -> None:
+def test_eight_callers_at_once_get_correct_results() -> None:
     run, a = compiled(), rows()
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda k: right(run, k, a), range(4000)))
     assert all(found)
 
 
-def test_the_number_may_change_while_regions_run() -> None:
+def test_the_number_can_change_while_regions_run() -> None:
     run, a, done = compiled(), rows(), threading.Event()
 
     def change() -> None:
@@ -154,7 +154,7 @@ def test_the_number_may_change_while_regions_run() -> None:
     assert all(found)
 
 
-def test_the_parent_and_a_forked_child_both_go_on() -> None:
+def test_a_parent_and_its_forked_child_both_run_regions() -> None:
     run, a = compiled(), rows()
     assert right(run, 2, a)
     for _ in range(5):
@@ -166,7 +166,7 @@ def test_the_parent_and_a_forked_child_both_go_on() -> None:
         assert waited(child) == 0
 
 
-def test_python_forks_when_no_thread_of_ours_runs() -> None:
+def test_no_thread_of_the_pool_runs_at_a_fork() -> None:
     run, a = compiled(), rows()
     assert right(run, 2, a)
     assert workers() == 3
@@ -177,7 +177,7 @@ def test_python_forks_when_no_thread_of_ours_runs() -> None:
     assert waited(child) == 0
 
 
-def test_a_child_forked_while_another_thread_is_in_a_region_goes_on() -> None:
+def test_a_child_forked_during_a_region_can_run_regions() -> None:
     run, a, done = compiled(), rows(), threading.Event()
 
     def busy() -> bool:
@@ -200,14 +200,14 @@ def test_a_child_forked_while_another_thread_is_in_a_region_goes_on() -> None:
 
 
 def forked() -> int:
-    """Fork, although Python warns of it where threads of its own run: that is what is tested."""
+    """Fork with other threads running, which Python warns about."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
 
 def waited(child: int) -> int:
-    """Wait for a child to end, for at most 30 seconds."""
+    """Wait up to 30 seconds for a child to end."""
     for _ in range(3000):
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
@@ -218,7 +218,7 @@ def waited(child: int) -> int:
     return -1
 
 
-def test_threads_that_idle_sleep() -> None:
+def test_idle_threads_sleep() -> None:
     run, a = compiled(), rows()
     assert right(run, 2, a)
     assert workers() == 3
@@ -229,7 +229,7 @@ def test_threads_that_idle_sleep() -> None:
     assert right(run, 7, a)
 
 
-def test_threads_that_sleep_wake_for_a_region() -> None:
+def test_sleeping_threads_wake_for_a_region() -> None:
     run, big = compiled(), rows(64, 20_000)
     assert right(run, 2, big)
     helped = 0

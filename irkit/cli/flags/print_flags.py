@@ -38,13 +38,13 @@ class PrintFlags(msgspec.Struct, frozen=True):
             self.names,
         )
 
-    def see(self, step: Step) -> None:
+    def print_step(self, step: Step) -> None:
         """Print what is asked for of one step, as soon as it is there."""
-        self.printing.see(step, _write)
+        self.printing.print_step(step, _write)
 
-    def see_failure(self, error: PassFailed) -> None:
+    def print_failure(self, error: PassFailed) -> None:
         """Print the IR at which a pass failed, if its IR was asked for."""
-        self.printing.see_failure(error, _write)
+        self.printing.print_failure(error, _write)
 
     def finish(self, steps: Iterable[Step]) -> None:
         """Print what sums up all steps."""

@@ -1,6 +1,8 @@
-"""LLVM IR and native code. Reading order: builder (text of modules and functions), arithmetic,
-math, expressions, parallel, statements, module (kernels, stubs, the executor), compiler (LLVM
-itself: targets, passes, object files).
+"""LLVM IR and native code.
+
+Reading order: builder (text of modules and functions), arithmetic, math, expressions, parallel,
+statements, module (kernels, stubs, the executor), compiler (LLVM itself: targets, passes, object
+files).
 
 A kernel is ``i32 @name(pointers and scalars in order of the parameters, i64 for each shape
 variable)``. It returns 0, the number of the assertion that failed, or -1 without memory. Up to 64

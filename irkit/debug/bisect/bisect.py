@@ -1,4 +1,4 @@
-"""Find the pass that breaks a program, and inside it the rewrite; or the step of its schedule."""
+"""Search for the pass that breaks a program and the rewrite inside it, or the schedule step."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -38,32 +38,30 @@ def bisect(
     failed: Callable[[PassFailed], object] | None = None,
     schedule: ScheduleTrace = NO_SCHEDULE,
 ) -> Culprit | None:
-    """Find the first pass of a pipeline that breaks a program, and the rewrites in it that do.
+    """Return the first pass of a pipeline that breaks a program, and the rewrites in it that do.
 
-    A ``schedule`` runs first, and a step of it may be what is found.
-
-    The options are those of :func:`check`; ``apply`` says how a pass is run, each time; ``failed``
-    hears of a pass that fails before there is a verdict, and may add to its hint. None if every
-    step keeps the meaning.
+    A ``schedule`` runs first; the culprit can be one of its steps. ``apply`` runs each pass;
+    ``failed`` is called with a pass that fails before there is a verdict, and can add to its hint.
+    The other options are those of :func:`check`. Returns None if every step keeps the meaning.
     """
     options = CheckOptions(inputs or {}, dims or {}, seed, samples, native)
-    kept: list[tuple[IR, object]] = []
+    states: list[tuple[IR, object]] = []
 
-    def watched() -> Iterator[Step]:
+    def recorded() -> Iterator[Step]:
         try:
             for step in scheduled_steps(ir, schedule, pipeline, apply=apply):
-                kept.append((step.before, step.after))
+                states.append((step.before, step.after))
                 yield step
         except PassFailed as error:
-            kept.append((error.before, error.after))
+            states.append((error.before, error.after))
             if failed is not None and error.phase != SCHEDULE:
                 failed(error)
             raise
 
-    verdict = _first_failure(watched(), options)
+    verdict = _first_failure(recorded(), options)
     if verdict is None:
         return None
-    before, after = kept[-1]
+    before, after = states[-1]
     if verdict.phase == SCHEDULE:
         step = step_of(schedule, verdict.pass_text)
         bad = after if isinstance(after, PrimFunc) else None
@@ -81,8 +79,7 @@ def guilty_rewrites(
     *,
     apply: Apply = apply_here,
 ) -> Culprit:
-    """Find the rewrites of a pass that break a program, where a verdict says that a kept step of it
-    does."""
+    """Return the rewrites of a pass that break a program, given a failing verdict on its step."""
     return RewriteSearch(step.level, (), p, step.before, verdict, options, apply).culprit()
 
 
@@ -92,13 +89,13 @@ def _first_failure(steps: Iterator[Step], options: CheckOptions) -> Verdict | No
 
 
 def _pass_at(pipeline: Pipeline, verdict: Verdict) -> AnyPass:
-    """Find a pass by what a step says; equal texts in one phase are equal passes."""
+    """Return the pass of a verdict; passes with the same text in one phase are equal."""
     return next(
         p for phase, p in pipeline.placed if phase == verdict.phase and str(p) == verdict.pass_text
     )
 
 
 def _facts_after(pipeline: Pipeline, p: AnyPass, phase: int) -> tuple[Fact, ...]:
-    """List the facts in force after a pass, those that it gives itself included."""
+    """Return the facts in force after a pass, including those it establishes."""
     at = pipeline.placed.index((phase, p))
     return tuple(list(facts_after(pipeline.placed, pipeline.facts))[at])

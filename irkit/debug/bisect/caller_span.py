@@ -1,4 +1,4 @@
-"""A recorder that finds out which line reported an application."""
+"""A recorder that finds the line which reported a rewrite."""
 
 import inspect
 
@@ -6,12 +6,12 @@ from irkit.core import Node, Recorder, Span
 
 
 class CallerSpanRecorder(Recorder):
-    """Know the line which reported an application, where its rule has none of its own."""
+    """A recorder that uses the caller's line for rewrites whose rule has no span."""
 
     def allows(self, rule: str, before: Node, after: Node, span: Span | None = None) -> bool:
         frame = inspect.currentframe()
         while span is None and frame is not None:
-            # The machinery between the rule and this recorder is not what one wants to see.
+            # Skip the frames between the rule and this recorder.
             if not frame.f_globals.get("__name__", "").startswith(("irkit.core", __name__)):
                 span = Span("python", rule, frame.f_code.co_filename, frame.f_lineno)
             frame = frame.f_back

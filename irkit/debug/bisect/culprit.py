@@ -1,4 +1,4 @@
-"""The pass, rewrites or schedule step that break a program."""
+"""The pass, the rewrites or the schedule step that break a program."""
 
 from difflib import unified_diff
 
@@ -13,13 +13,11 @@ MAX_LINES = 60
 
 
 class Culprit(msgspec.Struct, frozen=True):
-    """The pass that breaks a program, and the rewrites inside it that do; or the step of its
-    schedule.
+    """The pass that breaks a program and the rewrites to blame, or the schedule step.
 
-    ``run`` is the pass or step, ``before`` what it was given; ``good`` and ``bad`` are what it
-    makes of that without
-    and with the guilty rewrites (``bad`` is None if it made nothing). Where there are no
-    ``rewrites``, ``note`` says why. ``of`` counts all that the pass made.
+    ``run`` is the pass or step, ``before`` its input; ``good`` and ``bad`` are its results without
+    and with the guilty rewrites (``bad`` is None if there was no result). Without ``rewrites``,
+    ``note`` gives the reason. ``of`` counts all rewrites of the pass.
     """
 
     verdict: Verdict
@@ -42,14 +40,14 @@ class Culprit(msgspec.Struct, frozen=True):
             span = each.span
             place = f" ({span.file}:{span.line})" if span is not None else ""
             lines.append(f"rewrite {each.number + 1} of {self.of}: {each.rule}{place}")
-        lines += _shortened(self.diff())
+        lines += _cut(self.diff())
         return "\n".join(lines)
 
     def diff(self) -> list[str]:
-        """List what the guilty rewrites change, as lines of a unified diff."""
+        """Return what the guilty rewrites change, as lines of a unified diff."""
         if self.good is None or self.bad is None:
             return []
-        names = Names()  # One table, so that what did not change has its name in both.
+        names = Names()  # One table, so that unchanged symbols have the same name in both.
         good, bad = _printed(self.good, names), _printed(self.bad, names)
         return list(unified_diff(good, bad, "without it", "with it", lineterm="", n=2))
 
@@ -58,6 +56,6 @@ def _printed(ir: IR, names: Names) -> list[str]:
     return ir.script(names=names).splitlines()
 
 
-def _shortened(lines: list[str]) -> list[str]:
+def _cut(lines: list[str]) -> list[str]:
     more = len(lines) - MAX_LINES
-    return [*lines[:MAX_LINES], f"... and {more} lines more"] if more > 0 else lines
+    return [*lines[:MAX_LINES], f"... and {more} more lines"] if more > 0 else lines

@@ -1,5 +1,10 @@
-"""Search for the guilty rewrites of one pass. (second paragraph of bisect.py's docstring: halving,
-groups)"""
+"""Search for the guilty rewrites of one pass.
+
+The recorder numbers the rewrites of a pass and can switch them off by number. With the first k on
+and the rest off, some smallest k breaks the program; halving finds it. If the program does not
+verify for some k in between, those rewrites depend on each other: they are taken as one group,
+which is then reduced as in delta debugging.
+"""
 
 from enum import Enum
 
@@ -20,14 +25,14 @@ MAX_RUNS = 200
 _SPARE = 1000
 
 
-class _Result(Enum):
+class _Outcome(Enum):
     GOOD = "good"
     BAD = "bad"
     SKIP = "skip"
 
 
 class RewriteSearch:
-    """Look for the guilty rewrites of one pass on one program."""
+    """The search for the guilty rewrites of one pass on one program."""
 
     def __init__(
         self,
@@ -53,41 +58,44 @@ class RewriteSearch:
         if not self.by_verifier and graph_of(before) is not None:
             self.graph = GraphSubject(before, options.inputs, options.dims, options.seed)
         self.facts = facts if verdict.how == "" else ()
-        self._known: dict[frozenset[int], _Result] = {}
+        self._known: dict[frozenset[int], _Outcome] = {}
 
     @property
     def by_verifier(self) -> bool:
-        """Say whether the failure is that the result does not verify, or none was made."""
+        """Return True if the result did not verify, or there was none."""
         return self.verdict.how == ""
 
     def culprit(self) -> Culprit:
-        """Search, and tell what was found."""
-        told = Culprit(self.verdict, self.p, self.before)
-        self.total = self._recorded(frozenset())[0].count
+        """Run the search and return its result."""
+        culprit = Culprit(self.verdict, self.p, self.before)
+        self.total = self._run(frozenset())[0].count
         if self.halted or not self.total:
-            note = "the pass reports no rewrites, so that it cannot be divided further"
+            note = "the pass reports no rewrites, so the search ends here"
             if self.halted:
-                note = f"the pass {self.halted}, so that its rewrites cannot be told apart"
-            return msgspec.structs.replace(told, note=note)
-        told = msgspec.structs.replace(told, of=self.total)
-        if self._with(set()) is not _Result.GOOD:
+                note = f"the pass {self.halted}, so its rewrites cannot be told apart"
+            return msgspec.structs.replace(culprit, note=note)
+        culprit = msgspec.structs.replace(culprit, of=self.total)
+        if self._outcome(set()) is not _Outcome.GOOD:
             note = "the pass breaks the program even with all its rewrites switched off"
-            return msgspec.structs.replace(told, note=note)
-        low, high = self._halved(self.total)
+            return msgspec.structs.replace(culprit, note=note)
+        low, high = self._halve(self.total)
         first = set(range(low))
-        guilty = self._smaller(first, set(range(low, high)))
-        return self._told(told, first, guilty)
+        guilty = self._shrink(first, set(range(low, high)))
+        return self._found_rewrites(culprit, first, guilty)
 
-    def _told(self, told: Culprit, first: set[int], guilty: set[int]) -> Culprit:
-        _, good = self._recorded(self._all_but(first))
-        recorder, bad = self._recorded(self._all_but(first | guilty))
+    def _found_rewrites(self, culprit: Culprit, first: set[int], guilty: set[int]) -> Culprit:
+        _, good = self._run(self._all_but(first))
+        recorder, bad = self._run(self._all_but(first | guilty))
         rewrites = tuple(each for each in recorder.applications if each.number in guilty)
-        note = "the pass is atomic: its rewrites are switched as one" if self.p.atomic else ""
-        return msgspec.structs.replace(told, rewrites=rewrites, good=good, bad=bad, note=note)
+        note = (
+            "the pass is atomic: its rewrites are switched on or off together"
+            if self.p.atomic
+            else ""
+        )
+        return msgspec.structs.replace(culprit, rewrites=rewrites, good=good, bad=bad, note=note)
 
-    def _halved(self, total: int) -> tuple[int, int]:
-        """Find k and m: the first k rewrites are good, the first m are not, and none between them
-        can be told."""
+    def _halve(self, total: int) -> tuple[int, int]:
+        """Return k and m: the first k rewrites are good, the first m bad, all between undecided."""
         low: int = 0
         high: int = total
         skipped: set[int] = set()
@@ -96,33 +104,32 @@ class RewriteSearch:
             if not left:
                 break
             middle = left[len(left) // 2]
-            match self._with(set(range(middle))):
-                case _Result.GOOD:
+            match self._outcome(set(range(middle))):
+                case _Outcome.GOOD:
                     low = middle
-                case _Result.BAD:
+                case _Outcome.BAD:
                     high = middle
-                case _Result.SKIP:
+                case _Outcome.SKIP:
                     skipped.add(middle)
         return low, high
 
-    def _smaller(self, on: set[int], group: set[int]) -> set[int]:
-        """Leave out of a group what is not needed to break the program: halves, then single
-        rewrites."""
+    def _shrink(self, on: set[int], group: set[int]) -> set[int]:
+        """Shrink a group that breaks the program: drop halves, then single rewrites."""
         size = len(group) // 2
         while size and self.runs < MAX_RUNS:
             order = sorted(group)
             for at in range(0, len(order), size):
                 rest = group - set(order[at : at + size])
-                if rest and self._with(on | rest) is _Result.BAD:
+                if rest and self._outcome(on | rest) is _Outcome.BAD:
                     group = rest
             size //= 2
         return group
 
     def _all_but(self, on: set[int]) -> frozenset[int]:
-        # With some switched off, a pass may try others that it did not come to before.
+        # With some rewrites off, a pass can try others that it did not reach before.
         return frozenset(range(self.total + _SPARE)) - on
 
-    def _recorded(self, disabled: frozenset[int]) -> tuple[CallerSpanRecorder, IR | None]:
+    def _run(self, disabled: frozenset[int]) -> tuple[CallerSpanRecorder, IR | None]:
         recorder = CallerSpanRecorder(disabled, keep=True)
         attempt = Attempt(
             level=self.level,
@@ -142,32 +149,32 @@ class RewriteSearch:
             self.halted = self.halted or error.message
             return recorder, None
         except (Exception, SystemExit):
-            return recorder, None  # What it did before it raised has been reported.
+            return recorder, None  # The rewrites before the exception are recorded.
 
-    def _with(self, on: set[int]) -> _Result:
-        """Run the pass with some rewrites on and all others off, and judge the outcome."""
+    def _outcome(self, on: set[int]) -> _Outcome:
+        """Run the pass with some rewrites on and all others off, and judge the result."""
         key = frozenset(on)
         if key not in self._known:
             self.runs += 1
-            self._known[key] = self._judged(on)
+            self._known[key] = self._judge(on)
         return self._known[key]
 
-    def _judged(self, on: set[int]) -> _Result:
-        _, after = self._recorded(self._all_but(on))
+    def _judge(self, on: set[int]) -> _Outcome:
+        _, after = self._run(self._all_but(on))
         if after is None or self._problems(after):
-            return _Result.BAD if self.by_verifier else _Result.SKIP
+            return _Outcome.BAD if self.by_verifier else _Outcome.SKIP
         if self.by_verifier:
-            return _Result.GOOD
+            return _Outcome.GOOD
         if self.graph is not None:
-            status = self.graph.compared(self.before, after)["status"]
-            return _Result.BAD if status in ("differs", "failed") else _Result.GOOD
+            status = self.graph.compare_step(self.before, after)["status"]
+            return _Outcome.BAD if status in ("differs", "failed") else _Outcome.GOOD
         for name, func in _loop_functions(after).items():
             subject = self.subjects.get(name)
             if subject is not None and subject.func is not func:
                 verdict = subject.verdict(self.blank, subject.func, func)
                 if verdict.status in ("differs", "failed"):
-                    return _Result.BAD
-        return _Result.GOOD
+                    return _Outcome.BAD
+        return _Outcome.GOOD
 
     def _problems(self, after: IR) -> list[Problem]:
         functions = after.functions.values() if isinstance(after, IRModule) else (after,)

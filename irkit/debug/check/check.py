@@ -1,4 +1,8 @@
-"""(keep the docstring of check.py)"""
+"""Check of a trace: does the program still mean the same after every step?
+
+Each function is run before and after each step that changed it, on inputs that are given or made up
+for it. ``docs/semantics.md`` and ``precision`` define what may differ, and by how much.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -26,11 +30,11 @@ def check(
     samples: int = 4,
     native: bool | None = None,
 ) -> tuple[Verdict, ...]:
-    """Give a verdict on every step of a trace, or of steps as they come from a pipeline.
+    """Return a verdict on every step of a trace, or of steps as a pipeline yields them.
 
-    ``inputs`` are arrays by the names of parameters; without them there are ``samples`` sets, made
-    from ``seed``. ``dims`` fixes symbolic dimensions by name. ``native`` runs every stage as native
-    code too; False never does.
+    ``inputs`` are arrays by the names of parameters; without them, ``samples`` sets are made from
+    ``seed``. ``dims`` fixes symbolic dimensions by name. ``native`` True runs every stage as native
+    code too, False runs none, None only what takes too long to interpret.
     """
     options = CheckOptions(inputs or {}, dims or {}, seed, samples, native)
     return tuple(verdicts(steps, options))
@@ -39,10 +43,10 @@ def check(
 def verdicts(
     steps: Iterable[Step], options: CheckOptions, worker: NativeWorker | None = None
 ) -> Iterator[Verdict]:
-    """Check steps one after the other; a pass that fails is a verdict too, and the last.
+    """Check steps one after the other; a pass that fails yields the last verdict.
 
-    ``worker`` runs native code that nobody vouches for, and stays open; without one there is one
-    for these steps.
+    ``worker`` runs untrusted native code and stays open; without one, a worker is started for these
+    steps.
     """
     own = NativeWorker(options.seconds)
     subjects = _Subjects(worker if worker is not None else own)
@@ -50,7 +54,7 @@ def verdicts(
     try:
         for step in steps:
             count = step.index + 1
-            yield from _of_step(step, subjects, options)
+            yield from _check_step(step, subjects, options)
     except PassFailed as error:
         yield Verdict(
             count,
@@ -63,11 +67,11 @@ def verdicts(
         )
     finally:
         own.close()
-    _refuse_unknown(options, [subject.func for subject in subjects.values()])
+    _check_names(options, [subject.func for subject in subjects.values()])
 
 
-def _refuse_unknown(options: CheckOptions, funcs: list[PrimFunc]) -> None:
-    """Refuse a name that no function has; one of several functions has it if it was meant so."""
+def _check_names(options: CheckOptions, funcs: list[PrimFunc]) -> None:
+    """Raise IRKitError for a name that no function has."""
     known = {name for func in funcs for name in input_names(func)}
     for name in (*options.inputs, *options.dims):
         if funcs and name not in known:
@@ -75,7 +79,7 @@ def _refuse_unknown(options: CheckOptions, funcs: list[PrimFunc]) -> None:
             raise IRKitError(f"there is no parameter or dimension {name!r}; there are: {listed}")
 
 
-def _of_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Iterator[Verdict]:
+def _check_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Iterator[Verdict]:
     blank = Verdict(
         step.index, step.function, step.phase, step.name, step.pass_text, "same", step.changed
     )
@@ -84,24 +88,24 @@ def _of_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Iterat
         return
     pairs = list(_changed_functions(step.before, step.after))
     if not pairs:
-        yield msgspec.structs.replace(blank, **_of_graph(step, options))
+        yield msgspec.structs.replace(blank, **_check_graph(step, options))
     for name, before, after in pairs:
         if name not in subjects:
             subjects[name] = Subject(before, options, subjects.worker)
-            yield from subjects[name].native_alone(blank)
+            yield from subjects[name].check_native(blank)
         yield subjects[name].verdict(blank, before, after)
 
 
-def _of_graph(step: Step, options: CheckOptions) -> dict[str, Any]:
+def _check_graph(step: Step, options: CheckOptions) -> dict[str, Any]:
     if graph_of(step.before) is None or graph_of(step.after) is None:
-        return {"status": "unchecked", "message": "there is no function that could be run"}
+        return {"status": "unchecked", "message": "there is no function to run"}
     if not options.kernels and isinstance(step.after, IRModule) and len(step.after) > 1:
         return {"status": "unchecked", "message": "its kernels are checked one by one"}
     try:
         subject = GraphSubject(step.before, options.inputs, options.dims, options.seed)
     except IRKitError as error:
         return {"status": "unchecked", "message": str(error)}
-    return subject.compared(step.before, step.after)
+    return subject.compare_step(step.before, step.after)
 
 
 def _changed_functions(before: IR, after: IR) -> Iterator[tuple[str, PrimFunc, PrimFunc]]:
@@ -115,8 +119,10 @@ def _changed_functions(before: IR, after: IR) -> Iterator[tuple[str, PrimFunc, P
 
 
 class _Subjects(dict[str, Subject]):
-    """The functions that steps were about so far, and the one process that runs what nobody
-    vouches for: to start it takes longer than most checks."""
+    """The functions seen so far, and the child process that runs their untrusted native code.
+
+    They share one process: starting it takes longer than most checks.
+    """
 
     def __init__(self, worker: NativeWorker) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Check steps over graphs: run the graph in NumPy before and after.
+"""Checks of steps over graphs: run the graph in NumPy before and after.
 
-Graph passes may do algebra on weights, so results may be off by some rounding errors of the graph's
-own, which a run in f64 tells. A value that is not finite must stay what it is.
+Graph passes may do algebra on weights, so results may differ by a few rounding errors of the graph
+itself, which a run in f64 measures. A value that is not finite must stay the same.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from irkit.core import IRKitError, IRModule
 from irkit.debug.check.difference import Difference, compare, is_float
 from irkit.debug.check.precision import unit_of
-from irkit.debug.execution.inputs import INTEGERS, LADDER, SIZES, Array, drawn, size_of
+from irkit.debug.execution.inputs import INPUT_KINDS, INTEGERS, SIZES, Array, dim_size, draw_values
 from irkit.graph import GraphFunc, TensorType, arrays_of, interpret
 from irkit.ir import Var
 from irkit.transform import IR
@@ -24,13 +24,13 @@ MAX_ELEMENTS = 1 << 24
 
 
 def graph_of(ir: IR) -> GraphFunc | None:
-    """Find the graph function that can be run: the one given, or ``main`` of a module."""
+    """Return the graph function that can be run: the one given, or ``main`` of a module."""
     found = ir.functions.get("main") if isinstance(ir, IRModule) else ir
     return found if isinstance(found, GraphFunc) else None
 
 
 class GraphSubject:
-    """A graph through its steps: arrays for its parameters, and what it computes from them."""
+    """A graph through its steps: inputs for its parameters, and the tolerance of each output."""
 
     def __init__(
         self, program: IR, given: Mapping[str, ArrayLike], dims: Mapping[str, int], seed: int
@@ -45,7 +45,10 @@ class GraphSubject:
         self.limits = [self._limits(program, number) for number in range(len(self.inputs))]
 
     def results(self, program: IR, number: int, precision: str | None = None) -> list[Array]:
-        """Run on the inputs of a number. Raises: IRKitError."""
+        """Run on the inputs of a number.
+
+        Raises: IRKitError.
+        """
         assert isinstance(program, (GraphFunc, IRModule))
         with np.errstate(all="ignore"):
             result = interpret(program, self.inputs[number], precision=precision)
@@ -58,25 +61,25 @@ class GraphSubject:
             for array, value in zip(own, true, strict=True)
         ]
 
-    def compared(self, before: IR, after: IR) -> dict[str, Any]:
-        """Say what differs, in the words of a verdict."""
+    def compare_step(self, before: IR, after: IR) -> dict[str, Any]:
+        """Compare the results before and after a step; return fields of a verdict."""
         worst = Difference()
         for number in range(len(self.inputs)):
             try:
                 expected = self.results(before, number)
             except IRKitError as error:
-                return {"status": "unchecked", "message": f"what it was given fails: {error}"}
+                return {"status": "unchecked", "message": f"the input of the step fails: {error}"}
             try:
                 found = self.results(after, number)
             except IRKitError as error:
                 return {"status": "failed", "message": str(error)}
-            inputs = f"{'given' if len(self.inputs) == 1 else LADDER[number]} {number}"
+            inputs = f"{'given' if len(self.inputs) == 1 else INPUT_KINDS[number]} {number}"
             pairs = zip(self.names, expected, found, self.limits[number], strict=True)
             for name, a, b, limit in pairs:
                 apart = compare(a, b, limit, zeros_have_signs=False)
                 if apart.at is not None:
-                    told = {"error": apart, "buffer": name, "inputs": inputs}
-                    return {"status": "differs", "how": "NumPy", **told}
+                    where = {"error": apart, "buffer": name, "inputs": inputs}
+                    return {"status": "differs", "how": "NumPy", **where}
                 worst = max(worst, apart, key=lambda each: each.abs)
         return {"status": "same", "error": worst, "how": "NumPy"}
 
@@ -101,15 +104,17 @@ def _inputs(
     made: dict[str, Any] = {}
     for param in func.params:
         if not isinstance(param.type, TensorType):
-            raise IRKitError(f"parameter {param.name!r} is no tensor")
+            raise IRKitError(f"parameter {param.name!r} is not a tensor")
         for dim in param.type.shape:
             if isinstance(dim, Var) and dim not in sizes:
                 sizes[dim] = dims.get(dim.name, SIZES[len(sizes) % len(SIZES)])
         if param.name in given:
             made[param.name] = np.asarray(given[param.name])
             continue
-        shape = tuple(size_of(dim, sizes) for dim in param.type.shape)
+        shape = tuple(dim_size(dim, sizes) for dim in param.type.shape)
         if int(np.prod(shape, dtype=object)) > MAX_ELEMENTS:
             raise IRKitError(f"parameter {param.name!r} is too large for a check: {list(shape)}")
-        made[param.name] = drawn(param.type.dtype, shape, LADDER[number], rng, INTEGERS[1])
+        made[param.name] = draw_values(
+            param.type.dtype, shape, INPUT_KINDS[number], rng, INTEGERS[1]
+        )
     return made

@@ -9,10 +9,12 @@ from irkit.debug.execution.executors import MAX_SECONDS, MAX_STEPS
 
 
 class CheckOptions(msgspec.Struct, frozen=True):
-    """How to check. ``native`` None means: only where the interpreter would take too long, which
-    is more than ``max_steps``. ``guarded`` runs native code amid pages that nobody may touch, in a
-    process of its own, also where the interpreter vouches for the program: it finds what code
-    generation does wrong."""
+    """Options of a check.
+
+    With ``native`` None, native code runs only where the interpreter would need more than
+    ``max_steps``. ``guarded`` runs native code between protected pages in a child process, even
+    where the interpreter has accepted the program: it finds errors of code generation.
+    """
 
     inputs: Mapping[str, ArrayLike] = {}
     dims: Mapping[str, int] = {}
@@ -20,6 +22,6 @@ class CheckOptions(msgspec.Struct, frozen=True):
     samples: int = 4
     native: bool | None = None
     guarded: bool = False
-    kernels: bool = False  # Run a graph with its kernels too.
+    kernels: bool = False  # Also check graphs whose kernels are in the module.
     max_steps: int = MAX_STEPS
-    seconds: float = MAX_SECONDS  # For each call of native code that nobody vouches for.
+    seconds: float = MAX_SECONDS  # For each call of untrusted native code.

@@ -1,8 +1,8 @@
 """How far floats may differ between two programs that mean the same.
 
-The same program is run again with other numbers in place of the floats (its twins): in 64 bits, to
-know the value; with magnitudes, where nothing cancels; and counting roundings. A sum of products
-then has the bound 2 sqrt(K) u sum |a| |b|, for K roundings on the longest way to a result.
+The program is run again with its floats replaced (its variants): by f64, which gives the true
+value; by magnitudes, which never cancel; and by counts of roundings. A sum of products then has the
+bound 2 sqrt(K) u sum |a| |b|, for K roundings on the longest path to a result.
 """
 
 from collections.abc import Callable
@@ -37,21 +37,22 @@ from irkit.ir import (
     verify,
 )
 
-# What a function of the C library, and what follows from it, may be off; see docs/semantics.md.
+# Allowed error of a function of the C library, and of results computed from it; see
+# docs/semantics.md.
 ULPS = 16
 OWN_ERRORS = 4
 _EXACT = {"abs", "fma"}
 
 
-def double(func: PrimFunc) -> PrimFunc | None:
-    """Make the twin that computes in f64; None if the program looks at the bits of its floats."""
+def in_f64(func: PrimFunc) -> PrimFunc | None:
+    """Return the variant in f64, or None if the program uses the bits of its floats."""
     new = {
         symbol: symbol.replace(dtype=_widened(symbol.dtype)).copied()
         for symbol in symbols_bound(func)
         if isinstance(symbol, (Buffer, Var)) and symbol.dtype.is_float
     }
     try:
-        wide = rewrite(substitute(func, new), _in_double, on=Expr)
+        wide = rewrite(substitute(func, new), _expr_in_f64, on=Expr)
     except DTypeError:
         return None
     return wide if not verify(wide) else None
@@ -61,7 +62,7 @@ def _widened(dtype: DType) -> DType:
     return F64.with_lanes(dtype.lanes) if dtype.is_float else dtype
 
 
-def _in_double(node: Expr) -> Expr | None:
+def _expr_in_f64(node: Expr) -> Expr | None:
     if not node.dtype.is_float or isinstance(node, Var):
         return None
     if isinstance(node, Cast) and node.value.dtype.is_float:
@@ -70,7 +71,7 @@ def _in_double(node: Expr) -> Expr | None:
 
 
 def is_polynomial(func: PrimFunc) -> bool:
-    """Say whether floats are only added, multiplied, compared for the larger one, and moved."""
+    """Return True if floats are only added, multiplied, moved, and compared by min and max."""
 
     def beyond(node: Expr) -> bool:
         match node:
@@ -81,14 +82,14 @@ def is_polynomial(func: PrimFunc) -> bool:
             case Div() | FloorDiv() | FloorMod():
                 return node.dtype.is_float
             case Call():
-                return (node.dtype.is_float and node.name not in _EXACT) or _looks(node)
+                return (node.dtype.is_float and node.name not in _EXACT) or _tests_floats(node)
             case _:
                 return False
 
     return not any_node(func, Expr, beyond)
 
 
-def _looks(node: Call) -> bool:
+def _tests_floats(node: Call) -> bool:
     return any(arg.dtype.is_float for arg in node.args) and not node.dtype.is_float
 
 
@@ -135,28 +136,30 @@ Runner = Callable[[PrimFunc, list[object]], list[Array] | None]
 
 
 class Precision:
-    """Find the error allowed to each result of one function on one set of inputs."""
+    """Error bounds for the results of one function on one set of inputs."""
 
     def __init__(self, func: PrimFunc, inputs: InputSet, run: Runner) -> None:
         self.func, self.inputs, self.run = func, inputs, run
-        self.wide = double(func)
+        self.wide = in_f64(func)
         self._done: list[Array | None] | None = None
 
     def allowed(self, own: list[Array]) -> list[Array | None]:
-        """Bound the error of each array, given what the function computes itself; None where it
-        must be exact, as integers must."""
+        """Return a bound on the error of each array; None where it must be exact, as integers must.
+
+        ``own`` are the results of the function itself.
+        """
         if self._done is None:
-            self._done = self._found(own)
+            self._done = self._bounds(own)
         return self._done
 
-    def _found(self, own: list[Array]) -> list[Array | None]:
-        if self.inputs.rung == "special values" or self.wide is None:
+    def _bounds(self, own: list[Array]) -> list[Array | None]:
+        if self.inputs.kind == "special values" or self.wide is None:
             return [_relative(array, array) if is_float(array) else None for array in own]
         if is_polynomial(self.func):
-            sizes = self._twin(_magnitude, np.abs)
-            counts = self._twin(_roundings, np.ones_like)
+            sizes = self._variant(_magnitude, np.abs)
+            counts = self._variant(_roundings, np.ones_like)
             if sizes is not None and counts is not None:
-                whole = self.inputs.rung == "whole numbers" and not any_node(
+                whole = self.inputs.kind == "whole numbers" and not any_node(
                     self.func, Const, _is_fraction
                 )
                 return [
@@ -171,7 +174,7 @@ class Precision:
             for array, value in zip(own, true or own, strict=True)
         ]
 
-    def _twin(
+    def _variant(
         self, rule: Callable[[Expr], Expr | None], start: Callable[[Array], Array]
     ) -> list[Array] | None:
         assert self.wide is not None
@@ -202,7 +205,7 @@ def _is_fraction(node: Const) -> bool:
 
 
 def _bound(array: Array, size: Array, count: Array, whole: bool) -> Array:
-    """Bound a sum of products. Whole numbers that all fit the mantissa leave no room at all."""
+    """Bound a sum of products; whole numbers that all fit the mantissa must be exact."""
     unit = unit_of(array)
     bound = 2 * np.sqrt(count) * unit * size
     return np.where(size <= 1 / unit, 0.0, bound) if whole else bound

@@ -1,4 +1,4 @@
-"""Run a schedule as steps, so that what checks passes checks primitives too."""
+"""Primitives of a schedule as steps, so that checks of passes cover primitives too."""
 
 from collections.abc import Generator, Iterator
 from time import perf_counter
@@ -9,17 +9,19 @@ from irkit.schedule import Schedule, ScheduleTrace, TraceStep
 from irkit.transform import IR, Apply, PassFailed, Pipeline, Step, apply_here
 
 SCHEDULE = -1
-"""The number that stands for a phase where a step is one of a schedule."""
+"""Phase number of the steps of a schedule."""
 NO_SCHEDULE = ScheduleTrace()
 
 
 class PrimitiveFailed(PassFailed):
-    """A primitive that raised something other than that it cannot be done here, or left IR that
-    does not verify: its own fault, and not that of the schedule."""
+    """Raised when a primitive is at fault: invalid IR, or an unexpected exception.
+
+    A ScheduleError, by contrast, means that the schedule is not legal.
+    """
 
 
 def phase_label(phase: int) -> str:
-    """Name a phase, as messages do."""
+    """Return the name of a phase for messages."""
     return "schedule" if phase == SCHEDULE else f"phase {phase}"
 
 
@@ -44,15 +46,14 @@ def scheduled_steps(
 
 
 def schedule_steps(ir: IR, schedule: ScheduleTrace) -> Generator[Step, None, IR]:
-    """Run a schedule on a function, or on the only one of a module, or its ``main``.
+    """Run a schedule on a function, or on the only loop function or ``main`` of a module.
 
-    Look-ups are no steps.
-
-    Raises: PrimitiveFailed; ScheduleError, which names the step, if one is not legal here.
+    Look-ups are not steps. Raises: PrimitiveFailed; ScheduleError, which names the step, if one is
+    not legal.
     """
     if not isinstance(ir, (IRModule, PrimFunc)):
-        raise IRKitError(f"{ir.name!r} is no loop function, so it cannot be scheduled")
-    sch = Schedule(ir, _to_schedule(ir), check="off")
+        raise IRKitError(f"{ir.name!r} is not a loop function, so it cannot be scheduled")
+    sch = Schedule(ir, _function_name(ir), check="off")
     replaying = sch.replaying(schedule)
     index = 0
     for number, traced in enumerate(schedule.steps, 1):
@@ -75,7 +76,7 @@ def schedule_steps(ir: IR, schedule: ScheduleTrace) -> Generator[Step, None, IR]
     return sch.mod if isinstance(ir, IRModule) else sch.func
 
 
-def _to_schedule(ir: IRModule | PrimFunc) -> str:
+def _function_name(ir: IRModule | PrimFunc) -> str:
     if isinstance(ir, PrimFunc):
         return ir.name
     names = [name for name, func in ir.functions.items() if isinstance(func, PrimFunc)]
@@ -83,14 +84,14 @@ def _to_schedule(ir: IRModule | PrimFunc) -> str:
         return names[0]
     if names and "main" not in names:
         raise IRKitError(
-            f"of the functions {', '.join(names)} it is not clear which one to schedule",
-            hint="Name it 'main', or put it into a file of its own.",
+            f"the module has several functions to schedule: {', '.join(names)}",
+            hint="Name the one to schedule 'main', or put it into its own file.",
         )
     return "main"
 
 
 def step_of(schedule: ScheduleTrace, text: str) -> TraceStep:
-    """Find a step of a schedule by what its verdict says."""
+    """Return the step of a schedule that has the text of a verdict."""
     numbered = enumerate(schedule.steps, 1)
     return next(step for number, step in numbered if _text(number, step) == text)
 

@@ -1,4 +1,4 @@
-"""One function through all its steps: inputs, outcomes and allowed errors."""
+"""One function through all its steps: inputs, outcomes and tolerances."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.precision import Precision
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.executors import (
-    PATIENCE,
+    MAX_SLOWDOWN,
     CallOutcome,
     InterpreterExecutor,
     NativeExecutor,
@@ -21,7 +21,7 @@ from irkit.ir import Buffer, PrimFunc, StepLimit
 
 
 class Subject:
-    """One function through all its steps: its inputs, and what was computed from them."""
+    """One function through all its steps: its inputs, and the outcomes computed from them."""
 
     def __init__(
         self, func: PrimFunc, options: CheckOptions, worker: NativeWorker | None = None
@@ -41,24 +41,24 @@ class Subject:
             self.unusable = str(error)
 
     def _prepare(self) -> None:
-        """Find inputs on which the function as it is given runs."""
-        engine = InterpreterExecutor(self.options.max_steps)
-        self.inputs = self._usable(engine)
-        engine.max_steps *= PATIENCE  # What a pass makes may take longer, but not without end.
-        self.runs = [OutcomeCache(engine, self.inputs)]
+        """Find inputs on which the original function runs."""
+        executor = InterpreterExecutor(self.options.max_steps)
+        self.inputs = self._usable(executor)
+        executor.max_steps *= MAX_SLOWDOWN  # The result of a pass may take longer, within limits.
+        self.runs = [OutcomeCache(executor, self.inputs)]
         if self.options.native:
             native = NativeExecutor(trusted=not self.options.guarded, worker=self.worker)
             self.runs.append(OutcomeCache(native, self.inputs))
 
     def _prepare_native(self) -> None:
         if self.options.native is False:
-            self.unusable = "it is too long to interpret, and native code is not allowed"
+            self.unusable = "it takes too long to interpret, and native code is off"
             return
-        engine = NativeExecutor(trusted=False, worker=self.worker)
-        self.inputs = self._usable(engine)
-        self.runs = [OutcomeCache(engine, self.inputs)]
+        executor = NativeExecutor(trusted=False, worker=self.worker)
+        self.inputs = self._usable(executor)
+        self.runs = [OutcomeCache(executor, self.inputs)]
 
-    def _usable(self, engine: InterpreterExecutor | NativeExecutor) -> list[InputSet]:
+    def _usable(self, executor: InterpreterExecutor | NativeExecutor) -> list[InputSet]:
         options, error = self.options, ""
         for integers in INTEGERS:
             made = input_sets(
@@ -69,32 +69,32 @@ class Subject:
                 samples=options.samples,
                 integers=integers,
             )
-            outcomes = [engine.run(self.func, each.copied()) for each in made]
+            outcomes = [executor.run(self.func, each.copied()) for each in made]
             error = error or next((each.error for each in outcomes if each.error), "")
-            kept = [each for each, had in zip(made, outcomes, strict=True) if not had.error]
+            kept = [each for each, outcome in zip(made, outcomes, strict=True) if not outcome.error]
             if kept:
                 return kept
-        self.unusable = f"the function as it is given fails: {error}"
+        self.unusable = f"the original function fails: {error}"
         return []
 
     def verdict(self, blank: Verdict, before: PrimFunc, after: PrimFunc) -> Verdict:
-        """Compare a function before and after a step, with each engine on each set of inputs."""
+        """Compare a function before and after a step, with each executor on each set of inputs."""
         blank = msgspec.structs.replace(blank, function=self.func.name)
         if self.unusable:
             return msgspec.structs.replace(blank, status="unchecked", message=self.unusable)
-        how = " and ".join(runs.engine.how for runs in self.runs)
+        how = " and ".join(runs.executor.how for runs in self.runs)
         worst = msgspec.structs.replace(blank, how=how)
         for runs in self.runs:
             for number, inputs in enumerate(self.inputs):
-                found = self._compared(runs, number, before, after)
-                told = msgspec.structs.replace(worst, **found, inputs=inputs.name)
-                if not told.ok:
-                    return msgspec.structs.replace(told, how=runs.engine.how)
-                if told.error.abs > worst.error.abs:
-                    worst = told
+                found = self._compare(runs, number, before, after)
+                verdict = msgspec.structs.replace(worst, **found, inputs=inputs.name)
+                if not verdict.ok:
+                    return msgspec.structs.replace(verdict, how=runs.executor.how)
+                if verdict.error.abs > worst.error.abs:
+                    worst = verdict
         return worst
 
-    def _compared(
+    def _compare(
         self, runs: OutcomeCache, number: int, before: PrimFunc, after: PrimFunc
     ) -> dict[str, object]:
         try:
@@ -106,7 +106,10 @@ class Subject:
         except StepLimit as limit:
             found = CallOutcome(error=f"it does not end: {limit.message}")
         if expected.error:
-            return {"status": "unchecked", "message": f"what it was given fails: {expected.error}"}
+            return {
+                "status": "unchecked",
+                "message": f"the input of the step fails: {expected.error}",
+            }
         if found.error:
             return {"status": "failed", "message": found.error}
         return self._difference(runs, number, expected, found)
@@ -119,8 +122,8 @@ class Subject:
             return {"status": "same"}
         names = [param.name for param in self.func.params if isinstance(param, Buffer)]
         limits = self._limits(runs, number)
-        special = self.inputs[number].rung == "special values"
-        signs = special and isinstance(runs.engine, InterpreterExecutor)
+        special = self.inputs[number].kind == "special values"
+        signs = special and isinstance(runs.executor, InterpreterExecutor)
         worst = Difference()
         for (a, b), limit, name in zip(pairs, limits, names, strict=True):
             apart = compare(a, b, limit, zeros_have_signs=signs)
@@ -135,7 +138,7 @@ class Subject:
 
             def run(func: PrimFunc, args: list[object]) -> list[Array] | None:
                 try:
-                    outcome = runs.engine.run(func, args)
+                    outcome = runs.executor.run(func, args)
                 except StepLimit:
                     return None
                 return None if outcome.error else list(outcome.arrays)
@@ -144,12 +147,15 @@ class Subject:
         own = runs.outcome(self.func, number)
         return self._precision[key].allowed(list(own.arrays))
 
-    def native_alone(self, blank: Verdict) -> Iterator[Verdict]:
-        """Compare native code with the interpreter on the function as it is given; passes are
-        compared like with like."""
+    def check_native(self, blank: Verdict) -> Iterator[Verdict]:
+        """Compare native code with the interpreter on the original function.
+
+        Steps are compared executor by executor, so they would not show a difference between the
+        two.
+        """
         if len(self.runs) < 2 or self.unusable:
             return
-        told = msgspec.structs.replace(
+        verdict = msgspec.structs.replace(
             blank, function=self.func.name, name="code", pass_text="native code", status="same"
         )
         interpreted, native = self.runs
@@ -160,9 +166,9 @@ class Subject:
             if not found.error:
                 result = self._difference(native, number, expected, found)
             made = msgspec.structs.replace(
-                told, **result, inputs=inputs.name, how=native.engine.how
+                verdict, **result, inputs=inputs.name, how=native.executor.how
             )
             if not made.ok:
                 yield made
                 return
-        yield told
+        yield verdict

@@ -1,4 +1,4 @@
-"""The result of a check of one step."""
+"""Result of the check of one step."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -12,11 +12,11 @@ Status = Literal["same", "differs", "failed", "unchecked"]
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a check found about one step.
+    """Result of the check of one step.
 
-    ``differs`` gives other numbers, ``failed`` cannot run or does not verify, ``unchecked`` could
-    not be tried; ``message`` says why. ``error`` holds the largest errors and the first wrong
-    element, of ``buffer``; ``inputs`` names the set it was found with, ``how`` what ran it.
+    ``differs``: other numbers; ``failed``: cannot run or does not verify; ``unchecked``: could not
+    be tried. ``message`` gives the reason. ``error`` holds the largest errors and the first wrong
+    element, in ``buffer``; ``inputs`` names the set of inputs, ``how`` what ran the program.
     """
 
     index: int
@@ -34,19 +34,19 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Say whether the step is known to keep the meaning."""
+        """Return True if the step is known to keep the meaning."""
         return self.status == "same"
 
     def __str__(self) -> str:
-        who = f"{phase_label(self.phase)}: '{self.pass_text}' on {self.function!r}: {self.status}"
+        text = f"{phase_label(self.phase)}: '{self.pass_text}' on {self.function!r}: {self.status}"
         if self.error.at is not None:
             at = ", ".join(map(str, self.error.at))
-            who += f": {self.buffer}[{at}] is {self.error.found}, expected {self.error.expected}"
-        return who + (f": {self.message}" if self.message else "")
+            text += f": {self.buffer}[{at}] is {self.error.found}, expected {self.error.expected}"
+        return text + (f": {self.message}" if self.message else "")
 
 
 def is_trusted(found: Iterable[Verdict]) -> bool:
-    """Say whether no step is wrong and, where a loop program was changed, at least one was run."""
+    """Return True if no step is wrong and at least one changed step, if any, was run."""
     known = list(found)
     tried = [each for each in known if each.changed]
     return all(each.status in ("same", "unchecked") for each in known) and (

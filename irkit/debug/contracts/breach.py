@@ -1,4 +1,4 @@
-"""A promise that a pass broke."""
+"""A contract that a pass broke."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ Contract = Literal[
 
 
 class Breach(msgspec.Struct, frozen=True):
-    """A promise that a pass broke, on the program of a number (-1: on all of them)."""
+    """A contract that a pass broke, and the number of the program (-1: all of them)."""
 
     contract: Contract
     of: str

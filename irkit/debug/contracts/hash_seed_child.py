@@ -1,4 +1,4 @@
-"""The process that runs passes under another hash seed: passes and texts in, digests out."""
+"""A process that runs passes under another hash seed: passes and texts in, digests out."""
 
 import hashlib
 import pickle
@@ -8,12 +8,12 @@ from irkit.core import IRKitError, Recorder
 from irkit.graph import parse_module
 from irkit.transform import AnyPass, apply_pass
 
-# A pass, and programs as text, each with whether it is a module.
+# A pass, and programs as pairs: whether it is a module, and its text.
 Job = tuple[AnyPass, list[tuple[bool, str]]]
 
 
 def outcomes(job: Job) -> list[str]:
-    """Give a digest of what the pass makes of each text."""
+    """Return a digest of the result of a pass on each text."""
     p, texts = job
     return [_outcome(p, whole, text) for whole, text in texts]
 
@@ -22,7 +22,7 @@ def _outcome(p: AnyPass, whole: bool, text: str) -> str:
     try:
         module = parse_module(text)
     except IRKitError:
-        return "unreadable"  # Large constants are not in the text.
+        return "unreadable"  # The text leaves out large constants.
     given = module if whole else next(iter(module.functions.values()))
     made = apply_pass(p, given, Recorder()).script()
     return hashlib.sha256(made.encode()).hexdigest()

@@ -11,11 +11,13 @@ from irkit.debug.contracts.hash_seed_child import Job, outcomes
 from irkit.transform import IR, AnyPass
 
 
-def differing_elsewhere(jobs: Sequence[tuple[AnyPass, Sequence[IR]]], seed: int) -> list[list[int]]:
-    """Run passes in another process with another hash seed; list, for each pass, the programs it
-    gives another result for.
+def hash_seed_differences(
+    jobs: Sequence[tuple[AnyPass, Sequence[IR]]], seed: int
+) -> list[list[int]]:
+    """Run passes in a process with another hash seed; list the programs whose results differ.
 
-    Programs travel as text. Raises: IRKitError if a pass cannot be found there.
+    There is one list of program numbers for each pass. Programs are sent as text. Raises:
+    IRKitError if the process cannot import a pass.
     """
     made = [_job(p, programs) for p, programs in jobs]
     here = [outcomes(job) for job in made]

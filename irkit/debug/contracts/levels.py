@@ -7,16 +7,17 @@ from irkit.transform import IR
 
 
 def functions_of(ir: IR) -> list[Function]:
+    """Return the functions of a program."""
     return list(ir.functions.values()) if isinstance(ir, IRModule) else [ir]
 
 
 def level_of(func: Function) -> Level:
-    """Find the level of a function."""
+    """Return the level of a function."""
     return GRAPH_LEVEL if isinstance(func, GraphFunc) else LOOP_LEVEL
 
 
 def equal_structure(a: IR, b: IR) -> bool:
-    """Say whether two programs are the same up to the names of their symbols."""
+    """Return True if two programs are equal up to the names of their symbols."""
     if isinstance(a, IRModule) and isinstance(b, IRModule):
         return a.functions.keys() == b.functions.keys() and all(
             level_of(func).same(func, b[name]) for name, func in a.functions.items()

@@ -13,7 +13,7 @@ from irkit.transform import IR, AnyPass, Step, apply_pass
 
 
 class ContractTrial:
-    """One pass on one program."""
+    """One pass tried on one program."""
 
     def __init__(self, p: AnyPass, at: int, ir: IR, samples: int, idempotent: bool) -> None:
         self.p, self.at, self.ir, self.samples = p, at, ir, samples
@@ -31,25 +31,25 @@ class ContractTrial:
         return Breach(contract, str(self.p), self.at, message)
 
     def breaches(self) -> Iterator[Breach]:
-        """Find what is broken; what does not verify is not tried further."""
+        """Yield the contracts broken; a result that does not verify is not tried further."""
         if self.error is not None:
             yield self.breach("verifies", f"{type(self.error).__name__}: {self.error}")
             return
         if self.ir.script() != self.text:
-            yield self.breach("input untouched", "the input prints otherwise than before")
+            yield self.breach("input untouched", "the input prints differently afterwards")
         invalid = list(self._invalid())
         yield from invalid
         if invalid:
             return
         yield from self._untruthful()
-        yield from self._unsteady()
+        yield from self._unrepeatable()
         yield from self._lost_spans()
         if self.after is not self.ir:
-            yield from self._other_numbers()
+            yield from self._different_results()
 
     def _invalid(self) -> Iterator[Breach]:
         if not isinstance(self.after, self.p.level):
-            yield self.breach("verifies", f"it gives a {type(self.after).__name__}")
+            yield self.breach("verifies", f"it returns a {type(self.after).__name__}")
             return
         for func in functions_of(self.after):
             level = level_of(func)
@@ -66,11 +66,11 @@ class ContractTrial:
         if self.after is self.ir:
             if self.recorder.count:
                 count = self.recorder.count
-                yield self.breach("truthful", f"it reports {count} rewrites and changes nothing")
+                yield self.breach("truthful", f"it reports {count} rewrites but changes nothing")
         elif self.after.script() == self.text and equal_structure(self.ir, self.after):
-            yield self.breach("truthful", "it gives another object that is the same program")
+            yield self.breach("truthful", "it returns an equal copy of its input")
 
-    def _unsteady(self) -> Iterator[Breach]:
+    def _unrepeatable(self) -> Iterator[Breach]:
         text = self.after.script()
         if apply_pass(self.p, self.ir, Recorder()).script() != text:
             yield self.breach("deterministic", "a second run gives another result")
@@ -105,14 +105,14 @@ class ContractTrial:
                 yield self.breach("provenance", f"{span} is nowhere in the input")
                 return
 
-    def _other_numbers(self) -> Iterator[Breach]:
+    def _different_results(self) -> Iterator[Breach]:
         options = CheckOptions(samples=self.samples, kernels=True)
         for verdict in verdicts([_step(self.p, self.ir, self.after)], options):
             if verdict.status in ("differs", "failed"):
-                yield self.breach("same numbers", _told(verdict))
+                yield self.breach("same numbers", _verdict_text(verdict))
 
 
-def _told(verdict: Verdict) -> str:
+def _verdict_text(verdict: Verdict) -> str:
     error = verdict.error
     if error.at is None:
         return verdict.message
@@ -123,7 +123,7 @@ def _told(verdict: Verdict) -> str:
 def _spans(ir: IR) -> Iterator[tuple[Node, Span | None]]:
     for func in functions_of(ir):
         for node in walk(func):
-            # A sequence is only how statements stand together.
+            # A sequence only groups statements, and has no span.
             if hasattr(node, "span") and not isinstance(node, (Function, Seq)):
                 yield node, getattr(node, "span", None)
 

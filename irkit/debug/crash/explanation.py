@@ -1,4 +1,4 @@
-"""Say why a pass failed: what is wrong, on which line of the IR, and what the pass changed."""
+"""Explanation of a failed pass: the problems, their lines of IR, and what the pass changed."""
 
 import difflib
 from collections.abc import Iterable
@@ -7,30 +7,30 @@ from irkit.core import Function, IRModule, Level, Names, Problem, annotate_sourc
 from irkit.debug.report.line_table import NodeLines
 from irkit.transform import IR, PassFailed
 
-MOST_LINES = 20_000  # Beyond, a diff would take minutes.
+MAX_LINES = 20_000  # A diff of more would take minutes.
 
 
 def explain(error: PassFailed, *, most: int = 60) -> str:
-    """Lay out the problems with their lines marked, then the diff; ``most`` lines of each."""
+    """Return the problems with their lines marked, then the diff; ``most`` lines of each."""
     parts = [_cut(marked_problems(error), most), _cut(failed_diff(error), most)]
     return "\n".join(part for part in parts if part)
 
 
 def marked_problems(error: PassFailed) -> str:
-    """Print the lines of the IR that problems are about, marked, with some around them."""
+    """Return the lines of IR that have problems, marked, with the lines around them."""
     level, shown = _level(error), _broken(error)
     if not error.problems or level is None or shown is None:
         return ""
     try:
         text = printed(level, shown)
         found = problem_lines(level, shown, error.problems)
-    except Exception:  # IR that is broken enough cannot even be printed.
+    except Exception:  # Invalid IR may not even print.
         return ""
     return annotate_source(text, found)
 
 
 def problem_lines(level: Level, ir: IR, problems: Iterable[Problem]) -> list[tuple[int, str]]:
-    """Give the line of each problem in the printed IR, or 0 where nothing tells."""
+    """Return the line of each problem in the printed IR, or 0 if it is unknown."""
     functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
     tables: list[tuple[int, NodeLines]] = []
     start = 0
@@ -50,24 +50,24 @@ def problem_lines(level: Level, ir: IR, problems: Iterable[Problem]) -> list[tup
 
 
 def failed_diff(error: PassFailed) -> str:
-    """Print what the pass changed, as a unified diff; nothing if it gave back no IR."""
+    """Return what the pass changed as a unified diff; nothing if it returned no IR."""
     level, after = _level(error), error.after
     if level is None or not isinstance(after, (Function, IRModule)) or after is error.before:
         return ""
     try:
-        names = Names()  # One table, so that what did not change has its name in both.
+        names = Names()  # One table, so that unchanged symbols have the same name in both.
         before_text = printed(level, error.before, names)
         after_text = printed(level, after, names)
     except Exception:  # As above.
         return ""
-    return unified(before_text, after_text)
+    return text_diff(before_text, after_text)
 
 
-def unified(before: str, after: str) -> str:
-    """Print a unified diff of two texts of bounded size."""
+def text_diff(before: str, after: str) -> str:
+    """Return a unified diff of two texts of bounded size."""
     sides = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    if max(map(len, sides)) > MOST_LINES:
-        return f"(the IR has more than {MOST_LINES} lines: no diff)\n"
+    if max(map(len, sides)) > MAX_LINES:
+        return f"(the IR has more than {MAX_LINES} lines: no diff)\n"
     return "".join(difflib.unified_diff(*sides, "before", "after"))
 
 

@@ -1,7 +1,7 @@
-"""What stands in a crash folder. Nothing of it is run but the passes it names.
+"""Files of a crash folder.
 
-A folder is trusted as the code is that it names: replaying imports the modules of its passes. Its
-IR and its numbers are not believed: they are read as any file from outside.
+Replaying a folder imports the modules of the passes it names, so a folder is trusted as much as
+that code. Its IR and its numbers are untrusted: they are read like any file from outside.
 """
 
 import json
@@ -12,8 +12,8 @@ import msgspec
 
 from irkit.core import FormatError, Target
 
-VERSION = 1
-MOST_BYTES = 1 << 22  # of the description
+VERSION = 2  # Folders of version 1 name passes by modules that have moved.
+MAX_BYTES = 1 << 22  # of the description
 JSON_NAME = "crash.json"
 REPORT_NAME = "report.txt"
 BEFORE_NAME = "before.irs"
@@ -26,7 +26,7 @@ _CHANGING = re.compile(r"0x[0-9a-fA-F]{4,}")
 
 
 class CrashPass(msgspec.Struct, frozen=True):
-    """A pass of the pipeline: its text, and its text by ``module:function``."""
+    """A pass of the pipeline: its text, and its text with the name ``module:function``."""
 
     phase: int
     phase_name: str
@@ -42,21 +42,21 @@ class CrashFact(msgspec.Struct, frozen=True):
 
 
 class CrashProblem(msgspec.Struct, frozen=True):
-    """A problem; ``line`` is that of the IR after the pass, 0 if nothing tells."""
+    """A problem of the IR after the pass; ``line`` is 0 if it is unknown."""
 
     message: str
     line: int = 0
 
 
 class CrashLimits(msgspec.Struct, frozen=True):
-    """The limits under which it failed. Units: seconds, bytes."""
+    """Limits under which the pass or kernel failed. Units: seconds, bytes."""
 
     seconds: float | None = None
     memory: int | None = None
 
 
 class Crash(msgspec.Struct, frozen=True, kw_only=True):
-    """The description of a failure: of a pass, or of the native code of a kernel."""
+    """Description of a failure of a pass or of the native code of a kernel."""
 
     version: int = VERSION
     hash: str
@@ -82,36 +82,39 @@ class Crash(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def symptom(self) -> tuple[str, ...]:
-        """Return what two failures that are the same have in common."""
+        """Return what all runs of the same failure have in common."""
         return symptom(self.kind, self.message, [row.message for row in self.problems])
 
 
 def symptom(kind: str, message: str, problems: list[str]) -> tuple[str, ...]:
-    """Reduce a failure to what does not change from one run to the next."""
+    """Return the parts of a failure that do not change from one run to the next."""
     if kind in ("timeout", "memory"):
-        return (kind,)  # How much was too much is not what happened.
+        return (kind,)  # The message names the limit, which can differ.
     return (kind, _CHANGING.sub("0x...", message), *sorted(set(problems)))
 
 
 def read_crash(folder: Path) -> Crash:
     """Read the description in a folder.
 
-    Raises: FormatError if it is missing, damaged, too new or too large.
+    Raises: FormatError if it is missing, damaged, of another version, or too large.
     """
     path = folder / JSON_NAME
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise FormatError(
-            f"{folder} is no crash folder: {path.name}: {error.strerror or error}"
+            f"{folder} is not a crash folder: {path.name}: {error.strerror or error}"
         ) from None
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"{path} is larger than {MOST_BYTES} bytes")
+    if len(data) > MAX_BYTES:
+        raise FormatError(f"{path} is larger than {MAX_BYTES} bytes")
     try:
         version = json.loads(data).get("version")
         if version != VERSION:
-            raise FormatError(f"{path} has version {version!r}; this irkit reads {VERSION}")
+            raise FormatError(
+                f"{path} has version {version!r}; this irkit reads {VERSION}",
+                hint="Replay it with the irkit that wrote it.",
+            )
         crash = msgspec.json.decode(data, type=Crash)
     except FormatError:
         raise
@@ -121,5 +124,5 @@ def read_crash(folder: Path) -> Crash:
         crash.subject == "pass" and 0 <= crash.at < len(crash.passes)
     )
     if not known:
-        raise FormatError(f"{path} is damaged: it names no pass and no kernel")
+        raise FormatError(f"{path} is damaged: it names neither a pass nor a kernel")
     return crash

@@ -1,4 +1,4 @@
-"""How the passes of one command run: isolation, limits, and the crash folder of a failure."""
+"""How a command runs passes: isolation, limits, and the crash folder of a failure."""
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -16,13 +16,13 @@ from irkit.debug.isolation.passes import Isolation, time_limit
 from irkit.debug.processes.isolated_call import half_of_memory
 from irkit.transform import Apply, PassFailed, Step, apply_here
 
-_SHOWN = 12  # Lines of a traceback; the folder has all.
+_SHOWN = 12  # Lines of the traceback; the folder has all of it.
 
 
 class IsolationPolicy(msgspec.Struct, frozen=True):
-    """How the passes of one command run. Units: ``pass_timeout`` seconds, ``pass_memory`` MiB.
+    """How a command runs passes. Units: ``pass_timeout`` seconds, ``pass_memory`` MiB.
 
-    ``crash_dir`` is where folders about failures go, None for nowhere.
+    ``crash_dir`` is the folder for crash folders; None writes none.
     """
 
     isolate: bool = False
@@ -32,7 +32,7 @@ class IsolationPolicy(msgspec.Struct, frozen=True):
 
     @contextmanager
     def running(self, say: Callable[[str], object]) -> Generator[Apply]:
-        """Give the way to run a pass. A failure of one is explained, with a folder about it."""
+        """Yield the function that runs a pass; a failed pass is reported."""
         try:
             with self._apply(say) as apply:
                 yield apply
@@ -41,17 +41,17 @@ class IsolationPolicy(msgspec.Struct, frozen=True):
             raise
 
     def reporting(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Pass steps on; a failure among them is explained, for those who make a verdict of it."""
+        """Pass steps on; a failed pass is reported, then raised."""
         try:
             yield from steps
         except PrimitiveFailed:
-            raise  # What is needed to run a schedule again is a trace, which the user has.
+            raise  # Reproduced by the trace of the schedule, which the user has.
         except PassFailed as error:
             self.report(error)
             raise
 
     def report(self, error: PassFailed) -> Path | None:
-        """Write the folder, and put into the error what there is to see and where."""
+        """Write the crash folder, and add the explanation and the folder's path to the error."""
         place, note = None, ""
         if self.crash_dir is not None:
             try:

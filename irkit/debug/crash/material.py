@@ -1,4 +1,4 @@
-"""What is collected about a failed pass or kernel before a folder is written."""
+"""What is collected about a failed pass or kernel before the folder is written."""
 
 import hashlib
 import importlib
@@ -37,25 +37,29 @@ from irkit.debug.processes.traceback_of_pass import traceback_of_pass
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import IR, Attempt, Fact, PassFailed, PassHalted, Trace, render_spec
 
-MOST_DATA = 1 << 27  # bytes of the trace, and of the inputs
+MAX_DATA = 1 << 27  # bytes of the trace, and of the inputs
 
 
 class CrashMaterial(msgspec.Struct):
-    """All that goes into a folder, not yet written."""
+    """Contents of a crash folder that is not yet written."""
 
     crash: Crash
     headline: str
     explained: str
     texts: dict[str, str]
-    write_data: Callable[[Path], str]  # Writes what replaying needs, or says why it cannot.
+    write_data: Callable[[Path], str]  # Returns why not, if it cannot.
 
 
 def material_of_pass(error: PassFailed) -> CrashMaterial:
+    """Collect the contents of the crash folder of a failed pass.
+
+    Raises: IRKitError if the pass failed in another process and its IR is not here.
+    """
     attempt = error.attempt
     if attempt is None:
         raise IRKitError(
-            "the failed pass ran in another process, and its IR stayed there",
-            hint="Write the crash folder where PassFailed is raised.",
+            "the failed pass ran in another process, and its IR is not in this one",
+            hint="Write the crash folder in the process that raises PassFailed.",
         )
     before = _text_of(attempt.level, error.before)
     rows = [_pass_row(number, name, p) for number, name, p in attempt.passes]
@@ -103,6 +107,7 @@ def material_of_pass(error: PassFailed) -> CrashMaterial:
 
 
 def material_of_kernel(error: KernelHalted) -> CrashMaterial:
+    """Collect the contents of the crash folder of a failed kernel."""
     before = _text_of(LOOP_LEVEL, error.func)
     crash = Crash(
         hash=_hash((*symptom(error.kind, error.what, []), before, str(error.target))),
@@ -119,8 +124,8 @@ def material_of_kernel(error: KernelHalted) -> CrashMaterial:
 
     def write_data(place: Path) -> str:
         arrays = [np.asarray(arg) for arg in error.args_given]
-        if sum(array.nbytes for array in arrays) > MOST_DATA:
-            return f"its inputs have more than {MOST_DATA >> 20} MiB"
+        if sum(array.nbytes for array in arrays) > MAX_DATA:
+            return f"its inputs have more than {MAX_DATA >> 20} MiB"
         named: dict[str, Any] = {f"arg{number}": array for number, array in enumerate(arrays)}
         np.savez(place / INPUTS_NAME, **named)
         return _write_trace(place, LOOP_LEVEL, error.func)
@@ -130,7 +135,7 @@ def material_of_kernel(error: KernelHalted) -> CrashMaterial:
 
 
 def failure_traceback(error: PassFailed) -> str:
-    """Give the traceback of what happened inside the pass, wherever it ran."""
+    """Return the traceback inside the pass, whichever process it ran in."""
     cause = error.__cause__
     if isinstance(cause, PassHalted):
         return cause.traceback
@@ -144,22 +149,22 @@ def failure_traceback(error: PassFailed) -> str:
 def _write_trace(place: Path, level: Level, ir: IR) -> str:
     known = next((each for each in LEVELS if each.name == level.name), None)
     if known is None:
-        return f"IR of level {level.name!r} has no form in a file"
+        return f"IR of level {level.name!r} has no file format"
     path = place / TRACE_NAME
     try:
         Trace((trace_step(known, ir),)).save(path)
     except IRKitError as error:
         return error.message
-    if path.stat().st_size > MOST_DATA:
+    if path.stat().st_size > MAX_DATA:
         path.unlink()
-        return f"its IR, with the constants, takes more than {MOST_DATA >> 20} MiB"
+        return f"its IR, with the constants, takes more than {MAX_DATA >> 20} MiB"
     return ""
 
 
 def _text_of(level: Level, ir: IR) -> str:
     try:
         return printed(level, ir)
-    except Exception as error:  # What fails to print is a finding too, and no reason to stop.
+    except Exception as error:  # IR that does not print is worth reporting too.
         return f"# cannot be printed: {type(error).__name__}: {error}\n"
 
 
@@ -184,7 +189,7 @@ def _pipeline_text(rows: list[CrashPass]) -> str:
 
 
 def _fact_row(fact: Fact) -> CrashFact:
-    """Find the name under which a module holds a fact."""
+    """Describe a fact by the name under which its module holds it."""
     module = getattr(fact.predicate, "__module__", "")
     with suppress(ImportError, ValueError):
         for name, value in vars(importlib.import_module(module)).items():
@@ -194,7 +199,7 @@ def _fact_row(fact: Fact) -> CrashFact:
 
 
 def _search(attempt: Attempt) -> list[str]:
-    """List where the modules of the passes were imported from, beside the usual places."""
+    """Return the folders that the modules of the passes were imported from, without irkit's own."""
     found: dict[str, None] = {}
     for _, _, p in attempt.passes:
         module = sys.modules.get(p.function.__module__)

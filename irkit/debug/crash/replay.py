@@ -1,4 +1,4 @@
-"""Run a failure again from its folder, and say whether it still fails the same way."""
+"""Replay of a failure from its folder: does it still fail the same way?"""
 
 import importlib
 import os
@@ -41,8 +41,8 @@ from irkit.transform import (
 ReplayOutcome = Literal["same", "gone", "different"]
 
 
-class Replayed(msgspec.Struct, frozen=True, eq=False):
-    """How a failure went the second time; ``error`` is what was raised, if anything."""
+class ReplayResult(msgspec.Struct, frozen=True, eq=False):
+    """Result of running a failure again; ``error`` is the exception raised, if any."""
 
     outcome: ReplayOutcome
     expected: tuple[str, ...]
@@ -57,30 +57,29 @@ def replay(
     isolated: bool = True,
     seconds: float | None = None,
     memory: int | None = None,
-) -> Replayed:
-    """Run again the pass, or the kernel, that a crash folder is about; with ``rest`` also the
-    passes after it.
+) -> ReplayResult:
+    """Run the pass or kernel of a crash folder again; with ``rest`` also the passes after it.
 
-    It runs in a process of its own, unless ``isolated`` says otherwise, under the limits it had
-    or those given (seconds, bytes). The folder is trusted: the modules of its passes are imported.
-    Raises: FormatError if the folder is damaged; IRKitError if it cannot be replayed here.
+    It runs in a child process unless ``isolated`` is false, under its original limits or those
+    given (seconds, bytes). The folder is trusted: the modules of its passes are imported. Raises:
+    FormatError if the folder is damaged; IRKitError if it cannot be replayed here.
     """
     place = Path(folder)
     crash = read_crash(place)
     if crash.not_replayable:
         raise IRKitError(f"{place} cannot be replayed: {crash.not_replayable}")
     limits = (seconds or crash.limits.seconds, memory or crash.limits.memory)
-    before = _before(place)
+    before = _read_before(place)
     if crash.subject == "kernel":
-        return _kernel(place, crash, before, *limits)
+        return _replay_kernel(place, crash, before, *limits)
     if not isolated:
-        return _passes(crash, before, rest, apply_here)
+        return _replay_passes(crash, before, rest, apply_here)
     with Isolation(seconds=limits[0], memory=limits[1], strict=True) as isolation:
-        return _passes(crash, before, rest, isolation.apply)
+        return _replay_passes(crash, before, rest, isolation.apply)
 
 
 def crash_pipeline(folder: str | os.PathLike[str]) -> tuple[IR, Pipeline]:
-    """Read what a crash folder is about as a pipeline of one pass, and what it was given.
+    """Read a crash folder as the input of the failed pass and a pipeline of that pass.
 
     The folder is trusted: the module of its pass is imported. Raises: FormatError if the folder is
     damaged; IRKitError if it is not about a pass that can be run here.
@@ -89,17 +88,17 @@ def crash_pipeline(folder: str | os.PathLike[str]) -> tuple[IR, Pipeline]:
     crash = read_crash(place)
     if crash.not_replayable or crash.subject != "pass":
         raise IRKitError(f"{place}: {crash.not_replayable or 'it is not about a pass'}")
-    level, row = _prepared(crash), crash.passes[crash.at]
-    p = _loaded(row)
+    level, row = _prepare(crash), crash.passes[crash.at]
+    p = _load(row)
     phase = Phase(row.phase, row.phase_name, (p,))
-    return _before(place), Pipeline(level, (phase,), facts=_facts(crash, [p]))
+    return _read_before(place), Pipeline(level, (phase,), facts=_facts(crash, [p]))
 
 
-def _passes(crash: Crash, before: IR, rest: bool, apply: Apply) -> Replayed:
-    level = _prepared(crash)
+def _replay_passes(crash: Crash, before: IR, rest: bool, apply: Apply) -> ReplayResult:
+    level = _prepare(crash)
     rows = crash.passes[crash.at :] if rest else crash.passes[crash.at : crash.at + 1]
-    loaded = [(row.phase, row.phase_name, _loaded(row)) for row in rows]
-    # What comes after a pass on one function may be about the module that it was in.
+    loaded = [(row.phase, row.phase_name, _load(row)) for row in rows]
+    # Passes after a pass on one function can be passes on its module.
     passes = [each for each in loaded if each[2].on_modules is isinstance(before, IRModule)]
     facts = _facts(crash, [p for _, _, p in passes])
     try:
@@ -117,15 +116,17 @@ def _passes(crash: Crash, before: IR, rest: bool, apply: Apply) -> Replayed:
             pass
     except PassFailed as error:
         messages = [problem.message for problem in error.problems]
-        return _compared(crash, symptom(error.kind, error.what, messages), error)
-    return Replayed("gone", crash.symptom)
+        return _compare(crash, symptom(error.kind, error.what, messages), error)
+    return ReplayResult("gone", crash.symptom)
 
 
-def _prepared(crash: Crash) -> Level:
-    """Find the level, and make the modules of the passes importable."""
+def _prepare(crash: Crash) -> Level:
+    """Return the level, and make the modules of the passes importable."""
     level = next((each for each in LEVELS if each.name == crash.level), None)
     if level is None:
-        raise FormatError(f"the crash folder is about IR of level {crash.level!r}, unknown here")
+        raise FormatError(
+            f"the crash folder is about IR of level {crash.level!r}, which is unknown here"
+        )
     for path in crash.search:
         if path not in sys.path:
             sys.path.append(path)
@@ -134,75 +135,77 @@ def _prepared(crash: Crash) -> Level:
     return level
 
 
-def _kernel(
+def _replay_kernel(
     place: Path, crash: Crash, func: IR, seconds: float | None, memory: int | None
-) -> Replayed:
+) -> ReplayResult:
     if not isinstance(func, PrimFunc) or crash.target is None:
-        raise FormatError(f"{place} is damaged: it is about a kernel, and has none")
+        raise FormatError(f"{place} is damaged: it describes a kernel but contains none")
     try:
-        args = _inputs(place, func)
+        args = _read_inputs(place, func)
         run_kernel(func, args, target=crash.target, seconds=seconds, memory=memory)
     except KernelHalted as error:
-        return _compared(crash, symptom(error.kind, error.what, []), error)
-    return Replayed("gone", crash.symptom)
+        return _compare(crash, symptom(error.kind, error.what, []), error)
+    return ReplayResult("gone", crash.symptom)
 
 
-def _compared(crash: Crash, found: tuple[str, ...], error: PassFailed | KernelHalted) -> Replayed:
+def _compare(
+    crash: Crash, found: tuple[str, ...], error: PassFailed | KernelHalted
+) -> ReplayResult:
     outcome: ReplayOutcome = "same" if found == crash.symptom else "different"
-    return Replayed(outcome, crash.symptom, found, error)
+    return ReplayResult(outcome, crash.symptom, found, error)
 
 
-def _before(place: Path) -> IR:
+def _read_before(place: Path) -> IR:
     path = place / TRACE_NAME
     if not path.is_file():
         raise FormatError(f"{place} cannot be replayed: {path.name} is missing")
     steps = Trace.load(path, LEVELS)
     if len(steps) != 1:
-        raise FormatError(f"{path} is damaged: it has {len(steps)} steps, not one")
+        raise FormatError(f"{path} is damaged: it has {len(steps)} steps, expected 1")
     return steps[0].before
 
 
-def _inputs(place: Path, func: PrimFunc) -> Sequence[Any]:
+def _read_inputs(place: Path, func: PrimFunc) -> Sequence[Any]:
     path = place / INPUTS_NAME
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = [np.array(file[f"arg{number}"]) for number in range(len(func.params))]
-            # NumPy writes a type that it does not know, such as bf16, as bytes.
+            # NumPy writes types it does not know, such as bf16, as bytes.
             arrays = [
                 array.view(numpy_dtype(param.dtype)) if array.dtype.kind == "V" else array
                 for array, param in zip(arrays, func.params, strict=True)
             ]
-    except Exception as error:  # NumPy and zipfile answer damage with exceptions of many classes.
+    except Exception as error:  # NumPy and zipfile raise many classes for damage.
         raise FormatError(f"{path} is damaged: {type(error).__name__}: {error}") from None
     return [array if array.ndim else array.item() for array in arrays]
 
 
-def _loaded(row: CrashPass) -> AnyPass:
+def _load(row: CrashPass) -> AnyPass:
     spec = parse_spec(row.spec)
     return load_pass(spec.name, spec.options)
 
 
 def _facts(crash: Crash, passes: list[AnyPass]) -> tuple[Fact, ...]:
-    """Find the facts that held by their place, or among those that the passes speak of."""
-    spoken = {fact.name: fact for p in passes for fact in (*p.needs, *p.gives, *p.breaks)}
+    """Import the facts that held by name, or find them among those that the passes declare."""
+    declared = {fact.name: fact for p in passes for fact in (*p.needs, *p.gives, *p.breaks)}
     found: list[Fact] = []
     for row in crash.facts:
-        fact = _at(row.path) or spoken.get(row.name)
+        fact = _imported_fact(row.path) or declared.get(row.name)
         if fact is None:
             raise IRKitError(
-                f"fact {row.name!r}, which held before the pass, is not found here",
-                hint="Keep facts under a name of their own in a module.",
+                f"cannot find fact {row.name!r}, which held before the pass",
+                hint="Assign the fact to a name in its module.",
             )
         found.append(fact)
     return tuple(found)
 
 
-def _at(path: str) -> Fact | None:
+def _imported_fact(path: str) -> Fact | None:
     module, _, name = path.partition(":")
     if not module:
         return None
     try:
         found: object = getattr(importlib.import_module(module), name, None)
-    except Exception as error:  # Whatever the module does when it is imported.
+    except Exception as error:  # Importing runs code of the module.
         raise IRKitError(f"cannot import {module!r}: {error}") from error
     return found if isinstance(found, Fact) else None

@@ -1,4 +1,4 @@
-"""Crash folders, written whole or not at all."""
+"""Crash folders, written completely or not at all."""
 
 import os
 import secrets
@@ -15,15 +15,16 @@ from irkit.debug.isolation.kernels import KernelHalted
 from irkit.transform import PassFailed
 
 PREFIX = "irkit-crash-"
-MOST_TEXT = 1 << 23  # bytes of a file of text
-_COPIES = 100
+MAX_TEXT = 1 << 23  # bytes of a file of text
+_MAX_COPIES = 100
 
 
 def write_crash(error: PassFailed | KernelHalted, folder: str | os.PathLike[str] = ".") -> Path:
-    """Write a folder ``irkit-crash-HASH`` in ``folder``, whole or not at all, and return its path.
+    """Write a folder ``irkit-crash-HASH`` in ``folder`` and return its path.
 
-    The same failure has the same hash, and is written once. Raises: OSError if nothing can be
-    written there; IRKitError if the failure was in another process and its IR is not here.
+    It is written completely or not at all. The same failure has the same hash and is written once.
+    Raises: OSError if the folder cannot be written; IRKitError if the failure was in another
+    process and its IR is not here.
     """
     made = material_of_kernel(error) if isinstance(error, KernelHalted) else material_of_pass(error)
     parent = Path(folder)
@@ -32,13 +33,13 @@ def write_crash(error: PassFailed | KernelHalted, folder: str | os.PathLike[str]
     partial.mkdir()
     try:
         why_not = made.write_data(partial) or made.crash.not_replayable
-        return _placed(partial, parent, made, why_not)
+        return _move_into_place(partial, parent, made, why_not)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _placed(partial: Path, parent: Path, made: CrashMaterial, why_not: str) -> Path:
-    for copy in range(1, _COPIES):
+def _move_into_place(partial: Path, parent: Path, made: CrashMaterial, why_not: str) -> Path:
+    for copy in range(1, _MAX_COPIES):
         name = PREFIX + made.crash.hash + (f"-{copy}" if copy > 1 else "")
         final = parent / name
         if final.exists():
@@ -53,15 +54,15 @@ def _placed(partial: Path, parent: Path, made: CrashMaterial, why_not: str) -> P
         report = f"{made.headline}\n\n{how}\n\n{made.explained}"
         for file, content in (*made.texts.items(), (REPORT_NAME, report)):
             if content:
-                (partial / file).write_bytes(_bounded(content))
+                (partial / file).write_bytes(_cut(content))
         try:
             partial.rename(final)
         except OSError:
-            if final.exists():  # Another process was faster.
+            if final.exists():  # Another process wrote it first.
                 continue
             raise
         return final
-    raise IRKitError(f"{parent} has {_COPIES} crash folders of one name; remove some")
+    raise IRKitError(f"{parent} has {_MAX_COPIES} crash folders of the same name; remove some")
 
 
 def _is_same(folder: Path, crash: Crash) -> bool:
@@ -71,8 +72,8 @@ def _is_same(folder: Path, crash: Crash) -> bool:
         return False
 
 
-def _bounded(text: str) -> bytes:
+def _cut(text: str) -> bytes:
     data = text.encode("utf-8", "backslashreplace")
-    if len(data) <= MOST_TEXT:
+    if len(data) <= MAX_TEXT:
         return data
-    return data[:MOST_TEXT] + f"\n# cut: {len(data)} bytes in all\n".encode()
+    return data[:MAX_TEXT] + f"\n# cut: {len(data)} bytes in all\n".encode()

@@ -1,8 +1,8 @@
-"""Run functions on sets of inputs and keep what comes out: with the interpreter, which finds every
-access out of bounds, or as native code, which is fast.
+"""Execution of functions on sets of inputs.
 
-Native code runs in this process only where the interpreter has run the very same call before;
-otherwise in a child process under a time limit.
+The interpreter finds every access out of bounds; native code is fast. Native code runs in this
+process only if the interpreter has run the same call before; otherwise it runs in a child process
+under a time limit.
 """
 
 from collections.abc import Sequence
@@ -18,21 +18,21 @@ from irkit.ir import Buffer, InterpretedFunction, PrimFunc, StepLimit
 from irkit.runtime import Kernel, build_kernels
 
 MAX_STEPS = 1_000_000
-PATIENCE = 4
+MAX_SLOWDOWN = 4  # Steps that a pass may add, as a factor.
 MAX_SECONDS = 60.0
-_QUICK = Target(opt_level=1)
-_EXACT = ("contract", "threads")
+_FAST_TO_COMPILE = Target(opt_level=1)
+_INEXACT = ("contract", "threads")
 
 
 class CallOutcome(msgspec.Struct, frozen=True):
-    """What a call left in its arrays, in the order of the parameters, or how it failed."""
+    """The arrays after a call, in the order of the parameters, or the error it failed with."""
 
     arrays: tuple[Array, ...] = ()
     error: str = ""
 
 
 class InterpreterExecutor:
-    """Interpret functions, each compiled once. ``max_steps`` bounds each call."""
+    """The interpreter, which prepares each function once. ``max_steps`` bounds each call."""
 
     how = "interpreter"
 
@@ -41,7 +41,10 @@ class InterpreterExecutor:
         self._known: dict[int, tuple[PrimFunc, InterpretedFunction]] = {}
 
     def run(self, func: PrimFunc, args: Sequence[Any]) -> CallOutcome:
-        """Run on arrays that are changed in place. Raises: StepLimit."""
+        """Run a function; arrays are changed in place.
+
+        Raises: StepLimit.
+        """
         if id(func) not in self._known:
             self._known[id(func)] = func, InterpretedFunction(func)
         try:
@@ -54,9 +57,9 @@ class InterpreterExecutor:
 
 
 class NativeExecutor:
-    """Run functions as native code, without contraction, so that equal programs give equal bits.
+    """Native code, compiled without contraction so that equal programs give equal bits.
 
-    ``trusted`` says that the interpreter has accepted what is run.
+    ``trusted`` means that the interpreter has run the same calls without error.
     """
 
     how = "native code"
@@ -67,12 +70,12 @@ class NativeExecutor:
         self._known: dict[int, tuple[PrimFunc, Kernel]] = {}
 
     def run(self, func: PrimFunc, args: Sequence[Any]) -> CallOutcome:
-        """Run on arrays that are changed in place."""
+        """Run a function; arrays are changed in place."""
         try:
             if not self.trusted:
                 return CallOutcome(self.worker.run(exact(func), args))
             if id(func) not in self._known:
-                self._known[id(func)] = func, build_kernels([exact(func)], _QUICK)[0]
+                self._known[id(func)] = func, build_kernels([exact(func)], _FAST_TO_COMPILE)[0]
             self._known[id(func)][1](*args)
         except IRKitError as error:
             return CallOutcome(error=str(error))
@@ -80,14 +83,17 @@ class NativeExecutor:
 
 
 def exact(func: PrimFunc) -> PrimFunc:
-    """Forbid contraction in a function, which rounds differently wherever code is moved, and
-    threads, with which a function that is wrong may be right by chance."""
-    attrs = tuple((key, value) for key, value in func.attrs if key not in _EXACT)
-    return func.replace(attrs=(*attrs, *((key, False) for key in _EXACT)))
+    """Forbid contraction and threads in a function.
+
+    Contraction rounds differently wherever code is moved; with threads a wrong function can be
+    right by chance.
+    """
+    attrs = tuple((key, value) for key, value in func.attrs if key not in _INEXACT)
+    return func.replace(attrs=(*attrs, *((key, False) for key in _INEXACT)))
 
 
 def arrays_of(func: PrimFunc, args: Sequence[Any]) -> tuple[Array, ...]:
-    """Take the arrays from among the arguments of a call."""
+    """Return the arrays among the arguments of a call."""
     return tuple(
         np.asarray(arg)
         for param, arg in zip(func.params, args, strict=True)
@@ -96,19 +102,22 @@ def arrays_of(func: PrimFunc, args: Sequence[Any]) -> tuple[Array, ...]:
 
 
 class OutcomeCache:
-    """Remember the outcome of each function on each set of inputs."""
+    """Outcomes of functions on sets of inputs, each computed once."""
 
     def __init__(
-        self, engine: InterpreterExecutor | NativeExecutor, inputs: Sequence[InputSet]
+        self, executor: InterpreterExecutor | NativeExecutor, inputs: Sequence[InputSet]
     ) -> None:
-        self.engine = engine
+        self.executor = executor
         self.inputs = inputs
         self._known: dict[tuple[int, int], tuple[PrimFunc, CallOutcome]] = {}
 
     def outcome(self, func: PrimFunc, number: int) -> CallOutcome:
-        """Run a function on the set of a number. Raises: StepLimit."""
+        """Return the outcome of a function on input set ``number``.
+
+        Raises: StepLimit.
+        """
         key = id(func), number
         if key not in self._known:
-            made = self.engine.run(func, self.inputs[number].copied())
+            made = self.executor.run(func, self.inputs[number].copied())
             self._known[key] = func, made
         return self._known[key][1]

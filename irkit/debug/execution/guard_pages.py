@@ -1,8 +1,8 @@
-"""Call native code on arrays that lie between pages which nobody may touch.
+"""Calls of native code on arrays that lie between protected pages.
 
-An access beyond the end of an array is a SIGSEGV when the array ends where its page ends, and one
-before its start when it begins where a page begins; so code runs on both. Bytes that are left over
-on the other side of the array are filled, and a write there is told after the call.
+An access beyond the end of an array is a SIGSEGV if the array ends where its page ends, and one
+before its start if it begins where a page begins; so code is run both ways. The bytes left over at
+the other end of the array are filled, and a write there is found after the call.
 """
 
 import ctypes
@@ -23,13 +23,13 @@ from irkit.runtime import Library, link
 
 Flush = Literal["end", "start"]
 PAGE = mmap.PAGESIZE
-_FILL = 0xFE  # Floats of it are enormous, integers large and negative.
-_FILLS = 64  # Each array has its own, so that a copy of what lies beside another one shows.
+_FILL = 0xFE  # As floats these bytes are huge, as integers large and negative.
+_FILLS = 64  # Fill values differ by array, so that bytes copied from beside another are noticed.
 _NO_ACCESS = 0
 
 
 class GuardedPages:
-    """Some pages between two that nobody may touch."""
+    """Pages between two protected ones."""
 
     def __init__(self, pages: int) -> None:
         self.pages, self.size = pages, pages * PAGE
@@ -41,13 +41,13 @@ class GuardedPages:
             _forbid(at)
 
     def untouched(self, begin: int, end: int, fill: int) -> bool:
-        """Say whether all bytes but those of a range are as they were."""
+        """Return True if all bytes outside a range still have the fill value."""
         return bool((self.bytes[:begin] == fill).all() and (self.bytes[end:] == fill).all())
 
 
 def _forbid(address: int) -> None:
     if sys.platform == "win32":
-        return  # What is written beside an array is found even so.
+        return  # Writes beside an array are still found by the fill value.
     if _libc().mprotect(ctypes.c_void_p(address), ctypes.c_size_t(PAGE), _NO_ACCESS):
         raise OSError(ctypes.get_errno(), "mprotect failed")
 
@@ -58,18 +58,18 @@ def _libc() -> Any:
 
 
 class GuardedArray:
-    """An array in a slot, flush with one end of it; ``number`` is that of the parameter."""
+    """An array at one end of guarded pages; ``number`` is the position of its parameter."""
 
     def __init__(
-        self, slot: GuardedPages, given: NDArray[Any], align: int, flush: Flush, number: int = 0
+        self, region: GuardedPages, given: NDArray[Any], align: int, flush: Flush, number: int = 0
     ) -> None:
         spans = sum((n - 1) * s for n, s in zip(given.shape, given.strides, strict=True))
         size = spans + given.itemsize if given.size else 0
-        self.slot, self.fill = slot, _FILL - number % _FILLS
-        slot.bytes.fill(self.fill)
-        self.begin = 0 if flush == "start" else (slot.size - size) // align * align
+        self.region, self.fill = region, _FILL - number % _FILLS
+        region.bytes.fill(self.fill)
+        self.begin = 0 if flush == "start" else (region.size - size) // align * align
         self.end = self.begin + size
-        inner = slot.bytes[self.begin : self.end]
+        inner = region.bytes[self.begin : self.end]
         if not given.size:
             self.array: NDArray[Any] = given
         elif given.flags.c_contiguous:
@@ -83,71 +83,71 @@ class GuardedArray:
 
     @property
     def address(self) -> int:
-        """Return where the first element is."""
-        return self.slot.base + self.begin
+        """Return the address of the first element."""
+        return self.region.base + self.begin
 
     @property
     def untouched(self) -> bool:
-        """Say whether the bytes beside the array are as they were."""
-        return self.slot.untouched(self.begin, self.end, self.fill)
+        """Return True if the bytes beside the array are unchanged."""
+        return self.region.untouched(self.begin, self.end, self.fill)
 
 
 class GuardedMemory:
-    """Slots that are used again and again: to make one takes longer than a call."""
+    """Guarded pages that are reused: making them takes longer than a call."""
 
     def __init__(self) -> None:
         self._free: dict[int, list[GuardedPages]] = {}
 
     @contextmanager
-    def placing(
+    def place(
         self, func: PrimFunc, args: Sequence[Any], flush: Flush
     ) -> Generator[dict[int, GuardedArray]]:
-        """Put the arrays of a call into slots, for as long as the block runs."""
+        """Place the arrays of a call into guarded pages for the duration of the block."""
         placed: dict[int, GuardedArray] = {}
         try:
             for at, param in enumerate(func.params):
                 if isinstance(param, Buffer):
                     array = np.asarray(args[at])
                     align = max(array.itemsize, param.align)
-                    slot = self._slot(1 + (_reach(array) - 1) // PAGE)
-                    placed[at] = GuardedArray(slot, array, align, flush, at)
+                    region = self._region(1 + (_byte_span(array) - 1) // PAGE)
+                    placed[at] = GuardedArray(region, array, align, flush, at)
             yield placed
         finally:
             for each in placed.values():
-                self._free[each.slot.pages].append(each.slot)
+                self._free[each.region.pages].append(each.region)
 
-    def _slot(self, pages: int) -> GuardedPages:
+    def _region(self, pages: int) -> GuardedPages:
         pages = 1 << max(0, pages - 1).bit_length()
         free = self._free.setdefault(pages, [])
         return free.pop() if free else GuardedPages(pages)
 
 
-def _reach(array: NDArray[Any]) -> int:
+def _byte_span(array: NDArray[Any]) -> int:
     return sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)) + (
         array.itemsize if array.size else 0
     )
 
 
 class GuardedKernel:
-    """Native code of a function, called without the checks of arguments that a kernel has."""
+    """Native code of a function, called without the argument checks of a kernel."""
 
     def __init__(self, func: PrimFunc, image: bytes) -> None:
         self.func = func
         self.library: Library = link([image], [symbol(func.name)])
         self.shapes = shape_vars(func)
         self.record = record_size(func)
-        kinds = [_kind(param) for param in func.params] + [ctypes.c_int64] * len(self.shapes)
+        kinds = [_ctype(param) for param in func.params] + [ctypes.c_int64] * len(self.shapes)
         kinds += [ctypes.c_void_p] * (self.record > 0)
         address = self.library.address(symbol(func.name))
         self._call: Any = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(address)
 
-    def __call__(self, yard: GuardedMemory, args: Sequence[Any], flush: Flush) -> list[Any]:
-        """Run on copies of the arguments and return them, as they are left.
+    def __call__(self, memory: GuardedMemory, args: Sequence[Any], flush: Flush) -> list[Any]:
+        """Run on copies of the arguments and return the copies.
 
-        Raises: IRKitError if an assertion fails, memory runs out, or something beside an array
-        was written.
+        Raises: IRKitError if an assertion fails, memory runs out, or bytes beside an array were
+        written.
         """
-        with yard.placing(self.func, args, flush) as placed:
+        with memory.place(self.func, args, flush) as placed:
             given: list[Any] = [
                 placed[at].address if at in placed else _scalar(param, args[at])
                 for at, param in enumerate(self.func.params)
@@ -166,15 +166,15 @@ class GuardedKernel:
             ]
 
 
-_WHOLE = {8: ctypes.c_int8, 16: ctypes.c_int16, 32: ctypes.c_int32, 64: ctypes.c_int64}
+_INTEGERS = {8: ctypes.c_int8, 16: ctypes.c_int16, 32: ctypes.c_int32, 64: ctypes.c_int64}
 
 
-def _kind(param: Buffer | Var) -> Any:
+def _ctype(param: Buffer | Var) -> Any:
     if isinstance(param, Buffer):
         return ctypes.c_void_p
     if param.dtype.is_float and param.dtype.bits > 16:
         return ctypes.c_float if param.dtype.bits == 32 else ctypes.c_double
-    return _WHOLE[8 if param.dtype.is_bool else param.dtype.bits]
+    return _INTEGERS[8 if param.dtype.is_bool else param.dtype.bits]
 
 
 def _scalar(param: Buffer | Var, value: Any) -> Any:
@@ -184,7 +184,7 @@ def _scalar(param: Buffer | Var, value: Any) -> Any:
 
 
 def _size_of(func: PrimFunc, var: Var, args: Sequence[Any]) -> int:
-    """Find the dimension or stride that a variable of the shapes stands for."""
+    """Return the value of a shape variable, from the dimension or stride it stands for."""
     for param, arg in zip(func.params, args, strict=True):
         if not isinstance(param, Buffer):
             continue
@@ -199,5 +199,5 @@ def _size_of(func: PrimFunc, var: Var, args: Sequence[Any]) -> int:
 
 def _failure(func: PrimFunc, status: int) -> str:
     if status == OUT_OF_MEMORY:
-        return "the native code found no memory for its buffers"
+        return "the native code could not allocate its buffers"
     return f"assertion {status} fails: {assertions(func)[status - 1].message}"

@@ -1,7 +1,7 @@
-"""Arguments to try a function on: whole numbers, fractions, and values at the edges of their types.
+"""Arguments to try a function on: whole numbers, fractions, and special values of floats.
 
-Whole numbers come first, and as at least half of the sets: sums and products of small ones are
-exact in any order, so that any difference is a mistake.
+Whole numbers come first and make up at least half of the sets: sums and products of small ones are
+exact in any order, so any difference is an error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +16,13 @@ from irkit.core import IRKitError, ShapeError
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype, shape_vars
 
 Array = NDArray[Any]
-Rung = Literal["whole numbers", "fractions", "special values", "given"]
-LADDER: tuple[Rung, ...] = ("whole numbers", "fractions", "whole numbers", "special values")
+InputKind = Literal["whole numbers", "fractions", "special values", "given"]
+INPUT_KINDS: tuple[InputKind, ...] = (
+    "whole numbers",
+    "fractions",
+    "whole numbers",
+    "special values",
+)
 SIZES = (3, 5, 2, 7, 4, 6, 1)
 LARGER = (8, 17, 16, 9, 3, 4, 5)
 INTEGERS = ((-4, 9), (0, 3), (0, 1))
@@ -25,33 +30,36 @@ MAX_BYTES = 1 << 29
 
 
 class TooLarge(IRKitError):
-    """Arguments that would take more memory than a check may."""
+    """Raised when arguments would take more memory than a check may use."""
 
 
 class InputSet(msgspec.Struct, frozen=True):
-    """Arguments of one call in the order of the parameters, and the rung of the oracle they are
-    for. ``name`` is for people; it tells the sizes of symbolic dimensions."""
+    """Arguments of one call, in the order of the parameters.
+
+    ``kind`` decides how exactly results must agree. ``name`` is for messages and includes the sizes
+    of symbolic dimensions.
+    """
 
     name: str
-    rung: Rung
+    kind: InputKind
     args: tuple[Any, ...]
 
     def copied(self) -> list[Any]:
-        """Copy the arrays, layout included: a call changes them."""
+        """Copy the arguments, including the layout of arrays: a call changes them."""
         return [arg if isinstance(arg, (bool, int, float)) else copied(arg) for arg in self.args]
 
 
 def copied(array: Array) -> Array:
-    """Copy an array with its strides."""
+    """Copy an array, including its strides."""
     return array.copy() if array.flags.c_contiguous else _strided(array, array.strides)
 
 
 def _strided(values: Array, steps: tuple[int, ...]) -> Array:
     room = 1 + sum((n - 1) * s // values.itemsize for n, s in zip(values.shape, steps, strict=True))
     memory = np.zeros(max(room, 0), values.dtype)
-    made = np.lib.stride_tricks.as_strided(memory, values.shape, steps)
-    made[...] = values
-    return made
+    result = np.lib.stride_tricks.as_strided(memory, values.shape, steps)
+    result[...] = values
+    return result
 
 
 def input_sets(
@@ -63,12 +71,11 @@ def input_sets(
     samples: int = 4,
     integers: tuple[int, int] = INTEGERS[0],
 ) -> list[InputSet]:
-    """Make sets of arguments; with ``given`` ones by name there is one set, and the rest of it is
-    fractions.
+    """Make sets of arguments, or one set if ``given`` names some of them; the rest is fractions.
 
-    Symbolic dimensions are small, other ones in each set, unless ``dims`` says. Integers are drawn
-    from a range; names that the function does not have are left aside. Raises: ShapeError for an
-    array that does not fit, TooLarge.
+    Symbolic dimensions are small and differ from set to set, except those in ``dims``. Integers are
+    drawn from a range. Names that the function does not have are ignored. Raises: ShapeError for an
+    array that does not fit; TooLarge.
     """
     fixed = dict(dims or {})
     names = {param.name for param in func.params}
@@ -77,27 +84,27 @@ def input_sets(
         sizes = _sizes(func, fixed, arrays, SIZES)
         args = _arguments(func, sizes, "fractions", np.random.default_rng(seed), integers, arrays)
         return [InputSet("given", "given", args)]
-    made: list[InputSet] = []
+    result: list[InputSet] = []
     for number in range(samples):
-        rung = LADDER[number % len(LADDER)]
+        kind = INPUT_KINDS[number % len(INPUT_KINDS)]
         rng = np.random.default_rng((abs(seed), number))
         wanted = SIZES if number == 0 else LARGER if number == 1 else rng.permutation(SIZES)
         sizes = _sizes(func, fixed, {}, [int(size) for size in wanted])
-        args = _arguments(func, sizes, rung, rng, integers, {})
+        args = _arguments(func, sizes, kind, rng, integers, {})
         shown = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
-        made.append(InputSet(f"{rung} {number}" + (f" ({shown})" if shown else ""), rung, args))
-    return made
+        result.append(InputSet(f"{kind} {number}" + (f" ({shown})" if shown else ""), kind, args))
+    return result
 
 
 def input_names(func: PrimFunc) -> set[str]:
-    """List what inputs and dimensions may be given by name."""
+    """Return the names of the inputs and dimensions of a function."""
     return {param.name for param in func.params} | {var.name for var in shape_vars(func)}
 
 
 def _sizes(
     func: PrimFunc, dims: Mapping[str, int], given: Mapping[str, Array], wanted: Sequence[int]
 ) -> dict[Var, int]:
-    """Choose the size of each symbolic dimension, and then strides without gaps."""
+    """Choose the size of each symbolic dimension, then strides without gaps."""
     known: dict[Var, int] = {}
     buffers = [param for param in func.params if isinstance(param, Buffer)]
     for param in buffers:
@@ -114,12 +121,12 @@ def _sizes(
         for dim, stride in reversed(axes):
             if isinstance(stride, Var):
                 known.setdefault(stride, dims.get(stride.name, step))
-            step = max(1, size_of(dim, known)) * size_of(stride, known)
+            step = max(1, dim_size(dim, known)) * dim_size(stride, known)
     return known
 
 
-def size_of(dim: Expr, known: Mapping[Var, int]) -> int:
-    """Compute a dimension from those that are known."""
+def dim_size(dim: Expr, known: Mapping[Var, int]) -> int:
+    """Compute a dimension from the known variables."""
     if isinstance(dim, Var):
         return known[dim]
     constant = as_int(dim)
@@ -129,36 +136,36 @@ def size_of(dim: Expr, known: Mapping[Var, int]) -> int:
 def _arguments(
     func: PrimFunc,
     sizes: Mapping[Var, int],
-    rung: Rung,
+    kind: InputKind,
     rng: np.random.Generator,
     integers: tuple[int, int],
     given: Mapping[str, Array],
 ) -> tuple[Any, ...]:
-    made: list[Any] = []
+    result: list[Any] = []
     left = MAX_BYTES
     for param in func.params:
         shape: tuple[int, ...] = ()
         if isinstance(param, Buffer):
-            shape = tuple(size_of(dim, sizes) for dim in param.shape)
+            shape = tuple(dim_size(dim, sizes) for dim in param.shape)
         left -= int(np.prod(shape, dtype=object)) * numpy_dtype(param.dtype).itemsize
         if left < 0 or min(shape, default=0) < 0:
             raise TooLarge(
-                f"cannot make up {param.name!r} of shape {list(shape)} for a check",
-                hint="Give sizes by dims, or check a smaller function.",
+                f"cannot generate {param.name!r} of shape {list(shape)} for a check",
+                hint="Set sizes with dims, or check a smaller function.",
                 span=func.span,
             )
         if param.name in given:
-            made.append(_as_given(param, given[param.name], shape, sizes))
+            result.append(_checked_input(param, given[param.name], shape, sizes))
             continue
-        values = drawn(param.dtype, shape, rung, rng, integers)
+        values = draw_values(param.dtype, shape, kind, rng, integers)
         if isinstance(param, Buffer):
-            made.append(laid_out(param, values, sizes))
+            result.append(lay_out(param, values, sizes))
         else:
-            made.append(values.item())
-    return tuple(made)
+            result.append(values.item())
+    return tuple(result)
 
 
-def _as_given(
+def _checked_input(
     param: Buffer | Var, value: Array, shape: tuple[int, ...], sizes: Mapping[Var, int]
 ) -> Any:
     wanted = numpy_dtype(param.dtype)
@@ -167,40 +174,40 @@ def _as_given(
             f"input {param.name!r} must be {wanted}{list(shape)}, found "
             f"{value.dtype}{list(value.shape)}"
         )
-    return laid_out(param, value, sizes) if isinstance(param, Buffer) else value.item()
+    return lay_out(param, value, sizes) if isinstance(param, Buffer) else value.item()
 
 
-def laid_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
-    """Give an array the strides that its buffer says."""
+def lay_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
+    """Return an array in the layout given by the strides of its buffer."""
     if buffer.strides is None or 0 in values.shape:
         return values
-    steps = tuple(size_of(stride, sizes) * values.itemsize for stride in buffer.strides)
+    steps = tuple(dim_size(stride, sizes) * values.itemsize for stride in buffer.strides)
     return _strided(values, steps)
 
 
-def drawn(
+def draw_values(
     dtype: DType,
     shape: tuple[int, ...],
-    rung: Rung,
+    kind: InputKind,
     rng: np.random.Generator,
     integers: tuple[int, int],
 ) -> Array:
-    """Draw values of a type for a rung; integers are small on each, and bools either."""
-    kind = numpy_dtype(dtype)
+    """Draw values of a type; integers come from the range for every kind."""
+    numpy_type = numpy_dtype(dtype)
     low, high = integers
     if dtype.is_bool:
-        return rng.integers(0, 2, size=shape).astype(kind)
+        return rng.integers(0, 2, size=shape).astype(numpy_type)
     if not dtype.is_float:
         low = max(low, 0) if dtype.kind == "u" else low
-        return rng.integers(low, high, size=shape).astype(kind)
-    if rung == "whole numbers":
+        return rng.integers(low, high, size=shape).astype(numpy_type)
+    if kind == "whole numbers":
         bound = 3 if dtype.bits == 16 else 8
-        return rng.integers(-bound, bound + 1, size=shape).astype(kind)
-    if rung == "special values":
-        # Shuffled first: a small array should not hold the first few only.
+        return rng.integers(-bound, bound + 1, size=shape).astype(numpy_type)
+    if kind == "special values":
+        # Shuffle first, or a small array would always hold the first few values.
         some = np.resize(rng.permutation(_special(dtype)), max(1, _count(shape)))
         return rng.permutation(some)[: _count(shape)].reshape(shape)
-    return rng.uniform(-4, 4, size=shape).astype(kind)
+    return rng.uniform(-4, 4, size=shape).astype(numpy_type)
 
 
 def _count(shape: tuple[int, ...]) -> int:
@@ -208,7 +215,7 @@ def _count(shape: tuple[int, ...]) -> int:
 
 
 def _special(dtype: DType) -> Array:
-    """List values at the edges of a float type."""
+    """List the special values of a float type."""
     kind = numpy_dtype(dtype)
     bits = f"u{kind.itemsize}"
     one = np.asarray(1.0, kind)
@@ -219,5 +226,5 @@ def _special(dtype: DType) -> Array:
     below_one = (cast(Any, one.view(bits)) - 1).astype(bits).view(kind)
     parts = [0.0, one, infinity, largest, tiniest, below_one, 0.5, 3.0]
     positive = np.array([np.asarray(part).astype(kind) for part in parts], kind)
-    # NaN as often as infinities of both signs.
+    # NaN twice, as often as infinity.
     return np.concatenate([positive, -positive, np.array([np.nan, np.nan], kind)])

@@ -1,5 +1,7 @@
-"""Passes and kernels in a child process, which can crash without harm to this one. Reading order:
-trace_step (how IR crosses over), pass_worker (the side of the child), passes, kernels.
+"""Passes and kernels in a child process, which can crash without harm to this one.
+
+Reading order: trace_step (IR as a step that can be sent), pass_worker (the child's side), passes,
+kernels.
 
 IR goes to the child and back by a channel whose two sides hold the tables of a trace file, so a
 message is what it adds: what comes back has the very variables that were sent. The child interrupts

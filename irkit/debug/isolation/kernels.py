@@ -1,4 +1,4 @@
-"""Run native code in a child process: a kernel may crash there, and this process lives."""
+"""Native code in a child process: a kernel that crashes there leaves this process alive."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,10 +14,10 @@ from irkit.transform import StepChannel
 
 
 class KernelHalted(IRKitError):
-    """Native code that crashed, ran too long or took too much memory; ``kind`` says which.
+    """Raised when native code crashed, ran too long or used too much memory; ``kind`` says which.
 
-    ``func``, ``args`` and ``target`` are what is needed to run it again. In another process they
-    are None.
+    ``func``, ``args_given`` and ``target`` are what it takes to run it again. They are lost when
+    the error is pickled.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ def run_kernel(
     seconds: float | None = None,
     memory: int | None = None,
 ) -> tuple[Any, ...]:
-    """Compile a function of any stage and call it in a child process; return its arguments as it
-    leaves them. The arrays given stay as they are.
+    """Compile a function of any stage, call it in a child process and return its arguments.
 
-    Units: seconds, bytes; the time to compile counts. Raises: KernelHalted if it does not come
-    back; IRKitError if it cannot be compiled or refuses its arguments.
+    The arrays passed in are not changed. Units: seconds, bytes; compile time counts. Raises:
+    KernelHalted if the call does not return; IRKitError if the function cannot be compiled or
+    rejects its arguments.
     """
     machine, limits = as_target(target), Limits(seconds, memory)
     message = StepChannel(LEVELS).send(trace_step(LOOP_LEVEL, func))
@@ -64,13 +64,13 @@ def _run(
 ) -> tuple[Any, ...]:
     func = StepChannel(LEVELS).receive(message).before
     assert isinstance(func, PrimFunc)
-    given = [_laid_out(arg, steps) for arg, steps in zip(args, strides, strict=True)]
+    given = [_with_strides(arg, steps) for arg, steps in zip(args, strides, strict=True)]
     build_kernels([func], target)[0](*given)
     return tuple(given)
 
 
-def _laid_out(arg: Any, strides: tuple[int, ...] | None) -> Any:
-    """Give an array the strides it had: they get lost on the way."""
+def _with_strides(arg: Any, strides: tuple[int, ...] | None) -> Any:
+    """Restore the strides of an array, which pickling drops."""
     if strides is None or arg.strides == strides or not arg.size or min(strides) < 0:
         return arg
     size = sum((n - 1) * step for n, step in zip(arg.shape, strides, strict=True)) + arg.itemsize

@@ -1,4 +1,4 @@
-"""The child's side: receive a step, run its pass, send the result."""
+"""The child's side of an isolated pass: receive a step, run its pass, send the result."""
 
 import msgspec
 
@@ -8,24 +8,24 @@ from irkit.transform import AnyPass, StepChannel, apply_pass
 
 
 class PassReply(msgspec.Struct, frozen=True):
-    """The step as a message; empty if the pass returned something else, of class ``other``."""
+    """The resulting step as a message; empty if the pass returned an object of class ``other``."""
 
     message: bytes
     other: str = ""
 
 
 class _WorkerState:
-    """What this process and its parent both know; there is one conversation at a time."""
+    """State of the channel in this process; there is one channel at a time."""
 
     def __init__(self) -> None:
-        self.exchange: StepChannel | None = None
+        self.channel: StepChannel | None = None
 
 
-_SIDE = _WorkerState()
+_STATE = _WorkerState()
 
 
 def run_pass(
-    fresh: bool,
+    new_channel: bool,
     message: bytes,
     p: AnyPass,
     recorder_class: type[Recorder],
@@ -33,12 +33,12 @@ def run_pass(
     keep: bool,
 ) -> PassReply:
     """Run a pass on the IR of a message, in the child."""
-    if fresh:
-        _SIDE.exchange = StepChannel(LEVELS)
-    exchange = _SIDE.exchange
-    if exchange is None:
-        raise IRKitError("the process that ran passes was lost, and begun anew")
-    step = exchange.receive(message)
+    if new_channel:
+        _STATE.channel = StepChannel(LEVELS)
+    channel = _STATE.channel
+    if channel is None:
+        raise IRKitError("the process that runs passes was restarted, and its channel was lost")
+    step = channel.receive(message)
     recorder = recorder_class(disabled, keep=keep)
     after: object = apply_pass(p, step.before, recorder)
     if not isinstance(after, p.level):
@@ -50,4 +50,4 @@ def run_pass(
         kept=tuple(recorder.applications),
         remarks=tuple(recorder.remarks),
     )
-    return PassReply(exchange.send(done))
+    return PassReply(channel.send(done))

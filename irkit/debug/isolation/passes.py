@@ -1,4 +1,9 @@
-"""(keep the docstring of isolate.py)"""
+"""Passes that may crash, hang or exhaust memory, run without harm to this process.
+
+There are two ways. :class:`Isolation` runs a pass in a child process, which contains every kind of
+failure. :func:`time_limit` runs it in this process and interrupts it: native code that does not
+return cannot be interrupted, and a crash ends this process.
+"""
 
 import pickle
 
@@ -10,15 +15,17 @@ from irkit.debug.processes.timeout import TimeUp, can_interrupt, timeout
 from irkit.debug.processes.traceback_of_pass import traceback_of_pass
 from irkit.transform import Apply, Attempt, PassHalted, Step, StepChannel, apply_here
 
-MOST_NODES = 1 << 21  # Then both sides forget, and what they still need goes over once more.
+# Beyond this size both sides drop their tables, and nodes still in use are sent again.
+MAX_SHARED_NODES = 1 << 21
 
 
 class Isolation:
     """Run passes in a child process: ``pipeline.steps(ir, apply=isolation.apply)``.
 
-    ``seconds`` and ``memory`` (bytes) are for each pass. A pass that another process cannot import
-    (a closure, or one of the main script) is refused if ``strict``; otherwise it runs here, under
-    the time limit alone, and ``refused`` says why, by name. Close it, or use it in a ``with``.
+    ``seconds`` and ``memory`` (bytes) limit each pass. A pass that another process cannot import (a
+    closure, or one defined in the main script) is rejected if ``strict``; otherwise it runs here,
+    under the time limit alone, and ``refused`` maps its name to the reason. Call ``close`` at the
+    end, or use a ``with`` block.
     """
 
     def __init__(
@@ -28,40 +35,42 @@ class Isolation:
         self.strict = strict
         self.refused: dict[str, str] = {}
         self._child = Child(self.limits)
-        self._exchange: tuple[int, StepChannel] | None = None
-        self._fresh = True
+        self._channel: tuple[int, StepChannel] | None = None
+        self._new_channel = True
         self._unsent = ""
 
     def apply(self, attempt: Attempt, recorder: Recorder) -> object:
-        """Run a pass in the child, and bring back what it made, counted and said.
+        """Run a pass in the child and return its result.
 
-        Raises: PassHalted if it is stopped or crashes; what it raises.
+        Its rewrites and remarks are added to the recorder. Raises: PassHalted if the pass is
+        stopped or crashes; otherwise whatever it raises.
         """
         reason = why_not_isolated(attempt)
         message = b"" if reason else self._message(attempt)
         if not message:
-            reason = reason or f"what pass {attempt.p.name!r} takes cannot be sent: {self._unsent}"
+            name = attempt.p.name
+            reason = reason or f"the input of pass {name!r} cannot be sent: {self._unsent}"
             if self.strict:
                 raise IRKitError(reason)
             self.refused[attempt.p.name] = reason
-            return self._here(attempt, recorder)
+            return self._run_here(attempt, recorder)
         try:
-            return self._there(attempt, recorder, message)
+            return self._run_in_child(attempt, recorder, message)
         except BaseException as error:
-            self._exchange = None  # Who knows how far the other side came.
+            self._channel = None  # The state of the other side is unknown.
             if isinstance(error, ChildDied):
-                raise halted(error, self.limits) from None
+                raise pass_halted(error, self.limits) from None
             raise
 
     @property
     def starts(self) -> int:
-        """Count the processes so far; more than one means that some were lost."""
+        """Return the number of processes started; more than one means that some were lost."""
         return self._child.starts
 
     def close(self) -> None:
-        """End the child process; another begins when one is needed."""
+        """End the child process; the next pass starts another."""
         self._child.close()
-        self._exchange = None
+        self._channel = None
 
     def __enter__(self) -> "Isolation":
         return self
@@ -69,55 +78,55 @@ class Isolation:
     def __exit__(self, *ignored: object) -> None:
         self.close()
 
-    def _here(self, attempt: Attempt, recorder: Recorder) -> object:
+    def _run_here(self, attempt: Attempt, recorder: Recorder) -> object:
         limited = self.limits.seconds is not None and can_interrupt()
         apply = time_limit(self.limits.seconds or 0) if limited else apply_here
         return apply(attempt, recorder)
 
     def _message(self, attempt: Attempt) -> bytes:
-        """Tell the step, or nothing where a file has no form for something in it."""
+        """Encode the step; return no bytes if something in it cannot be encoded."""
         try:
-            return self._conversation().send(_as_step(attempt))
+            return self._open_channel().send(_as_step(attempt))
         except IRKitError as error:
-            self._exchange, self._unsent = None, error.message
+            self._channel, self._unsent = None, error.message
             return b""
 
-    def _there(self, attempt: Attempt, recorder: Recorder, message: bytes) -> object:
-        fresh, exchange = self._fresh, self._conversation()
-        self._fresh = False
-        told = self._child.call(
+    def _run_in_child(self, attempt: Attempt, recorder: Recorder, message: bytes) -> object:
+        new_channel, channel = self._new_channel, self._open_channel()
+        self._new_channel = False
+        reply = self._child.call(
             run_pass,
-            fresh,
+            new_channel,
             message,
             attempt.p,
             type(recorder),
             recorder.disabled,
             recorder.keep,
         )
-        if not told.message:
-            what = f"it returned {told.other}, not {attempt.p.level.__name__}"
+        if not reply.message:
+            what = f"it returned {reply.other}, not {attempt.p.level.__name__}"
             raise PassHalted("class", what)
         try:
-            step = exchange.receive(told.message)
+            step = channel.receive(reply.message)
         except FormatError as error:
             self._child.close()
-            raise PassHalted("crash", f"left its process damaged: {error.message}") from None
+            raise PassHalted("crash", f"corrupted its process: {error.message}") from None
         recorder.count += step.applications
         recorder.applications.extend(step.kept)
         recorder.remarks.extend(step.remarks)
         return step.after
 
-    def _conversation(self) -> StepChannel:
+    def _open_channel(self) -> StepChannel:
         number = self._child.start()
-        known = self._exchange
-        if known is None or known[0] != number or len(known[1]) > MOST_NODES:
-            known = self._exchange = (number, StepChannel(LEVELS))
-            self._fresh = True
+        known = self._channel
+        if known is None or known[0] != number or len(known[1]) > MAX_SHARED_NODES:
+            known = self._channel = (number, StepChannel(LEVELS))
+            self._new_channel = True
         return known[1]
 
 
 def why_not_isolated(attempt: Attempt) -> str:
-    """Say why a pass cannot run in another process, or nothing."""
+    """Return the reason why a pass cannot run in another process, or an empty string."""
     level = attempt.level
     if not any(each.name == level.name and each.nodes == level.nodes for each in LEVELS):
         return f"IR of level {level.name!r} cannot be sent to another process"
@@ -128,13 +137,13 @@ def why_not_isolated(attempt: Attempt) -> str:
         )
     try:
         pickle.dumps(p)
-    except Exception as error:  # Options may be of any class.
+    except Exception as error:  # Options can be of any class.
         return error.message if isinstance(error, IRKitError) else f"{p.name!r}: {error}"
     return ""
 
 
-def halted(error: ChildDied, limits: Limits) -> PassHalted:
-    """Say of a pass what was said of the process it ran in."""
+def pass_halted(error: ChildDied, limits: Limits) -> PassHalted:
+    """Turn the death of a child process into an error about its pass."""
     made = PassHalted(error.kind, error.message, error.traceback)
     made.seconds, made.memory = limits.seconds, limits.memory
     return made
@@ -157,23 +166,25 @@ def _as_step(attempt: Attempt) -> Step:
 
 
 def time_limit(seconds: float) -> Apply:
-    """Run passes in this process, each for at most ``seconds``; for the main thread only.
+    """Return a way to run passes in this process, each for at most ``seconds``.
 
-    It interrupts Python, not native code that does not come back to it.
+    It works on the main thread only, and interrupts Python, not native code that does not return.
     """
     limits = Limits(seconds)
 
     def apply(attempt: Attempt, recorder: Recorder) -> object:
         if not can_interrupt():
             raise IRKitError(
-                "only the main thread can limit the time of a pass that runs in this process",
-                hint="Run it in a process of its own.",
+                "a pass in this process can have a time limit only on the main thread",
+                hint="Use Isolation to run it in a child process.",
             )
         try:
             with timeout(seconds):
                 return apply_here(attempt, recorder)
         except TimeUp as error:
             what = f"did not end within {seconds:g} s"
-            raise halted(ChildDied("timeout", what, traceback_of_pass(error)), limits) from None
+            raise pass_halted(
+                ChildDied("timeout", what, traceback_of_pass(error)), limits
+            ) from None
 
     return apply

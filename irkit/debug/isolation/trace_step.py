@@ -1,4 +1,4 @@
-"""Carry IR where only steps go: into a trace file, or to another process."""
+"""A step without a pass, which carries IR into a trace file or to another process."""
 
 from irkit.core import Function, Level
 from irkit.graph import WHOLE_GRAPH_LEVEL
@@ -7,7 +7,7 @@ from irkit.transform import IR, Step
 
 
 def trace_step(level: Level, ir: IR) -> Step:
-    """Make a step of no pass that holds IR and leaves it as it is."""
+    """Return a step of no pass whose IR is the same before and after."""
     return Step(
         index=0,
         level=level,

@@ -1,7 +1,7 @@
-"""Hold a child process that runs functions which may crash, hang or eat all memory.
+"""A child process that runs functions which may crash, hang or exhaust memory.
 
-The child is spawned, never forked: a fork of a process with threads may hang. It is trusted as
-this process is; what it is asked to run is named by module, and imported there.
+The child is spawned, not forked: a fork of a process with threads can hang. It is trusted as much
+as this process; functions are sent by name and imported there.
 """
 
 import json
@@ -24,7 +24,7 @@ from irkit.debug.processes.traceback_of_pass import dumped_traceback
 
 _T = TypeVar("_T")
 _LENGTH = 8
-_GRACE = 10.0  # seconds beyond the limit: the child stops itself, unless it cannot.
+_GRACE = 10.0  # seconds beyond the limit: normally the child interrupts itself.
 _START = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); \
 import sys, json; sys.path[:] = json.loads(sys.argv[1]); \
 from irkit.debug.processes.child_main import serve; serve(sys.argv[2])"
@@ -33,7 +33,7 @@ Death = Literal["timeout", "memory", "crash"]
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What a child may use in one call; None is as much as there is. Units: seconds, bytes."""
+    """Limits of one call in a child; None means unlimited. Units: seconds, bytes."""
 
     seconds: float | None = None
     memory: int | None = None
@@ -45,8 +45,10 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class ChildDied(IRKitError):
-    """The call took its process with it, or was stopped; ``kind`` says how, ``traceback`` where
-    Python was."""
+    """Raised when a call ended its process or was stopped.
+
+    ``kind`` says how it ended, ``traceback`` where Python was at the time.
+    """
 
     def __init__(self, kind: Death, message: str, traceback: str = "", exit_code: int = 0) -> None:
         self.kind: Death = kind
@@ -56,18 +58,18 @@ class ChildDied(IRKitError):
 
 
 class RemoteError(Exception):
-    """An exception in the child that cannot be sent as it is; its text stands for it."""
+    """Stand-in for an exception of the child that cannot be pickled; it has the same text."""
 
 
 class RemoteTraceback(Exception):
-    """Where an exception was raised in the child; it is the cause of the exception here."""
+    """Traceback of an exception in the child; set as the cause of the exception here."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
 
 
-class Answer(msgspec.Struct, array_like=True):
-    """What the child writes back: the pickled value, or how the call failed."""
+class Reply(msgspec.Struct, array_like=True):
+    """Result of one call: the pickled value, or how the call failed."""
 
     value: bytes = b""
     error: bytes = b""
@@ -77,8 +79,11 @@ class Answer(msgspec.Struct, array_like=True):
 
 
 class Child:
-    """A process that runs one call after another. It starts when first needed, and anew after a
-    call that ended it. ``env`` is added to the environment that it gets from this process."""
+    """A process that runs calls one after another.
+
+    It starts with the first call and restarts after a call that ended it. ``env`` is added to the
+    environment inherited from this process.
+    """
 
     def __init__(self, limits: Limits, *, env: Mapping[str, str] | None = None) -> None:
         self.limits = limits
@@ -91,46 +96,45 @@ class Child:
         self._finalizer: Callable[[], object] = _nothing
 
     def call(self, function: Callable[..., _T], *args: Any) -> _T:
-        """Run a function of a module there, with arguments that pickle, and return its value.
+        """Call a module-level function in the child and return its value; arguments are pickled.
 
-        Raises: whatever it raises; ChildDied if it does not come back.
+        Raises: whatever the function raises; ChildDied if it does not return.
         """
         request = pickle.dumps((function, args), protocol=5)
         with self._lock:
-            return self._called(request)
+            return self._call(request)
 
-    def _called(self, request: bytes) -> Any:
-        process = self._started()
+    def _call(self, request: bytes) -> Any:
+        process = self._running_process()
         try:
-            answer = self._exchanged(process, request)
+            reply = self._exchange(process, request)
         except ChildDied:
             self.close()
             raise
-        except BaseException:  # Such as an interrupt: what is read next would be the old answer.
+        except BaseException:  # An interrupt, say: the next read would get this reply.
             self.close()
             raise
-        if answer.halted:
-            self.close()  # Nobody knows in what state it is.
-            what = self._too_much() if answer.halted == "memory" else self._too_long()
-            raise ChildDied(answer.halted, what, answer.traceback)
-        if answer.error_text:
-            raise _restored(answer)
-        return pickle.loads(answer.value)
+        if reply.halted:
+            self.close()  # Its state is unknown.
+            what = self._memory_text() if reply.halted == "memory" else self._timeout_text()
+            raise ChildDied(reply.halted, what, reply.traceback)
+        if reply.error_text:
+            raise _rebuilt_error(reply)
+        return pickle.loads(reply.value)
 
     def start(self) -> int:
-        """Make sure that it runs; the number changes whenever it is a new one."""
+        """Start the process if it is not running; return the number of starts so far."""
         with self._lock:
-            self._started()
+            self._running_process()
             return self.starts
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """End the process if it is running."""
         self._finalizer()
         self._finalizer, self._process, self._log = _nothing, None, None
 
     def stop(self) -> None:
-        """End the process, also from another thread in the middle of a call, which then raises;
-        there will be no other one."""
+        """End the process for good, also from another thread during a call, which then raises."""
         self._stopped = True
         self.close()
 
@@ -140,11 +144,11 @@ class Child:
     def __exit__(self, *ignored: object) -> None:
         self.close()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _running_process(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None and not self._stopped:
             return self._process
         self.close()
-        self._go_on()
+        self._raise_if_stopped()
         log = tempfile.NamedTemporaryFile("r", prefix="irkit-", suffix=".log", errors="replace")  # noqa: SIM115 -- open as long as the child
         paths = json.dumps([path or os.getcwd() for path in sys.path])
         process = subprocess.Popen(
@@ -156,19 +160,19 @@ class Child:
         self.starts += 1
         self._process, self._log = process, log
         self._finalizer = weakref.finalize(self, _end, process, log)
-        self._go_on()  # It may have been stopped since.
+        self._raise_if_stopped()  # It may have been stopped in the meantime.
         assert process.stdin is not None
         limits = msgspec.msgpack.encode(self.limits)
-        with suppress(BrokenPipeError):  # Told when the answer is missing.
+        with suppress(BrokenPipeError):  # Reported when the reply is missing.
             send(process.stdin, limits)
         return process
 
-    def _go_on(self) -> None:
+    def _raise_if_stopped(self) -> None:
         if self._stopped:
             self.close()
             raise ChildDied("crash", "was stopped")
 
-    def _exchanged(self, process: subprocess.Popen[bytes], request: bytes) -> Answer:
+    def _exchange(self, process: subprocess.Popen[bytes], request: bytes) -> Reply:
         assert process.stdin is not None
         assert process.stdout is not None
         killed = threading.Event()
@@ -179,49 +183,52 @@ class Child:
             timer.start()
         try:
             send(process.stdin, request)
-            return msgspec.msgpack.decode(receive(process.stdout), type=Answer)
+            return msgspec.msgpack.decode(receive(process.stdout), type=Reply)
         except (EOFError, BrokenPipeError, msgspec.DecodeError):
-            raise self._death(process, killed.is_set()) from None
+            raise self._child_died(process, killed.is_set()) from None
         finally:
             if timer is not None:
                 timer.cancel()
 
-    def _death(self, process: subprocess.Popen[bytes], killed: bool) -> ChildDied:
+    def _child_died(self, process: subprocess.Popen[bytes], killed: bool) -> ChildDied:
         try:
             code = process.wait(timeout=_GRACE)
-        except subprocess.TimeoutExpired:  # It closed its pipe and lives on.
+        except subprocess.TimeoutExpired:  # It closed its pipe and is still running.
             process.kill()
             code = process.wait()
         log = self._log.read(1 << 16) if self._log is not None else ""
         text = dumped_traceback(log)
         if killed or log.startswith("Timeout ("):
-            return ChildDied("timeout", self._too_long(), text, code)
+            return ChildDied("timeout", self._timeout_text(), text, code)
         if "MemoryError" in log and code > 0:
-            return ChildDied("memory", self._too_much(), text, code)
+            return ChildDied("memory", self._memory_text(), text, code)
         if code < 0:
             why = " (the system may have run out of memory)" if code == -signal.SIGKILL else ""
             found = f"crashed its process with {_signal_name(-code)}{why}"
             return ChildDied("crash", found, text, code)
         return ChildDied("crash", f"ended its process with exit code {code}", text, code)
 
-    def _too_long(self) -> str:
+    def _timeout_text(self) -> str:
         return f"did not end within {self.limits.seconds:g} s"
 
-    def _too_much(self) -> str:
+    def _memory_text(self) -> str:
         if self.limits.memory is None:
-            return "needed more memory than there is"
+            return "ran out of memory"
         return f"needed more than {self.limits.memory / (1 << 20):.0f} MiB of memory"
 
 
 def send(to: IO[bytes], data: bytes) -> None:
-    """Write bytes with their length before them."""
+    """Write bytes, preceded by their length."""
     to.write(len(data).to_bytes(_LENGTH, "little"))
     to.write(data)
     to.flush()
 
 
 def receive(source: IO[bytes]) -> bytes:
-    """Read bytes that :func:`send` wrote. Raises: EOFError if the other side is gone."""
+    """Read bytes written by :func:`send`.
+
+    Raises: EOFError if the other side is gone.
+    """
     head = source.read(_LENGTH)
     if len(head) < _LENGTH:
         raise EOFError
@@ -232,15 +239,15 @@ def receive(source: IO[bytes]) -> bytes:
     return data
 
 
-def _restored(answer: Answer) -> BaseException:
+def _rebuilt_error(reply: Reply) -> BaseException:
     error: BaseException
     try:
-        found: object = pickle.loads(answer.error) if answer.error else None
-    except Exception:  # An exception class may do what it likes when it is restored.
+        found: object = pickle.loads(reply.error) if reply.error else None
+    except Exception:  # Unpickling runs code of the exception class.
         found = None
-    # What ends a program there must not end this one.
-    error = found if isinstance(found, (Exception, SystemExit)) else RemoteError(answer.error_text)
-    error.__cause__ = RemoteTraceback(answer.traceback)
+    # A KeyboardInterrupt or the like in the child must not end this process.
+    error = found if isinstance(found, (Exception, SystemExit)) else RemoteError(reply.error_text)
+    error.__cause__ = RemoteTraceback(reply.traceback)
     return error
 
 
@@ -254,7 +261,7 @@ def _end(process: subprocess.Popen[bytes], log: IO[str]) -> None:
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            with suppress(OSError):  # What was not sent yet has nowhere to go.
+            with suppress(OSError):  # Closing flushes what was not sent yet.
                 pipe.close()
     with suppress(OSError):
         log.close()

@@ -1,4 +1,4 @@
-"""One call of a function in a child process of its own."""
+"""One call of a function in its own child process."""
 
 import os
 from collections.abc import Callable
@@ -15,16 +15,16 @@ def isolate(
     seconds: float | None = None,
     memory: int | None = None,
 ) -> _T:
-    """Call a function of a module, with arguments that pickle, in a child process of its own.
+    """Call a module-level function in its own child process; arguments are pickled.
 
-    Units: seconds, bytes. Raises: whatever it raises; ChildDied if it does not come back.
+    Units: seconds, bytes. Raises: whatever the function raises; ChildDied if it does not return.
     """
     with Child(Limits(seconds, memory)) as child:
         return child.call(function, *args)
 
 
 def half_of_memory() -> int | None:
-    """Return half of what this machine has (bytes), or None if that is not known."""
+    """Return half of this machine's memory in bytes, or None if that is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):

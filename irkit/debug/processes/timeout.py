@@ -1,4 +1,7 @@
-"""Interrupt Python after some time. Native code that does not come back cannot be interrupted."""
+"""Interrupts of Python code after some time.
+
+Native code that does not return to Python cannot be interrupted.
+"""
 
 import signal
 import threading
@@ -6,27 +9,30 @@ import types
 from collections.abc import Generator
 from contextlib import contextmanager
 
-_AGAIN = 0.1  # seconds
+_REPEAT = 0.1  # seconds
 
 
 class TimeUp(BaseException):
-    """Not an Exception, so that code does not take it for a failure of its own."""
+    """Raised when the time is up.
+
+    It is not an Exception, so that code does not handle it like other errors.
+    """
 
 
 def can_interrupt() -> bool:
-    """Say whether :func:`alarm` works here: on the main thread of a system with timers."""
+    """Return True if :func:`timeout` works here: on the main thread of a system with timers."""
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
 
 @contextmanager
 def timeout(seconds: float) -> Generator[None]:
-    """Raise TimeUp in the block when the time is up, and again while it is not heeded."""
+    """Raise TimeUp in the block when the time is up, and again until the block ends."""
 
-    def ring(number: int, frame: types.FrameType | None) -> None:
+    def interrupt(number: int, frame: types.FrameType | None) -> None:
         raise TimeUp
 
-    handler = signal.signal(signal.SIGALRM, ring)
-    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT)
     try:
         yield
     finally:

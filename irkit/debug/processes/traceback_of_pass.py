@@ -1,4 +1,4 @@
-"""Say where in the code of a pass something happened, without the machinery around it."""
+"""Tracebacks that begin inside a pass, without the frames of irkit around it."""
 
 import re
 import traceback
@@ -11,11 +11,11 @@ _SECTION = re.compile(r"(?m)^(?=(?:Current t|T)hread 0x)")
 
 
 def traceback_of_pass(error: BaseException) -> str:
-    """Format the traceback of an exception from the first pass inwards, whole if there is none."""
+    """Format the traceback of an exception from the pass inwards, whole if there is no pass."""
     at = error.__traceback__
     while at is not None and at.tb_frame.f_code.co_filename != _define.__file__:
         at = at.tb_next
-    # An exception may do what it likes when it is printed.
+    # Formatting runs code of the exception class.
     try:
         kept = error.with_traceback(at.tb_next) if at is not None and at.tb_next else error
         return "".join(traceback.format_exception(kept, limit=-_FRAMES))[-_MOST:]
@@ -24,8 +24,7 @@ def traceback_of_pass(error: BaseException) -> str:
 
 
 def dumped_traceback(text: str) -> str:
-    """Keep of what faulthandler wrote the part about the thread that ran the call, and of that
-    what is inside a pass."""
+    """Return the part of faulthandler's output about the call, cut to the frames in the pass."""
     sections = _SECTION.split(text)
     chosen = next((each for each in sections if "child_main.py" in each and "serve" in each), text)
     kept: list[str] = []

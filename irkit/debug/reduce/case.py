@@ -1,6 +1,6 @@
-"""A case that fails: function, schedule, pipeline, inputs; and its size."""
+"""A failing case: function, schedule, pipeline and inputs; and its size."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -14,8 +14,11 @@ from irkit.transform import Apply, Pipeline, Step, apply_here
 
 
 class FailingCase(msgspec.Struct, frozen=True, eq=False):
-    """What fails: ``inputs`` are arrays and numbers by the names of the parameters; ``schedule``
-    runs on the function before the passes do."""
+    """A reproducible failure.
+
+    ``inputs`` are arrays and numbers by the names of the parameters; ``schedule`` runs on the
+    function before the passes do.
+    """
 
     func: PrimFunc
     pipeline: Pipeline
@@ -24,12 +27,12 @@ class FailingCase(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def args(self) -> list[Any]:
-        """List the inputs in the order of the parameters."""
+        """Return the inputs in the order of the parameters."""
         values = [(param, np.asarray(self.inputs[param.name])) for param in self.func.params]
         return [v if isinstance(param, Buffer) else v.item() for param, v in values]
 
     def replace(self, **changes: Any) -> "FailingCase":
-        """Copy with some fields changed."""
+        """Return a copy with some fields changed."""
         return msgspec.structs.replace(self, **changes)
 
     def steps(self, apply: Apply = apply_here) -> Iterator[Step]:
@@ -37,7 +40,7 @@ class FailingCase(msgspec.Struct, frozen=True, eq=False):
         return scheduled_steps(self.func, self.schedule, self.pipeline, apply=apply)
 
     def reread(self) -> "FailingCase":
-        """Print the function and read it back, so that only what is text counts."""
+        """Print the function and parse it back, so that only what its text shows counts."""
         func = parse(script(self.func))
         pairs = zip(func.params, self.func.params, strict=True)
         return self.replace(
@@ -45,9 +48,16 @@ class FailingCase(msgspec.Struct, frozen=True, eq=False):
         )
 
 
+Move = Callable[[FailingCase], FailingCase | None]
+"""A change to a case; None if it does not apply."""
+
+
 class CaseSize(msgspec.Struct, frozen=True):
-    """How large a case is: nodes and lines of the function, passes, elements of the inputs, how
-    many of these are not 0, and steps of the schedule."""
+    """Size of a case.
+
+    It counts nodes and lines of the function, passes, elements of the inputs, those that are not 0,
+    and steps of the schedule.
+    """
 
     nodes: int
     lines: int
@@ -65,7 +75,7 @@ class CaseSize(msgspec.Struct, frozen=True):
 
 
 def size_of_case(case: FailingCase) -> CaseSize:
-    """Measure a case."""
+    """Return the size of a case."""
     arrays = [np.asarray(value) for value in case.inputs.values()]
     return CaseSize(
         count_nodes(case.func),

@@ -22,12 +22,12 @@ from irkit.transform import Apply, PassFailed, Pipeline, Step, apply_here
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """How a case fails, and by which pass, or primitive (``sch.split``).
+    """How a case fails, and the pass or primitive (``sch.split``) at fault.
 
     ``kind`` is ``differs`` (other numbers), ``failed`` (the result cannot run), or how a pass fails
-    (see ``FailureKind``); ``exception`` names what it raised. ``text`` is for people. ``native``
-    says that native code was run: there an access out of bounds may pass for other numbers, and
-    be noticed only when a later primitive has moved it.
+    (see ``FailureKind``); ``exception`` names the exception it raised. ``text`` is a description.
+    ``native`` means that native code was run: there an access out of bounds can look like other
+    numbers, and can go unnoticed until a later primitive moves it.
     """
 
     kind: str
@@ -37,28 +37,27 @@ class Failure(msgspec.Struct, frozen=True):
     native: bool = False
 
     @property
-    def needs_guard(self) -> bool:
-        """Say whether it takes limits, or another process, to see it and go on."""
+    def needs_isolation(self) -> bool:
+        """Return True if reproducing the failure takes limits or a child process."""
         return self.kind in ("timeout", "memory", "crash")
 
     @property
     def is_of_pass(self) -> bool:
-        """Say whether the pass itself fails, whatever the inputs."""
+        """Return True if the pass itself fails, whatever the inputs."""
         return self.kind not in ("differs", "failed")
 
     @property
     def is_of_schedule(self) -> bool:
-        """Say whether a primitive is guilty, and no pass."""
+        """Return True if a primitive is at fault, not a pass."""
         return self.name.startswith("sch.")
 
     def is_like(self, other: "Failure | None") -> bool:
-        """Say whether another failure is of the same kind and by the same pass, as far as can be
-        seen."""
+        """Return True if another failure is, as far as is known, of the same kind and pass."""
         if other is None or self.exception != other.exception:
             return False
-        blurred = (self.native or other.native) and not (self.is_of_pass or other.is_of_pass)
-        moved = blurred and self.is_of_schedule and other.is_of_schedule
-        return (moved or self.name == other.name) and (blurred or self.kind == other.kind)
+        imprecise = (self.native or other.native) and not (self.is_of_pass or other.is_of_pass)
+        moved = imprecise and self.is_of_schedule and other.is_of_schedule
+        return (moved or self.name == other.name) and (imprecise or self.kind == other.kind)
 
 
 def failure_of(
@@ -68,30 +67,30 @@ def failure_of(
     max_steps: int = MAX_STEPS,
     apply: Apply = apply_here,
 ) -> Failure | None:
-    """Run a case and say how it fails; None if it does not, or is no program at all.
+    """Run a case and return how it fails; None if it does not fail or is not a valid program.
 
-    ``native`` is that of :func:`check`; ``max_steps`` is what the interpreter may take;
-    ``apply`` says how passes are run, such as in a process of their own.
+    ``native`` is that of :func:`check`; ``max_steps`` limits the interpreter; ``apply`` runs the
+    passes, for example in a child process.
     """
     options = CheckOptions(case.inputs, native=native, max_steps=max_steps)
     try:
         return _first_failure(case.steps(apply), options)[0]
     except IRKitError:
-        return None  # The IR or the inputs given do not hold, or the schedule does not fit.
+        return None  # The IR or the inputs are invalid, or the schedule does not fit.
 
 
 def _first_failure(steps: Iterator[Step], options: CheckOptions) -> tuple[Failure | None, str]:
-    """Give the first failure, and the name of the inputs it was seen on."""
+    """Return the first failure, and the name of the inputs that showed it."""
     raised: list[PassFailed] = []
 
-    def watched() -> Iterator[Step]:
+    def recorded() -> Iterator[Step]:
         try:
             yield from steps
         except PassFailed as error:
             raised.append(error)
             raise
 
-    for verdict in verdicts(watched(), options):
+    for verdict in verdicts(recorded(), options):
         if verdict.status in ("differs", "failed"):
             native = verdict.how == "native code"
             failure = Failure(verdict.status, verdict.name, text=str(verdict), native=native)
@@ -100,7 +99,7 @@ def _first_failure(steps: Iterator[Step], options: CheckOptions) -> tuple[Failur
 
 
 def failed_pass(case: FailingCase, apply: Apply = apply_here) -> Failure | None:
-    """Run the passes of a case, and no program; say how one of them fails by itself."""
+    """Run the passes of a case without running programs; return how one of the passes fails."""
     try:
         for _ in case.steps(apply):
             pass
@@ -129,10 +128,10 @@ def find_case(
     apply: Apply = apply_here,
     schedule: ScheduleTrace = NO_SCHEDULE,
 ) -> tuple[FailingCase, Failure] | None:
-    """Look for inputs on which a pipeline breaks a function, or a schedule that runs before it; the
-    other options are those of :func:`check`.
+    """Search for inputs on which a pipeline, or a schedule run before it, breaks a function.
 
-    None if every step keeps the meaning. Raises: IRKitError if the function itself cannot run.
+    The other options are those of :func:`check`. Returns None if every step keeps the meaning.
+    Raises: IRKitError if the function itself cannot run.
     """
     options = CheckOptions(inputs or {}, dims or {}, seed, samples, native, max_steps=max_steps)
     steps = scheduled_steps(func, schedule, pipeline, apply=apply)
@@ -141,20 +140,20 @@ def find_case(
         return None
     if failure.is_of_pass:
         return FailingCase(func, pipeline, _any_inputs(func, options), schedule), failure
-    # First those that it fails on: with one set given, other bounds of precision may hold.
+    # Start with the inputs that failed. As the only set they can have other error bounds.
     for chosen in sorted(Subject(func, options).inputs, key=lambda each: each.name != seen_on):
         case = FailingCase(func, pipeline, _named(func, chosen), schedule)
         again = failure_of(case, native=native, max_steps=max_steps, apply=apply)
         if again is not None:
             return case, again
     raise IRKitError(
-        f"cannot reduce {func.name!r}: its failure does not come again on the same inputs",
+        f"cannot reduce {func.name!r}: its failure is not reproducible on the same inputs",
         hint=failure.text,
     )
 
 
 def _any_inputs(func: PrimFunc, options: CheckOptions) -> dict[str, Any]:
-    """Make inputs that a function runs on, or takes too long on."""
+    """Make inputs on which a function runs, or takes too long."""
     for integers in INTEGERS:
         for made in input_sets(
             func,
@@ -170,8 +169,8 @@ def _any_inputs(func: PrimFunc, options: CheckOptions) -> dict[str, Any]:
             except StepLimit:
                 return _named(func, made)
     raise IRKitError(
-        f"cannot reduce {func.name!r}: it fails even before any pass, on all inputs made up for it",
-        hint="Give inputs that it runs on.",
+        f"cannot reduce {func.name!r}: it fails even before any pass, on all generated inputs",
+        hint="Pass inputs on which it runs.",
         span=func.span,
     )
 

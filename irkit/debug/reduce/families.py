@@ -9,8 +9,8 @@ import msgspec
 from irkit.debug.reduce.case import FailingCase
 from irkit.debug.reduce.shrink.function import (
     Edit,
+    apply_edits,
     deletions,
-    edited,
     expressions,
     hoists,
     loops,
@@ -18,13 +18,13 @@ from irkit.debug.reduce.shrink.function import (
 )
 from irkit.debug.reduce.shrink.inputs import values
 from irkit.debug.reduce.shrink.pipeline import options, passes, starts
-from irkit.debug.reduce.shrink.schedule import arguments, begun, origins, scheduled
+from irkit.debug.reduce.shrink.schedule import arguments, later_starts, origins, step_deletions
 from irkit.debug.reduce.shrink.signature import numbers, parameters, shapes
 from irkit.ir import PrimFunc
 
 
 class Family(msgspec.Struct, frozen=True):
-    """Moves of one kind: ``moves`` lists them for a case, ``apply`` does several at once."""
+    """Moves of one kind: ``moves`` lists those for a case, ``apply`` makes several at once."""
 
     name: str
     moves: Callable[[FailingCase], Sequence[Any]]
@@ -41,7 +41,7 @@ def _all_moves(
 
 
 def _all_edits(case: FailingCase, edits: Sequence[Edit]) -> FailingCase | None:
-    func = edited(case.func, edits)
+    func = apply_edits(case.func, edits)
     return None if func is case.func else case.replace(func=func)
 
 
@@ -55,8 +55,8 @@ def _of_edits(name: str, list_edits: Callable[[PrimFunc], list[Edit]]) -> Family
 
 FAMILIES = (
     Family("passes", passes, _all_moves),
-    Family("schedule", scheduled, _all_moves),
-    Family("schedule start", begun, lambda case, moves: moves[0](case)),
+    Family("schedule", step_deletions, _all_moves),
+    Family("schedule start", later_starts, lambda case, moves: moves[0](case)),
     Family("start", starts, lambda case, moves: moves[0](case)),
     _of_edits("statements", deletions),
     Family("parameters", parameters, _all_moves),

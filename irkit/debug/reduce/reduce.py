@@ -1,4 +1,9 @@
-"""(keep the docstring of reduce.py)"""
+"""Reduction of a failing case by delta debugging of function, schedule, pipeline and inputs.
+
+Each family lists moves in order; many are tried at once, then halves of them, down to single ones.
+A candidate that still fails becomes the case. The families take turns until none of them finds a
+smaller case.
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -22,9 +27,11 @@ StillFails = Callable[[FailingCase], bool]
 Progress = Callable[[str, int, FailingCase], None]
 
 
-class Reduced(msgspec.Struct, frozen=True, eq=False):
-    """The smallest case that was found, and what it took; ``finished`` says that nothing simpler is
-    left to try."""
+class ReduceResult(msgspec.Struct, frozen=True, eq=False):
+    """The smallest case found, and the cost of finding it.
+
+    ``finished`` means that no candidate is left to try.
+    """
 
     case: FailingCase
     before: CaseSize
@@ -42,20 +49,18 @@ def reduce(
     candidates: int = CANDIDATES,
     progress: Progress | None = None,
     apply: Apply = apply_here,
-) -> Reduced:
-    """Make a case small while it still fails: in the same way if a failure is given, or as a
-    function of the case says.
+) -> ReduceResult:
+    """Make a case small while it still fails.
 
-    Only programs that verify, run and have one meaning are asked about (one meaning only if that
-    is so to begin with). The same call tries the same
-    candidates, unless time runs out. ``progress`` is told the family, the number of candidates and
-    the case;
-    ``apply`` says how passes are run. Raises: IRKitError if the case does not fail to begin with.
+    ``still_fails`` is a failure, which must stay the same, or a predicate. Candidates verify, run
+    and, if the original does, have one meaning. The same call tries the same candidates unless time
+    runs out. ``progress`` is called with the family, the number of candidates so far and the case;
+    ``apply`` runs the passes. Raises: IRKitError if the original case does not fail.
     """
     search = _CaseSearch(still_fails, seconds, candidates, progress, apply)
     started = monotonic()
     smaller = search.run(case)
-    return Reduced(
+    return ReduceResult(
         smaller,
         size_of_case(case),
         size_of_case(smaller),
@@ -80,37 +85,42 @@ class _CaseSearch:
         self.progress = progress
         self.apply = apply
         self.count = 0
-        self.too_long = False  # The case so far takes the interpreter too long.
+        self.too_long = False  # The current case takes too long to interpret.
         self.max_steps = 0
         self.known: set[bytes] = set()
-        self.program: tuple[object, object] = (None, None)  # That of the case so far.
+        self.program: tuple[object, object] = (
+            None,
+            None,
+        )  # Of the current case.
         self.is_program: Callable[..., bool] = is_well_defined
 
     def run(self, case: FailingCase) -> FailingCase:
         self._begin(case)
-        case = self._shortened(case)
+        case = self._shorten(case)
         changed = True
         while changed and not self.is_over():
             changed = False
             for family in FAMILIES:
-                smaller = self._shrunk(case, family)
+                smaller = self._shrink(case, family)
                 changed = changed or smaller is not case
                 case = smaller
         return case
 
-    def _shortened(self, case: FailingCase) -> FailingCase:
-        """Make loops short before all else where they are too long to interpret."""
+    def _shorten(self, case: FailingCase) -> FailingCase:
+        """Shorten loops first while they take too long to interpret."""
         for family in FAMILIES:
             if self.too_long and family.name in ("numbers", "loops", "statements"):
-                case = self._shrunk(case, family)
+                case = self._shrink(case, family)
         return case
 
     def is_over(self) -> bool:
         return self.count >= self.most or monotonic() >= self.end
 
     def _begin(self, case: FailingCase) -> None:
-        """Hold candidates to what the case itself fulfils: one that leaves something to chance may
-        go on doing so."""
+        """Check the original case, and choose the requirements that candidates must meet.
+
+        If the original depends on chance, candidates may depend on it too.
+        """
         self._choose_steps(case)
         if not self.too_long and not self.is_program(case.func, case.args):
             raise IRKitError(
@@ -123,7 +133,7 @@ class _CaseSearch:
             )
 
     def _choose_steps(self, case: FailingCase) -> None:
-        """Wait no longer for candidates than a case needs, by the order of magnitude."""
+        """Choose the step limit for candidates: the order of magnitude that the case needs."""
         for steps in (MAX_STEPS // 50, MAX_STEPS // 5, MAX_STEPS):
             self.max_steps = steps
             try:
@@ -134,17 +144,17 @@ class _CaseSearch:
             return
         self.too_long = True
 
-    def _shrunk(self, case: FailingCase, family: Family) -> FailingCase:
-        """Do as many moves of a family as leave the failure there."""
+    def _shrink(self, case: FailingCase, family: Family) -> FailingCase:
+        """Make all the moves of a family after which the case still fails."""
         moves = family.moves(case)
         size = len(moves)
         while size and not self.is_over():
             at = 0
             while at < len(moves) and not self.is_over():
                 made = family.apply(case, moves[at : at + size])
-                if made is not None and self._takes(made):
+                if made is not None and self._accepts(made):
                     case = made
-                    moves = family.moves(case)  # What came next is at the same place now, or near.
+                    moves = family.moves(case)  # The next move is now at or near the same position.
                     if self.progress is not None:
                         self.progress(family.name, self.count, case)
                 else:
@@ -152,8 +162,8 @@ class _CaseSearch:
             size = min(size, len(moves)) // 2
         return case
 
-    def _takes(self, case: FailingCase) -> bool:
-        """Say whether a candidate is a program that still fails."""
+    def _accepts(self, case: FailingCase) -> bool:
+        """Return True if a candidate is a valid program that still fails."""
         key = _digest(case)
         if key in self.known:
             return False
@@ -167,7 +177,7 @@ class _CaseSearch:
                 short = True
             except StepLimit:
                 short = False
-        else:  # Passes or schedule have changed, and no program.
+        else:  # Only passes or schedule have changed.
             short = not self.too_long
         if not (short or self.too_long) or not self._fails(case):
             return False
@@ -186,7 +196,7 @@ class _CaseSearch:
 
 
 def _digest(case: FailingCase) -> bytes:
-    """Say shortly what a candidate is, so that none is tried twice."""
+    """Return a digest of a candidate, so that none is tried twice."""
     made = hashlib.blake2b(script(case.func).encode(), digest_size=16)
     made.update(case.pipeline.text().encode())
     made.update(case.schedule.as_json().encode())

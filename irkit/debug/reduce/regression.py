@@ -1,5 +1,8 @@
-"""Write a case as files: the function, its schedule, the pipeline, the inputs, and a test that
-stands alone and fails for as long as the case does."""
+"""Files of a reduced case.
+
+They are the function, its schedule, the pipeline, the inputs, and a self-contained test that fails
+as long as the case does.
+"""
 
 import json
 import math
@@ -20,14 +23,14 @@ from irkit.ir import script
 from irkit.schedule import ScheduleTrace
 from irkit.transform import Registry
 
-INLINE = 4096  # Elements of inputs up to which they stand in the test itself.
+INLINE = 4096  # Elements of inputs that the test itself holds at most.
 WIDTH = 96
 FILES = ("reduced.irs", "pipeline.txt", "inputs.npz", "test_reduced.py")
 SCHEDULE_FILE = "reduced_schedule.json"
 _TEST = '''\
 """{title}
 
-Made by `irkit reduce`. It fails while that is so; run it with `python -m pytest`.
+Made by `irkit reduce`. It fails until the bug is fixed; run it with `python -m pytest`.
 """
 {imports}
 import numpy as np
@@ -64,11 +67,10 @@ _SCHEDULED = "scheduled_steps(func, schedule, pipeline_for(PIPELINE, func){apply
 def regression_test(
     case: FailingCase, failure: Failure, known: Registry, limits: Limits = _NO_LIMITS
 ) -> str:
-    """Write a pytest of a case, as text; ``known`` are passes that need no module to be named.
+    """Return the text of a pytest for a case; ``known`` passes are written without their module.
 
-    One that hangs or crashes its process is run in another, within ``limits``.
-
-    Inputs of more than 4,096 elements it takes from ``inputs.npz`` beside it.
+    A case that hangs or crashes its process runs in a child process within ``limits``. Inputs of
+    more than 4,096 elements are read from ``inputs.npz`` beside the test.
     """
     inputs = {name: np.asarray(value) for name, value in case.inputs.items()}
     inline = sum(array.size for array in inputs.values()) <= INLINE
@@ -80,7 +82,7 @@ def regression_test(
     steps = _SCHEDULED if case.schedule.steps else _STEPS
     first = _SCHEDULE if case.schedule.steps else ""
     body = _PLAIN.format(first=first, steps=steps.format(apply=""))
-    if failure.needs_guard:
+    if failure.needs_isolation:
         names.insert(0, "Isolation")
         body = _GUARDED.format(
             first=first,
@@ -107,14 +109,14 @@ def _pipeline_text(case: FailingCase, known: Registry) -> str:
     for _, p in case.pipeline.placed:
         if "<" in p.path:
             raise IRKitError(
-                f"pass {p.name!r} cannot stand in a test: {p.path} is defined inside a function",
+                f"a test cannot import pass {p.name!r}: {p.path} is defined inside a function",
                 hint="Define it at the top level of a module.",
             )
     return case.pipeline.text(known)
 
 
 def _schedule_text(schedule: ScheduleTrace) -> str:
-    """Write a schedule as JSON, one step a line, under the same in Python."""
+    """Return a schedule as JSON, one step a line, below a comment with its Python form."""
     if not schedule.steps:
         return ""
     shown = "".join(f"# {line}\n" for line in schedule.as_python().splitlines())
@@ -138,7 +140,7 @@ def _inputs_text(inputs: Mapping[str, Any], inline: bool) -> str:
 
 
 def _array_text(array: Any) -> str:
-    """Write an array as NumPy code that makes the same bits; only NaN loses its payload."""
+    """Return NumPy code that makes an array with the same bits, except for the payload of NaN."""
     kind = array.dtype.name
     names = {"bfloat16": "ml_dtypes.bfloat16", "bool": "np.bool_"}
     dtype = names.get(kind, f"np.{kind}")
@@ -159,7 +161,7 @@ def _number(value: float) -> str:
 def write_case(
     folder: Path, case: FailingCase, failure: Failure, known: Registry, limits: Limits = _NO_LIMITS
 ) -> Path:
-    """Write a case into a folder, and give the path of its test; all files appear, or none."""
+    """Write a case into a folder, all files or none, and return the path of its test."""
     texts = {
         "reduced.irs": script(case.func),
         "pipeline.txt": _pipeline_text(case, known) + "\n",
@@ -176,6 +178,6 @@ def write_case(
             else:
                 with made.open("wb") as file:
                     np.savez(file, allow_pickle=False, **dict(case.inputs))
-    if not case.schedule.steps:  # One that an earlier case left would seem to belong to this one.
+    if not case.schedule.steps:  # The file of an earlier case would seem to belong to this one.
         (folder / SCHEDULE_FILE).unlink(missing_ok=True)
     return folder / "test_reduced.py"

@@ -1,7 +1,8 @@
-"""Say whether a program has one meaning on its inputs: within bounds, and the same whatever fresh
-memory holds and in which order loops without an order run.
+"""Programs that have one meaning on their inputs.
 
-A reducer that let go of this would end at programs of which every compiler may make what it likes.
+They stay within bounds, and their results depend neither on the contents of fresh memory nor on the
+order in which unordered loops run. A reducer that accepted others would end at programs with
+undefined meaning, which compilers may translate as they like.
 """
 
 from collections.abc import Sequence
@@ -32,22 +33,22 @@ _ANY_ORDER = ("parallel", "vectorized", "thread")
 
 
 def runs(func: PrimFunc, args: Sequence[Any], *, max_steps: int = MAX_STEPS) -> bool:
-    """Say whether a function verifies and runs; ``args`` stay as they are.
+    """Return True if a function verifies and runs; ``args`` are not changed.
 
-    Raises: StepLimit if that takes too long.
+    Raises: StepLimit if it takes too long.
     """
     return _outcome(func, args, max_steps) is not None
 
 
 def is_well_defined(func: PrimFunc, args: Sequence[Any], *, max_steps: int = MAX_STEPS) -> bool:
-    """Say whether a function verifies, runs, and leaves nothing to chance.
+    """Return True if a function verifies, runs, and leaves nothing to chance.
 
-    Raises: StepLimit if that takes too long.
+    Raises: StepLimit if it takes too long.
     """
     first = _outcome(func, args, max_steps)
     return first is not None and all(
         other is not None and all(map(identical, first, other))
-        for other in (_outcome(made, args, max_steps) for made in _otherwise(func))
+        for other in (_outcome(made, args, max_steps) for made in _variants(func))
     )
 
 
@@ -64,13 +65,13 @@ def _outcome(func: PrimFunc, args: Sequence[Any], max_steps: int) -> tuple[Any, 
     return arrays_of(func, own)
 
 
-def _otherwise(func: PrimFunc) -> list[PrimFunc]:
-    """Make programs that do the same unless something is left to chance."""
+def _variants(func: PrimFunc) -> list[PrimFunc]:
+    """Return programs with the same results, unless something is left to chance."""
     made = list[PrimFunc]()
     if any_node(func, Allocate):
         made += [rewrite(func, partial(_filled, value=value), on=Allocate) for value in (0, 1)]
     if any_node(func, For, _has_no_order):
-        made.append(rewrite(func, _backwards, on=For))
+        made.append(rewrite(func, _reversed, on=For))
     return made
 
 
@@ -87,7 +88,7 @@ def _filled(node: Allocate, *, value: int) -> Node:
     return node.replace(body=seq(body, node.body))
 
 
-def _backwards(loop: For) -> Node | None:
+def _reversed(loop: For) -> Node | None:
     if not _has_no_order(loop):
         return None
     turned: Expr = loop.end - 1 - loop.var + loop.begin

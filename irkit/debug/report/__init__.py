@@ -1,3 +1,5 @@
-"""What passes did, for people. Reading order: line_table (where a node is printed), summary
-(numbers), remarks, unused_passes, pass_times, step_printer (IR around passes), golden_files,
-console and tables."""
+"""Reports of what passes did.
+
+Reading order: line_table (the line a node is printed on), summary (numbers), remarks,
+unused_passes, pass_times, step_printer (IR around passes), golden_files, console and tables.
+"""

@@ -4,9 +4,9 @@ from rich.console import Console
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Make the console that commands print to; it colours only what is a terminal.
+    """Return the console that commands print to; it uses colours only on a terminal.
 
-    A file or pipe has no width: rows stay whole there.
+    Files and pipes have no width: rows are not cut there.
     """
     screen = Console(highlight=False, stderr=stderr)
     if not screen.is_terminal:

@@ -1,4 +1,4 @@
-"""Hold the IR after each phase to files that were looked at once: a lock file for pipelines."""
+"""Golden files: the expected IR after each phase of a pipeline."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -12,9 +12,9 @@ from irkit.transform import Pipeline, Step
 def phase_texts(
     start: IRModule, steps: Iterable[Step], pipeline: Pipeline, only: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Print each function, or some, as it is after each phase; by the name of its file.
+    """Print each function, or those in ``only``, after each phase; the keys are file names.
 
-    ``start`` is what the pipeline was given, ``steps`` what it left.
+    ``start`` is the input of the pipeline, ``steps`` are the steps it took.
     """
     level = pipeline.level
     states: dict[str, dict[int, Function | None]] = {}
@@ -46,8 +46,10 @@ def phase_texts(
 
 
 def write_golden(folder: Path, texts: Mapping[str, str]) -> int:
-    """Make the files of a folder what ``texts`` says, and return how many differed; other files of
-    the same functions go."""
+    """Update the files of a folder to ``texts`` and return how many differed.
+
+    Other files of the same functions are removed.
+    """
     differing = 0
     for name, text in texts.items():
         path = folder / name
@@ -62,9 +64,7 @@ def write_golden(folder: Path, texts: Mapping[str, str]) -> int:
 
 
 def golden_diff(folder: Path, texts: Mapping[str, str]) -> str:
-    """Return how ``texts`` differs from the files of a folder, as a unified diff; nothing if it
-    does
-    not."""
+    """Return a unified diff from the files of a folder to ``texts``; empty if they are equal."""
     parts: list[str] = []
     for name, text in texts.items():
         path = folder / name

@@ -1,4 +1,4 @@
-"""Find the line of printed IR that a node stands on."""
+"""The line of printed IR that a node is on."""
 
 from collections.abc import Iterator
 
@@ -6,9 +6,9 @@ from irkit.core import Function, Level, Node, binders, walk
 
 
 class NodeLines:
-    """Look up nodes in the printed text of one function.
+    """Line numbers of the nodes in the printed text of one function.
 
-    A node that is not there itself, because a rewrite made it on the way, is found by what it
+    A node that is not in the text, because a rewrite made it on the way, is found by what it
     introduces (a loop by its variable), then by its span. An expression has the line of the
     statement around it.
     """
@@ -21,10 +21,10 @@ class NodeLines:
             line = self.starts.get(id(node), line)
             for key in (id(node), *_traces(node)):
                 self.others.setdefault(key, line)
-        self._kept = func  # Numbers stand for objects only while these live.
+        self._kept = func  # An id is valid only while its object lives.
 
     def of(self, node: Node) -> int:
-        """Return the line, counted from 1, or 0 if nothing tells where the node was."""
+        """Return the line of a node, from 1, or 0 if it is unknown."""
         if id(node) in self.starts:
             return self.starts[id(node)]
         for key in (id(node), *_traces(node)):

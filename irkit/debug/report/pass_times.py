@@ -1,4 +1,4 @@
-"""Where the time of passes went: a table, and a file that browsers show as a timeline."""
+"""Time spent in passes: a table, and a timeline for browsers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +11,7 @@ from irkit.transform import Step
 
 
 def time_table(steps: Iterable[Step]) -> Table:
-    """Lay out the passes, the slowest first: milliseconds, share, runs. Checks are not counted."""
+    """Return a table of passes, the slowest first: milliseconds, share, runs; without checks."""
     rows = sorted(summarize(steps), key=lambda row: -row.seconds)
     total = sum(row.seconds for row in rows)
     table = Table(title="time in passes, without checks", title_justify="left")
@@ -28,10 +28,9 @@ def time_table(steps: Iterable[Step]) -> Table:
 
 
 def chrome_trace(steps: Iterable[Step]) -> bytes:
-    """Write steps in the format of Chrome's tracing (chrome://tracing, Perfetto), one after
-    another.
+    """Write steps, one after another, in the format of Chrome's tracing (also read by Perfetto).
 
-    Units: microseconds. Each function has a row of its own.
+    Units: microseconds. Each function has its own row.
     """
     events: list[dict[str, Any]] = []
     rows: dict[str, int] = {}

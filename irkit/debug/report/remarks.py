@@ -1,4 +1,4 @@
-"""What passes had to say, each at its line of the IR."""
+"""Remarks of passes, each at its line of the IR."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from irkit.transform import Step
 
 
 class LocatedRemark(msgspec.Struct, frozen=True):
-    """A remark of a pass about a line of the IR that it was given; line 0 is unknown."""
+    """A remark of a pass about a line of its input; line 0 means unknown."""
 
     step: int
     name: str
@@ -26,9 +26,9 @@ class LocatedRemark(msgspec.Struct, frozen=True):
 
 
 def remarks(steps: Iterable[Step]) -> list[LocatedRemark]:
-    """List the remarks of steps in order.
+    """Return the remarks of steps in order.
 
-    Lines count in the IR before the step; a remark about something that a pass made has none.
+    Lines refer to the IR before the step; a remark about a node that the pass made has none.
     """
     found: list[LocatedRemark] = []
     for step in steps:

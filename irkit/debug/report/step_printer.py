@@ -1,4 +1,4 @@
-"""Print IR around passes, as switches ask for: on a stream, and as a tree of files."""
+"""IR printed around passes: to a stream, or as a tree of files."""
 
 import hashlib
 import re
@@ -14,9 +14,11 @@ ALL = "*"
 
 
 class StepPrinter(msgspec.Struct, frozen=True):
-    """Say what to print: names of passes, or ``*`` for all; ``changed`` leaves out what is as it
-    was; ``folder`` takes a file for each step; ``names`` is the table of the run, so that what did
-    not change prints as it did."""
+    """What to print: names of passes, or ``*`` for all.
+
+    ``changed`` skips steps that changed nothing; ``folder`` gets a file for each step; ``names`` is
+    the name table of the run, so that unchanged symbols keep their names.
+    """
 
     before: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
@@ -35,8 +37,8 @@ class StepPrinter(msgspec.Struct, frozen=True):
                     hint=f"These run: {listed}",
                 )
 
-    def see(self, step: Step, write: Callable[[str], None]) -> None:
-        """Print what is asked for of one step."""
+    def print_step(self, step: Step, write: Callable[[str], None]) -> None:
+        """Print the requested IR of one step."""
         if self.changed and not step.changed:
             return
         where = f"{step.pass_text} on {_subject(step.function)} (phase {step.phase})"
@@ -56,8 +58,8 @@ class StepPrinter(msgspec.Struct, frozen=True):
             name = f"{step.index:03}_{step.level.name}{step.phase}_{step.name}.irs"
             (folder / name).write_text(after, encoding="utf-8")
 
-    def see_failure(self, error: PassFailed, write: Callable[[str], None]) -> None:
-        """Print the IR that a pass was given which then failed."""
+    def print_failure(self, error: PassFailed, write: Callable[[str], None]) -> None:
+        """Print the input of a pass that failed."""
         asked = (self.before | self.after) & {ALL, error.name}
         if asked or self.changed:
             where = f"{error.pass_text} on {_subject(error.function)} (phase {error.phase})"
@@ -65,7 +67,7 @@ class StepPrinter(msgspec.Struct, frozen=True):
 
 
 def file_name(name: str) -> str:
-    """Make a name that any file system takes; different names stay different."""
+    """Return a file name that any file system accepts; different names stay different."""
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}", name):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""What passes did, in numbers: one row a pass, over all functions it ran on."""
+"""What passes did, in numbers: one row for each pass, over all functions it ran on."""
 
 from collections.abc import Iterable
 
@@ -9,8 +9,10 @@ from irkit.transform import IR, Step
 
 
 class PassRow(msgspec.Struct):
-    """One pass at one place of a pipeline, summed over functions. Units: seconds; nodes before the
-    first and after the last."""
+    """One pass at one position of a pipeline, summed over functions.
+
+    Units: seconds; nodes before the first step and after the last.
+    """
 
     level: str
     phase: int
@@ -25,7 +27,7 @@ class PassRow(msgspec.Struct):
 def summarize(steps: Iterable[Step]) -> list[PassRow]:
     """Sum up steps by pass, in the order in which the passes first ran.
 
-    A pass that stands in a phase twice has two rows.
+    A pass that occurs in a phase twice has two rows.
     """
     rows: dict[tuple[str, int, str, int], PassRow] = {}
     seen: dict[tuple[str, str, int, str], int] = {}
@@ -44,7 +46,7 @@ def summarize(steps: Iterable[Step]) -> list[PassRow]:
 
 
 class RuleRow(msgspec.Struct):
-    """One rule of one pass, summed over functions; ``span`` says where it is written."""
+    """One rule of one pass, summed over functions; ``span`` is its place in the source."""
 
     level: str
     phase: int
@@ -55,8 +57,10 @@ class RuleRow(msgspec.Struct):
 
 
 def summarize_rules(steps: Iterable[Step]) -> list[RuleRow]:
-    """Count how often each rule fired, by pass, in order of the first time; the steps must have
-    kept their applications."""
+    """Count how often each rule fired, by pass, in order of first use.
+
+    The steps must have kept their applications.
+    """
     rows: dict[tuple[str, int, str, str], RuleRow] = {}
     for step in steps:
         for each in step.kept:
@@ -67,7 +71,7 @@ def summarize_rules(steps: Iterable[Step]) -> list[RuleRow]:
 
 
 def _size(ir: IR, sizes: dict[int, int]) -> int:
-    """Count nodes, once for each object: the result of one step is what the next begins with."""
+    """Count nodes, once for each object: the result of one step is the input of the next."""
     if id(ir) not in sizes:
         functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
         sizes[id(ir)] = sum(count_nodes(func) for func in functions)

@@ -12,8 +12,7 @@ from irkit.debug.report.summary import PassRow, RuleRow
 
 
 def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
-    """Lay out rows of passes: phase, pass, how often it ran and changed something, time, nodes
-    before and after."""
+    """Return a table of passes: phase, pass, runs, changes, time, and nodes before and after."""
     table = Table(title=title or None, title_justify="left")
     for name in ("phase", "pass"):
         table.add_column(name, no_wrap=True)
@@ -38,7 +37,7 @@ def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
 
 
 def rule_table(rows: Iterable[RuleRow], title: str = "") -> Table:
-    """Lay out rows of rules: phase, pass, rule, how often it fired, where it is written."""
+    """Return a table of rules: phase, pass, rule, how often it fired, its place in the source."""
     table = Table(title=title or None, title_justify="left")
     for name in ("phase", "pass", "rule", "fired", "written at"):
         table.add_column(name, justify="right" if name == "fired" else "left", no_wrap=True)
@@ -50,7 +49,10 @@ def rule_table(rows: Iterable[RuleRow], title: str = "") -> Table:
 
 
 def verdict_table(verdicts: Iterable[Verdict]) -> Table:
-    """Lay out verdicts: phase, pass, function, verdict, largest errors, first wrong element."""
+    """Return a table of verdicts, with the largest errors and the first wrong element.
+
+    The other columns are phase, pass and function.
+    """
     table = Table()
     for name in ("phase", "pass", "function", "verdict"):
         table.add_column(name, no_wrap=True)

@@ -1,4 +1,4 @@
-"""Passes that stand in a pipeline and did nothing."""
+"""Passes of a pipeline that did nothing."""
 
 from collections.abc import Iterable
 
@@ -9,8 +9,7 @@ from irkit.transform import AnyPass, Pipeline, Step
 
 
 class UnusedPass(msgspec.Struct, frozen=True):
-    """A pass at a place of a pipeline that never ran, or ran ``runs`` times and never changed
-    anything."""
+    """A pass at a position of a pipeline that never ran, or never changed anything in ``runs``."""
 
     of: AnyPass
     level: str
@@ -28,9 +27,9 @@ class UnusedPass(msgspec.Struct, frozen=True):
 
 
 def unused_passes(steps: Iterable[Step], pipelines: Iterable[Pipeline]) -> list[UnusedPass]:
-    """List the passes of pipelines that, by the steps these left, did nothing.
+    """Return the passes of pipelines that, according to their steps, did nothing.
 
-    Of a pass that stands in a phase twice with the same options, both count as one.
+    A pass that occurs in a phase twice with the same options counts once.
     """
     runs: dict[tuple[str, int, str], int] = {}
     changed: set[tuple[str, int, str]] = set()
@@ -45,6 +44,6 @@ def unused_passes(steps: Iterable[Step], pipelines: Iterable[Pipeline]) -> list[
             for p in phase.passes:
                 key = (pipeline.level.name, phase.number, str(p))
                 if key not in changed:
-                    idle = UnusedPass(p, key[0], phase.number, phase.name, runs.get(key, 0))
-                    found.setdefault(key, idle)
+                    unused = UnusedPass(p, key[0], phase.number, phase.name, runs.get(key, 0))
+                    found.setdefault(key, unused)
     return list(found.values())

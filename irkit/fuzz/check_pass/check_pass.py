@@ -20,7 +20,7 @@ from hypothesis import (
 )
 
 from irkit.core import IRKitError
-from irkit.debug import Child, Limits, differing_elsewhere
+from irkit.debug import Child, Limits, hash_seed_differences
 from irkit.fuzz.check_pass.corpus import DEFAULT_FOLDER, Corpus, read_program
 from irkit.fuzz.check_pass.examination import Demands, Examined, Refuted, examine_safely
 from irkit.fuzz.check_pass.finding import PassRefuted, keep, told
@@ -273,7 +273,7 @@ class _CheckRun:
         p = self.check.place.p
         for seed in self.check.hash_seeds if self.seen else ():
             try:
-                apart = differing_elsewhere([(p, self.seen)], seed)[0]
+                apart = hash_seed_differences([(p, self.seen)], seed)[0]
             except IRKitError as error:
                 self.tally.notes.append(f"not tried under other hash seeds: {error.message}")
                 return

@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from irkit.core import IRKitError, IRModule, Recorder
-from irkit.debug import FailingCase, Failure, failure_of, find_case, reduce, write_case
-from irkit.debug.crash.explanation import unified
+from irkit.debug import FailingCase, Failure, failure_of, find_case, reduce, text_diff, write_case
 from irkit.fuzz.check_pass.corpus import PROGRAM, write_all
 from irkit.fuzz.check_pass.examination import (
     SAYS as SAYS,
@@ -252,7 +251,7 @@ def changes(p: AnyPass, kept: Kept, found: Examined) -> str:
         if given is None:
             return ""
         before = given.script()
-        return unified(before, apply_pass(p, given, Recorder()).script())
+        return text_diff(before, apply_pass(p, given, Recorder()).script())
     return ""
 
 

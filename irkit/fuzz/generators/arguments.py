@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import walk
-from irkit.debug import InputSet
-from irkit.debug.execution.inputs import Rung, drawn, laid_out, size_of
+from irkit.debug import InputKind, InputSet, dim_size, draw_values, lay_out
 from irkit.fuzz.generators.sample import Array
 from irkit.fuzz.generators.stages.theme import Numbers
 from irkit.fuzz.picks import Picks
@@ -17,7 +16,7 @@ _SIZES = (3, 5, 1, 8, 2, 4, 7, 6, 0)
 _FALLBACK = 3
 _SEEDS = 1 << 16
 INTEGERS = (-4, 9)
-_RUNGS: dict[Numbers, Rung] = {
+_RUNGS: dict[Numbers, InputKind] = {
     "whole": "whole numbers",
     "integers": "whole numbers",
     "fractions": "fractions",
@@ -43,9 +42,9 @@ def draw_arguments(
     args: list[Any] = []
     for param in func.params:
         if isinstance(param, Buffer):
-            shape = tuple(size_of(dim, known) for dim in param.shape)
+            shape = tuple(dim_size(dim, known) for dim in param.shape)
             values = draw_array(param.dtype, shape, numbers, rng, integers)
-            args.append(laid_out(param, values, known))
+            args.append(lay_out(param, values, known))
         elif param in known:
             args.append(known[param])
         else:
@@ -68,7 +67,7 @@ def _is_sound(func: PrimFunc, known: Mapping[Var, int]) -> bool:
         return True
     inner = [node.buffer for node in walk(func.body, on=Allocate)]
     buffers = [*inner, *(param for param in func.params if isinstance(param, Buffer))]
-    sizes = [size_of(dim, known) for buffer in buffers for dim in buffer.shape]
+    sizes = [dim_size(dim, known) for buffer in buffers for dim in buffer.shape]
     return min(sizes, default=0) >= 0
 
 
@@ -82,7 +81,7 @@ def draw_array(
     """Draw an array; integers of ``integers`` may be any, with many at the ends of their type."""
     if numbers == "integers" and not dtype.is_float and not dtype.is_bool:
         return _integers(dtype, tuple(shape), rng)
-    return drawn(dtype, tuple(shape), _RUNGS[numbers], rng, integers)
+    return draw_values(dtype, tuple(shape), _RUNGS[numbers], rng, integers)
 
 
 def _integers(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator) -> Array:

@@ -16,8 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from irkit.core import FormatError, IRKitError, IRModule, atomic_write
-from irkit.debug import NO_SCHEDULE, InputSet
-from irkit.debug.execution.inputs import Rung
+from irkit.debug import NO_SCHEDULE, InputKind, InputSet
 from irkit.fuzz.generators.sample import KINDS, Allowed, Array, Program, Sample
 from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
 from irkit.ir import PrimFunc, parse
@@ -66,7 +65,7 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
     for name, array in _constants(sample.ir).items():
         lines.append(f"\n[constants.{_quoted(name)}]\n{_array(array)}")
     for at, inputs in enumerate(sample.inputs):
-        lines.append(f"\n[[inputs]]\nname = {_quoted(inputs.name)}\nrung = {_quoted(inputs.rung)}")
+        lines.append(f"\n[[inputs]]\nname = {_quoted(inputs.name)}\nrung = {_quoted(inputs.kind)}")
         lines.append(_list("args", (_value(arg) for arg in inputs.args)))
         expected = sample.expected[at]
         if expected is not None:
@@ -117,8 +116,8 @@ def _sample(table: dict[str, Any]) -> Sample:
     damaged = table.get("damaged", "text" in table) is True
     inputs, expected, allowed = list[InputSet](), list[Any](), list[tuple[Allowed, ...]]()
     for each in table.get("inputs", ()):
-        if each["rung"] not in get_args(Rung):
-            raise FormatError(f"rung is {each['rung']!r}, expected one of {get_args(Rung)}")
+        if each["rung"] not in get_args(InputKind):
+            raise FormatError(f"rung is {each['rung']!r}, expected one of {get_args(InputKind)}")
         args = tuple(_read_value(value) for value in each["args"])
         inputs.append(InputSet(str(each["name"]), each["rung"], args))
         found = each.get("expected")

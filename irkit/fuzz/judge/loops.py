@@ -8,11 +8,18 @@ from functools import cache
 
 import msgspec
 
-from irkit.codegen import compile_object, emit, host_target, runnable
+from irkit.codegen import compile_object, emit, host_target, runnable_target
 from irkit.core import IRKitError, Target, count_nodes
-from irkit.debug import Flush, GuardedKernel, GuardedMemory, schedule_steps, scheduled_steps
-from irkit.debug.check.schedule_steps import SCHEDULE
-from irkit.debug.execution.executors import MAX_STEPS, PATIENCE
+from irkit.debug import (
+    MAX_SLOWDOWN,
+    MAX_STEPS,
+    SCHEDULE,
+    Flush,
+    GuardedKernel,
+    GuardedMemory,
+    schedule_steps,
+    scheduled_steps,
+)
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.judge.agreement import ExpectedResults
 from irkit.fuzz.judge.outcome import WrongSample
@@ -98,7 +105,7 @@ class LoopCase:
         for number, inputs in enumerate(self.sample.inputs):
             args = inputs.copied()
             try:
-                engine(*args, max_steps=PATIENCE * MAX_STEPS)
+                engine(*args, max_steps=MAX_SLOWDOWN * MAX_STEPS)
             except StepLimit as error:
                 raise WrongSample("failed", f"it does not end: {error}", named) from None
             except IRKitError as error:
@@ -144,7 +151,7 @@ def _last(steps: list[Step], func: PrimFunc) -> PrimFunc:
 
 @cache
 def target_of(level: int) -> Target:
-    return msgspec.structs.replace(runnable(Target()), opt_level=level)
+    return msgspec.structs.replace(runnable_target(Target()), opt_level=level)
 
 
 @cache
@@ -152,7 +159,7 @@ def lesser_target() -> Target:
     """Give this processor as it would be if it could do less."""
     have = host_target().features
     features = tuple(f"-{name}" for name in _LEFT_OUT if f"+{name}" in have)
-    return runnable(Target(features=features, opt_level=0))
+    return runnable_target(Target(features=features, opt_level=0))
 
 
 @cache

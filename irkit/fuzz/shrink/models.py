@@ -155,14 +155,14 @@ def _sample_of(sample: Sample, model: onnx.ModelProto, whole: _Whole) -> Sample 
     inputs, expected, allowed = list[InputSet](), list[Any](), list[Any]()
     for number, each in enumerate(sample.inputs):
         arrays = {info.name: _value(whole, number, info.name) for info in model.graph.input}
-        exact = each.rung != "fractions"
+        exact = each.kind != "fractions"
         try:
             found, limits = model_results(model, arrays, whole=exact)
         except Unusable:
             return None
         if any(not each.size for each in found):
             return None  # A window that does not fit, which is refused.
-        inputs.append(InputSet(each.name, each.rung, tuple(arrays.values())))
+        inputs.append(InputSet(each.name, each.kind, tuple(arrays.values())))
         expected.append(found)
         allowed.append(tuple(map(_widened, limits)))
     return msgspec.structs.replace(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 
-from irkit.codegen import complete
+from irkit.codegen import complete_target
 from irkit.core import as_target
 from irkit.frontend.onnx import import_onnx
 from irkit.graph import ArrayData, GraphFunc, constants_of
@@ -36,7 +36,7 @@ def fill_constants(steps: Iterable[Step], source: Source, most: float = math.inf
     module = import_onnx(source.path)
     known = {data.digest: data for data in _constants(module)}
     if not all(data.digest in known for data in wanted):
-        for step in for_target(GRAPH, complete(as_target("llvm"))).steps(module):
+        for step in for_target(GRAPH, complete_target(as_target("llvm"))).steps(module):
             known |= {data.digest: data for data in _constants(step.after)}
     for data in wanted:
         if data.is_absent and data.digest in known:

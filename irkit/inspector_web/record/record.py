@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from irkit.codegen import complete
+from irkit.codegen import complete_target
 from irkit.core import IRKitError, IRModule, as_target
 from irkit.frontend.onnx import import_onnx
 from irkit.graph import GraphFunc, parse_module
@@ -89,7 +89,7 @@ def lower_all(
     """Run the graph pipeline on a module that has a graph, and on each kernel the pipeline that
     ``lowering`` returns for it."""
     if any(isinstance(func, GraphFunc) for func in module.functions.values()):
-        usual = for_target(GRAPH, complete(as_target("llvm")))
+        usual = for_target(GRAPH, complete_target(as_target("llvm")))
         for step in (usual if graph is None else graph).steps(module):
             lowered = step.applied_to(module)
             assert isinstance(lowered, IRModule)

@@ -95,7 +95,9 @@ def test_what_is_no_schedule_or_does_not_fit_is_refused(folder: Shell) -> None:
     assert done.code != 0
     assert "'C'" in done.err
     folder.write("two.irs", f"{KERNEL}\n\n{KERNEL.replace('scale', 'other')}")
-    assert "not clear which one" in folder("bisect", "two.irs", "--schedule=trace.json").err
+    assert (
+        "several functions to schedule" in folder("bisect", "two.irs", "--schedule=trace.json").err
+    )
     assert "say which --function" in folder("reduce", "two.irs", "--schedule=trace.json").err
     folder.write("x.onnx", "")
     assert "for loop IR" in folder("check", "x.onnx", "--schedule", "trace.json").err

@@ -28,7 +28,7 @@ FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.0, 7.25, -7.25, 1e-3, 250
 
 
 def special(dtype: DType) -> Any:
-    """List values of a type at which operations go wrong."""
+    """Return values of a type at which operations tend to go wrong."""
     kind = numpy_dtype(dtype)
     if dtype.is_bool:
         return np.array([False, True, True, False], kind)
@@ -41,7 +41,7 @@ def special(dtype: DType) -> Any:
 
 
 def crossed(values: Any, arity: int, lanes: int = 1) -> list[Any]:
-    """Combine values in all ways, one array for each operand, filled up to whole vectors."""
+    """Combine values in all ways, one array for each operand, padded to whole vectors."""
     grids = [np.ascontiguousarray(g.reshape(-1)) for g in np.meshgrid(*[values] * arity)]
     short = -len(grids[0]) % lanes
     return [np.concatenate([grid, grid[: short or 0]]) for grid in grids]
@@ -54,7 +54,7 @@ def elementwise(
     build: Callable[..., Expr],
     lanes: int = 1,
 ) -> PrimFunc:
-    """Make ``out[i] = build(a[i], ...)`` over arrays of ``size``, a vector at a time."""
+    """Return the function ``out[i] = build(a[i], ...)``, a vector at a time."""
     extent = Const(size, I64)
     inputs = [Buffer(f"a{n}", (extent,), dtype) for n, dtype in enumerate(sources)]
     i = Var("i")
@@ -67,7 +67,7 @@ def elementwise(
 
 
 def both(func: PrimFunc, inputs: Sequence[Any], native: Callable[..., None]) -> tuple[Any, Any]:
-    """Run a function natively and interpreted; gives both results."""
+    """Return the results of a function run natively and interpreted."""
     out = func.params[-1]
     assert isinstance(out, Buffer)
     results = []
@@ -79,12 +79,12 @@ def both(func: PrimFunc, inputs: Sequence[Any], native: Callable[..., None]) -> 
 
 
 def compiled(funcs: Sequence[PrimFunc], target: Target = QUICK) -> dict[str, Any]:
-    """Compile functions together, by their names."""
+    """Compile functions together; return the kernels by name."""
     return compile_functions({func.name: func for func in funcs}, target).kernels
 
 
 def same_bits(a: Any, b: Any) -> Any:
-    """Compare exactly, element by element; every NaN is the same."""
+    """Return True if two arrays are equal, element by element; every NaN is equal."""
     if a.dtype.kind in "biu":
         return a == b
     whole = f"u{a.itemsize}"

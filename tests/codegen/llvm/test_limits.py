@@ -1,4 +1,4 @@
-"""The emitter knows every node, and survives deep, shared and hostile programs."""
+"""The emitter handles every node, and deep, shared and hostile programs."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from irkit import ir
-from irkit.codegen import complete, emit, host_target
+from irkit.codegen import complete_target, emit, host_target
 from irkit.codegen.llvm.expressions.expressions import EMIT
 from irkit.codegen.llvm.statements.statements import STATEMENTS
 from irkit.core import IRKitError, Target
@@ -100,7 +100,7 @@ def nested(depth: int) -> PrimFunc:
     return PrimFunc("f", (C,), body)
 
 
-def test_loops_nested_very_deep_compile_without_optimisation_or_are_refused() -> None:
+def test_deeply_nested_loops_compile_without_optimisation_or_are_rejected() -> None:
     assert "optnone" not in emit([nested(128)], host_target()).split("attributes")[0]
     got = np.arange(4, dtype="f4")
     compiled([nested(200)], Target())["f"](got)
@@ -117,7 +117,7 @@ def test_a_shared_subexpression_is_computed_once() -> None:
     assert text.count("fmul") == 60
 
 
-def test_what_a_branch_computed_is_not_used_outside_of_it() -> None:
+def test_a_value_of_a_branch_is_not_used_outside_of_it() -> None:
     shared = C[index(1)] * 3.0
     once = if_then_else(lt(C[index(2)], 0.5), shared, C[index(3)])
     func = PrimFunc("f", (C,), Store(C, ZERO, Add(once, shared, F32)))
@@ -159,26 +159,26 @@ def test_any_name_is_a_function_name(name: str) -> None:
     assert got.tolist() == [1, 0, 0, 0]
 
 
-def test_two_functions_of_one_name_are_refused() -> None:
+def test_two_functions_of_one_name_are_rejected() -> None:
     func = PrimFunc("f", (C,), Store(C, ZERO, C[index(1)]))
     with pytest.raises(IRKitError, match="two functions of a module are called 'f'"):
         emit([func, func], host_target())
 
 
-def test_unbound_symbols_are_refused() -> None:
-    with pytest.raises(IRKitError, match="variable 'x' is used where nothing binds it"):
+def test_unbound_symbols_are_rejected() -> None:
+    with pytest.raises(IRKitError, match="variable 'x' is not bound where it is used"):
         emit([PrimFunc("f", (C,), Store(C, (Var("x"),), C[index(1)]))], host_target())
-    with pytest.raises(IRKitError, match="buffer 'C' is used where nothing makes it"):
+    with pytest.raises(IRKitError, match="buffer 'C' is not defined where it is used"):
         emit([PrimFunc("f", (), Store(C, ZERO, Const(1.0, F32)))], host_target())
 
 
-def test_an_unknown_intrinsic_is_refused() -> None:
+def test_an_unknown_intrinsic_is_rejected() -> None:
     wrong = Call("nonsense", (C[index(1)],), F32)
     with pytest.raises(IRKitError, match="no code for the intrinsic 'nonsense'"):
         emit([PrimFunc("f", (C,), Store(C, ZERO, wrong))], host_target())
 
 
-def test_division_never_ends_the_process() -> None:
+def test_division_never_traps() -> None:
     code = (
         "import numpy as np\n"
         "from tests.codegen.llvm.arithmetic.test_arithmetic import *\n"
@@ -195,16 +195,16 @@ def test_division_never_ends_the_process() -> None:
 def test_contraction_can_be_switched_off() -> None:
     value = C[index(1)] * C[index(2)] + C[index(3)]
     func = PrimFunc("f", (C,), Store(C, ZERO, value))
-    target = complete(Target())
+    target = complete_target(Target())
     assert "fmul contract" in emit([func], target)
     assert "contract" not in emit([func.replace(attrs=(("contract", False),))], target)
 
 
-def test_reassociation_is_only_where_a_loop_or_function_says_so() -> None:
+def test_reassociation_happens_only_where_a_loop_or_function_allows_it() -> None:
     i = Var("i")
     body = Store(C, ZERO, C[index(0)] + C[i])
     loop = For(i, index(0), index(4), body)
-    target = complete(Target())
+    target = complete_target(Target())
     assert "reassoc" not in emit([PrimFunc("f", (C,), loop)], target)
     marked = loop.replace(attrs=(("reassoc", True),))
     after = Store(C, ZERO, C[index(0)] + C[index(1)])
@@ -213,7 +213,7 @@ def test_reassociation_is_only_where_a_loop_or_function_says_so() -> None:
     assert emit([whole], target).count("reassoc") == 2
 
 
-def test_wide_vectors_compile_and_wider_ones_are_refused() -> None:
+def test_wide_vectors_compile_and_wider_ones_are_rejected() -> None:
     wide, whole = Buffer("A", (index(1 << 13),), F32), ramp(0, 1, 1024)
     func = PrimFunc("f", (wide,), Store(wide, (whole,), call("sin", call("cos", wide[whole]))))
     got = np.linspace(0, 1, 1 << 13, dtype="f4")

@@ -16,7 +16,7 @@ EXAMPLES = int(os.environ.get("IRKIT_EXAMPLES", "25"))
 
 
 def outcome(run: Any, args: list[Any]) -> list[Any]:
-    """Run on copies; gives the arrays, or the error."""
+    """Run on copies of the arguments; return the arrays or the error."""
     given_ = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
     try:
         with np.errstate(all="ignore"):

@@ -28,7 +28,7 @@ def sums(A: f32[8], C: f32[8], D: f32[8]):
 
 @define_pass
 def subtract_two(func: PrimFunc) -> PrimFunc:
-    """Rewrite every sum; wrong where 2 is added."""
+    """Rewrite every sum; wrong for a sum with 2."""
 
     def turn(node: Add) -> Add | Sub | None:
         if isinstance(node.b, Const) and node.b.value == 2.0:
@@ -40,7 +40,7 @@ def subtract_two(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def rename_in_two_steps(func: PrimFunc) -> PrimFunc:
-    """Replace a variable first where it is bound, then where it is used: halves do not verify."""
+    """Replace a variable first where it is bound, then where it is used; half does not verify."""
     new = Var("u")
 
     def bind(let: Let) -> Let:
@@ -58,11 +58,11 @@ def found(p: AnyPass, func: PrimFunc, **how: Any) -> Culprit:
     return culprit
 
 
-def test_the_phases_as_they_are_have_no_culprit() -> None:
+def test_the_default_phases_have_no_culprit() -> None:
     assert all(bisect(DEFAULT, kernel(name)) is None for name in ("MATMUL", "SOFTMAX"))
 
 
-def test_one_rewrite_of_three_is_named_with_what_it_does_and_where_its_rule_is() -> None:
+def test_one_rewrite_of_three_is_named_with_its_change_and_the_line_of_its_rule() -> None:
     culprit = found(subtract_two, parse(SUMS.strip()))
     assert culprit.verdict.name == "subtract-two"
     assert culprit.of == 3
@@ -93,7 +93,7 @@ def test_rewrites_that_only_verify_together_are_one_group() -> None:
 def test_a_pass_without_rewrites_is_named_as_a_whole() -> None:
     @define_pass
     def first_loop_only(func: PrimFunc) -> PrimFunc:
-        """Throw most of the body away."""
+        """Drop everything but the first loop."""
         return func.replace(body=func.body.stmts[0])
 
     culprit = found(first_loop_only, parse(SUMS.strip()))
@@ -105,7 +105,7 @@ def test_a_pass_without_rewrites_is_named_as_a_whole() -> None:
 def test_a_rewrite_that_does_not_verify_is_found_too() -> None:
     @define_pass
     def forget(func: PrimFunc) -> PrimFunc:
-        """Use a variable of its own in the second loop."""
+        """Use another variable in the second loop."""
         loops = list[For]()
 
         def rule(loop: For) -> For:
@@ -122,7 +122,7 @@ def test_a_rewrite_that_does_not_verify_is_found_too() -> None:
 def test_a_pass_that_raises_is_found_with_the_rewrites_before() -> None:
     @define_pass
     def fail(func: PrimFunc) -> PrimFunc:
-        """Raise."""
+        """Raise an exception."""
         raise RuntimeError("cannot")
 
     culprit = found(fail, kernel("MATMUL"))
@@ -130,23 +130,23 @@ def test_a_pass_that_raises_is_found_with_the_rewrites_before() -> None:
     assert "RuntimeError: cannot" in str(culprit)
 
 
-def test_a_pass_that_ends_the_process_is_found_and_does_not() -> None:
+def test_a_pass_that_exits_is_found_and_does_not_end_the_process() -> None:
     @define_pass
     def leave(func: PrimFunc) -> PrimFunc:
-        """End the process."""
+        """Raise SystemExit."""
         raise SystemExit(0)
 
     assert found(leave, kernel("MATMUL")).verdict.name == "leave"
 
 
-def test_of_a_module_the_function_is_named() -> None:
+def test_the_function_of_a_module_is_named() -> None:
     module = IRModule({"matmul": kernel("MATMUL"), "sums": parse(SUMS.strip())})
     culprit = bisect(DEFAULT.insert(subtract_two, phase=0), module)
     assert culprit is not None
     assert culprit.verdict.function == "sums"
 
 
-def test_inputs_may_be_given() -> None:
+def test_inputs_can_be_given() -> None:
     ones = {"A": np.ones(8, np.float32)}
     assert found(subtract_two, parse(SUMS.strip()), inputs=ones).verdict.inputs == "given"
 

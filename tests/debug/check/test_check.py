@@ -1,4 +1,4 @@
-"""What a check says about steps that are right, wrong, out of bounds, endless and imprecise."""
+"""Verdicts on steps that are right, wrong, out of bounds, endless or imprecise."""
 
 import re
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def verdict(func: PrimFunc, p: AnyPass, **how: Any) -> Verdict:
 def changing(rule: Any, *on: Any) -> AnyPass:
     @define_pass
     def change(func: PrimFunc) -> PrimFunc:
-        """Change it."""
+        """Change the program."""
         return rewrite(func, rule, on=on)
 
     return change
@@ -79,7 +79,7 @@ def test_native_code_agrees_at_every_stage(name: str) -> None:
     assert "native code" in {each.pass_text for each in found}
 
 
-def test_the_first_wrong_element_is_told_with_its_value() -> None:
+def test_the_first_wrong_element_is_reported_with_its_value() -> None:
     last = changing(lambda loop: loop.replace(end=loop.end - 1), For)
     func = parse("def f(A: f32[4], C: f32[4]):\n    for i in serial(0, 4):\n        C[i] = A[i]\n")
     inputs = {"A": np.float32([5, 6, 7, 8]), "C": np.float32([1, 2, 3, 4])}
@@ -158,16 +158,18 @@ def test_a_loop_that_does_not_end_fails() -> None:
     assert "does not end" in found.message
 
 
-def test_what_is_too_long_to_interpret_is_run_in_a_child_process() -> None:
+def test_a_function_too_long_to_interpret_runs_in_a_child_process() -> None:
     func = parse(KERNELS["MATMUL"].strip().replace("6", "256").replace("5", "256"))
     found = check(DEFAULT.stop_after(1).steps(func), samples=2)
     assert {each.status for each in found} == {"same"}
     assert {each.how for each in found if each.changed} == {"native code"}
 
 
-class Counted(NativeWorker):
-    """A worker that counts what it is given; where told to, its code reads too far, as what wrong
-    code generation makes would."""
+class CountingWorker(NativeWorker):
+    """A worker that counts its calls.
+
+    If told to, its code reads too far, like the result of wrong code generation.
+    """
 
     count, wrong = 0, False
 
@@ -177,11 +179,11 @@ class Counted(NativeWorker):
         return super().run(beyond if self.wrong else func, args)
 
 
-def test_guarded_native_code_runs_elsewhere_even_if_the_interpreter_vouches_for_it() -> None:
+def test_guarded_native_code_runs_in_a_child_even_if_the_interpreter_accepts_it() -> None:
     func = parse("def f(A: f32[8], C: f32[1]):\n    for i in serial(0, 8):\n        C[0] = A[i]\n")
     keep = changing(lambda loop: loop.replace(kind="unrolled"), For)
     steps = list(Pipeline(LOOP_LEVEL, (Phase(0, "only", (keep,)),)).steps(func))
-    worker, options = Counted(20.0), CheckOptions(samples=1, native=True)
+    worker, options = CountingWorker(20.0), CheckOptions(samples=1, native=True)
     assert all(each.ok for each in verdicts(steps, options, worker))
     assert worker.count == 0
     options = structs.replace(options, guarded=True)
@@ -214,7 +216,7 @@ def test_a_step_after_a_broken_one_is_not_blamed() -> None:
 def test_a_pass_that_fails_is_the_last_verdict() -> None:
     @define_pass
     def breaks(func: PrimFunc) -> PrimFunc:
-        """Raise."""
+        """Raise an exception."""
         raise ValueError("no")
 
     found = check(DEFAULT.insert(breaks, phase=1).steps(kernel("MATMUL")))
@@ -223,7 +225,7 @@ def test_a_pass_that_fails_is_the_last_verdict() -> None:
     assert "ValueError: no" in found[-1].message
 
 
-def test_what_no_verifier_can_read_is_the_fault_of_its_pass() -> None:
+def test_ir_that_crashes_the_verifier_is_the_fault_of_its_pass() -> None:
     wrong = changing(lambda store: If(store, store), Store)
     found = verdict(parse(DOT.strip()), wrong)
     assert (found.status, found.name) == ("failed", "change")

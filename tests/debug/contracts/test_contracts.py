@@ -1,4 +1,4 @@
-"""What every pass promises: held by those that ship, and each broken promise found."""
+"""Contracts of passes: the built-in passes keep them, and each broken contract is found."""
 
 import random
 from importlib import import_module
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from irkit.core import IRKitError, rewrite
-from irkit.debug import assert_contracts, contracts, differing_elsewhere
+from irkit.debug import assert_contracts, contracts, hash_seed_differences
 from irkit.ir import BOOL, Add, Block, Const, For, If, PrimFunc, Seq, Store, no_blocks, parse
 from irkit.passes import BUILTIN
 from irkit.passes.loop import eliminate_common_subexpressions, simplify
@@ -32,42 +32,42 @@ def broken(p: AnyPass, **how: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("p", BUILTIN, ids=lambda p: p.name)
-def test_the_passes_that_ship_keep_their_promises(p: AnyPass) -> None:
+def test_the_built_in_passes_keep_their_contracts(p: AnyPass) -> None:
     assert p.idempotent
     assert_contracts(p, programs_for(p, 8), hash_seeds=(), samples=2)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("p", BUILTIN, ids=lambda p: p.name)
-def test_the_passes_that_ship_keep_their_promises_on_many_programs(p: AnyPass) -> None:
+def test_the_built_in_passes_keep_their_contracts_on_many_programs(p: AnyPass) -> None:
     assert_contracts(p, programs_for(p, 400), hash_seeds=())
 
 
-def test_the_passes_that_ship_give_the_same_under_every_hash_seed() -> None:
+def test_the_built_in_passes_give_the_same_under_every_hash_seed() -> None:
     jobs = [(p, programs_for(p, 3)) for p in BUILTIN]
     for seed in (1, 2):
-        assert differing_elsewhere(jobs, seed) == [[] for _ in jobs]
+        assert hash_seed_differences(jobs, seed) == [[] for _ in jobs]
 
 
-def test_a_right_pass_breaks_nothing() -> None:
+def test_a_correct_pass_breaks_no_contract() -> None:
     assert contracts(simplify, programs_for(simplify, 2), hash_seeds=(3,)) == ()
 
 
 @define_pass
 def lie(func: PrimFunc) -> PrimFunc:
-    """Make a new object of what stays the same."""
+    """Return a copy of an unchanged program."""
     return func.replace(attrs=(*func.attrs,), body=func.body.copied())
 
 
 @define_pass
 def rename(func: PrimFunc) -> PrimFunc:
-    """Take another name each time."""
+    """Choose another name in each run."""
     return func.replace(attrs=(("number", random.random()),))
 
 
 @define_pass
 def forget_spans(func: PrimFunc) -> PrimFunc:
-    """Make statements of nowhere."""
+    """Drop the spans of statements."""
     assert isinstance(func.body, Seq)
     return func.replace(body=Seq(tuple(If(TRUE, stmt) for stmt in func.body.stmts)))
 
@@ -81,7 +81,7 @@ def mutate(func: PrimFunc) -> PrimFunc:
 
 @define_pass(idempotent=True)
 def grow(func: PrimFunc) -> PrimFunc:
-    """Add zero iterations, again and again."""
+    """Add loops without iterations, again in each run."""
     return rewrite(func, lambda loop: loop.replace(end=loop.end + 0), on=For)
 
 
@@ -99,26 +99,26 @@ def turn_around(func: PrimFunc) -> PrimFunc:
 
 @define_pass(gives=(no_blocks,))
 def add_blocks(func: PrimFunc) -> PrimFunc:
-    """Say that there are no blocks, and make one."""
+    """Claim that there are no blocks, but add one."""
     return rewrite(func, lambda store: Block("B", (), store), on=Store)
 
 
 @define_pass
 def raise_it(func: PrimFunc) -> PrimFunc:
-    """Raise."""
+    """Raise an exception."""
     raise ZeroDivisionError("oh")
 
 
 @define_pass
 def whatever_the_recorder_says(func: PrimFunc) -> PrimFunc:
-    """Report rewrites, and do something else besides."""
+    """Change the program outside its reported rewrites."""
     made = rewrite(func, lambda add: Add(add.b, add.a, add.dtype), on=Add)
     return made.replace(attrs=(("changed", True),))
 
 
 @define_pass
 def count_for_nothing(func: PrimFunc) -> PrimFunc:
-    """Report rewrites, and give back the input."""
+    """Report rewrites, but return the input."""
     rewrite(func, lambda loop: loop.replace(end=loop.end + 0), on=For)
     return func
 
@@ -159,13 +159,13 @@ def in_order_of_hashes(func: PrimFunc) -> PrimFunc:
     ],
     ids=str,
 )
-def test_a_broken_promise_is_named(p: AnyPass, contract: str) -> None:
+def test_a_broken_contract_is_named(p: AnyPass, contract: str) -> None:
     found = contracts(p, [parse(SCALE.strip())], hash_seeds=())
     assert contract in {breach.contract for breach in found}
     assert p.name in str(found[0])
 
 
-def test_a_pass_that_ships_and_lies_about_changed_is_found(
+def test_a_built_in_pass_that_lies_about_changes_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     func = parse("def f(A: f32[2], C: f32[2]):\n    C[0] = A[0]\n    C[1] = A[1]\n")
@@ -177,7 +177,7 @@ def test_a_pass_that_ships_and_lies_about_changed_is_found(
     assert "truthful" in {breach.contract for breach in found}
 
 
-def test_an_order_that_hangs_on_hashes_is_found_in_other_processes(
+def test_an_order_that_depends_on_hashes_is_found_in_other_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "hash_order_in_a_test.py").write_text(HASH_ORDER)
@@ -187,20 +187,20 @@ def test_an_order_that_hangs_on_hashes_is_found_in_other_processes(
     )
 
 
-def test_a_pass_that_no_other_process_can_find_is_an_error() -> None:
+def test_a_pass_that_no_other_process_can_import_is_an_error() -> None:
     @define_pass
     def local(func: PrimFunc) -> PrimFunc:
-        """Be local."""
+        """Do nothing; not importable."""
         return func
 
     with pytest.raises(IRKitError, match="cannot be sent to another process"):
         contracts(local, [parse(SCALE.strip())])
 
 
-def test_programs_that_lack_what_a_pass_needs_are_passed_over() -> None:
+def test_programs_without_the_facts_a_pass_needs_are_skipped() -> None:
     @define_pass(needs=(no_blocks,))
     def needy(func: PrimFunc) -> PrimFunc:
-        """Need."""
+        """Do nothing; needs a program without blocks."""
         return func
 
     block = "def f(C: f32[4]):\n    with block('B'):\n        C[0] = f32(1.0)\n".replace("'", '"')
@@ -208,6 +208,6 @@ def test_programs_that_lack_what_a_pass_needs_are_passed_over() -> None:
         contracts(needy, [parse(block)], hash_seeds=())
 
 
-def test_an_assertion_lists_what_is_broken() -> None:
+def test_the_assertion_lists_the_broken_contracts() -> None:
     with pytest.raises(AssertionError, match="'shorten' is not same numbers on program 0: C"):
         assert_contracts(shorten, [parse(SCALE.strip())], hash_seeds=())

@@ -1,4 +1,4 @@
-"""A failed pass leaves a folder that says all, and that fails the same way when it is replayed."""
+"""A failed pass leaves a complete folder, and fails the same way when it is replayed."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def test_a_failure_in_this_process_is_replayed_the_same(
     assert replay(folder, isolated=False).outcome == "same"
 
 
-def test_failures_in_a_process_of_their_own_are_found_and_replayed(tmp_path: Path) -> None:
+def test_failures_in_a_child_process_are_found_and_replayed(tmp_path: Path) -> None:
     started = time.perf_counter()
     with Isolation(seconds=0.4, memory=1 << 28, strict=True) as isolation:
         for p, kind, what in ISOLATED + IN_PROCESS:
@@ -136,7 +136,7 @@ def test_lines_of_a_module_are_counted_through_all_its_functions() -> None:
     assert " >" not in text
 
 
-def test_a_rewrite_that_was_switched_off_is_so_in_the_replay(tmp_path: Path) -> None:
+def test_a_rewrite_that_was_switched_off_is_off_in_the_replay(tmp_path: Path) -> None:
     steps = pipeline(bad.ends_loops_later, bad.needs_its_rewrite).steps(
         parse(KERNEL), disabled={1: frozenset({0})}
     )
@@ -158,7 +158,7 @@ def test_the_same_failure_has_one_folder_and_others_are_never_overwritten(tmp_pa
     assert not [path for path in tmp_path.iterdir() if not path.name.startswith(PREFIX)]
 
 
-def test_a_pass_that_was_mended_does_not_fail_any_more(
+def test_a_pass_that_was_mended_no_longer_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_crash(failure(bad.sometimes_raises), tmp_path)
@@ -188,7 +188,7 @@ def test_a_replay_can_go_on_with_the_passes_that_came_after(tmp_path: Path) -> N
     assert "not for me" in str(done.error)
 
 
-def test_a_closure_leaves_a_folder_that_says_why_it_cannot_be_replayed(tmp_path: Path) -> None:
+def test_the_folder_of_a_closure_gives_the_reason_it_cannot_be_replayed(tmp_path: Path) -> None:
     @define_pass
     def inner(func: PrimFunc) -> PrimFunc:
         """Raise."""
@@ -225,7 +225,7 @@ def test_a_kernel_that_crashes_or_hangs_is_named_and_replayed(tmp_path: Path) ->
     assert (c == 0).all()
 
 
-def test_a_kernel_that_works_gives_its_arrays_back() -> None:
+def test_a_correct_kernel_returns_its_arrays() -> None:
     a, c = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
     out = run_kernel(parse(KERNEL), (a, c), seconds=30)
     assert (out[1] == a + 1).all()
@@ -233,7 +233,7 @@ def test_a_kernel_that_works_gives_its_arrays_back() -> None:
 
 
 @pytest.mark.parametrize("p", [bad.loops, bad.stubborn, bad.sleeps], ids=str)
-def test_a_time_limit_in_this_process_stops_python_and_says_where(p: AnyPass) -> None:
+def test_a_time_limit_in_this_process_stops_python_and_reports_the_line(p: AnyPass) -> None:
     with pytest.raises(PassFailed) as caught:
         pipeline(p).run(parse(KERNEL), apply=time_limit(0.2))
     assert caught.value.kind == "timeout"
@@ -264,6 +264,14 @@ def test_a_damaged_folder_is_a_clear_error(name: str, data: bytes | None, tmp_pa
         replay(folder)
 
 
+def test_a_folder_of_an_older_version_names_the_remedy(tmp_path: Path) -> None:
+    folder = write_crash(failure(bad.raises), tmp_path)
+    (folder / "crash.json").write_bytes(b'{"version": 1}')
+    with pytest.raises(FormatError, match="has version 1; this irkit reads 2") as caught:
+        replay(folder)
+    assert "irkit that wrote it" in str(caught.value)
+
+
 CHANGES: list[tuple[str, object]] = [
     ("at", 99),
     ("at", -1),
@@ -281,7 +289,9 @@ CHANGES: list[tuple[str, object]] = [
 
 
 @pytest.mark.parametrize(("field", "value"), CHANGES, ids=lambda each: str(each)[:20])
-def test_a_folder_that_lies_is_a_clear_error(field: str, value: object, tmp_path: Path) -> None:
+def test_a_folder_with_wrong_contents_is_an_error(
+    field: str, value: object, tmp_path: Path
+) -> None:
     folder = write_crash(failure(bad.raises), tmp_path)
     data = json.loads((folder / "crash.json").read_text())
     (folder / "crash.json").write_text(json.dumps({**data, field: value}))
@@ -299,7 +309,7 @@ def test_inputs_that_are_damaged_are_a_clear_error(tmp_path: Path) -> None:
         replay(folder)
 
 
-def test_no_folder_is_written_where_nothing_may_be(tmp_path: Path) -> None:
+def test_no_folder_is_written_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FileExistsError):
         write_crash(failure(bad.raises), tmp_path / "file")

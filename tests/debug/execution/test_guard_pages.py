@@ -1,4 +1,4 @@
-"""Native code amid pages that nobody may touch."""
+"""Native code on arrays between protected pages."""
 
 from collections.abc import Iterator
 
@@ -46,18 +46,18 @@ def test_an_access_off_by_one_is_a_crash(child: Child, text: str, flush: Flush, 
         child.call(call_amid_guards, text, flush, level)
 
 
-def test_a_write_away_from_the_guard_page_is_told_after_the_call() -> None:
+def test_a_write_away_from_the_guard_page_is_found_after_the_call() -> None:
     with pytest.raises(IRKitError, match="writes outside of 'C'"):
         call_amid_guards(copy(write=" + 1"), "start", 0)
 
 
-def test_a_copy_of_what_lies_beside_another_array_is_told() -> None:
+def test_a_copy_of_bytes_beside_another_array_is_found() -> None:
     beyond = copy(read=" + 1", write=" + 1")
     with pytest.raises(IRKitError, match="writes outside of 'C'"):
         call_amid_guards(beyond, "start", 0)
 
 
-def test_scalars_symbolic_shapes_strides_and_arrays_of_nothing_arrive() -> None:
+def test_scalars_symbolic_shapes_strides_and_empty_arrays_are_passed() -> None:
     func = parse("""
 def scale(A: buffer(f32[n], strides=(s,)), C: f32[n], x: f16, y: i8, go: bool):
     for i in serial(0, n):
@@ -74,7 +74,7 @@ def scale(A: buffer(f32[n], strides=(s,)), C: f32[n], x: f16, y: i8, go: bool):
         assert kernel(GuardedMemory(), [nothing, nothing, 0.5, -3, True], flush)[1].size == 0
 
 
-def test_an_assertion_that_fails_is_told_with_its_message() -> None:
+def test_a_failed_assertion_is_reported_with_its_message() -> None:
     func = parse('def f(n: i64):\n    assert n > 3, "n is too small"\n')
     image = compile_object(emit([func], target_of(0)), target_of(0))
     with pytest.raises(IRKitError, match="assertion 1 fails: n is too small"):

@@ -1,4 +1,4 @@
-"""Native code that crashes, never ends or writes beside its arrays is an error of one sentence."""
+"""Native code that crashes, hangs or writes beside its arrays is an error of one sentence."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def long(C: f64[4]):
 """
 
 
-def test_each_way_to_fail_is_told_and_the_worker_goes_on() -> None:
+def test_each_kind_of_failure_is_reported_and_the_worker_survives() -> None:
     worker, args = NativeWorker(2.0), [np.zeros(4, np.float32)]
     with pytest.raises(IRKitError, match="the native code crashed its process with SIGSEGV"):
         worker.run(parse(FAR), args)
@@ -35,7 +35,7 @@ def test_each_way_to_fail_is_told_and_the_worker_goes_on() -> None:
     worker.close()
 
 
-def test_strides_arrive_and_small_calls_share_their_pages() -> None:
+def test_strides_are_passed_and_small_calls_share_their_pages() -> None:
     func = parse(
         "def f(A: buffer(f32[n], strides=(s,)), x: f32, C: f32[n]):\n"
         "    for i in serial(0, n):\n        C[i] = A[i] + x\n"

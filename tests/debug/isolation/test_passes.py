@@ -1,4 +1,4 @@
-"""Passes run in a child process as they do here, and what goes wrong there stays there."""
+"""Passes run the same in a child process, and their failures stay there."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ def pipeline(*passes: object, level: Level = LOOP_LEVEL) -> Pipeline:
     return Pipeline(level, (Phase(0, "all", passes),))  # type: ignore[arg-type]
 
 
-def test_a_lowering_in_another_process_is_the_same_lowering() -> None:
+def test_lowering_in_another_process_gives_the_same_result() -> None:
     with Isolation(seconds=30, strict=True) as isolation:
         for name in ("TILED_MATMUL", "SOFTMAX"):
             func = kernel(name)
@@ -39,7 +39,7 @@ def test_a_lowering_in_another_process_is_the_same_lowering() -> None:
                 assert one.after.script() == two.after.script()
 
 
-def test_what_a_pass_left_alone_is_the_very_object_that_was_sent() -> None:
+def test_nodes_that_a_pass_leaves_alone_are_the_very_objects_sent() -> None:
     func = parse(KERNEL)
     with Isolation(strict=True) as isolation:
         steps = pipeline(bad.ends_loops_later, bad.ends_loops_later.using(more=1)).steps(
@@ -70,7 +70,7 @@ def test_rewrites_that_are_switched_off_stay_off_there() -> None:
     assert step.applications == 1
 
 
-def test_the_process_is_used_again_and_begun_anew_after_a_crash() -> None:
+def test_the_process_is_reused_and_restarted_after_a_crash() -> None:
     func = parse(KERNEL)
     with Isolation(seconds=20) as isolation:
         assert pipeline(bad.ends_loops_later).run(func, apply=isolation.apply) is func
@@ -82,7 +82,7 @@ def test_the_process_is_used_again_and_begun_anew_after_a_crash() -> None:
         assert isolation.starts == 2
 
 
-def test_a_process_that_was_interrupted_is_not_used_again() -> None:
+def test_an_interrupted_process_is_not_reused() -> None:
     with Isolation(seconds=0.3) as isolation:
         with pytest.raises(PassFailed, match="did not end"):
             pipeline(bad.loops).run(parse(KERNEL), apply=isolation.apply)
@@ -90,7 +90,7 @@ def test_a_process_that_was_interrupted_is_not_used_again() -> None:
         assert isolation.starts == 2
 
 
-def test_what_a_pass_prints_does_not_get_among_the_answers(
+def test_the_output_of_a_pass_does_not_mix_with_the_replies(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     func = parse(KERNEL)
@@ -101,10 +101,10 @@ def test_what_a_pass_prints_does_not_get_among_the_answers(
     assert "and from below" in err
 
 
-def test_a_closure_runs_here_under_the_time_limit_unless_that_is_refused() -> None:
+def test_a_closure_runs_here_under_the_time_limit_unless_strict() -> None:
     @define_pass
     def endless(func: PrimFunc) -> PrimFunc:
-        """Hang."""
+        """Loop forever."""
         while True:
             pass
 
@@ -120,14 +120,14 @@ def test_a_closure_runs_here_under_the_time_limit_unless_that_is_refused() -> No
         pipeline(endless).run(parse(KERNEL), apply=isolation.apply)
 
 
-def test_a_level_that_other_processes_do_not_know_stays_here() -> None:
+def test_a_level_unknown_to_other_processes_stays_here() -> None:
     level = msgspec.structs.replace(LOOP_LEVEL, name="loop", nodes=(*LOOP_LEVEL.nodes, Level))
     with Isolation() as isolation:
         assert pipeline(bad.ends_loops_later, level=level).run(parse(KERNEL), apply=isolation.apply)
         assert "level 'loop' cannot be sent" in isolation.refused["ends-loops-later"]
 
 
-def test_a_time_limit_leaves_no_alarm_behind_and_keeps_the_one_there_was() -> None:
+def test_a_time_limit_restores_the_previous_alarm() -> None:
     func = parse(KERNEL)
     assert lower(func, apply=time_limit(5)).name == "f"
     time.sleep(0.01)
@@ -145,7 +145,7 @@ def test_only_the_main_thread_can_limit_time_in_this_process() -> None:
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert "only the main thread" in found[0]
+    assert "only on the main thread" in found[0]
 
 
 def test_a_pass_of_the_main_script_is_refused_with_the_reason() -> None:

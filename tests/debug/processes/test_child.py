@@ -1,4 +1,4 @@
-"""Passes run in a child process as they do here, and what goes wrong there stays there."""
+"""Calls in a child process: limits, threads, and the end of the process."""
 
 import ctypes
 import math
@@ -13,7 +13,7 @@ from irkit.debug import ChildDied, isolate
 from irkit.debug.processes.child import Child, Limits
 
 
-def test_functions_run_in_a_process_of_their_own() -> None:
+def test_functions_run_in_their_own_process() -> None:
     assert isolate(math.gcd, 12, 18) == 6
     assert isolate(os.getpid) != os.getpid()
     with pytest.raises(ZeroDivisionError):
@@ -22,7 +22,7 @@ def test_functions_run_in_a_process_of_their_own() -> None:
         isolate(ctypes.string_at, 0)
 
 
-def test_limits_must_be_more_than_nothing() -> None:
+def test_limits_must_be_positive() -> None:
     for seconds, memory in ((0, None), (-1, None), (math.nan, None), (None, 0)):
         with pytest.raises(IRKitError, match="expected more than 0"):
             Limits(seconds, memory)
@@ -35,7 +35,7 @@ def test_one_child_serves_many_threads_in_turn() -> None:
         assert child.starts == 1
 
 
-def test_a_child_whose_owner_is_forgotten_ends() -> None:
+def test_a_child_whose_owner_is_collected_ends() -> None:
     child = Child(Limits())
     number = child.call(os.getpid)
     del child

@@ -1,4 +1,4 @@
-"""Failures become small, stay the same failure, and are written as tests that fail and pass."""
+"""Reductions become small, keep the failure, and are written as tests that fail and pass."""
 
 import runpy
 import time
@@ -15,7 +15,7 @@ from irkit.core import IRKitError, any_node, count_nodes
 from irkit.debug import (
     FailingCase,
     Failure,
-    Reduced,
+    ReduceResult,
     failure_of,
     find_case,
     reduce,
@@ -32,7 +32,7 @@ from irkit.transform import AnyPass, Phase, Pipeline, Registry, define_pass
 from tests.debug.reduce import wrong_passes
 from tests.passes.loop.kernels import kernel
 
-# The pass, the phase it stands in, the kernel, and how it fails.
+# The pass, its phase, the kernel, and how it fails.
 PLANTED: list[tuple[AnyPass, int, str, str]] = [
     (wrong_passes.lose_iteration, 2, "TILED_MATMUL", "differs"),
     (wrong_passes.subtract, 0, "MATMUL", "differs"),
@@ -56,7 +56,7 @@ def found(p: AnyPass, phase: int, func: PrimFunc, **how: Any) -> tuple[FailingCa
     return result
 
 
-def reduced(p: AnyPass, phase: int, func: PrimFunc, **how: Any) -> tuple[Reduced, Failure]:
+def reduced(p: AnyPass, phase: int, func: PrimFunc, **how: Any) -> tuple[ReduceResult, Failure]:
     case, failure = found(p, phase, func)
     return reduce(case, failure, **how), failure
 
@@ -68,7 +68,7 @@ def written_tests(path: Path) -> list[Callable[[], None]]:
 @pytest.mark.parametrize(
     ("p", "phase", "name", "kind"), PLANTED, ids=[str(each[0]) for each in PLANTED]
 )
-def test_a_planted_bug_becomes_a_few_lines_and_a_test_of_it(
+def test_a_seeded_bug_is_reduced_to_a_few_lines_and_a_test(
     p: AnyPass, phase: int, name: str, kind: str, tmp_path: Path
 ) -> None:
     started = time.process_time()
@@ -90,12 +90,12 @@ def test_a_planted_bug_becomes_a_few_lines_and_a_test_of_it(
     assert time.process_time() - started < 20
 
 
-def test_a_bug_in_a_shipped_pass_is_reduced(
+def test_a_bug_in_a_built_in_pass_is_reduced(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     vectorize = import_module("irkit.passes.loop.loops.vectorize_loops")
-    with monkeypatch.context() as planted:
-        planted.setattr(vectorize, "lane_conflict", lambda *_: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(vectorize, "lane_conflict", lambda *_: None)
         result = find_case(DEFAULT, kernel("SHIFTED"))
         assert result is not None
         small = reduce(*result)
@@ -108,7 +108,7 @@ def test_a_bug_in_a_shipped_pass_is_reduced(
     written_tests(path)[0]()
 
 
-def test_what_does_not_fail_is_refused() -> None:
+def test_a_case_that_does_not_fail_is_rejected() -> None:
     func = kernel("MATMUL")
     assert find_case(DEFAULT, func) is None
     case, failure = found(wrong_passes.subtract, 0, func)
@@ -119,7 +119,7 @@ def test_what_does_not_fail_is_refused() -> None:
         reduce(case, failure)
 
 
-def test_what_cannot_run_even_before_any_pass_is_refused() -> None:
+def test_a_case_that_cannot_run_before_any_pass_is_rejected() -> None:
     func = parse("def f(A: f32[2]):\n    A[2] = f32(1.0)\n")
     pipeline = DEFAULT.insert(wrong_passes.leave_undefined, phase=0)
     with pytest.raises(IRKitError, match="cannot reduce 'f': it fails even before"):
@@ -129,7 +129,7 @@ def test_what_cannot_run_even_before_any_pass_is_refused() -> None:
         reduce(case, lambda _: True)
 
 
-def test_any_claim_about_a_case_can_be_kept() -> None:
+def test_any_predicate_about_a_case_can_be_kept() -> None:
     case, _ = found(wrong_passes.lose_iteration, 0, kernel("CONV_PADDED"))
 
     def has_product_in_loops(case: FailingCase) -> bool:
@@ -147,10 +147,10 @@ def test_the_same_call_tries_the_same_candidates() -> None:
     assert first.candidates == second.candidates
 
 
-def test_a_candidate_never_reads_what_was_not_written() -> None:
+def test_a_candidate_never_reads_uninitialised_memory() -> None:
     @define_pass
     def fill(func: PrimFunc) -> PrimFunc:
-        """Rely on the first store to be there: of a program that reads nothing first it is true."""
+        """Assume that the first store exists: true unless a program reads uninitialised memory."""
         return wrong_passes.lose_last(func)
 
     func = parse(
@@ -176,7 +176,7 @@ def test_options_that_do_not_matter_go_back_to_their_defaults() -> None:
     assert small.case.pipeline.text(KNOWN) == "0:tests.debug.reduce.wrong_passes:scale{factor=3}"
 
 
-def test_the_search_ends_when_it_is_told_to() -> None:
+def test_the_search_ends_at_its_limits() -> None:
     case, failure = found(wrong_passes.subtract, 0, kernel("CONV_PADDED"))
     started = time.process_time()
     late = reduce(case, failure, seconds=0.05)
@@ -186,7 +186,7 @@ def test_the_search_ends_when_it_is_told_to() -> None:
     assert (few.candidates, few.finished) == (3, False)
 
 
-def test_loops_that_do_not_end_are_not_waited_for_long() -> None:
+def test_endless_loops_end_the_candidate_early() -> None:
     case, failure = found(wrong_passes.never_end, 0, kernel("MATMUL"), samples=1, max_steps=20_000)
     assert failure.kind == "failed"
     small = reduce(case, failure, seconds=60)
@@ -194,7 +194,7 @@ def test_loops_that_do_not_end_are_not_waited_for_long() -> None:
     assert small.after.lines <= 3
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     case, failure = found(wrong_passes.subtract, 0, kernel("MATMUL"))
     told = list[tuple[str, int]]()
     reduce(case, failure, progress=lambda family, count, _: told.append((family, count)))
@@ -202,10 +202,10 @@ def test_progress_is_told() -> None:
     assert [count for _, count in told] == sorted(count for _, count in told)
 
 
-def test_a_pass_defined_in_a_function_cannot_stand_in_a_test() -> None:
+def test_a_pass_defined_in_a_function_cannot_be_in_a_test() -> None:
     @define_pass
     def local(func: PrimFunc) -> PrimFunc:
-        """Break it."""
+        """Break the program."""
         return wrong_passes.subtract(func)
 
     small, failure = reduced(local, 0, kernel("MATMUL"))
@@ -213,7 +213,7 @@ def test_a_pass_defined_in_a_function_cannot_stand_in_a_test() -> None:
         regression_test(small.case, failure, KNOWN)
 
 
-def test_what_is_too_long_to_interpret_gets_short_first() -> None:
+def test_a_case_too_long_to_interpret_is_shortened_first() -> None:
     func = parse(script(kernel("MATMUL")).replace("6", "128").replace("5", "128"))
     pipeline = DEFAULT.insert(wrong_passes.raise_at_products, phase=1)
     inputs = {p.name: np.ones([128, 128 if p.name == "A" else 8], np.float32) for p in func.params}
@@ -237,7 +237,7 @@ def test_a_program_10000_deep_is_reduced_without_recursion() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f64", "i8", "u64", "bool"])
-def test_inputs_of_every_type_stand_in_the_test_bit_by_bit(dtype: str, tmp_path: Path) -> None:
+def test_inputs_of_every_type_are_in_the_test_bit_by_bit(dtype: str, tmp_path: Path) -> None:
     func = parse(f"def f(n: i32, A: {dtype}[2, 2], C: {dtype}[2, 2]):\n    C[0, 1] = A[1, 0]\n")
     case, failure = found(wrong_passes.swap_indices, 0, func)
     path = write_case(tmp_path, case, failure, KNOWN)
@@ -246,7 +246,7 @@ def test_inputs_of_every_type_stand_in_the_test_bit_by_bit(dtype: str, tmp_path:
         assert np.asarray(value).tobytes() == inputs[name].astype(np.asarray(value).dtype).tobytes()
 
 
-def test_many_inputs_stand_in_a_file(tmp_path: Path) -> None:
+def test_large_inputs_are_in_a_file(tmp_path: Path) -> None:
     func = parse("def f(A: f32[80, 80], C: f32[1]):\n    C[0] = A[70, 5]\n")
     case, failure = found(wrong_passes.swap_indices, 0, func)
     (test,) = written_tests(write_case(tmp_path, case, failure, KNOWN))

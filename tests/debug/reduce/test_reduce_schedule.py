@@ -1,4 +1,4 @@
-"""Schedules are checked like passes, and become small with the function."""
+"""Schedules are checked like passes, and reduced with the function."""
 
 import runpy
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from irkit.debug import (
 )
 from irkit.debug.reduce.case import FailingCase
 from irkit.debug.reduce.failure import Failure
-from irkit.debug.reduce.reduce import Reduced
+from irkit.debug.reduce.reduce import ReduceResult
 from irkit.ir import PrimFunc, parse, script
 from irkit.passes import BUILTIN
 from irkit.phases import DEFAULT
@@ -34,7 +34,7 @@ KNOWN = Registry.of(BUILTIN)
 
 
 def schedule(func: PrimFunc) -> ScheduleTrace:
-    """Tile, reorder, cache and mark; some splits are not exact."""
+    """Tile, reorder, cache and annotate; some splits are not exact."""
     sch = Schedule(func)
     block, last = sch.get_block("C"), sch.get_block("D")
     i, j, k = sch.get_loops(block)
@@ -75,13 +75,13 @@ def primitives(trace: ScheduleTrace) -> list[str]:
 
 def reduced(
     func: PrimFunc, trace: ScheduleTrace, pipeline: Any = DEFAULT
-) -> tuple[Reduced, Failure]:
+) -> tuple[ReduceResult, Failure]:
     found = find_case(pipeline, func, schedule=trace)
     assert found is not None
     return reduce(*found, seconds=10), found[1]
 
 
-def test_a_right_schedule_is_the_same_at_every_step(func: PrimFunc, trace: ScheduleTrace) -> None:
+def test_every_step_of_a_correct_schedule_passes(func: PrimFunc, trace: ScheduleTrace) -> None:
     found = check(scheduled_steps(func, trace, DEFAULT), samples=2)
     assert all(each.ok for each in found)
     assert [each.index for each in found] == list(range(len(found)))
@@ -92,7 +92,7 @@ def test_a_right_schedule_is_the_same_at_every_step(func: PrimFunc, trace: Sched
 
 
 @pytest.mark.usefixtures("lose_guards")
-def test_the_guilty_step_is_named_with_what_it_did(func: PrimFunc, trace: ScheduleTrace) -> None:
+def test_the_guilty_step_is_named_with_its_change(func: PrimFunc, trace: ScheduleTrace) -> None:
     culprit = bisect(DEFAULT, func, schedule=trace)
     assert culprit is not None
     assert culprit.verdict.name == "sch.split"
@@ -103,7 +103,7 @@ def test_the_guilty_step_is_named_with_what_it_did(func: PrimFunc, trace: Schedu
     assert "+        for i_1_1 in serial(0, 4):" in text
 
 
-def test_of_a_right_schedule_and_a_wrong_pass_the_pass_is_named(
+def test_a_wrong_pass_after_a_correct_schedule_is_named(
     func: PrimFunc, trace: ScheduleTrace
 ) -> None:
     pipeline = DEFAULT.insert(wrong_passes.subtract, phase=0)
@@ -116,8 +116,8 @@ def test_of_a_right_schedule_and_a_wrong_pass_the_pass_is_named(
 def test_a_lost_guard_is_reduced_to_one_split_and_a_test(
     func: PrimFunc, trace: ScheduleTrace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with monkeypatch.context() as planted:
-        planted.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
+    with monkeypatch.context() as patch:
+        patch.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
         small, failure = reduced(func, trace)
         assert failure.name == "sch.split"
         assert small.finished
@@ -135,7 +135,7 @@ def test_a_lost_guard_is_reduced_to_one_split_and_a_test(
     assert "# sch.split" in path.read_text() or "= sch.split" in path.read_text()
 
 
-def test_a_wrong_step_late_in_a_schedule_begins_with_what_came_before(
+def test_a_wrong_late_step_is_reduced_to_start_from_the_steps_before(
     func: PrimFunc, trace: ScheduleTrace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fuse(func: PrimFunc, loops: Any) -> Any:
@@ -197,7 +197,7 @@ def test_a_primitive_whose_result_does_not_verify_is_reduced(
     assert primitives(small.case.schedule) == ["reorder"]
 
 
-def test_a_schedule_that_does_not_fit_is_an_error_of_the_user(trace: ScheduleTrace) -> None:
+def test_a_schedule_that_does_not_fit_is_a_user_error(trace: ScheduleTrace) -> None:
     other = parse("def f(A: f32[2]):\n    A[0] = f32(1.0)\n")
     with pytest.raises(ScheduleError):
         check(scheduled_steps(other, trace, DEFAULT))
@@ -215,7 +215,7 @@ def test_in_a_module_the_only_function_or_main_is_scheduled(
     for module in (IRModule({"g": func}), IRModule({"f": other, "main": named})):
         steps = [*scheduled_steps(module, trace, DEFAULT)]
         assert sum(step.name.startswith("sch.") for step in steps) == len(primitives(trace))
-    with pytest.raises(IRKitError, match="not clear which one to schedule"):
+    with pytest.raises(IRKitError, match="the module has several functions to schedule: f, g"):
         list(scheduled_steps(IRModule({"f": other, "g": func}), trace, DEFAULT))
 
 
@@ -228,7 +228,7 @@ def test_the_same_call_gives_the_same_schedule(
     assert first.candidates == second.candidates
 
 
-def test_what_native_code_saw_may_be_seen_earlier_and_otherwise_by_the_interpreter() -> None:
+def test_the_interpreter_may_see_a_native_failure_earlier_and_as_another_kind() -> None:
     seen = Failure("differs", "sch.reorder", native=True)
     assert seen.is_like(Failure("failed", "sch.split"))
     assert not seen.is_like(Failure("differs", "simplify"))

@@ -1,4 +1,4 @@
-"""Passes that break programs, each in another way; ``mended`` makes all of them right."""
+"""Passes that break programs, each in its own way; ``mended`` makes all of them correct."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ _MENDED = [False]
 
 @contextmanager
 def mended() -> Generator[None]:
-    """Make every pass of this module leave programs as they are."""
+    """Make every pass of this module leave programs unchanged."""
     _MENDED[0] = True
     try:
         yield
@@ -43,13 +43,13 @@ def _broken(func: PrimFunc, rule: Any, on: type[Node]) -> PrimFunc:
 
 @define_pass
 def lose_iteration(func: PrimFunc) -> PrimFunc:
-    """Lose the last iteration of every loop."""
+    """Drop the last iteration of every loop."""
     return _broken(func, lambda loop: loop.replace(end=loop.end - 1), For)
 
 
 @define_pass
 def subtract(func: PrimFunc) -> PrimFunc:
-    """Subtract where floats are added."""
+    """Replace float additions by subtractions."""
     return _broken(func, lambda e: Sub(e.a, e.b, e.dtype) if e.dtype.is_float else None, Add)
 
 
@@ -63,25 +63,25 @@ def swap_indices(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def lose_predicate(func: PrimFunc) -> PrimFunc:
-    """Run blocks where they should not."""
+    """Drop the predicates of blocks."""
     return _broken(func, lambda block: block.replace(predicate=None), Block)
 
 
 @define_pass
 def lose_start(func: PrimFunc) -> PrimFunc:
-    """Let reductions start with what is there."""
+    """Drop the initialisation of reductions."""
     return _broken(func, lambda block: block.replace(init=None), Block)
 
 
 @define_pass
 def lose_branch(func: PrimFunc) -> PrimFunc:
-    """Take one side of every choice."""
+    """Take one side of every conditional."""
     return _broken(func, lambda choice: choice.then, If)
 
 
 @define_pass
 def lose_last(func: PrimFunc) -> PrimFunc:
-    """Lose the last of several statements."""
+    """Drop the last of several statements."""
     return _broken(func, lambda many: seq(*many.stmts[:-1]) if many.stmts else None, Seq)
 
 
@@ -93,13 +93,13 @@ def one_too_far(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def round_down(func: PrimFunc) -> PrimFunc:
-    """Take divisions of whole numbers for exact ones."""
+    """Treat integer divisions as exact."""
     return _broken(func, lambda e: e.a if isinstance(e.b, Const) else None, FloorDiv)
 
 
 @define_pass
 def leave_undefined(func: PrimFunc) -> PrimFunc:
-    """Use a variable that nothing binds."""
+    """Use an unbound variable."""
 
     def rule(store: Store) -> Node:
         return store.replace(value=store.value + Var("nowhere", store.value.dtype))
@@ -124,7 +124,7 @@ def raise_at_products(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def never_end(func: PrimFunc) -> PrimFunc:
-    """Make loops that no one waits for."""
+    """Make loops that take practically forever."""
 
     def rule(loop: For) -> Node:
         body = substitute(loop.body, {loop.var: const(0, loop.var.dtype)})
@@ -135,13 +135,13 @@ def never_end(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def change_signature(func: PrimFunc) -> PrimFunc:
-    """Leave a parameter out."""
+    """Drop a parameter."""
     return func if _MENDED[0] else func.replace(params=func.params[1:])
 
 
 @define_pass
 def scale(func: PrimFunc, *, factor: int = 1, twice: bool = False) -> PrimFunc:
-    """Scale what is written by a factor, and again if told twice."""
+    """Scale stored values by a factor, twice if an option asks for it."""
 
     def rule(store: Store) -> Node:
         value = store.value * factor if store.value.dtype.is_float else store.value

@@ -1,4 +1,4 @@
-"""Printing, timing, remarks and golden files, as functions over steps."""
+"""A pipeline whose steps change, remark on, drop and leave functions."""
 
 from irkit.core import IRModule, remark, rewrite
 from irkit.ir import LOOP_LEVEL, Const, For, PrimFunc, parse

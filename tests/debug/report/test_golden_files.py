@@ -1,4 +1,4 @@
-"""Printing, timing, remarks and golden files, as functions over steps."""
+"""Golden files of the IR after each phase."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A node is found on the line where it is printed, also if a rewrite made it on the way."""
+"""A node is found on the line where it is printed, even if a rewrite made it on the way."""
 
 from irkit.core import rewrite, walk
 from irkit.debug import NodeLines
@@ -46,7 +46,7 @@ def test_a_node_made_by_a_rewrite_is_found_by_what_it_introduces_or_by_its_span(
     assert lines.of(Const(123.0, F32)) == 0
 
 
-def test_every_loop_block_and_store_of_the_kernels_is_where_it_says() -> None:
+def test_every_loop_block_and_store_of_the_kernels_is_on_its_line() -> None:
     for name in KERNELS:
         func = kernel(name)
         text = script(func).splitlines()

@@ -1,4 +1,4 @@
-"""Printing, timing, remarks and golden files, as functions over steps."""
+"""Times of passes, as a table and as a timeline."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Printing, timing, remarks and golden files, as functions over steps."""
+"""Remarks of passes with their function and line."""
 
 from irkit.debug import remarks
 from tests.debug.report.annotated_steps import STEPS

@@ -30,7 +30,7 @@ def f(A: f32[8], C: f32[8]):
 
 @define_pass
 def clear_first(func: PrimFunc) -> PrimFunc:
-    """Put a loop before the others whose variable has the name of theirs."""
+    """Put a loop before the others whose variable has the same name as theirs."""
     i, out = Var("i"), func.params[1]
     assert isinstance(out, Buffer)
     first = For(i, Const(0, I64), Const(8, I64), Store(out, (i,), Const(0.0, F32)))
@@ -54,7 +54,7 @@ def changed(before: str, after: str) -> list[str]:
     return [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
 
 
-def test_a_variable_of_the_same_name_earlier_in_the_text_renames_nothing() -> None:
+def test_an_earlier_variable_of_the_same_name_renames_nothing() -> None:
     trace = steps()
     assert changed(*trace[0].scripts()) == [
         "+    for i_1 in serial(0, 8):",
@@ -62,7 +62,7 @@ def test_a_variable_of_the_same_name_earlier_in_the_text_renames_nothing() -> No
     ]
 
 
-def test_a_name_stays_from_step_to_step_in_whatever_order_one_looks() -> None:
+def test_a_name_stays_from_step_to_step_in_any_order_of_printing() -> None:
     trace = steps()
     first = trace[0].scripts(trace.names)
     second = trace[1].scripts(trace.names)
@@ -72,7 +72,7 @@ def test_a_name_stays_from_step_to_step_in_whatever_order_one_looks() -> None:
     assert again[1].scripts(again.names)[0] == again[0].scripts(again.names)[1]
 
 
-def test_what_is_printed_so_parses_back() -> None:
+def test_the_printed_steps_parse_back() -> None:
     trace = steps()
     for step in trace:
         text = step.scripts(trace.names)[1]
@@ -80,11 +80,11 @@ def test_what_is_printed_so_parses_back() -> None:
     assert trace[0].scripts(trace.names)[1] != script(trace[0].after)  # The names alone differ.
 
 
-def test_the_switches_print_with_one_table() -> None:
+def test_the_step_printer_uses_one_table() -> None:
     told: list[str] = []
     printing = StepPrinter(after=frozenset("*"))
     for step in steps():
-        printing.see(step, told.append)
+        printing.print_step(step, told.append)
     one, two = (text.partition("\n")[2] for text in told)
     assert one != two
     assert sorted(one.splitlines()) == sorted(two.splitlines())

@@ -1,4 +1,4 @@
-"""What passes did, in numbers and as a table."""
+"""Rows of numbers about passes."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ def rows_by_name(rows: Sequence[PassRow], name: str) -> list[PassRow]:
     return [row for row in rows if row.name == name]
 
 
-def test_each_place_of_the_pipeline_is_one_row_in_order() -> None:
+def test_each_position_of_the_pipeline_is_one_row_in_order() -> None:
     rows = summarize(steps_of("MATMUL"))
     assert tuple(row.name for row in rows) == DEFAULT.names
     assert [row.phase for row in rows] == [phase for phase, _ in DEFAULT.placed]
@@ -61,5 +61,5 @@ def test_a_pass_that_stands_in_a_phase_twice_has_two_rows() -> None:
     assert [(row.phase, row.runs) for row in rows] == [(1, 1), (1, 1), (3, 1)]
 
 
-def test_nothing_gives_an_empty_summary() -> None:
+def test_no_steps_give_an_empty_summary() -> None:
     assert summarize([]) == []

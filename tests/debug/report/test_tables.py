@@ -1,4 +1,4 @@
-"""What passes did, in numbers and as a table."""
+"""Tables of passes in the terminal and in files."""
 
 import io
 

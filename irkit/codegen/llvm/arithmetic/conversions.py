@@ -1,6 +1,6 @@
-"""Conversions between number types, and the 16-bit floats, which are computed in f32.
+"""Conversions between number types, including the 16-bit floats, which are computed in f32.
 
-x86 has instructions for f16 (F16C); elsewhere, and always for bf16, bits are moved by hand: the
+x86 has instructions for f16 (F16C); elsewhere, and always for bf16, the code works on the bits: the
 bf16 instructions flush denormals to 0.
 """
 
@@ -11,7 +11,7 @@ from irkit.ir import DType
 
 
 def widen(text: FunctionText, dtype: DType, bits: str) -> str:
-    """Turn the bits of a 16-bit float from memory into a ``float`` value."""
+    """Convert the bits of a 16-bit float in memory to a ``float`` value."""
     short, whole, kind = _kinds(dtype)
     if dtype.kind == "bf":
         wide = text.op(f"zext {short} {bits} to {whole}")
@@ -37,15 +37,15 @@ def narrow(text: FunctionText, dtype: DType, value: str) -> str:
 
 
 def rounded(text: FunctionText, dtype: DType, value: str) -> str:
-    """Round a result computed in f32 to the 16-bit type it has; other types stay."""
+    """Round a result computed in f32 to its 16-bit type; other types are unchanged."""
     return widen(text, dtype, narrow(text, dtype, value)) if is_small_float(dtype) else value
 
 
-def settled(text: FunctionText, dtype: DType, value: str) -> str:
-    """Let a ``float`` that may come from a ``double`` be rounded once more as it is.
+def fence_rounding(text: FunctionText, dtype: DType, value: str) -> str:
+    """Stop LLVM from merging the rounding of a ``double`` to ``float`` with a later one.
 
-    LLVM makes one rounding of two where a function of 16-bit floats follows them, which gives other
-    bits, and asks for a runtime library that is not there.
+    If a function of 16-bit floats follows two roundings, LLVM makes one of them, which gives other
+    bits and calls a runtime library that is not there.
     """
     if dtype.kind != "f" or dtype.bits != 16 or not _has_half(text):
         return value
@@ -82,9 +82,9 @@ def convert(text: FunctionText, source: DType, target: DType, value: str) -> str
 def _float_to_float(text: FunctionText, source: DType, target: DType, value: str) -> str:
     old, new = value_type(source), value_type(target)
     if source.bits == 64:
-        # To 16 bits by way of f32, as all arithmetic on them goes.
+        # To 16 bits through f32, like all 16-bit arithmetic.
         made = text.op(f"fptrunc {old} {value} to {new}")
-        return rounded(text, target, settled(text, target, made))
+        return rounded(text, target, fence_rounding(text, target, made))
     if target.bits == 64:
         return text.op(f"fpext {old} {value} to {new}")
     return rounded(text, target, value)
@@ -98,7 +98,7 @@ def _float_to_bf16(text: FunctionText, dtype: DType, value: str) -> str:
     near = text.op(f"add {whole} {bits}, {_int(0x7FFF, dtype)}")
     tied = text.op(f"add {whole} {near}, {odd}")
     moved = text.op(f"lshr {whole} {tied}, {_int(16, dtype)}")
-    quiet = text.op(f"or {whole} {high}, {_int(0x40, dtype)}")  # Rounding could make it infinite.
+    quiet = text.op(f"or {whole} {high}, {_int(0x40, dtype)}")  # A rounded NaN could be infinite.
     number = text.op(f"fcmp ord {kind} {value}, {_zero(dtype)}")
     chosen = text.op(
         f"select {as_vector('i1', dtype.lanes)} {number}, {whole} {moved}, {whole} {quiet}"
@@ -107,7 +107,7 @@ def _float_to_bf16(text: FunctionText, dtype: DType, value: str) -> str:
 
 
 def _half_to_float(text: FunctionText, dtype: DType, bits: str) -> str:
-    """Widen by arithmetic: move the bits up, then scale by 2**112, which is exact."""
+    """Widen by arithmetic: shift the bits up, then scale by 2**112, which is exact."""
     short, whole, kind = _kinds(dtype)
     test = as_vector("i1", dtype.lanes)
     wide = text.op(f"zext {short} {bits} to {whole}")
@@ -125,7 +125,7 @@ def _half_to_float(text: FunctionText, dtype: DType, bits: str) -> str:
 
 
 def _float_to_half(text: FunctionText, dtype: DType, value: str) -> str:
-    """Round by integer arithmetic; for denormals let an addition do the rounding."""
+    """Round by integer arithmetic; an addition does the rounding of denormals."""
     short, whole, kind = _kinds(dtype)
     test = as_vector("i1", dtype.lanes)
     bits = text.op(f"bitcast {kind} {value} to {whole}")

@@ -1,5 +1,7 @@
-"""Integer arithmetic that never traps: division, shifts, powers. The types come from the operands,
-scalar or vector."""
+"""Integer arithmetic that never traps: division, shifts, powers.
+
+Operands are scalars or vectors.
+"""
 
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import splat, value_type
@@ -7,17 +9,17 @@ from irkit.ir import DType
 
 
 def constant(number: int, dtype: DType) -> str:
-    """Write an integer constant of a type, repeated in every lane."""
+    """Return an integer constant of a type, repeated in every lane."""
     return str(number) if dtype.lanes == 1 else splat(str(number), dtype)
 
 
 def shift_left(text: FunctionText, dtype: DType, a: str, b: str) -> str:
-    """Shift left; by the width or more, or by less than 0, gives 0."""
+    """Shift left; a shift by the width or more, or by a negative number, gives 0."""
     return _where_short(text, dtype, "shl", a, b)
 
 
 def shift_right(text: FunctionText, dtype: DType, a: str, b: str) -> str:
-    """Shift right; too far gives 0, or -1 for negative numbers."""
+    """Shift right; a shift too far gives 0, or -1 for negative numbers."""
     kind = value_type(dtype)
     if dtype.kind == "i":
         most = text.intrinsic("umin", kind, b, constant(dtype.bits - 1, dtype))
@@ -27,8 +29,8 @@ def shift_right(text: FunctionText, dtype: DType, a: str, b: str) -> str:
 
 def _where_short(text: FunctionText, dtype: DType, name: str, a: str, b: str) -> str:
     kind = value_type(dtype)
-    # A shift too far is poison, and LLVM 22 divides by it although it is not chosen, since it takes
-    # -1 shifted left for never 0. A negative one is huge.
+    # A shift too far is poison even if the select drops it: LLVM 22 assumes that -1 shifted left is
+    # never 0 and may divide by it. As unsigned, a negative shift is huge.
     within = text.op(f"and {kind} {b}, {constant(dtype.bits - 1, dtype)}")
     shifted = text.op(f"{name} {kind} {a}, {within}")
     short = text.op(f"icmp ult {kind} {b}, {constant(dtype.bits, dtype)}")
@@ -44,9 +46,8 @@ def choose(text: FunctionText, dtype: DType, cond: str, then: str, otherwise: st
 def divide(text: FunctionText, dtype: DType, a: str, b: str, known: int | None, how: str) -> str:
     """Divide integers; ``how`` is ``floordiv``, ``floormod``, ``truncdiv`` or ``truncmod``.
 
-    ``known`` is the divisor if it is constant. A divisor of 0 gives 0, and the smallest number by
-    -1
-    wraps around.
+    ``known`` is the divisor if it is constant. Division by 0 gives 0; the smallest number divided
+    by -1 wraps around.
     """
     wants_remainder = how.endswith("mod")
     if known == 0:
@@ -64,7 +65,7 @@ def divide(text: FunctionText, dtype: DType, a: str, b: str, known: int | None, 
         unsafe = text.op(f"or {test} {is_zero}, {is_minus}")
     safe = choose(text, dtype, unsafe, one, b)
     result = _divided(text, dtype, a, safe, how)
-    if wants_remainder:  # By 1, which stands for 0 and -1 here, it is 0: as it should be.
+    if wants_remainder:  # 0 and -1 were replaced by 1, whose remainder is 0, as required.
         return result
     if is_minus:
         negated = text.op(f"sub {kind} {zero}, {a}")
@@ -83,7 +84,7 @@ def _by_positive(text: FunctionText, dtype: DType, a: str, known: int, how: str)
 
 
 def _divided(text: FunctionText, dtype: DType, a: str, b: str, how: str) -> str:
-    """Divide by a divisor that is neither 0 nor -1 (a signed one)."""
+    """Divide by a divisor that is not 0 and, if signed, not -1."""
     kind, sign = value_type(dtype), "s" if dtype.kind == "i" else "u"
     if sign == "u" or how.startswith("trunc"):
         return text.op(f"{sign}{'rem' if how.endswith('mod') else 'div'} {kind} {a}, {b}")
@@ -101,12 +102,12 @@ def _divided(text: FunctionText, dtype: DType, a: str, b: str, how: str) -> str:
 
 
 def power_helper(dtype: DType) -> str:
-    """Define integer power by squaring, wrapping around.
+    """Return a function for integer powers, by squaring; results wrap around.
 
-    A negative exponent gives what dividing 1 would: 1 or -1 for bases 1 and -1, else 0.
+    A negative exponent gives 1 or -1 for the bases 1 and -1, else 0, like the division of 1.
     """
     kind = value_type(dtype)
-    negative = "icmp slt" if dtype.kind == "i" else "icmp ult"  # Unsigned: never below 0.
+    negative = "icmp slt" if dtype.kind == "i" else "icmp ult"  # Always false for unsigned numbers.
     return f"""
 define internal {kind} @irkit.pow.{dtype}({kind} %base, {kind} %power) #1 {{
 entry:

@@ -1,8 +1,7 @@
-"""Arithmetic on the lanes of one float type, for polynomials: every operation is one that vectors
-have.
+"""Arithmetic on the lanes of one float type, for polynomials.
 
-The same operations are written for a scalar and for a vector, and none may be fused or reordered
-later, so that a number has the same result in whatever loop it is computed.
+Every operation exists for vectors. Scalars and vectors get the same operations, none of which may
+be fused or reordered later, so a number has the same result in every loop.
 """
 
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant
@@ -14,7 +13,7 @@ _FUSES = ("aarch64", "arm64", "amdgcn", "nvptx")
 
 
 class LaneArithmetic:
-    """Write arithmetic of f32 or f64, scalar or vector."""
+    """Builder of arithmetic on f32 or f64, scalar or vector."""
 
     def __init__(self, text: FunctionText, dtype: DType) -> None:
         double = dtype.bits == 64
@@ -44,23 +43,23 @@ class LaneArithmetic:
         return self._op("fdiv", a, b)
 
     def fma(self, a: str | float, b: str | float, c: str | float) -> str:
-        """Write ``a * b + c``, rounded once where the machine does that in one instruction."""
+        """Compute ``a * b + c``, rounded once if the target has an instruction for it."""
         if not self._fuses:
             return self.add(self.mul(a, b), c)
         return self.text.intrinsic("fma", self.kind, *(self.value(x) for x in (a, b, c)))
 
     def polynomial(self, x: str, coefficients: tuple[float, ...]) -> str:
-        """Evaluate a polynomial, highest power first, one step after the other."""
+        """Evaluate a polynomial, highest power first, step by step (Horner)."""
         value: str | float = coefficients[0]
         for coefficient in coefficients[1:]:
             value = self.fma(value, x, coefficient)
         return self.value(value)
 
     def polynomial_by_halves(self, x: str, coefficients: tuple[float, ...]) -> str:
-        """Evaluate a long polynomial in steps that need not wait for each other.
+        """Evaluate a long polynomial in steps that can run in parallel (Estrin).
 
-        Neighbours are joined by x, those by x**2, and so on (Estrin). The rounding errors are a
-        little larger.
+        Neighbours are joined by x, the results by x**2, and so on. Rounding errors are a little
+        larger.
         """
         values: list[str | float] = list(reversed(coefficients))
         while len(values) > 1:
@@ -82,21 +81,21 @@ class LaneArithmetic:
         return self.text.op(f"bitcast {self.bits} {bits} to {self.kind}")
 
     def compare(self, test: str, a: str, b: str | float) -> str:
-        """Compare; ``test`` is LLVM's, such as ``olt``, which is false for NaN."""
+        """Compare; ``test`` is a predicate of LLVM, such as ``olt``, which is false for NaN."""
         return self.text.op(f"fcmp {test} {self.kind} {a}, {self.value(b)}")
 
     def compare_bits(self, test: str, a: str, b: int) -> str:
         return self.text.op(f"icmp {test} {self.bits} {a}, {constant(b, self.whole)}")
 
     def logical(self, name: str, a: str, b: str) -> str:
-        """Join two conditions by ``and``, ``or`` or ``xor``."""
+        """Combine two conditions by ``and``, ``or`` or ``xor``."""
         return self.text.op(f"{name} {value_type(BOOL.with_lanes(self.dtype.lanes))} {a}, {b}")
 
     def choose(self, condition: str, a: str | float, b: str | float) -> str:
         return choose(self.text, self.dtype, condition, self.value(a), self.value(b))
 
     def at_least(self, x: str, low: float) -> str:
-        """Raise what is lower; NaN stays. Also LLVM's maxnum would do it, but drop NaN."""
+        """Raise lower values to ``low``; NaN stays, unlike with LLVM's maxnum."""
         return self.choose(self.compare("olt", x, low), low, x)
 
     def at_most(self, x: str, high: float) -> str:
@@ -109,25 +108,25 @@ class LaneArithmetic:
         return self.text.intrinsic("copysign", self.kind, x, sign)
 
     def nearest(self, x: str, factor: float = 1.0) -> tuple[str, str]:
-        """Round ``x * factor`` to a whole number: as a float, and as an integer whose low bits it
-        is in; for numbers below half of 2**22 (f32) or 2**51 (f64).
+        """Round ``x * factor`` to a whole number, as a float and in the low bits of an integer.
 
-        Adding 1.5 * 2**23 leaves no bits for a fraction.
+        It works below half of 2**22 (f32) or 2**51 (f64): adding 1.5 * 2**23 leaves no bits for a
+        fraction.
         """
         magic = 1.5 * 2.0**self.mantissa
         held = self.add(x, magic) if factor == 1.0 else self.fma(x, factor, magic)
         return self.sub(held, magic), self.as_bits(held)
 
     def power_of_two(self, exponent: str) -> str:
-        """Make 2**n of an integer; of those low bits count that an exponent has."""
+        """Compute 2**n of an integer; only the low bits that an exponent has count."""
         biased = self.integer("add", exponent, self.bias)
         return self.from_bits(self.integer("shl", biased, self.mantissa))
 
     def widened(self, x: str) -> tuple["LaneArithmetic", str]:
-        """Go over from f32 to f64."""
+        """Convert from f32 to f64."""
         wide = LaneArithmetic(self.text, F64.with_lanes(self.dtype.lanes))
         return wide, self.text.op(f"fpext {self.kind} {x} to {wide.kind}")
 
     def narrowed(self, wide: "LaneArithmetic", x: str) -> str:
-        """Come back from f64, rounding."""
+        """Convert back from f64, rounding."""
         return self.text.op(f"fptrunc {wide.kind} {x} to {self.kind}")

@@ -1,3 +1,5 @@
-"""What the text of LLVM IR is made with. Reading order: types (spelling of types, constants,
-names), debug_info, text (a module and its functions), scope (values in reach), exits (leaving a
-function early)."""
+"""Building blocks of LLVM IR text.
+
+Reading order: types (spelling of types, constants, names), debug_info, text (a module and its
+functions), scope (values in reach), exits (leaving a function early).
+"""

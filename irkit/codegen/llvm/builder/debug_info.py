@@ -1,14 +1,16 @@
-"""Tell LLVM from which line of printed loop IR each instruction comes: line tables, which
-survive its passes and end as ``.loc`` in assembly."""
+"""Line tables: the line of printed loop IR that each instruction comes from.
+
+They survive LLVM's passes and become ``.loc`` directives in assembly.
+"""
 
 from collections.abc import Mapping
 
-FIRST = 4  # Those below are weights of branches, and of loops.
+FIRST = 4  # Lower numbers are weights of branches and loop metadata.
 FILE = "loops.irs"
 
 
 class DebugInfo:
-    """Number the metadata of one module. ``lines`` gives the line of a statement by ``id``."""
+    """Debug metadata of one module. ``lines`` maps the ``id`` of a statement to its line."""
 
     def __init__(self, lines: Mapping[int, int]) -> None:
         self.lines = lines
@@ -23,14 +25,14 @@ class DebugInfo:
         self._locations: dict[tuple[int, int], int] = {}
 
     def subprogram(self) -> int:
-        """Announce a function; returns its number."""
+        """Add a function and return its number."""
         return self._add(
             'distinct !DISubprogram(name: "kernel", scope: !6, file: !6, line: 1, type: !7, '
             "unit: !4, spFlags: DISPFlagDefinition | DISPFlagOptimized)"
         )
 
     def location(self, subprogram: int, line: int) -> str:
-        """Give what an instruction of a function carries that comes from a line."""
+        """Return the annotation of an instruction of a function that comes from a line."""
         key = subprogram, line
         if key not in self._locations:
             text = f"!DILocation(line: {line}, scope: !{subprogram})"
@@ -42,6 +44,6 @@ class DebugInfo:
         return FIRST + len(self._entries) - 1
 
     def render(self) -> str:
-        """Write all of it."""
+        """Return all metadata as text."""
         entries = [f"!{FIRST + at} = {text}" for at, text in enumerate(self._entries)]
         return "\n".join(["!llvm.dbg.cu = !{!4}", "!llvm.module.flags = !{!5}", *entries, ""])

@@ -1,4 +1,4 @@
-"""Exits of a function: leave with a status, free what is left."""
+"""Exits of a function: return a status, free memory."""
 
 from irkit.codegen.llvm.builder.scope import FunctionScope
 
@@ -6,7 +6,7 @@ OUT_OF_MEMORY = -1
 
 
 def fail_if(scope: FunctionScope, cond: str, status: int | str) -> None:
-    """Leave the function with a status, a number or a value, where a condition holds."""
+    """Leave the function with a status, a number or a value, if a condition holds."""
     text = scope.text
     bad, good = text.new_label("fail"), text.new_label("ok")
     text.line(f"br i1 {cond}, label %{bad}, label %{good}, !prof !0")
@@ -18,7 +18,7 @@ def fail_if(scope: FunctionScope, cond: str, status: int | str) -> None:
 
 
 def leave(scope: FunctionScope) -> None:
-    """Write the end of a function: free what is left, return the status."""
+    """Write the end of a function: free heap memory and return the status."""
     text = scope.text
     if not scope.leaves_early:
         text.line("ret i32 0")

@@ -1,5 +1,4 @@
-"""What is known while one function is written: where variables and buffers are, and which values
-have been computed."""
+"""State of the function being written: places of variables and buffers, values computed so far."""
 
 from typing import Union
 
@@ -14,24 +13,27 @@ Extent = Union[int, str]
 
 
 class BufferPlace(msgspec.Struct, frozen=True):
-    """Where a buffer is: a pointer, and the distance in elements along each dimension, known (int)
-    or computed (the name of an i64)."""
+    """Place of a buffer: a pointer and strides.
+
+    Strides are in elements, either constant (int) or computed (the name of an i64).
+    """
 
     pointer: str
     strides: tuple[Extent, ...]
 
 
 class FunctionScope:
-    """Hold the values in reach. ``memo`` is for one statement: a store may change what was loaded.
+    """Values in reach while a function is written.
 
-    Entries made inside a branch are taken back at its end: they do not exist on the other path.
-    ``mask`` is the condition of a vector conditional whose side is being evaluated; ``failures``
-    numbers the assertions; ``heap`` lists slots whose memory is freed at the end.
+    ``memo`` lasts for one statement: a store may change what was loaded. Entries made inside a
+    branch are removed at its end, since they do not exist on the other path. ``mask`` is the
+    condition of the vector conditional whose side is being evaluated; ``failures`` numbers the
+    assertions; ``heap`` lists slots whose memory is freed at the end.
 
-    The body of a parallel loop is a function of its own, and ``outer`` is the scope around it: what
-    is found there becomes a parameter (``captured``: type and name, by the name outside).
-    ``offsets`` tells of a pointer into a buffer where it comes from, so that only pointers to whole
-    buffers cross that border, which do not alias.
+    The body of a parallel loop is its own function, and ``outer`` is the scope around it: what is
+    found there becomes a parameter (``captured``: type and name, by the name outside). ``offsets``
+    records where a pointer into a buffer comes from, so that only pointers to whole buffers, which
+    do not alias, become parameters.
     """
 
     def __init__(self, text: FunctionText, outer: "FunctionScope | None" = None) -> None:
@@ -56,24 +58,24 @@ class FunctionScope:
         self.deepest = 0
 
     def begin_statement(self) -> None:
-        """Forget what the last statement computed."""
+        """Forget the values of the previous statement."""
         self.memo.clear()
         self.log.clear()
         self.loading.clear()
 
     def keep(self, expr: Expr, value: str) -> None:
-        """Note the value of an expression, for the rest of this statement or branch."""
+        """Record the value of an expression for the rest of this statement or branch."""
         self.memo[id(expr)] = value
         self.log.append(id(expr))
 
     def forget_since(self, mark: int) -> None:
-        """Take back every note made after the log was ``mark`` long."""
+        """Remove every entry recorded after the log was ``mark`` long."""
         for key in self.log[mark:]:
             del self.memo[key]
         del self.log[mark:]
 
     def of(self, expr: Expr) -> str:
-        """Give the value of an expression evaluated already."""
+        """Return the value of an expression that is evaluated already."""
         return self.memo[id(expr)]
 
     def variable(self, var: Var) -> str:
@@ -81,7 +83,7 @@ class FunctionScope:
         if value is not None:
             return value
         if self.outer is None:
-            raise IRKitError(f"variable {var.name!r} is used where nothing binds it")
+            raise IRKitError(f"variable {var.name!r} is not bound where it is used")
         value = self._capture(self.outer.variable(var), value_type(var.dtype))
         self.values[id(var)] = value
         return value
@@ -91,7 +93,7 @@ class FunctionScope:
         if place is not None:
             return place
         if self.outer is None:
-            raise IRKitError(f"buffer {buffer.name!r} is used where nothing makes it")
+            raise IRKitError(f"buffer {buffer.name!r} is not defined where it is used")
         outside = self.outer.place(buffer)
         steps = tuple(
             self._capture(step, "i64") if isinstance(step, str) else step
@@ -110,7 +112,7 @@ class FunctionScope:
         return self.captured[value][1]
 
     def _capture_pointer(self, pointer: str) -> str:
-        """Capture the buffer that a pointer points into, and make the pointer anew."""
+        """Capture the buffer that a pointer points into, and compute the pointer again."""
         assert self.outer is not None
         path = list[tuple[str, str]]()
         while pointer in self.outer.offsets:
@@ -120,6 +122,6 @@ class FunctionScope:
         for element, outside in reversed(path):
             offset, name = self._capture(outside, "i64"), self.text.name()
             line = f"  {name} = getelementptr {element}, ptr {inside}, i64 {offset}"
-            self.text.entry.append(line)  # In the entry block, from where it reaches all others.
+            self.text.entry.append(line)  # The entry block dominates all others.
             inside = name
         return inside

@@ -1,5 +1,4 @@
-"""Collect LLVM IR as text: a module of declarations and helper functions, and functions of
-blocks."""
+"""LLVM IR as text: modules of declarations and helpers, and functions of blocks."""
 
 from collections.abc import Callable
 
@@ -12,8 +11,10 @@ MAX_LINES = 2_000_000
 
 
 class ModuleText:
-    """Gather what functions share: declarations and helper functions, each once; ``debug`` is
-    there if instructions are to tell from which line they come."""
+    """Text that functions share: declarations and helper functions, each once.
+
+    ``debug`` is set if instructions carry line numbers.
+    """
 
     def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
         self.target = target
@@ -27,9 +28,9 @@ class ModuleText:
         self.declared.setdefault(name, text)
 
     def helper(self, name: str, make: Callable[[], str]) -> str:
-        """Define a helper function on first use; returns its name."""
+        """Define a helper function on first use and return its name."""
         if name not in self.helpers:
-            self.helpers[name] = ""  # A helper may use others, never itself.
+            self.helpers[name] = ""  # A helper can use other helpers, but not itself.
             self.helpers[name] = make()
         return name
 
@@ -37,14 +38,17 @@ class ModuleText:
         return f"+{name}" in self.target.features
 
     def render(self) -> str:
-        """Put the module together."""
+        """Return the text of the module."""
         parts = [*self.declared.values(), *self.helpers.values(), *self.functions]
         return "\n".join(part for part in parts if part) + "\n"
 
 
 class FunctionText:
-    """Write one function, instruction by instruction; ``label`` is the block written to now, and
-    ``divides`` says that there was a division by an unknown integer."""
+    """Text of one function, written instruction by instruction.
+
+    ``label`` is the current block; ``divides`` means that there was a division by an unknown
+    integer.
+    """
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
@@ -58,11 +62,11 @@ class FunctionText:
 
     @property
     def debug(self) -> str:
-        """Give what the head of the function carries if its lines are known."""
+        """Return the debug annotation of the function header, if there is one."""
         return f" !dbg !{self._subprogram}" if self._subprogram else ""
 
     def locate(self, stmt: Stmt) -> None:
-        """Let instructions from here on carry the line of a statement, if they are to carry any."""
+        """Set the line of the following instructions to that of a statement."""
         debug = self.module.debug
         if debug is not None and id(stmt) in debug.lines:
             self._subprogram = self._subprogram or debug.subprogram()
@@ -78,7 +82,7 @@ class FunctionText:
         return f"%v{self._count}"
 
     def op(self, text: str) -> str:
-        """Write an instruction that gives a value; returns the value's name."""
+        """Write an instruction with a result and return the name of the result."""
         name = self.name()
         self.lines.append(f"  {name} = {text}{self._location}")
         return name
@@ -91,7 +95,7 @@ class FunctionText:
         return f"{hint}{self._count}"
 
     def start(self, label: str) -> None:
-        """Begin a block; the one before must have ended."""
+        """Begin a block; the previous one must have ended."""
         self.lines.append(f"{label}:")
         self.label = label
 
@@ -99,11 +103,11 @@ class FunctionText:
         self.line(f"br label %{label}")
 
     def branch(self, cond: str, then: str, otherwise: str, note: str = "") -> None:
-        """Go on in one of two blocks; ``note`` is metadata of the branch."""
+        """Branch to one of two blocks; ``note`` is metadata of the branch."""
         self.line(f"br i1 {cond}, label %{then}, label %{otherwise}{note}")
 
     def alloca(self, text: str) -> str:
-        """Reserve stack memory in the entry block, where LLVM can turn it into registers."""
+        """Reserve stack memory in the entry block, where LLVM can promote it to registers."""
         name = self.name()
         self.entry.append(f"  {name} = alloca {text}")
         return name
@@ -114,7 +118,7 @@ class FunctionText:
         return self.op(f"call {result} @{name}({given})")
 
     def intrinsic(self, name: str, kind: str, *values: str, more: str = "", flags: str = "") -> str:
-        """Call an LLVM intrinsic whose arguments and result are all of one type."""
+        """Call an LLVM intrinsic whose arguments and result have the same type."""
         full = f"llvm.{name}.{suffix(kind)}"
         extra = [more] if more else []
         types = ", ".join([kind] * len(values) + [item.split(" ")[0] for item in extra])
@@ -123,5 +127,5 @@ class FunctionText:
         return self.op(f"call {flags}{kind} @{full}({given})")
 
     def body(self) -> str:
-        """Give the text of all blocks."""
+        """Return the text of all blocks."""
         return "\n".join(["entry:", *self.entry, *self.lines])

@@ -1,7 +1,7 @@
-"""How types, constants and names are written in LLVM IR.
+"""Spelling of types, constants and names in LLVM IR.
 
-A value of a 16-bit float is kept as a ``float`` that holds a 16-bit number, and rounded after every
-operation: the JIT has no compiler runtime library that could convert. In memory it is an ``i16``; a
+A value of a 16-bit float is a ``float`` that holds a 16-bit number and is rounded after every
+operation: the JIT has no compiler runtime library that could convert. In memory it is an ``i16``. A
 bool is an ``i1`` as a value and an ``i8`` in memory.
 """
 
@@ -18,7 +18,7 @@ _VALUE = {"f16": "float", "bf16": "float", "f32": "float", "f64": "double"}
 _MEMORY = {**_VALUE, "f16": "i16", "bf16": "i16", "bool": "i8"}
 _PLAIN = re.compile(r"[A-Za-z$._][A-Za-z0-9$._]*\Z")
 
-# LLVM itself may make calls of these, so no function of the user may stand in their place.
+# LLVM may insert calls of these, so no function of the user may have these names.
 RESERVED = (
     "malloc", "calloc", "realloc", "free", "aligned_alloc", "memcpy", "memmove", "memset",
     "memcmp", "bcmp", "bzero", "strlen", "wcslen", "main", "_init", "_fini", "_start",
@@ -27,26 +27,26 @@ RESERVED = (
 
 @cache
 def value_type(dtype: DType) -> str:
-    """Spell the type of a value: ``float``, ``<8 x i1>``.
+    """Return the type of a value: ``float``, ``<8 x i1>``.
 
     Raises: DTypeError if it has more lanes than LLVM handles in reasonable time.
     """
     if dtype.lanes > MAX_LANES:
-        raise DTypeError(f"no code for {dtype}: vectors have at most {MAX_LANES} lanes here")
+        raise DTypeError(f"no code for {dtype}: vectors can have at most {MAX_LANES} lanes")
     scalar = _VALUE.get(str(dtype.element)) or f"i{dtype.bits}"
     return scalar if dtype.lanes == 1 else f"<{dtype.lanes} x {scalar}>"
 
 
 @cache
 def memory_type(dtype: DType) -> str:
-    """Spell the type as it lies in memory: ``i8`` for bool, ``i16`` for 16-bit floats."""
+    """Return the type in memory: ``i8`` for bool, ``i16`` for 16-bit floats."""
     scalar = _MEMORY.get(str(dtype.element)) or f"i{dtype.bits}"
     return scalar if dtype.lanes == 1 else f"<{dtype.lanes} x {scalar}>"
 
 
 @cache
 def suffix(spelled: str) -> str:
-    """Spell a type as intrinsic names carry it: ``f32``, ``v8i64``."""
+    """Return a type as spelled in names of intrinsics: ``f32``, ``v8i64``."""
     if spelled.startswith("<"):
         lanes, element = spelled[1:-1].split(" x ")
         return f"v{lanes}{suffix(element)}"
@@ -54,17 +54,17 @@ def suffix(spelled: str) -> str:
 
 
 def as_vector(spelled: str, lanes: int) -> str:
-    """Spell the vector of a scalar type; one lane is the scalar."""
+    """Return the vector of a scalar type; one lane is the scalar."""
     return spelled if lanes == 1 else f"<{lanes} x {spelled}>"
 
 
 def is_small_float(dtype: DType) -> bool:
-    """Say whether values are computed in f32 and rounded."""
+    """Return True if values are computed in f32 and rounded."""
     return dtype.is_float and dtype.bits == 16
 
 
 def literal(value: float | int | bool, dtype: DType) -> str:
-    """Write a scalar constant of an element type; floats by their bits."""
+    """Return a scalar constant of an element type; floats by their bits."""
     if dtype.is_bool:
         return "true" if value else "false"
     if not dtype.is_float:
@@ -74,13 +74,15 @@ def literal(value: float | int | bool, dtype: DType) -> str:
 
 
 def float_bits(value: float) -> str:
-    """Write a double, which is how LLVM reads float constants too."""
+    """Return a double by its bits; LLVM reads ``float`` constants in this form too."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 def nearest(value: float, dtype: DType) -> float:
-    """Round to the nearest value of a float type, ties to even, overflow to infinity; to 16 bits by
-    way of f32, as all arithmetic on them goes."""
+    """Round to the nearest value of a float type, ties to even, overflow to infinity.
+
+    Rounding to 16 bits goes through f32, like all 16-bit arithmetic.
+    """
     if dtype.bits == 64 or value == 0 or not math.isfinite(value):
         return value
     if dtype.bits == 16:
@@ -93,35 +95,35 @@ def nearest(value: float, dtype: DType) -> float:
     return rounded if abs(rounded) < math.ldexp(1.0, high) else math.copysign(math.inf, value)
 
 
-# Digits of the mantissa, exponent of the smallest number, exponent of what is too large.
+# Digits of the mantissa, exponent of the smallest number, exponent of the overflow bound.
 _PRECISION = {"f32": (24, -149, 128), "f16": (11, -24, 16), "bf16": (8, -133, 128)}
 
 
 def splat(scalar: str, dtype: DType) -> str:
-    """Write a vector of equal constants."""
+    """Return a vector of equal constants."""
     return f"splat ({value_type(dtype.element)} {scalar})"
 
 
 def number(value: float, dtype: DType) -> str:
-    """Write a float constant, repeated in every lane."""
+    """Return a float constant, repeated in every lane."""
     scalar = float_bits(nearest(value, dtype))
     return scalar if dtype.lanes == 1 else splat(scalar, dtype)
 
 
 def integers(values: list[int], dtype: DType) -> str:
-    """Write a constant vector of integers, wrapped to their type."""
+    """Return a constant vector of integers, wrapped to their type."""
     name, mask = value_type(dtype.element), (1 << dtype.bits) - 1
     return "<" + ", ".join(f"{name} {value & mask}" for value in values) + ">"
 
 
 def symbol(name: str) -> str:
-    """Choose the symbol of a function: its name, unless that is taken by the C library."""
+    """Return the symbol of a function: its name, unless the C library uses that."""
     clash = name in RESERVED or name in MATH_NAMES or name.startswith(("llvm.", "irkit."))
     return f"irkit.kernel.{name}" if clash or not name else name
 
 
 def quoted(name: str) -> str:
-    """Write a global name; anything unusual is put in quotes and escaped."""
+    """Return a global name, quoted and escaped if it has unusual characters."""
     if _PLAIN.match(name):
         return f"@{name}"
     safe = "".join(

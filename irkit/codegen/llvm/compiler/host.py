@@ -1,4 +1,4 @@
-"""What this machine is: triple, processor and features, and LLVM made ready for it."""
+"""This machine as a target: triple, processor and features; and the set-up of LLVM for it."""
 
 import re
 import subprocess
@@ -20,16 +20,18 @@ def _ready() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
-    # Where LLVM 22 joins stores of two parts of a vector, it takes them from where parts as long as
-    # both would begin: lanes 8 to 11 in place of 10 to 13. Nothing is slower without.
+    # When LLVM 22 merges two stores of parts of a vector, it can take the wrong lanes: 8 to 11
+    # instead of 10 to 13. Code is no slower without the merging.
     llvm.set_option("irkit", "-combiner-store-merging=false")
 
 
 @cache
 def host_target() -> Target:
-    """Describe this machine. The features are what it has; the name of its processor may be a
-    guess."""
-    _ready()  # Who asks is about to make, or to link, code for it.
+    """Return this machine as a target.
+
+    Its features are exact; the name of its processor can be a guess.
+    """
+    _ready()  # Callers go on to compile or link code.
     found: Any = llvm.get_host_cpu_features()
     features = tuple(f"{'+' if found[name] else '-'}{name}" for name in sorted(found))
     return Target(
@@ -38,10 +40,10 @@ def host_target() -> Target:
 
 
 @cache
-def complete(target: Target) -> Target:
-    """Fill in the empty fields from this machine; given features change those it has.
+def complete_target(target: Target) -> Target:
+    """Fill in the empty fields of a target from this machine; given features change its own.
 
-    A processor that is named and not this one has the features of its name and those given.
+    Another processor than this one gets the features of its name and those given.
     """
     host = host_target()
     triple = target.triple or host.triple
@@ -52,7 +54,7 @@ def complete(target: Target) -> Target:
         cpu=target.cpu or (host.cpu if same else "generic"),
         features=_merged(host.features if same else (), target.features),
     )
-    machine(filled)  # Refuses names that LLVM does not know.
+    machine(filled)  # Raises for names that LLVM does not know.
     if triple != host.triple or filled.features == host.features:
         return filled
     known = [feature[1:] for feature in host.features]
@@ -61,10 +63,11 @@ def complete(target: Target) -> Target:
 
 
 @cache
-def runnable(target: Target) -> Target:
+def runnable_target(target: Target) -> Target:
     """Complete a target so that its code runs on this machine, whatever processor it names.
 
-    Raises: IRKitError if it is for another kind of machine, or wants a feature that is not here.
+    Raises: IRKitError if it is for another architecture, or asks for a feature that this machine
+    lacks.
     """
     host = host_target()
     if target.triple and _family(target.triple) != _family(host.triple):
@@ -73,12 +76,12 @@ def runnable(target: Target) -> Target:
     for feature in target.features:
         if feature[0] == "+" and feature not in have:
             raise IRKitError(
-                f"this machine ({host.cpu}) has no feature {feature[1:]!r}, which the target wants",
+                f"this machine ({host.cpu}) lacks the feature {feature[1:]!r} of the target",
                 hint="Leave the features empty to mean those of this machine.",
             )
-    # Where a processor is named, what it has and this machine lacks is switched off.
+    # Switch off what a named processor has and this machine lacks.
     features = _merged(host.features if target.cpu != host.cpu else (), target.features)
-    return complete(msgspec.structs.replace(target, features=features))
+    return complete_target(msgspec.structs.replace(target, features=features))
 
 
 def _family(triple: str) -> str:
@@ -86,7 +89,7 @@ def _family(triple: str) -> str:
 
 
 def _merged(base: tuple[str, ...], changes: tuple[str, ...]) -> tuple[str, ...]:
-    """Put changes last: to LLVM a later flag is stronger."""
+    """Append changes to features: in LLVM a later flag wins."""
     signs = {feature[1:]: feature[0] for feature in changes}
     kept = [feature for feature in base if signs.get(feature[1:], feature[0]) == feature[0]]
     return (*kept, *(sign + name for name, sign in signs.items() if sign + name not in kept))
@@ -94,7 +97,7 @@ def _merged(base: tuple[str, ...], changes: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def machine(target: Target) -> Any:
-    """Make LLVM's description of a complete target.
+    """Return LLVM's target machine for a complete target.
 
     Raises: IRKitError if LLVM does not know its triple, processor or features.
     """
@@ -116,7 +119,7 @@ def machine(target: Target) -> Any:
 
 
 _NAME = re.compile(r"[A-Za-z0-9._+-]*\Z")
-# LLVM only warns about names it does not know, on stderr, and may abort later: ask it elsewhere.
+# LLVM only warns about unknown names, on stderr, and may abort later: ask it in a child process.
 _PROBE = """
 import sys
 import llvmlite.binding as llvm
@@ -128,7 +131,7 @@ llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features
 
 
 def _check_names(target: Target) -> None:
-    """Refuse processors and features that LLVM does not know; those of this machine it does."""
+    """Raise IRKitError for a processor or feature unknown to LLVM, unless it is this machine's."""
     host = host_target()
     known = {feature[1:] for feature in host.features}
     local = target.triple == host.triple
@@ -137,7 +140,7 @@ def _check_names(target: Target) -> None:
         return
     for name in (target.cpu, *features):
         if not _NAME.match(name):
-            raise IRKitError(f"{name!r} is no name of a processor or feature")
+            raise IRKitError(f"{name!r} is not the name of a processor or feature")
     command = [sys.executable, "-c", _PROBE, target.triple, target.cpu, ",".join(features)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     found = re.search(r"'([^']*)' is not a recognized (processor|feature)", done.stderr)

@@ -1,9 +1,9 @@
-"""Keep the code generator of LLVM 22 from making scalar stores of masked ones of narrow integers.
+"""Workaround for masked stores of narrow integers in the code generator of LLVM 22.
 
-Where the mask of such a store is a constant with one lane set, it makes a scalar store of the
-lane, for AVX-512 also where the value was truncated, and then writes all bytes of what the value
-was before. So, after LLVM's passes, each mask is combined with a condition that nobody can know to
-hold:
+If the mask of such a store is a constant with one lane set, LLVM makes a scalar store of that
+lane; for AVX-512 it does so even where the value was truncated, and then writes all bytes of the
+wide value. So, after LLVM's passes, each mask is combined with a condition that LLVM cannot know
+to be true:
 
 before:
     call void @llvm.masked.store.v4i16.p0(<4 x i16> %x, ptr %p, <4 x i1> <i1 true, i1 false, ...>)
@@ -24,12 +24,12 @@ _LABEL = re.compile(r'([-\w.$]+|".*"):')
 
 
 def has_narrow_masked_stores(functions: Iterable[str]) -> bool:
-    """Say whether the functions that a module defines or declares, by name, have such a store."""
+    """Return True if a module with functions of these names has such a store."""
     return any(_NARROW.fullmatch(name) for name in functions)
 
 
 def hide_masks(llvm_text: str) -> str:
-    """Combine the mask of each masked store of narrow integers with what cannot be folded."""
+    """Combine the mask of each masked store of narrow integers with an opaque condition."""
     made: list[str] = []
     entry, count = 0, 0
     widths = set[str]()

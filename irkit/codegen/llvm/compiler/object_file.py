@@ -1,10 +1,10 @@
-"""Turn LLVM IR text into an object file or assembly: verify, optimise, generate."""
+"""Object files and assembly from LLVM IR text: verify, optimise, generate code."""
 
 from typing import Any
 
 from llvmlite import binding
 
-from irkit.codegen.llvm.compiler.host import complete, machine
+from irkit.codegen.llvm.compiler.host import complete_target, machine
 from irkit.codegen.llvm.compiler.masked_stores import has_narrow_masked_stores, hide_masks
 from irkit.codegen.llvm.compiler.pass_manager import run_passes
 from irkit.core import IRKitError, Target
@@ -13,57 +13,57 @@ llvm: Any = binding  # llvmlite comes without types.
 
 
 def compile_object(llvm_text: str, target: Target) -> bytes:
-    """Make the object file of a module of LLVM IR.
+    """Compile a module of LLVM IR to an object file.
 
-    Raises: IRKitError if the text is no LLVM IR.
+    Raises: IRKitError if the text is not valid LLVM IR.
     """
-    return machine(complete(target)).emit_object(optimise(llvm_text, target))
+    return machine(complete_target(target)).emit_object(optimise(llvm_text, target))
 
 
 def assembly(llvm_text: str, target: Target) -> str:
-    """Make the assembly of a module of LLVM IR."""
-    return machine(complete(target)).emit_assembly(optimise(llvm_text, target))
+    """Compile a module of LLVM IR to assembly."""
+    return machine(complete_target(target)).emit_assembly(optimise(llvm_text, target))
 
 
 def optimise(llvm_text: str, target: Target) -> Any:
-    """Parse, verify and optimise; gives llvmlite's module, whose ``str`` is IR text.
+    """Parse, verify and optimise; return llvmlite's module, whose ``str`` is IR text.
 
-    Raises: IRKitError if the text is no LLVM IR, or what LLVM makes of it is none.
+    Raises: IRKitError if the text is not valid LLVM IR, or the result of LLVM's passes is not.
     """
-    complete_target = complete(target)
-    module = _optimised(llvm_text, complete_target, complete_target.opt_level > 1)
-    if not _is_sound(module):
-        # LLVM 22 may join scalars of a block in an order in which they are not there yet.
-        module = _optimised(llvm_text, complete_target, join_scalars=False)
-        if not _is_sound(module):
+    completed = complete_target(target)
+    module = _optimised(llvm_text, completed, completed.opt_level > 1)
+    if not _verifies(module):
+        # The SLP vectoriser of LLVM 22 may use a value before its definition.
+        module = _optimised(llvm_text, completed, slp_vectorize=False)
+        if not _verifies(module):
             raise IRKitError(
-                "LLVM's passes made IR of this module that does not verify",
+                "LLVM's passes turned this module into invalid IR",
                 hint="Compile it with a lower opt_level.",
             )
     names = (function.name for function in module.functions)
-    if "+avx512f" in complete_target.features and has_narrow_masked_stores(names):
+    if "+avx512f" in completed.features and has_narrow_masked_stores(names):
         module = llvm.parse_assembly(hide_masks(str(module)), llvm.create_context())
         module.verify()
     return module
 
 
-def _optimised(llvm_text: str, complete_target: Target, join_scalars: bool) -> Any:
-    builder = machine(complete_target)  # Also makes LLVM ready.
+def _optimised(llvm_text: str, completed: Target, slp_vectorize: bool) -> Any:
+    builder = machine(completed)  # Also initialises LLVM.
     try:
         module = llvm.parse_assembly(llvm_text, llvm.create_context())
         module.verify()
     except RuntimeError as error:
         raise IRKitError(f"the text is not valid LLVM IR: {error}") from None
-    module.triple = complete_target.triple
+    module.triple = completed.triple
     module.data_layout = str(builder.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=complete_target.opt_level)
-    options.loop_vectorization = complete_target.opt_level > 1
-    options.slp_vectorization = join_scalars
+    options = llvm.create_pipeline_tuning_options(speed_level=completed.opt_level)
+    options.loop_vectorization = completed.opt_level > 1
+    options.slp_vectorization = slp_vectorize
     run_passes(module, builder, options)
     return module
 
 
-def _is_sound(module: Any) -> bool:
+def _verifies(module: Any) -> bool:
     try:
         module.verify()
     except RuntimeError:

@@ -1,8 +1,7 @@
-"""What a processor can do, as LLVM sees it: the features that its name and the flags beside it
-stand for.
+"""Features of a processor as LLVM sees them, implied by its name and the flags beside it.
 
-LLVM does not list them, but it inlines a function only where the caller has every feature of the
-callee, so a module with one small callee a feature gives the answer.
+LLVM does not list them, but it inlines a function only if the caller has every feature of the
+callee. So a module with one small callee for each feature gives the answer.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from irkit.codegen.llvm.compiler.pass_manager import run_passes
 
 llvm: Any = binding  # llvmlite comes without types.
 
-# LLVM uses these only where it is told to by an intrinsic, and we never tell it.
+# LLVM uses these only for intrinsics that irkit never emits.
 NEVER_USED = frozenset(
     {
         "aes", "clflushopt", "cldemote", "clwb", "clzero", "crc32", "cx8", "enqcmd", "fsgsbase",
@@ -30,10 +29,10 @@ NEVER_USED = frozenset(
 def effective_features(
     triple: str, cpu: str, flags: Sequence[str], known: Sequence[str]
 ) -> tuple[str, ...]:
-    """Make flags agree with what they mean together, so that their order no longer matters.
+    """Expand flags into the features they imply together, so that their order no longer matters.
 
     A later flag wins, also over what implies it: ``-avx512f`` switches off ``avx512bw``. Features
-    that the processor or another flag implies are added if they are ``known``.
+    implied by the processor or another flag are added if they are ``known``.
     """
     given = {flag[1:]: flag[0] for flag in flags}
     names = list(dict.fromkeys([*known, *given]))
@@ -49,7 +48,7 @@ def effective_features(
 
 def _present(triple: str, cpu: str, flags: Sequence[str], names: Sequence[str]) -> set[str]:
     caller = f'"target-cpu"="{cpu}" "target-features"="{",".join(flags)}"'
-    # What every such processor has; "generic" on x86 would have less than that.
+    # The baseline of the architecture; "generic" on x86 has less.
     least = "x86-64" if triple.startswith("x86_64") else "generic"
     lines: list[str] = []
     for number, name in enumerate(names):

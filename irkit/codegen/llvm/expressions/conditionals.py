@@ -1,7 +1,7 @@
 """Conditionals that evaluate one side only: branches for scalars, masks for vectors.
 
-A handler returns the steps the evaluator takes: expressions to evaluate, and actions (a function
-and its arguments) between them. None means that nothing needs guarding: both sides are evaluated.
+A handler returns the steps of the evaluator: expressions to evaluate, and actions (a function and
+its arguments) between them. None means that nothing needs guarding, so both sides are evaluated.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Steps = list[Any]
 
 
 class _Fork(msgspec.Struct):
-    """Remember, between the sides of a branch, where it began and where each side ended."""
+    """State of a branch between its sides: where it began and where each side ended."""
 
     mark: int
     labels: tuple[str, ...]
@@ -26,7 +26,7 @@ class _Fork(msgspec.Struct):
 
 
 def if_then_else(scope: FunctionScope, node: Conditional) -> Steps | None:
-    """Evaluate one side: by branches, or lane by lane under masks."""
+    """Evaluate one side, by branches, or lane by lane under masks."""
     if not _guarded(scope, node.then) and not _guarded(scope, node.otherwise):
         return None
     text = scope.text
@@ -55,7 +55,7 @@ def if_then_else(scope: FunctionScope, node: Conditional) -> Steps | None:
 
 
 def logical(scope: FunctionScope, node: And | Or) -> Steps | None:
-    """Evaluate the right side only where the left does not decide."""
+    """Evaluate the right side only if the left does not decide."""
     if not _guarded(scope, node.b):
         return None
     if node.dtype.lanes > 1:

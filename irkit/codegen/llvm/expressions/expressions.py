@@ -1,7 +1,7 @@
-"""Write expressions: a table from class to instructions, and a loop that evaluates operands first.
+"""Code of expressions: a table from class to instructions, and a loop over operands.
 
-Nothing recurses, so expressions 10,000 deep are ordinary. A shared subexpression is computed once
-in a statement, except where it would be computed on one side of a branch only.
+The loop does not recurse, so expressions can be 10,000 deep. A shared subexpression is computed
+once in a statement, unless it is computed on one side of a branch only.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ from irkit.ir import (
 
 
 def evaluate(scope: FunctionScope, root: Expr) -> str:
-    """Write the code of an expression; returns the name of its value, or a constant."""
+    """Write the code of an expression; return the name of its value, or a constant."""
     memo = scope.memo
     if id(root) in memo:
         return memo[id(root)]
@@ -64,7 +64,7 @@ def evaluate(scope: FunctionScope, root: Expr) -> str:
     stack: list[Any] = [root]
     while stack:
         item = stack.pop()
-        if item.__class__ is tuple:  # What a conditional does between its sides.
+        if item.__class__ is tuple:  # An action of a conditional between its sides.
             item[0](*item[1:])
             continue
         if id(item) in memo:
@@ -87,7 +87,7 @@ def evaluate(scope: FunctionScope, root: Expr) -> str:
 
 
 def _note_loads(scope: FunctionScope, root: Expr) -> None:
-    """Note which expressions read memory or call functions: those a conditional must guard."""
+    """Record which expressions read memory or call functions: a conditional must guard those."""
     order = postorder(root)
     if not any(node.__class__ in LAZY for node in order):
         return
@@ -111,7 +111,7 @@ def _arithmetic(integer: str, floating: str) -> Callable[[FunctionScope, Binary]
         a, b = scope.of(node.a), scope.of(node.b)
         if not dtype.is_float:
             return scope.text.op(f"{integer} {kind} {a}, {b}")
-        if is_small_float(dtype):  # Rounded after each step, so there is nothing to contract.
+        if is_small_float(dtype):  # Rounded after each operation: nothing to contract.
             return rounded(scope.text, dtype, scope.text.op(f"{floating} {kind} {a}, {b}"))
         return scope.text.op(f"{floating} {scope.flags} {kind} {a}, {b}")
 
@@ -124,7 +124,7 @@ def _extreme(name: str) -> Callable[[FunctionScope, Binary], str]:
         a, b = scope.of(node.a), scope.of(node.b)
         if dtype.is_bool:
             return text.op(f"{'and' if name == 'min' else 'or'} {kind} {a}, {b}")
-        if dtype.is_float:  # Either zero will do, which saves ordering them (nsz).
+        if dtype.is_float:  # nsz: either zero will do.
             return text.intrinsic(f"{name}imum", kind, a, b, flags="nsz ")
         return text.intrinsic(("u" if dtype.kind == "u" else "s") + name, kind, a, b)
 
@@ -208,7 +208,7 @@ def _select(scope: FunctionScope, node: Select | Conditional) -> str:
 
 def _call(scope: FunctionScope, node: Call) -> str:
     if node.name in ("barrier", "prefetch"):
-        raise IRKitError(f"a {node.name} is a statement, and has no value")
+        raise IRKitError(f"{node.name!r} is a statement and has no value")
     args = [scope.of(arg) for arg in node.args]
     return intrinsic(scope.text, node.name, node.args[0].dtype, args, scope.flags)
 
@@ -249,7 +249,7 @@ EMIT: dict[type[Expr], Callable[[FunctionScope, Any], str]] = {
     Min: _extreme("min"),
     Max: _extreme("max"),
     **dict.fromkeys(_INT_TESTS, _compare),
-    And: _bits("and"),  # Where neither side must be guarded; llvm_lazy has the rest.
+    And: _bits("and"),  # If no side needs guarding; see LAZY for the rest.
     Or: _bits("or"),
     Not: _not,
     Neg: _neg,

@@ -1,7 +1,7 @@
-"""Loads and stores: addresses, vectors that lie together, gathers, masks.
+"""Loads and stores: addresses, contiguous vectors, gathers, masks.
 
-Index values are evaluated already. Addresses of accesses that take place lie inside the buffer, so
-their arithmetic cannot overflow; that of masked lanes may.
+Index values are evaluated already. Accesses that take place have addresses inside the buffer, so
+their arithmetic cannot overflow; that of masked lanes can.
 """
 
 from typing import Union
@@ -22,7 +22,7 @@ Access = Union[Load, Store]
 
 
 def load(scope: FunctionScope, node: Load) -> str:
-    """Read an element, or a vector of them."""
+    """Read an element or a vector of elements."""
     lanes, mask = node.dtype.lanes, _mask(scope, node)
     if mask is None:
         raw = _read(scope, node, lanes)
@@ -32,7 +32,7 @@ def load(scope: FunctionScope, node: Load) -> str:
 
 
 def store(scope: FunctionScope, node: Store) -> None:
-    """Write an element, or a vector of them."""
+    """Write an element or a vector of elements."""
     dtype = node.value.dtype
     lanes = max((dtype.lanes, *(index.dtype.lanes for index in node.indices)))
     value = to_memory(scope, dtype, scope.of(node.value))
@@ -64,7 +64,7 @@ def store(scope: FunctionScope, node: Store) -> None:
 
 
 def prefetch(scope: FunctionScope, node: Load) -> None:
-    """Ask for the memory of an element that is read soon; no address is wrong."""
+    """Prefetch the memory of an element; any address is allowed."""
     pointer = _address(scope, node, inbounds=False)
     name = "llvm.prefetch.p0"
     scope.text.module.declare(name, f"declare void @{name}(ptr, i32, i32, i32)")
@@ -72,7 +72,7 @@ def prefetch(scope: FunctionScope, node: Load) -> None:
 
 
 def from_memory(scope: FunctionScope, dtype: DType, raw: str) -> str:
-    """Turn what was read into a value: widen 16-bit floats, test bools."""
+    """Convert from the type in memory to a value: widen 16-bit floats, test bools."""
     if is_small_float(dtype):
         return widen(scope.text, dtype, raw)
     if dtype.is_bool:
@@ -82,7 +82,7 @@ def from_memory(scope: FunctionScope, dtype: DType, raw: str) -> str:
 
 
 def to_memory(scope: FunctionScope, dtype: DType, value: str) -> str:
-    """Turn a value into what is written."""
+    """Convert a value to the type in memory."""
     if is_small_float(dtype):
         return narrow(scope.text, dtype, value)
     if dtype.is_bool:
@@ -91,7 +91,7 @@ def to_memory(scope: FunctionScope, dtype: DType, value: str) -> str:
 
 
 def broadcast(scope: FunctionScope, kind: str, value: str, lanes: int) -> str:
-    """Repeat a scalar of some type in every lane."""
+    """Repeat a scalar in every lane."""
     vector, text = as_vector(kind, lanes), scope.text
     first = text.op(f"insertelement {vector} poison, {kind} {value}, i32 0")
     zeros = f"{as_vector('i32', lanes)} zeroinitializer"
@@ -138,8 +138,10 @@ def _gather(scope: FunctionScope, node: Load, lanes: int, mask: str) -> str:
 
 
 def _mask(scope: FunctionScope, node: Access) -> str | None:
-    """Combine the node's own mask with that of the conditional around it; one of 1 lane is a
-    vector of one."""
+    """Combine the mask of an access with that of the conditional around it.
+
+    A mask of one lane is a vector of one.
+    """
     lanes = max((index.dtype.lanes for index in node.indices), default=1)
     if isinstance(node, Store):
         lanes = max(lanes, node.value.dtype.lanes)
@@ -160,7 +162,7 @@ def _around(scope: FunctionScope, lanes: int) -> str | None:
     mask, wide = scope.mask
     if wide == lanes:
         return mask
-    # A scalar under a vector conditional is wanted if any lane is.
+    # A scalar access under a vector conditional happens if any lane is active.
     name, kind = f"llvm.vector.reduce.or.v{wide}i1", as_vector("i1", wide)
     scope.text.module.declare(name, f"declare i1 @{name}({kind})")
     some = scope.text.call(name, "i1", (kind, mask))
@@ -168,7 +170,7 @@ def _around(scope: FunctionScope, lanes: int) -> str | None:
 
 
 def _one(scope: FunctionScope, kind: str, value: str) -> tuple[str, str]:
-    """Turn a scalar into a vector of one lane, which masked accesses want."""
+    """Return a scalar as a vector of one lane, as masked accesses require."""
     vector = f"<1 x {kind}>"
     return vector, scope.text.op(f"insertelement {vector} poison, {kind} {value}, i32 0")
 
@@ -186,7 +188,7 @@ def _is_uniform(index: Expr) -> bool:
 
 
 def _together(scope: FunctionScope, node: Access) -> bool:
-    """Say whether the elements lie side by side: one ramp by 1 along a dimension by 1."""
+    """Return True if the elements are contiguous: one ramp by 1 along a dimension of stride 1."""
     strides = scope.place(node.buffer).strides
     if len(strides) != len(node.indices):
         raise IRKitError(
@@ -252,7 +254,7 @@ def _add(scope: FunctionScope, a: str, b: str, exact: bool) -> str:
 
 
 def _addresses(scope: FunctionScope, node: Access, lanes: int) -> str:
-    """Compute a vector of pointers; lanes that are masked off may point anywhere."""
+    """Compute a vector of pointers; those of masked lanes can be anything."""
     place, text = scope.place(node.buffer), scope.text
     wide = as_vector("i64", lanes)
     total = ""

@@ -1,8 +1,8 @@
-"""exp and what follows from it, of f32: exp2, expm1, sigmoid, sinh, cosh, tanh and erf.
+"""exp and functions based on it, for f32: exp2, expm1, sigmoid, sinh, cosh, tanh and erf.
 
-e**x = 2**n * e**r, where n is whole and r at most half of ln 2. The coefficients are minimax fits,
-each rounded to f32 before the next was sought. Ranges are clamped by comparisons that are false for
-NaN, so that NaN goes through.
+e**x = 2**n * e**r, where n is an integer and r is at most half of ln 2. The coefficients are
+minimax fits, each rounded to f32 before the next was fitted. Ranges are clamped by comparisons that
+are false for NaN, so NaN passes through.
 """
 
 from irkit.codegen.llvm.arithmetic.lane_ops import LaneArithmetic
@@ -12,11 +12,11 @@ from irkit.ir import DType
 
 _LOG2E = 1.44269504088896341
 _LN2 = 0.693147180559945309
-# ln 2 in two parts; the first has 9 bits, so that its product with a small whole number is exact.
+# ln 2 in two parts; the first has 9 bits, so its product with a small integer is exact.
 _LN2_PARTS = (0.693359375, -2.12194440e-4)
 # e**r = 1 + r + r**2 * p(r) for |r| <= ln(2) / 2, within 2**-28.
 _EXP = (0.00138201087, 0.00836868491, 0.0416682735, 0.166665211, 0.49999994)
-# The same nearer to e**r - 1, within 2**-31 of it.
+# The same for e**r - 1, within 2**-31.
 _EXPM1 = (0.000199442555, 0.00139326858, 0.00833320804, 0.0416664891, 0.166666672, 0.5)
 # erf(x) = x + x * p(x**2) for |x| <= 0.9375.
 _ERF_NEAR = (8.13851875e-05, -0.000808232231, 0.00519506121, -0.026856631, 0.112836361,
@@ -39,7 +39,7 @@ def exp2(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def expm1(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write 2 * (2**(n-1) * (e**r - 1) + 2**(n-1) - 1/2), since 2**128 would be infinite."""
+    """Compute 2 * (2**(n-1) * (e**r - 1) + 2**(n-1) - 1/2), since 2**128 would be infinite."""
     f = LaneArithmetic(text, dtype)
     x = f.at_most(f.at_least(args[0], -18.0), 89.0)
     rest, held = _reduced(f, x)
@@ -49,8 +49,10 @@ def expm1(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def sigmoid(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write 1 / (1 + e**-x) for x >= 0, else e**x / (1 + e**x): nothing overflows, and no digits
-    are lost."""
+    """Compute 1 / (1 + e**-x) for x >= 0, else e**x / (1 + e**x).
+
+    Neither overflows or loses digits.
+    """
     f = LaneArithmetic(text, dtype)
     minus_size = text.op(f"fneg {f.kind} {f.abs(args[0])}")
     small = _exp(f, f.at_least(minus_size, -104.0))
@@ -59,7 +61,7 @@ def sigmoid(text: FunctionText, dtype: DType, args: list[str], flags: str) -> st
 
 
 def cosh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write h + 1 / (4 * h) with h = e**abs(x) / 2."""
+    """Compute h + 1 / (4 * h) with h = e**abs(x) / 2."""
     f = LaneArithmetic(text, dtype)
     rest, held = _reduced(f, f.at_most(f.abs(args[0]), 90.0))
     half = _scaled(f, _near_one(f, rest), f.integer("sub", held, 1))
@@ -67,7 +69,7 @@ def cosh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def sinh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write 2 * q + q / (2 * q + 1/2) with q = (e**abs(x) - 1) / 4; a small x as it is."""
+    """Compute 2 * q + q / (2 * q + 1/2) with q = (e**abs(x) - 1) / 4; keep a small x as is."""
     f = LaneArithmetic(text, dtype)
     size = f.abs(args[0])
     rest, held = _reduced(f, f.at_most(size, 89.5))
@@ -80,7 +82,7 @@ def sinh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def tanh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write t / (t + 2) with t = e**(2 * abs(x)) - 1."""
+    """Compute t / (t + 2) with t = e**(2 * abs(x)) - 1."""
     f = LaneArithmetic(text, dtype)
     size = f.at_most(f.abs(args[0]), 9.125)  # From here on it rounds to 1.
     rest, held = _reduced(f, f.add(size, size))
@@ -105,7 +107,7 @@ def _exp(f: LaneArithmetic, x: str) -> str:
 
 
 def _reduced(f: LaneArithmetic, x: str) -> tuple[str, str]:
-    """Give r, and an integer with n in its low bits."""
+    """Return r, and an integer with n in its low bits."""
     whole, held = f.nearest(x, _LOG2E)
     for part in _LN2_PARTS:
         x = f.fma(whole, -part, x)
@@ -121,7 +123,7 @@ def _minus_one(f: LaneArithmetic, r: str) -> str:
 
 
 def _scaled(f: LaneArithmetic, value: str, held: str) -> str:
-    """Multiply by 2**n. One instruction in AVX-512; else in two halves, or it would overflow."""
+    """Multiply by 2**n: one instruction in AVX-512, else in two halves, to avoid overflow."""
     exponent = f.integer("sub", held, 0x4B400000)
     if f.text.module.has_feature("avx512vl"):
         return _ldexp(f, value, exponent)

@@ -1,7 +1,6 @@
-"""Intrinsic functions: which become instructions, which are polynomials of our own, and which call
-the C math library."""
+"""Intrinsic functions as instructions, as polynomials, or as calls of the C math library."""
 
-from irkit.codegen.llvm.arithmetic.conversions import rounded, settled
+from irkit.codegen.llvm.arithmetic.conversions import fence_rounding, rounded
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant, divide, power_helper
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, number, value_type
@@ -34,7 +33,7 @@ def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flag
         if emit is not None:
             result = emit(text, working, args, flags if dtype.bits > 16 else "")
             if own is not None:
-                result = settled(text, dtype, result)
+                result = fence_rounding(text, dtype, result)
             return result if name in _TESTS else rounded(text, dtype, result)
     emit = _INTEGER.get(name)
     if emit is None:
@@ -78,9 +77,9 @@ def each_lane(text: FunctionText, called: str, kind: str, lanes: int, args: list
 def _lanes_in_memory(
     text: FunctionText, called: str, kind: str, vector: str, lanes: int, args: list[str]
 ) -> str:
-    """Call it in a loop over lanes laid out in memory: long chains of insertions take LLVM minutes.
+    """Call a function in a loop over lanes in memory: LLVM needs minutes for long insertion chains.
 
-    The results take the place of the first operand.
+    The results overwrite the first operand.
     """
     places = [text.alloca(f"{vector}, align 64") for _ in args]
     for place, arg in zip(places, args, strict=True):
@@ -100,7 +99,7 @@ def _lanes_in_memory(
 
 
 def floor_divide(text: FunctionText, dtype: DType, a: str, b: str, how: str) -> str:
-    """Divide floats as NumPy does: by way of the remainder, which is exact.
+    """Divide floats as NumPy does: through the remainder, which is exact.
 
     ``how`` is ``floordiv`` or ``floormod``; the remainder has the sign of the divisor.
     """
@@ -139,7 +138,7 @@ def _rsqrt(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str
 
 
 def _sigmoid(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write 1 / (1 + exp(-x)) for x >= 0, else exp(x) / (1 + exp(x)), so that nothing overflows."""
+    """Compute 1 / (1 + exp(-x)) for x >= 0, else exp(x) / (1 + exp(x)), to avoid overflow."""
     kind, one = value_type(dtype), number(1.0, dtype)
     size = text.op(f"fneg {kind} {text.intrinsic('fabs', kind, *args)}")
     small = intrinsic(text, "exp", dtype, [size], flags)
@@ -153,7 +152,7 @@ def _float_abs(text: FunctionText, dtype: DType, args: list[str], flags: str) ->
 
 
 def _float_sign(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write 1, 0 or -1; NaN stays NaN."""
+    """Compute 1, 0 or -1; NaN stays NaN."""
     kind, zero, x = value_type(dtype), number(0.0, dtype), args[0]
     above = text.op(f"fcmp ogt {kind} {x}, {zero}")
     below = text.op(f"fcmp olt {kind} {x}, {zero}")

@@ -1,7 +1,7 @@
 """asin, acos, atan and atan2 of f32.
 
-Arcs of a tangent are computed in f64, where no quotient of f32 numbers overflows or loses digits;
-those of a sine in f32, near 1 by way of asin(x) = pi/2 - 2 * asin(sqrt((1 - x) / 2)).
+atan is computed in f64, where no quotient of f32 numbers overflows or loses digits; asin in f32,
+near 1 as asin(x) = pi/2 - 2 * asin(sqrt((1 - x) / 2)).
 """
 
 from irkit.codegen.llvm.arithmetic.lane_ops import LaneArithmetic
@@ -27,18 +27,18 @@ def asin(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def acos(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write pi/2 - asin(x), without the cancellation near 1."""
+    """Compute pi/2 - asin(x), without the cancellation near 1."""
     f = LaneArithmetic(text, dtype)
     far, arc = _sine_arc(f, args[0])
     double = f.add(arc, arc)
     ends = f.choose(f.compare("olt", args[0], 0.0), f.sub(_PI, double), double)
-    # The part of pi/2 that f32 leaves out would be a third of a unit.
+    # f32 drops a part of pi/2 that is a third of an ulp of the result.
     middle = f.sub(_PI / 2, f.sub(f.with_sign_of(arc, args[0]), -4.37113883e-8))
     return f.choose(far, ends, middle)
 
 
 def _sine_arc(f: LaneArithmetic, x: str) -> tuple[str, str]:
-    """Give whether abs(x) > 1/2, and asin of what is then taken for it, sqrt((1 - abs(x)) / 2)."""
+    """Return whether abs(x) > 1/2, and asin of abs(x) or, if so, of sqrt((1 - abs(x)) / 2)."""
     size = f.abs(x)
     far = f.compare("ogt", size, 0.5)
     square = f.choose(far, f.fma(size, -0.5, 0.5), f.mul(size, size))
@@ -58,10 +58,10 @@ def atan(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def atan2(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write the arc of the smaller over the larger size, and move it to the octant of the point."""
+    """Compute atan of the smaller over the larger magnitude, and move it to the right octant."""
     f = LaneArithmetic(text, dtype)
     (d, y), (_, x) = f.widened(args[0]), f.widened(args[1])
-    # For two infinities C has the diagonal, and for two zeros no angle.
+    # In C, two infinities give the diagonal and two zeros the angle 0.
     up, along = (d.at_most(d.abs(each), 2.0**400) for each in (y, x))
     steep = d.compare("ogt", up, along)
     low, high = d.choose(steep, along, up), d.choose(steep, up, along)

@@ -1,8 +1,8 @@
 """log, log2, log10, log1p, pow, asinh, acosh and atanh of f32.
 
-x = 2**k * (1 + t) with 1 + t between sqrt(1/2) and sqrt(2), and log(1 + t) a polynomial: in f32 for
-logarithms; in f64 for pow, whose exponent would make of each lost digit many, and for the
-inverse functions, which take the logarithm of sums near 1.
+x = 2**k * (1 + t) with 1 + t between sqrt(1/2) and sqrt(2), and log(1 + t) is a polynomial.
+Logarithms are computed in f32; pow in f64, because its exponent multiplies errors; the inverse
+hyperbolic functions in f64 too, because they take logarithms of sums near 1.
 """
 
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant
@@ -25,7 +25,7 @@ _EXP2 = (
     1.5314949357397816e-05, 0.00015467110146138245, 0.0013333430776601579,
     0.0096180369115836471, 0.055504109625832042, 0.24022651075847015, 0.69314718054165247,
 )  # fmt: skip
-# A unit of k in the base wanted, whose first part has few bits; and 1 / log(base).
+# log(2) in the base, in two parts, the first with few bits; and 1 / log(base).
 _BASES = {
     "e": ((0.693359375, -2.12194440e-4), 1.0),
     "2": ((1.0, 0.0), 1.44269504088896341),
@@ -48,7 +48,7 @@ def log10(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def log1p(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write log(u) with u = 1 + x, whose rounding error is added to t."""
+    """Compute log(u) with u = 1 + x, whose rounding error is added to t."""
     f = LaneArithmetic(text, dtype)
     x = args[0]
     u = f.add(x, 1.0)
@@ -56,7 +56,7 @@ def log1p(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
     lost = f.add(f.sub(1.0, f.sub(u, grown)), f.sub(x, grown))
     k, t, exponent = _split(f, u)
     unscale = f.from_bits(f.integer("shl", f.integer("sub", f.bias, exponent), f.mantissa))
-    # Beyond 2**30 nothing is lost that counts, and 2**-k would end.
+    # Beyond 2**30 the correction is negligible, and 2**-k would underflow.
     t = f.choose(f.compare("olt", u, 2.0**30), f.fma(lost, unscale, t), t)
     value = f.choose(f.compare("oeq", x, 0.0), x, _of_parts(f, k, t, "e"))
     return _with_ends(f, u, value)
@@ -71,14 +71,14 @@ def _logarithm(f: LaneArithmetic, x: str, base: str) -> str:
 
 
 def _split(f: LaneArithmetic, x: str) -> tuple[str, str, str]:
-    """Give k as a float, t, and k as an integer; of a positive normal number."""
+    """Return k as a float, t, and k as an integer, for a positive normal number."""
     root = _ROOT_HALF[f.mantissa]
     one = f.bias << f.mantissa
     moved = f.integer("add", f.as_bits(x), one - root)
     biased = f.integer("lshr", moved, f.mantissa)
     rest = f.integer("and", moved, (1 << f.mantissa) - 1)
     t = f.sub(f.from_bits(f.integer("add", rest, root)), 1.0)
-    # Below the bits of 2**23 (or 2**52) stands a whole number; AVX2 cannot convert one of 64 bits.
+    # The low bits of 2**23 (or 2**52) plus k are k: AVX2 cannot convert 64-bit integers.
     held = f.from_bits(f.integer("or", biased, (f.bias + f.mantissa) << f.mantissa))
     return f.sub(held, 2.0**f.mantissa + f.bias), t, f.integer("sub", biased, f.bias)
 
@@ -95,7 +95,7 @@ def _of_parts(f: LaneArithmetic, k: str, t: str, base: str) -> str:
 
 
 def _with_ends(f: LaneArithmetic, x: str, value: str) -> str:
-    """Put right what is not positive and finite: -inf for 0, NaN below, else x itself."""
+    """Correct the result where x is not positive and finite: -inf for 0, NaN below, else x."""
     inside = f.compare("olt", x, float("inf"))
     value = f.choose(inside, value, x)
     value = f.choose(f.compare("olt", x, 0.0), float("nan"), value)
@@ -103,10 +103,10 @@ def _with_ends(f: LaneArithmetic, x: str, value: str) -> str:
 
 
 def power(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write 2**(y * log2(abs(x))) in f64, then signs, and the cases that C's pow has."""
+    """Compute 2**(y * log2(abs(x))) in f64, then signs and the special cases of C's pow."""
     f = LaneArithmetic(text, dtype)
     (d, x), (_, y) = f.widened(args[0]), f.widened(args[1])
-    # A y so large makes 0 or infinity of everything but 1, and is even, as larger ones are.
+    # So large a y is even and gives 0 or infinity for every base but 1; so does any larger one.
     y = d.at_most(d.at_least(y, -(2.0**40)), 2.0**40)
     size = _exp2_in_double(d, d.mul(y, _log2_in_double(d, d.abs(x))))
     near, held = d.nearest(y)
@@ -114,8 +114,8 @@ def power(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
     odd = choose(text, d.whole, whole, d.integer("shl", held, 63), constant(0, d.whole))
     sign = d.integer("and", d.as_bits(x), odd)
     value = d.from_bits(d.integer("xor", d.as_bits(size), sign))
-    # A number below 0 has no power that is not whole; -inf has. One choice after the other: LLVM
-    # makes a slow test of bits out of joined conditions.
+    # A negative number, except -inf, has only integer powers. Two selects: LLVM turns combined
+    # conditions into slow bit tests.
     real = d.choose(d.compare("olt", x, 0.0), float("nan"), value)
     real = d.choose(d.compare("oeq", x, float("-inf")), value, real)
     value = d.choose(whole, value, real)
@@ -124,7 +124,7 @@ def power(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def _log2_in_double(d: LaneArithmetic, x: str) -> str:
-    """Give log2 of what came from f32 and has no sign: the denormals of f32 are normal here."""
+    """Return log2 of an f32 number without its sign; denormals of f32 are normal in f64."""
     k, t, _ = _split(d, x)
     value = d.fma(t, d.polynomial_by_halves(t, _LOG2), k)
     value = d.choose(d.compare("olt", x, float("inf")), value, x)
@@ -139,7 +139,7 @@ def _exp2_in_double(d: LaneArithmetic, x: str) -> str:
 
 
 def asinh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write log(x + sqrt(x**2 + 1)) of abs(x); a small x as it is."""
+    """Compute log(x + sqrt(x**2 + 1)) of abs(x); a small x is returned as is."""
     f = LaneArithmetic(text, dtype)
     d, x = f.widened(f.abs(args[0]))
     root = text.intrinsic("sqrt", d.kind, d.fma(x, x, 1.0))
@@ -147,7 +147,7 @@ def asinh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def acosh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write log(x + sqrt(x**2 - 1)) of x >= 1."""
+    """Compute log(x + sqrt(x**2 - 1)) of x >= 1."""
     f = LaneArithmetic(text, dtype)
     d, x = f.widened(args[0])
     root = text.intrinsic("sqrt", d.kind, d.fma(x, x, -1.0))
@@ -156,7 +156,7 @@ def acosh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def atanh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write log((1 + x) / (1 - x)) / 2 of abs(x) <= 1; a small x as it is."""
+    """Compute log((1 + x) / (1 - x)) / 2 of abs(x) <= 1; a small x is returned as is."""
     f = LaneArithmetic(text, dtype)
     d, x = f.widened(f.abs(args[0]))
     ratio = d.div(d.add(x, 1.0), d.sub(1.0, x))
@@ -165,6 +165,6 @@ def atanh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def _odd(f: LaneArithmetic, x: str, d: LaneArithmetic, value: str) -> str:
-    """Give a result the sign of x; below 2**-13 what is left out of x is less than half a unit."""
+    """Give a result the sign of x; below 2**-13 return x, which is within half an ulp."""
     small = f.compare("olt", f.abs(x), 2.0**-13)
     return f.choose(small, x, f.with_sign_of(f.narrowed(d, value), x))

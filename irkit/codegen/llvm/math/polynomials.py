@@ -1,8 +1,7 @@
-"""The functions of f32 that are written as polynomials in plain arithmetic, so that loops over them
-vectorise, with how far each may be from the true value.
+"""Functions of f32 written as polynomials in plain arithmetic, and their error bounds.
 
-The C library takes one number at a time, and LLVM would call it for each lane. A test sweeps each
-function and holds it to its bound; a new one is a row here.
+Loops over them vectorise, whereas LLVM calls the C library for each lane. A test sweeps each
+function and checks its bound; a new function is a row here.
 """
 
 from collections.abc import Callable
@@ -18,10 +17,10 @@ Emit = Callable[[FunctionText, DType, list[str], str], str]
 
 
 class PolynomialFunction(msgspec.Struct, frozen=True):
-    """How a function is written, and within which bound.
+    """Emitter of a function, and its error bound.
 
-    Units: ``ulps`` counts the distance between f32 numbers where the true value lies; that of the
-    denormals for what is smaller.
+    Units: ``ulps`` counts the distance between f32 numbers at the true value, or between denormals
+    for smaller values.
     """
 
     emit: Emit

@@ -1,9 +1,9 @@
-"""sin, cos and tan of f32, for all of its numbers: reduced and evaluated in f64, without a branch.
+"""sin, cos and tan of f32, for all its numbers: reduced and evaluated in f64, without branches.
 
 x * 2/pi is a whole number of quarter turns and a fraction between -1/2 and 1/2; of the whole number
-only its two lowest bits matter. The products with the first two parts of 2/pi are exact (24 + 29
-bits), so nothing is lost where they cancel. Of a large x the first bits of 2/pi give multiples of
-four quarter turns: each range of x has parts from which those are left out (Payne and Hanek).
+only the two lowest bits matter. The products with the first two parts of 2/pi are exact (24 + 29
+bits), so nothing is lost when they cancel. For a large x the first bits of 2/pi give multiples of
+four quarter turns, so each range of x has parts that leave these bits out (Payne and Hanek).
 """
 
 from typing import Literal
@@ -21,7 +21,7 @@ _QUARTERS = tuple(
         ("0x1.abe8fa9p-79", "0x1.4ddc0dbp-108", "0x1.8a5664f10e410p-138"),
     )
 )
-# From where on the later rows serve.
+# Lower bounds of the ranges of the later rows.
 _FROM = (2.0**51, 2.0**77, 2.0**103)
 # sin(pi/2 * t) = t * p(t**2), within 2**-36, and cos(pi/2 * t) = p(t**2), within 2**-33.
 _SIN = (0.00015811712958618422, -0.0046812264902760499, 0.079692577298275696,
@@ -39,7 +39,7 @@ def cos(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def _wave(text: FunctionText, dtype: DType, x: str, ahead: Literal[0, 1]) -> str:
-    """Write the sine of x, ``ahead`` quarter turns further on."""
+    """Compute the sine of x plus ``ahead`` quarter turns."""
     f = LaneArithmetic(text, dtype)
     d, wide = f.widened(x)
     turned, fraction = _reduced(d, wide)
@@ -51,7 +51,7 @@ def _wave(text: FunctionText, dtype: DType, x: str, ahead: Literal[0, 1]) -> str
 
 
 def tan(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Write the sine over the cosine; a quarter turn on, minus the cosine over the sine."""
+    """Compute sine over cosine; after an odd number of quarter turns, minus cosine over sine."""
     f = LaneArithmetic(text, dtype)
     d, wide = f.widened(args[0])
     turned, fraction = _reduced(d, wide)
@@ -71,12 +71,12 @@ def _is_odd(d: LaneArithmetic, whole: str) -> str:
 
 
 def _negated_if(d: LaneArithmetic, value: str, whole: str) -> str:
-    """Flip the sign where a whole number is odd."""
+    """Flip the sign if a whole number is odd."""
     return d.from_bits(d.integer("xor", d.as_bits(value), d.integer("shl", whole, 63)))
 
 
 def _reduced(d: LaneArithmetic, x: str) -> tuple[str, str]:
-    """Give quarter turns in the low bits of an integer, and the fraction of one that remains."""
+    """Return quarter turns in the low bits of an integer, and the remaining fraction."""
     size = d.abs(x)
     first, second, third = (d.value(part) for part in _QUARTERS[0])
     for start, parts in zip(_FROM, _QUARTERS[1:], strict=True):

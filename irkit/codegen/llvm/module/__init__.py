@@ -1,2 +1,5 @@
-"""Whole modules. Reading order: module (kernels), stub (the function that Python calls), executor
-(the function that runs a model)."""
+"""Whole modules of LLVM IR.
+
+Reading order: module (kernels), stub (the function that Python calls), executor (the function that
+runs a model).
+"""

@@ -1,5 +1,4 @@
-"""The emitted executor: one function that calls the kernels of a model in order over a planned
-arena."""
+"""The executor: one function that calls the kernels of a model in order, over a planned arena."""
 
 from irkit.codegen.executor_plan import ExecutorPlan, TensorPlace
 from irkit.codegen.llvm.builder.types import quoted, symbol
@@ -9,11 +8,11 @@ _TABLES = {"input": "inputs", "output": "outputs", "param": "params", "arena": "
 
 
 def emit_executor(plan: ExecutorPlan) -> str:
-    """Write the executor as LLVM IR: ``i64 @irkit_run(ptr inputs, ptr outputs, ptr params, ptr
-    arena)``.
+    """Return the executor as LLVM IR.
 
-    It returns 0, or the number of the call that failed, from 1, in the upper 32 bits and the
-    kernel's own status in the lower.
+    It is ``i64 @irkit_run(ptr inputs, ptr outputs, ptr params, ptr arena)`` and returns 0, or the
+    number of the call that failed, from 1, in the upper 32 bits and the status of the kernel in the
+    lower.
     """
     kernels = {call.kernel: len(call.args) + call.records for call in plan.calls}
     lines = [

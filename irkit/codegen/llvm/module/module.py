@@ -1,10 +1,10 @@
-"""Write functions and modules of LLVM IR.
+"""Functions and modules of LLVM IR.
 
-A kernel is ``i32 @name(...)``: a pointer for each buffer and a value for each scalar, in order of
-the parameters, then an i64 for each variable of ``shape_vars``, then perhaps the record of the call
-(``llvm_record.py``). It returns 0, the number of the
-assertion that failed (from 1, in text order), or -1 where memory ran out. A scalar bool comes as
-i8, a 16-bit float as its bits.
+A kernel is ``i32 @name(...)``. It takes a pointer for each buffer and a value for each scalar, in
+the order of the parameters, then an i64 for each variable of ``shape_vars``, then the record of the
+call if it needs one (see ``assertion_record``). A scalar bool is passed as i8, a 16-bit float as
+its bits. The kernel returns 0, the number of the assertion that failed (from 1, in text order), or
+-1 if memory ran out.
 """
 
 import re
@@ -20,7 +20,7 @@ from irkit.codegen.llvm.expressions.memory_access import from_memory
 from irkit.codegen.llvm.module.stub import emit_stub
 from irkit.codegen.llvm.parallel.parallel_loops import attributes
 from irkit.codegen.llvm.statements.assertion_record import bind_record, record_size
-from irkit.codegen.llvm.statements.buffers import placed
+from irkit.codegen.llvm.statements.buffers import place_buffer
 from irkit.codegen.llvm.statements.statements import write
 from irkit.core import IRKitError, Target, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
@@ -33,12 +33,12 @@ _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 def emit(
     funcs: Sequence[PrimFunc], target: Target, *, lines: Mapping[int, int] | None = None
 ) -> str:
-    """Write functions at any stage of lowering as one module of LLVM IR.
+    """Return functions at any stage of lowering as one module of LLVM IR.
 
-    ``target`` must be complete (``host.complete``). With ``lines``, which gives the printed line of
-    statements by ``id``, each instruction says from which one it comes.
+    ``target`` must be complete (see ``complete_target``). With ``lines``, which maps the ``id`` of
+    statements to printed lines, instructions carry line numbers.
 
-    Raises: IRKitError if two functions have one name, or something cannot be expressed.
+    Raises: IRKitError if two functions have the same name, or something cannot be expressed.
     """
     module = ModuleText(target, None if lines is None else DebugInfo(lines))
     _refuse_doubles(funcs)
@@ -49,10 +49,10 @@ def emit(
 
 
 def emit_stubs(funcs: Sequence[PrimFunc], target: Target) -> str:
-    """Write a module of functions that take Python objects, check them and call the kernels.
+    """Return a module of functions that take Python objects, check them and call the kernels.
 
-    It is apart from the kernels because it runs once a call: optimising it would take longer than
-    making the kernel.
+    It is separate from the kernels because stubs run once a call: optimising them would take longer
+    than compiling the kernel.
     """
     module = ModuleText(target)
     _refuse_doubles(funcs)
@@ -71,8 +71,8 @@ def _refuse_doubles(funcs: Sequence[PrimFunc]) -> None:
 
 def _attributes(module: ModuleText) -> str:
     wide = ' "prefer-vector-width"="512"' if module.has_feature("avx512f") else ""
-    # Without nobuiltin LLVM takes fmod(x, y), where x is finite and y no zero, for one that gives
-    # no NaN, also where y is one.
+    # Without nobuiltin LLVM assumes that fmod(x, y) with finite x and y other than 0 never gives
+    # NaN, even if y is NaN.
     return f"""
 attributes #0 = {{ nounwind nobuiltin{wide} }}
 attributes #1 = {{ nounwind willreturn memory(none) alwaysinline }}
@@ -87,7 +87,7 @@ attributes #4 = {{ nounwind nobuiltin noinline optnone }}
 
 
 def assertions(func: PrimFunc) -> list[Assert]:
-    """List the assertions in text order: number n of a status is item n - 1."""
+    """Return the assertions in text order: status n is item n - 1."""
     return list(walk(split_threads(func), Assert))
 
 
@@ -109,7 +109,7 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
         params.append(bind_record(scope))
     for param in func.params:
         if isinstance(param, Buffer):
-            placed(scope, param, scope.places[id(param)].pointer)
+            place_buffer(scope, param, scope.places[id(param)].pointer)
     write(scope, func.body)
     leave(scope)
     name = quoted(symbol(func.name))
@@ -118,7 +118,7 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
 
 
 def _bind_parameters(scope: FunctionScope, func: PrimFunc) -> list[str]:
-    """Name the parameters and make them known; returns how they are declared."""
+    """Add the parameters to the scope and return their declarations."""
     declared: list[str] = []
     alias = " noalias" if scope.noalias else ""
     for place, param in enumerate(func.params):

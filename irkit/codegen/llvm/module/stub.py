@@ -1,11 +1,10 @@
-"""Write the function that Python calls: it checks NumPy arrays by reading their fields, then calls
-the kernel.
+"""The function that Python calls: it checks NumPy arrays by their fields, then calls the kernel.
 
-It takes a ``PyObject *`` for each buffer, an i64 for each integer or bool and a double for each
-float scalar, and the record of the call if the kernel wants one. It returns the status of the
-kernel, or ``-2 - n`` if parameter n is not as declared;
-who calls then finds out in Python what to say. Nothing is read or written before all is checked.
-``runtime/call.py`` makes sure that the offsets below are those of this NumPy.
+It takes a ``PyObject *`` for each buffer, an i64 for each integer or bool, a double for each float
+scalar, and the record of the call if the kernel needs one. It returns the status of the kernel, or
+``-2 - n`` if parameter n is not as declared; the caller then finds the reason in Python. Nothing is
+read or written before everything is checked. ``irkit.runtime.numpy_layout`` checks that the offsets
+below fit this NumPy.
 """
 
 import msgspec
@@ -46,7 +45,7 @@ NUMPY_NUMBERS = {
 
 
 def array_fields() -> dict[str, tuple[int, str]]:
-    """List the fields of arrays and types that stubs read: offset, and code of Python's struct."""
+    """Return the fields of arrays and types that stubs read: offset, and code for ``struct``."""
     return {
         "type": (TYPE, "n"), "data": (DATA, "n"), "ndim": (RANK, "i"), "shape": (DIMS, "n"),
         "strides": (STRIDES, "n"), "dtype": (DESCR, "n"), "flags": (FLAGS, "i"),
@@ -55,12 +54,12 @@ def array_fields() -> dict[str, tuple[int, str]]:
 
 
 def stub_symbol(name: str) -> str:
-    """Name the stub of a function."""
+    """Return the symbol of a function's stub."""
     return f"irkit.call.{name}"
 
 
-def written(func: PrimFunc) -> set[Buffer]:
-    """Find the buffers that a function stores to, also through views."""
+def written_buffers(func: PrimFunc) -> set[Buffer]:
+    """Return the buffers that a function stores to, including stores through views."""
     sources = {view.buffer: view.source for view in walk(func, View)}
     found: set[Buffer] = set()
     for node in walk(func, Store):
@@ -72,12 +71,12 @@ def written(func: PrimFunc) -> set[Buffer]:
 
 
 def scalar_type(dtype: DType) -> str:
-    """Say how the stub takes a scalar."""
+    """Return the type in which the stub takes a scalar."""
     return "double" if dtype.is_float else "i64"
 
 
 class _Array(msgspec.Struct):
-    """What the stub has read of one array."""
+    """Fields that the stub has read of one array."""
 
     buffer: Buffer
     fail: str
@@ -92,7 +91,7 @@ def emit_stub(module: ModuleText, func: PrimFunc) -> str:
     """Write the stub of a kernel."""
     text = FunctionText(module)
     scope = FunctionScope(text)
-    outputs = written(func)
+    outputs = written_buffers(func)
     params, arrays = list[str](), list[_Array]()
     for place, param in enumerate(func.params):
         name = f"%arg{place}"
@@ -125,7 +124,7 @@ def _field(text: FunctionText, kind: str, base: str, offset: int) -> str:
 
 
 def _require(text: FunctionText, cond: str, fail: str) -> None:
-    """Go on only where a condition holds."""
+    """Continue only if a condition holds."""
     good = text.new_label("ok")
     text.line(f"br i1 {cond}, label %{good}, label %{fail}, !prof !1")
     text.start(good)
@@ -171,7 +170,7 @@ def _checked(text: FunctionText, buffer: Buffer, name: str, fail: str, is_output
 
 
 def _has_type(text: FunctionText, dtype: DType, number: str) -> str:
-    if dtype.kind == "bf":  # Registered at run time; the address of this symbol is its number.
+    if dtype.kind == "bf":  # Registered at run time: the symbol's address.
         text.module.declare(BF16_SYMBOL, f"@{BF16_SYMBOL} = external global i8")
         return text.op(f"icmp eq i32 {number}, ptrtoint (ptr @{BF16_SYMBOL} to i32)")
     conds = [text.op(f"icmp eq i32 {number}, {known}") for known in NUMPY_NUMBERS[str(dtype)]]
@@ -179,7 +178,7 @@ def _has_type(text: FunctionText, dtype: DType, number: str) -> str:
 
 
 def _bind_shapes(scope: FunctionScope, func: PrimFunc, arrays: list[_Array]) -> None:
-    """Give each shape variable the first dimension or stride it stands for."""
+    """Bind each shape variable to the first dimension or stride it stands for."""
     text = scope.text
     for var in shape_vars(func):
         value, fail = _first_place(scope, var, arrays)
@@ -202,7 +201,7 @@ def _first_place(scope: FunctionScope, var: Var, arrays: list[_Array]) -> tuple[
 
 
 def _check_shape(scope: FunctionScope, array: _Array) -> None:
-    """Compare the shape and strides with what is declared, now that all variables are bound."""
+    """Compare shape and strides with the declaration, now that all variables are bound."""
     text, conds = scope.text, list[str]()
     scope.begin_statement()
     for dim, value in zip(array.buffer.shape, array.dims, strict=True):
@@ -211,7 +210,7 @@ def _check_shape(scope: FunctionScope, array: _Array) -> None:
     for step, value, dim in zip(declared, array.steps, array.dims, strict=True) if declared else ():
         wanted = text.op(f"mul i64 {_evaluated(scope, step)}, {array.buffer.dtype.bytes}")
         same = text.op(f"icmp eq i64 {value}, {wanted}")
-        # The stride of a dimension of one element does not matter, and NumPy leaves it open.
+        # NumPy does not define the stride of a dimension of one element; it does not matter.
         alone = text.op(f"icmp ule i64 {dim}, 1")
         conds.append(text.op(f"or i1 {same}, {alone}"))
     if conds:
@@ -227,7 +226,7 @@ def _evaluated(scope: FunctionScope, expr: Expr) -> str:
 
 
 def _check_overlap(text: FunctionText, arrays: list[_Array]) -> None:
-    """Refuse an output that shares memory with another array."""
+    """Reject an output that shares memory with another array."""
     if not any(array.written for array in arrays) or len(arrays) < 2:
         return
     ranges = [_range(text, array) for array in arrays]
@@ -243,7 +242,7 @@ def _check_overlap(text: FunctionText, arrays: list[_Array]) -> None:
 
 
 def _range(text: FunctionText, array: _Array) -> tuple[str, str]:
-    """Give the first address of an array and the one behind it; of an empty one, 0 and 0."""
+    """Return the first address of an array and the one after its end; 0 and 0 if it is empty."""
     size = array.buffer.dtype.bytes
     low = high = array.address
     count = "1"
@@ -279,7 +278,7 @@ def _call_kernel(scope: FunctionScope, func: PrimFunc, arrays: list[_Array]) -> 
 
 
 def kernel_declaration(func: PrimFunc) -> str:
-    """Declare a kernel for code that calls it from another module."""
+    """Return the declaration of a kernel, for calls from another module."""
     kinds = ["ptr" if isinstance(p, Buffer) else memory_type(p.dtype) for p in func.params]
     kinds += ["i64"] * len(shape_vars(func)) + ["ptr"] * (record_size(func) > 0)
     return f"declare i32 {quoted(symbol(func.name))}({', '.join(kinds)})"

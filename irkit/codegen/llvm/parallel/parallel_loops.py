@@ -1,9 +1,9 @@
-"""Make the body of a parallel loop a function, and have the pool of threads run it.
+"""Parallel loops: the body becomes a function that the thread pool runs.
 
 The function is ``i32 @irkit.regionN(ptr context, i64 begin, i64 end)``: it runs the iterations from
-``begin`` up to ``end`` and returns what a kernel returns. The context holds what the body uses from
-outside. A second function has that as parameters, since LLVM believes of parameters, and not of
-pointers that it sees loaded, that they do not alias.
+``begin`` up to ``end`` and returns what a kernel returns. The context holds the outer values that
+the body uses. An inner function takes them as parameters, since LLVM can be told that parameters do
+not alias, but not that loaded pointers do not.
 """
 
 from collections.abc import Callable
@@ -17,16 +17,16 @@ from irkit.codegen.llvm.parallel.pool import (
     CHUNKS_PER_THREAD,
     ENTER,
     ENTER_DECLARATION,
-    MOST_CHUNKS,
+    MAX_CHUNKS,
 )
 from irkit.ir import DType, For, as_int
 
-# LLVM's time grows with the cube of the depth of a nest: deeper ones are not optimised.
+# LLVM's time grows with the cube of the loop depth: deeper nests are not optimised.
 DEEPEST_OPTIMISED = 128
 
 
 def attributes(scope: FunctionScope) -> str:
-    """Choose the attributes of the function that a scope belongs to."""
+    """Return the attributes of the function that a scope belongs to."""
     return "#0" if scope.deepest <= DEEPEST_OPTIMISED else "#4"
 
 
@@ -37,8 +37,10 @@ def launch(
     end: str,
     write_body: Callable[[FunctionScope, str, str], None],
 ) -> None:
-    """Write a call of the pool that runs a loop; ``write_body`` writes the loop between two bounds
-    in the scope that it is given."""
+    """Write a call that runs a loop on the pool.
+
+    ``write_body`` writes the loop between two bounds in the scope it is given.
+    """
     inner = _inside(scope)
     dtype = node.var.dtype
     low, high = (_narrowed(inner, dtype, name) for name in ("%begin", "%end"))
@@ -61,8 +63,10 @@ def _narrowed(inner: FunctionScope, dtype: DType, name: str) -> str:
 
 
 def _bounds(node: For) -> list[str]:
-    """Declare the bounds of a chunk; with their ranges, where known: LLVM then sees that an index
-    does not overflow, as it does in the whole loop."""
+    """Declare the bounds of a chunk, with their ranges if known.
+
+    With ranges LLVM sees that an index does not overflow, as it does in the whole loop.
+    """
     first, last = as_int(node.begin), as_int(node.end)
     if first is None or last is None or not -(1 << 62) < first < last < 1 << 62:
         return ["i64 %begin", "i64 %end"]
@@ -73,7 +77,7 @@ def _bounds(node: For) -> list[str]:
 
 
 def _define(inner: FunctionScope, bounds: list[str]) -> str:
-    """Add the two functions of a region to the module; returns the name of the first."""
+    """Add the two functions of a region to the module; return the name of the first."""
     module = inner.text.module
     number = len(module.functions)
     region, body = quoted(f"irkit.region{number}"), quoted(f"irkit.body{number}")
@@ -131,8 +135,8 @@ def _enter(
 
 
 def _chunks(node: For) -> int:
-    """Say into how many chunks a thread a loop is cut at most."""
+    """Return the largest number of chunks for each thread."""
     wanted = dict(node.attrs).get(CHUNKS_HINT)
-    if type(wanted) is not int:  # A hint from anywhere may be anything.
+    if type(wanted) is not int:  # An attribute can hold anything.
         return CHUNKS_PER_THREAD
-    return min(max(wanted, 1), MOST_CHUNKS)
+    return min(max(wanted, 1), MAX_CHUNKS)

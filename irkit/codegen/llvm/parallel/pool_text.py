@@ -1,4 +1,4 @@
-"""The text of the pool: ``pool.py`` says how it works, and fills in what is written ``$NAME``."""
+"""LLVM IR of the pool; ``pool.py`` explains it and replaces each ``$NAME``."""
 
 SERIAL = """
 define i32 @irkit.parallel(ptr %body, ptr %context, i64 %begin, i64 %extent, i64 %each) {
@@ -12,8 +12,8 @@ define void @irkit.pool.dismiss() { ret void }
 define void @irkit.pool.forked() { ret void }
 """
 
-# What several threads write has a cache line of its own. In @state: open 1024, waited for 2048,
-# the next job 4096.
+# Variables that several threads write have their own cache lines. Bits of @state: open 1024,
+# waited for 2048, next job 4096.
 POOL = """
 @state = internal global [16 x i32] zeroinitializer, align 64
 @job = internal global { ptr, ptr, i64, i64, i64, i64, [16 x i8] } zeroinitializer, align 64
@@ -36,7 +36,7 @@ declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i64 @llvm.umin.i64(i64, i64)
 $DECLARE
 
-; 128 is FUTEX_PRIVATE_FLAG; with 1 it wakes, with 0 it waits while the state is as given.
+; 128 is FUTEX_PRIVATE_FLAG; 1 wakes, 0 waits while the state has the given value.
 define internal void @wake(i32 %count) cold noinline {
   %r = call i64 (i64, ...) @syscall(i64 $FUTEX, ptr @state, i64 129, i32 %count, ptr null)
   ret void
@@ -56,7 +56,7 @@ define internal i64 @now() cold noinline {
   ret i64 %all
 }
 
-; Runs chunks, from the one given on, until none is left.
+; Runs chunks, starting with the given one, until none is left.
 define internal void @work(i64 %first) {
 entry:
   %body = load ptr, ptr @job
@@ -99,7 +99,7 @@ done:
 define internal ptr @worker(ptr %unused) {
 entry:
   br label %fresh
-; A while of spinning begins; %seen is the job that this worker was in.
+; Starts spinning; %seen is the last job of this worker.
 fresh:
   %seen = phi i32 [ -1, %entry ], [ %job, %left ], [ %seen, %awake ]
   br label %spin
@@ -150,7 +150,7 @@ again:
   %since.next = phi i64 [ %since, %join ], [ %since, %look ], [ %since.here, %clock ]
   %counted = add i32 %count, 1
   br label %spin
-; Who opens a job looks at @sleepers after that, so either it wakes us or we see its job here.
+; @sleepers is read after a job is opened: this worker is woken, or it sees the job here.
 rest:
   %s = atomicrmw add ptr @sleepers, i32 1 seq_cst, align 4
   %state.2 = load atomic i32, ptr @state seq_cst, align 4
@@ -173,7 +173,7 @@ end:
   ret ptr null
 }
 
-; Waits until no worker is in, after the state was closed.
+; Waits until no worker is inside, after the state was closed.
 define internal void @drain() cold noinline {
 entry:
   %since = call i64 @now()
@@ -210,8 +210,8 @@ done:
   ret void
 }
 
-; Starts workers until there are as many as wanted. They get no signals, except those that
-; mean that they crashed (4 ILL, 5 TRAP, 6 ABRT, 7 BUS, 8 FPE, 11 SEGV).
+; Starts workers up to the wanted number. They block all signals except those of a crash
+; (4 ILL, 5 TRAP, 6 ABRT, 7 BUS, 8 FPE, 11 SEGV).
 define internal void @hire(i32 %wanted) cold noinline {
 entry:
   %masks = alloca [32 x i64], align 8
@@ -233,7 +233,7 @@ start:
   br i1 %ok, label %good, label %short
 good:
   br label %loop
-; The system gives no more threads: make do, and do not ask again.
+; The system refuses more threads: use those there are, and do not ask again.
 short:
   store atomic i32 %counted, ptr @threads monotonic, align 4
   br label %done
@@ -244,7 +244,7 @@ done:
 }
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
-; Ends all workers; who calls it has the lock.
+; Ends all workers; the caller holds the lock.
 define internal void @stop() cold noinline {
 entry:
   %there = load i32, ptr @started
@@ -345,7 +345,7 @@ define i32 @irkit.pool.threads() {
   ret i32 %count
 }
 
-; Sets how many threads there are, who enters being one of them.
+; Sets the number of threads, which includes the one that enters.
 define void @irkit.pool.resize(i32 %threads) {
 entry:
   br label %try
@@ -370,7 +370,7 @@ set:
   ret void
 }
 
-; Ends the workers, unless a region is being run; the next region starts others.
+; Ends the workers, unless a region is running; the next region starts new ones.
 define void @irkit.pool.dismiss() {
   %pair = cmpxchg ptr @lock, i32 0, i32 1 acquire monotonic
   %won = extractvalue { i32, i1 } %pair, 1
@@ -383,7 +383,7 @@ busy:
   ret void
 }
 
-; In a child after fork there are no workers, whatever the memory says.
+; After a fork the child has no workers, whatever its memory says.
 define void @irkit.pool.forked() {
   store atomic i32 0, ptr @state monotonic, align 4
   store atomic i32 0, ptr @sleepers monotonic, align 4

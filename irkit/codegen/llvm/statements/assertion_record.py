@@ -1,8 +1,8 @@
 """The record of a call: which assertion failed, and the values that its message mentions.
 
-A kernel that holds such an assertion takes a pointer to i64s as its last argument: the number of
-the assertion, 0 before the call, then its values. Of threads that fail side by side the first one
-writes. The pointer may be null, where nobody asks.
+A kernel with such an assertion takes a pointer to i64s as its last argument: the number of the
+assertion, 0 before the call, then its values. If several threads fail, the first one writes. The
+pointer is null if the caller wants no record.
 """
 
 from collections.abc import Sequence
@@ -14,24 +14,24 @@ from irkit.core import walk
 from irkit.ir import I64, Assert, Buffer, Const, Expr, PrimFunc
 
 RECORD = Buffer("record", (Const(0, I64),), I64)
-"""What stands for the record among the buffers in reach."""
+"""Stand-in for the record among the buffers in scope."""
 PARAMETER = "%record"
 
 
 def record_size(func: PrimFunc) -> int:
-    """Count the i64s of the record that a kernel wants; 0 if it wants none."""
+    """Return the number of i64s in the record of a kernel; 0 if it needs none."""
     most = max((len(node.values) for node in walk(func, Assert)), default=0)
     return most + 1 if most else 0
 
 
 def bind_record(scope: FunctionScope) -> str:
-    """Make the record known under the name of the parameter; returns how it is declared."""
+    """Add the record parameter to the scope and return its declaration."""
     scope.places[id(RECORD)] = BufferPlace(PARAMETER, (1,))
     return f"ptr {PARAMETER}"
 
 
 def note_values(scope: FunctionScope, holds: str, number: int, values: Sequence[Expr]) -> None:
-    """Write an assertion that does not hold into the record, unless one is there."""
+    """Write a failed assertion into the record, unless it has one already."""
     text, record = scope.text, scope.place(RECORD).pointer
     asked, free, note, done = (text.new_label(hint) for hint in ("ask", "free", "note", "noted"))
     text.line(f"br i1 {holds}, label %{done}, label %{asked}, !prof !1")

@@ -1,4 +1,4 @@
-"""Where the elements of a buffer lie: strides, sizes, memory from the stack or the heap."""
+"""Memory of buffers: strides, sizes, allocation on the stack or the heap."""
 
 import math
 
@@ -10,14 +10,14 @@ from irkit.codegen.llvm.expressions.memory_access import as_i64
 from irkit.core import DTypeError
 from irkit.ir import Buffer, Expr, as_int
 
-# Larger arrays go to the heap: threads have little stack.
+# Larger arrays go to the heap: threads have small stacks.
 STACK_ARRAY = 64 << 10
 STACK_TOTAL = 256 << 10
 LARGEST = 1 << 47
 
 
-def placed(scope: FunctionScope, buffer: Buffer, pointer: str) -> BufferPlace:
-    """Work out the strides of a buffer and note where it is."""
+def place_buffer(scope: FunctionScope, buffer: Buffer, pointer: str) -> BufferPlace:
+    """Compute the strides of a buffer and record its place."""
     if buffer.dtype.lanes > 1:
         raise DTypeError(
             f"buffer {buffer.name!r} has elements of type {buffer.dtype}; vectors are "
@@ -58,7 +58,7 @@ def _times(scope: FunctionScope, a: Extent, b: Extent) -> Extent:
 
 
 def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
-    """Make room for a buffer; returns the slot that remembers it if it is on the heap."""
+    """Allocate a buffer; return the slot that holds its pointer if it is on the heap."""
     scope.begin_statement()
     dims = [extent(scope, dim) for dim in buffer.shape]
     if buffer.strides is not None:
@@ -71,16 +71,16 @@ def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
         if whole <= STACK_ARRAY and scope.stack_bytes + whole <= STACK_TOTAL:
             scope.stack_bytes += whole
             kind = f"[{max(size, 1)} x {memory_type(element)}]"
-            placed(scope, buffer, scope.text.alloca(f"{kind}, align {align}"))
+            place_buffer(scope, buffer, scope.text.alloca(f"{kind}, align {align}"))
             return None
         dims = [size]
     slot, pointer = _from_heap(scope, [*dims, element.bytes], align)
-    placed(scope, buffer, pointer)
+    place_buffer(scope, buffer, pointer)
     return slot
 
 
 def _reach(scope: FunctionScope, dims: list[Extent], steps: list[Extent]) -> Extent:
-    """Count the elements between the first and the last of a buffer with strides."""
+    """Count the elements from the first to the last of a buffer with strides."""
     total: Extent = 1
     for dim, step in zip(dims, steps, strict=True):
         if isinstance(dim, int) and isinstance(step, int) and isinstance(total, int):
@@ -92,7 +92,7 @@ def _reach(scope: FunctionScope, dims: list[Extent], steps: list[Extent]) -> Ext
 
 
 def _from_heap(scope: FunctionScope, factors: list[Extent], align: int) -> tuple[str, str]:
-    """Ask for memory of a size that may be computed; fails if it overflows or there is none."""
+    """Allocate a computed number of bytes; fail if the size overflows or memory runs out."""
     text = scope.text
     size = _checked_product(scope, factors)
     padded = text.op(f"add i64 {size}, {2 * align - 1}")  # Never 0, and rounded up.
@@ -131,7 +131,7 @@ def _checked_product(scope: FunctionScope, factors: list[Extent]) -> str:
 
 
 def release(scope: FunctionScope, slot: str, buffer: Buffer) -> None:
-    """Give memory back, and forget it, so that it is not freed again at the end."""
+    """Free memory and clear its slot, so that it is not freed again at the end."""
     text = scope.text
     text.line(f"call void @free(ptr {scope.place(buffer).pointer})")
     text.line(f"store ptr null, ptr {slot}, align 8")

@@ -1,8 +1,9 @@
-"""Write statements. A parallel loop runs on the pool of threads; every other kind of loop becomes a
-plain one, and so does a parallel loop inside another. Blocks become their body.
+"""Code of statements.
 
-A handler returns what follows: statements to write, and actions (a function and its arguments) to
-take between them, so nesting needs no recursion.
+A parallel loop runs on the pool of threads; every other kind of loop becomes a plain one, and so
+does a parallel loop inside another. Blocks become their bodies. A handler returns what follows:
+statements to write, and actions (a function and its arguments) between them, so nesting needs no
+recursion.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from irkit.codegen.llvm.expressions.expressions import evaluate
 from irkit.codegen.llvm.expressions.memory_access import prefetch, store
 from irkit.codegen.llvm.parallel.parallel_loops import launch
 from irkit.codegen.llvm.statements.assertion_record import note_values
-from irkit.codegen.llvm.statements.buffers import allocate, extent, placed, release
+from irkit.codegen.llvm.statements.buffers import allocate, extent, place_buffer, release
 from irkit.core import IRKitError
 from irkit.ir import (
     Allocate,
@@ -36,19 +37,19 @@ from irkit.ir import (
 )
 
 Steps = list[Any]
-# LLVM's time grows with the cube of the depth: 1 s at 256 optimised loops, minutes at 1,000.
+# LLVM's time grows with the cube of the loop depth: 1 s for 256 optimised loops, minutes for 1,000.
 DEEPEST_NEST = 512
 SERIAL = ", !llvm.loop !2"
-"""Metadata of a loop that LLVM is not to vectorize."""
+"""Metadata of a loop that LLVM must not vectorise."""
 
 
 def write(scope: FunctionScope, root: Stmt) -> None:
-    """Write a statement and all below it."""
+    """Write a statement and everything inside it."""
     _take(scope, [root])
 
 
 def _take(scope: FunctionScope, steps: Steps) -> None:
-    """Take steps, and the steps that they lead to."""
+    """Take steps, and the steps that follow from them."""
     stack: list[Any] = steps[::-1]
     while stack:
         item = stack.pop()
@@ -66,7 +67,7 @@ def _take(scope: FunctionScope, steps: Steps) -> None:
 
 
 def _located(scope: FunctionScope, node: Stmt, steps: Steps) -> Steps:
-    """Let what ends a statement carry its line again, after the statements inside it."""
+    """Restore the line of a statement for its end, after the statements inside it."""
     made: Steps = []
     for step in steps:
         made += ((scope.text.locate, node), step) if step.__class__ is tuple else (step,)
@@ -74,7 +75,7 @@ def _located(scope: FunctionScope, node: Stmt, steps: Steps) -> Steps:
 
 
 def _value(scope: FunctionScope, expr: Expr) -> str:
-    """Evaluate the one expression of a statement."""
+    """Evaluate the only expression of a statement."""
     scope.begin_statement()
     return evaluate(scope, expr)
 
@@ -133,9 +134,9 @@ def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: b
         scope.depth -= 1
         text.jump(latch)
         text.start(latch)
-        # The last value is below the end, so one more cannot wrap around.
+        # The last value is below the end, so adding 1 cannot wrap around.
         text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
-        # Lanes make no division faster on x86, and LLVM 22 may abort where it weighs them.
+        # On x86 vectors do not speed up division, and the cost model of LLVM 22 may abort on it.
         note = SERIAL if text.divides else ""
         text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
         text.start(done)
@@ -224,13 +225,13 @@ def _view(scope: FunctionScope, node: View) -> Steps:
         element = memory_type(node.source.dtype)
         pointer = scope.text.op(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
         scope.offsets[pointer] = source.pointer, element, str(offset)
-    placed(scope, node.buffer, pointer)
+    place_buffer(scope, node.buffer, pointer)
     return [node.body]
 
 
 def _evaluate(scope: FunctionScope, node: Evaluate) -> Steps:
     if isinstance(node.value, Call) and node.value.name == "barrier":
-        return []  # emit_function takes nests apart at barriers: here one thread meets itself.
+        return []  # emit_function splits nests at barriers, so only one thread arrives here.
     if isinstance(node.value, Call) and node.value.name == "prefetch":
         _prefetch(scope, node.value.args[0])
         return []
@@ -239,7 +240,7 @@ def _evaluate(scope: FunctionScope, node: Evaluate) -> Steps:
 
 
 def _prefetch(scope: FunctionScope, wanted: Expr) -> None:
-    """Ask for the memory of a load; of what was loaded already, and of vectors, for none."""
+    """Prefetch the memory of a load; values already loaded and vectors need none."""
     if isinstance(wanted, Load) and wanted.dtype.lanes == 1:
         scope.begin_statement()
         for index in wanted.indices:

@@ -1,2 +1,4 @@
-"""Candidates of a reduction: what each part of a case can shrink to. One part a file: pipeline,
-schedule, function, signature, inputs."""
+"""Candidates of a reduction, one file for each part of a case.
+
+The parts are pipeline, schedule, function, signature and inputs.
+"""

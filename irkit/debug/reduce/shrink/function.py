@@ -1,5 +1,7 @@
-"""Make a function smaller in many small ways, each of which may be wrong: an edit is a node and
-what takes its place."""
+"""Ways to make a function smaller, each of which may break it.
+
+An edit is a node and its replacement.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -30,9 +32,11 @@ from irkit.ir import (
 Edit = tuple[Node, Callable[[], Node]]
 
 
-def edited(func: PrimFunc, edits: Sequence[Edit]) -> PrimFunc:
-    """Put all edits in at once; of several for one node the first counts, and one above another
-    takes it away."""
+def apply_edits(func: PrimFunc, edits: Sequence[Edit]) -> PrimFunc:
+    """Make all edits at once.
+
+    Of several edits of one node the first counts; an edit hides those inside the node it replaces.
+    """
     new: dict[int, Node] = {}
     for old, make in edits:
         if id(old) not in new:
@@ -52,23 +56,25 @@ def deletions(func: PrimFunc) -> list[Edit]:
 
 
 def hoists(func: PrimFunc) -> list[Edit]:
-    """Put the body of each statement in place of it, run once."""
+    """Replace each statement by its body, run once."""
     found: list[Edit] = []
     for stmt in walk(func.body, Stmt):
         found += [(stmt, make) for make in _bodies(stmt)]
         if isinstance(stmt, Allocate):
-            found += [(stmt, partial(_instead, stmt, other)) for other in _alike(func, stmt)]
+            found += [
+                (stmt, partial(_with_buffer, stmt, other)) for other in _replacements(func, stmt)
+            ]
     return found
 
 
-def _alike(func: PrimFunc, stmt: Allocate) -> list[Buffer]:
-    """List the parameters that might hold what a buffer does."""
+def _replacements(func: PrimFunc, stmt: Allocate) -> list[Buffer]:
+    """Return the parameters that could replace a buffer."""
     wanted = stmt.buffer.dtype, stmt.buffer.rank
     buffers = [param for param in func.params if isinstance(param, Buffer)]
     return [param for param in buffers if (param.dtype, param.rank) == wanted]
 
 
-def _instead(stmt: Allocate, other: Buffer) -> Node:
+def _with_buffer(stmt: Allocate, other: Buffer) -> Node:
     return substitute(stmt.body, {stmt.buffer: other})
 
 
@@ -84,8 +90,8 @@ def _bodies(stmt: Stmt) -> Iterator[Callable[[], Node]]:
                 yield lambda: otherwise
                 yield lambda: stmt.replace(otherwise=None)
         case Block():
-            yield partial(_unblocked, stmt, True)
-            yield partial(_unblocked, stmt, False)
+            yield partial(_without_block, stmt, True)
+            yield partial(_without_block, stmt, False)
             if stmt.init is not None:
                 yield lambda: stmt.replace(init=None)
         case Allocate(buffer, body) if buffer not in symbols_used(body):
@@ -96,7 +102,7 @@ def _bodies(stmt: Stmt) -> Iterator[Callable[[], Node]]:
             return
 
 
-def _unblocked(block: Block, with_init: bool) -> Node:
+def _without_block(block: Block, with_init: bool) -> Node:
     first = (block.init,) if with_init and block.init is not None else ()
     given = {axis.var: axis.binding for axis in block.axes}
     return substitute(seq(*first, block.body), given)
@@ -162,21 +168,21 @@ def _without_axis(block: Block, var: Var, binding: Expr) -> Node:
 
 
 def expressions(func: PrimFunc) -> list[Edit]:
-    """Put 0, 1, or an operand of the same type in place of each expression."""
+    """Replace each expression by 0, 1, or an operand of the same type."""
     found: list[Edit] = []
     for node in walk(func.body, Expr):
         simple = [const(value, node.dtype) for value in (0, 1)]
         if isinstance(node, Const):
-            # Towards 0, never back: 1 may become 0.
+            # Only towards 0: 1 can become 0, not the reverse.
             value = node.value
             simple = [] if value == 0 else simple[:1] if value == 1 else simple
         elif node.dtype.lanes > 1:
             simple = [] if any(isinstance(child, Const) for child in children(node)) else simple
-        found += [(node, partial(_given, each)) for each in (*simple, *_operands(node))]
+        found += [(node, partial(_same, each)) for each in (*simple, *_operands(node))]
     return found
 
 
-def _given(node: Node) -> Node:
+def _same(node: Node) -> Node:
     return node
 
 
@@ -186,6 +192,6 @@ def _operands(node: Expr) -> list[Expr]:
 
 
 def buffers_of(func: PrimFunc) -> list[Buffer]:
-    """List the buffers that a function introduces, parameters first."""
+    """Return the buffers that a function introduces, parameters first."""
     own = [node.buffer for node in walk(func.body, (Allocate, View))]
     return [param for param in func.params if isinstance(param, Buffer)] + own

@@ -1,19 +1,17 @@
-"""Make the inputs of a case simpler: zeros, then ones, then small whole numbers."""
+"""Simpler inputs: zeros, then ones, then small whole numbers."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from irkit.debug.reduce.case import FailingCase
+from irkit.debug.reduce.case import FailingCase, Move
 
-Move = Callable[[FailingCase], FailingCase | None]
-MOST = 256  # Elements looked at one by one; of more, stretches.
+MAX_PIECES = 256  # Elements tried one by one; larger arrays are cut into as many pieces.
 
 
 def values(case: FailingCase) -> list[Move]:
-    """Write simpler numbers into each array, whole at first and then piece by piece."""
+    """Write simpler numbers into each array, first everywhere and then piece by piece."""
     moves: list[Move] = []
     for name, value in case.inputs.items():
         if not _is_simple(np.asarray(value)):
@@ -21,7 +19,7 @@ def values(case: FailingCase) -> list[Move]:
             moves.append(partial(_rounded, name=name))
     for name, value in case.inputs.items():
         array = np.asarray(value).reshape(-1)
-        step = max(1, array.size // MOST)
+        step = max(1, array.size // MAX_PIECES)
         for at in range(0, array.size, step):
             piece = array[at : at + step]
             for number in (0, 1):
@@ -35,7 +33,7 @@ def _is_simple(array: Any) -> bool:
 
 
 def _is_at_most(piece: Any, number: int) -> bool:
-    """Say whether every element is 0, or 0 or 1 where ``number`` is 1."""
+    """Return True if every element is 0 or ``number``, which is 0 or 1."""
     return bool(np.all((piece == 0) | (piece == number)))
 
 

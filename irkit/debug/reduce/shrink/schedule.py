@@ -1,27 +1,30 @@
-"""Make the schedule of a case shorter: fewer steps, simpler arguments, and a function that is
-partly scheduled already. What does not fit any more is refused when it is tried."""
+"""Shorter schedules: fewer steps, simpler arguments, or a partly scheduled function.
 
-from collections.abc import Callable, Iterator
+A candidate that no longer fits is rejected when it is tried.
+"""
+
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from irkit.debug.reduce.case import FailingCase
+from irkit.debug.reduce.case import FailingCase, Move
 from irkit.schedule import Ref, Schedule, ScheduleTrace, TraceStep, Value
 
-Move = Callable[[FailingCase], FailingCase | None]
 _SIMPLE = (1, 2, 3, 4)
 
 
-def scheduled(case: FailingCase) -> list[Move]:
-    """Leave out each step with those that use what it gave, the last ones first; then each alone,
-    where those that use its loops take the loop that it was given."""
+def step_deletions(case: FailingCase) -> list[Move]:
+    """Drop each step and those that use its results, the last ones first; then each step alone.
+
+    When a step is dropped alone, steps that use its loops get its own input loop instead.
+    """
     found: list[Move] = [partial(_without, step=step) for step in reversed(case.schedule.steps)]
     if any(step.primitive == "get_loops" for step in case.schedule.steps):
         found.append(_one_by_one)
     return found + [
-        partial(_past, step=step)
+        partial(_bypass, step=step)
         for step in reversed(case.schedule.steps)
         if step.results and _first_ref(step) is not None
     ]
@@ -29,20 +32,20 @@ def scheduled(case: FailingCase) -> list[Move]:
 
 def _without(case: FailingCase, step: TraceStep) -> FailingCase | None:
     left = case.schedule.without(lambda each: each is step)
-    return None if len(left) == len(case.schedule) else _after(case, left)
+    return None if len(left) == len(case.schedule) else _with_schedule(case, left)
 
 
-def _past(case: FailingCase, step: TraceStep) -> FailingCase | None:
+def _bypass(case: FailingCase, step: TraceStep) -> FailingCase | None:
     given = _first_ref(step)
     if given is None or all(each is not step for each in case.schedule.steps):
         return None
     instead = dict.fromkeys(step.results, given)
     left = [each for each in case.schedule.steps if each is not step]
-    return _after(case, ScheduleTrace(tuple(_renamed(each, instead) for each in left)))
+    return _with_schedule(case, ScheduleTrace(tuple(_renamed(each, instead) for each in left)))
 
 
 def _one_by_one(case: FailingCase) -> FailingCase:
-    """Find each loop by itself, so that others around a block may go."""
+    """Look up each loop by itself, so that other loops around a block can go."""
     made: list[TraceStep] = []
     for step in case.schedule.steps:
         if step.primitive == "get_loops" and step.args:
@@ -52,29 +55,29 @@ def _one_by_one(case: FailingCase) -> FailingCase:
             ]
         else:
             made.append(step)
-    return case.replace(schedule=_used(ScheduleTrace(tuple(made))))
+    return case.replace(schedule=_without_unused(ScheduleTrace(tuple(made))))
 
 
-def _after(case: FailingCase, schedule: ScheduleTrace) -> FailingCase | None:
-    """Take a schedule; without any step, there must be passes that may be guilty."""
+def _with_schedule(case: FailingCase, schedule: ScheduleTrace) -> FailingCase | None:
+    """Replace the schedule; without steps there must be passes that can be at fault."""
     if not schedule.steps and not case.pipeline.placed:
         return None
-    return case.replace(schedule=_used(schedule))
+    return case.replace(schedule=_without_unused(schedule))
 
 
-def _used(schedule: ScheduleTrace) -> ScheduleTrace:
-    """Leave out references that nothing uses."""
+def _without_unused(schedule: ScheduleTrace) -> ScheduleTrace:
+    """Drop look-ups that nothing uses."""
     kept: list[TraceStep] = []
     needed: set[str] = set()
     for step in reversed(schedule.steps):
-        if not _looks(step) or needed.intersection(step.results):
+        if not _is_lookup(step) or needed.intersection(step.results):
             kept.append(step)
             needed |= step.uses
     return ScheduleTrace(tuple(reversed(kept)))
 
 
-def _looks(step: TraceStep) -> bool:
-    """Say whether a step only finds a block or loop."""
+def _is_lookup(step: TraceStep) -> bool:
+    """Return True if a step only looks up a block or loop."""
     return step.primitive.startswith("get_")
 
 
@@ -98,14 +101,14 @@ def _renamed(step: TraceStep, instead: dict[str, Ref]) -> TraceStep:
     )
 
 
-def begun(case: FailingCase) -> list[Move]:
-    """Begin with what the first steps make, the most of them first."""
+def later_starts(case: FailingCase) -> list[Move]:
+    """Start from the result of the first steps, the largest number of them first."""
     return [partial(_from, count=count) for count in range(len(case.schedule), 0, -1)]
 
 
 def _from(case: FailingCase, count: int) -> FailingCase | None:
     trace = case.schedule.steps
-    if count > len(trace) or all(_looks(step) for step in trace[:count]):
+    if count > len(trace) or all(_is_lookup(step) for step in trace[:count]):
         return None
     if count == len(trace) and not case.pipeline.placed:
         return None
@@ -114,30 +117,30 @@ def _from(case: FailingCase, count: int) -> FailingCase | None:
         first = Schedule(case.func, check="off")
         for _ in first.replaying(ScheduleTrace(trace[:count]), found):
             pass
-        # What the later steps use of the earlier ones becomes look-ups of the new trace.
+        # References of later steps to earlier results become look-ups in the new trace.
         rest = Schedule(first.func, check="off")
         for _ in rest.replaying(ScheduleTrace(trace[count:]), found):
             pass
-    except (Exception, SystemExit):  # A primitive that is wrong may raise anything.
+    except (Exception, SystemExit):  # A wrong primitive can raise anything.
         return None
-    return case.replace(func=first.func, schedule=_used(rest.trace))
+    return case.replace(func=first.func, schedule=_without_unused(rest.trace))
 
 
 def arguments(case: FailingCase) -> list[Move]:
-    """Drop options, make whole numbers smaller, and lists shorter."""
+    """Drop options, make integers smaller and lists shorter."""
     return [
-        partial(_instead, step=step, new=new)
+        partial(_with_step, step=step, new=new)
         for step in case.schedule.steps
-        if not _looks(step)
+        if not _is_lookup(step)
         for new in _simpler(step)
     ]
 
 
-def _instead(case: FailingCase, step: TraceStep, new: TraceStep) -> FailingCase | None:
+def _with_step(case: FailingCase, step: TraceStep, new: TraceStep) -> FailingCase | None:
     if all(each is not step for each in case.schedule.steps):
         return None
     made = tuple(new if each is step else each for each in case.schedule.steps)
-    return case.replace(schedule=_used(ScheduleTrace(made)))
+    return case.replace(schedule=_without_unused(ScheduleTrace(made)))
 
 
 def _simpler(step: TraceStep) -> Iterator[TraceStep]:
@@ -173,7 +176,7 @@ def _simpler_values(value: Value) -> Iterator[Value]:
 
 
 def origins(case: FailingCase) -> list[Move]:
-    """Forget the lines of the user's program, which are of no use elsewhere."""
+    """Drop the source lines of the steps, which mean nothing elsewhere."""
     return [_without_lines] if any(step.where for step in case.schedule.steps) else []
 
 

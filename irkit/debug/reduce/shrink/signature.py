@@ -1,7 +1,6 @@
-"""Make the signature of a case smaller: its parameters, their shapes, and the constants that go
-with these. A move gives another case, or None where it does not apply."""
+"""Smaller signatures: parameters, their shapes, and the constants that depend on them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,7 @@ from irkit.core import (
     walk,
     with_fields,
 )
-from irkit.debug.reduce.case import FailingCase
+from irkit.debug.reduce.case import FailingCase, Move
 from irkit.debug.reduce.shrink.function import buffers_of
 from irkit.ir import (
     Buffer,
@@ -36,11 +35,9 @@ from irkit.ir import (
     shape_vars,
 )
 
-Move = Callable[[FailingCase], FailingCase | None]
-
 
 def parameters(case: FailingCase) -> list[Move]:
-    """Drop what is not used; make numbers of variables, and plain memory of strides and views."""
+    """Drop unused parameters, fix variables to their values, and simplify strides and views."""
     moves: list[Move] = []
     func = case.func
     used = symbols_used(func.body)
@@ -48,10 +45,10 @@ def parameters(case: FailingCase) -> list[Move]:
         if param not in used:
             moves.append(partial(_without, name=param.name))
         if isinstance(param, Var):
-            moves.append(partial(_fixed, name=param.name))
+            moves.append(partial(_with_value, name=param.name))
         elif param.strides is not None or param.align or param.scope != "global":
             moves.append(partial(_plain, name=param.name))
-    moves += [partial(_sized, name=var.name) for var in shape_vars(func)]
+    moves += [partial(_with_size, name=var.name) for var in shape_vars(func)]
     for view in walk(func.body, View):
         if any(view.source is param for param in func.params):
             moves.append(partial(_as_viewed, name=view.source.name))
@@ -70,19 +67,20 @@ def _without(case: FailingCase, name: str) -> FailingCase | None:
         return None
     params = func.params[:at] + func.params[at + 1 :]
     attrs = tuple(
-        (key, _moved(value, at) if key == "outputs" else value) for key, value in func.attrs
+        (key, _renumbered_positions(value, at) if key == "outputs" else value)
+        for key, value in func.attrs
     )
     inputs = {key: value for key, value in case.inputs.items() if key != name}
     return case.replace(func=func.replace(params=params, attrs=attrs), inputs=inputs)
 
 
-def _moved(positions: AttrValue, at: int) -> AttrValue:
-    """Count positions again where one is gone."""
+def _renumbered_positions(positions: AttrValue, at: int) -> AttrValue:
+    """Renumber positions after one is removed."""
     known = [n for n in positions if isinstance(n, int)] if isinstance(positions, tuple) else []
     return tuple(n - (n > at) for n in known if n != at)
 
 
-def _fixed(case: FailingCase, name: str) -> FailingCase | None:
+def _with_value(case: FailingCase, name: str) -> FailingCase | None:
     var = _param(case, name)
     if not isinstance(var, Var):
         return None
@@ -91,8 +89,8 @@ def _fixed(case: FailingCase, name: str) -> FailingCase | None:
     return _without(case.replace(func=case.func.replace(body=body)), name)
 
 
-def _sized(case: FailingCase, name: str) -> FailingCase | None:
-    """Write the size that a dimension has in place of its variable."""
+def _with_size(case: FailingCase, name: str) -> FailingCase | None:
+    """Replace the variable of a dimension by its size."""
     var = next((var for var in shape_vars(case.func) if var.name == name), None)
     size = None if var is None else _size_of(case, var)
     if var is None or size is None:
@@ -152,12 +150,12 @@ def _without_attr(case: FailingCase, at: int) -> FailingCase | None:
 
 
 def numbers(case: FailingCase) -> list[Move]:
-    """Write a smaller number for one that stands in extents, shapes and indices, everywhere."""
+    """Replace a number in extents, shapes and indices by a smaller one, everywhere."""
     found: dict[int, None] = {}
     for expr in _integers(case.func):
         found.setdefault(expr)
     return [
-        partial(_renumbered, old=old, new=new)
+        partial(_with_number, old=old, new=new)
         for old in sorted(found, reverse=True)
         for new in dict.fromkeys((2, 4, 8, old // 2, old - 1))
         if 1 < new < old
@@ -173,7 +171,7 @@ def _integers(func: PrimFunc) -> Iterator[int]:
                 yield node.value
 
 
-def _renumbered(case: FailingCase, old: int, new: int) -> FailingCase | None:
+def _with_number(case: FailingCase, old: int, new: int) -> FailingCase | None:
     def smaller(node: Const) -> Node | None:
         matches = node.dtype.is_integer and node.value == old
         return node.replace(value=new) if matches else None
@@ -184,10 +182,10 @@ def _renumbered(case: FailingCase, old: int, new: int) -> FailingCase | None:
         made = with_fields(buffer, changed)
         if any(a is not b for a, b in zip(parts(made), parts(buffer), strict=True)):
             given[buffer] = made.copied()
-    return fitted(case, substitute(rewrite(case.func, smaller, on=Const), given))
+    return fit_inputs(case, substitute(rewrite(case.func, smaller, on=Const), given))
 
 
-def fitted(case: FailingCase, func: PrimFunc) -> FailingCase | None:
+def fit_inputs(case: FailingCase, func: PrimFunc) -> FailingCase | None:
     """Cut the arrays of a case to the shapes of another function."""
     inputs = dict(case.inputs)
     for param in func.params:
@@ -212,12 +210,12 @@ def shapes(case: FailingCase) -> list[Move]:
             if size is None:
                 continue
             if as_int(dim) is None:
-                moves.append(partial(_shorter, number=number, axis=axis, size=size))
+                moves.append(partial(_with_shorter_axis, number=number, axis=axis, size=size))
             if size == 1 and buffer.rank > 1:
                 moves.append(partial(_without_axis, number=number, axis=axis))
             shorter = dict.fromkeys((1, 2, size // 2, size - 1))
             moves += [
-                partial(_shorter, number=number, axis=axis, size=new)
+                partial(_with_shorter_axis, number=number, axis=axis, size=new)
                 for new in shorter
                 if 0 < new < size
             ]
@@ -225,15 +223,15 @@ def shapes(case: FailingCase) -> list[Move]:
 
 
 def _constant(dim: Expr) -> int | None:
-    """Compute a size that is made of numbers alone."""
+    """Compute a size that has no variables; None otherwise."""
     known = as_int(dim)
     if known is None and not any_node(dim, (Var, Load)):
         known = int(evaluate(dim))
     return known
 
 
-def _shorter(case: FailingCase, number: int, axis: int, size: int) -> FailingCase | None:
-    buffer = _numbered(case, number, axis)
+def _with_shorter_axis(case: FailingCase, number: int, axis: int, size: int) -> FailingCase | None:
+    buffer = _buffer(case, number, axis)
     if buffer is None:
         return None
     dim = buffer.shape[axis]
@@ -242,16 +240,16 @@ def _shorter(case: FailingCase, number: int, axis: int, size: int) -> FailingCas
         return None
     shape = (*buffer.shape[:axis], const(size, dim.dtype), *buffer.shape[axis + 1 :])
     made = buffer.replace(shape=shape)
-    return fitted(case, substitute(case.func, {buffer: made}))
+    return fit_inputs(case, substitute(case.func, {buffer: made}))
 
 
-def _numbered(case: FailingCase, number: int, axis: int) -> Buffer | None:
+def _buffer(case: FailingCase, number: int, axis: int) -> Buffer | None:
     found = buffers_of(case.func)
     return found[number] if number < len(found) and axis < found[number].rank else None
 
 
 def _without_axis(case: FailingCase, number: int, axis: int) -> FailingCase | None:
-    buffer = _numbered(case, number, axis)
+    buffer = _buffer(case, number, axis)
     if buffer is None or as_int(buffer.shape[axis]) != 1 or buffer.rank < 2:
         return None
 

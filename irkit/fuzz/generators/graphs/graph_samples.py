@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, walk
-from irkit.debug import InputSet
-from irkit.debug.execution.inputs import drawn, size_of
+from irkit.debug import InputSet, dim_size, draw_values
 from irkit.fuzz.generators.graphs.forms import FORMS, apply_form
 from irkit.fuzz.generators.graphs.meaning import meaning
 from irkit.fuzz.generators.graphs.operators import DRAWS, ROUNDING
@@ -104,11 +103,11 @@ def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
         for dim in param.type.shape:
             if isinstance(dim, Var) and dim not in sizes:
                 sizes[dim] = picks.pick(SYMBOLIC_SIZES)
-        shape = tuple(size_of(dim, sizes) for dim in param.type.shape)
+        shape = tuple(dim_size(dim, sizes) for dim in param.type.shape)
         if any(size < 0 for size in shape):
             raise Unusable("an extent is below 0")
         rung = "whole numbers" if whole else "fractions"
-        args.append(drawn(param.type.dtype, shape, rung, rng, (-3, 4)))
+        args.append(draw_values(param.type.dtype, shape, rung, rng, (-3, 4)))
     told = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
     name = "whole" if whole else "fractions"
     return InputSet(name + (f" ({told})" if told else ""), rung_of(whole=whole), tuple(args))

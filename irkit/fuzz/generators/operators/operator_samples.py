@@ -5,8 +5,7 @@ import numpy as np
 
 from irkit import te, topi
 from irkit.core import IRKitError
-from irkit.debug import InputSet
-from irkit.debug.execution.inputs import laid_out
+from irkit.debug import InputSet, lay_out
 from irkit.fuzz.generators.features import features_of
 from irkit.fuzz.generators.operators.pointwise import Found, Operand, Operands, is_small
 from irkit.fuzz.generators.operators.structured import OPERATORS
@@ -47,7 +46,7 @@ def draw_operators(picks: Picks, *, scheduled: bool = True) -> Sample:
     func = te.create_prim_func([each.tensor for each in tensors])
     known: dict[Var, int] = {} if symbol is None else {symbol: o.size}
     args = tuple(
-        laid_out(param, each.array if each in o.inputs else np.ones_like(each.array), known)
+        lay_out(param, each.array if each in o.inputs else np.ones_like(each.array), known)
         for param, each in zip(func.params, tensors, strict=True)
         if isinstance(param, Buffer)
     )

@@ -15,9 +15,7 @@ import msgspec
 import numpy as np
 
 from irkit.core import IRModule, Recorder
-from irkit.debug import bisect, check, input_sets
-from irkit.debug.check.difference import identical
-from irkit.debug.execution.executors import CallOutcome, InterpreterExecutor
+from irkit.debug import CallOutcome, InterpreterExecutor, bisect, check, identical, input_sets
 from irkit.fuzz.mutation.trials.graph_steps import check_graph_steps
 from irkit.fuzz.mutation.trials.programs import TrialProgram, read_program, steps_of
 from irkit.ir import PrimFunc, StepLimit
@@ -202,7 +200,7 @@ def _is_wrong(case: TrialProgram, steps: list[Step]) -> bool:
     engine = InterpreterExecutor(4_000_000)
     for integers in ((-4, 9), (0, 3), (-40, 90)):
         for inputs in input_sets(first, seed=1234, samples=MORE_SAMPLES, integers=integers):
-            if inputs.rung != "whole numbers":
+            if inputs.kind != "whole numbers":
                 continue
             expected, found = (_outcome(engine, func, inputs.copied()) for func in (first, last))
             if not expected.error and (found.error or not _same(expected, found)):

@@ -56,7 +56,7 @@ ON = {
     "f": (*ON_NUMBERS, Div),
     "b": (Min, Max, And, Or, BitAnd, BitOr, BitXor, *COMPARE),
 }
-# What goes through the C library is close, not equal.
+# Results of the C library are close, not equal.
 INEXACT = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rsqrt", "sigmoid", "tanh",
     "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
@@ -65,7 +65,7 @@ INEXACT = (
 
 
 def operations(kind: DType) -> dict[str, tuple[int, Callable[..., Expr]]]:
-    """List what can be done with a type: by name, the number of operands and what builds it."""
+    """Return the operations on a type: name, number of operands, and builder."""
     group = "b" if kind.is_bool else "f" if kind.is_float else "i"
     found: dict[str, tuple[int, Callable[..., Expr]]] = {}
     for cls in ON[group]:
@@ -97,7 +97,7 @@ def test_every_operation_gives_what_the_interpreter_gives(name: str, lanes: int)
         with np.errstate(all="ignore"):
             native, expected = both(func, inputs, kernels[op])
         wrong = ~same_bits(native, expected)
-        if op in ("Min", "Max"):  # May give either zero.
+        if op in ("Min", "Max"):  # Can give either zero.
             wrong &= (native != 0) | (expected != 0)
         shown = (
             [(*(x[wrong][0] for x in inputs), native[wrong][0], expected[wrong][0])]
@@ -144,7 +144,7 @@ def test_division_by_each_constant_is_floor_division(name: str) -> None:
 
 @pytest.mark.parametrize("lanes", [1, 8, 32])
 @pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64"])
-def test_functions_of_the_library_come_close(name: str, lanes: int) -> None:
+def test_functions_of_the_library_are_close(name: str, lanes: int) -> None:
     kind = dtype(name)
     cases = {}
     for op in INEXACT:
@@ -165,7 +165,7 @@ def test_functions_of_the_library_come_close(name: str, lanes: int) -> None:
 
 
 @pytest.mark.parametrize("lanes", [1, 4])
-def test_a_conditional_chooses_by_each_lane(lanes: int) -> None:
+def test_a_conditional_selects_by_lane(lanes: int) -> None:
     kind = dtype("i32")
     inputs = crossed(special(kind), 2, lanes)
     func = elementwise(
@@ -178,8 +178,8 @@ def test_a_conditional_chooses_by_each_lane(lanes: int) -> None:
 @pytest.mark.parametrize(
     "value", ["abs(atan(A[i]))", "-asinh(A[i])", "abs(pow(A[i], f16(0.5)))", "abs(cast(B[i], f16))"]
 )
-def test_what_comes_from_f64_is_rounded_to_f32_before_it_is_rounded_to_f16(value: str) -> None:
-    """LLVM would make one rounding of the two, by a function that no library here has."""
+def test_a_number_from_f64_is_rounded_to_f32_before_f16(value: str) -> None:
+    """LLVM would merge the two roundings into a call of a library that is not there."""
     func = parse(
         "def f(A: f16[40], B: f64[40], C: f16[40]):\n"
         f"    for i in serial(0, 40):\n        C[i] = {value}\n"
@@ -192,7 +192,7 @@ def test_what_comes_from_f64_is_rounded_to_f32_before_it_is_rounded_to_f16(value
     assert found.tobytes() == wanted.tobytes()
 
 
-def test_the_remainder_of_a_finite_number_is_nan_where_the_divisor_is() -> None:
+def test_the_remainder_of_a_finite_number_is_nan_if_the_divisor_is() -> None:
     func = parse("""
 def f(B: f64[4], C: f64[4], D: f64[4]):
     for i in serial(0, 4):
@@ -214,7 +214,7 @@ def f(B: f64[4], C: f64[4], D: f64[4]):
         ("A[i] * B[i]", False),
     ],
 )
-def test_a_loop_that_divides_by_what_is_unknown_is_not_for_lanes(value: str, wanted: bool) -> None:
+def test_a_loop_that_divides_by_an_unknown_number_stays_scalar(value: str, wanted: bool) -> None:
     func = parse(f"""
 def f(A: i32[9], B: i32[9], C: i32[9]):
     for i in serial(0, 9):

@@ -1,10 +1,10 @@
-"""What the code generator relies on in LLVM, checked again: it decides most of the speed."""
+"""What code generation relies on in LLVM, tested here because most of the speed depends on it."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from irkit.codegen import assembly, complete, emit, host_target
+from irkit.codegen import assembly, complete_target, emit, host_target
 from irkit.core import Target
 from irkit.ir import (
     F32,
@@ -35,7 +35,7 @@ ZERO = (index(0),)
 
 
 def code(func: PrimFunc, level: int = 3) -> str:
-    target = complete(Target(opt_level=level))
+    target = complete_target(Target(opt_level=level))
     return assembly(emit([func], target), target)
 
 
@@ -56,7 +56,7 @@ def test_contract_makes_fused_multiply_add() -> None:
 
 
 @x86
-def test_reassoc_makes_vectors_of_a_sum() -> None:
+def test_reassoc_vectorises_a_sum() -> None:
     assert "%zmm" not in code(dot())
     assert "%zmm" in code(dot(reassoc=True))
 
@@ -73,7 +73,7 @@ def test_noalias_keeps_a_sum_in_a_register() -> None:
 
 @x86
 @pytest.mark.parametrize("level", [1, 2, 3])
-def test_an_accumulator_in_local_memory_becomes_registers(level: int) -> None:
+def test_an_accumulator_in_local_memory_is_promoted_to_registers(level: int) -> None:
     rows, lanes = 4, 16
     a, b, c = (Buffer(name, (SIZE, SIZE), F32) for name in "ABC")
     held = Buffer("held", (index(rows), index(lanes)), F32, "local")
@@ -104,7 +104,7 @@ def test_functions_of_the_math_library_are_found_in_the_process() -> None:
 
 
 @pytest.mark.parametrize("lanes", [1, 4])
-def test_f16_without_instructions_for_it_is_the_same(lanes: int) -> None:
+def test_f16_without_its_instructions_gives_the_same(lanes: int) -> None:
     half, single = dtype("f16"), dtype("f32")
     slow = Target(opt_level=1, features=("-f16c",)) if "+f16c" in host_target().features else None
     everything = np.arange(1 << 16, dtype="u2").view("f2")
@@ -137,8 +137,8 @@ def test_bf16_rounds_to_even_and_keeps_denormals() -> None:
         assert same_bits(got, values.astype(ml_dtypes.bfloat16)).all()
 
 
-def test_stores_of_constants_may_become_memset() -> None:
-    # So no kernel may take the name of a function that LLVM calls.
+def test_stores_of_constants_can_become_memset() -> None:
+    # Hence no kernel may have the name of a function that LLVM calls.
     (c,) = buffers("C")
     text = code(PrimFunc("memset", (c,), For(i, index(0), SIZE, Store(c, (i,), Const(0.0, F32)))))
     assert "irkit.kernel.memset:" in text

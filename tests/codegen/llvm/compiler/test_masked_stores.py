@@ -1,4 +1,4 @@
-"""A store with a mask writes the lanes that are set, and not a byte more."""
+"""A masked store writes the active lanes and no other byte."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from irkit.core import Target
 from irkit.ir import numpy_dtype, parse
 from tests.codegen.llvm.cases import compiled
 
-# Of the last vector one lane is inside, which LLVM sees once it has unrolled the loop.
+# The last vector has one active lane, which LLVM sees once it has unrolled the loop.
 TAIL = """
 def tail(A: {wide}[{extent}], C: {narrow}[{extent}]):
     for i in serial(0, 3):
@@ -33,7 +33,7 @@ def test_a_tail_of_one_lane_writes_one_element(wide: str, narrow: str, lanes: in
     assert (room[extent:] == room.dtype.type(77)).all()
 
 
-# LLVM makes lanes of this loop itself: 16 without a mask, and 4 of which one is inside.
+# LLVM vectorises this loop itself: 16 lanes without a mask, and 4 of which one is active.
 GUARDED = """
 def guarded(A: {wide}[17], C: {narrow}[17]):
     for i in serial(0, 20):

@@ -1,10 +1,10 @@
-"""What features a processor's name and the flags beside it stand for."""
+"""Features implied by the name of a processor and the flags beside it."""
 
 import re
 
 import pytest
 
-from irkit.codegen import assembly, complete, emit, host_target, runnable
+from irkit.codegen import assembly, complete_target, emit, host_target, runnable_target
 from irkit.core import Target
 from irkit.ir import PrimFunc, parse
 
@@ -18,7 +18,7 @@ x86 = pytest.mark.skipif(
 
 
 def added(target: Target) -> set[str]:
-    return {feature[1:] for feature in complete(target).features if feature[0] == "+"}
+    return {feature[1:] for feature in complete_target(target).features if feature[0] == "+"}
 
 
 @x86
@@ -37,7 +37,7 @@ def test_a_feature_brings_what_it_implies() -> None:
 @x86
 def test_switching_a_feature_off_switches_off_what_implies_it() -> None:
     assert not {name for name in added(Target(features=("-avx512f",))) if name[:6] == "avx512"}
-    without = complete(Target(cpu="skylake-avx512", features=("-avx2",)))
+    without = complete_target(Target(cpu="skylake-avx512", features=("-avx2",)))
     assert "-avx2" in without.features
     assert "+avx512f" not in without.features
 
@@ -50,7 +50,10 @@ def test_code_uses_no_register_that_was_switched_off(
     features: tuple[str, ...], registers: str
 ) -> None:
     assert isinstance(ADD, PrimFunc)
-    for target in (complete(Target(features=features)), runnable(Target(features=features))):
+    for target in (
+        complete_target(Target(features=features)),
+        runnable_target(Target(features=features)),
+    ):
         text = assembly(emit([ADD], target), target)
         assert set(re.findall(r"%([xyz])mm\d", text)) <= set(registers)
 
@@ -64,6 +67,6 @@ def test_code_uses_no_register_that_was_switched_off(
     ],
 )
 @x86
-def test_a_complete_target_is_complete(target: Target) -> None:
-    assert complete(complete(target)) == complete(target)
-    assert complete(runnable(target)) == runnable(target)
+def test_completing_a_complete_target_changes_nothing(target: Target) -> None:
+    assert complete_target(complete_target(target)) == complete_target(target)
+    assert complete_target(runnable_target(target)) == runnable_target(target)

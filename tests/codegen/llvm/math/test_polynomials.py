@@ -1,5 +1,4 @@
-"""Our own functions of f32 keep their bounds everywhere, have C's special values, and are the same
-in every lane."""
+"""Polynomials of f32 keep their bounds, follow C at special values, and are alike in every lane."""
 
 import math
 import re
@@ -19,7 +18,7 @@ from tests.codegen.llvm.cases import compiled, elementwise
 
 Array = np.ndarray[Any, Any]
 UNARY = sorted(name for name, _ in POLYNOMIALS if INTRINSICS[name].arity == 1)
-# All that this machine has; and no fused operations, nor those of AVX-512.
+# All features of this machine, and without fused operations and AVX-512.
 PLAIN = ("-fma", "-avx512f") if host_target().triple.startswith("x86") else ()
 TARGETS = [Target(opt_level=2), Target(opt_level=2, features=PLAIN)]
 STEP = 16_381
@@ -47,7 +46,7 @@ def true_values(name: str, x: Array) -> Array:
 
 
 def ulps(got: Array, want: Array) -> Array:
-    """Measure distances from the true values; infinite where what is special is not just so."""
+    """Measure distances from the true values; infinite if a special value is wrong."""
     with np.errstate(all="ignore"):
         near = want.astype("f4")
         unit = np.maximum(np.abs(np.spacing(near)).astype("f8"), 2.0**-149)
@@ -59,7 +58,7 @@ def ulps(got: Array, want: Array) -> Array:
 
 
 def samples(step: int = STEP) -> Array:
-    """Take floats evenly spread over the bit patterns, more where functions bend, and the ends."""
+    """Return floats spread evenly over the bit patterns, more where functions bend, and limits."""
     bits = np.arange(0, 1 << 32, step, dtype="u8").astype("u4").view("f4")
     dense = [np.linspace(-end, end, 40_001, dtype="f4") for end in (0.4, 2.0, 10.0, 110.0)]
     ends = np.array(
@@ -85,11 +84,11 @@ def same(a: Array, b: Array) -> bool:
     return bool(((a.view("u4") == b.view("u4")) | (np.isnan(a) & np.isnan(b))).all())
 
 
-def test_no_bound_is_above_two_and_a_half_units() -> None:
+def test_no_bound_is_above_two_and_a_half_ulps() -> None:
     assert all(0.5 <= own.ulps <= 2.5 for own in POLYNOMIALS.values())
 
 
-def test_the_page_on_semantics_gives_the_bounds() -> None:
+def test_the_semantics_page_lists_the_bounds() -> None:
     page = (Path(__file__).parents[4] / "docs" / "semantics.md").read_text(encoding="utf-8")
     told = {name: float(bound) for name, bound in re.findall(r"\| `(\w+)` \| ([\d.]+) ", page)}
     assert told == {name: own.ulps for (name, _), own in POLYNOMIALS.items()}
@@ -115,7 +114,7 @@ def test_a_scalar_and_every_lane_have_the_same_bits(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNARY)
-def test_a_scalar_loop_over_it_becomes_vectors(name: str) -> None:
+def test_a_scalar_loop_over_it_is_vectorised(name: str) -> None:
     target = host_target()
     if not target.triple.startswith("x86"):
         pytest.skip("looks for x86 registers")
@@ -125,7 +124,7 @@ def test_a_scalar_loop_over_it_becomes_vectors(name: str) -> None:
     assert "ymm" in text or "zmm" in text
 
 
-# Digits of the true values, where the fraction of a quarter turn is smallest or largest.
+# True values where the fraction of a quarter turn is smallest or largest.
 @pytest.mark.parametrize(
     ("x", "sine", "cosine", "tangent"),
     [
@@ -137,14 +136,14 @@ def test_a_scalar_loop_over_it_becomes_vectors(name: str) -> None:
         (1.57079637051, 0.999999999999999045, -4.37113900018624144e-8, -22877332.4288564599),
     ],
 )
-def test_large_angles_lose_nothing(x: float, sine: float, cosine: float, tangent: float) -> None:
+def test_large_angles_are_precise(x: float, sine: float, cosine: float, tangent: float) -> None:
     for name, want in (("sin", sine), ("cos", cosine), ("tan", tangent)):
         got = ran(name, TARGETS[0], 1, np.array([x], "f4"))
         assert ulps(got, np.array([want]))[0] <= 0.6, name
 
 
 def c_power(x: float, y: float) -> float:
-    """Give what the C standard (F.10.4.4) says; Python raises where that is infinite or NaN."""
+    """Return the result that C (F.10.4.4) defines; Python raises where it is infinite or NaN."""
     try:
         return math.pow(x, y)
     except OverflowError:
@@ -185,7 +184,7 @@ def test_power_keeps_its_bound_and_the_cases_of_c(target: Target) -> None:
 
 @pytest.mark.parametrize("target", TARGETS, ids=["host", "plain"])
 def test_an_angle_keeps_its_bound_and_the_cases_of_c(target: Target) -> None:
-    """What Python's atan2 gives at zeros and infinities is what C says."""
+    """Python's atan2 follows C at zeros and infinities."""
     y, x, _ = powers()
     y = np.concatenate([y, np.roll(x, 5)])
     x = np.concatenate([x, x])
@@ -207,7 +206,7 @@ def test_the_interpreter_knows_the_cases_of_c() -> None:
 
 @pytest.mark.parametrize("dtype", [F16, BF16], ids=str)
 @pytest.mark.parametrize("name", UNARY)
-def test_sixteen_bit_floats_are_less_than_a_unit_off(name: str, dtype: DType) -> None:
+def test_sixteen_bit_floats_are_less_than_an_ulp_off(name: str, dtype: DType) -> None:
     kind = numpy_dtype(dtype)
     x = np.arange(1 << 16, dtype="u4").astype("u2").view(kind)
     got = ran(name, TARGETS[0], 16, x, dtype=dtype)
@@ -234,7 +233,7 @@ COEFFICIENTS = [
 
 
 @pytest.mark.parametrize(("module", "table", "name"), COEFFICIENTS)
-def test_a_wrong_coefficient_is_seen(
+def test_a_wrong_coefficient_is_found(
     module: Any, table: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right: tuple[float, ...] = getattr(module, table)

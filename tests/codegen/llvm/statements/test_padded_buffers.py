@@ -1,4 +1,4 @@
-"""A temporary with padding between its rows keeps its strides, and has room for them."""
+"""A temporary with padding between its rows keeps its strides and has room for them."""
 
 import numpy as np
 import pytest

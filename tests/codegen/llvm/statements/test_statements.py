@@ -118,7 +118,7 @@ def matmul_block(m: Expr | int, n: Expr | int, depth: Expr | int) -> PrimFunc:
     return PrimFunc("matmul", (a, b, c), body)
 
 
-def test_a_block_runs_its_init_where_its_reduce_axes_begin_and_keeps_to_its_predicate() -> None:
+def test_a_block_runs_its_init_where_its_reduce_axes_begin_under_its_predicate() -> None:
     check(matmul_block(6, 7, 5), numbers(6, 5), numbers(5, 7), numbers(6, 7))
 
 
@@ -150,7 +150,7 @@ def test_buffers_come_from_the_stack_or_the_heap(size: int | Expr) -> None:
 def test_an_impossible_size_is_out_of_memory() -> None:
     c, room = buffer("C", n), buffer("T", n * (1 << 40), 1 << 20)
     func = PrimFunc("f", (c,), Allocate(room, Store(c, (0 * n,), Const(1.0, F32))))
-    with pytest.raises(MemoryError, match="f found no memory"):
+    with pytest.raises(MemoryError, match="f could not allocate its buffers"):
         compiled([func])["f"](numbers(50))
 
 
@@ -158,11 +158,11 @@ def test_a_size_that_wraps_around_when_rounded_up_is_out_of_memory() -> None:
     c, room = buffer("C", n), buffer("T", n + ((1 << 62) - 16 - 50))
     store = Store(room, (n,), Const(1.0, F32))
     func = PrimFunc("f", (c,), Allocate(room, seq(store, Store(c, (n - 1,), room[n]))))
-    with pytest.raises(MemoryError, match="f found no memory"):
+    with pytest.raises(MemoryError, match="f could not allocate its buffers"):
         compiled([func])["f"](numbers(50))
 
 
-def test_a_failed_assertion_frees_what_was_allocated_and_says_which() -> None:
+def test_a_failed_assertion_frees_memory_and_is_named() -> None:
     c, room = buffer("C", n), buffer("T", n + 100_000)
     body = seq(
         Assert(lt(index(1), n), "more than one"),
@@ -179,7 +179,7 @@ def test_a_failed_assertion_frees_what_was_allocated_and_says_which() -> None:
     assert good.tolist() == [2, 0, 0]
 
 
-def test_views_and_strides_see_the_memory_they_name() -> None:
+def test_views_and_strides_address_their_memory() -> None:
     a, flat = buffer("A", 6, 8), buffer("flat", 48)
     part = Buffer("part", (index(3), index(4)), F32, strides=(index(16), index(2)))
     c = buffer("C", 3, 4)
@@ -199,7 +199,7 @@ def test_a_parameter_may_declare_strides() -> None:
     np.testing.assert_array_equal(out, wide[:, 1:8:2])
 
 
-def test_lets_and_conditions_choose() -> None:
+def test_lets_and_conditionals_are_evaluated() -> None:
     a, c, t = buffer("A", 30), buffer("C", 30), Var("t", F32)
     choose = If(lt(t, 5.0), Store(c, (i,), t * 3.0), Store(c, (i,), t - 1.0))
     alone = If(eq(floormod(i, 4), 1), Store(c, (i,), c[i] + 100.0))
@@ -207,7 +207,7 @@ def test_lets_and_conditions_choose() -> None:
     check(PrimFunc("f", (a, c), loop(i, 30, body)), numbers(30), numbers(30))
 
 
-FAR = 1 << 44  # So far off that reading there ends the process.
+FAR = 1 << 44  # So far off that a read there crashes.
 
 
 @pytest.mark.parametrize("lanes", [1, 8])
@@ -235,7 +235,7 @@ def test_and_and_or_read_their_right_side_only_if_needed(lanes: int) -> None:
     check(PrimFunc("f", (a, c), loop(i, 32 // lanes, body)), numbers(16), np.zeros(32, "?"))
 
 
-def test_a_scalar_under_a_vector_condition_is_read_if_any_lane_wants_it() -> None:
+def test_a_scalar_under_a_vector_condition_is_read_if_any_lane_is_active() -> None:
     a, c = buffer("A", 4), buffer("C", 32)
     at = ramp(i * 8, 1, 8)
     one = broadcast(a[select(lt(i, 2), i, i * FAR)], 8)
@@ -243,7 +243,7 @@ def test_a_scalar_under_a_vector_condition_is_read_if_any_lane_wants_it() -> Non
     check(PrimFunc("f", (a, c), loop(i, 4, body)), numbers(4), numbers(32))
 
 
-def test_what_was_read_under_a_mask_is_read_again_outside_of_it() -> None:
+def test_a_load_under_a_mask_is_not_reused_outside_of_it() -> None:
     a, c = buffer("A", 16), buffer("C", 16)
     at = ramp(i * 8, 1, 8)
     shared = a[at]
@@ -289,7 +289,7 @@ def test_an_unsigned_index_is_never_negative(lanes: int) -> None:
     )
 
 
-def test_vectors_reach_into_rows() -> None:
+def test_vectors_access_parts_of_rows() -> None:
     a, c = buffer("A", 8, 16), buffer("C", 16, 8)
     rows, columns = ramp(0, 1, 8), ramp(j * 8, 1, 8)
     body = seq(Store(c, (j * 8 + k, rows), a[rows, j * 8 + k]), Evaluate(a[k, columns]))
@@ -297,7 +297,7 @@ def test_vectors_reach_into_rows() -> None:
 
 
 @pytest.mark.parametrize("name", ["bool", "i8", "u16", "i64", "u64", "f16", "bf16", "f32", "f64"])
-def test_scalar_parameters_come_by_value(name: str) -> None:
+def test_scalar_parameters_are_passed_by_value(name: str) -> None:
     kind = dtype(name)
     s, c = Var("s", kind), buffer("C", 2, kind=kind)
     value = True if kind.is_bool else 1.5 if kind.is_float else kind.high

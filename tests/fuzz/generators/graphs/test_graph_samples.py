@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRModule
-from irkit.debug.check.difference import compare
+from irkit.debug import compare
 from irkit.fuzz.generators import Sample
 from irkit.graph import GraphFunc, arrays_of, interpret, verify
 from tests.fuzz.generators.schedules.test_schedule_samples import _drawn

@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 
-from irkit.debug.check.difference import compare
+from irkit.debug import compare
 from irkit.frontend.onnx import import_onnx
 from irkit.graph import GraphFunc, arrays_of, interpret
 from tests.fuzz.generators.schedules.test_schedule_samples import _drawn

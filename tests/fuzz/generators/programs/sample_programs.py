@@ -1,6 +1,6 @@
 """Samples are the same for the same choices, and what NumPy expects is what is interpreted."""
 
-from irkit.debug.check.difference import compare
+from irkit.debug import compare
 from irkit.fuzz.generators import Sample
 from irkit.ir import PrimFunc, interpret, script
 

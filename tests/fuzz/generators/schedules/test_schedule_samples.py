@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from irkit.core import ScheduleError
-from irkit.debug.check.difference import compare
-from irkit.debug.check.schedule_steps import scheduled_steps
+from irkit.debug import compare, scheduled_steps
 from irkit.fuzz.generators import Kind, Sample, choices_of_schedules
 from irkit.fuzz.generators.draw_sample import Unusable, draw_sample
 from irkit.fuzz.generators.schedules import WrongSchedule
