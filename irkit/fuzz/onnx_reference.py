@@ -1,11 +1,11 @@
-"""Models as test cases: random weights, inner tensors as outputs, and what onnx.reference makes of
-them in float64.
+"""Models as test cases: random weights, inner tensors as outputs, and the results of onnx.reference
+in float64.
 
-The reference has traps: at opset 9 it gives Softmax the newest meaning of ``axis``, and
+The reference has faults: at opset 9 it gives Softmax the newest meaning of ``axis``, and
 BatchNormalization the statistics of training. So a model is converted to opset 15 first, with
-``ir_version`` 8; and before that operands are placed where opsets before 7 have them, since the
-converter puts each at the first axis. And its LRN leaves all channels but the first few alone (it
-counts them by the batch), so another takes its place.
+``ir_version`` 8; and before that, operands are aligned as opsets before 7 do, since the converter
+puts each at the first axis. Its LRN changes only the first few channels (it counts them by the
+batch), so it is replaced.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +57,7 @@ def _is_filler(node: onnx.NodeProto, known: Mapping[str, NDArray[Any]]) -> bool:
 def _random(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
     fan_in = int(np.prod(shape[1:])) if len(shape) > 1 else 1
     scale = np.sqrt(2.0 / fan_in) if len(shape) > 1 else 0.1
-    # Positive numbers on the whole: a running variance must be one.
+    # Mostly positive numbers: a running variance must be positive.
     values = rng.normal(0.0, scale, shape) if len(shape) > 1 else rng.uniform(0.05, 1.0, shape)
     return values.astype(np.float32)
 
@@ -80,14 +80,13 @@ def reference_outputs(
     inputs: Mapping[str, NDArray[Any]],
     operators: Sequence[type[OpRun]] = (),
 ) -> dict[str, NDArray[Any]]:
-    """Run a model with onnx.reference, every float in float64; ``operators`` take the place of
-    its own."""
+    """Run a model with onnx.reference, every float in float64; ``operators`` replace its own."""
     names = [each.name for each in model.graph.output]
     newer = onnx.ModelProto()
     newer.CopyFrom(model)
     newer.ir_version = 8
     extra = [each for each in newer.graph.output if not each.HasField("type")]
-    for each in extra:  # The converter wants types; the evaluator can be asked for any name.
+    for each in extra:  # The converter needs types; the evaluator accepts any name.
         newer.graph.output.remove(each)
     if _opset_of(newer) < _BROADCASTS:
         _say_where_operands_stand(newer)
@@ -101,8 +100,8 @@ def reference_outputs(
 
 
 def _say_where_operands_stand(model: onnx.ModelProto) -> None:
-    """Give second operands that stand at an axis of the first the dimensions that say so: the
-    converter takes every axis for the first."""
+    """Reshape second operands that are aligned at an axis of the first: the converter takes every
+    axis for the first."""
     ranks = _ranks(model)
     nodes = list(model.graph.node)
     del model.graph.node[:]
@@ -120,7 +119,7 @@ def _say_where_operands_stand(model: onnx.ModelProto) -> None:
 
 
 def _ranks(model: onnx.ModelProto) -> dict[str, int]:
-    """Count the dimensions of all values whose shapes are known."""
+    """Return the rank of all values whose shapes are known."""
     graph = onnx.shape_inference.infer_shapes(model).graph
     infos = (*graph.value_info, *graph.input, *graph.output)
     ranks = {each.name: len(each.type.tensor_type.shape.dim) for each in infos}
@@ -168,7 +167,7 @@ def _in_float64(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _with_tensor(node: onnx.NodeProto) -> None:
-    """Write floats that a node makes, in a list or unless told otherwise, as a tensor."""
+    """Convert floats that a node makes, from a list or by default, to a tensor."""
     for attr in list(node.attribute):
         if node.op_type == "Constant" and attr.name == "value_floats":
             value = numpy_helper.from_array(np.asarray(attr.floats, np.float64))

@@ -1,7 +1,8 @@
-"""Write a campaign as one page, which asks for nothing else: what CI keeps as an artefact.
+"""The report of a campaign as one HTML page without external resources, to be kept as an artefact
+of CI.
 
-Programs, names and messages are hostile text: the template escapes all that it is given, and the
-page may run no script.
+Programs, names and messages are untrusted text: the template escapes all of it, and the page can
+run no script.
 """
 
 import shlex
@@ -42,7 +43,7 @@ _TIERS = {
 
 
 class PageVerdict(msgspec.Struct, frozen=True):
-    """What is said first."""
+    """The headline of the page."""
 
     name: Literal["passed", "failed", "little", "interrupted"]
     title: str
@@ -50,7 +51,7 @@ class PageVerdict(msgspec.Struct, frozen=True):
 
 
 def as_page(campaign: Campaign) -> str:
-    """Write a page about a campaign."""
+    """Return the page about a campaign."""
     tally = campaign.tally
     made = _template().render(
         css=Markup(_file("page.css")),
@@ -75,11 +76,11 @@ def as_page(campaign: Campaign) -> str:
         slowest=[_slow(each) for each in tally.slowest],
         versions=", ".join(f"{name} {version}" for name, version in versions().items()),
     )
-    return made.encode("utf-8", "backslashreplace").decode()  # Half a character is no UTF-8.
+    return made.encode("utf-8", "backslashreplace").decode()  # A lone surrogate is not valid UTF-8.
 
 
 def verdict_of(campaign: Campaign) -> PageVerdict:
-    """Say whether a campaign passed, and if not, why."""
+    """Return whether a campaign passed, and if not, why."""
     found, tally = campaign.findings.counted, campaign.tally
     done = (
         f"{_many(tally.cases, 'case')} in {campaign.seconds:.1f} s, {tally.valid_share:.2%} valid"
@@ -108,7 +109,7 @@ def verdict_of(campaign: Campaign) -> PageVerdict:
 
 
 def command_of(campaign: Campaign) -> str:
-    """Write the command that runs the same cases again."""
+    """Return the command that runs the same cases again."""
     plan = campaign.plan
     words = [
         "irkit",
@@ -218,14 +219,14 @@ def _finding(finding: Finding, *, in_full: bool) -> dict[str, Any]:
 
 
 def clipped(text: str) -> str:
-    """Leave out the end of a text that is too long for a page."""
+    """Cut off the end of a text that is too long for a page."""
     if len(text) <= MOST_CHARACTERS:
         return text
     return f"{text[:MOST_CHARACTERS]}\n… and {len(text) - MOST_CHARACTERS} more characters"
 
 
 def coloured(text: str) -> Markup:
-    """Colour the lines of a text, escaped."""
+    """Return a text with its lines coloured, escaped."""
     colours = Coloured()
     return Markup("\n".join(colours.line(line) for line in clipped(text).splitlines()))
 

@@ -1,4 +1,4 @@
-"""Make the case of a finding small, in a worker of its own: as text, as a test, and as a trace."""
+"""Shrink the case of a finding in a worker process: to text, a test, and a trace."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -45,10 +45,13 @@ def test_{name}() -> None:
 
 
 class SmallCase(msgspec.Struct, frozen=True):
-    """What is left of a case: ``text`` is a sample of TOML, ``test`` a test of it for pytest.
-    ``stages``, ``steps`` of the schedule and ``passes`` are its size, ``tried`` counts candidates;
-    ``trace`` is the file with its lowering, for the inspector, if there is one; ``data`` is the
-    text or the model itself, of samples that are files."""
+    """A shrunk case.
+
+    ``text`` is a sample in TOML, ``test`` a test of it for pytest. ``stages``, ``steps`` of the
+    schedule and ``passes`` are its size, and ``tried`` counts candidates; ``trace`` is the file
+    with its lowering, for the inspector, if there is one; ``data`` is the text or the model itself,
+    for samples that are files.
+    """
 
     text: str
     test: str
@@ -62,7 +65,7 @@ class SmallCase(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> str:
-        """Say how small it is."""
+        """Return its size in words."""
         return (
             f"{self.stages} stages, {self.steps} schedule steps, {self.passes} passes "
             f"(after {self.tried} candidates)"
@@ -75,9 +78,9 @@ class SmallCase(msgspec.Struct, frozen=True):
 def small_case(
     draw: Draw, promises: tuple[str, ...], name: str, trace: str, seconds: float = SECONDS
 ) -> SmallCase | None:
-    """Make a case small while it is wrong in the same way; None if it is not wrong here.
+    """Shrink a case while it fails in the same way; return None if it does not fail here.
 
-    The lowering of what is left goes into the file ``trace``, if that is possible.
+    The lowering of the result goes into the file ``trace``, if possible.
     """
     settle()
     choices: tuple[int, ...] = ()
@@ -118,18 +121,20 @@ def small_case(
 
 
 def _traced(sample: Sample, outcome: Outcome, path: Path) -> str:
-    """Write what the passes made of a sample, as far as they come."""
+    """Write what the passes made of a sample, as far as they got."""
     dead = outcome.status in ("crash", "hang", "memory")
     if dead or sample.damaged or isinstance(sample.ir, str):
         return ""
     kept = list[Step]()
-    with suppress(IRKitError):  # A pass that fails is the end of it, and stands in the finding.
+    with suppress(
+        IRKitError
+    ):  # A failing pass is the end of the trace, and is named in the finding.
         kept.extend(_steps(sample))
     if not kept:
         return ""
     try:
         Trace.of(kept, title=path.stem).save(path)
-    except OSError:  # A disk that is full. The case is worth more than its trace.
+    except OSError:  # The disk is full: the case is worth more than its trace.
         return ""
     return str(path)
 

@@ -1,7 +1,7 @@
-"""What runs in a worker process: draw a case, judge it, and say where one is.
+"""The work of a worker process: draw a case, judge it, and record the current tier.
 
-A worker lives for many cases. What it says last of where it is lies in a file, since it may not
-live to tell.
+A worker lives for many cases. It records its tier in a file, because it may not survive to report
+it.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ TIER_BYTES = 64
 
 
 class CaseOptions(msgspec.Struct, frozen=True):
-    """How to judge a case: ``promises`` to ask for, and the file that is told of each tier."""
+    """How to judge a case: the ``invariants`` to check, and the file that records each tier."""
 
     thorough: bool = False
     native: bool = True
@@ -33,9 +33,12 @@ class CaseOptions(msgspec.Struct, frozen=True):
 
 
 class CaseResult(msgspec.Struct, frozen=True):
-    """What came of a case. ``text`` and ``digest`` of the program are there if it is a finding, or
-    no native code was run; ``unplaced`` says that a pass under test had no place. Units:
-    ``processor`` is seconds of processor time, of which other work on the machine takes none."""
+    """Result of one case.
+
+    ``text`` and ``digest`` of the program are present if it is a finding, or no native code was
+    run; ``unplaced`` means that a pass under test had no position. Units: ``processor`` is seconds
+    of processor time, which does not include other work on the machine.
+    """
 
     outcome: Outcome
     features: tuple[str, ...] = ()
@@ -60,7 +63,7 @@ def _run(draw: Draw, asked: CaseOptions) -> CaseResult:
         sample = draw.sample()
     except Unusable as error:
         return CaseResult(Outcome("invalid", "draw", message=str(error)))
-    except Exception as error:  # Primitives run while drawing, and may raise anything if wrong.
+    except Exception as error:  # Primitives run while drawing, and a wrong one can raise anything.
         unplaced = isinstance(error, IRKitError) and bool(draw.passes) and _draws_without(draw)
         text = str(error) if isinstance(error, IRKitError) else explained(error)
         status, named = ("invalid", "") if unplaced else ("failed", primitive_in(error))
@@ -86,7 +89,7 @@ def _run(draw: Draw, asked: CaseOptions) -> CaseResult:
 
 
 def _draws_without(draw: Draw) -> bool:
-    """Say whether it is the passes under test that stand in the way."""
+    """Return True if the case can be drawn without the passes under test."""
     try:
         msgspec.structs.replace(draw, passes=()).sample()
     except IRKitError:
@@ -95,7 +98,7 @@ def _draws_without(draw: Draw) -> bool:
 
 
 def digest_of(draw: Draw) -> str:
-    """Give a digest of what is drawn, and of what it is lowered to: the same in each process."""
+    """Return a digest of what is drawn and of what it is lowered to: the same in each process."""
     settle()
     try:
         sample = draw.sample()
@@ -111,12 +114,12 @@ def digest_of(draw: Draw) -> str:
 
 
 def drawn_text(draw: Draw) -> str:
-    """Print what a case draws."""
+    """Return the text of what a case draws."""
     return text_of(draw.sample())
 
 
 def drawn_data(draw: Draw) -> bytes:
-    """Make the file that a case draws; nothing for what is no file."""
+    """Return the file that a case draws, empty if it draws no file."""
     return data_of(draw.sample())
 
 
@@ -128,7 +131,7 @@ def data_of(sample: Sample) -> bytes:
 
 
 def text_of(sample: Sample) -> str:
-    """Print the program, the schedule and the passes of a sample."""
+    """Return the program, the schedule and the passes of a sample as text."""
     if isinstance(sample.ir, str):
         return sample.ir
     if isinstance(sample.ir, bytes):
@@ -148,7 +151,7 @@ def _digest(text: str | bytes) -> str:
 
 @cache
 def settle() -> None:
-    """Compile afresh, on one thread: workers run side by side, and each case is another."""
+    """Use one thread and no object cache: workers run side by side, and each case is different."""
     os.environ["IRKIT_CACHE"] = "0"
     os.environ["IRKIT_NUM_THREADS"] = "1"
 
@@ -159,7 +162,7 @@ def _opened(path: str) -> int:
 
 
 def tell(path: str, tier: str) -> None:
-    """Write down what runs next: the file outlives this process."""
-    with suppress(OSError):  # Where the disk is full, a crash has no place, and that is all.
+    """Record what runs next: the file outlives this process."""
+    with suppress(OSError):  # If the disk is full, a crash is reported without its tier.
         if path:
             os.pwrite(_opened(path), tier.encode().ljust(TIER_BYTES)[:TIER_BYTES], 0)

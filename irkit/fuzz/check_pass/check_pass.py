@@ -1,4 +1,4 @@
-"""The decorator: a test that tries a pass on programs that nobody has thought of."""
+"""The decorator that tests a pass on random programs."""
 
 import functools
 import inspect
@@ -32,7 +32,7 @@ from irkit.fuzz.check_pass.tally import CheckTally
 from irkit.transform import IR, AnyPass, Pass
 
 Body = Callable[..., object]
-# What they warn of is counted here: see Tally.
+# What they warn of is counted here: see CheckTally.
 _ALL = [
     HealthCheck.data_too_large,
     HealthCheck.filter_too_much,
@@ -42,12 +42,12 @@ _ALL = [
     HealthCheck.function_scoped_fixture,
     HealthCheck.nested_given,
 ]
-_ELSEWHERE = 30  # Programs that the pass runs on once more, in a process with another hash seed.
+_ELSEWHERE = 30  # Programs on which the pass runs once more, in a process with another hash seed.
 
 
 class PassCheck:
-    """What a decorated test does; the plugin sets ``profile`` and ``folder`` before it runs, and
-    reads ``tally`` and ``kept`` afterwards."""
+    """The work of a decorated test; the plugin sets ``profile`` and ``folder`` before it runs, and
+    reads ``tally`` and ``files`` afterwards."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class PassCheck:
 
     @property
     def name(self) -> str:
-        """Name the pass with its options, and its place."""
+        """Return the name of the pass with its options and position."""
         return f"{self.place.p} ({self.place.told})"
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ class PassCheck:
 
 
 class _CheckRun:
-    """One run of a test: findings first, then what Hypothesis draws."""
+    """One run of a test: earlier findings first, then what Hypothesis draws."""
 
     def __init__(
         self, check: PassCheck, profile: Profile, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -120,7 +120,7 @@ class _CheckRun:
             raise PassRefuted(why)
 
     def close(self) -> None:
-        """End the child, and forget what ran."""
+        """End the child, and remove the record of what runs."""
         self.corpus.end()
         if self.child is not None:
             self.child.close()
@@ -137,7 +137,7 @@ class _CheckRun:
             try:
                 what = read_program(path)
                 found = self._after_a_crash(what) if _crashed(path) else self._examined(what)
-            except IRKitError as error:  # Such as a pass that is one over graphs by now.
+            except IRKitError as error:  # For example, a pass that works on graphs by now.
                 self.tally.notes.append(f"{path} cannot be tried: {error.message}")
                 continue
             if found is not None and found.refuted is not None:
@@ -155,7 +155,7 @@ class _CheckRun:
         self.last = None
 
     def _after_a_crash(self, what: DrawnProgram) -> Examined | None:
-        """Examine in another process what has ended this one before."""
+        """Examine, in another process, a program that killed an earlier process."""
         with Child(Limits(self.profile.seconds)) as child:
             try:
                 found = examine_safely(
@@ -173,7 +173,7 @@ class _CheckRun:
         try:
             test()
         except errors.Unsatisfiable:
-            return  # Told with the counts.
+            return  # Reported with the counts.
         except PassRefuted:
             assert self.last is not None
             raise self._refuted(self.last[1], self._counted()) from None
@@ -193,7 +193,7 @@ class _CheckRun:
         def one(what: Any) -> None:
             self._one(drawn(what))
 
-        # Not that of the body, which has other parameters.
+        # Not the signature of the body, which has other parameters.
         del one.__wrapped__
         made = given(what=self.check.strategy)(one)
         if self.check.seed is not None:
@@ -239,7 +239,7 @@ class _CheckRun:
     def _examined(self, what: DrawnProgram) -> Examined:
         assert what.ir is not None
         text = what.ir.script()
-        if text in self.hung:  # To wait for it again would take as long.
+        if text in self.hung:  # Waiting for it again would take as long.
             return Examined(what.ir, refuted=self.hung[text])
         if self.hung:
             return Examined(what.ir, invalid="not tried, since another one did not come back")
@@ -269,7 +269,7 @@ class _CheckRun:
         self.check.body(*self.args, **self.kwargs, **{self.check.argument: case})
 
     def _elsewhere(self) -> None:
-        """Run the pass in processes with other hash seeds, on some of what it has changed."""
+        """Run the pass in processes with other hash seeds, on some of the programs it changed."""
         p = self.check.place.p
         for seed in self.check.hash_seeds if self.seen else ():
             try:
@@ -300,7 +300,7 @@ class _CheckRun:
         return PassRefuted(told(self.check.place, found, kept, counted), folder)
 
     def _explain(self, error: Exception) -> None:
-        """Add to what the body raised the program that it was about."""
+        """Add the program to what the body raised."""
         assert self.last is not None
         found = self.last[1]
         asked = Refuted("body", f"{type(error).__name__}: {error}".partition("\n")[0])

@@ -1,5 +1,5 @@
-"""Take one program through the lowering with the pass under test in its place, and hold the pass to
-its promises where it stands."""
+"""The lowering of one program with the pass under test at its position, where the contracts of the
+pass are checked."""
 
 from collections import defaultdict
 from functools import cache
@@ -58,7 +58,7 @@ _ADVICE = defaultdict(
 
 
 class Refuted(msgspec.Struct, frozen=True):
-    """A promise that is broken, and how that shows."""
+    """A contract that was broken, and the evidence."""
 
     promise: str
     message: str
@@ -68,7 +68,7 @@ class Refuted(msgspec.Struct, frozen=True):
 
 
 class Demands(msgspec.Struct, frozen=True):
-    """What is asked of the pass. ``samples`` are sets of inputs."""
+    """What to check of a pass. ``samples`` is the number of sets of inputs."""
 
     samples: int = 2
     idempotent: bool = True
@@ -77,7 +77,7 @@ class Demands(msgspec.Struct, frozen=True):
 
 
 class Examined(msgspec.Struct, frozen=True, eq=False):
-    """What became of one program. ``given`` and ``made`` are what stood before and after the pass,
+    """Result of examining one program. ``given`` and ``made`` are the IR before and after the pass,
     where it changed something; ``lowered`` is the last IR."""
 
     program: IR
@@ -90,7 +90,7 @@ class Examined(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def fired(self) -> bool:
-        """Say whether the pass changed anything."""
+        """Return True if the pass changed anything."""
         return any(step.changed for step in self.own)
 
 
@@ -121,7 +121,7 @@ class _Examination:
             return self.place.pipeline
 
     def run(self) -> Examined:
-        """Run all passes, or until a promise is broken."""
+        """Run all passes, or until a contract is broken."""
         invalid = ""
         ir = self.program
         try:
@@ -155,8 +155,8 @@ class _Examination:
         return apply_here(attempt, recorder)
 
     def _hold(self, attempt: Attempt) -> None:
-        """Try the promises of the pass on what it is about to be given, before it has run: one that
-        changes its input in place leaves nothing to compare with."""
+        """Check the contracts of the pass on its input before it runs: a pass that changes its
+        input in place leaves nothing to compare with."""
         text = attempt.before.script()
         found = contracts(
             self.place.p,
@@ -172,7 +172,7 @@ class _Examination:
             self.refuted = Refuted(breach.contract, breach.message + _ADVICE[breach.contract])
             self.given = attempt.before
         if self.refuted is not None and self.refuted.promise == "input untouched":
-            # What is there now is not what was there.
+            # The IR is no longer what it was.
             self.given = _read(text, attempt.p.on_modules)
             if self.program is attempt.before:
                 self.program = self.given
@@ -190,7 +190,7 @@ class _Examination:
         self.given = changed[0].before if changed else None
 
     def _fails_without(self) -> bool:
-        """Say whether the lowering fails even if the pass under test does nothing."""
+        """Return True if the lowering fails even when the pass under test does nothing."""
         try:
             self.pipeline.run(self.program, apply=self._skipping)
         except PassFailed:
@@ -202,8 +202,8 @@ class _Examination:
         return attempt.before if own else apply_here(attempt, recorder)
 
     def _numbers(self, lowered: IR) -> str:
-        """Compare what reached the pass with what was lowered; say why the program cannot be tried,
-        if so. The pass alone was compared before it ran."""
+        """Compare the program before the pass with the lowered one; return why the program cannot
+        be tried, if so. The pass alone was compared before it ran."""
         if not any(step.changed for step in self.own):
             return ""
         native = self.demands.native
@@ -229,7 +229,7 @@ class _Examination:
         return any(v.status in ("differs", "failed") for v in verdicts([step], options))
 
     def _stretch(self, before: IR, after: IR) -> Step:
-        """Take all that happens from one state to another as one step."""
+        """Return all changes from one state to another as one step."""
         name = "what follows"
         first = self.own[0]
         return msgspec.structs.replace(first, before=before, after=after, name=name, pass_text=name)
@@ -237,7 +237,7 @@ class _Examination:
 
 @cache
 def _worker() -> NativeWorker:
-    """Hold the process in which native code runs: to start one takes longer than most cases."""
+    """Return the process in which native code runs: starting one takes longer than most cases."""
     return NativeWorker(MAX_SECONDS)
 
 
@@ -268,9 +268,9 @@ def examine_safely(
     child: Child | None = None,
 ) -> Examined:
     """Examine a program so that a pass that does not end is a finding, and with ``child``, in which
-    it is tried first, one that crashes.
+    it is tried first, one that crashes too.
 
-    In this process it is interrupted, which works for Python. Raises: IRKitError if the child
+    In this process it is interrupted, which works for Python code. Raises: IRKitError if the child
     cannot find the pass.
     """
     assert what.ir is not None
@@ -313,7 +313,7 @@ def examine_text(
     pipeline: str,
     demands: Demands,
 ) -> Refuted | None:
-    """Examine a program that is text, in the process that was made for it."""
+    """Examine a program given as text, in the process that was started for it."""
     ir = _read(text, whole)
     place = PassPosition(p, graph=on_graphs, **where)  # pyright: ignore[reportArgumentType] -- as it was taken apart
     drawn = parse_pipeline(pipeline, _known(), place.like) if pipeline else None

@@ -1,4 +1,4 @@
-"""Say what was found, and write it down: the program, a test of it, and a script that shows it."""
+"""The report of a finding: the program, a test of it, and a script that shows it."""
 
 import inspect
 import json
@@ -70,8 +70,8 @@ from pathlib import Path
 
 
 class PassRefuted(AssertionError):
-    """A pass that broke a promise on a program, or a check that tested nothing; the text is all
-    that there is to say. ``folder`` is where it is kept."""
+    """A pass that broke a contract on a program, or a check that tested nothing; the text is the
+    whole report. ``folder`` is where the finding is kept."""
 
     irkit_report = True
     """Tells the plugin to show the text and no traceback."""
@@ -82,7 +82,8 @@ class PassRefuted(AssertionError):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """Where a finding is; what is said of the smallest program, and its test, if there is one."""
+    """Files of a finding: their folder, the report of the smallest program, and its test, if there
+    is one."""
 
     folder: Path
     shown: str
@@ -124,7 +125,7 @@ def _title(p: AnyPass, refuted: Refuted) -> str:
 def _reduced(
     place: PassPosition, found: Examined, seconds: float
 ) -> tuple[FailingCase, Failure] | None:
-    """Make the case small; nothing if its failure is not one that a pipeline shows."""
+    """Reduce the case; return None if its failure is not one that a pipeline shows."""
     if not isinstance(found.program, PrimFunc):
         return None
     had = find_case(place.pipeline, found.program)
@@ -146,7 +147,7 @@ def _registry() -> Registry:
 
 def _with_case(kept: Kept, case: FailingCase, failure: Failure) -> Kept:
     written = write_case(kept.folder, case, failure, _registry())
-    # Many such files may lie in one tree, and pytest wants their names to be different.
+    # Many such files can lie in one tree, and pytest wants different names.
     test = written.replace(written.with_name(f"test_{kept.folder.name}.py"))
     said = re.split(r": (?:differs|failed): ", failure.text, maxsplit=1)[-1]
     return Kept(kept.folder, case.func.script(), said, test, test.read_text(encoding="utf-8"))
@@ -192,7 +193,7 @@ def _script(place: PassPosition, kept: Kept, title: str, path: str) -> str:
 
 
 def _home(p: AnyPass) -> Path | None:
-    """Find the folder that the module of a pass is imported from, unless it is installed."""
+    """Return the folder that the module of a pass is imported from, unless it is installed."""
     file = Path(inspect.unwrap(p.function).__code__.co_filename).absolute()
     parts = p.function.__module__.split(".")
     home = file.parent if file.stem != "__init__" else file.parent.parent
@@ -211,7 +212,7 @@ def _path_line(home: Path | None, folder: Path) -> str:
 
 
 def told(place: PassPosition, found: Examined, kept: Kept, counted: str) -> str:
-    """Say all there is to say about a finding."""
+    """Return the whole report of a finding."""
     assert found.refuted is not None
     refuted = found.refuted
     if kept.said and refuted.promise == "same numbers":
@@ -231,7 +232,7 @@ def told(place: PassPosition, found: Examined, kept: Kept, counted: str) -> str:
 
 
 def commands(kept: Kept) -> list[str]:
-    """Say where a finding is, and how to go on."""
+    """Return where a finding is kept, and the commands to go on with."""
     lines = [f"It is kept in {_near(kept.folder)}, and tried first from now on."]
     if kept.test is not None:
         lines.append(f"  python -m pytest {_near(kept.test)}")
@@ -242,8 +243,8 @@ def commands(kept: Kept) -> list[str]:
 
 
 def changes(p: AnyPass, kept: Kept, found: Examined) -> str:
-    """Print what the pass changes in the smallest program, or in what it was given."""
-    with suppress(Exception):  # It is broken: nothing of it can be relied on.
+    """Return what the pass changes in the smallest program, or in its input."""
+    with suppress(Exception):  # The pass is broken: it can raise anything.
         ir: IR | None = None
         if (kept.folder / "reduced.irs").exists():
             module = parse_module(kept.shown)
@@ -264,7 +265,7 @@ def _indented(text: str) -> str:
 
 
 def _near(path: Path) -> str:
-    """Name a path from here, where that is shorter."""
+    """Return a path relative to the current folder, where that is shorter."""
     with suppress(ValueError):
         return str(path.absolute().relative_to(Path.cwd()))
     return str(path)

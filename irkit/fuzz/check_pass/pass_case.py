@@ -1,4 +1,4 @@
-"""What the body of a test sees: one program, before and after the pass, and all around it."""
+"""The argument of a test's body: one program before and after the pass, and its lowering."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from irkit.transform import IR, AnyPass, Step, Trace
 
 
 class PassCase:
-    """A program that went through the lowering, and kept every promise that is checked.
+    """A program that went through the lowering without breaking a contract.
 
     ``program`` is what was drawn, ``before`` and ``after`` are around the first run of the pass
     (the same object if nothing changed), ``lowered`` is the last IR. ``remarks`` are those of the
@@ -40,13 +40,13 @@ class PassCase:
 
     @property
     def trace(self) -> Trace:
-        """The whole lowering, which can be saved and looked at."""
+        """The whole lowering, which can be saved and inspected."""
         return Trace.of(self.steps)
 
     @property
     def inputs(self) -> list[InputSet]:
-        """Arguments to run the program with, the same in each call. Raises: IRKitError for what is
-        no single loop function."""
+        """Arguments to run the program with, the same in each call. Raises: IRKitError if it is not
+        a single loop function."""
         return input_sets(self._function(self.program), samples=self._samples)
 
     @property

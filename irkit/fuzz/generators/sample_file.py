@@ -1,8 +1,8 @@
-"""Samples as text: a file of TOML that people can read, and that needs no generator to be run.
+"""Samples as text: a TOML file that people can read, and that runs without its generator.
 
-A program stands as it prints, the passes and the schedule as ``irkit opt`` and
+A program is written as it prints, the passes and the schedule as ``irkit opt`` and
 ``ScheduleTrace.from_json`` read them, arrays as numbers that give back the same bits. ONNX models
-are bytes, so they stand as base64.
+are bytes, written as base64.
 """
 
 import base64
@@ -32,21 +32,21 @@ LARGEST = 16 << 20
 
 
 def write_sample(path: Path, sample: Sample, notes: Mapping[str, str]) -> None:
-    """Write a file, whole or not at all; ``notes`` are texts for people, by names."""
+    """Write a file atomically; ``notes`` are texts for people, by name."""
     text = sample_text(sample, notes)
     with atomic_write(path) as partial:
         partial.write_text(text, "utf-8")
 
 
 def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
-    """Write a sample as TOML."""
+    """Return a sample as TOML."""
     lines = [f"irkit_sample = {VERSION}", f"kind = {_quoted(sample.kind)}"]
     lines += [f"{name} = {_text(text)}" for name, text in notes.items() if text]
     if isinstance(sample.ir, bytes):
         encoded = base64.encodebytes(sample.ir).decode()
         lines.append(f"model = {_text(encoded)}")
     elif isinstance(sample.ir, str):
-        lines.append(f"text = {_quoted(sample.ir)}")  # Any character may stand in it.
+        lines.append(f"text = {_quoted(sample.ir)}")  # Any character can occur in it.
     else:
         lines.append(f"program = {_text(sample.ir.script())}")
         if isinstance(sample.ir, IRModule):
@@ -79,8 +79,8 @@ def read_sample(path: Path) -> Sample:
     """Read what :func:`write_sample` wrote. A pass whose name has a colon imports its module, so
     read nothing that you would not run.
 
-    Raises: FormatError if it is no such file; ParseError and others of irkit's if what stands in it
-    is not well formed; OSError.
+    Raises: FormatError if it is not such a file; ParseError and other IRKitErrors if its contents
+    are not well formed; OSError.
     """
     with path.open("rb") as stream:
         data = stream.read(LARGEST + 1)
@@ -167,7 +167,7 @@ def _known() -> Registry:
 
 
 def _constants(program: Program) -> dict[str, Array]:
-    """List the large arrays that the text of a graph only names."""
+    """Return the large arrays that the text of a graph only names."""
     if isinstance(program, IRModule):
         funcs = [each for each in program.functions.values() if isinstance(each, GraphFunc)]
     else:
@@ -178,7 +178,7 @@ def _constants(program: Program) -> dict[str, Array]:
 
 
 def _schedule_text(schedule: ScheduleTrace) -> str:
-    """Write a schedule as JSON, one step a line, without the lines of source that called it: those
+    """Return a schedule as JSON, one step a line, without the lines of source that called it: those
     are the generator's."""
     data = json.loads(schedule.as_json())
     parts = ({key: step[key] for key in step if key != "where"} for step in data.pop("steps"))
@@ -188,12 +188,12 @@ def _schedule_text(schedule: ScheduleTrace) -> str:
 
 
 def _quoted(text: str) -> str:
-    # A string of JSON is one of TOML, but for what TOML wants escaped too.
+    # A JSON string is a TOML string, except for characters that TOML wants escaped too.
     return json.dumps(text).replace("\x7f", "\\u007f")
 
 
 def _text(text: str) -> str:
-    """Quote several lines as they are, if they may stand so."""
+    """Quote several lines literally, if possible."""
     plain = all(each.isprintable() or each == "\n" for each in text) and text.isascii()
     if not plain or "'''" in text or "\n" not in text:
         return _quoted(text)

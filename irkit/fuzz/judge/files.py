@@ -1,5 +1,5 @@
-"""Judge a file, which may be damaged: it is refused with an error that says where, or what it says
-is what comes of it. What is not damaged must read."""
+"""Judge a file, which may be damaged: either it is refused with a located error, or it computes
+what it says. An undamaged file must be read."""
 
 from irkit.fuzz.generators.onnx_models.windows import PLAIN_OPERATORS
 from irkit.fuzz.generators.sample import Sample
@@ -22,7 +22,7 @@ _DIFFERS = "differs from onnx.reference"
 
 
 def judge_file(sample: Sample, course: TierProgress, native: bool) -> None:
-    """Read text, or a damaged model, which then runs if that is ``native``. Raises: Wrong."""
+    """Read text, or a damaged model, which then also runs if ``native``. Raises: WrongSample."""
     if isinstance(sample.ir, str):
         with course.running(DAMAGED if sample.damaged else "interpreter"):
             verdict = read_text(sample.ir.encode(errors="replace"))

@@ -1,7 +1,8 @@
-"""Promises that hold whatever is computed: text reads back, lowering is deterministic, passes do
-what they say, a pass that does nothing changes nothing.
+"""Invariants that hold whatever is computed: text reads back, lowering is deterministic, passes
+keep their contracts, a pass that does nothing changes nothing.
 
-Every second case asks for one, by its number, so that all are asked for and cases stay quick.
+Every second case checks one, by its number, so that all are checked and cases stay quick. Another
+process with another hash seed draws and lowers one case in fifty again.
 """
 
 import os
@@ -26,7 +27,7 @@ _THREADS = 3
 
 @define_pass()
 def change_nothing(func: PrimFunc) -> PrimFunc:
-    """Give back what it is given."""
+    """Return the argument."""
     return func
 
 
@@ -40,7 +41,7 @@ def prints_and_parses(case: LoopCase, number: int) -> None:
 
 def passes_keep_their_word(case: LoopCase, number: int) -> None:
     """A pass verifies, is truthful about what it changed, deterministic, idempotent if it says so,
-    switchable, keeps spans and its input."""
+    switchable, and keeps spans and its input."""
     if not case.steps:
         return
     changed = [step for step in case.steps if step.changed] or case.steps
@@ -55,7 +56,7 @@ def passes_keep_their_word(case: LoopCase, number: int) -> None:
 
 
 def lowers_alike(case: LoopCase, number: int) -> None:
-    """Lowering again gives the same, and so does lowering what was printed."""
+    """Lowering again gives the same, and so does lowering the printed text."""
     func = case.scheduled
     for what, given in (("again", func), ("from text", parse(script(func)))):
         steps = list(case.sample.pipeline.steps(given, verify=False))
@@ -84,7 +85,7 @@ def does_nothing_anywhere(case: LoopCase, number: int) -> None:
 
 
 def cached_is_fresh(case: LoopCase, number: int) -> None:
-    """An object file from the cache is the one that would be made, for another target too."""
+    """An object file from the cache equals a new one, for another target too."""
     target = target_of(0)
     text = emit([case.lowered], target)
     with _cache_folder():
@@ -109,8 +110,7 @@ def threads_agree(case: LoopCase, number: int) -> None:
 
 
 def runs_otherwise(case: LoopCase, number: int) -> None:
-    """What is lowered half, or not at all, gives the same numbers on a processor that can do
-    less."""
+    """A program lowered half, or not at all, computes the same numbers on a lesser processor."""
     number, later = divmod(number, 2)
     at = number % len(case.steps) if later and case.steps else 0
     func = case.steps[at].before if case.steps else case.lowered

@@ -1,5 +1,5 @@
-"""Say whether a sample is right: the one function that workers, tests and the search for smaller
-cases ask."""
+"""`judge`: the function that decides whether a sample is right, for workers, tests and
+shrinking."""
 
 import traceback
 from collections.abc import Callable, Sequence
@@ -33,15 +33,14 @@ def judge(
     about: str = "",
     told: OnTier = lambda tier: None,
 ) -> Outcome:
-    """Run a sample through the tiers, and say what is wrong with it.
+    """Run a sample through the tiers, and return the outcome.
 
     A loop function runs in the interpreter, as drawn and as lowered, and twice as native code; all
-    must agree with NumPy. Text and damaged models are read, and must be refused in words or be what
-    they say. ``thorough`` runs what is there after each pass too, which is also done
-    where anything is wrong, to name the guilty pass. ``promises`` are names of ``INVARIANTS``, and
-    ``number`` chooses among what they could look at, unless it is ``about`` a pass. ``told`` hears
-    of each tier before it runs:
-    native code that is wrong may take this process with it, and without ``native`` none is run.
+    must agree with NumPy. Text and damaged models are read, and must be refused with a message or
+    mean what they say. ``thorough`` also runs the IR after each pass, which is done for every
+    failure too, to name the guilty pass. ``invariants`` are names of ``INVARIANTS``, and ``number``
+    chooses what they look at, unless ``about`` names a pass. ``on_tier`` is called with each tier
+    before it runs: wrong native code can kill this process. Without ``native`` none is run.
     """
     course = TierProgress(told)
     if isinstance(sample.ir, str) or sample.damaged:
@@ -62,8 +61,8 @@ def judge(
 
 
 def _is_named(found: Outcome, case: LoopCase | ModelCase) -> bool:
-    """Say whether nothing is left to be found out. Where a pass over graphs fails, one before it
-    may have left what it cannot read."""
+    """Return True if nothing is left to be found out. Where a pass over graphs fails, an earlier
+    pass may have left what it cannot read."""
     if found.tier in _BEFORE_PASSES:
         return True
     return bool(found.named) and not (found.tier == "lower" and isinstance(case, ModelCase))
@@ -80,7 +79,7 @@ def _case_of(
 
 
 def _kept(case: LoopCase | ModelCase, promises: Sequence[str], number: int) -> Outcome | None:
-    """Ask whether promises are kept; of models some."""
+    """Check the invariants; of models some."""
     course = case.course
 
     def ask() -> None:
@@ -98,7 +97,7 @@ def _kept(case: LoopCase | ModelCase, promises: Sequence[str], number: int) -> O
 
 
 def _named(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
-    """Run what is there after each pass, to name the one that is guilty."""
+    """Run the IR after each pass, to name the guilty one."""
     course = case.course
 
     def each() -> None:
@@ -110,12 +109,12 @@ def _named(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
     again = _guarded(course, each)
     if found is None or again is None:
         return found or again
-    # What was seen first is the symptom; what is seen after each pass says whose it is.
+    # The first failure is the symptom; the failure after each pass names the culprit.
     return found.replace(named=again.named or found.named, tiers=again.tiers, seconds=again.seconds)
 
 
 def _guarded(course: TierProgress, run: Callable[[], object]) -> Outcome | None:
-    """Run a part of the judging; None if all is well."""
+    """Run a part of the judging; return None if all is well."""
     try:
         run()
     except WrongSample as wrong:
@@ -133,14 +132,14 @@ def _guarded(course: TierProgress, run: Callable[[], object]) -> Outcome | None:
 
 
 def explained(error: Exception) -> str:
-    """Say what an exception is that nobody meant to raise, and where it comes from."""
+    """Describe an unexpected exception, and where it was raised."""
     text = "".join(traceback.format_exception(error))[-_TRACEBACK:]
     return f"{type(error).__name__}: {error}\n{text}"
 
 
 def primitive_in(error: BaseException) -> str:
-    """Name the primitive that an exception went through first, as a step of a schedule is named;
-    nothing if it went through none."""
+    """Return the primitive that an exception went through first, as a step of a schedule is named;
+    an empty string if none."""
     found: BaseException | None = error
     while found is not None:
         for frame, _ in traceback.walk_tb(found.__traceback__):

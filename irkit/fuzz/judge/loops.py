@@ -1,7 +1,7 @@
 """Judge a loop function: NumPy, the interpreter before and after lowering, and native code twice.
 
-The fast way verifies once, at the end. The thorough way runs what is there after each pass, which
-names the guilty one.
+The fast way verifies once, at the end. The thorough way runs the IR after each pass, which names
+the guilty one.
 """
 
 from functools import cache
@@ -20,17 +20,17 @@ from irkit.fuzz.judge.progress import TierProgress
 from irkit.ir import Interpreted, PrimFunc, StepLimit, verify
 from irkit.transform import Step
 
-# Loops marked unrolled inside each other may become so much that LLVM takes minutes.
+# Unrolled loops inside each other can become so large that LLVM takes minutes.
 _MOST_NODES = 30_000
-# Without SSE4.1 LLVM 22 itself is wrong: of 8 numbers of 16 bits that it widens to 64 it takes 4
+# Without SSE4.1, LLVM 22 itself is wrong: widening 8 16-bit numbers to 64 bits takes 4 of them
 # twice.
 _LEFT_OUT = ("avx",)
 _FLUSH: tuple[Flush, Flush] = ("end", "start")
 
 
 class LoopCase:
-    """A loop function on its way through the tiers; ``about`` is a pass whose promises are looked
-    at, if it is to be one."""
+    """A loop function on its way through the tiers; ``about`` names the pass whose contracts are
+    checked, if given."""
 
     def __init__(self, sample: Sample, course: TierProgress) -> None:
         assert isinstance(sample.ir, PrimFunc)
@@ -43,7 +43,7 @@ class LoopCase:
         self.reference = ExpectedResults(sample, sample.ir)
 
     def run(self, *, native: bool = True) -> None:
-        """Run all tiers, or all but native code. Raises: Wrong."""
+        """Run all tiers, or all but native code. Raises: WrongSample."""
         with self.course.running("interpreter"):
             self._interpret_as_drawn()
         with self.course.running("lower"):
@@ -93,7 +93,7 @@ class LoopCase:
                 )
 
     def interpret(self, func: PrimFunc, named: str = "") -> None:
-        """Interpret what was made of the function. Raises: Wrong."""
+        """Interpret a lowered form of the function. Raises: WrongSample."""
         engine = Interpreted(func)
         for number, inputs in enumerate(self.sample.inputs):
             args = inputs.copied()
@@ -108,8 +108,8 @@ class LoopCase:
                 raise WrongSample("mismatch", why, named)
 
     def run_native(self, text: str, target: Target, func: PrimFunc | None = None) -> None:
-        """Compile LLVM IR, that of what was lowered or of another function, and run it amid guard
-        pages. Raises: Wrong."""
+        """Compile LLVM IR, of the lowered function or another, and run it between guard pages.
+        Raises: WrongSample."""
         kernel = GuardedKernel(func or self.lowered, compile_object(text, target))
         for number, inputs in enumerate(self.sample.inputs):
             for flush in _FLUSH:
@@ -122,12 +122,13 @@ class LoopCase:
                     raise WrongSample("mismatch", f"native code: {why}")
 
     def after_each_pass(self) -> None:
-        """Verify and interpret after each primitive and each pass. Raises: Wrong, with the name."""
+        """Verify and interpret after each primitive and each pass. Raises: WrongSample, with the
+        name."""
         steps = scheduled_steps(self.func, self.sample.schedule, self.sample.pipeline)
         for step in steps:
             if not step.changed:
                 continue
-            if step.phase != SCHEDULE:  # A primitive makes something new, even if it is alike.
+            if step.phase != SCHEDULE:  # A primitive makes a new function, even if it is equal.
                 before, after = step.scripts()
                 if before == after:
                     said = "it says that it changed something, and the text is the same"
@@ -149,7 +150,7 @@ def target_of(level: int) -> Target:
 
 @cache
 def lesser_target() -> Target:
-    """Give this processor as it would be if it could do less."""
+    """Return this processor with fewer features."""
     have = host_target().features
     features = tuple(f"-{name}" for name in _LEFT_OUT if f"+{name}" in have)
     return runnable(Target(features=features, opt_level=0))

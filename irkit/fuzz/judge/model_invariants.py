@@ -1,5 +1,5 @@
-"""Promises that hold for graphs and models whatever they compute: text reads back, passes over
-graphs do what they say, what is printed is lowered alike."""
+"""Invariants of graphs and models, whatever they compute: text reads back, passes over graphs keep
+their contracts, printed text is lowered alike."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ def prints_and_parses(case: ModelCase, number: int) -> None:
 
 def passes_keep_their_word(case: ModelCase, number: int) -> None:
     """A pass verifies, is truthful about what it changed, deterministic, idempotent if it says so,
-    switchable, keeps spans and its input."""
+    switchable, and keeps spans and its input."""
     changed = [step for step in case.steps if step.changed]
     if case.about:
         changed = [step for step in changed if step.name == case.about]
@@ -36,7 +36,7 @@ def passes_keep_their_word(case: ModelCase, number: int) -> None:
 
 
 def lowers_alike(case: ModelCase, number: int) -> None:
-    """Lowering again gives the same, and so does lowering what was printed."""
+    """Lowering again gives the same, and so does lowering the printed text."""
     constants = {
         each.digest: each.array
         for func in case.module.functions.values()

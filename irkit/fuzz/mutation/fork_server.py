@@ -1,9 +1,10 @@
-"""Try changed source in child processes, without a start from nothing for each.
+"""The fork server: try changed source in child processes, without starting a new interpreter for
+each.
 
-A nursery is a process that has imported everything and lowered the programs once. For each trial it
-forks; the child forgets the changed module and what is built on it, imports them anew with the
-changed source, and tries the programs. No file is written. A child that crashes or does not end
-takes nothing with it, and the pass it was in is known.
+The server is a process that has imported everything and lowered the programs once. For each trial
+it forks; the child drops the changed module and its dependents, imports them anew with the changed
+source, and tries the programs. No file is written. A child that crashes or does not end does no
+harm, and the pass it was in is known.
 """
 
 import builtins
@@ -47,9 +48,9 @@ _TRIED = "irkit.fuzz.mutation.trials.check_programs:try_programs"
 
 
 class TrialOrder(msgspec.Struct, frozen=True):
-    """What to try: a module with other source, on programs by name, in this order; and whether to
-    bisect what is found. With ``hunt``, samples are drawn and judged in place of the programs; with
-    ``survey``, drawn and lowered."""
+    """A trial: a module with changed source, the names of the programs to lower, in order, and
+    whether to bisect what is found. With ``fuzz``, samples are drawn and judged in place of the
+    programs; with ``digest``, drawn and lowered."""
 
     module: str
     source: str
@@ -63,8 +64,8 @@ class TrialOrder(msgspec.Struct, frozen=True):
 class ForkServer:
     """A process that tries changed modules, one after the other; it starts when first needed.
 
-    ``number`` and ``count`` say which random programs are added to the fixed ones; a count of -1
-    means that there are no programs at all, as a hunt needs none.
+    ``number`` and ``count`` select the random programs added to the fixed ones; a count of -1 means
+    no programs at all, as fuzzing needs none.
     """
 
     def __init__(self, number: int = 0, count: int = 0) -> None:
@@ -81,9 +82,9 @@ class ForkServer:
 
     @property
     def process(self) -> "subprocess.Popen[bytes]":
-        """The process, which is started if there is none."""
+        """The process, started if there is none."""
         if self._process is None:
-            # One thread: it will fork.
+            # One thread, because it forks.
             env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "irkit.fuzz.mutation.fork_server", *self._numbers],
@@ -106,13 +107,14 @@ class ForkServer:
         self._process = None
 
     def try_out(self, order: TrialOrder) -> TrialResult:
-        """Try one changed module. Raises: IRKitError if the nursery itself is gone."""
+        """Try one changed module. Raises: IRKitError if the server itself has ended."""
         return msgspec.json.decode(self._asked(order), type=TrialResult)
 
     def hunt(self, order: TrialOrder) -> FuzzResult:
-        """Draw samples for one changed module; what ends the process is caught by a second one.
+        """Draw samples for one changed module; one that kills the process is found by a second
+        child.
 
-        Raises: IRKitError if the nursery itself is gone.
+        Raises: IRKitError if the server itself has ended.
         """
         assert order.hunt is not None
         hunt, spent = order.hunt, 0.0
@@ -132,7 +134,7 @@ class ForkServer:
         return FuzzResult(number=hunt.first, seconds=spent, cut=True)
 
     def _hunted(self, order: TrialOrder) -> FuzzResult:
-        """Hunt in one child, and in another one for what ends it."""
+        """Fuzz in one child, and in another one for what kills it."""
         assert order.hunt is not None
         caught = msgspec.json.decode(self._asked(order), type=FuzzResult)
         if caught.tier or not caught.found:
@@ -142,15 +144,15 @@ class ForkServer:
         apart = msgspec.json.decode(
             self._asked(replace(order, hunt=again, seconds=left)), type=FuzzResult
         )
-        if not apart.found or not apart.tier:  # It takes several cases, or cannot be had again.
+        if not apart.found or not apart.tier:  # It takes several cases, or does not occur again.
             over = FuzzResult(number=caught.number + 1, seconds=caught.seconds)
             return over if caught.status == "hang" else caught
         return replace(apart, seconds=caught.seconds)
 
     def survey(self, order: TrialOrder) -> Digests:
-        """Draw and lower samples with one changed module; nothing if it does not end.
+        """Draw and lower samples with one changed module; return None if it does not end.
 
-        Raises: IRKitError if the nursery itself is gone.
+        Raises: IRKitError if the server itself has ended.
         """
         return msgspec.json.decode(self._asked(order), type=Digests)
 
@@ -170,7 +172,7 @@ class ForkServer:
 
 
 class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Import one module from other source."""
+    """Import hook that loads one module from changed source."""
 
     def __init__(self, module: str, source: str) -> None:
         self.module, self.source = module, source
@@ -188,19 +190,23 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def serve(number: int, count: int) -> None:
-    """Try what orders on standard input say; one line each, and one finding a line back."""
+    """Run the trials that arrive on standard input, one a line, and write one result a line."""
     asks = os.getppid()
     known = list[cases_file.TrialProgram]()
     if count >= 0:
         known += [*cases_file.fixed_programs(), *cases_file.random_programs(number, count)]
     before = check_programs.prints_of(known)
-    for target in (_HUNTED, _SURVEYED, _TRIED):  # One that is not there is no fault of a change.
+    for target in (
+        _HUNTED,
+        _SURVEYED,
+        _TRIED,
+    ):  # A program that does not exist is no fault of a change.
         _imported(target)
     dependents("", sys.modules)  # Reads every file once, and not in each child.
     gc.freeze()
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    with suppress(BrokenPipeError):  # Who asked is gone.
+    with suppress(BrokenPipeError):  # The parent has ended.
         for line in sys.stdin.buffer:
             order = msgspec.json.decode(line, type=TrialOrder)
             out.write(_forked(order, known, before, asks) + b"\n")
@@ -228,7 +234,7 @@ def _forked(
     _, status = os.waitpid(child, 0)
     lines = heard.split(b"\n")
     seconds = time.perf_counter() - started
-    answers = [line for line in lines if line.startswith(b"{")]  # A hunt gives a first one soon.
+    answers = [line for line in lines if line.startswith(b"{")]  # Fuzzing soon writes a first one.
     if answers:
         if order.hunt is not None or order.survey is not None:
             return answers[-1]
@@ -271,7 +277,7 @@ def _in_child(
             found = _imported(_SURVEYED)(order.survey, told)
         else:
             found = _imported(_TRIED)(chosen, before, told, bisected=order.bisected)
-    except BaseException as error:  # Whatever the change made of it.
+    except BaseException as error:  # Whatever the change raises.
         said = f"{type(error).__name__}: {error}"
         found: TrialResult | FuzzResult | Digests = TrialResult("exception", message=said)
         if order.hunt is not None:
@@ -289,7 +295,7 @@ def _imported(target: str) -> Callable[..., Any]:
 
 
 def source_of(module: str) -> str:
-    """Read the source of a module, which is no folder, without importing it."""
+    """Read the source of a module, which is not a folder, without importing it."""
     found = importlib.util.find_spec(module)
     assert found is not None, f"there is no module {module}"
     assert found.submodule_search_locations is None, f"{module} is a folder"

@@ -1,6 +1,6 @@
-"""Judge samples in processes that may crash, hang or grow: each in a fork of this one.
+"""Judge samples that may crash, hang or grow, each in a fork of this process.
 
-Nothing is loaded anew, so that it costs what a fork costs, and passes that were changed in this
+Nothing is imported anew, so it costs no more than a fork, and passes that were changed in this
 process are changed there too. The process that forks should have one thread.
 """
 
@@ -68,12 +68,12 @@ def _in_fork(sample: Sample, pipe: int, limits: Limits, options: Mapping[str, An
         status = 0
     except MemoryError:
         pass
-    except Exception as error:  # Of the samples `judge` says what they raise; this is our own.
+    except Exception as error:  # `judge` handles what samples raise; this is our own error.
         outcome = Outcome("failed", message=explained(error))
         os.write(pipe, b"\n" + msgspec.json.encode(outcome))
         status = 0
     finally:
-        os._exit(status)  # Nothing of the process it was forked from may run here.
+        os._exit(status)  # Nothing else of the parent process may run here.
 
 
 def _say(pipe: int, tier: str) -> None:

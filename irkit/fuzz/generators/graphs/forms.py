@@ -1,5 +1,5 @@
-"""What a graph has besides operators: tuples, branches, functions and nested lets; and chains that
-passes look for, which operators drawn one by one rarely make."""
+"""Parts of graphs other than single operators: tuples, branches, functions and nested lets; and
+chains that passes look for, which operators drawn one by one rarely form."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,8 +17,8 @@ _ALIKE = ("relu", "negative", "abs", "identity")
 
 
 def pair(g: GraphValues, name: str) -> object:
-    """Put values together, perhaps with a tuple, and take some out again; or take out of what was
-    put together before."""
+    """Put values together, perhaps in a tuple, and take some out again; or take elements out of an
+    earlier one."""
     before = [each for each in g.tuples if each in g.told]
     if before and g.picks.below(2):
         inner = g.picks.pick(before)
@@ -46,7 +46,7 @@ def _same(value: Value, like: Held) -> Held:
 
 
 def branch(g: GraphValues, name: str) -> object:
-    """Choose between two bodies, which see all that is around them."""
+    """Choose between two bodies, which see all values around them."""
     if g.depth >= _DEEPEST:
         return None
     x = g.any(lambda each: not each.dtype.is_bool)
@@ -73,7 +73,7 @@ def _alike(g: GraphValues, x: Held) -> Held:
 
 
 def _condition(g: GraphValues) -> Value:
-    """Make a bool that is no tensor: given, computed, or known."""
+    """Make a bool that is not a tensor: a parameter, computed, or a constant."""
     form = g.picks.below(4)
     if form == 1:
         numbers = g.any(lambda each: each.sure and not each.dtype.is_bool)
@@ -87,7 +87,7 @@ def _condition(g: GraphValues) -> Value:
 
 
 def function(g: GraphValues, name: str) -> object:
-    """Make a function, perhaps one that sees what is around it, and apply it once or twice."""
+    """Make a function, perhaps one that uses values around it, and apply it once or twice."""
     if g.depth >= _DEEPEST:
         return None
     args = [g.any() for _ in range(1 + g.picks.below(2))]
@@ -150,7 +150,7 @@ def _steps(g: GraphValues, count: int) -> None:
 
 
 def apply_form(g: GraphValues, name: str) -> bool:
-    """Apply an operator or another form; no if it does not fit what is there."""
+    """Apply an operator or another form; return False if nothing there fits it."""
     draw = FORMS[name] if name in FORMS else DRAWS[name]
     try:
         return draw(g, name) is not None
@@ -159,8 +159,8 @@ def apply_form(g: GraphValues, name: str) -> bool:
 
 
 def normed(g: GraphValues, name: str) -> object:
-    """Normalise what was convolved, which can be folded where nothing else needs it; or what came
-    from another operator, which cannot."""
+    """Normalise the result of a convolution, which can be folded if nothing else uses it; or of
+    another operator, which cannot."""
     if g.whole:
         return None
     found = _alike(g, g.floats(2 + g.picks.below(3))) if g.picks.below(2) else conv(g, "conv")
@@ -172,8 +172,8 @@ def normed(g: GraphValues, name: str) -> object:
 
 
 def rejoined(g: GraphValues, name: str) -> object:
-    """Go two ways from a value, and join them: together they may become one kernel, unless one goes
-    through a reduction, as in softmax."""
+    """Make two paths from a value, and join them: together they may become one kernel, unless one
+    contains a reduction, as in softmax."""
     x = g.any(lambda each: not each.dtype.is_bool and each.rank > 0)
     if g.over(x.dtype, 2 * x.bound):
         return None
@@ -189,7 +189,7 @@ def rejoined(g: GraphValues, name: str) -> object:
 
 
 def widened(g: GraphValues, name: str) -> object:
-    """Join a product or what was convolved with something larger that it broadcasts to."""
+    """Join a product or the result of a convolution with something larger that it broadcasts to."""
     found = conv(g, "conv") if g.picks.below(2) else matmul(g, "matmul")
     if not isinstance(found, Held) or g.over(found.dtype, found.bound + 8):
         return None
@@ -214,7 +214,7 @@ def turned(g: GraphValues, name: str) -> object:
 
 
 def known(g: GraphValues, name: str) -> object:
-    """Make a constant that other operators may join with another."""
+    """Make a constant that passes can combine with another."""
     like = g.any(lambda each: None not in each.known_sizes)
     sizes = [size for size in like.known_sizes if size is not None]
     if len(sizes) < like.rank:

@@ -1,4 +1,4 @@
-"""One function for each family of operators of the graph IR, which applies one of the family."""
+"""Operators of the graph IR: one function for each family, which applies one of the family."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ def _sure(each: Held) -> bool:
 
 
 def smooth(g: GraphValues, name: str) -> object:
-    """Apply a function where it is smooth; whole numbers do without."""
+    """Apply a function where it is smooth; not to whole numbers, which it would not keep whole."""
     x = g.floats()
     if name in _ANYWHERE:
         return g.op(name, x, bound=max(2, x.bound), sure=False)
@@ -94,7 +94,7 @@ def larger(g: GraphValues, name: str) -> object:
 
 
 def divide(g: GraphValues, name: str) -> object:
-    """Divide by what is at least 1.5, or integers by one."""
+    """Divide by numbers of at least 1.5, or integers by one."""
     if g.picks.one_in(3):
         x = g.any(lambda each: each.sure and each.dtype.kind in "iu")
         if x.dtype.kind in "iu":
@@ -142,7 +142,7 @@ def where(g: GraphValues, name: str) -> object:
 
 
 def conv(g: GraphValues, name: str) -> object:
-    """Convolve images of one or two spatial axes, in groups too."""
+    """Convolve images of one or two spatial axes, sometimes in groups."""
     x = g.floats(3 + g.picks.below(2))
     spatial, channels = x.rank - 2, x.sizes[1]
     groups = channels if g.picks.one_in(4) else 1
@@ -183,7 +183,9 @@ def pool(g: GraphValues, name: str) -> object:
         return g.op(name, x, bound=x.bound, **options)
     if not x.sure:
         return None
-    options.pop("dilations", None)  # A window in the pads alone has no place of its largest.
+    options.pop(
+        "dilations", None
+    )  # A window inside the pads has no position of its largest element.
     options["storage_order"] = g.picks.below(2)
     value = g.builder.op(name, x.value, **options)
     g.ops[name] = None

@@ -1,4 +1,4 @@
-"""The values of a random graph so far, and where those that an operator wants come from."""
+"""Values of a random graph so far, and where operands of operators come from."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -22,7 +22,8 @@ SYMBOLIC_SIZES = (4, 1, 3, 7)
 
 
 class Held(msgspec.Struct, frozen=True, eq=False):
-    """A tensor of the graph: what its numbers stay below, and whether they are known exactly."""
+    """A tensor of the graph: an upper bound of its magnitudes, and whether they are known
+    exactly."""
 
     value: Value
     bound: int
@@ -48,7 +49,7 @@ class Held(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The extents, symbolic ones as the most they may be."""
+        """The extents, symbolic ones at their maximum."""
         most = max(SYMBOLIC_SIZES)
         return tuple(most if size is None else size for size in self.known_sizes)
 
@@ -59,8 +60,11 @@ class Held(msgspec.Struct, frozen=True, eq=False):
 
 
 class GraphValues:
-    """Collect bindings; ``whole`` says that all numbers are to stay whole and small. ``names`` are
-    the operators to draw from, ``symbols`` the extents that are not known."""
+    """Bindings of a graph under construction.
+
+    ``whole`` keeps all numbers whole and small. ``names`` are the operators to draw from,
+    ``symbols`` the symbolic extents.
+    """
 
     def __init__(
         self,
@@ -112,12 +116,12 @@ class GraphValues:
         return Held(self.builder.constant(array), bound)
 
     def scalar(self, number: float, dtype: DType) -> Held:
-        """Make a constant of one number that goes with any shape."""
+        """Make a constant of one number that broadcasts with any shape."""
         array = np.asarray([number]).astype(numpy_dtype(dtype))
         return self.constant(array, int(abs(number)) + 1)
 
     def dtype(self) -> str:
-        """Pick a type, mostly one of floats."""
+        """Pick a type, mostly a float type."""
         return self.picks.pick((*_FLOATS, *_FLOATS[:2], *_INTEGERS))
 
     def shape(self, rank: int) -> list[int | Expr]:
@@ -133,7 +137,7 @@ class GraphValues:
 
     @contextmanager
     def inside(self) -> Generator[Builder]:
-        """Open a body: what is made there is known there only."""
+        """Open a body: values made there are visible only there."""
         outer, held, tuples = self.builder, list(self.held), list(self.tuples)
         self.builder = inner = outer.inner()
         self.depth += 1
@@ -144,7 +148,7 @@ class GraphValues:
             self.depth -= 1
 
     def any(self, fits: Callable[[Held], bool] = lambda each: True, rank: int = -1) -> Held:
-        """Pick a value that fits, mostly one of the last; or make one, of floats."""
+        """Pick a value that fits, mostly a recent one; or make one, of floats."""
         found = [each for each in self.held if fits(each) and rank in (-1, each.rank)]
         if found and self.picks.below(8):
             return found[-1 - self.picks.below(min(4, len(found)))]
@@ -176,7 +180,7 @@ class GraphValues:
         return self.fresh(known, str(other.dtype))
 
     def op(self, name: str, *args: Held, bound: int, sure: bool = True, **attrs: Any) -> Held:
-        """Apply an operator; the result is kept. Raises: IRKitError if it does not fit."""
+        """Apply an operator and keep the result. Raises: IRKitError if it does not fit."""
         value = self.builder.op(name, *(arg.value for arg in args), **attrs)
         self.ops[name] = None
         exact = sure and all(arg.sure for arg in args)
@@ -185,7 +189,7 @@ class GraphValues:
         return made
 
     def within(self, value: Value, bound: int) -> int:
-        """Bound numbers by what their type holds: integers wrap around."""
+        """Limit a bound to what the type holds: integers wrap around."""
         kind = value.type
         if not isinstance(kind, TensorType) or kind.dtype.is_float:
             return bound
@@ -194,17 +198,17 @@ class GraphValues:
         return kind.dtype.high if kind.dtype.kind == "u" else min(bound, kind.dtype.high + 1)
 
     def over(self, dtype: DType, bound: int) -> bool:
-        """Say whether numbers would become too large to go on with."""
+        """Return True if numbers would become too large to go on with."""
         return dtype.is_float and bound >= _MOST.get(str(dtype), _LIMIT) // 4
 
     def clamped(self, x: Held, most: float) -> Held:
-        """Bring numbers close to 0, so that any function may follow."""
+        """Clamp numbers to a range around 0, so that any function can follow."""
         high, low = self.scalar(most, x.dtype), self.scalar(-most, x.dtype)
         top = self.op("minimum", x, high, bound=x.bound)
         return self.op("maximum", top, low, bound=int(most) + 1)
 
     def fits(self, *sizes: int) -> bool:
-        """Say whether a tensor of some extents is small."""
+        """Return True if a tensor of some extents is small."""
         return int(np.prod(sizes, dtype=np.int64)) <= _MOST_ELEMENTS
 
 

@@ -1,6 +1,5 @@
-"""Random short loops in lanes over arrays of one type, whose values are made of elements and of the
-number of the lane: products of these are where vectorizing goes wrong, and chance seldom has any.
-"""
+"""Random short vectorized loops over arrays of one type, whose values are made of elements and of
+the lane number: products of these are where vectorizing goes wrong, and chance seldom draws any."""
 
 from irkit.fuzz.generators.expressions import ExprMaker, Readable, bounded
 from irkit.fuzz.picks import Picks
@@ -31,7 +30,7 @@ _ZERO = Const(0, I64)
 
 
 def lane_function(picks: Picks) -> PrimFunc:
-    """Make up to three loops in lanes, one after the other or inside a serial one."""
+    """Make up to three vectorized loops, one after the other or inside a serial one."""
     dtype = picks.pick(_DTYPES)
     count = Const(picks.pick(_LANES), I64)
     arrays = [Buffer(name, (count,), dtype) for name in "ABC"]

@@ -1,7 +1,7 @@
-"""Samples that are ONNX models, and what onnx.reference makes of them, in f64 too.
+"""Samples that are ONNX models, and what onnx.reference computes for them, also in f64.
 
-Nothing of irkit takes part in the reference. It has traps, which ``irkit.fuzz.onnx_reference``
-goes around: models of old operator sets are converted first.
+The reference uses nothing of irkit. ``irkit.fuzz.onnx_reference`` avoids its faults: models of old
+operator sets are converted first.
 """
 
 from typing import Any
@@ -28,14 +28,14 @@ from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
 
 _MOST_NODES = 4
-# To convert a model to another operator set takes longer than everything else together.
+# Converting a model to another operator set takes longer than everything else together.
 _OPSETS = (15, 15, 13, 15, 11, 15, 9, 15, 12, 15, 14, 6, 8)
 _IR_VERSION = 8
 _EXACT = tuple(name for name in ONNX_DRAWS if name not in ROUNDING)
 
 
 def draw_model(picks: Picks) -> Sample:
-    """Draw a model of up to 4 nodes, as bytes, its inputs, and what comes out."""
+    """Draw a model of up to 4 nodes, as bytes, with inputs and expected outputs."""
     whole = bool(picks.below(2))
     model, ops = onnx_model(picks, whole=whole)
     arrays = {info.name: _array(info, picks, whole=whole) for info in model.graph.input}
@@ -110,7 +110,7 @@ def _array(info: Any, picks: Picks, *, whole: bool) -> Array:
 def model_results(
     model: onnx.ModelProto, arrays: dict[str, Array], *, whole: bool
 ) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
-    """Run a model with onnx.reference, and say how far off each result may be."""
+    """Run a model with onnx.reference, and return its results with the tolerance of each."""
     wide = model_values(model, arrays)
     expected: list[Array] = []
     allowed: list[Allowed] = []
@@ -127,5 +127,5 @@ def model_values(model: onnx.ModelProto, arrays: dict[str, Array]) -> dict[str, 
     with np.errstate(all="ignore"):
         try:
             return reference_outputs(model, arrays, PLAIN_OPERATORS)
-        except Exception as error:  # Its own errors are of every kind.
+        except Exception as error:  # It raises errors of any type.
             raise Unusable(f"onnx.reference cannot tell: {type(error).__name__}") from error

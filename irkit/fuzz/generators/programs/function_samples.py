@@ -22,7 +22,7 @@ _TWO = ("pow", "atan2")
 
 
 def draw_functions(picks: Picks) -> Sample:
-    """Draw up to 4 functions of one array of special values, and how far off each may be."""
+    """Draw up to 4 functions of one array of special values, with tolerances."""
     dtype = picks.pick(("f32", "f64", "f16", "bf16"))
     shape = (picks.pick((17, 5, 33)),)
     a, b = (te.placeholder(shape, dtype, name=name) for name in "AB")
@@ -57,7 +57,7 @@ def draw_functions(picks: Picks) -> Sample:
 
 
 def _off(array: Array, name: str, dtype: DType) -> Array:
-    """Allow so many units of the value; what is infinite, NaN or zero is exactly so."""
+    """Return a tolerance in units of the value; infinities, NaN and zeros must be exact."""
     value = array.astype(np.float64)
-    units = ulps_of(name, dtype) + 0.5  # What is expected is rounded too.
+    units = ulps_of(name, dtype) + 0.5  # The expected value is rounded too.
     return np.where(np.isfinite(value) & (value != 0), units * ulp_of(value, dtype), 0.0)

@@ -1,7 +1,7 @@
-"""Evaluate tensor expressions with NumPy in f64, with a bound on what each element may be off.
+"""An evaluator of tensor expressions with NumPy in f64, with an error bound for each element.
 
 It is written for the generators and shares nothing with lowering, interpreter or code generation;
-what integers mean it takes from the reference of ``te``.
+the meaning of integers comes from the reference of ``te``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ from irkit.te.numpy_semantics import BINARY, array_type, call, convert, full_of,
 def evaluate_bounded(
     tensors: Sequence[Tensor], inputs: Mapping[Tensor, Array], dims: Mapping[Var, int]
 ) -> list[tuple[Array, Array | None]]:
-    """Compute tensors; beside each stands what its elements may be off, None where it is exact."""
+    """Compute tensors, each with the error bound of its elements, None where they are exact."""
     known: dict[Tensor, Near] = {}
     with np.errstate(all="ignore"):
         for op in operations_of(tensors):
@@ -106,7 +106,7 @@ def _reduction(reduce: Reduce, sources: list[Near], mask: Array | None, rank: in
 
 
 def _by_hand(reduce: Reduce, sources: list[Near], mask: Array | None, rank: int) -> list[Near]:
-    """Combine point by point; sums come out with the bound of their order, which is the widest."""
+    """Combine point by point; sums get the bound of this order, which is the widest."""
     reducer, spatial = reduce.reducer, sources[0].value.shape[:rank]
     points = int(np.prod(sources[0].value.shape[rank:], dtype=np.int64))
     state = [_spread(Grid({}, {}).value(each), spatial) for each in reducer.identity]
@@ -129,7 +129,7 @@ def _at(source: Near, form: tuple[int, ...], point: int) -> Near:
 
 
 class Grid:
-    """Evaluate expressions over a grid of points, each subexpression once."""
+    """Evaluator of expressions over a grid of points; each subexpression is evaluated once."""
 
     def __init__(self, tensors: Mapping[Tensor, Near], symbols: Mapping[Node, Near]) -> None:
         self.tensors = tensors
@@ -137,7 +137,7 @@ class Grid:
         self.done: dict[int, Near] = {}
 
     def value(self, root: Expr) -> Near:
-        """Evaluate an expression and what it is made of."""
+        """Evaluate an expression and its operands."""
         for node in postorder(root):
             if id(node) not in self.done:
                 assert isinstance(node, Expr)
@@ -191,7 +191,7 @@ class Grid:
                 raise NotImplementedError(f"no bound for {type(expr).__name__} of floats")
 
     def _exact(self, expr: Expr) -> Near:
-        """Evaluate what is no float, by what the reference says."""
+        """Evaluate an expression that is not a float, by the reference."""
         match expr:
             case Binary(a, b):
                 args = [self._of(a), self._of(b)]
@@ -218,7 +218,7 @@ class Grid:
                 )
                 return Near(value, np.where(apart, np.inf, 0.0), expr.dtype)
             return Near(value, given.error, expr.dtype)
-        if given.error is None:  # One rounding, which NumPy does too.
+        if given.error is None:  # One rounding, as in NumPy.
             return Near(value.astype(np.float64), None, expr.dtype)
         return near.rounded(given.value.astype(np.float64), given.error, expr.dtype)
 
@@ -233,7 +233,7 @@ class Grid:
             )
         )
         form = places[0].shape if places else ()
-        if 0 in sizes:  # Nothing is there, so what is read counts nowhere.
+        if 0 in sizes:  # Out of bounds: the value is used nowhere.
             zeros = np.zeros(form, source.value.dtype)
             return Near(zeros, None, read.dtype)
         at = tuple(places)

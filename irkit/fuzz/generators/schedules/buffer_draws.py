@@ -1,4 +1,4 @@
-"""Draws of the primitives that change buffers."""
+"""Random calls of the primitives that change buffers."""
 
 from irkit.fuzz.generators.schedules.site import SCOPES, Site
 from irkit.ir import F32
@@ -91,14 +91,14 @@ def reuse_buffer(s: Site) -> object:
 
 
 def unsafe_set_dtype(s: Site) -> object:
-    """Floats of 64 bits hold all that those of 32 bits do, so that nothing may change."""
+    """64-bit floats hold all 32-bit floats exactly, so that nothing may change."""
     block = s.temporary()
     narrow = all(buffer.dtype == F32 for buffer in s.writes(block))
     return s.sch.unsafe_set_dtype(block, "f64" if narrow else s.writes(block)[0].dtype)
 
 
 def rolling_buffer(s: Site) -> object:
-    """Mostly move a producer to a loop of its consumer first, as nothing else is kept."""
+    """Mostly move a producer to a loop of its consumer first, as no other buffer is rolled."""
     block = s.temporary()
     consumers = s.sch.get_consumers(block)
     if not consumers or s.picks.one_in(4):

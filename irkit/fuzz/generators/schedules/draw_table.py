@@ -1,4 +1,4 @@
-"""The table of what draws a call of each primitive."""
+"""The function that draws a call, for each primitive."""
 
 from collections.abc import Callable
 from types import ModuleType

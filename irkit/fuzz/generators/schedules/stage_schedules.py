@@ -1,5 +1,5 @@
-"""Samples that are scheduled stage by stage, by ``te.create_schedule``, while they are still tensor
-expressions; NumPy says what must come out."""
+"""Samples scheduled stage by stage with ``te.create_schedule``, while they are still tensor
+expressions; NumPy computes the expected results."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ Handle = te.IterVar | te.StageLoop
 
 
 class Staged:
-    """A schedule of stages, and the loops that each has by now."""
+    """A schedule of stages, and the loops that each stage has so far."""
 
     def __init__(self, picks: Picks, tensors: list[te.Tensor]) -> None:
         self.picks = picks
@@ -147,7 +147,7 @@ _NAMES = tuple(DIRECTIVES)
 def draw_staged(picks: Picks) -> Sample:
     """Draw a program of stages and up to 6 directives; a refused one changes nothing.
 
-    Raises: Unusable where what was accepted does not fit all parameters.
+    Raises: Unusable if the accepted directives do not fit all parameters.
     """
     theme = picks.pick(_THEMES)
     tensors = stage_tensors(picks, _MOST_STAGES, theme)
@@ -176,7 +176,7 @@ def draw_staged(picks: Picks) -> Sample:
 
 
 def _wrong(s: Staged, name: str, reason: str, done: int) -> WrongSchedule:
-    """Say what a directive did wrong, after how many others."""
+    """Return the error for a wrong directive, with the directives before it."""
     made = WrongSchedule(
         f"{name} {reason}\n\n{s.sch.trace.as_python()}\nmade\n\n{s.sch.func.script()}"
     )

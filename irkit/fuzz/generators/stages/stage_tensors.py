@@ -23,10 +23,10 @@ def stage_programs(picks: Picks, most: int = 5) -> PrimFunc:
 
 
 def stage_tensors(picks: Picks, most: int = 5, theme: Theme = SMALL) -> list[te.Tensor]:
-    """Make the parameters of a function of up to ``most`` stages: what is read, then results."""
+    """Make the parameters of a function of up to ``most`` stages: inputs, then results."""
     s, left = Stages(picks, theme), most
     s.input(1 + picks.below(3) if theme is SMALL else picks.pick(_RANKS))
-    # As often one as any other number. Asked after each, so that choices of one can be left out.
+    # One is as likely as any other number. Drawn after each, so that shrinking can leave one out.
     while left == most or (left and picks.below(left + 1)):
         before = len(s.made)
         _stage(s)
@@ -83,7 +83,7 @@ def _elementwise(s: Stages, source: Made) -> bool:
 
 
 def _pairwise(s: Stages, source: Made) -> bool:
-    """Join two tensors of one shape, or one that goes along the last axes."""
+    """Join two tensors of one shape, or with one that has only the last axes."""
     rank = len(source.shape)
     shape = source.shape[s.picks.below(2) if rank > 1 else 0 :]
     other = s.partner(source, shape)
@@ -120,13 +120,13 @@ def _transpose(s: Stages, source: Made) -> bool:
 
 
 def _window(s: Stages, source: Made) -> bool:
-    """Read neighbours along an axis: beyond the end of nothing, so one fewer."""
+    """Read neighbours along an axis, within bounds: the result is one shorter."""
     at = s.picks.below(len(source.shape))
     extent = as_int(source.shape[at])
     if (extent is not None and extent < 2) or not s.fits(source, source.shape):
         return False
     dtype = adding(source)
-    # What is left of a symbolic extent may be nothing to take one from.
+    # A symbolic extent may be too small to subtract one from.
     step = 1 + s.picks.below(2) if extent is not None or isinstance(source.shape[at], Var) else 2
     shape = list(source.shape)
     shape[at] = simplify(shape[at] - 1 if step == 1 else shape[at] // 2)
@@ -206,7 +206,7 @@ def _broadcast(s: Stages, source: Made) -> bool:
 
 
 def _gather(s: Stages, source: Made) -> bool:
-    """Read where another tensor says."""
+    """Read at indices from another tensor."""
     where = s.input(1, shape=(s.picks.pick(SMALL.extents),), dtype="i32")
     last = source.shape[0] - 1
 
@@ -278,12 +278,12 @@ def _reduce(s: Stages, source: Made) -> bool:
 
 
 def _summed(s: Stages, over: Sequence[te.IterVar]) -> int:
-    """Say how many numbers a sum may have."""
+    """Return how many numbers are added up."""
     return 64 if s.theme is SMALL else max(1, count_of([axis.extent for axis in over]))
 
 
 def _reduce_pair(s: Stages, source: Made, at: int, over: te.IterVar) -> bool:
-    """Reduce two values together: the sum with the largest, or where the largest is."""
+    """Reduce two values together: the sum with the maximum, or the maximum with its position."""
     dtype, arg = adding(source), s.picks.below(2) if s.sure(source) else 0
 
     def largest(x: tuple[Expr, Expr], y: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
@@ -328,7 +328,7 @@ def _matmul(s: Stages, source: Made) -> bool:
 
 
 def _linear(s: Stages, source: Made) -> bool:
-    """Multiply by weights in tiles that intrinsics know, and add a bias."""
+    """Multiply by weights in tiles that intrinsics have, and add a bias."""
     given = s.input(2, shape=(s.picks.pick((4, 8, 5)), 4), dtype="f32")
     weights = s.input(2, shape=(4, s.picks.pick((4, 8, 3))), dtype="f32")
     bias = s.input(1, shape=(weights.shape[1],), dtype="f32")

@@ -1,4 +1,4 @@
-"""FIXME A tensor of the program. ``bound`` is what its numbers stay below, where that is known."""
+"""A program of stages under construction: its tensors, and where random choices come from."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -11,12 +11,12 @@ from irkit.fuzz.picks import Picks
 from irkit.ir import Const, DType, Expr, as_dtype, as_int
 
 Dim: TypeAlias = "int | Expr"
-_LIMIT = 1 << 22  # Floats of 32 bits hold whole numbers up to 1 << 24.
+_LIMIT = 1 << 22  # 32-bit floats hold whole numbers up to 1 << 24.
 _NARROW = {"f16": 1 << 11, "bf16": 1 << 8}
 
 
 class Made(msgspec.Struct, frozen=True, eq=False):
-    """A tensor of the program. ``bound`` is what its numbers stay below, where that is known."""
+    """A tensor of the program. ``bound`` is an upper bound of its magnitudes, where known."""
 
     tensor: te.Tensor
     bound: int
@@ -50,7 +50,7 @@ class Stages:
         return self.made[-1]
 
     def dims(self, rank: int) -> tuple[Dim, ...]:
-        """Pick extents of so many axes; those of several axes are small."""
+        """Pick extents of this many axes; those of several axes are small."""
         if self.theme is SMALL:
             return tuple(self._dim(SMALL.extents[: 8 if rank < 3 else 4]) for _ in range(rank))
         found: list[Dim] = []
@@ -71,7 +71,8 @@ class Stages:
         return True
 
     def held(self, dtype: DType, bound: int) -> int:
-        """Bound numbers by what their type holds: integers wrap, and unsigned ones grow so."""
+        """Limit a bound to what the type holds: integers wrap, and unsigned ones become large that
+        way."""
         if self.theme.numbers in ("integers", "special"):
             return 0
         if dtype.is_float or self.theme is SMALL:
@@ -81,21 +82,21 @@ class Stages:
         return dtype.high if dtype.kind == "u" else min(bound, dtype.high + 1)
 
     def most(self, dtype: DType | str) -> int:
-        """Say how large the numbers of a type may become."""
+        """Return how large the numbers of a type can become."""
         return _LIMIT if self.theme is SMALL else _NARROW.get(str(dtype), _LIMIT)
 
     def over(self, dtype: DType | str, bound: int) -> bool:
-        """Say whether numbers of a size are too large to go on with."""
+        """Return True if numbers of a size are too large to go on with."""
         return bound >= self.most(dtype) // 4
 
     def fits(self, source: Made, dims: tuple[Dim, ...]) -> bool:
-        """Say whether a tensor may have some extents, and numbers like those of another."""
+        """Return True if a tensor can have some extents, and numbers like those of another."""
         return count_of(dims) <= self.theme.most_elements and not self.over(
             source.dtype, source.bound
         )
 
     def sure(self, *of: Made) -> bool:
-        """Say whether numbers are known exactly, so that comparing them has one right result."""
+        """Return True if numbers are known exactly, so that comparing them has one right result."""
         if self.theme.numbers != "fractions":
             return True
         return all(not is_float(each.dtype) or each.tensor in self.inputs for each in of)
@@ -122,17 +123,17 @@ def count_of(dims: Sequence[Dim]) -> int:
 
 
 def is_float(dtype: str) -> bool:
-    """Say whether a type is one of floats."""
+    """Return True if a type is a float type."""
     return dtype[0] == "f" or dtype == "bf16"
 
 
 def number(value: Expr, dtype: str) -> Expr:
-    """Make a value one of a type that adds: bools do not."""
+    """Convert a value to a type that adds: bools do not."""
     return te.cast(value, "i32" if dtype == "bool" else dtype)
 
 
 def constant(value: int, dtype: str) -> Expr:
-    """Make a constant of a type, wrapped around where it does not hold the number."""
+    """Make a constant of a type, wrapped around if the type does not hold the number."""
     kind = as_dtype(dtype)
     if kind.is_float or kind.is_bool or kind.low <= value <= kind.high:
         return te.const(value, kind)
@@ -140,6 +141,6 @@ def constant(value: int, dtype: str) -> Expr:
 
 
 def adding(*of: Made) -> str:
-    """Find the type to add in."""
+    """Return the type to add in."""
     found = next((each.dtype for each in of if each.dtype != "bool"), "i32")
     return next((each.dtype for each in of if is_float(each.dtype)), found)

@@ -1,4 +1,4 @@
-"""Load a hostile trace file; what the inspector makes of it is above this layer."""
+"""Load a malformed trace file; what the inspector makes of it is above this layer."""
 
 import re
 import tempfile

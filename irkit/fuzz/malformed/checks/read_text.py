@@ -1,4 +1,4 @@
-"""Read a hostile text: what is accepted prints and reads back the same, and can be verified."""
+"""Read a malformed text: accepted text prints and reads back the same, and can be verified."""
 
 import re
 
@@ -35,7 +35,7 @@ def _level(func: Function) -> Level:
 
 
 def round_trip(func: Function) -> str:
-    """Print a function and read it back; say what is wrong, if anything is."""
+    """Print a function and read it back; return what is wrong, or an empty string."""
     level = _level(func)
     text = level.script(func)
     constants = (

@@ -1,4 +1,4 @@
-"""IR text with tokens and lines changed, and texts that are made to take time or memory."""
+"""IR text with tokens and lines changed, and texts that cost time or memory."""
 
 from collections.abc import Callable
 from functools import cache
@@ -17,7 +17,7 @@ _ONE_IN = 400
 
 @cache
 def text_seeds() -> tuple[str, ...]:
-    """List the texts that are changed."""
+    """List the texts to change."""
     return (
         *KERNELS.values(),
         *EDGE_CASES.values(),
@@ -27,12 +27,12 @@ def text_seeds() -> tuple[str, ...]:
 
 
 def text_case(picks: Picks) -> bytes:
-    """Make a hostile text: a seed with some places changed, or a monster."""
+    """Make a malformed text: a seed with some places changed, or a monster."""
     return malformed_text(picks)[0]
 
 
 def malformed_text(picks: Picks, draw: Callable[[], str] | None = None) -> tuple[bytes, Names]:
-    """Make a hostile text, and list what was done to it; ``draw`` gives texts to change besides
+    """Make a malformed text, and list what was done to it; ``draw`` returns texts to change besides
     those of the list."""
     if picks.one_in(_ONE_IN):
         made = picks.pick(MONSTERS)
@@ -53,8 +53,8 @@ def _nested_expression(picks: Picks) -> str:
 
 
 def _nested_loops(picks: Picks) -> str:
-    """Open loops inside loops; spaces for 100,000 of them would be 5 GB, so one space each and
-    fewer where they are many."""
+    """Nest loops; spaces for 100,000 of them would be 5 GB, so one space each, and fewer where they
+    are many."""
     count = picks.pick((3_000, 1_000, 100))
     lines = [f"{' ' * (at + 1)}for i{at} in serial(0, 2):" for at in range(count)]
     return "".join([_HEAD, "\n".join(lines), "\n", " " * (count + 1), "A[0] = f32(1.0)\n"])

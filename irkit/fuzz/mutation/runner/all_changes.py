@@ -1,4 +1,4 @@
-"""Hunt for the planted bugs and for changes at random, and tell as it goes."""
+"""Fuzz all seeded bugs and mutants, and report each result as it comes."""
 
 import random
 import time
@@ -20,8 +20,8 @@ MOST_SECONDS, LEAST_SECONDS = 900.0, 60.0
 
 
 def changes_of(seed: int) -> list[Change]:
-    """List all changes in an order drawn by ``seed``, so that a hunt that is cut off is a sample of
-    them."""
+    """List all changes in an order drawn by ``seed``, so that a run that is cut off has a random
+    sample of them."""
     at_random = mutants_by_turns(seed, AT_RANDOM, list(FAMILIES.values()))
     games = [*CATALOGUE, *FUZZED_ONLY, *at_random]
     random.Random(seed).shuffle(games)
@@ -29,13 +29,12 @@ def changes_of(seed: int) -> list[Change]:
 
 
 def fuzz_all_changes(hunt: FuzzOrder, *, jobs: int = 1, seconds: float | None = None) -> int:
-    """Hunt for all changes, print what came of each, and return an exit code: 1 if a planted bug
-    was not found or the wrong pass was named, 2 if there was time for none.
+    """Fuzz all changes, print each result, and return an exit code: 1 if a seeded bug was not found
+    or the wrong pass was named, 2 if there was time for none.
 
-    Units: ``seconds`` in which all is done; what there was no time for does not count.
+    Units: ``seconds`` for the whole run; changes it had no time for do not count.
 
-    Nor does a change at random that is not found: it may be equivalent, and what is known of that
-    is said.
+    Nor does a mutant that is not found: it may be equivalent, and what is known of that is printed.
     """
     started = time.monotonic()
     end = started + seconds if seconds is not None else float("inf")

@@ -1,4 +1,4 @@
-"""FIXME What a hunt for a change came to; what was not found is ``weighed``, if it was made at"""
+"""Fuzz irkit with changes, one at a time, until each is found."""
 
 from collections.abc import Iterator, Sequence
 from threading import Lock
@@ -23,8 +23,8 @@ _COMPARING = 30.0
 
 
 class FuzzedChange(msgspec.Struct, frozen=True):
-    """What a hunt for a change came to; what was not found is ``weighed``, if it was made at
-    random."""
+    """Result of fuzzing one change; a mutant that was not found is compared with the original for
+    ``equivalence``."""
 
     game: Change
     caught: FuzzResult
@@ -32,21 +32,21 @@ class FuzzedChange(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Name the change."""
+        """Return the name of the change."""
         game = self.game
         return game.name if isinstance(game, SeededBug) else f"line {game.line}: {game.what}"
 
     @property
     def is_planted(self) -> bool:
-        """Say whether it is of the catalogue, and not made at random."""
+        """Return True if the change is a seeded bug, and not a mutant."""
         return isinstance(self.game, SeededBug)
 
     @property
     def right(self) -> bool:
-        """Say whether it was found with a pass named that uses what was changed, or one that the
-        catalogue says besides.
+        """Return True if it was found with a pass named that uses what was changed, or one that the
+        catalogue accepts.
 
-        Where no pass is named, that is the tier that saw it first.
+        Where no pass is named, the tier that saw it first counts.
         """
         game, named = self.game, self.caught.named or self.caught.tier
         if isinstance(game, SeededBug):
@@ -66,10 +66,10 @@ def fuzz_changes(
     seconds: float = 1800.0,
     end: float = float("inf"),
 ) -> Iterator[FuzzedChange]:
-    """Hunt for changes, ``jobs`` at a time; results come in their order.
+    """Fuzz changes, ``jobs`` at a time; results come in their order.
 
     Units: ``seconds`` in which cases are drawn for one of them; ``end`` of all, on the clock of
-    time.monotonic: what has not begun by then has no result.
+    time.monotonic: a change that has not begun by then has no result.
     """
     unchanged = _Unchanged()
 
@@ -90,7 +90,7 @@ def fuzz_changes(
 
 
 class _Unchanged:
-    """What the same cases are lowered to by irkit as it is, to compare with."""
+    """Digests of what unchanged irkit lowers the same cases to."""
 
     def __init__(self) -> None:
         self._known: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class _Unchanged:
     def weighed(
         self, nursery: ForkServer, mutant: Mutant, hunt: FuzzOrder, seconds: float
     ) -> Equivalence:
-        """Compare what is lowered; where all is the same, ask the place itself."""
+        """Compare what is lowered; where all is the same, probe the changed place."""
         survey = DigestOrder(hunt.seed, hunt.count, hunt.kinds, seconds / 2)
         order = TrialOrder(mutant.module, mutant.source, seconds=seconds + _GRACE, survey=survey)
         with self._lock:

@@ -1,5 +1,4 @@
-"""FIXME Show each change: after how many cases it was found, how, and how small it became; or what
-is"""
+"""Score of the fuzzer: a table of changes, and totals."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,8 +18,8 @@ _EQUIVALENCE = {
 
 
 def fuzz_table(results: Sequence[FuzzedChange]) -> Table:
-    """Show each change: after how many cases it was found, how, and how small it became; or what is
-    to be thought of it."""
+    """Return a line for each change: after how many cases it was found, how, and how small it
+    became; or whether it may be equivalent."""
     table = Table("change", "module", "cases", "s", "found by", "kind", "named", "right", "size")
     for result in results:
         caught = result.caught
@@ -42,8 +41,8 @@ def fuzz_table(results: Sequence[FuzzedChange]) -> Table:
 
 
 def fuzz_score(results: Sequence[FuzzedChange]) -> str:
-    """Say how many were found, how soon, and how many became small with the right pass named; and
-    what is to be thought of the others."""
+    """Return how many were found, how soon, and how many became small with the right pass named;
+    and how many others may be equivalent."""
     found = [result for result in results if result.caught.found]
     text = f"{len(found)} of {len(results)} found"
     if found:

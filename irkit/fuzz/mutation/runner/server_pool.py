@@ -1,4 +1,4 @@
-"""FIXME Share work among nurseries; a thread each waits for its process."""
+"""A pool of fork servers that share work."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ _B = TypeVar("_B")
 def spread(
     items: Sequence[_A], try_one: Callable[[ForkServer, _A], _B], nurseries: list[ForkServer]
 ) -> Iterator[_B]:
-    """Share work among nurseries; a thread each waits for its process."""
+    """Share work among fork servers, with a thread for each."""
     free: SimpleQueue[ForkServer] = SimpleQueue()
     for nursery in nurseries:
         free.put(nursery)

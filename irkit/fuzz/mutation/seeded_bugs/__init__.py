@@ -1,4 +1,10 @@
-"""Planted bugs by family. Reading order: planted (what one is), then any family."""
+"""Seeded bugs by family: the only catalogue. A bug is a text that must occur once in a module, and
+its replacement; one that no longer fits is an error.
+
+Bugs in code generation, in the converters of ONNX and in topi stand apart (`FUZZED_ONLY` beside
+`CATALOGUE`): the fixed programs run in the interpreter and have no imported model. Reading order:
+seeded_bug, then any family.
+"""
 
 from irkit.fuzz.mutation.seeded_bugs.arithmetic import ARITHMETIC
 from irkit.fuzz.mutation.seeded_bugs.block_primitives import BLOCK_PRIMITIVES

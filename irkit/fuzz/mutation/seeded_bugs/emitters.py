@@ -1,8 +1,9 @@
-"""Bugs in code generation: the interpreter is right, and native code says something else.
+"""Bugs in code generation: the interpreter is right, and native code differs.
 
 They have no program of their own, as the fixed ones run in the interpreter only. What is named is
-the tier that first saw it; a model runs optimised first, a loop function as it is. What only
-vectors of a conditional reach is not here: the vectorizer makes masks of those, so none is drawn.
+the tier that first saw it; a model runs optimised first, a loop function unoptimised. Code that
+only vectors of a conditional reach has no bug here: the vectorizer makes masks of those, so none is
+drawn.
 """
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug

@@ -1,4 +1,4 @@
-"""Bugs in loops and statements."""
+"""Bugs in passes over loops and statements."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 

@@ -1,4 +1,5 @@
-"""Passes that misbehave as programs: they lie, raise, never end, or take the process with them."""
+"""Passes that misbehave as programs: they report changes falsely, raise, never end, or kill their
+process."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 

@@ -1,4 +1,4 @@
-"""Lower programs with passes as they are now, and say whether the checks find a fault.
+"""Lower programs with the passes of this process, and check every step.
 
 The passes are those that this process imported: :mod:`irkit.fuzz.mutation.fork_server` changes one
 of them in a child process before it calls :func:`try_programs`.
@@ -32,9 +32,9 @@ Prints = dict[str, tuple[str, ...]]
 
 
 class Bisected(msgspec.Struct, frozen=True):
-    """What a bisection named: the pass, and the guilty rewrites in it by number, of all that it
-    makes, each with its rule. Where there are none, ``note`` says why. Units: ``seconds`` of
-    processor time."""
+    """Result of a bisection: the pass, and the guilty rewrites in it by number, of all that it
+    makes, each with its rule. If there are none, ``note`` says why. Units: ``seconds`` of processor
+    time."""
 
     named: str = ""
     numbers: tuple[int, ...] = ()
@@ -51,14 +51,14 @@ class Bisected(msgspec.Struct, frozen=True):
 
 
 class TrialResult(msgspec.Struct, frozen=True):
-    """What came out of trying a changed pass.
+    """Result of checking programs with a changed pass.
 
-    ``by`` says what found the fault: verifier, fact, exception, timeout, memory, crash, class,
+    ``by`` is what found the fault: verifier, fact, exception, timeout, memory, crash, class,
     signature, interpreter (fails or never ends), verdict (other numbers), changed (a pass that
-    says it changed something and did not); it is empty if nothing did. ``named`` is the pass, and
-    ``case`` the program. ``differs`` lists programs whose lowering is not what it was, ``missed``
-    one of them that computes something else on many more inputs. ``bisected`` is there if it was
-    asked for. Units: ``seconds``.
+    falsely reports a change); it is empty if nothing did. ``named`` is the pass, and ``case`` the
+    program. ``differs`` lists programs whose lowering has changed, ``missed`` one of them that
+    computes something else on many more inputs. ``bisected`` is present if requested. Units:
+    ``seconds``.
     """
 
     by: str = ""
@@ -88,11 +88,11 @@ def try_programs(
     judge: bool = True,
     bisected: bool = False,
 ) -> TrialResult:
-    """Lower and check programs until a fault is found; ``told`` hears of each pass before it runs,
-    and of an empty name after it.
+    """Lower and check programs until a fault is found; ``told`` is called with the name of each
+    pass before it runs, and with an empty name after it.
 
-    A program whose steps are all as ``before`` needs no check. ``judge`` says whether what the
-    checks let pass is judged anew, ``bisected`` whether what they find is.
+    A program whose steps all equal ``before`` needs no check. ``judge`` compares again, on more
+    inputs, what the checks accept; ``bisected`` bisects what they find.
     """
     started = perf_counter()
     differs: list[str] = []
@@ -118,7 +118,7 @@ def try_programs(
 def _tried(
     case: TrialProgram, before: tuple[str, ...], told: Callable[[str], object]
 ) -> tuple[TrialResult | None, list[Step]]:
-    """Give what is wrong, and otherwise the steps if they are not what they were."""
+    """Return what is wrong, and otherwise the steps if they have changed."""
 
     apply = _applying(told)
     steps: list[Step] = []
@@ -133,7 +133,7 @@ def _tried(
     idle = next((step for step in steps if _is_said_to_change(step)), None)
     if idle is not None:
         return TrialResult("changed", idle.name, message="it gave back a copy of what it got"), []
-    # What went wrong before a pass failed is what names the pass.
+    # What went wrong before a pass failed names the pass.
     wrong = _checked(case, steps)
     if wrong is None and failure is not None:
         by = failure.kind if failure.kind != "problems" else _who(failure)
@@ -142,7 +142,7 @@ def _tried(
 
 
 def _applying(told: Callable[[str], object]) -> Apply:
-    """Run a pass within a time, and tell its name before."""
+    """Return a function that runs a pass within a time limit, and reports its name before."""
 
     def apply(attempt: Attempt, recorder: Recorder) -> object:
         told(attempt.p.name)
@@ -155,7 +155,7 @@ def _applying(told: Callable[[str], object]) -> Apply:
 
 
 def _bisected(case: TrialProgram, told: Callable[[str], object]) -> Bisected:
-    """Find the guilty pass anew, and the rewrites in it."""
+    """Find the guilty pass again, and the rewrites in it."""
     started = process_time()
     ir, pipeline = read_program(case)
     culprit = bisect(pipeline, ir, native=False, apply=_applying(told))
@@ -192,7 +192,7 @@ def _checked(case: TrialProgram, steps: list[Step]) -> TrialResult | None:
 
 
 def _is_wrong(case: TrialProgram, steps: list[Step]) -> bool:
-    """Judge anew, on many more inputs and sizes, whether lowering kept the meaning."""
+    """Return True if lowering changed the meaning, on many more inputs and sizes."""
     if case.kind == "graph":
         return any(check_graph_steps(steps, seed)[0] for seed in range(1, 6))
     first, last = steps[0].before, steps[-1].after

@@ -1,5 +1,5 @@
-"""Keep what cases are drawn as and lowered to, with the irkit of this process, which may be
-changed: a change that no case shows may do nothing, or something that means the same."""
+"""Digests of what cases are drawn as and lowered to, with the irkit of this process, which may be
+changed: a change without a visible difference may be equivalent."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ _LEVEL = 3
 
 
 def digest_cases(survey: DigestOrder, told: Callable[[str], object]) -> Digests:
-    """Draw and lower cases until their time is over; ``told`` hears of each number."""
+    """Draw and lower cases until the time is over; ``told`` is called with each number."""
     settle()
     started = perf_counter()
     found: list[str] = []
@@ -38,7 +38,7 @@ def digest_cases(survey: DigestOrder, told: Callable[[str], object]) -> Digests:
                 digest.update(text.encode())
         except Unusable:
             digest.update(b"unusable")
-        except Exception as error:  # A change may raise anything.
+        except Exception as error:  # A change can raise anything.
             said = error.message if isinstance(error, IRKitError) else ""
             digest.update(f"{type(error).__name__} {said}".encode())
         found.append(digest.hexdigest()[:12])
@@ -46,7 +46,7 @@ def digest_cases(survey: DigestOrder, told: Callable[[str], object]) -> Digests:
 
 
 def _texts(sample: Sample) -> Iterator[str]:
-    """Print a sample, what each of its passes made, and its LLVM IR."""
+    """Return the text of a sample, of what each of its passes made, and of its LLVM IR."""
     yield text_of(sample)
     if isinstance(sample.ir, PrimFunc):
         func: IR = sample.ir

@@ -1,4 +1,5 @@
-"""Draw samples until one shows what is wrong with the irkit of this process, which was changed."""
+"""Fuzzing in a child process: draw samples until one shows what is wrong with the irkit of this
+process, which was changed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -32,7 +33,7 @@ OnCase = Callable[[str], object]
 
 
 def fuzz_until_found(hunt: FuzzOrder, told: OnCase) -> FuzzResult:
-    """Draw and judge cases until one is wrong, and make it small; ``told`` hears of each number
+    """Draw and judge cases until one is wrong, and shrink it; ``told`` is called with each number
     before the case is drawn."""
     settle()
     started = perf_counter()
@@ -71,9 +72,9 @@ def _failed(error: Exception) -> Outcome:
 def _smaller_draw(
     hunt: FuzzOrder, draw: Draw, choices: tuple[int, ...], found: FuzzResult, told: OnCase
 ) -> FuzzResult:
-    """Make choices fewer while drawing fails in the same primitive."""
+    """Shrink the choices while drawing fails in the same primitive."""
     started = perf_counter()
-    told(msgspec.json.encode(found).decode())  # Kept whatever comes.
+    told(msgspec.json.encode(found).decode())  # The result is kept in any case.
 
     def holds(made: tuple[int, ...]) -> bool:
         nonlocal found
@@ -97,7 +98,8 @@ def _smaller_draw(
 
 
 def _looking(asked: dict[str, Any], outcome: Outcome, told: Callable[[], object]) -> Judge:
-    """Judge candidates apart; each is ``told`` of, since it is not one that takes long."""
+    """Return a judge of candidates in forks; ``told`` is called with each, because together they
+    take long."""
     limits = _HANGS if outcome.status == "hang" else LIMITS
 
     def look(made: Sample) -> Outcome:
@@ -118,7 +120,9 @@ def _smaller(
     seconds: float,
 ) -> FuzzResult:
     started = perf_counter()
-    told(msgspec.json.encode(_caught(draw, outcome, seconds)).decode())  # Kept whatever comes.
+    told(
+        msgspec.json.encode(_caught(draw, outcome, seconds)).decode()
+    )  # The result is kept in any case.
     small = make_small(
         sample,
         outcome,

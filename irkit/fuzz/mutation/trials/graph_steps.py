@@ -1,5 +1,4 @@
-"""FIXME Find the first step on a module that changes results or plans memory wrongly: its name,
-and"""
+"""Check each step of a model's lowering: its results, and its memory plan."""
 
 from collections.abc import Iterable
 from typing import Any
