@@ -112,7 +112,7 @@ def _figures(item: pytest.Item, check: Any) -> dict[str, Any]:
         "replayed": tally.replayed,
         "seconds": round(tally.seconds, 2),
         "notes": list(tally.notes),
-        "kept": "" if check.kept is None else str(check.kept),
+        "kept": "" if check.finding is None else str(check.finding),
     }
 
 

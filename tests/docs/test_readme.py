@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -26,7 +27,9 @@ def test_every_python_example_runs_in_order(
     for block in blocks:
         exec(compile(block, "README.md", "exec"), scope)
     check = scope["test_unroll_small_loops"].irkit_check
-    check.examples, check.profile, check.hash_seeds, check.fires = 5, "ci", (), 0.0
+    few = {"examples": 5, "hash_seeds": (), "fires": 0.0}
+    check.settings = msgspec.structs.replace(check.settings, **few)
+    check.profile = "ci"
     scope["test_unroll_small_loops"]()
     assert scope["out"].tolist() == [[2.0] * 3] * 2
     assert scope["outputs"]["softmaxout_1"].shape == (1, 1000, 1, 1)

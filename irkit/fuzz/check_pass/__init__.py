@@ -15,8 +15,10 @@ a test), check_pass.
 """
 
 from irkit.fuzz.check_pass.check_pass import (
-    PassCheck as PassCheck,
     check_pass as check_pass,
+)
+from irkit.fuzz.check_pass.check_run import (
+    PassCheck as PassCheck,
 )
 from irkit.fuzz.check_pass.finding import (
     PassRefuted as PassRefuted,
@@ -27,4 +29,7 @@ from irkit.fuzz.check_pass.pass_case import (
 from irkit.fuzz.check_pass.profile import (
     PROFILES as PROFILES,
     Profile as Profile,
+)
+from irkit.fuzz.check_pass.settings import (
+    PassCheckSettings as PassCheckSettings,
 )

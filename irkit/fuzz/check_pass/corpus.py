@@ -31,11 +31,11 @@ class Corpus:
         self.folder = folder / re.sub(r"[^\w.-]+", "-", test)
         self._running = self.folder / f"running-{os.getpid()}.irs"
 
-    def begin(self, what: DrawnProgram) -> None:
+    def begin(self, drawn: DrawnProgram) -> None:
         """Keep a program on disk while it runs."""
-        assert what.ir is not None
+        assert drawn.ir is not None
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._running.write_text(what.ir.script(), encoding="utf-8")
+        self._running.write_text(drawn.ir.script(), encoding="utf-8")
 
     def end(self) -> None:
         """Remove the record of what ran, and folders that are empty."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from irkit.core import IRKitError, Remark
 from irkit.debug import InputSet, input_sets
-from irkit.fuzz.check_pass.examination import Examined
+from irkit.fuzz.check_pass.examination import Examination
 from irkit.ir import Buffer, Interpreted, PrimFunc
 from irkit.transform import IR, AnyPass, Step, Trace
 
@@ -20,7 +20,7 @@ class PassCase:
     pass.
     """
 
-    def __init__(self, p: AnyPass, found: Examined, samples: int) -> None:
+    def __init__(self, p: AnyPass, found: Examination, samples: int) -> None:
         first = next((step for step in found.own if step.changed), None)
         first = first or (found.own[0] if found.own else None)
         self.p = p

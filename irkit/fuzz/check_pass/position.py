@@ -58,7 +58,7 @@ class PassPosition:
         return True
 
     @cached_property
-    def told(self) -> str:
+    def text(self) -> str:
         """Return the position in words."""
         parts = [f"{name} {value}" for name, value in self.where.items()]
         return ", ".join(parts) or "in its place"

@@ -71,7 +71,7 @@ def programs_of(
 
 def _chosen(kind: Kind, chosen: Picks) -> DrawnProgram:
     try:
-        found = drawn(draw_sample(kind, chosen))
+        found = as_program(draw_sample(kind, chosen))
     except Unusable as error:
         return DrawnProgram(None, why_not=error.message)
     if isinstance(found.ir, PrimFunc) and kind in LOOP_KINDS:
@@ -79,7 +79,7 @@ def _chosen(kind: Kind, chosen: Picks) -> DrawnProgram:
     return found
 
 
-def drawn(value: object) -> DrawnProgram:
+def as_program(value: object) -> DrawnProgram:
     """Convert a value from a user's strategy to a program."""
     if isinstance(value, DrawnProgram):
         return value
@@ -100,7 +100,7 @@ def drawn(value: object) -> DrawnProgram:
 
 
 def _of_sample(sample: Sample) -> DrawnProgram:
-    made = drawn(sample.ir)
+    made = as_program(sample.ir)
     if not isinstance(made.ir, PrimFunc):
         becomes_loops = "lower-to-loops" in sample.pipeline.names
         return made if becomes_loops else DrawnProgram(made.ir, sample.pipeline)

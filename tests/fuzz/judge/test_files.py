@@ -62,14 +62,14 @@ def reader_that(fails: str) -> object:
 def test_what_is_wrong_is_a_finding(
     what: str, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "try_text", reader_that(what))
+    monkeypatch.setattr(files, "read_text", reader_that(what))
     found = judge(damaged(TEXT))
     assert (found.status, found.tier, found.fate) == (status, "damaged file", "")
     assert what in found.message
 
 
 def test_a_damaged_text_is_made_as_short_as_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "try_text", reader_that("RecursionError"))
+    monkeypatch.setattr(files, "read_text", reader_that("RecursionError"))
     sample = damaged(TEXT * 40)
     small = make_small(sample, judge(sample), judge)
     assert small.sample.ir == "serial"
@@ -77,14 +77,14 @@ def test_a_damaged_text_is_made_as_short_as_what_is_wrong(monkeypatch: pytest.Mo
 
 
 def test_a_wrong_number_of_a_damaged_model_is_a_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = files.judged_model
+    real = files.check_model
     assert real(onnx_seeds()[0]).status == "agrees"
 
     def off(data: bytes) -> ModelRun:
-        ran = try_model(data)
-        return ModelRun(ran.verdict, ran.inputs, {name: a + 1 for name, a in ran.outputs.items()})
+        run = run_model(data)
+        return ModelRun(run.verdict, run.inputs, {name: a + 1 for name, a in run.outputs.items()})
 
-    try_model = kinds.try_model
-    monkeypatch.setattr(kinds, "try_model", off)
+    run_model = kinds.run_model
+    monkeypatch.setattr(kinds, "run_model", off)
     found = judge(damaged(onnx_seeds()[0]))
     assert (found.status, found.tier) == ("mismatch", "damaged file")

@@ -7,7 +7,7 @@ from irkit import te
 from irkit.core import rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.generators import Sample
-from irkit.fuzz.judge import judge, primitive_in, tier_and_pass
+from irkit.fuzz.judge import judge, loops, primitive_in, tier_and_pass
 from irkit.graph import Bind, GraphFunc, Op, parse as parse_graph
 from irkit.ir import Add, For, PrimFunc, Sub, parse
 from irkit.phases import DEFAULT, GRAPH
@@ -76,7 +76,7 @@ def test_what_numpy_says_counts_more_than_what_the_function_does() -> None:
 
 
 def test_what_became_too_large_for_llvm_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irkit.fuzz.judge.loops._MOST_NODES", 5)
+    monkeypatch.setattr(loops, "_MOST_NODES", 5)
     assert judge(sample_of(DEFAULT)).status == "invalid"
 
 

@@ -281,8 +281,8 @@ _MEMORY = (
     _bug(
         "a load kept over the store that changes it",
         "irkit.codegen.llvm.statements.statements:_store",
-        "def _store(scope: Scope, node: Store) -> Steps:\n    scope.begin_statement()\n",
-        "def _store(scope: Scope, node: Store) -> Steps:\n",
+        "def _store(scope: FunctionScope, node: Store) -> Steps:\n    scope.begin_statement()\n",
+        "def _store(scope: FunctionScope, node: Store) -> Steps:\n",
     ),
     _bug(
         "a value of one side used on the other",

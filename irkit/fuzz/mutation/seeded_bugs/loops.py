@@ -222,8 +222,8 @@ LOOPS = (
     SeededBug(
         "a tail that is lost",
         "irkit.passes.loop.support.loop_parts:symbolic_plan",
-        "parts += [Part(stop, loop.end, {})] if falling else []",
-        "parts += [Part(stop, loop.end, {})] if not falling else []",
+        "parts += [LoopPart(stop, loop.end, {})] if falling else []",
+        "parts += [LoopPart(stop, loop.end, {})] if not falling else []",
         ("loop-partition",),
         "INEXACT_SPLIT",
     ),

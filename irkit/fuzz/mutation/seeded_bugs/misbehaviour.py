@@ -56,8 +56,8 @@ MISBEHAVIOUR = (
     SeededBug(
         "a parameter dropped",
         "irkit.passes.loop.blocks.lower_blocks:lower_blocks",
-        "    return func.replace(body=descend(substitute(func.body, values), visit))\n",
-        "    body = descend(substitute(func.body, values), visit)\n"
+        "    return func.replace(body=visit(substitute(func.body, values), rewritten))\n",
+        "    body = visit(substitute(func.body, values), rewritten)\n"
         "    return func.replace(params=func.params[1:], body=body)\n",
         ("lower-blocks",),
         "MATMUL",

@@ -37,7 +37,7 @@ def test_a_graph_that_is_lowered_to_kernels_means_the_same() -> None:
 def test_graphs_have_branches_functions_nested_lets_and_unknown_extents() -> None:
     samples = _drawn("graphs", 150)
     features = {feature for sample in samples for feature in sample.features}
-    assert {f"step:{name}" for name in ("If", "Lambda", "Apply", "Body", "Tuple")} <= features
+    assert {f"step:{name}" for name in ("GraphIf", "Lambda", "Apply", "Body", "Tuple")} <= features
     assert "extent:symbolic" in features
     for sample in samples:
         assert isinstance(sample.ir, GraphFunc)
