@@ -39,7 +39,7 @@ def listen(
     return bytes(heard), False
 
 
-def end_with(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """Make this fork end when the parent process ends, or the thread of it that waits.
 
     Only Linux can; elsewhere an orphaned fork runs until its time is over.
@@ -50,7 +50,7 @@ def end_with(parent: int) -> None:
             os._exit(1)
 
 
-def end_some_time(seconds: float) -> None:
+def limit_processor_time(seconds: float) -> None:
     """Limit the processor time of this process, in case nobody is left to stop it; a few threads
     may spend it at once. Units: seconds."""
     most = int(seconds * _MOST_THREADS) + 1
@@ -59,7 +59,7 @@ def end_some_time(seconds: float) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
 
-def forked(work: Callable[[], bytes], seconds: float) -> tuple[bytes, str]:
+def run_in_fork(work: Callable[[], bytes], seconds: float) -> tuple[bytes, str]:
     """Run a function in a fork of this process; return its result, or how the fork ended if there
     is none."""
     reading, writing = os.pipe()
@@ -67,14 +67,14 @@ def forked(work: Callable[[], bytes], seconds: float) -> tuple[bytes, str]:
     child = os.fork()
     if child == 0:
         try:
-            end_with(here)
+            end_with_parent(here)
             gc.disable()  # Garbage collection would copy every page that it looks at.
             os.close(reading)
             faulthandler.disable()
             resource.setrlimit(
                 resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1])
             )
-            end_some_time(seconds)
+            limit_processor_time(seconds)
             with os.fdopen(writing, "wb") as pipe:
                 pipe.write(work())
         finally:

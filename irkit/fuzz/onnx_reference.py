@@ -21,7 +21,7 @@ from onnx.reference.op_run import OpRun
 _REFERENCE_OPSET = 15
 _BROADCASTS = 7
 """The operator set since which operands broadcast as those of NumPy do."""
-_PLACED = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Greater", "Less", "Equal")
+_ALIGNED = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Greater", "Less", "Equal")
 
 
 def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProto:
@@ -89,7 +89,7 @@ def reference_outputs(
     for each in extra:  # The converter needs types; the evaluator accepts any name.
         newer.graph.output.remove(each)
     if _opset_of(newer) < _BROADCASTS:
-        _say_where_operands_stand(newer)
+        _align_operands(newer)
     if _opset_of(newer) != _REFERENCE_OPSET:
         newer = version_converter.convert_version(newer, _REFERENCE_OPSET)
     evaluator = ReferenceEvaluator(_in_float64(newer), new_ops=[LRN, *operators])
@@ -99,7 +99,7 @@ def reference_outputs(
     return dict(zip(names, found, strict=True))
 
 
-def _say_where_operands_stand(model: onnx.ModelProto) -> None:
+def _align_operands(model: onnx.ModelProto) -> None:
     """Reshape second operands that are aligned at an axis of the first: the converter takes every
     axis for the first."""
     ranks = _ranks(model)
@@ -107,7 +107,7 @@ def _say_where_operands_stand(model: onnx.ModelProto) -> None:
     del model.graph.node[:]
     for node in nodes:
         axis = next((attr for attr in node.attribute if attr.name == "axis"), None)
-        if node.op_type in _PLACED and axis is not None:
+        if node.op_type in _ALIGNED and axis is not None:
             a, b = node.input
             after = list(range(ranks[b], ranks[a] - axis.i % ranks[a]))
             if after:

@@ -13,7 +13,7 @@ CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.toml"))
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_a_sample_that_is_kept_is_right(path: Path) -> None:
-    outcome = judge_in_fork(read_sample(path), thorough=True, promises=tuple(INVARIANTS))
+    outcome = judge_in_fork(read_sample(path), thorough=True, invariants=tuple(INVARIANTS))
     assert outcome.ok, outcome.message
 
 

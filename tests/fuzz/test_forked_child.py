@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from irkit.fuzz.forked_child import forked
+from irkit.fuzz.forked_child import run_in_fork
 
 
 def test_a_fork_gives_what_it_made_or_how_it_ended() -> None:
-    assert forked(lambda: b"x" * 300_000, 30) == (b"x" * 300_000, "")
-    assert forked(os.abort, 30) == (b"", "crash")
-    assert forked(lambda: time.sleep(60) or b"", 0.2) == (b"", "timeout")
+    assert run_in_fork(lambda: b"x" * 300_000, 30) == (b"x" * 300_000, "")
+    assert run_in_fork(os.abort, 30) == (b"", "crash")
+    assert run_in_fork(lambda: time.sleep(60) or b"", 0.2) == (b"", "timeout")
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
@@ -28,11 +28,11 @@ if len(sys.argv) == 1:
     child.wait()
     sys.exit()
 asked = os.getppid()
-from irkit.fuzz.forked_child import end_with, listen
+from irkit.fuzz.forked_child import end_with_parent, listen
 reading, writing = os.pipe()
 me, fork = os.getpid(), os.fork()
 if fork == 0:
-    {end_with}
+    {end_with_parent}
     while True:
         pass
 print(me, fork, flush=True)
@@ -63,17 +63,17 @@ def gone(processes: list[int], seconds: float = 20.0) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("end_with", "after"),
+    ("end_with_parent", "after"),
     [
-        ("end_with(me)", ""),  # The fork ends with the one that listens.
+        ("end_with_parent(me)", ""),  # The fork ends with the one that listens.
         ("pass", "os.kill(fork, 9)"),  # The one that listens hears that nobody waits for it.
     ],
 )
 def test_who_waits_for_a_fork_ends_with_who_asked(
-    tmp_path: Path, end_with: str, after: str
+    tmp_path: Path, end_with_parent: str, after: str
 ) -> None:
     script = tmp_path / "waiting.py"
-    script.write_text(WAITING.format(end_with=end_with, after=after))
+    script.write_text(WAITING.format(end_with_parent=end_with_parent, after=after))
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(
         [sys.executable, script], stdout=subprocess.PIPE, text=True, env=env

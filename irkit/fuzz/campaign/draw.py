@@ -77,7 +77,7 @@ def with_passes(sample: Sample, passes: tuple[str, ...]) -> Sample:
     return msgspec.structs.replace(sample, pipeline=flow.loops if loops else flow.graph)
 
 
-def written(draw: Draw) -> str:
+def case_text(draw: Draw) -> str:
     """Return the text of a file for a case, as :func:`read_draw` reads it."""
     passes = ", ".join(_quoted(text) for text in draw.passes)
     return (

@@ -17,7 +17,7 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
-from irkit.fuzz.campaign.draw import Draw, draw_of, written
+from irkit.fuzz.campaign.draw import Draw, case_text, draw_of
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
 from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.small_case import SECONDS, SmallCase, small_case
@@ -50,7 +50,7 @@ _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 Runner = Callable[[Draw, CaseOptions], CaseResult]
 
 
-class Done(msgspec.Struct, frozen=True):
+class CaseReport(msgspec.Struct, frozen=True):
     """Report of one case. ``finding`` is present if the case was looked at; ``group`` is the group
     it had before."""
 
@@ -95,7 +95,7 @@ class Campaign:
         self._kept = list(plan.kept)
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._done: queue.SimpleQueue[Done | BaseException | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[CaseReport | BaseException | None] = queue.SimpleQueue()
         self._workers: list[_Worker] = []
         self._ends = float("inf")
 
@@ -137,7 +137,7 @@ class Campaign:
                 self._count(found)
             yield
 
-    def _count(self, done: Done) -> None:
+    def _count(self, done: CaseReport) -> None:
         self.tally.add(done.draw, done.ran, is_loop=done.draw.kind not in _MODELS)
         with self._lock:
             if done.finding is not None and done.group is not None:
@@ -169,7 +169,7 @@ class Campaign:
             self._next += 1
             return draw_of(plan.seed, self._next - 1, plan.kinds, plan.passes)
 
-    def put(self, done: Done | BaseException | None) -> None:
+    def put(self, done: CaseReport | BaseException | None) -> None:
         """Report one case, or that a worker has ended."""
         self._done.put(done)
 
@@ -194,7 +194,7 @@ class Campaign:
             self.tally.workers_lost += 1
 
 
-def asked_of(draw: Draw, kinds: int, tier_file: str = "") -> CaseOptions:
+def options_for(draw: Draw, kinds: int, tier_file: str = "") -> CaseOptions:
     """Return how to judge a case, where so many kinds take turns; a case from a file is judged in
     every way.
 
@@ -202,11 +202,11 @@ def asked_of(draw: Draw, kinds: int, tier_file: str = "") -> CaseOptions:
     some of them.
     """
     turn, names = draw.number // kinds, tuple(INVARIANTS)
-    promises = (names[turn // 2 % len(names)],) if turn % 2 else ()
+    invariants = (names[turn // 2 % len(names)],) if turn % 2 else ()
     if draw.file:
-        promises = names
+        invariants = names
     thorough = turn % THOROUGH_EVERY == 0
-    return CaseOptions(thorough=thorough, promises=promises, tier_file=tier_file)
+    return CaseOptions(thorough=thorough, invariants=invariants, tier_file=tier_file)
 
 
 class _Worker:
@@ -252,42 +252,42 @@ class _Worker:
                 with suppress(OSError):
                     path.unlink()
 
-    def _case(self, draw: Draw) -> Done | None:
+    def _case(self, draw: Draw) -> CaseReport | None:
         """Run a case; return None if the campaign ends meanwhile."""
         if self.case_file is not None:
             # Written before the case runs: if this process dies, the case can be recovered.
             try:
-                self.case_file.write_text(written(draw), "utf-8")
+                self.case_file.write_text(case_text(draw), "utf-8")
             except OSError as error:  # A full disk is no reason to stop.
                 self.campaign.findings.unwritten = str(error)
         self._renew()
         plan = self.campaign.plan
-        asked = asked_of(draw, len(plan.kinds), str(self.tier_file or ""))
-        ran = self._ran(draw, asked)
+        options = options_for(draw, len(plan.kinds), str(self.tier_file or ""))
+        ran = self._ran(draw, options)
         elsewhere = draw.number % ELSEWHERE_EVERY == ELSEWHERE_EVERY // 2
         if elsewhere and ran is not None and not ran.outcome.is_finding:
             ran = self._same_elsewhere(draw, ran)
         if ran is None or not ran.outcome.is_finding:
-            return None if ran is None else Done(draw, ran)
+            return None if ran is None else CaseReport(draw, ran)
         finding = Finding(draw, ran.outcome, ran.text, ran.digest)
         if not self.campaign.wants_look(finding):
-            return Done(draw, ran, finding.group)
+            return CaseReport(draw, ran, finding.group)
         first = finding.group
-        finding = self._tried_again(finding, asked)
+        finding = self._tried_again(finding, options)
         finding.data = self._data(draw)
         new = bool(finding.again and plan.shrink_seconds and not draw.file)
         if new and self.campaign.wants_small(finding):
-            finding.small = self._made_small(finding, asked)
-        return Done(draw, ran, first, finding)
+            finding.small = self._made_small(finding, options)
+        return CaseReport(draw, ran, first, finding)
 
-    def _made_small(self, finding: Finding, asked: CaseOptions) -> SmallCase | None:
+    def _made_small(self, finding: Finding, options: CaseOptions) -> SmallCase | None:
         folder = self.campaign.plan.folder
         trace = "" if folder is None else str(folder / f"{finding.stem}.trace")
         name = finding.stem.replace("-", "_")
         seconds = self.campaign.plan.shrink_seconds
         try:
             return self.shrinker.call(
-                small_case, finding.draw, asked.promises, name, trace, seconds
+                small_case, finding.draw, options.invariants, name, trace, seconds
             )
         except (ChildDied, IRKitError, OSError, EOFError, ValueError):
             return None  # The case as drawn is kept in any case.
@@ -299,9 +299,9 @@ class _Worker:
             self.child.close()
             self.left = _CASES_OF_A_WORKER
 
-    def _ran(self, draw: Draw, asked: CaseOptions) -> CaseResult | None:
+    def _ran(self, draw: Draw, options: CaseOptions) -> CaseResult | None:
         try:
-            return self.child.call(self.campaign.runner, draw, asked)
+            return self.child.call(self.campaign.runner, draw, options)
         except ChildDied as died:
             if self.campaign.is_stopping:
                 return None
@@ -346,22 +346,22 @@ class _Worker:
         outcome = ran.outcome.replace(checks=checks)
         if here != there:
             message = "a process with another hash seed draws or lowers something else"
-            outcome = outcome.replace(status="broken", tier="promises", message=message)
+            outcome = outcome.replace(status="broken", tier="invariants", message=message)
         return msgspec.structs.replace(ran, outcome=outcome, digest=here)
 
-    def _tried_again(self, finding: Finding, asked: CaseOptions) -> Finding:
+    def _tried_again(self, finding: Finding, options: CaseOptions) -> Finding:
         """Run a case again, to find out whether it always fails, and which pass is guilty."""
         died = finding.outcome.status in _DEATHS.values()
         hangs = finding.outcome.status == "hang"
         for _ in range(min(RETRIES, 1) if hangs else RETRIES):
-            ran = self._ran(finding.draw, asked)
+            ran = self._ran(finding.draw, options)
             if ran is None:
                 break
             finding.tries += 1
             finding.again += ran.outcome.is_finding
         if died and not self.campaign.is_stopping:
             # Without native code, the passes can be examined one by one.
-            calm = msgspec.structs.replace(asked, thorough=True, native=False, promises=())
+            calm = msgspec.structs.replace(options, thorough=True, native=False, invariants=())
             ran = self._ran(finding.draw, calm)
             if ran is not None:
                 by_code = finding.outcome.tier in ("O0", "O3") and ran.outcome.ok

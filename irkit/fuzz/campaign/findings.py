@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from irkit.core import atomic_write
-from irkit.fuzz.campaign.draw import Draw, written
+from irkit.fuzz.campaign.draw import Draw, case_text
 from irkit.fuzz.campaign.small_case import SmallCase
 from irkit.fuzz.judge.files import DAMAGED
 from irkit.fuzz.judge.outcome import Outcome
@@ -135,7 +135,7 @@ def write_finding(finding: Finding, folder: Path) -> None:
     path = folder / f"{finding.stem}.toml"
     said = f"{finding}\n\nRun it again with: irkit fuzz --replay {path}"
     small = finding.small
-    rest = f"{written(finding.draw)}\n{_commented(finding.text)}" if small is None else small.text
+    rest = f"{case_text(finding.draw)}\n{_commented(finding.text)}" if small is None else small.text
     with atomic_write(path) as made:
         made.write_text(f"{_commented(said)}\n{rest}", "utf-8")
     finding.file = str(path)

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from irkit.core import Coloured
 from irkit.debug import versions
 from irkit.fuzz.campaign.coverage import drawn_features
-from irkit.fuzz.campaign.draw import written
+from irkit.fuzz.campaign.draw import case_text
 from irkit.fuzz.campaign.engine import Campaign
 from irkit.fuzz.campaign.findings import Finding
 from irkit.fuzz.campaign.summary import tested_nothing
@@ -30,15 +30,15 @@ MOST_CHARACTERS = 40_000
 MOST_IN_FULL = 40
 """Findings that are shown with their samples and tests; of others there is what is wrong."""
 _TIERS = {
-    "draw": "draws the sample, and what NumPy makes of it",
+    "draw": "draws the sample, and computes its results in NumPy",
     "interpreter": "interprets it as drawn, against NumPy",
-    "lower": "runs the schedule and the passes, and verifies what is left",
+    "lower": "runs the schedule and the passes, and verifies the result",
     "lowered": "interprets what was lowered",
-    "O0": "native code, not optimised, amid guard pages",
-    "O3": "native code, optimised, amid guard pages",
-    "each pass": "verifies and interprets after each pass: one case in ten, and all that is wrong",
-    "damaged file": "reads text or a model that is damaged, and runs what loads",
-    "promises": "asks for what holds whatever is computed: every second case",
+    "O0": "native code, unoptimised, between guard pages",
+    "O3": "native code, optimised, between guard pages",
+    "each pass": "verifies and interprets after each pass: one case in ten, and each that fails",
+    "damaged file": "reads damaged text or a damaged model, and runs what loads",
+    "invariants": "checks what holds whatever is computed: every second case",
 }
 
 
@@ -71,7 +71,7 @@ def as_page(campaign: Campaign) -> str:
         fates=[(*name.split(" ", 1), count) for name, count in sorted(tally.fates.items())],
         reasons=tally.reasons.most_common(20),
         tiers=list(_tiers(tally)),
-        promises=tally.promises.most_common(),
+        invariants=tally.invariants.most_common(),
         sorts=drawn_features(tally, campaign.plan.kinds),
         slowest=[_slow(each) for each in tally.slowest],
         versions=", ".join(f"{name} {version}" for name, version in versions().items()),
@@ -195,7 +195,7 @@ def _slow(slow: SlowCase) -> dict[str, str]:
         "seconds": f"{slow.seconds:.2f}",
         "worst": f"most of it in {tiers[0][0]}" if tiers else "",
         "tiers": ", ".join(told),
-        "file": written(slow.draw),
+        "file": case_text(slow.draw),
     }
 
 

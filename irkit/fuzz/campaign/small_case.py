@@ -10,13 +10,13 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draw import Draw, with_passes
-from irkit.fuzz.campaign.worker import data_of, settle
+from irkit.fuzz.campaign.worker import data_of, set_up_worker
 from irkit.fuzz.generators.draw_sample import draw_case
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.judge.models import is_model, module_of
 from irkit.fuzz.judge.outcome import Outcome
-from irkit.fuzz.shrink.choices import recorded, replayed
+from irkit.fuzz.shrink.choices import record_choices, replay_choices
 from irkit.fuzz.shrink.forked_judge import judge_in_fork
 from irkit.fuzz.shrink.make_small import make_small
 from irkit.ir import PrimFunc
@@ -24,7 +24,7 @@ from irkit.transform import Step, Trace
 
 SECONDS = 20.0
 """Time for each of the three searches for a smaller case."""
-NATIVE = ("O0", "O3", "promises")
+NATIVE = ("O0", "O3", "invariants")
 """Tiers that are only reached when native code is run."""
 _TEST = '''\
 """{title}
@@ -76,40 +76,40 @@ class SmallCase(msgspec.Struct, frozen=True):
 
 
 def small_case(
-    draw: Draw, promises: tuple[str, ...], name: str, trace: str, seconds: float = SECONDS
+    draw: Draw, invariants: tuple[str, ...], name: str, trace: str, seconds: float = SECONDS
 ) -> SmallCase | None:
     """Shrink a case while it fails in the same way; return None if it does not fail here.
 
     The lowering of the result goes into the file ``trace``, if possible.
     """
-    settle()
+    set_up_worker()
     choices: tuple[int, ...] = ()
     if draw.file:
         sample = draw.sample()
     else:
-        picks, kept = recorded(draw.picks)
+        picks, kept = record_choices(draw.picks)
         sample = with_passes(draw_case(draw.kind, picks), draw.passes)
         choices = tuple(kept)
-    look = partial(judge_in_fork, promises=promises, number=draw.number)
+    look = partial(judge_in_fork, invariants=invariants, number=draw.number)
     outcome = look(sample)
     if not outcome.is_finding:
         return None
 
     def redraw(made: tuple[int, ...]) -> Sample:
-        return with_passes(draw_case(draw.kind, replayed(made)), draw.passes)
+        return with_passes(draw_case(draw.kind, replay_choices(made)), draw.passes)
 
-    by_promise = outcome.tier == "promises"
-    about = outcome.named if by_promise else ""
+    by_invariant = outcome.tier == "invariants"
+    about = outcome.named if by_invariant else ""
     look = partial(look, native=outcome.tier in NATIVE, about=about)
     small = make_small(sample, outcome, look, choices=choices, redraw=redraw, seconds=seconds)
     title = " ".join(small.outcome.symptom.split())
     if small.outcome.named:
         title += f" after {small.outcome.named}"
     text = sample_text(small.sample, {"why": small.outcome.message})
-    asked = f", promises={promises!r}, number={draw.number}, about={about!r}"
+    options = f", invariants={invariants!r}, number={draw.number}, about={about!r}"
     return SmallCase(
         text,
-        _TEST.format(title=title, text=text, name=name, options=asked if by_promise else ""),
+        _TEST.format(title=title, text=text, name=name, options=options if by_invariant else ""),
         small.outcome,
         small.stages,
         small.steps,

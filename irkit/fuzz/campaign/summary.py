@@ -78,7 +78,7 @@ def _told(campaign: Campaign) -> Iterator[str]:
     yield "what ran:"
     for tier, count in tally.tiers.items():
         yield f"  {tier:12} {count:7} times, median {1e3 * tally.median(tier):6.2f} ms"
-    yield _line("promises", tally.promises)
+    yield _line("invariants", tally.invariants)
     for name in tally.under_test:
         yield (
             f"pass '{name}' changed something in {tally.passes[name]} of {tally.placed} cases "

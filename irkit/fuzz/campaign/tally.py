@@ -31,7 +31,7 @@ class CampaignTally(msgspec.Struct):
     statuses: Counter[str] = msgspec.field(default_factory=Counter[str])
     reasons: Counter[str] = msgspec.field(default_factory=Counter[str])
     tiers: Counter[str] = msgspec.field(default_factory=Counter[str])
-    promises: Counter[str] = msgspec.field(default_factory=Counter[str])
+    invariants: Counter[str] = msgspec.field(default_factory=Counter[str])
     features: Counter[str] = msgspec.field(default_factory=Counter[str])
     fates: Counter[str] = msgspec.field(default_factory=Counter[str])
     passes: Counter[str] = msgspec.field(default_factory=Counter[str])
@@ -54,7 +54,7 @@ class CampaignTally(msgspec.Struct):
         self.unplaced += ran.unplaced
         self.processor += ran.processor
         self.tiers.update(outcome.tiers)
-        self.promises.update(outcome.checks)
+        self.invariants.update(outcome.checks)
         self.features.update(ran.features)
         self.passes.update(set(outcome.fired))
         self.placed += is_loop and outcome.status != "invalid"

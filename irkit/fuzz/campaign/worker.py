@@ -16,7 +16,7 @@ from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draw import Draw
 from irkit.fuzz.generators.sample import Sample, Unusable
-from irkit.fuzz.judge.judge import explained, judge, primitive_in
+from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
 from irkit.ir import PrimFunc
 
@@ -28,7 +28,7 @@ class CaseOptions(msgspec.Struct, frozen=True):
 
     thorough: bool = False
     native: bool = True
-    promises: tuple[str, ...] = ()
+    invariants: tuple[str, ...] = ()
     tier_file: str = ""
 
 
@@ -48,41 +48,41 @@ class CaseResult(msgspec.Struct, frozen=True):
     processor: float = 0.0
 
 
-def run_case(draw: Draw, asked: CaseOptions) -> CaseResult:
+def run_case(draw: Draw, options: CaseOptions) -> CaseResult:
     """Draw a case and judge it."""
-    settle()
+    set_up_worker()
     started = time.process_time()
-    ran = _run(draw, asked)
+    ran = _run(draw, options)
     return msgspec.structs.replace(ran, processor=time.process_time() - started)
 
 
-def _run(draw: Draw, asked: CaseOptions) -> CaseResult:
+def _run(draw: Draw, options: CaseOptions) -> CaseResult:
     started = time.perf_counter()
-    tell(asked.tier_file, "draw")
+    record_tier(options.tier_file, "draw")
     try:
         sample = draw.sample()
     except Unusable as error:
         return CaseResult(Outcome("invalid", "draw", message=str(error)))
     except Exception as error:  # Primitives run while drawing, and a wrong one can raise anything.
         unplaced = isinstance(error, IRKitError) and bool(draw.passes) and _draws_without(draw)
-        text = str(error) if isinstance(error, IRKitError) else explained(error)
+        text = str(error) if isinstance(error, IRKitError) else describe_exception(error)
         status, named = ("invalid", "") if unplaced else ("failed", primitive_in(error))
         return CaseResult(Outcome(status, "draw", named, text), unplaced=unplaced)
     drawn = time.perf_counter() - started
     outcome = judge(
         sample,
-        thorough=asked.thorough,
-        native=asked.native,
-        promises=asked.promises,
+        thorough=options.thorough,
+        native=options.native,
+        invariants=options.invariants,
         number=draw.number,
-        told=lambda tier: tell(asked.tier_file, tier),
+        on_tier=lambda tier: record_tier(options.tier_file, tier),
     )
     before = outcome.seconds.get("draw", 0.0)
     outcome = outcome.replace(
         tiers=("draw", *(tier for tier in outcome.tiers if tier != "draw")),
         seconds={**outcome.seconds, "draw": before + drawn},
     )
-    if not outcome.is_finding and asked.native:
+    if not outcome.is_finding and options.native:
         return CaseResult(outcome, sample.features)
     text = text_of(sample)
     return CaseResult(outcome, sample.features, text, _digest(text))
@@ -99,7 +99,7 @@ def _draws_without(draw: Draw) -> bool:
 
 def digest_of(draw: Draw) -> str:
     """Return a digest of what is drawn and of what it is lowered to: the same in each process."""
-    settle()
+    set_up_worker()
     try:
         sample = draw.sample()
         made = [text_of(sample)]
@@ -150,7 +150,7 @@ def _digest(text: str | bytes) -> str:
 
 
 @cache
-def settle() -> None:
+def set_up_worker() -> None:
     """Use one thread and no object cache: workers run side by side, and each case is different."""
     os.environ["IRKIT_CACHE"] = "0"
     os.environ["IRKIT_NUM_THREADS"] = "1"
@@ -161,7 +161,7 @@ def _opened(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
 
 
-def tell(path: str, tier: str) -> None:
+def record_tier(path: str, tier: str) -> None:
     """Record what runs next: the file outlives this process."""
     with suppress(OSError):  # If the disk is full, a crash is reported without its tier.
         if path:

@@ -137,7 +137,7 @@ class _CheckRun:
             if found is not None:
                 raise self._report(found, "which the last run ended on")
         for path in self.corpus.findings():
-            self.tally.replayed += 1
+            self.tally.replay_choices += 1
             try:
                 drawn = read_program(path)
                 found = self._after_a_crash(drawn) if _crashed(path) else self._examine(drawn)

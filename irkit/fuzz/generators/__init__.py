@@ -47,11 +47,11 @@ from irkit.fuzz.generators.programs.program_samples import (
 )
 from irkit.fuzz.generators.sample import (
     KINDS as KINDS,
-    Allowed as Allowed,
     Array as Array,
     Kind as Kind,
     Program as Program,
     Sample as Sample,
+    Tolerance as Tolerance,
     Unusable as Unusable,
     outputs_of as outputs_of,
 )

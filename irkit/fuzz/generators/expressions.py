@@ -50,7 +50,7 @@ _DIGITS = (2, 3, 4, 8, 6, 5)
 _COMPARISONS = (eq, ne, lt, le, ge)
 
 
-class Readable:
+class ReadableBuffer:
     """A buffer that can be read: anywhere, or only at one place, such as the element being written,
     and only where a ``guard`` holds."""
 
@@ -68,7 +68,9 @@ class Readable:
 class ExprMaker:
     """Maker of expressions over some integer variables and buffers."""
 
-    def __init__(self, picks: Picks, integers: Sequence[Expr], buffers: Sequence[Readable]) -> None:
+    def __init__(
+        self, picks: Picks, integers: Sequence[Expr], buffers: Sequence[ReadableBuffer]
+    ) -> None:
         self.picks = picks
         self.integers = list(integers)
         self.buffers = list(buffers)

@@ -16,7 +16,7 @@ Kind = Literal["programs", "schedules", "pipelines", "graphs", "onnx", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Array: TypeAlias = NDArray[Any]
-Allowed: TypeAlias = "Array | None"
+Tolerance: TypeAlias = "Array | None"
 Program: TypeAlias = "PrimFunc | GraphFunc | IRModule | bytes | str"
 
 
@@ -50,7 +50,7 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     schedule: ScheduleTrace = NO_SCHEDULE
     inputs: tuple[InputSet, ...] = ()
     expected: tuple[tuple[Array, ...] | None, ...] = ()
-    allowed: tuple[tuple[Allowed, ...], ...] = ()
+    allowed: tuple[tuple[Tolerance, ...], ...] = ()
     features: tuple[str, ...] = ()
     zeros_have_signs: bool = False
     damaged: bool = False

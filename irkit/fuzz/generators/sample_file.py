@@ -18,7 +18,7 @@ import numpy as np
 from irkit.core import FormatError, IRKitError, IRModule, atomic_write
 from irkit.debug import NO_SCHEDULE, InputSet
 from irkit.debug.execution.inputs import Rung
-from irkit.fuzz.generators.sample import KINDS, Allowed, Array, Program, Sample
+from irkit.fuzz.generators.sample import KINDS, Array, Program, Sample, Tolerance
 from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
 from irkit.ir import PrimFunc, parse
 from irkit.passes import BUILTIN
@@ -115,7 +115,7 @@ def _sample(table: dict[str, Any]) -> Sample:
         raise FormatError(f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
     program = _program(table)
     damaged = table.get("damaged", "text" in table) is True
-    inputs, expected, allowed = list[InputSet](), list[Any](), list[tuple[Allowed, ...]]()
+    inputs, expected, allowed = list[InputSet](), list[Any](), list[tuple[Tolerance, ...]]()
     for each in table.get("inputs", ()):
         if each["rung"] not in get_args(Rung):
             raise FormatError(f"rung is {each['rung']!r}, expected one of {get_args(Rung)}")
@@ -211,7 +211,7 @@ def _value(value: Any) -> str:
     return "{ " + _array(np.asarray(value)).replace("\n", ", ") + " }"
 
 
-def _allowed(allowed: Allowed) -> str:
+def _allowed(allowed: Tolerance) -> str:
     return "false" if allowed is None else _value(allowed)
 
 
@@ -238,7 +238,7 @@ def _read_array(value: Any) -> Array:
     return np.array(value["data"], dtype).reshape(shape)
 
 
-def _read_allowed(value: Any) -> Allowed:
+def _read_allowed(value: Any) -> Tolerance:
     if value is False:
         return None
     return _read_value(value)

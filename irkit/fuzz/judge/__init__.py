@@ -17,7 +17,7 @@ from irkit.fuzz.judge.invariants import (
     INVARIANTS as INVARIANTS,
 )
 from irkit.fuzz.judge.judge import (
-    explained as explained,
+    describe_exception as describe_exception,
     judge as judge,
     primitive_in as primitive_in,
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from irkit.debug.check.difference import compare, is_float
-from irkit.fuzz.generators.sample import Allowed, Array, Sample
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance
 from irkit.ir import Buffer, PrimFunc
 
 
@@ -23,7 +23,7 @@ class ExpectedResults:
         self.outputs = sample.outputs
         self.signs = sample.zeros_have_signs
         self.sample = sample
-        self._wanted: dict[tuple[int, int], tuple[Any, Allowed]] = {}
+        self._wanted: dict[tuple[int, int], tuple[Any, Tolerance]] = {}
 
     def learn(self, number: int, args: Sequence[Any]) -> str:
         """Record what the drawn function left in its arguments; return where NumPy disagrees."""
@@ -40,14 +40,14 @@ class ExpectedResults:
         """Return which element is wrong after a call, or None."""
         for at in self.arrays:
             wanted, allowed = self._wanted[number, at]
-            found = apart(wanted, args[at], allowed, signs=self.signs)
+            found = difference(wanted, args[at], allowed, signs=self.signs)
             if found:
                 inputs = self.sample.inputs[number].name
                 return f"{self.names[at]}{found} (inputs: {inputs})"
         return ""
 
 
-def apart(expected: Array, found: Array, allowed: Allowed, *, signs: bool = False) -> str:
+def difference(expected: Array, found: Array, allowed: Tolerance, *, signs: bool = False) -> str:
     """Return where two arrays differ by more than is allowed, or None."""
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return (

@@ -22,7 +22,7 @@ _MOVES = 4
 
 def bounds_are_checked(case: LoopCase, number: int) -> None:
     """With checks of bounds the numbers are the same, and moved accesses are stopped."""
-    steps = _checked(case)
+    steps = _with_checks(case)
     checks = next((step for step in steps if step.name == instrument_bounds.name), None)
     if checks is None:
         return
@@ -40,7 +40,7 @@ def _look_outside(case: LoopCase, moved: PrimFunc) -> None:
     """Run a function that may leave its bounds, with checks and without."""
     checked = instrument_bounds(moved)
     for inputs in case.sample.inputs:
-        without, found = (_said(func, inputs.copied()) for func in (moved, checked))
+        without, found = (_why_stopped(func, inputs.copied()) for func in (moved, checked))
         stopped = found.startswith(_STOPPED)
         if any(text in without for text in _OUTSIDE) and not stopped:
             why = f"no check stops it: {without}; with checks: {found or 'nothing'}"
@@ -50,7 +50,7 @@ def _look_outside(case: LoopCase, moved: PrimFunc) -> None:
             raise WrongSample("broken", why, instrument_bounds.name)
 
 
-def _checked(case: LoopCase) -> list[Step]:
+def _with_checks(case: LoopCase) -> list[Step]:
     """Lower with checks; return None if they are there already, or not allowed."""
     try:
         pipeline = case.sample.pipeline.insert(instrument_bounds, after=_AFTER)
@@ -64,7 +64,7 @@ def _func(program: object) -> PrimFunc:
     return program
 
 
-def _said(func: PrimFunc, args: list[object]) -> str:
+def _why_stopped(func: PrimFunc, args: list[object]) -> str:
     """Return why a function stops, or None if it ends."""
     try:
         Interpreted(func)(*args, max_steps=_MAX_STEPS)

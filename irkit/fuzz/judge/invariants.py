@@ -39,7 +39,7 @@ def prints_and_parses(case: LoopCase, number: int) -> None:
             raise WrongSample("broken", wrong)
 
 
-def passes_keep_their_word(case: LoopCase, number: int) -> None:
+def passes_keep_contracts(case: LoopCase, number: int) -> None:
     """A pass verifies, is truthful about what it changed, deterministic, idempotent if it says so,
     switchable, and keeps spans and its input."""
     if not case.steps:
@@ -134,7 +134,7 @@ def replays(case: LoopCase, number: int) -> None:
 
 INVARIANTS: dict[str, Callable[[LoopCase, int], None]] = {
     "print and parse": prints_and_parses,
-    "passes keep their word": passes_keep_their_word,
+    "passes keep contracts": passes_keep_contracts,
     "lowers alike": lowers_alike,
     "does nothing anywhere": does_nothing_anywhere,
     "cached is fresh": cached_is_fresh,

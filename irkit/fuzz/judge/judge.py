@@ -28,10 +28,10 @@ def judge(
     *,
     thorough: bool = False,
     native: bool = True,
-    promises: Sequence[str] = (),
+    invariants: Sequence[str] = (),
     number: int = 0,
     about: str = "",
-    told: OnTier = lambda tier: None,
+    on_tier: OnTier = lambda tier: None,
 ) -> Outcome:
     """Run a sample through the tiers, and return the outcome.
 
@@ -42,22 +42,22 @@ def judge(
     chooses what they look at, unless ``about`` names a pass. ``on_tier`` is called with each tier
     before it runs: wrong native code can kill this process. Without ``native`` none is run.
     """
-    course = TierProgress(told)
+    progress = TierProgress(on_tier)
     if isinstance(sample.ir, str) or sample.damaged:
-        return _guarded(course, lambda: judge_file(sample, course, native)) or _right(course)
-    found, case = _case_of(sample, course)
+        return _guarded(progress, lambda: judge_file(sample, progress, native)) or _right(progress)
+    found, case = _case_of(sample, progress)
     if case is None:
         assert found is not None
         return found
-    found = _guarded(course, lambda: case.run(native=native))
+    found = _guarded(progress, lambda: case.run(native=native))
     if found is None:
         case.about = about
-        found = _kept(case, promises, number)
+        found = _check_invariants(case, invariants, number)
     if found is not None and (_is_named(found, case) or not found.is_finding):
         return found
     if thorough or found is not None:
-        found = _named(case, found)
-    return found or _right(course)
+        found = _with_name(case, found)
+    return found or _right(progress)
 
 
 def _is_named(found: Outcome, case: LoopCase | ModelCase) -> bool:
@@ -69,69 +69,71 @@ def _is_named(found: Outcome, case: LoopCase | ModelCase) -> bool:
 
 
 def _case_of(
-    sample: Sample, course: TierProgress
+    sample: Sample, progress: TierProgress
 ) -> tuple[Outcome | None, LoopCase | ModelCase | None]:
     if isinstance(sample.ir, PrimFunc):
-        return None, LoopCase(sample, course)
+        return None, LoopCase(sample, progress)
     made: list[ModelCase] = []
-    found = _guarded(course, lambda: made.append(ModelCase(sample, course)))
+    found = _guarded(progress, lambda: made.append(ModelCase(sample, progress)))
     return found, made[0] if made else None
 
 
-def _kept(case: LoopCase | ModelCase, promises: Sequence[str], number: int) -> Outcome | None:
+def _check_invariants(
+    case: LoopCase | ModelCase, invariants: Sequence[str], number: int
+) -> Outcome | None:
     """Check the invariants; of models some."""
-    course = case.course
+    progress = case.progress
 
     def ask() -> None:
-        with course.running("promises"):
-            for name in promises:
+        with progress.running("invariants"):
+            for name in invariants:
                 if isinstance(case, LoopCase):
                     INVARIANTS[name](case, number)
                 elif name in MODEL_INVARIANTS:
                     MODEL_INVARIANTS[name](case, number)
                 else:
                     continue
-                course.checks.append(name)
+                progress.checks.append(name)
 
-    return _guarded(course, ask) if promises else None
+    return _guarded(progress, ask) if invariants else None
 
 
-def _named(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
+def _with_name(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
     """Run the IR after each pass, to name the guilty one."""
-    course = case.course
+    progress = case.progress
 
     def each() -> None:
-        with course.running(_EACH):
+        with progress.running(_EACH):
             case.after_each_pass()
             if found is not None and isinstance(case, ModelCase):
                 case.kernels_after_each_pass()
 
-    again = _guarded(course, each)
+    again = _guarded(progress, each)
     if found is None or again is None:
         return found or again
     # The first failure is the symptom; the failure after each pass names the culprit.
     return found.replace(named=again.named or found.named, tiers=again.tiers, seconds=again.seconds)
 
 
-def _guarded(course: TierProgress, run: Callable[[], object]) -> Outcome | None:
+def _guarded(progress: TierProgress, run: Callable[[], object]) -> Outcome | None:
     """Run a part of the judging; return None if all is well."""
     try:
         run()
     except WrongSample as wrong:
-        return _outcome(course, wrong.status, wrong.message, wrong.named)
+        return _outcome(progress, wrong.status, wrong.message, wrong.named)
     except PassFailed as error:
         status: Status = error.kind if error.kind in ("memory", "crash") else "failed"
-        return _outcome(course, status, str(error), error.name)
+        return _outcome(progress, status, str(error), error.name)
     except MemoryError as error:
-        return _outcome(course, "memory", f"needs too much memory: {error}")
+        return _outcome(progress, "memory", f"needs too much memory: {error}")
     except IRKitError as error:
-        return _outcome(course, "failed", str(error))
+        return _outcome(progress, "failed", str(error))
     except Exception as error:
-        return _outcome(course, "failed", explained(error))
+        return _outcome(progress, "failed", describe_exception(error))
     return None
 
 
-def explained(error: Exception) -> str:
+def describe_exception(error: Exception) -> str:
     """Describe an unexpected exception, and where it was raised."""
     text = "".join(traceback.format_exception(error))[-_TRACEBACK:]
     return f"{type(error).__name__}: {error}\n{text}"
@@ -150,19 +152,19 @@ def primitive_in(error: BaseException) -> str:
     return ""
 
 
-def _outcome(course: TierProgress, status: Status, message: str, named: str = "") -> Outcome:
+def _outcome(progress: TierProgress, status: Status, message: str, named: str = "") -> Outcome:
     return Outcome(
         status,
-        course.tier,
+        progress.tier,
         named,
         message,
-        tuple(course.seconds),
-        tuple(course.checks),
-        tuple(course.fired),
-        fate=course.fate,
-        seconds=dict(course.seconds),
+        tuple(progress.seconds),
+        tuple(progress.checks),
+        tuple(progress.fired),
+        fate=progress.fate,
+        seconds=dict(progress.seconds),
     )
 
 
-def _right(course: TierProgress) -> Outcome:
-    return _outcome(course, "ok", "").replace(tier="")
+def _right(progress: TierProgress) -> Outcome:
+    return _outcome(progress, "ok", "").replace(tier="")

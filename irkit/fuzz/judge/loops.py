@@ -32,9 +32,9 @@ class LoopCase:
     """A loop function on its way through the tiers; ``about`` names the pass whose contracts are
     checked, if given."""
 
-    def __init__(self, sample: Sample, course: TierProgress) -> None:
+    def __init__(self, sample: Sample, progress: TierProgress) -> None:
         assert isinstance(sample.ir, PrimFunc)
-        self.sample, self.course = sample, course
+        self.sample, self.progress = sample, progress
         self.func: PrimFunc = sample.ir
         self.scheduled: PrimFunc = sample.ir
         self.lowered: PrimFunc = sample.ir
@@ -44,18 +44,18 @@ class LoopCase:
 
     def run(self, *, native: bool = True) -> None:
         """Run all tiers, or all but native code. Raises: WrongSample."""
-        with self.course.running("interpreter"):
+        with self.progress.running("interpreter"):
             self._interpret_as_drawn()
-        with self.course.running("lower"):
+        with self.progress.running("lower"):
             self._lower()
-        with self.course.running("lowered"):
+        with self.progress.running("lowered"):
             self.interpret(self.lowered)
         if not native:
             return
-        with self.course.running("O0"):
+        with self.progress.running("O0"):
             text = emit([self.lowered], target_of(3))
             self.run_native(text, target_of(0))
-        with self.course.running("O3"):
+        with self.progress.running("O3"):
             self.run_native(text, target_of(3))
 
     def _interpret_as_drawn(self) -> None:
@@ -77,9 +77,9 @@ class LoopCase:
         schedule = self.sample.schedule
         made = list(schedule_steps(self.func, schedule)) if schedule.steps else []
         self.scheduled = _last(made, self.func)
-        apply = self.course.apply
+        apply = self.progress.apply
         self.steps = list(self.sample.pipeline.steps(self.scheduled, verify=False, apply=apply))
-        self.course.fired = [step.name for step in self.steps if step.changed]
+        self.progress.fired = [step.name for step in self.steps if step.changed]
         self.lowered = _last(self.steps, self.scheduled)
         if count_nodes(self.lowered) > _MOST_NODES:
             raise WrongSample("invalid", "it became too large to be run in time")

@@ -20,7 +20,7 @@ def prints_and_parses(case: ModelCase, number: int) -> None:
                 raise WrongSample("broken", wrong)
 
 
-def passes_keep_their_word(case: ModelCase, number: int) -> None:
+def passes_keep_contracts(case: ModelCase, number: int) -> None:
     """A pass verifies, is truthful about what it changed, deterministic, idempotent if it says so,
     switchable, and keeps spans and its input."""
     changed = [step for step in case.steps if step.changed]
@@ -57,7 +57,7 @@ def lowers_alike(case: ModelCase, number: int) -> None:
 
 MODEL_INVARIANTS: dict[str, Callable[[ModelCase, int], None]] = {
     "print and parse": prints_and_parses,
-    "passes keep their word": passes_keep_their_word,
+    "passes keep contracts": passes_keep_contracts,
     "lowers alike": lowers_alike,
 }
-"""Those of ``PROMISES`` that models are asked for too."""
+"""Those of ``INVARIANTS`` that models are asked for too."""

@@ -14,7 +14,7 @@ from irkit.core import IRKitError, IRModule, walk
 from irkit.debug import check
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators.sample import Sample
-from irkit.fuzz.judge.agreement import apart
+from irkit.fuzz.judge.agreement import difference
 from irkit.fuzz.judge.loops import target_of
 from irkit.fuzz.judge.memory_plan import overwritten, values_of
 from irkit.fuzz.judge.outcome import WrongSample
@@ -32,14 +32,14 @@ _NO_PASSES = Pipeline(GRAPH_LEVEL, ())
 class ModelCase:
     """A model on its way through the tiers."""
 
-    def __init__(self, sample: Sample, course: TierProgress) -> None:
-        self.sample, self.course = sample, course
+    def __init__(self, sample: Sample, progress: TierProgress) -> None:
+        self.sample, self.progress = sample, progress
         self.steps: list[Step] = []
         self.about = ""
         # As for native code, which is made from its result.
         self.pipeline = for_target(sample.pipeline, target_of(3))
         self.wanted: list[list[Any]] = []
-        with course.running("draw"):
+        with progress.running("draw"):
             try:
                 self.module = module_of(sample)
             except IRKitError as error:
@@ -48,28 +48,28 @@ class ModelCase:
 
     def run(self, *, native: bool = True) -> None:
         """Run all tiers, or all but native code. Raises: WrongSample."""
-        with self.course.running("interpreter"):
+        with self.progress.running("interpreter"):
             self._interpret_as_drawn()
-        with self.course.running("lower"):
+        with self.progress.running("lower"):
             after: IR = self.module
-            apply = self.course.apply
+            apply = self.progress.apply
             self.steps = list(self.pipeline.steps(self.module, verify=False, apply=apply))
             for step in self.steps:
                 after = step.applied_to(after)
             assert isinstance(after, IRModule)
             self.lowered = after
-            self.course.fired = [step.name for step in self.steps if step.changed]
-        with self.course.running("lowered"):
+            self.progress.fired = [step.name for step in self.steps if step.changed]
+        with self.progress.running("lowered"):
             self._look_at_lowered(after)
         planned = {_LOWER, _PLAN} <= set(self.sample.pipeline.names)
         if native and planned and _is_fixed(self.module):
-            with self.course.running("O3"):
+            with self.progress.running("O3"):
                 model = _compiled(after)
-            with self.course.running("lowered"):  # Native code can write anywhere, unseen.
+            with self.progress.running("lowered"):  # Native code can write anywhere, unseen.
                 self.interpret(_with_kernels(after, model))
-            with self.course.running("O3"):
+            with self.progress.running("O3"):
                 self._compare_native(model)
-            with self.course.running("O0"):
+            with self.progress.running("O0"):
                 self._compare_native(_unoptimised(model))
 
     def _interpret_as_drawn(self) -> None:
@@ -97,7 +97,7 @@ class ModelCase:
             return f"there are {len(found)} results, expected {len(wanted)}"
         for at, (a, b) in enumerate(zip(wanted, found, strict=True)):
             limit = allowed[at] if allowed else None
-            why = apart(np.asarray(a), b, limit, signs=self.sample.zeros_have_signs)
+            why = difference(np.asarray(a), b, limit, signs=self.sample.zeros_have_signs)
             if why:
                 return f"result {at}{why} (inputs: {self.sample.inputs[number].name})"
         return ""

@@ -7,7 +7,7 @@ import msgspec
 
 Status = Literal["ok", "invalid", "mismatch", "failed", "broken", "crash", "hang", "memory"]
 Tier = Literal[
-    "draw", "interpreter", "lower", "lowered", "O0", "O3", "each pass", "promises", "damaged file"
+    "draw", "interpreter", "lower", "lowered", "O0", "O3", "each pass", "invariants", "damaged file"
 ]
 
 

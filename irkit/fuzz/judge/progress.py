@@ -20,8 +20,8 @@ class TierProgress:
     """The tiers that ran and their times; ``on_tier`` is called before each runs, so that a crash
     has a location."""
 
-    def __init__(self, told: OnTier = lambda tier: None) -> None:
-        self.told = told
+    def __init__(self, on_tier: OnTier = lambda tier: None) -> None:
+        self.on_tier = on_tier
         self.tier = ""
         self.seconds: dict[str, float] = {}
         self.fired: list[str] = []
@@ -30,13 +30,13 @@ class TierProgress:
 
     def apply(self, attempt: Attempt, recorder: Recorder) -> object:
         """Run a pass, and report its name before, after that of the tier."""
-        self.told(f"{self.tier}:{attempt.p.name}")
+        self.on_tier(f"{self.tier}:{attempt.p.name}")
         return apply_here(attempt, recorder)
 
     @contextmanager
     def running(self, tier: str) -> Generator[None]:
         """Run one tier; a failure inside is one of this tier."""
-        self.told(tier)
+        self.on_tier(tier)
         self.tier = tier
         started = time.perf_counter()
         try:

@@ -24,19 +24,19 @@ Attempt = Callable[[bytes], InputVerdict]
 """What is done with a file in the child; a function of a module."""
 
 
-class Answers(msgspec.Struct, frozen=True):
+class BatchReport(msgspec.Struct, frozen=True):
     """Verdicts of a child process, and its peak memory (bytes)."""
 
     found: list[InputVerdict]
     peak: int
 
 
-def try_batch(kind: MalformedKind, numbers: Sequence[int], attempt: Attempt | None) -> Answers:
+def try_batch(kind: MalformedKind, numbers: Sequence[int], attempt: Attempt | None) -> BatchReport:
     """Make files and check them, in this process."""
     _warm_up(kind)
     found = [_tried(kind, number, attempt) for number in numbers]
     unit = 1 if sys.platform == "darwin" else 1024
-    return Answers(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+    return BatchReport(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 @cache

@@ -29,7 +29,7 @@ import msgspec
 from msgspec.structs import replace
 
 from irkit.core import IRKitError
-from irkit.fuzz.forked_child import end_some_time, end_with, listen
+from irkit.fuzz.forked_child import end_with_parent, limit_processor_time, listen
 from irkit.fuzz.mutation.coverage_probe import PROBE, PROBE_NAME
 from irkit.fuzz.mutation.dependents import dependents
 from irkit.fuzz.mutation.trials import check_programs, programs as cases_file
@@ -38,12 +38,12 @@ from irkit.fuzz.mutation.trials.messages import DigestOrder, Digests, FuzzOrder,
 
 MEMORY = 8 << 30
 _QUIET = 30.0
-"""Seconds that one case of a hunt may take."""
+"""Seconds that one case may take while fuzzing."""
 _CASES_OF_A_CHILD = 2000
 """Then another child goes on: what compiling leaves behind in LLVM adds up."""
-_HUNTED = "irkit.fuzz.mutation.trials.fuzz_until_found:fuzz_until_found"
-_SURVEYED = "irkit.fuzz.mutation.trials.digests:digest_cases"
-_TRIED = "irkit.fuzz.mutation.trials.check_programs:try_programs"
+_FUZZ = "irkit.fuzz.mutation.trials.fuzz_until_found:fuzz_until_found"
+_DIGEST = "irkit.fuzz.mutation.trials.digests:digest_cases"
+_TRY = "irkit.fuzz.mutation.trials.check_programs:try_programs"
 """What a child calls, imported anew with the changed module."""
 
 
@@ -57,8 +57,8 @@ class TrialOrder(msgspec.Struct, frozen=True):
     cases: tuple[str, ...] = ()
     seconds: float = 60.0
     bisected: bool = False
-    hunt: FuzzOrder | None = None
-    survey: DigestOrder | None = None
+    fuzz: FuzzOrder | None = None
+    digest: DigestOrder | None = None
 
 
 class ForkServer:
@@ -108,55 +108,55 @@ class ForkServer:
 
     def try_out(self, order: TrialOrder) -> TrialResult:
         """Try one changed module. Raises: IRKitError if the server itself has ended."""
-        return msgspec.json.decode(self._asked(order), type=TrialResult)
+        return msgspec.json.decode(self._answer_to(order), type=TrialResult)
 
-    def hunt(self, order: TrialOrder) -> FuzzResult:
+    def fuzz(self, order: TrialOrder) -> FuzzResult:
         """Draw samples for one changed module; one that kills the process is found by a second
         child.
 
         Raises: IRKitError if the server itself has ended.
         """
-        assert order.hunt is not None
-        hunt, spent = order.hunt, 0.0
-        end = hunt.first + hunt.count
-        while spent < min(hunt.within, order.seconds):
+        assert order.fuzz is not None
+        rest, spent = order.fuzz, 0.0
+        end = rest.first + rest.count
+        while spent < min(rest.within, order.seconds):
             part = replace(
-                hunt,
-                count=min(_CASES_OF_A_CHILD, end - hunt.first),
-                within=hunt.within - spent,
-                whole=hunt.whole - spent,
+                rest,
+                count=min(_CASES_OF_A_CHILD, end - rest.first),
+                within=rest.within - spent,
+                whole=rest.whole - spent,
             )
-            caught = self._hunted(replace(order, hunt=part, seconds=order.seconds - spent))
-            spent += caught.seconds
-            if caught.found or caught.cut or caught.number >= end:
-                return replace(caught, seconds=spent)
-            hunt = replace(hunt, first=caught.number)
-        return FuzzResult(number=hunt.first, seconds=spent, cut=True)
+            result = self._fuzz(replace(order, fuzz=part, seconds=order.seconds - spent))
+            spent += result.seconds
+            if result.found or result.cut or result.number >= end:
+                return replace(result, seconds=spent)
+            rest = replace(rest, first=result.number)
+        return FuzzResult(number=rest.first, seconds=spent, cut=True)
 
-    def _hunted(self, order: TrialOrder) -> FuzzResult:
+    def _fuzz(self, order: TrialOrder) -> FuzzResult:
         """Fuzz in one child, and in another one for what kills it."""
-        assert order.hunt is not None
-        caught = msgspec.json.decode(self._asked(order), type=FuzzResult)
-        if caught.tier or not caught.found:
-            return caught
-        again = replace(order.hunt, first=caught.number, count=1, apart=True)
-        left = max(order.seconds - caught.seconds, _QUIET)
+        assert order.fuzz is not None
+        result = msgspec.json.decode(self._answer_to(order), type=FuzzResult)
+        if result.tier or not result.found:
+            return result
+        again = replace(order.fuzz, first=result.number, count=1, apart=True)
+        left = max(order.seconds - result.seconds, _QUIET)
         apart = msgspec.json.decode(
-            self._asked(replace(order, hunt=again, seconds=left)), type=FuzzResult
+            self._answer_to(replace(order, fuzz=again, seconds=left)), type=FuzzResult
         )
         if not apart.found or not apart.tier:  # It takes several cases, or does not occur again.
-            over = FuzzResult(number=caught.number + 1, seconds=caught.seconds)
-            return over if caught.status == "hang" else caught
-        return replace(apart, seconds=caught.seconds)
+            over = FuzzResult(number=result.number + 1, seconds=result.seconds)
+            return over if result.status == "hang" else result
+        return replace(apart, seconds=result.seconds)
 
-    def survey(self, order: TrialOrder) -> Digests:
+    def digest(self, order: TrialOrder) -> Digests:
         """Draw and lower samples with one changed module; return None if it does not end.
 
         Raises: IRKitError if the server itself has ended.
         """
-        return msgspec.json.decode(self._asked(order), type=Digests)
+        return msgspec.json.decode(self._answer_to(order), type=Digests)
 
-    def _asked(self, order: TrialOrder) -> bytes:
+    def _answer_to(self, order: TrialOrder) -> bytes:
         process = self.process
         assert process.stdin is not None
         assert process.stdout is not None
@@ -171,7 +171,7 @@ class ForkServer:
         return line
 
 
-class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class _ChangedModule(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Import hook that loads one module from changed source."""
 
     def __init__(self, module: str, source: str) -> None:
@@ -196,11 +196,8 @@ def serve(number: int, count: int) -> None:
     if count >= 0:
         known += [*cases_file.fixed_programs(), *cases_file.random_programs(number, count)]
     before = check_programs.prints_of(known)
-    for target in (
-        _HUNTED,
-        _SURVEYED,
-        _TRIED,
-    ):  # A program that does not exist is no fault of a change.
+    # A function that does not exist is no fault of a change.
+    for target in (_FUZZ, _DIGEST, _TRY):
         _imported(target)
     dependents("", sys.modules)  # Reads every file once, and not in each child.
     gc.freeze()
@@ -221,13 +218,13 @@ def _forked(
 ) -> bytes:
     started = time.perf_counter()
     reading, writing = os.pipe()
-    nursery, child = os.getpid(), os.fork()
+    server, child = os.getpid(), os.fork()
     if child == 0:
-        end_with(nursery)
+        end_with_parent(server)
         os.close(reading)
         _in_child(order, known, before, writing)
     os.close(writing)
-    quiet = _QUIET if order.hunt is not None or order.survey is not None else float("inf")
+    quiet = _QUIET if order.fuzz is not None or order.digest is not None else float("inf")
     heard, ended = listen(reading, order.seconds, asks, quiet)
     if not ended:
         os.kill(child, signal.SIGKILL)
@@ -236,16 +233,16 @@ def _forked(
     seconds = time.perf_counter() - started
     answers = [line for line in lines if line.startswith(b"{")]  # Fuzzing soon writes a first one.
     if answers:
-        if order.hunt is not None or order.survey is not None:
+        if order.fuzz is not None or order.digest is not None:
             return answers[-1]
         found = msgspec.json.decode(answers[-1], type=TrialResult)
         return msgspec.json.encode(replace(found, seconds=seconds))
     last = lines[-2].decode() if len(lines) > 1 else ""
     message = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
-    if order.survey is not None:
+    if order.digest is not None:
         return msgspec.json.encode(Digests())
-    if order.hunt is not None:
-        number = int(last or order.hunt.first)
+    if order.fuzz is not None:
+        number = int(last or order.fuzz.first)
         by = "crash" if ended else "hang"
         return msgspec.json.encode(FuzzResult(by, number, message=message, seconds=seconds))
     by = "crash" if ended else "timeout"
@@ -258,31 +255,31 @@ def _in_child(
     before: check_programs.Prints,
     pipe: int,
 ) -> None:
-    def told(name: str) -> None:
+    def report(name: str) -> None:
         os.write(pipe, f"{name}\n".encode())
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    end_some_time(order.seconds)
+    limit_processor_time(order.seconds)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
     try:
         chosen = [case for name in order.cases for case in known if case.name == name]
         chosen += [case for case in known if case.name not in order.cases]
         setattr(builtins, PROBE_NAME, PROBE)
-        sys.meta_path.insert(0, _Changed(order.module, order.source))
+        sys.meta_path.insert(0, _ChangedModule(order.module, order.source))
         for name in dependents(order.module, sys.modules):
             del sys.modules[name]
-        if order.hunt is not None:
-            found = _imported(_HUNTED)(order.hunt, told)
-        elif order.survey is not None:
-            found = _imported(_SURVEYED)(order.survey, told)
+        if order.fuzz is not None:
+            found = _imported(_FUZZ)(order.fuzz, report)
+        elif order.digest is not None:
+            found = _imported(_DIGEST)(order.digest, report)
         else:
-            found = _imported(_TRIED)(chosen, before, told, bisected=order.bisected)
+            found = _imported(_TRY)(chosen, before, report, bisected=order.bisected)
     except BaseException as error:  # Whatever the change raises.
         said = f"{type(error).__name__}: {error}"
         found: TrialResult | FuzzResult | Digests = TrialResult("exception", message=said)
-        if order.hunt is not None:
+        if order.fuzz is not None:
             found = FuzzResult("failed", tier="import", message=said)
-        elif order.survey is not None:
+        elif order.digest is not None:
             found = Digests()
     os.write(pipe, msgspec.json.encode(found))
     os._exit(0)

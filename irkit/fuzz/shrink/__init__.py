@@ -17,8 +17,8 @@ from irkit.fuzz.generators.sample_file import (
     write_sample as write_sample,
 )
 from irkit.fuzz.shrink.choices import (
-    recorded as recorded,
-    replayed as replayed,
+    record_choices as record_choices,
+    replay_choices as replay_choices,
     shrink_choices as shrink_choices,
 )
 from irkit.fuzz.shrink.forked_judge import (

@@ -15,7 +15,7 @@ Holds = Callable[[Choices], bool]
 _CHUNKS = (64, 32, 16, 8, 4, 3, 2, 1)
 
 
-def recorded(picks: Picks) -> tuple[Picks, list[int]]:
+def record_choices(picks: Picks) -> tuple[Picks, list[int]]:
     """Return choices like ``picks``, and the list in which they are recorded."""
     kept: list[int] = []
 
@@ -26,7 +26,7 @@ def recorded(picks: Picks) -> tuple[Picks, list[int]]:
     return Picks(below), kept
 
 
-def replayed(choices: Sequence[int]) -> Picks:
+def replay_choices(choices: Sequence[int]) -> Picks:
     """Return choices that were recorded; one that is too high becomes the highest there is."""
     return beginning_with(choices, Picks(lambda count: 0))
 

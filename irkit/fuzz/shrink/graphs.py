@@ -11,7 +11,7 @@ import numpy as np
 from irkit.core import IRKitError, IRModule, fresh, substitute
 from irkit.debug import InputSet
 from irkit.fuzz.generators.graphs.graph_samples import graph_results
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 from irkit.graph import (
     Apply,
     Bind,
@@ -107,30 +107,33 @@ def _tried(
         return
     if verify(made):
         return
-    told = [_told(made, each, *was) for each, was in zip(inputs, _told_before(sample), strict=True)]
+    expected = [
+        _expected(made, each, *was)
+        for each, was in zip(inputs, _expected_before(sample), strict=True)
+    ]
     yield msgspec.structs.replace(
         sample,
         kind="graphs",
         ir=made,
         inputs=tuple(inputs),
-        expected=tuple(expected for expected, _ in told),
-        allowed=tuple(allowed for _, allowed in told),
+        expected=tuple(expected for expected, _ in expected),
+        allowed=tuple(allowed for _, allowed in expected),
     )
 
 
-_Told: TypeAlias = tuple["tuple[Array, ...] | None", tuple[Allowed, ...]]
+_Expected: TypeAlias = tuple["tuple[Array, ...] | None", tuple[Tolerance, ...]]
 
 
-def _told_before(sample: Sample) -> list[_Told]:
+def _expected_before(sample: Sample) -> list[_Expected]:
     return list(zip(sample.expected, sample.allowed, strict=True))
 
 
-def _told(
+def _expected(
     func: GraphFunc,
     inputs: InputSet,
     expected: tuple[Array, ...] | None,
-    allowed: tuple[Allowed, ...],
-) -> _Told:
+    allowed: tuple[Tolerance, ...],
+) -> _Expected:
     """Return the expected results: those that NumPy computes, if it did so for the whole, or else
     those of the graph itself."""
     if expected is not None and inputs.rung in ("whole numbers", "fractions"):
@@ -152,7 +155,7 @@ def _count(result: Value) -> int:
     return found
 
 
-def _limits(expected: object, allowed: tuple[Allowed, ...]) -> tuple[Allowed]:
+def _limits(expected: object, allowed: tuple[Tolerance, ...]) -> tuple[Tolerance]:
     """Return tolerances: for any element of another result what the worst had before; much more if
     that was for NumPy's results: nobody knows how far rounding takes this one, and it must not pass
     for the fault."""

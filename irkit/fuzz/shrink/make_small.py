@@ -47,7 +47,7 @@ class SmallSample(msgspec.Struct, frozen=True, eq=False):
 def make_small(
     sample: Sample,
     outcome: Outcome,
-    judged: Judge,
+    judge_sample: Judge,
     *,
     choices: Choices = (),
     redraw: Redraw | None = None,
@@ -55,10 +55,11 @@ def make_small(
 ) -> SmallSample:
     """Shrink a sample while, as far as can be seen, the same fault remains.
 
-    ``judged`` judges a candidate; it must survive whatever candidates do. With ``redraw``, samples
-    are drawn anew, from fewer ``choices``. Each of the four searches takes at most ``seconds``.
+    ``judge_sample`` judges a candidate; it must survive whatever candidates do. With ``redraw``,
+    samples are drawn anew, from fewer ``choices``. Each of the four searches takes at most
+    ``seconds``.
     """
-    search = _SampleSearch(sample, outcome, judged)
+    search = _SampleSearch(sample, outcome, judge_sample)
     if redraw is not None and choices:
         drawn = redraw  # Bound once, for the type checker.
 
@@ -91,14 +92,14 @@ def make_small(
 
 
 class _SampleSearch:
-    def __init__(self, sample: Sample, outcome: Outcome, judged: Judge) -> None:
+    def __init__(self, sample: Sample, outcome: Outcome, judge_sample: Judge) -> None:
         self.wanted = self.outcome = outcome
-        self.best, self.judged, self.tried = sample, judged, 0
+        self.best, self.judge_sample, self.tried = sample, judge_sample, 0
 
     def takes(self, sample: Sample) -> bool:
         """Keep a sample as the best if the same is wrong with it."""
         self.tried += 1
-        found = self.judged(sample)
+        found = self.judge_sample(sample)
         if not _is_like(self.wanted, found):
             return False
         self.best, self.outcome = sample, found

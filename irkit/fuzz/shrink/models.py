@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 
 from irkit.debug import InputSet
 from irkit.fuzz.generators.onnx_models.model_samples import model_results, model_values
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 
 _OPSET = 15
 # Without these, a node of an old operator set trains, or is one that onnx.reference refuses.
@@ -28,7 +28,7 @@ Types: TypeAlias = dict[str, tuple[int, int]]
 
 def smaller_models(sample: Sample) -> Iterator[Sample]:
     """List samples with less of a model, mostly the smallest first."""
-    whole = _Whole.of(sample)
+    whole = _OriginalModel.of(sample)
     if whole is None:
         return
     results = [info.name for info in whole.model.graph.output]
@@ -41,7 +41,7 @@ def smaller_models(sample: Sample) -> Iterator[Sample]:
                 yield found
 
 
-class _Whole(msgspec.Struct, frozen=True, eq=False):
+class _OriginalModel(msgspec.Struct, frozen=True, eq=False):
     """A model, its values for each set of inputs, their types, and which are always the same."""
 
     model: onnx.ModelProto
@@ -50,7 +50,7 @@ class _Whole(msgspec.Struct, frozen=True, eq=False):
     constant: frozenset[str]
 
     @classmethod
-    def of(cls, sample: Sample) -> "_Whole | None":
+    def of(cls, sample: Sample) -> "_OriginalModel | None":
         if not isinstance(sample.ir, bytes):
             return None
         try:
@@ -82,7 +82,9 @@ class _Whole(msgspec.Struct, frozen=True, eq=False):
         return known[a].shape == known[b].shape
 
 
-def _candidates(whole: _Whole, results: Names) -> Iterator[tuple[onnx.ModelProto, Names, Names]]:
+def _candidates(
+    whole: _OriginalModel, results: Names
+) -> Iterator[tuple[onnx.ModelProto, Names, Names]]:
     """List models, the names of their results, and those of values to be given to them."""
     model, constant = whole.model, whole.constant
     made = _made_by(model)
@@ -112,7 +114,7 @@ def _candidates(whole: _Whole, results: Names) -> Iterator[tuple[onnx.ModelProto
 
 
 def _completed(
-    candidate: tuple[onnx.ModelProto, Names, Names], whole: _Whole
+    candidate: tuple[onnx.ModelProto, Names, Names], whole: _OriginalModel
 ) -> onnx.ModelProto | None:
     """Keep what the results need, and declare the inputs; return None if that is not a valid
     model."""
@@ -147,7 +149,7 @@ def _is_valid(model: onnx.ModelProto, *, shapes: bool = True) -> bool:
     return True
 
 
-def _sample_of(sample: Sample, model: onnx.ModelProto, whole: _Whole) -> Sample | None:
+def _sample_of(sample: Sample, model: onnx.ModelProto, whole: _OriginalModel) -> Sample | None:
     """Make a sample of a model, if onnx.reference can compute its results.
 
     Tolerances are wider than those of the whole: nobody chose the numbers, and other rounding must
@@ -175,11 +177,11 @@ def _sample_of(sample: Sample, model: onnx.ModelProto, whole: _Whole) -> Sample 
     )
 
 
-def _widened(limit: Allowed) -> Allowed:
+def _widened(limit: Tolerance) -> Tolerance:
     return None if limit is None else limit * _GENEROUS
 
 
-def _value(whole: _Whole, number: int, name: str) -> Array:
+def _value(whole: _OriginalModel, number: int, name: str) -> Array:
     dtype = helper.tensor_dtype_to_np_dtype(whole.types[name][0])
     return np.array(whole.values[number][name], dtype, order="C")
 

@@ -10,7 +10,7 @@ from irkit.codegen import compile_object, emit
 from irkit.core import rewrite
 from irkit.debug import Flush, GuardedKernel, GuardedMemory
 from irkit.fuzz.campaign import CaseOptions, CaseResult, Draw
-from irkit.fuzz.campaign.worker import tell
+from irkit.fuzz.campaign.worker import record_tier
 from irkit.fuzz.judge import Outcome
 from irkit.fuzz.judge.loops import target_of
 from irkit.ir import For, PrimFunc, parse
@@ -25,29 +25,29 @@ def call_amid_guards(text: str, flush: Flush, level: int) -> list[float]:
     return [float(value) for value in GuardedKernel(func, image)(GuardedMemory(), args, flush)[1]]
 
 
-def crash(draw: Draw, asked: CaseOptions) -> CaseResult:
+def crash(draw: Draw, options: CaseOptions) -> CaseResult:
     """Take the process along."""
     os.kill(os.getpid(), signal.SIGSEGV)
     raise AssertionError
 
 
-def hang_or_fill_memory(draw: Draw, asked: CaseOptions) -> CaseResult:
+def hang_or_fill_memory(draw: Draw, options: CaseOptions) -> CaseResult:
     """Never come back, and the next time take more memory than there is."""
-    while draw.number == 0 and asked.native:
+    while draw.number == 0 and options.native:
         time.sleep(1)
-    kept = bytes(1 << 42 if asked.native else 0)
+    kept = bytes(1 << 42 if options.native else 0)
     return CaseResult(Outcome("ok"), text=str(len(kept)))
 
 
-def crash_in_native_code(draw: Draw, asked: CaseOptions) -> CaseResult:
+def crash_in_native_code(draw: Draw, options: CaseOptions) -> CaseResult:
     """Crash as native code would, which is not run when the passes are looked at."""
-    if asked.native:
-        tell(asked.tier_file, "O3")
-        crash(draw, asked)
+    if options.native:
+        record_tier(options.tier_file, "O3")
+        crash(draw, options)
     return CaseResult(Outcome("ok"), text="the program", digest="0")
 
 
-def wrong_now_and_then(draw: Draw, asked: CaseOptions) -> CaseResult:
+def wrong_now_and_then(draw: Draw, options: CaseOptions) -> CaseResult:
     """Be wrong where the number is a multiple of ten, always in the same way."""
     if draw.number % 10:
         return CaseResult(Outcome("ok"))
@@ -55,12 +55,12 @@ def wrong_now_and_then(draw: Draw, asked: CaseOptions) -> CaseResult:
     return CaseResult(outcome, text=f"program {draw.number}", digest=str(draw.number))
 
 
-def fail_at_files(draw: Draw, asked: CaseOptions) -> CaseResult:
+def fail_at_files(draw: Draw, options: CaseOptions) -> CaseResult:
     """Take each file for one that is read wrongly."""
     return CaseResult(Outcome("failed", "damaged file", message="RecursionError: too deep"))
 
 
-def not_valid(draw: Draw, asked: CaseOptions) -> CaseResult:
+def not_valid(draw: Draw, options: CaseOptions) -> CaseResult:
     """Find nothing to run in every fifth case."""
     if draw.number % 5 == 0:
         return CaseResult(Outcome("invalid", "draw", message="nothing fits"))

@@ -28,7 +28,7 @@ def test_checks_of_bounds_must_stop_what_is_outside_and_nothing_else(
 ) -> None:
     monkeypatch.setattr(checked_bounds, "instrument_bounds", p)
     asked = ["bounds are checked"]
-    found = [judge(sample_of(DEFAULT), native=False, promises=asked, number=n) for n in range(8)]
+    found = [judge(sample_of(DEFAULT), native=False, invariants=asked, number=n) for n in range(8)]
     wrong = [each for each in found if each.is_finding]
     assert wrong
     assert {each.named for each in wrong} == {p.name}

@@ -32,16 +32,16 @@ def test_a_pass_that_lies_about_a_change_breaks_a_promise() -> None:
 
 def test_a_promise_may_be_asked_of_one_pass_whatever_the_number() -> None:
     sample = sample_of(DEFAULT.insert(exchange_operands, phase=1))
-    asked = ("passes keep their word",)
+    asked = ("passes keep contracts",)
     for number in range(4):
-        found = judge(sample, promises=asked, number=number, about="exchange-operands")
+        found = judge(sample, invariants=asked, number=number, about="exchange-operands")
         assert (found.status, found.named) == ("broken", "exchange-operands")
-        assert judge(sample, promises=asked, number=number, about="lower-blocks").ok
+        assert judge(sample, invariants=asked, number=number, about="lower-blocks").ok
 
 
 @pytest.mark.parametrize("name", INVARIANTS)
 def test_the_promises_are_kept(name: str) -> None:
     for number in range(3):
-        found = judge(draw_sample("programs", picks_of(number)), promises=[name], number=number)
+        found = judge(draw_sample("programs", picks_of(number)), invariants=[name], number=number)
         assert found.ok, found.message
         assert found.checks == (name,)

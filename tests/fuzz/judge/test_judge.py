@@ -82,7 +82,7 @@ def test_what_became_too_large_for_llvm_is_not_tried(monkeypatch: pytest.MonkeyP
 
 def test_a_crash_has_a_tier_and_a_pass_because_they_are_told_before() -> None:
     heard: list[str] = []
-    judge(sample_of(DEFAULT), told=heard.append)
+    judge(sample_of(DEFAULT), on_tier=heard.append)
     places = [tier_and_pass(each) for each in heard]
     assert tuple(tier for tier, named in places if not named) == TIERS
     told = [named for tier, named in places if named and tier == "lower"]

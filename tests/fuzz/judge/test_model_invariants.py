@@ -12,11 +12,11 @@ from irkit.transform import define_pass
 from tests.fuzz.judge.judge_programs import GRAPH_TEXT
 
 
-@pytest.mark.parametrize("name", ["print and parse", "passes keep their word", "lowers alike"])
+@pytest.mark.parametrize("name", ["print and parse", "passes keep contracts", "lowers alike"])
 @pytest.mark.parametrize("kind", ["graphs", "onnx"])
 def test_models_keep_promises_too(kind: Kind, name: str) -> None:
     sample = draw_sample(kind, picks_of(1))
-    found = judge(sample, promises=[name], native=False)
+    found = judge(sample, invariants=[name], native=False)
     assert found.ok, found.message
     assert found.checks == (name,)
 
@@ -30,5 +30,5 @@ def copy_graph(func: GraphFunc) -> GraphFunc:
 def test_a_pass_over_graphs_that_changes_nothing_and_says_it_did_is_named() -> None:
     graph = parse_graph(GRAPH_TEXT)
     sample = Sample("graphs", graph, GRAPH.with_passes([(0, copy_graph)]))
-    found = judge(sample, promises=["passes keep their word"], native=False, about="copy-graph")
+    found = judge(sample, invariants=["passes keep contracts"], native=False, about="copy-graph")
     assert (found.status, found.named) == ("broken", "copy-graph")

@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit.fuzz.generators.draw_sample import KINDS, Kind, Unusable, draw_sample
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import recorded, replayed, sample_text, shrink_choices
+from irkit.fuzz.shrink import record_choices, replay_choices, sample_text, shrink_choices
 from tests.fuzz.shrink.test_make_small import drawn
 
 
@@ -13,12 +13,12 @@ from tests.fuzz.shrink.test_make_small import drawn
 def test_what_was_drawn_is_drawn_again_from_its_choices(kind: Kind) -> None:
     drawn(kind, 0)
     for number in range(10):
-        picks, kept = recorded(picks_of(number))
+        picks, kept = record_choices(picks_of(number))
         try:
             sample = draw_sample(kind, picks)
         except Unusable:
             continue
-        again = draw_sample(kind, replayed(kept))
+        again = draw_sample(kind, replay_choices(kept))
         assert sample_text(sample, {}) == sample_text(again, {})
 
 

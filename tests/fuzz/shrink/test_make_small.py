@@ -10,7 +10,7 @@ from irkit.debug import NO_SCHEDULE, InputSet
 from irkit.fuzz.generators.draw_sample import Kind, Sample, Unusable, draw_sample
 from irkit.fuzz.judge import Outcome, judge
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import judge_in_fork, make_small, recorded, replayed
+from irkit.fuzz.shrink import judge_in_fork, make_small, record_choices, replay_choices
 from irkit.graph import GraphFunc, Op, parse as parse_graph
 from irkit.ir import Max, PrimFunc
 from irkit.phases import DEFAULT, GRAPH
@@ -37,7 +37,7 @@ def with_pass(sample: Sample, p: object) -> Sample:
 
 def _first_wrong(p: object, status: str = "") -> tuple[list[int], Sample, Outcome]:
     for number in range(500):
-        picks, kept = recorded(picks_of(number))
+        picks, kept = record_choices(picks_of(number))
         sample = with_pass(draw_sample("programs", picks), p)
         outcome = judge(sample)
         if outcome.is_finding and status in ("", outcome.status):
@@ -53,7 +53,7 @@ def test_a_wrong_sample_becomes_one_stage_one_pass_and_a_number() -> None:
         outcome,
         judge,
         choices=tuple(kept),
-        redraw=lambda made: with_pass(draw_sample("programs", replayed(made)), forget_maxima),
+        redraw=lambda made: with_pass(draw_sample("programs", replay_choices(made)), forget_maxima),
     )
     assert small.outcome.named == "forget-maxima"
     assert (small.stages, small.steps, small.passes) == (1, 0, 1)
@@ -144,11 +144,11 @@ def test_numbers_that_may_be_off_are_never_compared_bit_for_bit() -> None:
     off = msgspec.structs.replace(sample, allowed=((np.array(1e-6),) * len(sample.allowed[0]),))
     asked: list[Sample] = []
 
-    def judged(each: Sample) -> Outcome:
+    def judge_sample(each: Sample) -> Outcome:
         asked.append(each)
         return judge(each)
 
-    small = make_small(off, outcome, judged)
+    small = make_small(off, outcome, judge_sample)
     assert small.passes == 1
     assert asked
     assert all(each.allowed == off.allowed for each in asked)

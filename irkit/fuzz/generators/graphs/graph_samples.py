@@ -16,7 +16,7 @@ from irkit.fuzz.generators.graphs.forms import FORMS, apply_form
 from irkit.fuzz.generators.graphs.meaning import meaning
 from irkit.fuzz.generators.graphs.operators import DRAWS, ROUNDING
 from irkit.fuzz.generators.graphs.values import SYMBOLIC_SIZES, GraphValues
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 from irkit.fuzz.picks import Picks
 from irkit.graph import (
     Apply,
@@ -120,7 +120,7 @@ def rung_of(*, whole: bool) -> Any:
 
 def graph_results(
     func: GraphFunc, inputs: InputSet, *, whole: bool
-) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
+) -> tuple[tuple[Array, ...], tuple[Tolerance, ...]]:
     """Compute the results in NumPy, and the tolerance of each."""
     with np.errstate(all="ignore"):
         try:
@@ -131,11 +131,11 @@ def graph_results(
         except IRKitError as error:
             raise Unusable(f"NumPy cannot tell: {error}") from error
         true = [np.asarray(each) for each in arrays_of(wide)]
-        allowed = tuple(allowed_of(a, b) for a, b in zip(own, true, strict=True))
+        allowed = tuple(tolerance_of(a, b) for a, b in zip(own, true, strict=True))
     return tuple(own), allowed
 
 
-def allowed_of(own: Array, true: Array) -> Allowed:
+def tolerance_of(own: Array, true: Array) -> Tolerance:
     """Allow some units of the largest number, and a multiple of the error of NumPy itself."""
     if own.dtype.kind in "iub":
         return None

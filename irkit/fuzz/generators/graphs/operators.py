@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from irkit.fuzz.generators.graphs.values import GraphValues, Held
+from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
 from irkit.ir import as_dtype, as_int
 
 _ANYWHERE = ("sin", "cos", "tanh", "sigmoid", "erf", "atan", "asinh")
@@ -23,7 +23,7 @@ _LOGICAL = ("logical_and", "logical_or", "logical_xor")
 _CASTS = ("f32", "f64", "i32", "f16", "i64", "u8", "bool", "bf16", "i8")
 
 
-def _sure(each: Held) -> bool:
+def _sure(each: GraphTensor) -> bool:
     return each.sure
 
 
@@ -51,7 +51,7 @@ def logical_not(g: GraphValues, name: str) -> object:
     return g.op(name, condition(g), bound=1)
 
 
-def condition(g: GraphValues) -> Held:
+def condition(g: GraphValues) -> GraphTensor:
     """Pick bools, or compare numbers that are known exactly."""
     found = [each for each in g.held if each.dtype.is_bool and each.sure]
     if found and g.picks.below(2):
@@ -189,7 +189,10 @@ def pool(g: GraphValues, name: str) -> object:
     options["storage_order"] = g.picks.below(2)
     value = g.builder.op(name, x.value, **options)
     g.ops[name] = None
-    g.held += [Held(g.builder.item(value, 0), x.bound), Held(g.builder.item(value, 1), 1000)]
+    g.held += [
+        GraphTensor(g.builder.item(value, 0), x.bound),
+        GraphTensor(g.builder.item(value, 1), 1000),
+    ]
     return value
 
 
@@ -231,7 +234,7 @@ def batch_norm(g: GraphValues, name: str) -> object:
     return normalised(g, g.floats(2 + g.picks.below(3)))
 
 
-def normalised(g: GraphValues, x: Held) -> Held | None:
+def normalised(g: GraphValues, x: GraphTensor) -> GraphTensor | None:
     kind, channels = str(x.dtype), x.sizes[1]
     if as_int(x.shape[1]) is None:
         return None

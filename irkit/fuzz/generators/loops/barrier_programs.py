@@ -7,7 +7,7 @@ thread wrote before the last barrier. From step to step it keeps a value, and me
 
 from collections.abc import Mapping, Sequence
 
-from irkit.fuzz.generators.expressions import ExprMaker, Readable, bounded
+from irkit.fuzz.generators.expressions import ExprMaker, ReadableBuffer, bounded
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
     I64,
@@ -61,7 +61,7 @@ def divergent_loop(
     if not targets:
         return None
     target, number = picks.pick(targets), Var("t")
-    others = [Readable(each) for each in root if root[each] is not root[target]]
+    others = [ReadableBuffer(each) for each in root if root[each] is not root[target]]
     loops = [Var("ijk"[at % 3]) for at in range(target.rank)]
     maker = ExprMaker(picks, [*integers, *loops], others)
     maker.extents.update(zip(loops, target.shape, strict=True))
@@ -134,11 +134,13 @@ class _Thread:
         maker = ExprMaker(self.picks, [*self.uniform, self.number], [])
         maker.extents[self.number] = self.count
         maker.buffers += [
-            Readable(each) for each in self.root if self.root[each] is not self.root.get(target)
+            ReadableBuffer(each)
+            for each in self.root
+            if self.root[each] is not self.root.get(target)
         ]
         if whole:
             return Store(target, place, bounded(maker.value(target.dtype, 1)))
-        maker.buffers += [Readable(target, place), Readable(self.own, self.mine)]
+        maker.buffers += [ReadableBuffer(target, place), ReadableBuffer(self.own, self.mine)]
         value = maker.value(target.dtype, 1 + self.picks.below(2))
         if target.dtype == self.kept.dtype and not target.dtype.is_bool and self.picks.below(2):
             value = value + self.kept

@@ -1,7 +1,7 @@
 """Random short vectorized loops over arrays of one type, whose values are made of elements and of
 the lane number: products of these are where vectorizing goes wrong, and chance seldom draws any."""
 
-from irkit.fuzz.generators.expressions import ExprMaker, Readable, bounded
+from irkit.fuzz.generators.expressions import ExprMaker, ReadableBuffer, bounded
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
     F32,
@@ -44,10 +44,10 @@ def lane_function(picks: Picks) -> PrimFunc:
 
 def _loop(picks: Picks, arrays: list[Buffer], scalar: Var, again: Var) -> Stmt:
     target, lane = picks.pick(arrays), Var("i", I64)
-    reads = [Readable(each, (lane,)) for each in arrays]
+    reads = [ReadableBuffer(each, (lane,)) for each in arrays]
     beside = lane + picks.pick((1, -1))
     inside = logical_and(ge(beside, 0), lt(beside, target.shape[0]))
-    reads += [Readable(each, (beside,), inside) for each in arrays if each is not target]
+    reads += [ReadableBuffer(each, (beside,), inside) for each in arrays if each is not target]
     maker = ExprMaker(picks, [scalar, again, lane], reads)
     value = maker.value(target.dtype, 1 + picks.below(2))
     if value.dtype.is_integer and picks.below(3):

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from irkit.core import Attrs
-from irkit.fuzz.generators.expressions import ExprMaker, Readable
+from irkit.fuzz.generators.expressions import ExprMaker, ReadableBuffer
 from irkit.fuzz.generators.loops.barrier_programs import barrier_loop, divergent_loop
 from irkit.fuzz.generators.loops.nests import Nest
 from irkit.fuzz.generators.stages.stages import count_of
@@ -171,7 +171,9 @@ class _ProgramMaker:
         return tuple(reversed(found)) if shape and known else None
 
     def exprs(self) -> ExprMaker:
-        return ExprMaker(self.picks, self.integers, [Readable(buffer) for buffer in self.buffers])
+        return ExprMaker(
+            self.picks, self.integers, [ReadableBuffer(buffer) for buffer in self.buffers]
+        )
 
     def statements(self) -> Stmt:
         """Make statements until the budget is spent."""

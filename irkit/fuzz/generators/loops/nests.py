@@ -9,7 +9,7 @@ which reads neighbours of the element too. Elements can be visited from last to 
 from collections.abc import Sequence
 from math import prod
 
-from irkit.fuzz.generators.expressions import ExprMaker, Readable, bounded
+from irkit.fuzz.generators.expressions import ExprMaker, ReadableBuffer, bounded
 from irkit.fuzz.generators.stages.stages import count_of
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
@@ -101,7 +101,7 @@ class Nest:
             extent = self.picks.pick(reducible)
             small = count_of([*self.target.shape, extent]) <= _MOST_STEPS
             self._reduction(extent if small else Const(2, I64), integers)
-        maker = ExprMaker(self.picks, integers, [Readable(buffer) for buffer in others])
+        maker = ExprMaker(self.picks, integers, [ReadableBuffer(buffer) for buffer in others])
         body = self._in_block(maker, reduces) if self.block else self._bare(maker, reduces)
         for var, begin, end, kind, thread in reversed(self.loops):
             body = For(var, begin, end, body, kind, thread)
@@ -229,7 +229,7 @@ class Nest:
 
     def _stores(self, maker: ExprMaker, place: tuple[Expr, ...], reduces: bool) -> Stmt:
         target, dtype = self.target, self.target.dtype
-        here = Readable(target, place)
+        here = ReadableBuffer(target, place)
         if self.recurs and place:
             maker.buffers += [self._neighbour(place), self._neighbour(place)]
         if reduces:
@@ -249,13 +249,13 @@ class Nest:
         cond = maker.condition(1)
         return seq(first, If(cond, self._store(maker, place), self._store(maker, place)))
 
-    def _neighbour(self, place: tuple[Expr, ...]) -> Readable:
+    def _neighbour(self, place: tuple[Expr, ...]) -> ReadableBuffer:
         """Read an element near the one that is written, if there is one."""
         at = self.picks.below(len(place))
         there = place[at] + self.picks.pick((-1, 1, -2, 2, -4))
         beside = (*place[:at], there, *place[at + 1 :])
         inside = logical_and(ge(there, 0), lt(there, self.target.shape[at]))
-        return Readable(self.target, beside, inside)
+        return ReadableBuffer(self.target, beside, inside)
 
     def _store(self, maker: ExprMaker, place: tuple[Expr, ...]) -> Stmt:
         maker.products = 2

@@ -11,7 +11,7 @@ import onnx
 from onnx import helper
 
 from irkit.debug import InputSet
-from irkit.fuzz.generators.graphs.graph_samples import allowed_of, rung_of
+from irkit.fuzz.generators.graphs.graph_samples import rung_of, tolerance_of
 from irkit.fuzz.generators.onnx_models.forms import ONNX_FORMS
 from irkit.fuzz.generators.onnx_models.operators import (
     FLOAT,
@@ -22,7 +22,7 @@ from irkit.fuzz.generators.onnx_models.operators import (
     OnnxTensor,
 )
 from irkit.fuzz.generators.onnx_models.windows import PLAIN_OPERATORS
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 from irkit.fuzz.onnx_reference import reference_outputs
 from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
@@ -109,16 +109,16 @@ def _array(info: Any, picks: Picks, *, whole: bool) -> Array:
 
 def model_results(
     model: onnx.ModelProto, arrays: dict[str, Array], *, whole: bool
-) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
+) -> tuple[tuple[Array, ...], tuple[Tolerance, ...]]:
     """Run a model with onnx.reference, and return its results with the tolerance of each."""
     wide = model_values(model, arrays)
     expected: list[Array] = []
-    allowed: list[Allowed] = []
+    allowed: list[Tolerance] = []
     for info in model.graph.output:
         true = np.asarray(wide[info.name])
         kind = helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
         expected.append(true.astype(kind))
-        allowed.append(None if whole else allowed_of(expected[-1], true))
+        allowed.append(None if whole else tolerance_of(expected[-1], true))
     return tuple(expected), tuple(allowed)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from irkit import te
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.generators.reference.near import FUNCTIONS, ulp_of, ulps_of
+from irkit.fuzz.generators.reference.bounded_array import FUNCTIONS, ulp_of, ulps_of
 from irkit.fuzz.generators.sample import Array, Sample
 from irkit.fuzz.picks import Picks
 from irkit.ir import DType, Expr, as_dtype, call, cast
@@ -44,7 +44,9 @@ def draw_functions(picks: Picks) -> Sample:
     expected = te.evaluate(outputs, {a: inputs.args[0], b: inputs.args[1]})
     kind = as_dtype(dtype)
     pairs = zip(expected, names, strict=True)
-    allowed = tuple(None if name in _EXACT else _off(array, name, kind) for array, name in pairs)
+    allowed = tuple(
+        None if name in _EXACT else _tolerance(array, name, kind) for array, name in pairs
+    )
     return Sample(
         "programs",
         func,
@@ -56,7 +58,7 @@ def draw_functions(picks: Picks) -> Sample:
     )
 
 
-def _off(array: Array, name: str, dtype: DType) -> Array:
+def _tolerance(array: Array, name: str, dtype: DType) -> Array:
     """Return a tolerance in units of the value; infinities, NaN and zeros must be exact."""
     value = array.astype(np.float64)
     units = ulps_of(name, dtype) + 0.5  # The expected value is rounded too.

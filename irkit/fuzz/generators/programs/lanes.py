@@ -7,7 +7,7 @@ from irkit.ir import Block, For, PrimFunc, as_int
 _MOST_LANES = 16
 
 
-def in_lanes(func: PrimFunc) -> PrimFunc:
+def vectorize_short_loops(func: PrimFunc) -> PrimFunc:
     """Vectorize each short innermost loop that only indexes the results of its block."""
 
     def mark(loop: For) -> For | None:

@@ -17,10 +17,10 @@ from irkit.fuzz.generators.loops.lane_loops import lane_function
 from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_function
 from irkit.fuzz.generators.operators.operator_samples import draw_operators
 from irkit.fuzz.generators.programs.function_samples import draw_functions
-from irkit.fuzz.generators.programs.lanes import in_lanes
+from irkit.fuzz.generators.programs.lanes import vectorize_short_loops
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
 from irkit.fuzz.generators.reference.bounded import evaluate_bounded
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable, outputs_of
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable, outputs_of
 from irkit.fuzz.generators.stages.stage_tensors import stage_tensors
 from irkit.fuzz.generators.stages.theme import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Numbers, Theme
 from irkit.fuzz.generators.stages.value_tensors import value_tensors
@@ -60,7 +60,11 @@ def draw_program(picks: Picks) -> Sample:
     else:
         sample = draw_stages(picks, picks.pick(_THEMES))
     assert isinstance(sample.ir, PrimFunc)
-    return msgspec.structs.replace(sample, ir=in_lanes(sample.ir)) if picks.one_in(6) else sample
+    return (
+        msgspec.structs.replace(sample, ir=vectorize_short_loops(sample.ir))
+        if picks.one_in(6)
+        else sample
+    )
 
 
 def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
@@ -78,7 +82,7 @@ def sample_of(func: PrimFunc, tensors: Sequence[te.Tensor], picks: Picks, theme:
         # Whether a product overflows depends on whether it is rounded before it is added.
         func = func.replace(attrs=(*func.attrs, ("contract", False)))
     inputs = draw_arguments(func, picks, theme.numbers)
-    expected, allowed = numpy_says(tensors, func, inputs, theme)
+    expected, allowed = numpy_results(tensors, func, inputs, theme)
     floats = any(array.dtype.kind not in "iub" for array in expected)
     signed = theme.numbers == "special" and not _loses_signs(func)
     return Sample(
@@ -112,7 +116,7 @@ def draw_loops(picks: Picks) -> Sample:
         func = _with_regions(func)
     if numbers == "special":
         func = func.replace(attrs=(*func.attrs, ("contract", False)))
-    exact: tuple[Allowed, ...] = (None,) * len(outputs_of(func))
+    exact: tuple[Tolerance, ...] = (None,) * len(outputs_of(func))
     features = (*features_of(func), f"rung:{numbers} loops")
     return Sample(
         "programs",
@@ -148,9 +152,9 @@ def _with_regions(func: PrimFunc) -> PrimFunc:
     return rewrite(func, told, on=Block)
 
 
-def numpy_says(
+def numpy_results(
     tensors: Sequence[te.Tensor], func: PrimFunc, inputs: InputSet, theme: Theme
-) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
+) -> tuple[tuple[Array, ...], tuple[Tolerance, ...]]:
     """Compute the results for a set of arguments, and the tolerance of each."""
     outputs = [tensors[place] for place in outputs_of(func)]
     given = {

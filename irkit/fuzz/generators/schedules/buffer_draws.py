@@ -11,7 +11,7 @@ def cache_read(s: Site) -> object:
     which = s.picks.below(3)
     reads = s.reads(block)
     buffer = reads[which % len(reads)] if reads and s.picks.below(3) else which
-    return s.sch.cache_read(block, s.told(buffer), s.picks.pick(SCOPES), consumers=consumers)
+    return s.sch.cache_read(block, s.reference(buffer), s.picks.pick(SCOPES), consumers=consumers)
 
 
 def cache_write(s: Site) -> object:
@@ -46,7 +46,7 @@ def stage_mem(s: Site) -> object:
 def read_at(s: Site) -> object:
     block = s.block()
     buffer = s.picks.pick([*s.reads(block), 0])
-    return s.sch.read_at(s.loop_of(block), block, s.told(buffer), s.picks.pick(SCOPES))
+    return s.sch.read_at(s.loop_of(block), block, s.reference(buffer), s.picks.pick(SCOPES))
 
 
 def write_at(s: Site) -> object:
@@ -57,7 +57,7 @@ def write_at(s: Site) -> object:
 
 def reindex(s: Site) -> object:
     block = s.block()
-    buffer = s.told(s.picks.pick([*s.reads(block), *s.writes(block)]))
+    buffer = s.reference(s.picks.pick([*s.reads(block), *s.writes(block)]))
     assert not isinstance(buffer, int)
     return s.sch.reindex(block, buffer)
 

@@ -21,7 +21,7 @@ from irkit.fuzz.seed_corpus.schedules import SCHEDULES
 from irkit.ir import Block, For, PrimFunc, Stmt, as_int, interpret
 from irkit.schedule import Schedule, ScheduleTrace
 
-_WRITTEN = 40
+_ONE_IN = 40
 _MOST_STAGES = 4
 _MOST_STEPS = 8
 _PATIENCE = 40
@@ -46,8 +46,8 @@ def draw_scheduled(picks: Picks) -> Sample:
 
     Raises: WrongSchedule if a primitive is refused but changes something, or fails in another way.
     """
-    if picks.one_in(_WRITTEN):
-        return _written(picks)
+    if picks.one_in(_ONE_IN):
+        return _seed_schedule(picks)
     if picks.one_in(10):
         return draw_staged(picks)
     if picks.one_in(8):
@@ -68,10 +68,10 @@ def choices_of_schedules() -> tuple[tuple[int, ...], ...]:
     """List the first choices of :func:`draw_scheduled` that select each whole schedule of the seed
     corpus."""
     written = enumerate(SCHEDULES.values())
-    return tuple((_WRITTEN - 1, n, len(steps) - 1) for n, (_, steps) in written)
+    return tuple((_ONE_IN - 1, n, len(steps) - 1) for n, (_, steps) in written)
 
 
-def _written(picks: Picks) -> Sample:
+def _seed_schedule(picks: Picks) -> Sample:
     """Take the first steps of a schedule of the seed corpus. It is legal, and shows a primitive
     that refuses too much, which no random schedule can.
 

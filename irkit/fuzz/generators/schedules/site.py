@@ -118,7 +118,7 @@ class Site:
         """List the buffers that a block writes."""
         return list(dict.fromkeys(n.buffer for n in walk(self.sch.get(block), on=Store)))
 
-    def told(self, buffer: Buffer | int) -> Buffer | str | int:
+    def reference(self, buffer: Buffer | int) -> Buffer | str | int:
         """Refer to a buffer as users do: by itself, by the schedule's look-up of its name, or by
         its name."""
         if isinstance(buffer, int) or self.picks.below(4):

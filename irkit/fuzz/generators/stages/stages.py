@@ -15,7 +15,7 @@ _LIMIT = 1 << 22  # 32-bit floats hold whole numbers up to 1 << 24.
 _NARROW = {"f16": 1 << 11, "bf16": 1 << 8}
 
 
-class Made(msgspec.Struct, frozen=True, eq=False):
+class StageTensor(msgspec.Struct, frozen=True, eq=False):
     """A tensor of the program. ``bound`` is an upper bound of its magnitudes, where known."""
 
     tensor: te.Tensor
@@ -36,17 +36,19 @@ class Stages:
     def __init__(self, picks: Picks, theme: Theme = SMALL) -> None:
         self.picks = picks
         self.theme = theme
-        self.made: list[Made] = []
+        self.made: list[StageTensor] = []
         self.inputs: list[te.Tensor] = []
         self.read: set[te.Tensor] = set()
         self.symbols = [te.var("n"), te.var("m")] if picks.one_in(8) else []
 
-    def input(self, rank: int, *, shape: tuple[Dim, ...] | None = None, dtype: str = "") -> Made:
+    def input(
+        self, rank: int, *, shape: tuple[Dim, ...] | None = None, dtype: str = ""
+    ) -> StageTensor:
         dims = self.dims(rank) if shape is None else shape
         dtype = dtype or self.picks.pick(self.theme.dtypes)
         made = te.placeholder(dims, dtype, name="AXYZPQRS"[len(self.inputs) % 8])
         self.inputs.append(made)
-        self.made.append(Made(made, 8))
+        self.made.append(StageTensor(made, 8))
         return self.made[-1]
 
     def dims(self, rank: int) -> tuple[Dim, ...]:
@@ -64,10 +66,12 @@ class Stages:
             return self.picks.pick(self.symbols)
         return self.picks.pick(extents)
 
-    def add(self, made: te.Tensor | tuple[te.Tensor, ...], bound: int, *sources: Made) -> bool:
+    def add(
+        self, made: te.Tensor | tuple[te.Tensor, ...], bound: int, *sources: StageTensor
+    ) -> bool:
         self.read.update(source.tensor for source in sources)
         several = made if isinstance(made, tuple) else (made,)
-        self.made += [Made(tensor, self.held(tensor.dtype, bound)) for tensor in several]
+        self.made += [StageTensor(tensor, self.held(tensor.dtype, bound)) for tensor in several]
         return True
 
     def held(self, dtype: DType, bound: int) -> int:
@@ -89,13 +93,13 @@ class Stages:
         """Return True if numbers of a size are too large to go on with."""
         return bound >= self.most(dtype) // 4
 
-    def fits(self, source: Made, dims: tuple[Dim, ...]) -> bool:
+    def fits(self, source: StageTensor, dims: tuple[Dim, ...]) -> bool:
         """Return True if a tensor can have some extents, and numbers like those of another."""
         return count_of(dims) <= self.theme.most_elements and not self.over(
             source.dtype, source.bound
         )
 
-    def sure(self, *of: Made) -> bool:
+    def sure(self, *of: StageTensor) -> bool:
         """Return True if numbers are known exactly, so that comparing them has one right result."""
         if self.theme.numbers != "fractions":
             return True
@@ -104,7 +108,7 @@ class Stages:
     def name(self) -> str:
         return f"S{len(self.made) - len(self.inputs)}"
 
-    def partner(self, source: Made, shape: tuple[Dim, ...]) -> Made:
+    def partner(self, source: StageTensor, shape: tuple[Dim, ...]) -> StageTensor:
         """Find a tensor of a shape, or make a parameter of it."""
         fits = [each for each in self.made if each.shape == te.as_shape(shape, "shape")]
         if fits and self.picks.below(4):
@@ -140,7 +144,7 @@ def constant(value: int, dtype: str) -> Expr:
     return Const((value - kind.low) % (1 << kind.bits) + kind.low, kind)
 
 
-def adding(*of: Made) -> str:
+def adding(*of: StageTensor) -> str:
     """Return the type to add in."""
     found = next((each.dtype for each in of if each.dtype != "bool"), "i32")
     return next((each.dtype for each in of if is_float(each.dtype)), found)

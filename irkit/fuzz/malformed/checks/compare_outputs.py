@@ -12,7 +12,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx.reference.op_run import OpRun
 
-from irkit.fuzz.forked_child import forked
+from irkit.fuzz.forked_child import run_in_fork
 from irkit.fuzz.malformed.checks.run_model import Arrays, write_model
 from irkit.fuzz.malformed.checks.verdict import InputVerdict
 from irkit.fuzz.onnx_reference import reference_outputs
@@ -27,7 +27,7 @@ def compare_outputs(
 ) -> InputVerdict:
     """Run a model with onnx.reference and compare. Where that fails, or differs for a model that
     the checker of onnx refuses, nothing is known. ``operators`` replace some of the reference."""
-    with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+    with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
         path = str(write_model(data, Path(folder)))
         try:
             model = onnx.load(path, format="protobuf")  # pyright: ignore[reportUnknownMemberType]
@@ -60,7 +60,7 @@ def compare_in_fork(
     def work() -> bytes:
         return msgspec.msgpack.encode(compare_outputs(data, inputs, outputs, operators))
 
-    made, ended = forked(work, _SECONDS)
+    made, ended = run_in_fork(work, _SECONDS)
     if not made:
         return InputVerdict("excluded", f"the reference does not come back: {ended}")
     return msgspec.msgpack.decode(made, type=InputVerdict)

@@ -20,8 +20,8 @@ def load_trace(data: bytes) -> InputVerdict:
     """Load a trace file from bytes."""
 
     def work() -> InputVerdict:
-        with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
-            path = Path(folder) / "hostile.trace"
+        with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
+            path = Path(folder) / "malformed.trace"
             path.write_bytes(data)
             made = Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL))
         return InputVerdict("accepted", "steps" if len(made) else "empty")

@@ -40,7 +40,7 @@ def run_model(data: bytes) -> ModelRun:
     found: list[tuple[Arrays, Arrays]] = []
 
     def work() -> InputVerdict:
-        with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+        with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
             model = compile_model(write_model(data, Path(folder)), verify=False, keep_trace=False)
         plan = model.contents.plan
         if SECRET[:8] in bytes(model.contents.params):
@@ -67,7 +67,7 @@ def load_model(data: bytes) -> InputVerdict:
     """Read a model, and run none of its code."""
 
     def work() -> InputVerdict:
-        with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+        with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
             import_onnx(write_model(data, Path(folder)))
         return InputVerdict("excluded", "not run")
 

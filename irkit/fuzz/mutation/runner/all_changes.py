@@ -23,12 +23,12 @@ def changes_of(seed: int) -> list[Change]:
     """List all changes in an order drawn by ``seed``, so that a run that is cut off has a random
     sample of them."""
     at_random = mutants_by_turns(seed, AT_RANDOM, list(FAMILIES.values()))
-    games = [*CATALOGUE, *FUZZED_ONLY, *at_random]
-    random.Random(seed).shuffle(games)
-    return games
+    changes = [*CATALOGUE, *FUZZED_ONLY, *at_random]
+    random.Random(seed).shuffle(changes)
+    return changes
 
 
-def fuzz_all_changes(hunt: FuzzOrder, *, jobs: int = 1, seconds: float | None = None) -> int:
+def fuzz_all_changes(order: FuzzOrder, *, jobs: int = 1, seconds: float | None = None) -> int:
     """Fuzz all changes, print each result, and return an exit code: 1 if a seeded bug was not found
     or the wrong pass was named, 2 if there was time for none.
 
@@ -38,26 +38,26 @@ def fuzz_all_changes(hunt: FuzzOrder, *, jobs: int = 1, seconds: float | None = 
     """
     started = time.monotonic()
     end = started + seconds if seconds is not None else float("inf")
-    games, results = changes_of(hunt.seed), list[FuzzedChange]()
-    share = (end - started) * jobs / len(games)
+    changes, results = changes_of(order.seed), list[FuzzedChange]()
+    share = (end - started) * jobs / len(changes)
     each = min(MOST_SECONDS, max(LEAST_SECONDS, share))
-    for result in fuzz_changes(games, hunt, jobs=jobs, seconds=each, end=end):
-        if result.caught.cut and time.monotonic() >= end - 1:
+    for result in fuzz_changes(changes, order, jobs=jobs, seconds=each, end=end):
+        if result.result.cut and time.monotonic() >= end - 1:
             continue
         results.append(result)
-        caught = result.caught
-        found = f"found in case {caught.number + 1}" if caught.found else "not found"
-        click.echo(f"{len(results)} of {len(games)}: {result.name}: {found}", err=True)
-    if len(results) < len(games):
+        case = result.result
+        found = f"found in case {case.number + 1}" if case.found else "not found"
+        click.echo(f"{len(results)} of {len(changes)}: {result.name}: {found}", err=True)
+    if len(results) < len(changes):
         click.echo("stopped: the time is over", err=True)
     if not results:
         click.echo("error: nothing was tested: the time was too short for one change", err=True)
         return 2
     console().print(fuzz_table(results))
-    planted = [result for result in results if result.is_planted]
-    click.echo(f"planted: {fuzz_score(planted)}")
-    rest = [result for result in results if not result.is_planted]
+    seeded = [result for result in results if result.is_seeded]
+    click.echo(f"seeded: {fuzz_score(seeded)}")
+    rest = [result for result in results if not result.is_seeded]
     if rest:
         click.echo(f"at random: {fuzz_score(rest)}")
     click.echo(f"{time.monotonic() - started:.1f} s")
-    return 0 if all(result.caught.found and result.right for result in planted) else 1
+    return 0 if all(result.result.found and result.right for result in seeded) else 1

@@ -44,7 +44,7 @@ _TEXT = ("irkit.graph:parse_module", "irkit.ir:parse", "irkit.ir:script")
 _TIERS: dict[str, tuple[str, ...]] = {
     "O0": _NATIVE,
     "O3": _NATIVE,
-    "promises": (*_NATIVE, *_TEXT, "irkit.runtime:object_for"),
+    "invariants": (*_NATIVE, *_TEXT, "irkit.runtime:object_for"),
     "interpreter": (*_READ, *_TEXT, "irkit.graph:interpret", "irkit.ir:Interpreted"),
     "draw": _READ,
 }

@@ -26,8 +26,8 @@ def seeded_bug_results(
     random ones are tried after the fixed ones; ``bisected`` looks for the guilty rewrites."""
     made = [ForkServer(0, programs) for _ in range(jobs)]
 
-    def try_one(nursery: ForkServer, bug: SeededBug) -> SeededBugResult:
-        return next(try_seeded_bugs(nursery, [bug], bisected=bisected))
+    def try_one(server: ForkServer, bug: SeededBug) -> SeededBugResult:
+        return next(try_seeded_bugs(server, [bug], bisected=bisected))
 
     return spread(bugs, try_one, made)
 
@@ -37,7 +37,7 @@ def mutant_results(
 ) -> Iterator[MutantResult]:
     """Try mutants, ``jobs`` at a time; results come in the order of the mutants."""
     made = [ForkServer(seed, RANDOM_PROGRAMS) for _ in range(jobs)]
-    return spread(chosen, lambda nursery, one: next(try_mutants(nursery, [one])), made)
+    return spread(chosen, lambda server, one: next(try_mutants(server, [one])), made)
 
 
 def seeded_bug_table(results: Sequence[SeededBugResult]) -> Table:
@@ -82,7 +82,7 @@ def seeded_bug_score(results: Sequence[SeededBugResult]) -> str:
     """Return how many seeded bugs were found, and how many with the right pass."""
     found = sum(result.finding.found for result in results)
     right = sum(result.right for result in results)
-    return f"planted: {found} of {len(results)} found, {right} with the right pass named"
+    return f"seeded: {found} of {len(results)} found, {right} with the right pass named"
 
 
 def mutant_score(verdicts: Sequence[MutantResult]) -> str:

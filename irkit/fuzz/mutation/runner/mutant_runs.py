@@ -30,7 +30,7 @@ class MutantResult(msgspec.Struct, frozen=True):
         return "other" if self.finding.differs else "unseen"
 
 
-def try_mutants(nursery: ForkServer, chosen: Sequence[Mutant]) -> Iterator[MutantResult]:
+def try_mutants(server: ForkServer, chosen: Sequence[Mutant]) -> Iterator[MutantResult]:
     """Try mutants, one at a time."""
     for mutant in chosen:
-        yield MutantResult(mutant, nursery.try_out(TrialOrder(mutant.module, mutant.source)))
+        yield MutantResult(mutant, server.try_out(TrialOrder(mutant.module, mutant.source)))

@@ -23,7 +23,7 @@ class SeededBugResult(msgspec.Struct, frozen=True):
 
 
 def try_seeded_bugs(
-    nursery: ForkServer, bugs: Iterable[SeededBug] = CATALOGUE, *, bisected: bool = False
+    server: ForkServer, bugs: Iterable[SeededBug] = CATALOGUE, *, bisected: bool = False
 ) -> Iterator[SeededBugResult]:
     """Try seeded bugs, one at a time, and yield each result as it comes; ``bisected`` looks for the
     guilty rewrites too.
@@ -31,10 +31,10 @@ def try_seeded_bugs(
     Raises: IRKitError if the anchor of a bug is not in the source exactly once.
     """
     for bug in bugs:
-        yield SeededBugResult(bug, nursery.try_out(order_for(bug, bisected=bisected)))
+        yield SeededBugResult(bug, server.try_out(order_for(bug, bisected=bisected)))
 
 
 def order_for(bug: SeededBug, *, bisected: bool = False) -> TrialOrder:
     """Return the trial of a bug: its own program first."""
-    source = bug.planted_in(source_of(bug.module))
+    source = bug.seeded_in(source_of(bug.module))
     return TrialOrder(bug.module, source, (bug.case,), bisected=bisected)

@@ -9,7 +9,7 @@ drawn.
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 
 _NATIVE = ("O0", "O3")
-_THREADED = (*_NATIVE, "promises")
+_THREADED = (*_NATIVE, "invariants")
 
 
 def _bug(
@@ -320,7 +320,7 @@ _MEMORY = (
         "irkit.runtime.cache:_name",
         "str(target.opt_level), llvm_text]",
         "llvm_text]",
-        ("promises",),
+        ("invariants",),
         "",
     ),
     SeededBug(

@@ -33,7 +33,7 @@ class SeededBug(msgspec.Struct, frozen=True):
     def definition(self) -> str:
         return self.target.split(":")[1]
 
-    def planted_in(self, source: str) -> str:
+    def seeded_in(self, source: str) -> str:
         """Return the source with the bug.
 
         Raises: IRKitError if the anchor is not there exactly once, or not in the definition.
@@ -41,12 +41,12 @@ class SeededBug(msgspec.Struct, frozen=True):
         count = source.count(self.anchor)
         if count != 1:
             raise IRKitError(
-                f"planted bug {self.name!r}: its anchor occurs {count} times in {self.module}, "
+                f"seeded bug {self.name!r}: its anchor occurs {count} times in {self.module}, "
                 f"expected once: {self.anchor!r}"
             )
         if not any(self.anchor in text for text in _texts_of(self.definition, source)):
             raise IRKitError(
-                f"planted bug {self.name!r}: its anchor is not in {self.target}: {self.anchor!r}"
+                f"seeded bug {self.name!r}: its anchor is not in {self.target}: {self.anchor!r}"
             )
         return source.replace(self.anchor, self.replacement)
 

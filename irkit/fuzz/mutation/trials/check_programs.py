@@ -31,7 +31,7 @@ Prints = dict[str, tuple[str, ...]]
 """What each step of each program made, as digests."""
 
 
-class Bisected(msgspec.Struct, frozen=True):
+class Bisection(msgspec.Struct, frozen=True):
     """Result of a bisection: the pass, and the guilty rewrites in it by number, of all that it
     makes, each with its rule. If there are none, ``note`` says why. Units: ``seconds`` of processor
     time."""
@@ -68,7 +68,7 @@ class TrialResult(msgspec.Struct, frozen=True):
     differs: tuple[str, ...] = ()
     missed: str = ""
     seconds: float = 0.0
-    bisected: Bisected | None = None
+    bisected: Bisection | None = None
 
     @property
     def found(self) -> bool:
@@ -83,12 +83,12 @@ def prints_of(cases: Iterable[TrialProgram]) -> Prints:
 def try_programs(
     cases: Sequence[TrialProgram],
     before: Prints,
-    told: Callable[[str], object] = lambda name: None,
+    on_pass: Callable[[str], object] = lambda name: None,
     *,
     judge: bool = True,
     bisected: bool = False,
 ) -> TrialResult:
-    """Lower and check programs until a fault is found; ``told`` is called with the name of each
+    """Lower and check programs until a fault is found; ``on_pass`` is called with the name of each
     pass before it runs, and with an empty name after it.
 
     A program whose steps all equal ``before`` needs no check. ``judge`` compares again, on more
@@ -98,29 +98,29 @@ def try_programs(
     differs: list[str] = []
     kept: list[tuple[TrialProgram, list[Step]]] = []
     for case in cases:
-        found, steps = _tried(case, before.get(case.name, ()), told)
+        found, steps = _check_program(case, before.get(case.name, ()), on_pass)
         if found is not None:
             return msgspec.structs.replace(
                 found,
                 case=case.name,
                 differs=tuple(differs),
                 seconds=perf_counter() - started,
-                bisected=_bisected(case, told) if bisected else None,
+                bisected=_bisected(case, on_pass) if bisected else None,
             )
         if steps:
             differs.append(case.name)
             kept.append((case, steps))
-    judged = kept if judge else []
-    missed = next((case.name for case, steps in judged if _is_wrong(case, steps)), "")
+    unsure = kept if judge else []
+    missed = next((case.name for case, steps in unsure if _is_wrong(case, steps)), "")
     return TrialResult(differs=tuple(differs), missed=missed, seconds=perf_counter() - started)
 
 
-def _tried(
-    case: TrialProgram, before: tuple[str, ...], told: Callable[[str], object]
+def _check_program(
+    case: TrialProgram, before: tuple[str, ...], on_pass: Callable[[str], object]
 ) -> tuple[TrialResult | None, list[Step]]:
     """Return what is wrong, and otherwise the steps if they have changed."""
 
-    apply = _applying(told)
+    apply = _apply_within_limit(on_pass)
     steps: list[Step] = []
     failure: PassFailed | None = None
     try:
@@ -141,28 +141,28 @@ def _tried(
     return wrong, steps
 
 
-def _applying(told: Callable[[str], object]) -> Apply:
+def _apply_within_limit(on_pass: Callable[[str], object]) -> Apply:
     """Return a function that runs a pass within a time limit, and reports its name before."""
 
     def apply(attempt: Attempt, recorder: Recorder) -> object:
-        told(attempt.p.name)
+        on_pass(attempt.p.name)
         with _limited(PASS_SECONDS):
             result = apply_here(attempt, recorder)
-        told("")
+        on_pass("")
         return result
 
     return apply
 
 
-def _bisected(case: TrialProgram, told: Callable[[str], object]) -> Bisected:
+def _bisected(case: TrialProgram, on_pass: Callable[[str], object]) -> Bisection:
     """Find the guilty pass again, and the rewrites in it."""
     started = process_time()
     ir, pipeline = read_program(case)
-    culprit = bisect(pipeline, ir, native=False, apply=_applying(told))
+    culprit = bisect(pipeline, ir, native=False, apply=_apply_within_limit(on_pass))
     seconds = process_time() - started
     if culprit is None:
-        return Bisected(note="it finds every step to keep the meaning", seconds=seconds)
-    return Bisected(
+        return Bisection(note="it finds every step to keep the meaning", seconds=seconds)
+    return Bisection(
         culprit.verdict.name,
         tuple(each.number for each in culprit.rewrites),
         culprit.of,

@@ -9,7 +9,7 @@ from irkit.codegen import emit
 from irkit.core import IRKitError, IRModule
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draw import draw_of
-from irkit.fuzz.campaign.worker import settle, text_of
+from irkit.fuzz.campaign.worker import set_up_worker, text_of
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.judge.loops import target_of
 from irkit.fuzz.judge.models import is_model, module_of
@@ -22,16 +22,16 @@ from irkit.transform import IR
 _LEVEL = 3
 
 
-def digest_cases(survey: DigestOrder, told: Callable[[str], object]) -> Digests:
-    """Draw and lower cases until the time is over; ``told`` is called with each number."""
-    settle()
+def digest_cases(order: DigestOrder, on_case: Callable[[str], object]) -> Digests:
+    """Draw and lower cases until the time is over; ``on_case`` is called with each number."""
+    set_up_worker()
     started = perf_counter()
     found: list[str] = []
-    for number in range(survey.count):
-        if perf_counter() - started > survey.seconds:
+    for number in range(order.count):
+        if perf_counter() - started > order.seconds:
             break
-        told(str(number))
-        draw = draw_of(survey.seed, number, survey.kinds, ())
+        on_case(str(number))
+        draw = draw_of(order.seed, number, order.kinds, ())
         digest = hashlib.sha256()
         try:
             for text in _texts(draw.sample()):

@@ -67,7 +67,7 @@ class Equivalence(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         if not self.of:
-            return "not weighed"
+            return "not compared"
         if self.differ:
             return f"{self.differ} of {self.of} lowered differently, and mean the same"
         return f"none of {self.of} lowered differently; " + (

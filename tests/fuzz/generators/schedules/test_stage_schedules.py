@@ -6,7 +6,7 @@ from irkit.core import ScheduleError
 from irkit.fuzz import judge, picks_of
 from irkit.fuzz.generators import Unusable
 from irkit.fuzz.generators.schedules import stage_schedules
-from irkit.fuzz.generators.schedules.stage_schedules import Staged, draw_staged
+from irkit.fuzz.generators.schedules.stage_schedules import StageSchedule, draw_staged
 
 
 def test_what_is_scheduled_stage_by_stage_is_right() -> None:
@@ -25,7 +25,7 @@ def test_what_is_scheduled_stage_by_stage_is_right() -> None:
 def test_a_directive_that_is_refused_and_changes_something_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def half_done(s: Staged) -> None:
+    def half_done(s: StageSchedule) -> None:
         stage = s.stage()
         stage.split(s.loop(stage), 1)
         raise ScheduleError("no")

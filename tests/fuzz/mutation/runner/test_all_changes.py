@@ -21,8 +21,8 @@ def test_a_hunt_that_had_no_time_tested_nothing(
 
 
 def test_a_hunt_that_is_cut_off_saw_a_sample_of_all() -> None:
-    games = changes_of(3)
-    assert games == changes_of(3) != changes_of(4)
-    planted = [game for game in games[:60] if not isinstance(game, Mutant)]
+    changes = changes_of(3)
+    assert changes == changes_of(3) != changes_of(4)
+    planted = [change for change in changes[:60] if not isinstance(change, Mutant)]
     assert 20 <= len(planted) < 60
-    assert len({game.module for game in games[:60]}) >= 30
+    assert len({change.module for change in changes[:60]}) >= 30

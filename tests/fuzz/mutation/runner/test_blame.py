@@ -9,7 +9,7 @@ from irkit.fuzz.mutation.runner.blame import blamed_at
 from irkit.fuzz.mutation.seeded_bugs import CATALOGUE, FUZZED_ONLY, SeededBug
 from irkit.passes import BUILTIN
 
-TIERS = {"draw", "interpreter", "lower", "lowered", "O0", "O3", "promises"}
+TIERS = {"draw", "interpreter", "lower", "lowered", "O0", "O3", "invariants"}
 
 
 def users_of(bug: SeededBug) -> frozenset[str]:

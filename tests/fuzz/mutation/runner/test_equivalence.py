@@ -18,14 +18,14 @@ def mutant_of(module: str, text: str) -> Mutant:
 def test_what_is_not_found_is_weighed() -> None:
     wide = "loop.var.dtype != I64 or not bounds_fit  ->  True"
     shown = "logical_or(logical_not(path.whole), holds)  ->"  # Of a pass that runs when asked for.
-    games = [
+    changes = [
         mutant_of("irkit.passes.loop.cleanup.narrow_indices", wide),
         mutant_of("irkit.passes.loop.storage.instrument_bounds", shown),
     ]
-    results = list(fuzz_changes(games, FuzzOrder(kinds=("programs",), count=12)))
-    assert not any(result.caught.found for result in results)
-    assert [result.caught.number for result in results] == [12, 12]
-    weighed = [result.weighed for result in results if result.weighed is not None]
+    results = list(fuzz_changes(changes, FuzzOrder(kinds=("programs",), count=12)))
+    assert not any(result.result.found for result in results)
+    assert [result.result.number for result in results] == [12, 12]
+    weighed = [result.equivalence for result in results if result.equivalence is not None]
     assert [each.status for each in weighed] == ["means the same", "never reached"]
     assert [each.of for each in weighed] == [12, 12]
     assert fuzz_table(results).row_count == 2
@@ -46,5 +46,5 @@ def test_what_is_not_found_is_weighed() -> None:
         ),
     ],
 )
-def test_what_is_to_be_thought_is_said(weighed: Equivalence, status: str, text: str) -> None:
-    assert (weighed.status, str(weighed)) == (status, text)
+def test_what_is_to_be_thought_is_said(equivalence: Equivalence, status: str, text: str) -> None:
+    assert (equivalence.status, str(equivalence)) == (status, text)

@@ -30,12 +30,12 @@ _ULPS = {
     "atan": 0.6, "atan2": 0.6, "rsqrt": 1.5,
 }  # fmt: skip
 FUNCTIONS = tuple(_ULPS)
-"""The functions that are near the true value, by units in the last place."""
+"""The functions that are array the true value, by units in the last place."""
 _ULPS_OF = {"f64": 10.0, "f16": 1.0, "bf16": 1.0}
 _ROUNDED = {"sqrt", "fmod", "floor", "ceil", "trunc", "round", "sign", "abs"}
 
 
-class Near(msgspec.Struct, frozen=True, eq=False):
+class BoundedArray(msgspec.Struct, frozen=True, eq=False):
     """An array of a type, floats in f64, and the error bound of each element; None is exact."""
 
     value: Array
@@ -43,9 +43,9 @@ class Near(msgspec.Struct, frozen=True, eq=False):
     dtype: DType
 
 
-def exactly(value: Array, dtype: DType) -> Near:
+def exact(value: Array, dtype: DType) -> BoundedArray:
     """Return an array as exact."""
-    return Near(value.astype(np.float64) if dtype.is_float else value, None, dtype)
+    return BoundedArray(value.astype(np.float64) if dtype.is_float else value, None, dtype)
 
 
 def ulps_of(name: str, dtype: DType) -> float:
@@ -67,22 +67,22 @@ def unit_of(dtype: DType) -> float:
     return _UNIT[str(dtype)]
 
 
-def off(near: Near) -> Array | float:
+def error_of(array: BoundedArray) -> Array | float:
     """Return the error, 0 where it is exact."""
-    return 0.0 if near.error is None else near.error
+    return 0.0 if array.error is None else array.error
 
 
-def rounded(value: Array, error: Array | float, dtype: DType, halves: float = 1.0) -> Near:
+def rounded(value: Array, error: Array | float, dtype: DType, halves: float = 1.0) -> BoundedArray:
     """Add the error of a rounding, in halves of a unit in the last place."""
     name = str(dtype)
     size = np.abs(value) + error
     # A value computed in f32 and then rounded to 16 bits is rounded twice.
     total = error + 1.01 * halves * _UNIT[name] * size + halves * _TINIEST[name]
     total = np.where(size + total > _LARGEST[name], np.inf, total)
-    return Near(value, np.where(np.isnan(total), np.inf, total), dtype)
+    return BoundedArray(value, np.where(np.isnan(total), np.inf, total), dtype)
 
 
-def unsure(errors: Sequence[Near], shape: tuple[int, ...]) -> Array | None:
+def uncertain(errors: Sequence[BoundedArray], shape: tuple[int, ...]) -> Array | None:
     """Return where a result that is not a float is uncertain."""
     inexact = [each.error for each in errors if each.error is not None]
     if not inexact:
@@ -93,60 +93,60 @@ def unsure(errors: Sequence[Near], shape: tuple[int, ...]) -> Array | None:
     return found
 
 
-def compared(a: Near, b: Near, value: Array, dtype: DType) -> Near:
+def compared(a: BoundedArray, b: BoundedArray, value: Array, dtype: DType) -> BoundedArray:
     """Compare floats; the result is certain only where they are far enough apart."""
     if a.error is None and b.error is None:
-        return Near(value, None, dtype)
+        return BoundedArray(value, None, dtype)
     with np.errstate(all="ignore"):
-        apart = np.abs(a.value - b.value) > off(a) + off(b)
-    return Near(value, np.where(apart, 0.0, np.inf), dtype)
+        apart = np.abs(a.value - b.value) > error_of(a) + error_of(b)
+    return BoundedArray(value, np.where(apart, 0.0, np.inf), dtype)
 
 
-def chosen(cond: Near, a: Near, b: Near) -> Near:
+def chosen(cond: BoundedArray, a: BoundedArray, b: BoundedArray) -> BoundedArray:
     """Select between two by a condition."""
     value = np.where(cond.value, a.value, b.value)
     if cond.error is None and a.error is None and b.error is None:
-        return Near(value, None, a.dtype)
-    error = np.where(cond.value, off(a), off(b))
+        return BoundedArray(value, None, a.dtype)
+    error = np.where(cond.value, error_of(a), error_of(b))
     if cond.error is not None:
         gap = np.abs(a.value.astype(np.float64) - b.value.astype(np.float64))
-        either = gap + np.maximum(off(a), off(b)) if a.dtype.is_float else np.inf
+        either = gap + np.maximum(error_of(a), error_of(b)) if a.dtype.is_float else np.inf
         error = np.where(cond.error > 0, either, error)
-    return Near(value, error, a.dtype)
+    return BoundedArray(value, error, a.dtype)
 
 
-def product(a: Near, b: Near) -> tuple[Array, Array | float]:
+def product(a: BoundedArray, b: BoundedArray) -> tuple[Array, Array | float]:
     """Multiply, without a rounding."""
-    ea, eb = off(a), off(b)
+    ea, eb = error_of(a), error_of(b)
     return a.value * b.value, np.abs(a.value) * eb + np.abs(b.value) * ea + ea * eb
 
 
-def quotient(a: Near, b: Near) -> tuple[Array, Array | float]:
+def quotient(a: BoundedArray, b: BoundedArray) -> tuple[Array, Array | float]:
     """Divide, without a rounding."""
-    ea, eb = off(a), off(b)
+    ea, eb = error_of(a), error_of(b)
     value, least = a.value / b.value, np.abs(b.value) - eb
     error = (np.abs(value) * eb + ea) / np.where(least > 0, least, 0.0)
     return value, np.where(least > 0, error, np.inf)
 
 
-def called(name: str, args: Sequence[Near], dtype: DType) -> Near:
+def called(name: str, args: Sequence[BoundedArray], dtype: DType) -> BoundedArray:
     """Apply a function of floats, also at both ends of the range of its arguments."""
     if name == "fma":
         value, error = product(args[0], args[1])
         # NumPy rounds the product; where the sum cancels, that is the whole result.
         error = error + _UNIT["f64"] * np.abs(value)
-        return rounded(value + args[2].value, error + off(args[2]), dtype)
+        return rounded(value + args[2].value, error + error_of(args[2]), dtype)
     if name == "abs":
-        return Near(np.abs(args[0].value), args[0].error, dtype)
+        return BoundedArray(np.abs(args[0].value), args[0].error, dtype)
     value = _function(name, [arg.value for arg in args])
     error: Array | float = 0.0
     if any(arg.error is not None for arg in args):
-        ends = [(arg.value - off(arg), arg.value + off(arg)) for arg in args]
+        ends = [(arg.value - error_of(arg), arg.value + error_of(arg)) for arg in args]
         corners = list(itertools.product(*ends))
         apart = [np.abs(_function(name, list(corner)) - value) for corner in corners]
         error = 1.05 * np.maximum.reduce(apart)
         if name in ("sin", "cos"):  # Their ends may lie on both sides of a turning point.
-            error = np.maximum(error, off(args[0]))
+            error = np.maximum(error, error_of(args[0]))
     return rounded(value, error, dtype, halves=2 * ulps_of(name, dtype))
 
 
@@ -158,25 +158,29 @@ def _function(name: str, args: list[Array]) -> Array:
 _F64 = DType("f", 64)
 
 
-def summed(source: Near, axes: tuple[int, ...], mask: Array | None) -> Near:
+def summed(source: BoundedArray, axes: tuple[int, ...], mask: Array | None) -> BoundedArray:
     """Sum along axes, in any order."""
     where: Any = True if mask is None else mask
     count = int(np.prod([source.value.shape[axis] for axis in axes], dtype=np.int64))
     value = np.add.reduce(source.value, axis=axes, where=where)
     sizes = np.add.reduce(np.abs(source.value), axis=axes, where=where)
-    each = np.add.reduce(np.broadcast_to(off(source), source.value.shape), axis=axes, where=where)
+    each = np.add.reduce(
+        np.broadcast_to(error_of(source), source.value.shape), axis=axes, where=where
+    )
     roundings = min(float(count), 2 * float(np.sqrt(count)))
     return rounded(value, each + roundings * _UNIT[str(source.dtype)] * sizes, source.dtype)
 
 
-def largest(source: Near, axes: tuple[int, ...], mask: Array | None, *, most: bool) -> Near:
+def largest(
+    source: BoundedArray, axes: tuple[int, ...], mask: Array | None, *, most: bool
+) -> BoundedArray:
     """Return the maximum along axes, or the minimum."""
     ufunc, start = (np.maximum, -np.inf) if most else (np.minimum, np.inf)
     where: Any = True if mask is None else mask
     value = ufunc.reduce(source.value, axis=axes, initial=start, where=where)
     if source.error is None:
-        return Near(np.asarray(value), None, source.dtype)
+        return BoundedArray(np.asarray(value), None, source.dtype)
     error = np.maximum.reduce(
         np.broadcast_to(source.error, source.value.shape), axis=axes, initial=0.0, where=where
     )
-    return Near(np.asarray(value), np.asarray(error), source.dtype)
+    return BoundedArray(np.asarray(value), np.asarray(error), source.dtype)
