@@ -49,8 +49,8 @@ def beginning_with(lead: Sequence[int], picks: Picks) -> Picks:
     left = iter(lead)
 
     def below(count: int) -> int:
-        told = next(left, None)
-        return picks.below(count) if told is None else min(told, count - 1)
+        first = next(left, None)
+        return picks.below(count) if first is None else min(first, count - 1)
 
     return Picks(below)
 

@@ -106,7 +106,7 @@ def read_draw(path: Path) -> Draw:
     except (ValueError, KeyError) as error:
         missing = isinstance(error, KeyError)
         raise FormatError(
-            f"{path} is no case of irkit fuzz: {f'it has no {error}' if missing else error}",
+            f"{path} is not a case of irkit fuzz: {f'it has no {error}' if missing else error}",
             hint=f"It needs kind (one of {', '.join(KINDS)}), seed, number and passes.",
         ) from None
     return draw
@@ -122,7 +122,7 @@ def checked_names(passes: tuple[str, ...]) -> tuple[str, ...]:
         flow = Flow().with_placed([text], known)
         if flow.legalize is not Flow().legalize:
             raise IRKitError(
-                f"pass {text!r} stands in the legalisation, which fuzzing does not run",
+                f"pass {text!r} is positioned in legalisation, which fuzzing does not run",
                 hint="Give it a phase (0 to 3), or graph.",
             )
         names.append(known.resolve(parse_placed(text).spec).name)

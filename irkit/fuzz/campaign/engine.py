@@ -43,7 +43,7 @@ CASE_SECONDS = 30.0
 _CASES_OF_A_WORKER = 2000
 _SHRINKING = 5.0  # There are three searches, with other work before and after.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""For processes that will fork."""
+"""For processes that fork."""
 _DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 

@@ -90,7 +90,7 @@ class Findings:
         self.kept: list[Finding] = []
         self.counted: Counter[Group] = Counter()
         self.unwritten = ""
-        """Why something could not be written, if that is so."""
+        """Why something could not be written, if so."""
         self._looks: Counter[Group] = Counter()
         self._programs: set[tuple[Group, str]] = set()
         self._made_small: set[Group] = set()

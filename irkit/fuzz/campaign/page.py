@@ -26,9 +26,9 @@ from irkit.fuzz.campaign.tally import CampaignTally, SlowCase
 from irkit.fuzz.generators.sample import KINDS
 
 MOST_CHARACTERS = 40_000
-"""Of a program or a message on the page; the file of the finding has all of it."""
+"""Limit of a program or a message on the page; the file of the finding has all of it."""
 MOST_IN_FULL = 40
-"""Findings that are shown with their samples and tests; of others there is what is wrong."""
+"""Findings shown with their samples and tests; of the others the message only."""
 _TIERS = {
     "draw": "draws the sample, and computes its results in NumPy",
     "interpreter": "interprets it as drawn, against NumPy",
@@ -135,8 +135,8 @@ def _facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
     rate = tally.cases / campaign.seconds if campaign.seconds else 0.0
     yield "seed", str(plan.seed)
     yield "begun", f"{campaign.begun:%Y-%m-%d %H:%M:%S} UTC"
-    asked = "" if plan.seconds is None else f", of {plan.seconds:g} s asked for"
-    yield "time", f"{campaign.seconds:.1f} s{asked}"
+    limit = "" if plan.seconds is None else f", of {plan.seconds:g} s asked for"
+    yield "time", f"{campaign.seconds:.1f} s{limit}"
     yield "jobs", f"{plan.jobs}; workers lost: {tally.workers_lost}"
     yield "kinds", ", ".join(plan.kinds)
     yield "cases", f"{tally.cases}, {tally.valid} of them valid ({tally.valid_share:.2%})"
@@ -189,12 +189,12 @@ def _tiers(tally: CampaignTally) -> Iterator[dict[str, Any]]:
 
 def _slow(slow: SlowCase) -> dict[str, str]:
     tiers = sorted(slow.tiers.items(), key=lambda item: -item[1])
-    told = [f"{tier} {seconds:.3f} s" for tier, seconds in tiers]
+    times = [f"{tier} {seconds:.3f} s" for tier, seconds in tiers]
     return {
         "name": slow.draw.name,
         "seconds": f"{slow.seconds:.2f}",
         "worst": f"most of it in {tiers[0][0]}" if tiers else "",
-        "tiers": ", ".join(told),
+        "tiers": ", ".join(times),
         "file": case_text(slow.draw),
     }
 

@@ -23,9 +23,9 @@ from irkit.ir import PrimFunc
 from irkit.transform import Step, Trace
 
 SECONDS = 20.0
-"""Time for each of the three searches for a smaller case."""
+"""Time limit of each of the three searches for a smaller case."""
 NATIVE = ("O0", "O3", "invariants")
-"""Tiers that are only reached when native code is run."""
+"""Tiers that need native code."""
 _TEST = '''\
 """{title}
 

@@ -70,7 +70,7 @@ def _told(campaign: Campaign) -> Iterator[str]:
     for reason, count in tally.reasons.most_common(5):
         yield f"  not valid: {count} x {reason}"
     if tally.unplaced:
-        yield f"  in {tally.unplaced} of these a pass under test had no place"
+        yield f"  in {tally.unplaced} of these a pass under test had no position"
     yield f"workers lost: {tally.workers_lost}"
     yield _line("kinds", tally.kinds)
     if tally.fates:

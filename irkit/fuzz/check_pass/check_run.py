@@ -107,11 +107,11 @@ class _CheckRun:
         self.last: tuple[DrawnProgram, Examination] | None = None
         self.hung: dict[str, Violation] = {}
         self.child: Child | None = None
-        asked = check.settings
+        chosen = check.settings
         self.options = ExaminationOptions(
-            asked.samples, asked.idempotent, asked.native, tuple(asked.without)
+            chosen.samples, chosen.idempotent, chosen.native, tuple(chosen.without)
         )
-        if profile.native or asked.native:
+        if profile.native or chosen.native:
             self.child = Child(Limits(profile.seconds))
 
     def all(self) -> None:
@@ -135,7 +135,7 @@ class _CheckRun:
             found = self._after_a_crash(drawn)
             path.unlink()
             if found is not None:
-                raise self._report(found, "which the last run ended on")
+                raise self._report(found, "on which the last run ended")
         for path in self.corpus.findings():
             self.tally.replay_choices += 1
             try:
@@ -168,7 +168,7 @@ class _CheckRun:
             except IRKitError as error:
                 self.tally.notes.append(f"not tried in another process: {error.message}")
                 assert drawn.ir is not None
-                message = "the last run ended, without a word, while this program ran"
+                message = "the last run ended without a message while this program ran"
                 return Examination(drawn.ir, violation=Violation("crash", message))
         return found if found.violation is not None else None
 
@@ -246,7 +246,7 @@ class _CheckRun:
         if text in self.hung:  # Waiting for it again would take as long.
             return Examination(drawn.ir, violation=self.hung[text])
         if self.hung:
-            return Examination(drawn.ir, invalid="not tried, since another one did not come back")
+            return Examination(drawn.ir, invalid="not tried, because another program did not end")
         self.corpus.begin(drawn)
         position, seconds = self.check.position, self.profile.seconds
         try:

@@ -84,7 +84,7 @@ def read_program(path: Path) -> DrawnProgram:
 
 
 def _is_alive(pid: int) -> bool:
-    if sys.platform == "win32":  # On this system a process cannot be asked for without ending it.
+    if sys.platform == "win32":  # Signal 0 would end it there.
         return True
     try:
         os.kill(pid, 0)

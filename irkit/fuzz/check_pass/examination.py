@@ -31,16 +31,16 @@ from irkit.transform import (
 )
 
 FAULTS = {
-    "verifies": "leaves a program that does not hold",
+    "verifies": "leaves an invalid program",
     "input untouched": "changes its input in place",
     "signature": "changes the signature",
-    "deterministic": "does not do the same each time",
+    "deterministic": "is not deterministic",
     "same numbers": "changes what the program computes",
-    "truthful": "does not tell the truth about whether it changed something",
+    "truthful": "reports wrongly whether it changed something",
     "idempotent": "is not idempotent",
     "provenance": "loses where statements come from",
-    "switchable": "works outside of its rewrites",
-    "lowering": "leaves what the passes after it break on",
+    "switchable": "changes something outside of its rewrites",
+    "lowering": "leaves a program that later passes fail on",
     "other pass": "is not to blame: without it the lowering fails too",
     "hang": "does not end",
     "crash": "takes its process with it",
@@ -51,8 +51,8 @@ _GRAVITY = tuple(FAULTS)
 _ADVICE = defaultdict(
     str,
     {
-        "idempotent": "\n  If it is not meant to be, say check_pass(..., idempotent=False).",
-        "provenance": "\n  A statement made of another takes its span: span=other.span.",
+        "idempotent": "\n  If it is not meant to be, pass idempotent=False to check_pass.",
+        "provenance": "\n  Give a statement made from another its span: span=other.span.",
     },
 )
 

@@ -138,7 +138,7 @@ def _reduced(
     case = case.replace(pipeline=pipeline)
     again = failure_of(case)
     if again is None or not again.is_like(failure):
-        raise IRKitError("read back from its text the smallest case does not fail")
+        raise IRKitError("the smallest case does not fail when it is read back from its text")
     return case, again
 
 

@@ -68,4 +68,4 @@ class PassCase:
     def _function(self, ir: IR) -> PrimFunc:
         if isinstance(ir, PrimFunc):
             return ir
-        raise IRKitError("this program is no single loop function: run it as a module")
+        raise IRKitError("this program is not a single loop function: run it as a module")

@@ -37,7 +37,7 @@ class PassPosition:
         self.on_graphs = on_graphs
         if not self.where and p.name not in self.like.names:
             raise IRKitError(
-                f"it is not said where {p.name!r} goes",
+                f"the position of {p.name!r} is not given",
                 hint="Give a phase (0 to 3; of a graph 0 or 1), or the pass it stands before= or "
                 "after=.",
             )

@@ -95,7 +95,7 @@ def as_program(value: object) -> DrawnProgram:
         return DrawnProgram(value)
     raise IRKitError(
         f"a strategy gave a {type(value).__name__}; expected a program",
-        hint="That is a PrimFunc, GraphFunc, IRModule, Sample, or IR text.",
+        hint="Draw a PrimFunc, GraphFunc, IRModule, Sample, or IR text.",
     )
 
 

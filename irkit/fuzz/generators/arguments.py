@@ -49,8 +49,8 @@ def draw_arguments(
             args.append(known[param])
         else:
             args.append(draw_array(param.dtype, (), numbers, rng, integers).item())
-    told = ", ".join(f"{var.name}={size}" for var, size in known.items())
-    return InputSet(numbers + (f" ({told})" if told else ""), _RUNGS[numbers], tuple(args))
+    sizes = ", ".join(f"{var.name}={size}" for var, size in known.items())
+    return InputSet(numbers + (f" ({sizes})" if sizes else ""), _RUNGS[numbers], tuple(args))
 
 
 def draw_sizes(func: PrimFunc, picks: Picks, *, empty: bool = True) -> dict[Var, int]:

@@ -21,10 +21,11 @@ from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
 
 DAMAGED_MODELS = 6
-"""Of so many models one is damaged; they take a third of the time of others."""
+"""One model in this many is damaged; those take a third of the time of others."""
 
 _LED_EVERY = 7
-"""Of so many cases one is led. Other kinds may take turns with one, and none goes into this."""
+"""One case in this many starts from the seed corpus; prime to the number of kinds, which take
+turns."""
 
 _LEADS: dict[Kind, Callable[[], Sequence[Sequence[int]]]] = {
     "programs": choices_of_functions,

@@ -75,10 +75,10 @@ class ExprMaker:
         self.integers = list(integers)
         self.buffers = list(buffers)
         self.extents: dict[Var, Expr] = {}
-        """Which variables run from 0 up to, and without, which extent."""
+        """The extent of each variable, which runs from 0 up to but not including it."""
         self.products = 2
         self.inside = 0
-        """How many indices the one that is being made stands in."""
+        """Depth of nesting of the current index."""
 
     def value(self, dtype: DType, depth: int) -> Expr:
         """Make an expression of a scalar type."""

@@ -28,7 +28,7 @@ from irkit.transform import Pipeline, Registry, parse_pipeline
 
 VERSION = 1
 LARGEST = 16 << 20
-"""Bytes of a file that are read; a sample that was made small has a few thousand."""
+"""Largest file that is read, in bytes; a shrunk sample has a few thousand."""
 
 
 def write_sample(path: Path, sample: Sample, notes: Mapping[str, str]) -> None:
@@ -106,7 +106,7 @@ def parse_sample(text: str) -> Sample:
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         if isinstance(error, IRKitError):
             raise
-        raise FormatError(f"this is no sample: {type(error).__name__}: {error}") from None
+        raise FormatError(f"this is not a sample: {type(error).__name__}: {error}") from None
 
 
 def _sample(table: dict[str, Any]) -> Sample:
@@ -152,7 +152,7 @@ def _program(table: dict[str, Any]) -> Program:
         return module
     (func,) = module.functions.values()
     if not isinstance(func, GraphFunc):
-        raise FormatError(f"{func.name!r} is no graph function")
+        raise FormatError(f"{func.name!r} is not a graph function")
     return func
 
 

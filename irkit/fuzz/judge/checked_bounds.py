@@ -46,7 +46,7 @@ def _look_outside(case: LoopCase, moved: PrimFunc) -> None:
             why = f"no check stops it: {without}; with checks: {found or 'nothing'}"
             raise WrongSample("broken", why, instrument_bounds.name)
         if stopped and not without:
-            why = f"a check stops what is inside: {found}"
+            why = f"a check stops an access in bounds: {found}"
             raise WrongSample("broken", why, instrument_bounds.name)
 
 

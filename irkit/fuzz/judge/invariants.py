@@ -63,7 +63,7 @@ def lowers_alike(case: LoopCase, number: int) -> None:
         pairs = list(zip(case.steps, steps, strict=True))
         if pairs and not same(pairs[-1][0].after, pairs[-1][1].after):
             named = next(a.name for a, b in pairs if not same(a.after, b.after))
-            raise WrongSample("broken", f"lowered {what}, it is another function", named)
+            raise WrongSample("broken", f"lowered {what}, it is a different function", named)
 
 
 def does_nothing_anywhere(case: LoopCase, number: int) -> None:
@@ -75,12 +75,10 @@ def does_nothing_anywhere(case: LoopCase, number: int) -> None:
         assert isinstance(step.after, PrimFunc)
         func = step.after
         if step.changed and step.name == change_nothing.name:
-            raise WrongSample(
-                "broken", "a pass that gives back what it is given counts as a change"
-            )
+            raise WrongSample("broken", "a pass that returns its input counts as a change")
     if not same(func, case.lowered):
         raise WrongSample(
-            "broken", "with a pass that does nothing in each phase, the result is another"
+            "broken", "the result differs with a pass that does nothing in each phase"
         )
 
 
@@ -92,9 +90,7 @@ def cached_is_fresh(case: LoopCase, number: int) -> None:
         object_for(text, target_of(1))
         found = [object_for(text, target) for _ in range(2)]
     if any(image != compile_object(text, target) for image in found):
-        raise WrongSample(
-            "broken", "the object file from the cache is not the one that is made afresh"
-        )
+        raise WrongSample("broken", "the object file from the cache differs from a new one")
 
 
 def threads_agree(case: LoopCase, number: int) -> None:
@@ -129,7 +125,7 @@ def replays(case: LoopCase, number: int) -> None:
         assert isinstance(step.after, PrimFunc)
         func = step.after
     if not same(func, case.scheduled):
-        raise WrongSample("broken", "the schedule read back from JSON makes another function")
+        raise WrongSample("broken", "the schedule read back from JSON makes a different function")
 
 
 INVARIANTS: dict[str, Callable[[LoopCase, int], None]] = {

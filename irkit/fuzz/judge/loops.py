@@ -85,11 +85,11 @@ class LoopCase:
             raise WrongSample("invalid", "it became too large to be run in time")
         problems = verify(self.lowered)
         if problems:
-            raise WrongSample("failed", f"what was lowered does not verify: {problems[0]}")
+            raise WrongSample("failed", f"the lowered program does not verify: {problems[0]}")
         for fact in self.sample.pipeline.gives:
             for problem in fact.problems(self.lowered):
                 raise WrongSample(
-                    "failed", f"what was lowered does not hold {fact.name}: {problem}"
+                    "failed", f"the lowered program does not hold {fact.name}: {problem}"
                 )
 
     def interpret(self, func: PrimFunc, named: str = "") -> None:
@@ -131,7 +131,7 @@ class LoopCase:
             if step.phase != SCHEDULE:  # A primitive makes a new function, even if it is equal.
                 before, after = step.scripts()
                 if before == after:
-                    said = "it says that it changed something, and the text is the same"
+                    said = "it reports a change, but the text is the same"
                     raise WrongSample("broken", said, step.name)
             assert isinstance(step.after, PrimFunc)
             self.interpret(step.after, step.name)

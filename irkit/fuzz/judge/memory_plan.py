@@ -21,7 +21,7 @@ from irkit.graph import (
 from irkit.transform import IR
 
 _Parts: TypeAlias = "Value | tuple[_Parts, ...]"
-"""What a value stands for: itself, or what it was put together from."""
+"""A value, or the parts of a tuple."""
 
 
 def main_graph(whole: IR) -> tuple[IRModule, GraphFunc]:

@@ -52,7 +52,9 @@ def lowers_alike(case: ModelCase, number: int) -> None:
         if not equal_structure(whole, case.lowered):
             pairs = zip(case.steps, steps, strict=False)
             named = (a.name for a, b in pairs if not equal_structure(a.after, b.after))
-            raise WrongSample("broken", f"lowered {what}, it is another module", next(named, ""))
+            raise WrongSample(
+                "broken", f"lowered {what}, it is a different module", next(named, "")
+            )
 
 
 MODEL_INVARIANTS: dict[str, Callable[[ModelCase, int], None]] = {
@@ -60,4 +62,4 @@ MODEL_INVARIANTS: dict[str, Callable[[ModelCase, int], None]] = {
     "passes keep contracts": passes_keep_contracts,
     "lowers alike": lowers_alike,
 }
-"""Those of ``INVARIANTS`` that models are asked for too."""
+"""Those of ``INVARIANTS`` that hold for models too."""

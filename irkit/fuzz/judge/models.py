@@ -132,9 +132,7 @@ class ModelCase:
                 raise WrongSample("mismatch", why)
             lost = overwritten(program, known)
             if lost:
-                raise WrongSample(
-                    "failed", f"{lost!r} is not in its place when it is needed", _PLAN
-                )
+                raise WrongSample("failed", f"{lost!r} is not in place when it is used", _PLAN)
         return None
 
     def _compare_native(self, model: Model) -> None:

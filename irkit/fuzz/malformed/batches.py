@@ -15,13 +15,13 @@ from irkit.fuzz.malformed.inputs.onnx_seeds import onnx_seeds
 from irkit.fuzz.malformed.kinds import MalformedKind, check_malformed, malformed_case
 
 LIMITS = Limits(seconds=90.0, memory=2 << 30)
-"""Of a batch; one that takes longer is tried file by file."""
+"""Limits of a batch; one that exceeds them is checked file by file."""
 _BATCH = 25
 _SHOWN = 5
-"""Examples of each outcome that are kept."""
+"""Number of examples kept of each outcome."""
 
 Attempt = Callable[[bytes], InputVerdict]
-"""What is done with a file in the child; a function of a module."""
+"""The check of a file in the child; a function at the top of a module."""
 
 
 class BatchReport(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 PROBE_NAME = "__irkit_probe__"
-"""What probed source calls it by."""
+"""The name of the probe in probed source."""
 
 
 class CoverageProbe:

@@ -40,11 +40,11 @@ MEMORY = 8 << 30
 _QUIET = 30.0
 """Seconds that one case may take while fuzzing."""
 _CASES_OF_A_CHILD = 2000
-"""Then another child goes on: what compiling leaves behind in LLVM adds up."""
+"""A new child goes on after these: what LLVM leaves behind adds up."""
 _FUZZ = "irkit.fuzz.mutation.trials.fuzz_until_found:fuzz_until_found"
 _DIGEST = "irkit.fuzz.mutation.trials.digests:digest_cases"
 _TRY = "irkit.fuzz.mutation.trials.check_programs:try_programs"
-"""What a child calls, imported anew with the changed module."""
+"""Functions that a child calls, imported anew with the changed module."""
 
 
 class TrialOrder(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Wait until a process has children."""
+"""A fork server leaves no process behind."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def forks_of(process: int) -> list[int]:
     raise AssertionError("it forks nothing")
 
 
-def test_a_change_that_never_ends_is_gone_with_its_nursery() -> None:
+def test_a_change_that_never_ends_is_gone_with_its_server() -> None:
     server = ForkServer(0, -1)
     changed = TrialOrder(ENDLESS, "while True: pass\n" + source_of(ENDLESS), seconds=60.0)
     said: list[str] = []

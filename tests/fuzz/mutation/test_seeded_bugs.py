@@ -1,4 +1,4 @@
-"""Prepare one server for all: it takes longer than trying a bug."""
+"""Seeded bugs: each still fits its source, is found, and is blamed on the right pass."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ FEW = (
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ForkServer]:
-    """Prepare one server for all: it takes longer than trying a bug."""
+    """Start one server for all: that takes longer than trying a bug."""
     with ForkServer(0, 0) as made:
         yield made
 
@@ -64,7 +64,7 @@ def test_a_stale_anchor_is_an_error_that_names_the_bug() -> None:
             order_for(moved)
 
 
-def test_planted_bugs_of_every_kind_are_found_and_the_right_pass_is_named(
+def test_seeded_bugs_of_every_kind_are_found_and_the_right_pass_is_named(
     server: ForkServer,
 ) -> None:
     bugs = [bug for bug in CATALOGUE if bug.name in FEW]
@@ -81,7 +81,7 @@ def test_planted_bugs_of_every_kind_are_found_and_the_right_pass_is_named(
 BISECTED = [bug for bug in CATALOGUE if ".loop." in bug.module and bug not in MISBEHAVIOUR][::3]
 
 
-def test_a_planted_bug_is_bisected_to_a_rewrite_in_its_pass(server: ForkServer) -> None:
+def test_a_seeded_bug_is_bisected_to_a_rewrite_in_its_pass(server: ForkServer) -> None:
     results = list(try_seeded_bugs(server, BISECTED, bisected=True))
     assert len(results) >= 20
     assert len({name for bug in BISECTED for name in bug.guilty}) >= 12
@@ -95,7 +95,8 @@ def test_a_planted_bug_is_bisected_to_a_rewrite_in_its_pass(server: ForkServer) 
         assert bool(found.numbers) != bool(found.note) or "atomic" in found.note, result
         assert all(0 <= number < found.of for number in found.numbers), result
         divided += bool(found.numbers)
-    # The others break what their pass does besides its rewrites, or raise before they report any.
+    # The others break something besides the rewrites of their pass, or raise before they report
+    # any.
     assert divided >= len(results) // 2
 
 
@@ -117,7 +118,7 @@ def test_the_whole_catalogue_is_found_with_the_right_pass() -> None:
     print(seeded_bug_score(results))  # noqa: T201 -- the figure is wanted
     assert [f"{r.bug.name}: {r.finding}" for r in results if not r.right] == []
     bisected = [(r, r.finding.bisected) for r in results if r.finding.bisected is not None]
-    # A bisection runs no plan of memory and no graph with its kernels; a copy is no fault to it.
+    # A bisection runs no memory plan and no graph with its kernels; to it, a copy is no fault.
     blind = {"plan-memory", "lower-to-loops"}
     lost = [
         f"{result.bug.name}: {found}"

@@ -1,4 +1,4 @@
-"""Samples that are wrong are made small, and kept as text."""
+"""What was drawn from choices can be drawn again, and shrunk."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -10,7 +10,7 @@ from tests.fuzz.shrink.test_make_small import drawn
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_drawn_is_drawn_again_from_its_choices(kind: Kind) -> None:
+def test_a_sample_is_drawn_again_from_its_choices(kind: Kind) -> None:
     drawn(kind, 0)
     for number in range(10):
         picks, kept = record_choices(picks_of(number))
@@ -28,7 +28,7 @@ def test_what_was_drawn_is_drawn_again_from_its_choices(kind: Kind) -> None:
     st.integers(1, 60),
     st.integers(0, 3),
 )
-def test_choices_become_the_fewest_and_lowest_that_hold(
+def test_choices_shrink_to_the_fewest_and_lowest_that_hold(
     choices: list[int], least: int, count: int
 ) -> None:
     def holds(made: tuple[int, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Take the first operand for the larger one, which is wrong."""
+"""A wrong sample shrinks to the part that is wrong."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ from irkit.graph import GraphFunc, Op, parse as parse_graph
 from irkit.ir import Max, PrimFunc
 from irkit.phases import DEFAULT, GRAPH
 from irkit.transform import define_pass
-from tests.fuzz.shrink.shrinking_programs import crash
+from tests.fuzz.shrink.crashing_pass import crash
 
 
 @define_pass
@@ -45,7 +45,7 @@ def _first_wrong(p: object, status: str = "") -> tuple[list[int], Sample, Outcom
     raise AssertionError("nothing was found")
 
 
-def test_a_wrong_sample_becomes_one_stage_one_pass_and_a_number() -> None:
+def test_a_wrong_sample_shrinks_to_one_stage_one_pass_and_a_number() -> None:
     kept, sample, outcome = _first_wrong(forget_maxima)
     assert outcome.named == "forget-maxima"
     small = make_small(
@@ -74,7 +74,7 @@ def forget_the_second_operand(func: GraphFunc) -> GraphFunc:
     return rewrite(func, double, on=Op)
 
 
-def test_a_wrong_graph_becomes_the_one_operator_that_is_wrong() -> None:
+def test_a_wrong_graph_shrinks_to_the_wrong_operator() -> None:
     text = """
 def main(x: f32[4], y: f32[4]):
     a = exp(x)
@@ -120,7 +120,7 @@ def main(x: f32[4], c: bool[()]):
 """
 
 
-def test_what_is_wrong_inside_of_bodies_becomes_one_operator() -> None:
+def test_a_fault_inside_nested_bodies_shrinks_to_one_operator() -> None:
     func = parse_graph(BODIES)
     x = np.arange(4, dtype=np.float32)
     expected = (x + np.exp(x), x)
@@ -138,7 +138,7 @@ def test_what_is_wrong_inside_of_bodies_becomes_one_operator() -> None:
     assert not judge(small.sample).ok
 
 
-def test_numbers_that_may_be_off_are_never_compared_bit_for_bit() -> None:
+def test_numbers_with_a_tolerance_are_never_compared_bit_for_bit() -> None:
     kept, sample, outcome = _first_wrong(forget_maxima, "mismatch")
     assert kept
     off = msgspec.structs.replace(sample, allowed=((np.array(1e-6),) * len(sample.allowed[0]),))
@@ -154,7 +154,7 @@ def test_numbers_that_may_be_off_are_never_compared_bit_for_bit() -> None:
     assert all(each.allowed == off.allowed for each in asked)
 
 
-def test_a_sample_that_crashes_becomes_small_too() -> None:
+def test_a_sample_that_crashes_shrinks_too() -> None:
     sample = with_pass(drawn("programs", 1), crash)
     small = make_small(sample, judge_in_fork(sample), judge_in_fork, seconds=3)
     assert small.passes == 1

@@ -19,14 +19,14 @@ _ALIKE = ("relu", "negative", "abs", "identity")
 def pair(g: GraphValues, name: str) -> object:
     """Put values together, perhaps in a tuple, and take some out again; or take elements out of an
     earlier one."""
-    before = [each for each in g.tuples if each in g.told]
+    before = [each for each in g.tuples if each in g.tuple_items]
     if before and g.picks.below(2):
         inner = g.picks.pick(before)
         assert isinstance(inner.type, TupleType)
         at = g.picks.below(len(inner.type.items))
         taken = g.builder.item(inner, at)
         if isinstance(taken.type, TensorType):
-            g.held.append(GraphTensor(taken, *g.told[inner][at]))
+            g.held.append(GraphTensor(taken, *g.tuple_items[inner][at]))
             return taken
     items = [g.any() for _ in range(2 + g.picks.below(2))]
     inner = g.builder.tuple(*(each.value for each in items[1:]))
@@ -36,7 +36,7 @@ def pair(g: GraphValues, name: str) -> object:
         inner = g.builder.item(whole, 1)
     for at, each in list(enumerate(items[1:]))[g.picks.below(4) :]:
         g.held.append(_same(g.builder.item(inner, at), each))
-    g.told[inner] = [(each.bound, each.sure) for each in items[1:]]
+    g.tuple_items[inner] = [(each.bound, each.sure) for each in items[1:]]
     g.tuples += [inner] if whole is None else [inner, whole]
     return inner
 

@@ -109,9 +109,9 @@ def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
             raise Unusable("an extent is below 0")
         rung = "whole numbers" if whole else "fractions"
         args.append(drawn(param.type.dtype, shape, rung, rng, (-3, 4)))
-    told = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
+    extents = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
     name = "whole" if whole else "fractions"
-    return InputSet(name + (f" ({told})" if told else ""), rung_of(whole=whole), tuple(args))
+    return InputSet(name + (f" ({extents})" if extents else ""), rung_of(whole=whole), tuple(args))
 
 
 def rung_of(*, whole: bool) -> Any:
@@ -129,7 +129,7 @@ def graph_results(
                 return tuple(own), (None,) * len(own)
             wide = interpret(func, list(inputs.args), precision="f64")
         except IRKitError as error:
-            raise Unusable(f"NumPy cannot tell: {error}") from error
+            raise Unusable(f"NumPy cannot compute it: {error}") from error
         true = [np.asarray(each) for each in arrays_of(wide)]
         allowed = tuple(tolerance_of(a, b) for a, b in zip(own, true, strict=True))
     return tuple(own), allowed

@@ -365,4 +365,4 @@ DRAWS: dict[str, Draw] = {
     **{"expand_dims": expand_dims, "squeeze": squeeze, "broadcast_to": broadcast_to},
     **{"concat": concat, "slice": slice_, "pad": pad, "full": full, "full_like": full_like},
 }
-"""What applies each operator of the graph IR."""
+"""The function that applies each operator of the graph IR."""

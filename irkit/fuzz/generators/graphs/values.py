@@ -80,7 +80,7 @@ class GraphValues:
         self.symbols = symbols
         self.depth = 0
         self.tuples: list[Value] = []
-        self.told: dict[Value, list[tuple[int, bool]]] = {}
+        self.tuple_items: dict[Value, list[tuple[int, bool]]] = {}
         self.builder: Builder = Builder("main")
         self.held: list[GraphTensor] = []
         self.params: list[GraphTensor] = []

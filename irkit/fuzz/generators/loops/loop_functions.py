@@ -124,15 +124,15 @@ class _ProgramMaker:
         self.extents = _ANY_EXTENTS if wide else _EXTENTS
         self.wide = wide
         self.axes: dict[str, int] = {}
-        """The thread axes of the launch that is being made, with extents, 0 if not known yet."""
+        """The thread axes of the current launch, with extents, 0 if not known yet."""
         self.again = 1
-        """How often what is being made runs."""
+        """How often the current statement runs."""
         self.left: int = 0
         self.dims: list[Expr] = []
         self.integers: list[Expr] = []
         self.buffers: list[Buffer] = []
         self.root: dict[Buffer, Buffer] = {}
-        """Whose memory a view shows."""
+        """The buffer whose memory a view shows."""
 
     def params(self, *, threads: int = 0) -> tuple[Buffer | Var, ...]:
         """Make a signature over at most two symbolic dimensions, perhaps with a buffer of one

@@ -78,7 +78,7 @@ class Nest:
         self.block = block or joins
         self.joins = joins
         self.summing = False
-        """Whether its loops are now those of such a sum."""
+        """True while the loops are those of such a sum."""
         self.wide = wide
         self.axes = axes or {}
         self.copies = 1

@@ -70,4 +70,4 @@ ONNX_FORMS: tuple[tuple[str, Callable[[ModelDraws, str], OnnxTensor | None]], ..
     ("Constant", number),
     ("BatchNormalization", training),
 )
-"""What adds each form, with the name of its operator."""
+"""The function that adds each form, with the name of its operator."""

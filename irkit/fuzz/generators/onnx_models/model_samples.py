@@ -128,4 +128,4 @@ def model_values(model: onnx.ModelProto, arrays: dict[str, Array]) -> dict[str, 
         try:
             return reference_outputs(model, arrays, PLAIN_OPERATORS)
         except Exception as error:  # It raises errors of any type.
-            raise Unusable(f"onnx.reference cannot tell: {type(error).__name__}") from error
+            raise Unusable(f"onnx.reference cannot compute it: {type(error).__name__}") from error

@@ -310,7 +310,7 @@ def reshape(m: ModelDraws, op: str) -> OnnxTensor | None:
     total = int(np.prod(x.shape))
     factor = m.picks.pick([n for n in (1, 2, 3, 4) if total % n == 0])
     kept = m.picks.below(max(x.rank, 1))
-    asked, shape = m.picks.pick(
+    target, shape = m.picks.pick(
         (
             ((total,), (total,)),
             ((factor, -1), (factor, total // factor)),
@@ -318,7 +318,7 @@ def reshape(m: ModelDraws, op: str) -> OnnxTensor | None:
             ((*(0,) * kept, -1), (*x.shape[:kept], int(np.prod(x.shape[kept:])))),
         )
     )
-    return m.node(op, [x, m.integers(*asked)], shape, x.bound)
+    return m.node(op, [x, m.integers(*target)], shape, x.bound)
 
 
 def softmax(m: ModelDraws, op: str) -> OnnxTensor | None:
@@ -395,4 +395,4 @@ ONNX_DRAWS: dict[str, Draw] = {
     **{"Reshape": reshape, "Softmax": softmax, "Squeeze": squeeze, "Sum": total},
     **{"Transpose": transpose, "Unsqueeze": unsqueeze},
 }
-"""What adds a node of each operator that the importer converts."""
+"""The function that adds a node of each operator that the importer converts."""

@@ -21,7 +21,7 @@ _SIZES = (3, 2, 4, 1, 5, 8)
 _DTYPES = ("f32", "f32", "i32", "f64", "f16", "i8", "i64", "u8")
 _MOST_ELEMENTS = 300
 _MOST = 256
-"""What floats stay below, so that each type holds all that is computed on the way."""
+"""Upper bound of floats, so that each type holds every intermediate result."""
 Dim = int | Expr
 
 
@@ -366,7 +366,7 @@ POINTWISE: dict[str, Draw] = {
     **{"max": _reduced("max", np.max), "min": _reduced("min", np.min)},
     **{"argmax": _arg("argmax", np.argmax), "argmin": _arg("argmin", np.argmin)},
 }
-"""What works element by element, or along axes."""
+"""Operators that work element by element, or along axes."""
 
 
 def is_small(array: Array) -> bool:

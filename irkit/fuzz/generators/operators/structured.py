@@ -279,4 +279,4 @@ OPERATORS: dict[str, Draw] = {
     **{"max_pool": _max_pool, "avg_pool": _avg_pool, "batch_norm": _batch_norm},
     **{"global_avg_pool": _global_avg_pool, "global_max_pool": _global_max_pool},
 }
-"""What applies each operator of topi."""
+"""The function that applies each operator of topi."""

@@ -16,8 +16,8 @@ _EXACT = (
     *("round", "floor", "ceil", "trunc", "sign", "abs", "sqrt"),
     *("bool", "isnan", "isinf", "isfinite"),
 )
-"""What is rounded once, or not at all, which special values ask most of: the halves, say. ``bool``
-is a conversion."""
+"""Functions rounded once or not at all, which special values test best,
+such as halves. ``bool`` is a conversion."""
 _TWO = ("pow", "atan2")
 
 

@@ -42,7 +42,7 @@ _VALUE_THEMES = (SPECIAL, INTEGERS, SPECIAL, WHOLE)
 _LOOP_NUMBERS: tuple[Numbers, ...] = ("whole", "whole", "special", "whole", "whole", "integers")
 _FOR_SMALL = DEFAULT.replace("storage-rewrite", storage_rewrite.using(smallest=1))
 _PLAINLY = DEFAULT.without("simplify")
-"""What it makes simple, other passes need not see through."""
+"""Without it, other passes meet expressions that are not simplified."""
 
 
 def draw_program(picks: Picks) -> Sample:
@@ -146,10 +146,10 @@ def choices_of_functions() -> tuple[tuple[int, ...], ...]:
 def _with_regions(func: PrimFunc) -> PrimFunc:
     """State the regions that each block reads and writes, which are otherwise inferred."""
 
-    def told(block: Block) -> Block:
+    def with_regions(block: Block) -> Block:
         return block.replace(reads=block_reads(block), writes=block_writes(block))
 
-    return rewrite(func, told, on=Block)
+    return rewrite(func, with_regions, on=Block)
 
 
 def numpy_results(
@@ -166,7 +166,7 @@ def numpy_results(
         try:
             found = te.evaluate(outputs, given)
         except IRKitError as error:
-            raise Unusable(f"NumPy cannot tell: {error}") from error
+            raise Unusable(f"NumPy cannot compute it: {error}") from error
         return tuple(found), (None,) * len(found)
     near = evaluate_bounded(outputs, given, _sizes(func, inputs.args))
     for value, error in near:

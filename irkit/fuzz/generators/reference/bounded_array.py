@@ -30,7 +30,7 @@ _ULPS = {
     "atan": 0.6, "atan2": 0.6, "rsqrt": 1.5,
 }  # fmt: skip
 FUNCTIONS = tuple(_ULPS)
-"""The functions that are array the true value, by units in the last place."""
+"""The functions with a bound in units in the last place."""
 _ULPS_OF = {"f64": 10.0, "f16": 1.0, "bf16": 1.0}
 _ROUNDED = {"sqrt", "fmod", "floor", "ceil", "trunc", "round", "sign", "abs"}
 

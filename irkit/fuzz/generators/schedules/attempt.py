@@ -15,7 +15,7 @@ OFTEN = [
     for name, drawer in DRAWERS.items()
     for _ in range(1 if drawer.__module__ in [each.__name__ for each in _SELDOM] else 4)
 ]
-"""The primitives, as often as they are to be drawn."""
+"""The primitives; one that occurs more often is drawn more often."""
 
 
 class WrongSchedule(AssertionError):
@@ -36,7 +36,7 @@ def try_primitive(sch: Schedule, picks: Picks, name: str, func: PrimFunc) -> boo
         DRAWERS[name](Site(sch, picks))
     except ScheduleError as error:
         if len(sch.trace) == steps and sch.func is not before:
-            raise wrong_schedule("it was refused and changed something", sch, name, func) from error
+            raise wrong_schedule("it was refused but changed something", sch, name, func) from error
         return False
     except Exception as error:
         raise wrong_schedule(f"{type(error).__name__}: {error}", sch, name, func) from error

@@ -67,12 +67,12 @@ def set_store_predicate(s: Site) -> object:
     n, which = s.picks.below(5), s.picks.below(4)
     block = s.picks.pick([each for each in s.blocks if s.sch.get(each).axes] or s.blocks)
 
-    def asked(*at: Any) -> Any:
+    def predicate(*at: Any) -> Any:
         first, last = at[0], at[-1]
         return (last < n, (first >= 0) & (last != n), first < 1, first + last <= n + 9)[which]
 
     has_axes = bool(s.sch.get(block).axes)
-    return s.sch.set_store_predicate(block, asked if has_axes else (lambda: True))
+    return s.sch.set_store_predicate(block, predicate if has_axes else (lambda: True))
 
 
 def blockize(s: Site) -> object:

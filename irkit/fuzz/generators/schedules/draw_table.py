@@ -31,4 +31,4 @@ def _drawers(*families: ModuleType) -> dict[str, Drawer]:
 DRAWERS: dict[str, Drawer] = _drawers(
     loop_draws, mark_draws, block_draws, buffer_draws, lookup_draws
 )
-"""Each primitive with what draws its arguments and calls it."""
+"""For each primitive, the function that draws its arguments and calls it."""

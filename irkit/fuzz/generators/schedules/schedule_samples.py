@@ -91,7 +91,7 @@ def _seed_schedule(picks: Picks) -> Sample:
                 break  # An earlier step is wrong already, and will be found.
             said = error.message if isinstance(error, IRKitError) else repr(error)
             raise wrong_schedule(
-                f"it is legal, and failed: {said}", sch, primitive, func
+                f"it is legal, but failed: {said}", sch, primitive, func
             ) from error
         features[f"primitive:{primitive}"] = None
     return Sample(

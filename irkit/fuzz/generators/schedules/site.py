@@ -136,7 +136,9 @@ class Site:
         try:
             return self.sch.buffer(*name)
         except ScheduleError as error:
-            raise AssertionError(f"the schedule does not find what is there: {error}") from error
+            raise AssertionError(
+                f"the schedule does not find an existing buffer: {error}"
+            ) from error
 
     def symbols(self) -> list[Var]:
         """List the variables that shapes use."""

@@ -140,7 +140,7 @@ DIRECTIVES: dict[str, Callable[[StageSchedule], None]] = {
     **{"fuse": _fuse, "tile": _tile, "cache_write": _cache_write, "cache_read": _cache_read},
     **{"place": _place, "rfactor": _rfactor, "bind": _bind, "keep": _keep},
 }
-"""What draws each kind of directive."""
+"""The function that draws each kind of directive."""
 _NAMES = tuple(DIRECTIVES)
 
 
@@ -160,7 +160,7 @@ def draw_staged(picks: Picks) -> Sample:
             DIRECTIVES[name](s)
         except ScheduleError as error:
             if s.sch.func is not before:
-                raise _wrong(s, name, "was refused and changed something", done) from error
+                raise _wrong(s, name, "was refused but changed something", done) from error
             continue
         except Exception as error:
             raise _wrong(s, name, f"{type(error).__name__}: {error}", done) from error

@@ -185,7 +185,7 @@ def _finish(sch: Schedule, reference: UnscheduledResults, func: PrimFunc) -> Non
         again = Schedule(func, check="off")
         ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
         if not same(again.func, sch.func):
-            _refuse(f"the trace makes another function:\n{script(again.func)}")
+            _refuse(f"the trace makes a different function:\n{script(again.func)}")
 
     _guarded("the trace", sch, func, replay)
 

@@ -62,7 +62,7 @@ def compare_in_fork(
 
     made, ended = run_in_fork(work, _SECONDS)
     if not made:
-        return InputVerdict("excluded", f"the reference does not come back: {ended}")
+        return InputVerdict("excluded", f"the reference does not return: {ended}")
     return msgspec.msgpack.decode(made, type=InputVerdict)
 
 

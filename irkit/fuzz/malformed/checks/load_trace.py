@@ -13,7 +13,7 @@ _PLACES = re.compile(
     r" at (?:class|value|node|module|step) \d|at `\$|\(byte \d+\)|truncated|Expected"
     r"|is no trace|has version"
 )
-"""A row of a table, a path into the file, or what the whole of it is not."""
+"""Locations in a trace: a row of a table, a path into the file, or the whole file."""
 
 
 def load_trace(data: bytes) -> InputVerdict:

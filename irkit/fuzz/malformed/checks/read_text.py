@@ -8,7 +8,7 @@ from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
 from irkit.ir import LOOP_LEVEL
 
 _PLACES = re.compile(r"(?!)")
-"""Nothing but a span will do."""
+"""No location but a span is accepted."""
 
 
 def read_text(data: bytes) -> InputVerdict:

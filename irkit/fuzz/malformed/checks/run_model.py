@@ -20,9 +20,9 @@ Arrays = dict[str, NDArray[Any]]
 _PLACES = re.compile(r"'|the model")
 """A name in quotes, or the model as a whole."""
 _MOST = 1 << 16
-"""Elements of an input or output of a model that is run."""
+"""Most elements of an input or output of a model that is run."""
 SECRET = b"\x5a" * 4096
-"""What the files hold that no model may read."""
+"""Contents of the files that no model may read."""
 
 
 class ModelRun(msgspec.Struct, frozen=True, eq=False):

@@ -12,7 +12,7 @@ from irkit.core import IRKitError
 Status = Literal["refused", "accepted", "agrees", "excluded", "wrong"]
 
 SECONDS = 1.0
-"""Processor time that an error may take."""
+"""Limit of processor time until an error."""
 
 
 class InputVerdict(msgspec.Struct, frozen=True):

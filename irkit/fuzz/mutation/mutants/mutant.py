@@ -57,13 +57,13 @@ def with_probe(mutant: Mutant) -> str:
     have one. A call is not made twice, since it may have side effects."""
     tree, node, _ = _found(mutant.module, mutant.site)
     other_tree, other, changed = _found(mutant.module, mutant.site)
-    kept, asked = _around(tree, node), _around(other_tree, other)
-    asked = _shown(changed) if asked is _shown(other) else asked
+    kept, changed_expr = _around(tree, node), _around(other_tree, other)
+    changed_expr = _shown(changed) if changed_expr is _shown(other) else changed_expr
     if any(isinstance(inner, (ast.NamedExpr, ast.Yield, ast.Await)) for inner in ast.walk(kept)):
         return ""
     _Replacement(other, changed).visit(other_tree)
     nothing = ast.arguments([], [], None, [], [], None, [])
-    both = [kept] if isinstance(kept, ast.Call) else [kept, asked]
+    both = [kept] if isinstance(kept, ast.Call) else [kept, changed_expr]
     lambdas: list[ast.expr] = [ast.Lambda(nothing, each) for each in both]
     probe = ast.Call(ast.Name(PROBE_NAME, ast.Load()), lambdas, [])
     made = ast.fix_missing_locations(_Replacement(kept, probe).visit(tree))

@@ -6,7 +6,7 @@ from functools import cache
 from irkit.fuzz.mutation.fork_server import source_of
 
 _WRITES = "irkit.codegen."
-"""Where a text that is put together is no message, but what is made."""
+"""Modules in which a concatenated text is output, not a message."""
 _SAYS = frozenset({"remark", "ScheduleError", "CannotVectorize", "IRKitError", "Span"})
 _OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Add: (ast.Sub,),

@@ -14,9 +14,9 @@ from irkit.fuzz.mutation.seeded_bugs import CATALOGUE, FUZZED_ONLY
 from irkit.fuzz.mutation.trials.messages import FuzzOrder
 
 AT_RANDOM = 120
-"""Changes made at random besides the catalogue: as many of each kind of work."""
+"""Mutants besides the catalogue, equally many of each family."""
 MOST_SECONDS, LEAST_SECONDS = 900.0, 60.0
-"""Time to draw cases for one change: less where there is a time for all."""
+"""Time to draw cases for one change: less if the whole run is limited."""
 
 
 def changes_of(seed: int) -> list[Change]:

@@ -17,7 +17,7 @@ from irkit.fuzz.mutation.trials.messages import DigestOrder, Equivalence, FuzzOr
 
 Change: TypeAlias = "SeededBug | Mutant"
 _SMALLER = 60.0
-"""Seconds to make small what is found."""
+"""Seconds to shrink what is found."""
 _GRACE = 10.0
 _COMPARING = 30.0
 

@@ -28,7 +28,7 @@ from irkit.transform.step import Attempt
 PASS_SECONDS = 2.0
 MORE_SAMPLES = 12
 Prints = dict[str, tuple[str, ...]]
-"""What each step of each program made, as digests."""
+"""Digests of what each step of each program made."""
 
 
 class Bisection(msgspec.Struct, frozen=True):
@@ -132,7 +132,7 @@ def _check_program(
         return None, []
     idle = next((step for step in steps if _is_said_to_change(step)), None)
     if idle is not None:
-        return TrialResult("changed", idle.name, message="it gave back a copy of what it got"), []
+        return TrialResult("changed", idle.name, message="it returned a copy of its input"), []
     # What went wrong before a pass failed names the pass.
     wrong = _checked(case, steps)
     if wrong is None and failure is not None:

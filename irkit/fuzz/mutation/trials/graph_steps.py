@@ -41,7 +41,7 @@ def _wrong(whole: IR, expected: list[Array], seed: int) -> str:
     if len(expected) != len(found) or not all(map(_close, expected, found)):
         return "the results differ"
     lost = overwritten(whole, values_of(whole, _inputs(main_graph(whole)[1], seed)))
-    return f"{lost!r} is not in its place when it is needed" if lost else ""
+    return f"{lost!r} is not in place when it is used" if lost else ""
 
 
 def _close(a: Array, b: Array) -> bool:

@@ -5,7 +5,7 @@ import msgspec
 from irkit.fuzz.generators.sample import KINDS, Kind
 
 SMALL = (3, 2, 3)
-"""Stages, steps of a schedule and passes that a finding is to be made as small as."""
+"""Stages, schedule steps and passes that a finding should shrink to."""
 
 
 class FuzzOrder(msgspec.Struct, frozen=True):

@@ -1,10 +1,10 @@
-"""Random functions: valid, the same after a trip through text, and free of undefined behaviour."""
+"""Only loops over elements become vector loops."""
 
 from irkit.fuzz.generators.programs.lanes import vectorize_short_loops
 from irkit.ir import parse, script
 
 
-def test_only_short_loops_over_elements_run_in_lanes() -> None:
+def test_only_short_loops_over_elements_are_vectorized() -> None:
     func = parse("""
 def f(A: f32[2, 4, 64], C: f32[2, 4]):
     for i in serial(0, 2):
