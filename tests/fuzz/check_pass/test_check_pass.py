@@ -93,7 +93,7 @@ def test_a_right_pass_passes_and_leaves_nothing_behind(tmp_path: Path) -> None:
         (wrong_passes.change_in_place, {}, "changes its input in place"),
         (wrong_passes.draw_lots, {}, "is not deterministic"),
         (wrong_passes.count_runs, {}, "is not idempotent"),
-        (wrong_passes.raise_at_blocks, {"phase": 0}, "does not hold: KeyError"),
+        (wrong_passes.raise_at_blocks, {"phase": 0}, "leaves an invalid program: KeyError"),
         (wrong_passes.use_unbound, {}, "leaves an invalid program"),
         (wrong_passes.forget_spans, {}, "loses where statements come from"),
         (wrong_passes.claim_no_unrolled_loops, {}, "leaves an invalid program"),

@@ -3,7 +3,7 @@
 A table holds, for each primitive, a function that draws a call of it; a primitive without one fails
 a test. Reading order: site (where a primitive is tried), loop_draws, mark_draws, block_draws,
 buffer_draws, lookup_draws (one function a primitive), draw_table, attempt (one call),
-schedule_samples, stage_schedules, trials.
+schedule_samples, stage_schedules.
 """
 
 from irkit.fuzz.generators.schedules.attempt import (
@@ -16,9 +16,4 @@ from irkit.fuzz.generators.schedules.attempt import (
 from irkit.fuzz.generators.schedules.draw_table import (
     DRAWERS as DRAWERS,
     WITHOUT as WITHOUT,
-)
-from irkit.fuzz.generators.schedules.trials import (
-    ScheduleTally as ScheduleTally,
-    try_schedule as try_schedule,
-    try_schedules as try_schedules,
 )

@@ -20,7 +20,7 @@ _THEMES = (SMALL, WHOLE, INTEGERS)
 Handle = te.IterVar | te.StageLoop
 
 
-class StageSchedule:
+class StageScheduleDraws:
     """A schedule of stages, and the loops that each stage has so far."""
 
     def __init__(self, picks: Picks, tensors: list[te.Tensor]) -> None:
@@ -46,7 +46,7 @@ class StageSchedule:
         return self.picks.pick(loops)
 
 
-def _split(s: StageSchedule) -> None:
+def _split(s: StageScheduleDraws) -> None:
     stage = s.stage()
     loop, by = s.loop(stage), s.picks.pick((2, 4, 3, 1))
     pair = stage.split(loop, by) if s.picks.below(2) else stage.split(loop, nparts=by)
@@ -55,14 +55,14 @@ def _split(s: StageSchedule) -> None:
     loops[at : at + 1] = pair
 
 
-def _fuse(s: StageSchedule) -> None:
+def _fuse(s: StageScheduleDraws) -> None:
     stage = s.stage()
     loops = s.loops_of(stage)
     at = s.picks.below(max(1, len(loops) - 1))
     loops[at : at + 2] = [stage.fuse(*loops[at : at + 2])]
 
 
-def _reorder(s: StageSchedule) -> None:
+def _reorder(s: StageScheduleDraws) -> None:
     stage = s.stage()
     loops = s.loops_of(stage)
     left = list(loops)
@@ -71,7 +71,7 @@ def _reorder(s: StageSchedule) -> None:
     loops[:] = turned
 
 
-def _tile(s: StageSchedule) -> None:
+def _tile(s: StageScheduleDraws) -> None:
     stage = s.stage()
     loops = s.loops_of(stage)
     if len(loops) < 2:
@@ -79,31 +79,31 @@ def _tile(s: StageSchedule) -> None:
     loops[:2] = stage.tile(loops[0], loops[1], s.picks.pick((2, 4)), s.picks.pick((2, 3)))
 
 
-def _mark(s: StageSchedule) -> None:
+def _mark(s: StageScheduleDraws) -> None:
     stage = s.stage()
     mark: Callable[[Handle], None] = s.picks.pick((stage.vectorize, stage.unroll, stage.parallel))
     loop = s.loop(stage)
     mark(s.loops_of(stage)[-1] if mark == stage.vectorize else loop)
 
 
-def _bind(s: StageSchedule) -> None:
+def _bind(s: StageScheduleDraws) -> None:
     stage = s.stage()
     stage.bind(s.loop(stage), s.picks.pick(("threadIdx.x", "blockIdx.x", "vthread")))
 
 
-def _compute_at(s: StageSchedule) -> None:
+def _compute_at(s: StageScheduleDraws) -> None:
     parent = s.stage()
     found = [x for x in s.sch.stages if any(t.op is x.op for t in parent.op.input_tensors)]
     stage = s.picks.pick(found or s.sch.stages)
     stage.compute_at(parent, s.loop(parent))
 
 
-def _place(s: StageSchedule) -> None:
+def _place(s: StageScheduleDraws) -> None:
     stage = s.stage()
     s.picks.pick((stage.compute_inline, stage.compute_root))()
 
 
-def _keep(s: StageSchedule) -> None:
+def _keep(s: StageScheduleDraws) -> None:
     stage, form = s.stage(), s.picks.below(4)
     if form == 0:
         stage.set_scope(s.picks.pick(_SCOPES))
@@ -115,7 +115,7 @@ def _keep(s: StageSchedule) -> None:
         stage.storage_align(s.picks.pick(stage.axis), 8, s.picks.below(2))
 
 
-def _cache_read(s: StageSchedule) -> None:
+def _cache_read(s: StageScheduleDraws) -> None:
     stage = s.stage()
     reads = stage.op.input_tensors
     if not reads:
@@ -123,11 +123,11 @@ def _cache_read(s: StageSchedule) -> None:
     s.sch.cache_read(s.picks.pick(reads), s.picks.pick(_SCOPES), [stage.op])
 
 
-def _cache_write(s: StageSchedule) -> None:
+def _cache_write(s: StageScheduleDraws) -> None:
     s.sch.cache_write(s.picks.pick(s.outputs), s.picks.pick(_SCOPES))
 
 
-def _rfactor(s: StageSchedule) -> None:
+def _rfactor(s: StageScheduleDraws) -> None:
     found = [each for each in s.outputs if each.op.reduce_axis]
     if not found:
         raise ScheduleError("nothing reduces")
@@ -135,7 +135,7 @@ def _rfactor(s: StageSchedule) -> None:
     s.sch.rfactor(tensor, s.picks.pick(tensor.op.reduce_axis), s.picks.below(2))
 
 
-DIRECTIVES: dict[str, Callable[[StageSchedule], None]] = {
+DIRECTIVES: dict[str, Callable[[StageScheduleDraws], None]] = {
     **{"split": _split, "compute_at": _compute_at, "reorder": _reorder, "mark": _mark},
     **{"fuse": _fuse, "tile": _tile, "cache_write": _cache_write, "cache_read": _cache_read},
     **{"place": _place, "rfactor": _rfactor, "bind": _bind, "keep": _keep},
@@ -151,7 +151,7 @@ def draw_staged(picks: Picks) -> Sample:
     """
     theme = picks.pick(_THEMES)
     tensors = stage_tensors(picks, _MOST_STAGES, theme)
-    s = StageSchedule(picks, tensors)
+    s = StageScheduleDraws(picks, tensors)
     names, done = dict[str, None](), 0
     for _ in range(1 + picks.below(_MOST_STEPS)):
         name = picks.pick(_NAMES)
@@ -175,7 +175,7 @@ def draw_staged(picks: Picks) -> Sample:
     return msgspec.structs.replace(sample, kind="schedules", features=features)
 
 
-def _wrong(s: StageSchedule, name: str, reason: str, done: int) -> WrongSchedule:
+def _wrong(s: StageScheduleDraws, name: str, reason: str, done: int) -> WrongSchedule:
     """Return the error for a wrong directive, with the directives before it."""
     made = WrongSchedule(
         f"{name} {reason}\n\n{s.sch.trace.as_python()}\nmade\n\n{s.sch.func.script()}"

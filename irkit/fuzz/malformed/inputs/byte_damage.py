@@ -8,10 +8,10 @@ from irkit.fuzz.picks import Picks
 Damage = Callable[[bytearray, Picks, Sequence[bytes]], None]
 
 LENGTHS = (0, 1, 127, 128, 255, 1 << 14, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 63) - 1, 1 << 63)
-"""Numbers that lengths are replaced by."""
+"""Numbers that replace lengths."""
 
 _CUT = 40
-"""Most bytes that go or come at once."""
+"""Most bytes removed or added at once."""
 
 
 def damaged(data: bytes, picks: Picks, others: Sequence[bytes]) -> bytes:

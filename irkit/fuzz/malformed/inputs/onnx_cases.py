@@ -23,7 +23,7 @@ PATHS = (
     "link.bin", "folder", "pipe", "", "missing.bin", "inner/../../secret.bin", "/dev/zero", "\0",
     "C:\\secret.bin", "..\\secret.bin", "weights.bin/", "linked/secret.bin", "hard.bin", "~/x",
 )  # fmt: skip
-"""Places of external data; a folder with files of these names stands beside the model."""
+"""Locations of external data; a folder with files of these names is beside the model."""
 
 
 def onnx_case(picks: Picks) -> bytes:

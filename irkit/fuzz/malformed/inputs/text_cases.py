@@ -12,7 +12,7 @@ from irkit.fuzz.seed_corpus.schedules import SCHEDULES
 
 Names = tuple[str, ...]
 _ONE_IN = 400
-"""How often a text is one of the large ones, which take long to make."""
+"""One text in this many is a large one, which takes long to make."""
 
 
 @cache
@@ -107,4 +107,4 @@ MONSTERS: tuple[Callable[[Picks], str], ...] = (
     _nested_expression, _nested_loops, _many_lines, _long_let_chain, _long_integer, _long_line,
     _wide_signature, _huge_shape, _deep_branches, _huge_constant,
 )  # fmt: skip
-"""Texts that are made to take time or memory; each is drawn by its own choices."""
+"""Texts that cost time or memory; each makes its own choices."""

@@ -39,4 +39,4 @@ CATALOGUE: tuple[SeededBug, ...] = (
 
 FUZZED_ONLY: tuple[SeededBug, ...] = (*EMITTERS, *CONVERTERS, *GRAPH_MEANING)
 """Bugs that no fixed program shows, since those run in the interpreter and are simple graphs: only
-where native code, a model or bodies inside of a graph run are they found, as in a hunt."""
+fuzzing runs native code, imported models and nested graph bodies."""

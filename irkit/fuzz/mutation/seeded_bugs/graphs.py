@@ -143,4 +143,4 @@ GRAPH_MEANING = (
         "",
     ),
 )
-"""Bugs that only graphs with branches, functions and nested lets show, which are drawn."""
+"""Bugs that only random graphs with branches, functions and nested lets show."""

@@ -6,7 +6,7 @@ from irkit.core import ScheduleError
 from irkit.fuzz import judge, picks_of
 from irkit.fuzz.generators import Unusable
 from irkit.fuzz.generators.schedules import stage_schedules
-from irkit.fuzz.generators.schedules.stage_schedules import StageSchedule, draw_staged
+from irkit.fuzz.generators.schedules.stage_schedules import StageScheduleDraws, draw_staged
 
 
 def test_programs_scheduled_stage_by_stage_are_right() -> None:
@@ -25,7 +25,7 @@ def test_programs_scheduled_stage_by_stage_are_right() -> None:
 def test_a_refused_directive_that_changes_something_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def half_done(s: StageSchedule) -> None:
+    def half_done(s: StageScheduleDraws) -> None:
         stage = s.stage()
         stage.split(s.loop(stage), 1)
         raise ScheduleError("no")

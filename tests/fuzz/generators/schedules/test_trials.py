@@ -11,19 +11,13 @@ from hypothesis import given, settings
 
 from irkit.core import rewrite
 from irkit.fuzz import prim_funcs
-from irkit.fuzz.generators.schedules import (
-    DRAWERS,
-    ScheduleTally,
-    WrongSchedule,
-    draw_table,
-    try_schedule,
-    try_schedules,
-)
+from irkit.fuzz.generators.schedules import DRAWERS, WrongSchedule, draw_table
 from irkit.fuzz.generators.schedules.site import Site
 from irkit.fuzz.picks import Picks, picks, picks_of
 from irkit.ir import Block, Const, PrimFunc, Store
 from irkit.schedule import BlockRef
 from tests.fuzz.generators.schedules.hypothesis_settings import FEW
+from tests.fuzz.generators.schedules.trials import ScheduleTally, try_schedule, try_schedules
 
 SEQUENCES = 20_000
 ACCEPTED = 20
