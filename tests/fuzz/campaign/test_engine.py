@@ -15,7 +15,7 @@ from irkit.fuzz.campaign.engine import Runner
 from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
 from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.page import as_page
-from irkit.fuzz.campaign.summary import exit_code, summary, tested_nothing
+from irkit.fuzz.campaign.summary import exit_code, summary, tested_nothing as why_nothing_was_tested
 from irkit.fuzz.campaign.worker import data_of
 from irkit.fuzz.judge import Outcome
 from tests.fuzz.campaign import faults
@@ -195,7 +195,7 @@ def test_a_campaign_that_tested_nothing_fails(
     runner: Runner, how: dict[str, object], said: str
 ) -> None:
     campaign = campaign_of(runner, **how)
-    assert said in tested_nothing(campaign)
+    assert said in why_nothing_was_tested(campaign)
     assert exit_code(campaign) == 2
 
 

@@ -57,7 +57,7 @@ def test_a_page_says_what_was_run_and_found() -> None:
         "python -m pytest found/test_small.py",
         "irkit inspect found/small.trace",
         "irkit fuzz --seed 7 --cases 200 --jobs 2 --pass 1:my.module:my_pass",
-        "native code, optimised, amid guard pages",
+        "native code, optimised, between guard pages",
         "print and parse",
         "Never: ",
         "programs-7-0",
