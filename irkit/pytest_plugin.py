@@ -1,8 +1,9 @@
-"""The pytest plugin: profiles, a marker, the folder of findings, and what was tried at the end.
+"""The pytest plugin: profiles, a marker, the folder of findings, and a summary of what was tried.
 
-It stands here and not in ``irkit.fuzz``, and imports nothing of irkit: pytest loads it in every
-project, also where no test uses it. A test made by :func:`irkit.fuzz.check_pass` carries its check
-as ``irkit_check``; the plugin tells that what was asked for, and takes its figures from it.
+It is not in ``irkit.fuzz`` and imports nothing of irkit, because pytest loads it in every project,
+even where no test uses it. A test made by :func:`irkit.fuzz.check_pass` carries its check as
+``irkit_check``; the plugin sets its options and reads its counts, which travel as user properties
+of reports, so that pytest-xdist merges them.
 """
 
 import json
@@ -19,28 +20,28 @@ PROFILES = ("dev", "ci", "long")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options, and what may stand in the project file."""
+    """Add the options, and the setting of the project file."""
     group = parser.getgroup("irkit", "irkit: passes under test")
     group.addoption(
         "--irkit-profile",
         choices=PROFILES,
-        help="how much is tried: dev, ci (the same programs in every run) or long (twenty times as "
-        "many, in processes of their own). Else IRKIT_PROFILE, else ci where CI is set",
+        help="how much to try: dev, ci (the same programs in every run) or long (twenty times as "
+        "many, in processes of their own). Default: IRKIT_PROFILE, or ci where CI is set",
     )
     group.addoption(
         "--irkit-corpus",
         metavar="DIR",
-        help="where findings are kept as text, and tried first. Else irkit_corpus in the project "
-        "file, else .irkit/corpus",
+        help="folder of findings, kept as text and tried first. Default: irkit_corpus in the "
+        "project file, or .irkit/corpus",
     )
     group.addoption(
         "--irkit-report", metavar="FILE", help="write what was tried to a file, as JSON"
     )
-    parser.addini("irkit_corpus", "where findings are kept, and tried first", default="")
+    parser.addini("irkit_corpus", "folder of findings, which are tried first", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and gather figures."""
+    """Register the marker, and collect counts."""
     config.addinivalue_line(
         "markers", f"{MARKER}: a pass is tried on random programs (irkit.fuzz.check_pass)"
     )
@@ -48,14 +49,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the tests that try passes."""
+    """Mark the tests that check passes."""
     if _check_of(item) is not None:
         item.add_marker(MARKER)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
-    """Tell a check what was asked for."""
+    """Set the profile and the corpus of a check, and report its counts."""
     check = _check_of(item)
     if check is not None:
         check.profile = item.config.getoption("--irkit-profile") or ""
@@ -69,7 +70,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: "pytest.CallInfo[None]"
 ) -> Generator[None, Any, None]:
-    """Show what a check has to say, and not where in irkit it was said."""
+    """Show the report of a check without a traceback into irkit."""
     outcome = yield
     error = None if call.excinfo is None else call.excinfo.value
     if getattr(error, "irkit_report", False):
@@ -90,7 +91,7 @@ def irkit_corpus(pytestconfig: pytest.Config) -> Path:
 
 
 def corpus_of(config: pytest.Config) -> Path:
-    """Find the folder of findings."""
+    """Return the folder of findings."""
     given = config.getoption("--irkit-corpus")
     if given:
         return Path(config.invocation_params.dir) / str(given)
@@ -112,12 +113,12 @@ def _figures(item: pytest.Item, check: Any) -> dict[str, Any]:
         "replayed": tally.replayed,
         "seconds": round(tally.seconds, 2),
         "notes": list(tally.notes),
-        "kept": "" if check.kept is None else str(check.kept),
+        "kept": "" if check.finding is None else str(check.finding),
     }
 
 
 class _Figures:
-    """The figures of all tests; with pytest-xdist those of the workers come in their reports."""
+    """Counts of all tests; with pytest-xdist those of the workers come in their reports."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -125,7 +126,7 @@ class _Figures:
         self.rows: list[dict[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the figures out of a report."""
+        """Read the counts of a report."""
         if report.when != "call" or self.is_worker:
             return
         for name, value in report.user_properties:
@@ -152,7 +153,7 @@ class _Figures:
 
 
 def line_of(row: Mapping[str, Any]) -> str:
-    """Say in one line what became of a test."""
+    """Return one line about a test."""
     valid = max(1, row["valid"])
     known = f", {row['replayed']} kept ones" if row["replayed"] else ""
     return (

@@ -1,4 +1,4 @@
-"""The plugin in a project of a user's: irkit installed from its wheel, an empty folder, and one
+"""The pytest plugin in a user's project: irkit installed from its wheel, an empty folder, and one
 decorator."""
 
 import json
@@ -90,7 +90,7 @@ def test_nothing_of_irkit_is_loaded():
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make an environment that has irkit from a wheel; what irkit needs it shares with this one."""
+    """Make an environment that has irkit from a wheel, and shares the dependencies of this one."""
     folder = tmp_path_factory.mktemp("user")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
@@ -125,7 +125,7 @@ def run_pytest(
 
 
 def test_a_users_project_needs_one_decorator(python: Path, project: Path) -> None:
-    # One process first, then two of pytest-xdist: what was found is tried first by them.
+    # One process first, then two of pytest-xdist: they try the finding first.
     how = ["--import-mode=importlib", "--irkit-corpus", "found", "--irkit-report", "out/r.json"]
     done = run_pytest(python, project, *how)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -164,7 +164,7 @@ def test_a_project_without_such_tests_pays_nothing(python: Path, tmp_path: Path)
     assert "irkit: passes under test" not in done.stdout
 
 
-def test_the_plugin_knows_the_profiles_that_there_are() -> None:
+def test_the_plugin_knows_all_profiles() -> None:
     assert set(NAMES) == set(PROFILES)
 
 

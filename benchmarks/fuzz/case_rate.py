@@ -11,7 +11,7 @@ import numpy as np
 
 from irkit.debug import GuardedMemory, input_sets
 from irkit.fuzz.campaign import Draw
-from irkit.fuzz.campaign.engine import asked_of
+from irkit.fuzz.campaign.engine import options_for
 from irkit.fuzz.campaign.tally import CampaignTally
 from irkit.fuzz.campaign.worker import run_case
 from irkit.fuzz.generators import KINDS, Kind
@@ -27,7 +27,7 @@ def cases_of(kind: Kind) -> None:
     tally = CampaignTally()
     for number in range(-10, CASES):
         draw = Draw(kind, 5, abs(number))
-        ran = run_case(draw, asked_of(draw, 1))
+        ran = run_case(draw, options_for(draw, 1))
         if number >= 0:  # The first few load what all need.
             tally.add(draw, ran, is_loop=True)
     rate = tally.cases / tally.processor
@@ -55,7 +55,7 @@ def guard_pages() -> None:
 
 def main() -> None:
     """Measure every kind."""
-    print(f"fuzzing: {CASES} cases of a kind, {len(INVARIANTS)} promises in turn")
+    print(f"fuzzing: {CASES} cases of a kind, {len(INVARIANTS)} invariants in turn")
     for kind in KINDS:
         cases_of(kind)
     guard_pages()

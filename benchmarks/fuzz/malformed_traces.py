@@ -1,4 +1,4 @@
-"""What is done with a hostile trace: it is loaded, and looked at in every view."""
+"""What is done with a malformed trace: it is loaded, and looked at in every view."""
 
 import re
 import tempfile
@@ -29,8 +29,8 @@ def look_at_trace(data: bytes) -> InputVerdict:
 
 
 def _looked(data: bytes) -> InputVerdict:
-    with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
-        path = Path(folder) / "hostile.trace"
+    with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
+        path = Path(folder) / "malformed.trace"
         path.write_bytes(data)
         made = Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL))
     also_native = zlib.crc32(data) % _NATIVE_ONE_IN == 0

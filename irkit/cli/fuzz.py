@@ -126,7 +126,7 @@ def fuzz(
     Each case runs in the interpreter, before and after it is lowered, and twice as native code
     (LLVM's O0 and O3, amid guard pages); all must give what NumPy gives. One case in ten, and each
     that is wrong, also runs after each pass, which names the guilty one. Every second case asks for
-    one of the promises that hold whatever is computed, such as that text reads back.
+    one of the invariants that hold whatever is computed, such as that text reads back.
 
     What is wrong is made small, and kept as text that needs no generator, as a test, and as a trace
     for `irkit inspect`.
@@ -150,8 +150,8 @@ def fuzz(
     if mutants:
         if passes or report or junit:
             raise click.UsageError("--mutants goes with --time, --cases, --jobs, --seed and --kind")
-        hunt = FuzzOrder(seed=seed, count=cases or FuzzOrder().count, kinds=drawn)
-        sys.exit(fuzz_all_changes(hunt, jobs=jobs, seconds=seconds))
+        order = FuzzOrder(seed=seed, count=cases or FuzzOrder().count, kinds=drawn)
+        sys.exit(fuzz_all_changes(order, jobs=jobs, seconds=seconds))
     if report is not None and report == junit:
         raise click.UsageError(f"--report and --junit cannot both be {report}")
     for path in filter(None, (report, junit)):
@@ -243,9 +243,9 @@ class _Progress:
 def _replayed(path: Path) -> int:
     """Run the case of a file, and say what comes of it; 1 if it is still wrong."""
     draw = read_draw(path)
-    asked = CaseOptions(thorough=True, promises=tuple(INVARIANTS))
+    options = CaseOptions(thorough=True, invariants=tuple(INVARIANTS))
     try:
-        outcome = isolate(run_case, draw, asked, seconds=CASE_SECONDS).outcome
+        outcome = isolate(run_case, draw, options, seconds=CASE_SECONDS).outcome
     except ChildDied as died:
         click.echo(f"{draw.name}: {died.kind}\n{died}")
         return 1

@@ -26,8 +26,8 @@ WANTED = 0.95
 
 @click.command("mutate")
 @click.option("--planted/--no-planted", default=True, show_default=True, help="The catalogue.")
-@click.option("--only", default="", metavar="WORDS", help="Only planted bugs with these words.")
-@click.option("--bisect/--no-bisect", help="Look for the guilty rewrite of each planted bug too.")
+@click.option("--only", default="", metavar="WORDS", help="Only seeded bugs with these words.")
+@click.option("--bisect/--no-bisect", help="Look for the guilty rewrite of each seeded bug too.")
 @click.option("--mutants", "count", default=0, metavar="N", help="How many random changes.")
 @click.option("--seed", default=0, show_default=True, help="What the random changes are.")
 @click.option("--jobs", default=1, type=click.IntRange(1, 64), show_default=True)
@@ -37,7 +37,7 @@ def mutate(
 ) -> None:
     """Break irkit's own passes, one change at a time, and say whether the checks notice.
 
-    No file is changed. The exit code is 1 if a planted bug is not found or the wrong pass is
+    No file is changed. The exit code is 1 if a seeded bug is not found or the wrong pass is
     named, or if less than 95 % of the random changes that change any meaning are found.
 
     \b
@@ -48,7 +48,7 @@ def mutate(
     if planted:
         bugs = [bug for bug in CATALOGUE if only in bug.name]
         if not bugs:
-            raise click.BadParameter(f"no planted bug is named like {only!r}")
+            raise click.BadParameter(f"no seeded bug is named like {only!r}")
         programs = 0 if only else RANDOM_PROGRAMS
         found = seeded_bug_results(bugs, jobs=jobs, programs=programs, bisected=bisect)
         results = list(_until(found, started + seconds))

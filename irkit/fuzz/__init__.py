@@ -1,10 +1,10 @@
-"""Random programs and planted bugs for finding faults. Reading order: expressions, nests,
-exchanges, programs, lane_loops; picks, stages, stage_values, value_draws, stage_steps, stage_draws,
-schedule_draws (random schedules); generators, sample, strategies, coverage (samples of each kind);
-judging, shrinking, campaign, command_fuzz (many samples in worker processes); kernels, threads,
-fixed_schedules, fixed_graphs, cases; trial, quarry, forking, nursery (a changed pass in a child
-process); planted, mutants, users, score, command_teeth; hunting (are planted bugs found by drawn
-samples); hostile; pass_check (a decorator for users' tests)."""
+"""Random programs for testing compilers: draw them, judge them, shrink what fails.
+
+Reading order: picks (where choices come from), seed_corpus (programs written by hand), generators
+(random samples), malformed (damaged files), judge (is a sample right), shrink, campaign (`irkit
+fuzz`), check_pass (a decorator for users' tests); onnx_reference and forked_child serve these;
+mutation changes irkit itself to test the tests.
+"""
 
 from irkit.debug import (
     InputSet as InputSet,

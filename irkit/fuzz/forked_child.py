@@ -1,5 +1,5 @@
-"""What forked children share: the parent listens until they end, or until their time does; and when
-the parent is gone, so are they."""
+"""Forked children: the parent reads until they end or their time is over, and they end when the
+parent does."""
 
 import ctypes
 import faulthandler
@@ -20,8 +20,8 @@ _PR_SET_PDEATHSIG = 1
 def listen(
     pipe: int, seconds: float, parent: int, quiet: float = float("inf")
 ) -> tuple[bytes, bool]:
-    """Read until the child closes the pipe; False if it does not in time, if it says nothing for
-    ``quiet`` seconds, or if the ``parent`` of this process is gone, for whom all this is."""
+    """Read until the child closes the pipe; return False if it does not in time, if it is silent
+    for ``quiet`` seconds, or if the ``parent`` of this process has ended."""
     heard, last = bytearray(), time.monotonic()
     until = last + seconds
     with os.fdopen(pipe, "rb", buffering=0) as stream:
@@ -39,47 +39,46 @@ def listen(
     return bytes(heard), False
 
 
-def end_with(parent: int) -> None:
-    """Let this fork end when the process that it was forked from does, or the thread, which waits
-    for it; whatever it is doing.
+def end_with_parent(parent: int) -> None:
+    """Make this fork end when the parent process ends, or the thread of it that waits.
 
-    Only Linux can; elsewhere a fork that is left over runs until its time is over.
+    Only Linux can; elsewhere an orphaned fork runs until its time is over.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # It was gone before.
+        if os.getppid() != parent:  # The parent had already ended.
             os._exit(1)
 
 
-def end_some_time(seconds: float) -> None:
-    """Let this process end by itself if nobody is left to stop it after some seconds: what is given
-    is processor time, which a few threads may spend at once."""
+def limit_processor_time(seconds: float) -> None:
+    """Limit the processor time of this process, in case nobody is left to stop it; a few threads
+    may spend it at once. Units: seconds."""
     most = int(seconds * _MOST_THREADS) + 1
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
 
-def forked(work: Callable[[], bytes], seconds: float) -> tuple[bytes, str]:
-    """Do some work in a fork of this process; return what it made, and how the fork ended if it
-    made nothing."""
+def run_in_fork(work: Callable[[], bytes], seconds: float) -> tuple[bytes, str]:
+    """Run a function in a fork of this process; return its result, or how the fork ended if there
+    is none."""
     reading, writing = os.pipe()
     here, parent = os.getpid(), os.getppid()
     child = os.fork()
     if child == 0:
         try:
-            end_with(here)
-            gc.disable()  # It would copy every page that it looks at.
+            end_with_parent(here)
+            gc.disable()  # Garbage collection would copy every page that it looks at.
             os.close(reading)
             faulthandler.disable()
             resource.setrlimit(
                 resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1])
             )
-            end_some_time(seconds)
+            limit_processor_time(seconds)
             with os.fdopen(writing, "wb") as pipe:
                 pipe.write(work())
         finally:
-            os._exit(0)  # Nothing of the process it was forked from may run here.
+            os._exit(0)  # Nothing else of the parent process may run here.
     os.close(writing)
     heard, ended = listen(reading, seconds, parent)
     if not ended:

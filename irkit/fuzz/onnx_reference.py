@@ -1,11 +1,11 @@
-"""Models as test cases: random weights, inner tensors as outputs, and what onnx.reference makes of
-them in float64.
+"""Models as test cases: random weights, inner tensors as outputs, and the results of onnx.reference
+in float64.
 
-The reference has traps: at opset 9 it gives Softmax the newest meaning of ``axis``, and
+The reference has faults: at opset 9 it gives Softmax the newest meaning of ``axis``, and
 BatchNormalization the statistics of training. So a model is converted to opset 15 first, with
-``ir_version`` 8; and before that operands are placed where opsets before 7 have them, since the
-converter puts each at the first axis. And its LRN leaves all channels but the first few alone (it
-counts them by the batch), so another takes its place.
+``ir_version`` 8; and before that, operands are aligned as opsets before 7 do, since the converter
+puts each at the first axis. Its LRN changes only the first few channels (it counts them by the
+batch), so it is replaced.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ from onnx.reference.op_run import OpRun
 _REFERENCE_OPSET = 15
 _BROADCASTS = 7
 """The operator set since which operands broadcast as those of NumPy do."""
-_PLACED = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Greater", "Less", "Equal")
+_ALIGNED = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Greater", "Less", "Equal")
 
 
 def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProto:
@@ -57,7 +57,7 @@ def _is_filler(node: onnx.NodeProto, known: Mapping[str, NDArray[Any]]) -> bool:
 def _random(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
     fan_in = int(np.prod(shape[1:])) if len(shape) > 1 else 1
     scale = np.sqrt(2.0 / fan_in) if len(shape) > 1 else 0.1
-    # Positive numbers on the whole: a running variance must be one.
+    # Mostly positive numbers: a running variance must be positive.
     values = rng.normal(0.0, scale, shape) if len(shape) > 1 else rng.uniform(0.05, 1.0, shape)
     return values.astype(np.float32)
 
@@ -80,17 +80,16 @@ def reference_outputs(
     inputs: Mapping[str, NDArray[Any]],
     operators: Sequence[type[OpRun]] = (),
 ) -> dict[str, NDArray[Any]]:
-    """Run a model with onnx.reference, every float in float64; ``operators`` take the place of
-    its own."""
+    """Run a model with onnx.reference, every float in float64; ``operators`` replace its own."""
     names = [each.name for each in model.graph.output]
     newer = onnx.ModelProto()
     newer.CopyFrom(model)
     newer.ir_version = 8
     extra = [each for each in newer.graph.output if not each.HasField("type")]
-    for each in extra:  # The converter wants types; the evaluator can be asked for any name.
+    for each in extra:  # The converter needs types; the evaluator accepts any name.
         newer.graph.output.remove(each)
     if _opset_of(newer) < _BROADCASTS:
-        _say_where_operands_stand(newer)
+        _align_operands(newer)
     if _opset_of(newer) != _REFERENCE_OPSET:
         newer = version_converter.convert_version(newer, _REFERENCE_OPSET)
     evaluator = ReferenceEvaluator(_in_float64(newer), new_ops=[LRN, *operators])
@@ -100,15 +99,15 @@ def reference_outputs(
     return dict(zip(names, found, strict=True))
 
 
-def _say_where_operands_stand(model: onnx.ModelProto) -> None:
-    """Give second operands that stand at an axis of the first the dimensions that say so: the
-    converter takes every axis for the first."""
+def _align_operands(model: onnx.ModelProto) -> None:
+    """Reshape second operands that are aligned at an axis of the first: the converter takes every
+    axis for the first."""
     ranks = _ranks(model)
     nodes = list(model.graph.node)
     del model.graph.node[:]
     for node in nodes:
         axis = next((attr for attr in node.attribute if attr.name == "axis"), None)
-        if node.op_type in _PLACED and axis is not None:
+        if node.op_type in _ALIGNED and axis is not None:
             a, b = node.input
             after = list(range(ranks[b], ranks[a] - axis.i % ranks[a]))
             if after:
@@ -120,7 +119,7 @@ def _say_where_operands_stand(model: onnx.ModelProto) -> None:
 
 
 def _ranks(model: onnx.ModelProto) -> dict[str, int]:
-    """Count the dimensions of all values whose shapes are known."""
+    """Return the rank of all values whose shapes are known."""
     graph = onnx.shape_inference.infer_shapes(model).graph
     infos = (*graph.value_info, *graph.input, *graph.output)
     ranks = {each.name: len(each.type.tensor_type.shape.dim) for each in infos}
@@ -168,7 +167,7 @@ def _in_float64(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _with_tensor(node: onnx.NodeProto) -> None:
-    """Write floats that a node makes, in a list or unless told otherwise, as a tensor."""
+    """Convert floats that a node makes, from a list or by default, to a tensor."""
     for attr in list(node.attribute):
         if node.op_type == "Constant" and attr.name == "value_floats":
             value = numpy_helper.from_array(np.asarray(attr.floats, np.float64))

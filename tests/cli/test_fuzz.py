@@ -203,4 +203,4 @@ def test_what_is_no_case_cannot_be_replayed(tmp_path: Path) -> None:
     path = tmp_path / "case.toml"
     path.write_text('kind = "programs"\n')
     result = CliRunner().invoke(fuzz, ["--replay", str(path)])
-    assert "is no case of irkit fuzz" in str(result.exception)
+    assert "is not a case of irkit fuzz" in str(result.exception)

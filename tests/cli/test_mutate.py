@@ -10,7 +10,7 @@ def test_the_verb_says_what_found_a_bug_and_which_pass_was_named() -> None:
     result = CliRunner().invoke(mutate, ["--only", "a lost predicate"])
     assert result.exit_code == 0
     assert "lower-blocks" in result.output
-    assert "planted: 1 of 1 found, 1 with the right pass named" in result.output
+    assert "seeded: 1 of 1 found, 1 with the right pass named" in result.output
 
 
 @pytest.mark.parametrize("words", [["--only", "no such bug"], ["--jobs", "0"]])

@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from irkit.cli.fuzz import fuzz
 from irkit.fuzz.check_pass import PROFILES, PassCase
-from irkit.fuzz.check_pass.examination import SAYS
+from irkit.fuzz.check_pass.examination import FAULTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "fuzzing.md").read_text()
@@ -31,7 +32,9 @@ def test_the_tests_of_the_page_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             for each in namespace.values():
                 check = getattr(each, "irkit_check", None)
                 if check is not None:
-                    check.examples, check.profile, check.hash_seeds, check.fires = 5, "ci", (), 0.0
+                    few = {"examples": 5, "hash_seeds": (), "fires": 0.0}
+                    check.settings = msgspec.structs.replace(check.settings, **few)
+                    check.profile = "ci"
                     each()
                     ran += 1
     sys.modules.pop("blur_passes")
@@ -44,8 +47,8 @@ def test_what_the_page_names_is_there() -> None:
         assert f'"{option}"' in plugin
     for name in PROFILES:
         assert f"| `{name}` |" in PAGE
-    promises = re.findall(r"^\| ([a-z ]+) \| ", PAGE, flags=re.M)
-    assert set(promises) - {"promise", "profile"} <= set(SAYS)
+    contracts = re.findall(r"^\| ([a-z ]+) \| ", PAGE, flags=re.M)
+    assert set(contracts) - {"contract", "profile"} <= set(FAULTS)
     listed = PAGE.partition("A case has ")[2].partition("\n\n")[0]
     for name in re.findall(r"`(\w+)`", listed):
         assert name in PassCase.__init__.__code__.co_names or hasattr(PassCase, name), name

@@ -1,4 +1,4 @@
-"""Files that are damaged: refused in words, or what they say; anything else is a finding."""
+"""Forked children return their result or how they ended, and end with their parent."""
 
 import os
 import signal
@@ -10,34 +10,34 @@ from pathlib import Path
 
 import pytest
 
-from irkit.fuzz.forked_child import forked
+from irkit.fuzz.forked_child import run_in_fork
 
 
-def test_a_fork_gives_what_it_made_or_how_it_ended() -> None:
-    assert forked(lambda: b"x" * 300_000, 30) == (b"x" * 300_000, "")
-    assert forked(os.abort, 30) == (b"", "crash")
-    assert forked(lambda: time.sleep(60) or b"", 0.2) == (b"", "timeout")
+def test_a_fork_returns_its_result_or_how_it_ended() -> None:
+    assert run_in_fork(lambda: b"x" * 300_000, 30) == (b"x" * 300_000, "")
+    assert run_in_fork(os.abort, 30) == (b"", "crash")
+    assert run_in_fork(lambda: time.sleep(60) or b"", 0.2) == (b"", "timeout")
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
-# A process that waits for one that waits for a fork which never ends; each says who it is.
+# A process that waits for one that waits for a fork which never ends; each prints its id.
 WAITING = """
 import os, subprocess, sys
 if len(sys.argv) == 1:
     child = subprocess.Popen([sys.executable, __file__, "again"], stdin=subprocess.PIPE)
     child.wait()
     sys.exit()
-asked = os.getppid()
-from irkit.fuzz.forked_child import end_with, listen
+parent = os.getppid()
+from irkit.fuzz.forked_child import end_with_parent, listen
 reading, writing = os.pipe()
 me, fork = os.getpid(), os.fork()
 if fork == 0:
-    {end_with}
+    {end_with_parent}
     while True:
         pass
 print(me, fork, flush=True)
 os.close(writing)
-listen(reading, 50.0, asked)
+listen(reading, 50.0, parent)
 {after}
 """
 
@@ -51,7 +51,7 @@ def is_there(process: int) -> bool:
 
 
 def gone(processes: list[int], seconds: float = 20.0) -> bool:
-    """Wait until processes are gone; end those that are not."""
+    """Return True if processes end in time; kill those that do not."""
     until = time.monotonic() + seconds
     while any(map(is_there, processes)) and time.monotonic() < until:
         time.sleep(0.05)
@@ -63,23 +63,23 @@ def gone(processes: list[int], seconds: float = 20.0) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("end_with", "after"),
+    ("end_with_parent", "after"),
     [
-        ("end_with(me)", ""),  # The fork ends with the one that listens.
-        ("pass", "os.kill(fork, 9)"),  # The one that listens hears that nobody waits for it.
+        ("end_with_parent(me)", ""),  # The fork ends with its parent.
+        ("pass", "os.kill(fork, 9)"),  # The parent notices that nobody waits for it.
     ],
 )
-def test_who_waits_for_a_fork_ends_with_who_asked(
-    tmp_path: Path, end_with: str, after: str
+def test_a_process_that_waits_for_a_fork_ends_with_its_parent(
+    tmp_path: Path, end_with_parent: str, after: str
 ) -> None:
     script = tmp_path / "waiting.py"
-    script.write_text(WAITING.format(end_with=end_with, after=after))
+    script.write_text(WAITING.format(end_with_parent=end_with_parent, after=after))
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(
         [sys.executable, script], stdout=subprocess.PIPE, text=True, env=env
-    ) as asked:
-        assert asked.stdout is not None
-        processes = [int(each) for each in asked.stdout.readline().split()]
-        asked.kill()
+    ) as parent:
+        assert parent.stdout is not None
+        processes = [int(each) for each in parent.stdout.readline().split()]
+        parent.kill()
         assert len(processes) == 2
         assert gone(processes)

@@ -1,4 +1,4 @@
-"""Models as test cases: weights, inner tensors, and the traps of the reference."""
+"""Models as test cases: weights, inner tensors, and the faults of the reference."""
 
 import numpy as np
 import onnx
@@ -10,7 +10,7 @@ from irkit.fuzz.onnx_reference import reference_outputs, with_output, with_rando
 from tests.frontend.onnx.models import floats, model_of
 
 
-def test_the_reference_takes_the_meaning_of_softmax_at_the_version_of_the_model() -> None:
+def test_the_reference_uses_the_softmax_of_the_model_version() -> None:
     x = floats(2, 3, 4)
     model = model_of([make_node("Softmax", ["x"], ["y"])], {"x": x.shape}, ["y"], opset=9)
     got = reference_outputs(model, {"x": x})["y"]
@@ -26,7 +26,7 @@ def test_the_reference_normalises_by_the_given_statistics() -> None:
     np.testing.assert_allclose(reference_outputs(model, {"x": x})["y"], x, rtol=1e-6, atol=1e-6)
 
 
-def test_the_reference_of_lrn_goes_over_all_channels() -> None:
+def test_the_reference_of_lrn_covers_all_channels() -> None:
     x = floats(1, 4, 1, 1)
     node = make_node("LRN", ["x"], ["y"], size=2, alpha=2.0, beta=1.0, bias=0.0)
     model = model_of([node], {"x": x.shape}, ["y"], opset=13)
@@ -36,7 +36,7 @@ def test_the_reference_of_lrn_goes_over_all_channels() -> None:
     np.testing.assert_allclose(got.reshape(4), wide / near, rtol=1e-6)
 
 
-def test_random_weights_take_the_place_of_floats_that_nodes_fill_in() -> None:
+def test_random_weights_replace_floats_that_nodes_fill_in() -> None:
     fill = numpy_helper.from_array(np.array([0.5], np.float32))
     nodes = [
         make_node("ConstantOfShape", ["shape"], ["w"], value=fill),
@@ -74,7 +74,7 @@ def test_an_inner_tensor_becomes_an_output_if_there_is_one_of_that_name() -> Non
 @pytest.mark.parametrize(
     ("axis", "extents"), [(0, (2,)), (1, (5,)), (1, (5, 2)), (2, (2,)), (-1, (5,)), (-2, (2, 5))]
 )
-def test_the_reference_places_operands_where_old_models_have_them(
+def test_the_reference_aligns_operands_as_old_models_do(
     axis: int, extents: tuple[int, ...]
 ) -> None:
     x, y = floats(2, 5, 2, 5), floats(*extents, seed=2)

@@ -1,4 +1,4 @@
-"""What the samples of a campaign had, sort by sort, and what none of them had."""
+"""Features that the samples of a campaign had, by sort, and those that none had."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,7 +11,7 @@ from irkit.phases import DEFAULT, GRAPH
 
 LOOPS: frozenset[Kind] = frozenset({"programs", "schedules", "pipelines"})
 _MODELS: frozenset[Kind] = frozenset({"graphs", "onnx"})
-# What only some kinds of samples can have is missing only if they were drawn.
+# Features that only some kinds of samples can have are missing only if those kinds were drawn.
 _KINDS: dict[str, frozenset[Kind]] = {
     "primitive": frozenset({"schedules"}),
     "op": frozenset({"graphs"}),
@@ -38,7 +38,8 @@ _TITLES = {
 
 
 class FeatureSort(msgspec.Struct, frozen=True):
-    """One sort of thing: how many samples had each, the most frequent first, and what none had."""
+    """One sort of features: the number of samples with each, most frequent first, and those never
+    drawn."""
 
     name: str
     title: str
@@ -47,13 +48,13 @@ class FeatureSort(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> int:
-        """Count what there is."""
+        """Return the number of features there are."""
         return len(self.counts) + len(self.missing)
 
 
 def drawn_features(tally: CampaignTally, kinds: Iterable[Kind]) -> list[FeatureSort]:
-    """List what was drawn, sort by sort, and the passes that changed something; ``kinds`` are those
-    that were drawn, which decide what there is to be had."""
+    """List the features drawn, by sort, and the passes that changed something; ``kinds`` are the
+    kinds of samples drawn, which decide what could have been drawn."""
     found: dict[str, dict[str, int]] = {}
     for feature, count in tally.features.items():
         sort, _, name = feature.partition(":")

@@ -1,4 +1,4 @@
-"""A case by its number: what is drawn for it is the same on every machine and in every process."""
+"""One case of a campaign, by number: the same on every machine and in every process."""
 
 import hashlib
 import tomllib
@@ -19,9 +19,11 @@ from irkit.transform import parse_placed
 
 
 class Draw(msgspec.Struct, frozen=True):
-    """A case: its kind, the seed of the campaign, and its number in it. ``passes`` are those under
-    test, each with its place, as ``--pass`` has it. With a ``file`` nothing is drawn: that is the
-    file of a sample, which holds all."""
+    """A case: its kind, the seed of the campaign, and its number.
+
+    ``passes`` are the passes under test with their positions, as ``--pass`` has them. With a
+    ``file``, nothing is drawn: the sample is read from it.
+    """
 
     kind: Kind
     seed: int
@@ -31,22 +33,22 @@ class Draw(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Name it, such as for a file."""
+        """Return a name, such as for a file."""
         return Path(self.file).stem if self.file else f"{self.kind}-{self.seed}-{self.number}"
 
     @property
     def picks(self) -> Picks:
-        """Make the choices of the case. Those of neighbouring numbers have nothing in common, but
-        for what they are led to."""
+        """Return the choices of the case. Neighbouring numbers have nothing in common, apart from
+        what they take from the seed corpus."""
         digest = hashlib.sha256(f"{self.seed} {self.kind} {self.number}".encode()).digest()
         picks = picks_of(int.from_bytes(digest[:8], "little"))
         return beginning_with(seed_choices(self.kind, self.seed, self.number), picks)
 
     def sample(self) -> Sample:
-        """Draw it, or read its file.
+        """Draw the sample, or read its file.
 
-        Raises: Unusable; IRKitError if a pass under test cannot stand in its place, or the file is
-        none of a sample; OSError.
+        Raises: Unusable; IRKitError if a pass under test cannot stand at its position, or the file
+        is not a sample; OSError.
         """
         if self.file:
             return read_sample(Path(self.file))
@@ -54,12 +56,12 @@ class Draw(msgspec.Struct, frozen=True):
 
 
 def draw_of(seed: int, number: int, kinds: tuple[Kind, ...], passes: tuple[str, ...]) -> Draw:
-    """Say what case has a number: the kinds take turns."""
+    """Return the case that has a number: the kinds take turns."""
     return Draw(kinds[number % len(kinds)], seed, number, passes)
 
 
 def with_passes(sample: Sample, passes: tuple[str, ...]) -> Sample:
-    """Put passes under test into the pipeline of a sample, if it is one of their level.
+    """Insert the passes under test into the pipeline of a sample, if they are of its level.
 
     Raises: IRKitError, such as where the pipeline lacks what a pass needs.
     """
@@ -75,8 +77,8 @@ def with_passes(sample: Sample, passes: tuple[str, ...]) -> Sample:
     return msgspec.structs.replace(sample, pipeline=flow.loops if loops else flow.graph)
 
 
-def written(draw: Draw) -> str:
-    """Write a case as the text of a file that :func:`read_draw` reads."""
+def case_text(draw: Draw) -> str:
+    """Return the text of a file for a case, as :func:`read_draw` reads it."""
     passes = ", ".join(_quoted(text) for text in draw.passes)
     return (
         f"kind = {_quoted(draw.kind)}\nseed = {draw.seed}\nnumber = {draw.number}\n"
@@ -85,12 +87,15 @@ def written(draw: Draw) -> str:
 
 
 def _quoted(text: str) -> str:
-    # A string of JSON is one of TOML.
+    # A JSON string is a TOML string.
     return msgspec.json.encode(text).decode()
 
 
 def read_draw(path: Path) -> Draw:
-    """Read the file of a case, or of a sample. Raises: FormatError if it is none; OSError."""
+    """Read the file of a case, or of a sample.
+
+    Raises: FormatError if it is neither; OSError.
+    """
     try:
         data = tomllib.loads(path.read_text("utf-8"))
         if "irkit_sample" in data:
@@ -101,23 +106,23 @@ def read_draw(path: Path) -> Draw:
     except (ValueError, KeyError) as error:
         missing = isinstance(error, KeyError)
         raise FormatError(
-            f"{path} is no case of irkit fuzz: {f'it has no {error}' if missing else error}",
+            f"{path} is not a case of irkit fuzz: {f'it has no {error}' if missing else error}",
             hint=f"It needs kind (one of {', '.join(KINDS)}), seed, number and passes.",
         ) from None
     return draw
 
 
 def checked_names(passes: tuple[str, ...]) -> tuple[str, ...]:
-    """Find the names of passes under test.
+    """Return the names of the passes under test.
 
-    Raises: IRKitError if one is not there, or its place is not.
+    Raises: IRKitError if a pass or its position does not exist.
     """
     known, names = installed_passes(), list[str]()
     for text in passes:
         flow = Flow().with_placed([text], known)
         if flow.legalize is not Flow().legalize:
             raise IRKitError(
-                f"pass {text!r} stands in the legalisation, which fuzzing does not run",
+                f"pass {text!r} is positioned in legalisation, which fuzzing does not run",
                 hint="Give it a phase (0 to 3), or graph.",
             )
         names.append(known.resolve(parse_placed(text).spec).name)

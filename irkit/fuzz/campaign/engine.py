@@ -1,8 +1,8 @@
-"""Run a campaign: cases by number, in worker processes, each on disk before it runs.
+"""Run a campaign: numbered cases in worker processes, each on disk before it runs.
 
-A thread for each worker asks for the next number, has the case run, and puts what came of it into
-a queue; the main thread counts, keeps findings and tells. A worker that crashes, hangs or takes
-too much memory is a finding with its case, and the next one takes its place.
+A thread for each worker takes the next number, has the case run, and puts the report into a queue;
+the main thread counts, keeps findings and reports progress. A worker that crashes, hangs or takes
+too much memory is a finding with its case, and a new worker replaces it.
 """
 
 import queue
@@ -17,7 +17,7 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.debug import Child, ChildDied, Limits
-from irkit.fuzz.campaign.draw import Draw, draw_of, written
+from irkit.fuzz.campaign.draw import Draw, case_text, draw_of
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
 from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.small_case import SECONDS, SmallCase, small_case
@@ -41,18 +41,18 @@ ELSEWHERE_EVERY = 50
 RETRIES = 3
 CASE_SECONDS = 30.0
 _CASES_OF_A_WORKER = 2000
-_SHRINKING = 5.0  # There are three searches, and what comes before and after them.
+_SHRINKING = 5.0  # There are three searches, with other work before and after.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""For processes that will fork."""
+"""For processes that fork."""
 _DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 
 Runner = Callable[[Draw, CaseOptions], CaseResult]
 
 
-class Done(msgspec.Struct, frozen=True):
-    """What came of a case. ``finding`` is there if it was looked at; ``group`` is what it was
-    before."""
+class CaseReport(msgspec.Struct, frozen=True):
+    """Report of one case. ``finding`` is present if the case was looked at; ``group`` is the group
+    it had before."""
 
     draw: Draw
     ran: CaseResult
@@ -61,9 +61,11 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class CampaignPlan(msgspec.Struct, frozen=True):
-    """What a campaign is to do. ``kept`` are cases from files, which run first. Units: ``seconds``
-    of the whole, ``case_seconds`` of a case, ``shrink_seconds`` of each search for a smaller one (0
-    for none), ``memory`` bytes of a worker."""
+    """Settings of a campaign. ``kept`` are cases from files, which run first.
+
+    Units: ``seconds`` of the whole, ``case_seconds`` of a case, ``shrink_seconds`` of each search
+    for a smaller one (0 for none), ``memory`` bytes of a worker.
+    """
 
     seed: int = 0
     kinds: tuple[Kind, ...] = KINDS
@@ -80,7 +82,7 @@ class CampaignPlan(msgspec.Struct, frozen=True):
 
 
 class Campaign:
-    """A campaign that is under way. ``runner`` is what a worker runs for a case."""
+    """A campaign in progress. ``runner`` is what a worker calls for a case."""
 
     def __init__(self, plan: CampaignPlan, runner: Runner = run_case) -> None:
         self.plan, self.runner = plan, runner
@@ -93,12 +95,12 @@ class Campaign:
         self._kept = list(plan.kept)
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._done: queue.SimpleQueue[Done | BaseException | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[CaseReport | BaseException | None] = queue.SimpleQueue()
         self._workers: list[_Worker] = []
         self._ends = float("inf")
 
     def run(self, tell: Callable[["Campaign"], object] = lambda campaign: None) -> None:
-        """Run to the end, or until interrupted; ``tell`` is called now and then."""
+        """Run to the end, or until interrupted; call ``tell`` now and then."""
         if self.plan.folder is not None:
             self.plan.folder.mkdir(parents=True, exist_ok=True)
         self.begun = datetime.now(UTC)
@@ -135,7 +137,7 @@ class Campaign:
                 self._count(found)
             yield
 
-    def _count(self, done: Done) -> None:
+    def _count(self, done: CaseReport) -> None:
         self.tally.add(done.draw, done.ran, is_loop=done.draw.kind not in _MODELS)
         with self._lock:
             if done.finding is not None and done.group is not None:
@@ -156,7 +158,7 @@ class Campaign:
             worker.forget()
 
     def next_draw(self) -> Draw | None:
-        """Give the next case; None when the campaign is over."""
+        """Return the next case, or None when the campaign is over."""
         plan = self.plan
         with self._lock:
             if self._kept and not self._stop.is_set():
@@ -167,46 +169,49 @@ class Campaign:
             self._next += 1
             return draw_of(plan.seed, self._next - 1, plan.kinds, plan.passes)
 
-    def put(self, done: Done | BaseException | None) -> None:
-        """Hand over what came of a case, or that a worker has ended."""
+    def put(self, done: CaseReport | BaseException | None) -> None:
+        """Report one case, or that a worker has ended."""
         self._done.put(done)
 
     @property
     def is_stopping(self) -> bool:
-        """Say whether what happens to workers is no longer their fault."""
+        """Return True if failures of workers no longer count, because the campaign is ending."""
         return self._stop.is_set()
 
     def wants_look(self, finding: Finding) -> bool:
-        """Say whether a finding is worth trying again."""
+        """Return True if a finding is worth trying again."""
         with self._lock:
             return self.findings.wants_look(finding.group, finding.digest)
 
     def wants_small(self, finding: Finding) -> bool:
-        """Say whether a finding is worth making small."""
+        """Return True if a finding is worth shrinking."""
         with self._lock:
             return not self.is_stopping and self.findings.wants_small(finding.group)
 
     def lost_worker(self) -> None:
-        """Count a worker that died of a case."""
+        """Count a worker that a case killed."""
         with self._lock:
             self.tally.workers_lost += 1
 
 
-def asked_of(draw: Draw, kinds: int, tier_file: str = "") -> CaseOptions:
-    """Say how a case is judged, where so many kinds take turns: one from a file in every way.
+def options_for(draw: Draw, kinds: int, tier_file: str = "") -> CaseOptions:
+    """Return how to judge a case, where so many kinds take turns; a case from a file is judged in
+    every way.
 
-    What is asked for turns once the kinds have, or some kinds would never be asked for it.
+    The extra checks take turns after each round of kinds: otherwise some kinds would never meet
+    some of them.
     """
     turn, names = draw.number // kinds, tuple(INVARIANTS)
-    promises = (names[turn // 2 % len(names)],) if turn % 2 else ()
+    invariants = (names[turn // 2 % len(names)],) if turn % 2 else ()
     if draw.file:
-        promises = names
+        invariants = names
     thorough = turn % THOROUGH_EVERY == 0
-    return CaseOptions(thorough=thorough, promises=promises, tier_file=tier_file)
+    return CaseOptions(thorough=thorough, invariants=invariants, tier_file=tier_file)
 
 
 class _Worker:
-    """A process that runs cases, another of it with other hashes, and the thread that asks."""
+    """A process that runs cases, another with a different hash seed, and the thread that drives
+    them."""
 
     def __init__(self, campaign: Campaign, number: int) -> None:
         plan = campaign.plan
@@ -215,7 +220,7 @@ class _Worker:
         self.child = Child(limits, env=ONE_THREAD)
         elsewhere = {**ONE_THREAD, "PYTHONHASHSEED": str(number + 1)}
         self.elsewhere = Child(limits, env=elsewhere)
-        # It judges in forks, each with limits of its own.
+        # The process judges in forks, each with limits of its own.
         self.shrinker = Child(Limits(_SHRINKING * max(plan.shrink_seconds, 1.0)), env=ONE_THREAD)
         self.case_file = None if plan.folder is None else plan.folder / f"running-{number}.toml"
         self.tier_file = None if plan.folder is None else plan.folder / f"running-{number}.tier"
@@ -229,7 +234,7 @@ class _Worker:
                 if found is None:
                     break
                 self.campaign.put(found)
-        except BaseException as error:  # Told in the main thread, which ends everything.
+        except BaseException as error:  # Reported in the main thread, which ends the campaign.
             self.campaign.put(error)
         else:
             self.campaign.put(None)
@@ -241,62 +246,62 @@ class _Worker:
         self.shrinker.close()
 
     def forget(self) -> None:
-        """Remove the files that say what is running."""
+        """Remove the files that record what is running."""
         for path in (self.case_file, self.tier_file):
             if path is not None:
                 with suppress(OSError):
                     path.unlink()
 
-    def _case(self, draw: Draw) -> Done | None:
-        """Run a case; None if the campaign ends meanwhile."""
+    def _case(self, draw: Draw) -> CaseReport | None:
+        """Run a case; return None if the campaign ends meanwhile."""
         if self.case_file is not None:
-            # On disk before it runs: whatever happens to this process, the case can be had again.
+            # Written before the case runs: if this process dies, the case can be recovered.
             try:
-                self.case_file.write_text(written(draw), "utf-8")
-            except OSError as error:  # A disk that is full is no reason to stop.
+                self.case_file.write_text(case_text(draw), "utf-8")
+            except OSError as error:  # A full disk is no reason to stop.
                 self.campaign.findings.unwritten = str(error)
         self._renew()
         plan = self.campaign.plan
-        asked = asked_of(draw, len(plan.kinds), str(self.tier_file or ""))
-        ran = self._ran(draw, asked)
+        options = options_for(draw, len(plan.kinds), str(self.tier_file or ""))
+        ran = self._ran(draw, options)
         elsewhere = draw.number % ELSEWHERE_EVERY == ELSEWHERE_EVERY // 2
         if elsewhere and ran is not None and not ran.outcome.is_finding:
             ran = self._same_elsewhere(draw, ran)
         if ran is None or not ran.outcome.is_finding:
-            return None if ran is None else Done(draw, ran)
+            return None if ran is None else CaseReport(draw, ran)
         finding = Finding(draw, ran.outcome, ran.text, ran.digest)
         if not self.campaign.wants_look(finding):
-            return Done(draw, ran, finding.group)
+            return CaseReport(draw, ran, finding.group)
         first = finding.group
-        finding = self._tried_again(finding, asked)
+        finding = self._tried_again(finding, options)
         finding.data = self._data(draw)
         new = bool(finding.again and plan.shrink_seconds and not draw.file)
         if new and self.campaign.wants_small(finding):
-            finding.small = self._made_small(finding, asked)
-        return Done(draw, ran, first, finding)
+            finding.small = self._made_small(finding, options)
+        return CaseReport(draw, ran, first, finding)
 
-    def _made_small(self, finding: Finding, asked: CaseOptions) -> SmallCase | None:
+    def _made_small(self, finding: Finding, options: CaseOptions) -> SmallCase | None:
         folder = self.campaign.plan.folder
         trace = "" if folder is None else str(folder / f"{finding.stem}.trace")
         name = finding.stem.replace("-", "_")
         seconds = self.campaign.plan.shrink_seconds
         try:
             return self.shrinker.call(
-                small_case, finding.draw, asked.promises, name, trace, seconds
+                small_case, finding.draw, options.invariants, name, trace, seconds
             )
         except (ChildDied, IRKitError, OSError, EOFError, ValueError):
-            return None  # The case as it was drawn is there in any way.
+            return None  # The case as drawn is kept in any case.
 
     def _renew(self) -> None:
-        """Take another process after many cases: what they leave behind adds up."""
+        """Replace the process after many cases: what they leave behind adds up."""
         self.left -= 1
         if self.left <= 0:
             self.child.close()
             self.left = _CASES_OF_A_WORKER
 
-    def _ran(self, draw: Draw, asked: CaseOptions) -> CaseResult | None:
+    def _ran(self, draw: Draw, options: CaseOptions) -> CaseResult | None:
         try:
-            return self.child.call(self.campaign.runner, draw, asked)
+            return self.child.call(self.campaign.runner, draw, options)
         except ChildDied as died:
             if self.campaign.is_stopping:
                 return None
@@ -309,7 +314,7 @@ class _Worker:
             raise IRKitError(f"a worker cannot be run: {error}") from error
 
     def _data(self, draw: Draw) -> bytes:
-        """Have the file of a case that is one drawn again, to be kept as it is."""
+        """Return the text or model of a case, drawn again, to be kept as a file."""
         if draw.kind not in ("text", "onnx") or self.campaign.is_stopping:
             return b""
         try:
@@ -324,7 +329,7 @@ class _Worker:
             return ""
 
     def _place(self) -> tuple[str, str]:
-        """Read where a worker was when it died: the tier and the pass."""
+        """Return where a worker was when it died: the tier and the pass."""
         try:
             data = b"" if self.tier_file is None else self.tier_file.read_bytes()
         except OSError:
@@ -332,7 +337,7 @@ class _Worker:
         return tier_and_pass(data[:TIER_BYTES].decode(errors="replace").strip())
 
     def _same_elsewhere(self, draw: Draw, ran: CaseResult) -> CaseResult | None:
-        """Compare what is drawn and lowered with that of a process with another hash seed."""
+        """Compare what is drawn and lowered with the same in a process with another hash seed."""
         try:
             here, there = (each.call(digest_of, draw) for each in (self.child, self.elsewhere))
         except (ChildDied, OSError, ValueError):
@@ -341,22 +346,22 @@ class _Worker:
         outcome = ran.outcome.replace(checks=checks)
         if here != there:
             message = "a process with another hash seed draws or lowers something else"
-            outcome = outcome.replace(status="broken", tier="promises", message=message)
+            outcome = outcome.replace(status="broken", tier="invariants", message=message)
         return msgspec.structs.replace(ran, outcome=outcome, digest=here)
 
-    def _tried_again(self, finding: Finding, asked: CaseOptions) -> Finding:
-        """Run a case again, to know whether it is always wrong, and which pass is guilty."""
+    def _tried_again(self, finding: Finding, options: CaseOptions) -> Finding:
+        """Run a case again, to find out whether it always fails, and which pass is guilty."""
         died = finding.outcome.status in _DEATHS.values()
         hangs = finding.outcome.status == "hang"
         for _ in range(min(RETRIES, 1) if hangs else RETRIES):
-            ran = self._ran(finding.draw, asked)
+            ran = self._ran(finding.draw, options)
             if ran is None:
                 break
             finding.tries += 1
             finding.again += ran.outcome.is_finding
         if died and not self.campaign.is_stopping:
-            # Without native code, the passes can be looked at one by one.
-            calm = msgspec.structs.replace(asked, thorough=True, native=False, promises=())
+            # Without native code, the passes can be examined one by one.
+            calm = msgspec.structs.replace(options, thorough=True, native=False, invariants=())
             ran = self._ran(finding.draw, calm)
             if ran is not None:
                 by_code = finding.outcome.tier in ("O0", "O3") and ran.outcome.ok

@@ -1,4 +1,4 @@
-"""What a campaign finds: each once, with its case, as a file that runs again."""
+"""Findings of a campaign, each kept once, as a file that runs again."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from irkit.core import atomic_write
-from irkit.fuzz.campaign.draw import Draw, written
+from irkit.fuzz.campaign.draw import Draw, case_text
 from irkit.fuzz.campaign.small_case import SmallCase
 from irkit.fuzz.judge.files import DAMAGED
 from irkit.fuzz.judge.outcome import Outcome
@@ -21,10 +21,12 @@ _MOST_COMMENTED = 100_000
 
 
 class Finding(msgspec.Struct):
-    """A case that is wrong. ``again`` says how often it was so in ``tries`` more; ``digest`` is
-    that of its program; ``file`` is where it lies, ``test_file`` a test of it; ``small`` is what is
-    left of it, if anybody made it small. ``data`` is the text or model of a case that is one, and
-    lies in ``data_file``."""
+    """A case that fails.
+
+    ``again`` counts how often it failed in ``tries`` more runs; ``digest`` is that of its program;
+    ``file`` is where it is kept and ``test_file`` a test of it; ``small`` is the shrunk case, if it
+    was shrunk. ``data`` is the text or model of a case that is a file, kept as ``data_file``.
+    """
 
     draw: Draw
     outcome: Outcome
@@ -40,20 +42,20 @@ class Finding(msgspec.Struct):
 
     @property
     def group(self) -> Group:
-        """Say what findings are taken for the same fault by."""
+        """Return the key by which findings count as the same fault."""
         return self.outcome.symptom, self.outcome.named
 
     @property
     def title(self) -> str:
-        """Say in a line what is wrong."""
+        """Return one line that says what is wrong."""
         after = f" after {self.outcome.named}" if self.outcome.named else ""
         return f"{self.outcome.symptom}{after} ({self.draw.name})"
 
     @property
     def commands(self) -> dict[str, list[str]]:
-        """List the commands that look closer, by what they do."""
+        """Return the commands that look closer, by what they do."""
         trace = self.small.trace if self.small is not None else ""
-        # The inspector lowers a model itself; one that is damaged it refuses.
+        # The inspector lowers a model itself, and refuses a damaged one.
         sound = self.outcome.tier != DAMAGED and Path(self.data_file).suffix == _SUFFIXES["onnx"]
         shown = trace or (self.data_file if sound else "")
         made = {
@@ -65,7 +67,7 @@ class Finding(msgspec.Struct):
 
     @property
     def sure(self) -> str:
-        """Say how sure it is."""
+        """Return one phrase on how reproducible the finding is."""
         return f"came again {self.again} of {self.tries} times" if self.tries else "not tried again"
 
     def __str__(self) -> str:
@@ -74,29 +76,29 @@ class Finding(msgspec.Struct):
 
     @property
     def stem(self) -> str:
-        """Name its files."""
+        """Return the stem of its file names."""
         what = _UNUSUAL.sub("-", f"{self.outcome.symptom} {self.outcome.named}".lower()).strip("-")
         return f"{what}-{self.draw.name}"
 
 
 class Findings:
     """Findings by symptom, pass and program: each once, and a few of each symptom and pass; the
-    rest are counted."""
+    others are counted."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self.kept: list[Finding] = []
         self.counted: Counter[Group] = Counter()
         self.unwritten = ""
-        """Why something could not be written, if that is so."""
+        """Why something could not be written, if so."""
         self._looks: Counter[Group] = Counter()
         self._programs: set[tuple[Group, str]] = set()
         self._made_small: set[Group] = set()
         self._known_as: dict[Group, Group] = {}
 
     def wants_look(self, group: Group, digest: str) -> bool:
-        """Say whether one more of a group, on a program, is worth the time to look closer, and
-        take it that somebody does."""
+        """Return True if one more of a group, on this program, is worth a closer look, and count it
+        as looked at."""
         seen = bool(digest) and (group, digest) in self._programs
         if seen or self._looks[group] >= MOST_OF_A_KIND:
             return False
@@ -105,21 +107,21 @@ class Findings:
         return True
 
     def wants_small(self, group: Group) -> bool:
-        """Say whether the first of a group is there to be made small, and take it that somebody
-        does: the others mostly become the same."""
+        """Return True if nothing of a group has been shrunk yet, and count it as being shrunk: the
+        others mostly shrink to the same case."""
         wanted = group not in self._made_small
         self._made_small.add(group)
         return wanted
 
     def add(self, finding: Finding, first_group: Group) -> None:
-        """Keep a finding that was looked at; before that it was one of ``first_group``."""
+        """Keep a finding that was looked at; before that it belonged to ``first_group``."""
         self._known_as[first_group] = finding.group
         self.counted[finding.group] += 1
         self.kept.append(finding)
         if self.folder is not None:
             try:
                 write_finding(finding, self.folder)
-            except OSError as error:  # It can be told all the same.
+            except OSError as error:  # It is reported all the same.
                 self.unwritten = str(error)
 
     def count(self, group: Group) -> None:
@@ -128,12 +130,12 @@ class Findings:
 
 
 def write_finding(finding: Finding, folder: Path) -> None:
-    """Write a finding as a file that ``irkit fuzz --replay`` runs again; what was made small also
-    as a test, and text and models as what they are."""
+    """Write a finding as a file that ``irkit fuzz --replay`` runs again; a shrunk one also as a
+    test, and text and models as files of their own."""
     path = folder / f"{finding.stem}.toml"
     said = f"{finding}\n\nRun it again with: irkit fuzz --replay {path}"
     small = finding.small
-    rest = f"{written(finding.draw)}\n{_commented(finding.text)}" if small is None else small.text
+    rest = f"{case_text(finding.draw)}\n{_commented(finding.text)}" if small is None else small.text
     with atomic_write(path) as made:
         made.write_text(f"{_commented(said)}\n{rest}", "utf-8")
     finding.file = str(path)

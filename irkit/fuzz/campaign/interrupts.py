@@ -1,4 +1,4 @@
-"""How a campaign is ended from outside: by Ctrl-C, or by the signal that CI ends a job with."""
+"""Interrupts from outside: Ctrl-C, or the signal with which CI ends a job."""
 
 import signal
 import threading
@@ -15,8 +15,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def interruptible() -> Generator[None]:
-    """Let the signal that ends a process interrupt the block, as Ctrl-C does: what was done until
-    then can be told."""
+    """Turn the signal that ends a process into an interrupt inside the block, like Ctrl-C, so that
+    results so far can be reported."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -29,7 +29,7 @@ def interruptible() -> Generator[None]:
 
 @contextmanager
 def undisturbed() -> Generator[None]:
-    """Let no interrupt into a block that ends soon, and that leaves things half done otherwise."""
+    """Delay interrupts until the end of a short block that must not be left half done."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,7 +1,8 @@
-"""Write a campaign as one page, which asks for nothing else: what CI keeps as an artefact.
+"""The report of a campaign as one HTML page without external resources, to be kept as an artefact
+of CI.
 
-Programs, names and messages are hostile text: the template escapes all that it is given, and the
-page may run no script.
+Programs, names and messages are untrusted text: the template escapes all of it, and the page can
+run no script.
 """
 
 import shlex
@@ -17,7 +18,7 @@ from markupsafe import Markup
 from irkit.core import TokenHtml
 from irkit.debug import versions
 from irkit.fuzz.campaign.coverage import drawn_features
-from irkit.fuzz.campaign.draw import written
+from irkit.fuzz.campaign.draw import case_text
 from irkit.fuzz.campaign.engine import Campaign
 from irkit.fuzz.campaign.findings import Finding
 from irkit.fuzz.campaign.summary import tested_nothing
@@ -25,24 +26,24 @@ from irkit.fuzz.campaign.tally import CampaignTally, SlowCase
 from irkit.fuzz.generators.sample import KINDS
 
 MOST_CHARACTERS = 40_000
-"""Of a program or a message on the page; the file of the finding has all of it."""
+"""Limit of a program or a message on the page; the file of the finding has all of it."""
 MOST_IN_FULL = 40
-"""Findings that are shown with their samples and tests; of others there is what is wrong."""
+"""Findings shown with their samples and tests; of the others the message only."""
 _TIERS = {
-    "draw": "draws the sample, and what NumPy makes of it",
+    "draw": "draws the sample, and computes its results in NumPy",
     "interpreter": "interprets it as drawn, against NumPy",
-    "lower": "runs the schedule and the passes, and verifies what is left",
+    "lower": "runs the schedule and the passes, and verifies the result",
     "lowered": "interprets what was lowered",
-    "O0": "native code, not optimised, amid guard pages",
-    "O3": "native code, optimised, amid guard pages",
-    "each pass": "verifies and interprets after each pass: one case in ten, and all that is wrong",
-    "damaged file": "reads text or a model that is damaged, and runs what loads",
-    "promises": "asks for what holds whatever is computed: every second case",
+    "O0": "native code, unoptimised, between guard pages",
+    "O3": "native code, optimised, between guard pages",
+    "each pass": "verifies and interprets after each pass: one case in ten, and each that fails",
+    "damaged file": "reads damaged text or a damaged model, and runs what loads",
+    "invariants": "checks what holds whatever is computed: every second case",
 }
 
 
 class PageVerdict(msgspec.Struct, frozen=True):
-    """What is said first."""
+    """The headline of the page."""
 
     name: Literal["passed", "failed", "little", "interrupted"]
     title: str
@@ -50,7 +51,7 @@ class PageVerdict(msgspec.Struct, frozen=True):
 
 
 def as_page(campaign: Campaign) -> str:
-    """Write a page about a campaign."""
+    """Return the page about a campaign."""
     tally = campaign.tally
     made = _template().render(
         css=Markup(_file("page.css")),
@@ -70,16 +71,16 @@ def as_page(campaign: Campaign) -> str:
         fates=[(*name.split(" ", 1), count) for name, count in sorted(tally.fates.items())],
         reasons=tally.reasons.most_common(20),
         tiers=list(_tiers(tally)),
-        promises=tally.promises.most_common(),
+        invariants=tally.invariants.most_common(),
         sorts=drawn_features(tally, campaign.plan.kinds),
         slowest=[_slow(each) for each in tally.slowest],
         versions=", ".join(f"{name} {version}" for name, version in versions().items()),
     )
-    return made.encode("utf-8", "backslashreplace").decode()  # Half a character is no UTF-8.
+    return made.encode("utf-8", "backslashreplace").decode()  # A lone surrogate is not valid UTF-8.
 
 
 def verdict_of(campaign: Campaign) -> PageVerdict:
-    """Say whether a campaign passed, and if not, why."""
+    """Return whether a campaign passed, and if not, why."""
     found, tally = campaign.findings.counted, campaign.tally
     done = (
         f"{_many(tally.cases, 'case')} in {campaign.seconds:.1f} s, {tally.valid_share:.2%} valid"
@@ -108,7 +109,7 @@ def verdict_of(campaign: Campaign) -> PageVerdict:
 
 
 def command_of(campaign: Campaign) -> str:
-    """Write the command that runs the same cases again."""
+    """Return the command that runs the same cases again."""
     plan = campaign.plan
     words = [
         "irkit",
@@ -134,8 +135,8 @@ def _facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
     rate = tally.cases / campaign.seconds if campaign.seconds else 0.0
     yield "seed", str(plan.seed)
     yield "begun", f"{campaign.begun:%Y-%m-%d %H:%M:%S} UTC"
-    asked = "" if plan.seconds is None else f", of {plan.seconds:g} s asked for"
-    yield "time", f"{campaign.seconds:.1f} s{asked}"
+    limit = "" if plan.seconds is None else f", of {plan.seconds:g} s asked for"
+    yield "time", f"{campaign.seconds:.1f} s{limit}"
     yield "jobs", f"{plan.jobs}; workers lost: {tally.workers_lost}"
     yield "kinds", ", ".join(plan.kinds)
     yield "cases", f"{tally.cases}, {tally.valid} of them valid ({tally.valid_share:.2%})"
@@ -188,13 +189,13 @@ def _tiers(tally: CampaignTally) -> Iterator[dict[str, Any]]:
 
 def _slow(slow: SlowCase) -> dict[str, str]:
     tiers = sorted(slow.tiers.items(), key=lambda item: -item[1])
-    told = [f"{tier} {seconds:.3f} s" for tier, seconds in tiers]
+    times = [f"{tier} {seconds:.3f} s" for tier, seconds in tiers]
     return {
         "name": slow.draw.name,
         "seconds": f"{slow.seconds:.2f}",
         "worst": f"most of it in {tiers[0][0]}" if tiers else "",
-        "tiers": ", ".join(told),
-        "file": written(slow.draw),
+        "tiers": ", ".join(times),
+        "file": case_text(slow.draw),
     }
 
 
@@ -218,14 +219,14 @@ def _finding(finding: Finding, *, in_full: bool) -> dict[str, Any]:
 
 
 def clipped(text: str) -> str:
-    """Leave out the end of a text that is too long for a page."""
+    """Cut off the end of a text that is too long for a page."""
     if len(text) <= MOST_CHARACTERS:
         return text
     return f"{text[:MOST_CHARACTERS]}\n… and {len(text) - MOST_CHARACTERS} more characters"
 
 
 def coloured(text: str) -> Markup:
-    """Colour the lines of a text, escaped."""
+    """Return a text with its lines coloured, escaped."""
     colours = TokenHtml()
     return Markup("\n".join(colours.line(line) for line in clipped(text).splitlines()))
 

@@ -1,4 +1,4 @@
-"""Make the case of a finding small, in a worker of its own: as text, as a test, and as a trace."""
+"""Shrink the case of a finding in a worker process: to text, a test, and a trace."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,22 +10,22 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draw import Draw, with_passes
-from irkit.fuzz.campaign.worker import data_of, settle
+from irkit.fuzz.campaign.worker import data_of, set_up_worker
 from irkit.fuzz.generators.draw_sample import draw_case
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.judge.models import is_model, module_of
 from irkit.fuzz.judge.outcome import Outcome
-from irkit.fuzz.shrink.choices import recorded, replayed
+from irkit.fuzz.shrink.choices import record_choices, replay_choices
 from irkit.fuzz.shrink.forked_judge import judge_in_fork
 from irkit.fuzz.shrink.make_small import make_small
 from irkit.ir import PrimFunc
 from irkit.transform import Step, Trace
 
 SECONDS = 20.0
-"""Time for each of the three searches for a smaller case."""
-NATIVE = ("O0", "O3", "promises")
-"""Tiers that are only reached when native code is run."""
+"""Time limit of each of the three searches for a smaller case."""
+NATIVE = ("O0", "O3", "invariants")
+"""Tiers that need native code."""
 _TEST = '''\
 """{title}
 
@@ -45,10 +45,13 @@ def test_{name}() -> None:
 
 
 class SmallCase(msgspec.Struct, frozen=True):
-    """What is left of a case: ``text`` is a sample of TOML, ``test`` a test of it for pytest.
-    ``stages``, ``steps`` of the schedule and ``passes`` are its size, ``tried`` counts candidates;
-    ``trace`` is the file with its lowering, for the inspector, if there is one; ``data`` is the
-    text or the model itself, of samples that are files."""
+    """A shrunk case.
+
+    ``text`` is a sample in TOML, ``test`` a test of it for pytest. ``stages``, ``steps`` of the
+    schedule and ``passes`` are its size, and ``tried`` counts candidates; ``trace`` is the file
+    with its lowering, for the inspector, if there is one; ``data`` is the text or the model itself,
+    for samples that are files.
+    """
 
     text: str
     test: str
@@ -62,7 +65,7 @@ class SmallCase(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> str:
-        """Say how small it is."""
+        """Return its size in words."""
         return (
             f"{self.stages} stages, {self.steps} schedule steps, {self.passes} passes "
             f"(after {self.tried} candidates)"
@@ -73,40 +76,40 @@ class SmallCase(msgspec.Struct, frozen=True):
 
 
 def small_case(
-    draw: Draw, promises: tuple[str, ...], name: str, trace: str, seconds: float = SECONDS
+    draw: Draw, invariants: tuple[str, ...], name: str, trace: str, seconds: float = SECONDS
 ) -> SmallCase | None:
-    """Make a case small while it is wrong in the same way; None if it is not wrong here.
+    """Shrink a case while it fails in the same way; return None if it does not fail here.
 
-    The lowering of what is left goes into the file ``trace``, if that is possible.
+    The lowering of the result goes into the file ``trace``, if possible.
     """
-    settle()
+    set_up_worker()
     choices: tuple[int, ...] = ()
     if draw.file:
         sample = draw.sample()
     else:
-        picks, kept = recorded(draw.picks)
+        picks, kept = record_choices(draw.picks)
         sample = with_passes(draw_case(draw.kind, picks), draw.passes)
         choices = tuple(kept)
-    look = partial(judge_in_fork, promises=promises, number=draw.number)
+    look = partial(judge_in_fork, invariants=invariants, number=draw.number)
     outcome = look(sample)
     if not outcome.is_finding:
         return None
 
     def redraw(made: tuple[int, ...]) -> Sample:
-        return with_passes(draw_case(draw.kind, replayed(made)), draw.passes)
+        return with_passes(draw_case(draw.kind, replay_choices(made)), draw.passes)
 
-    by_promise = outcome.tier == "promises"
-    about = outcome.named if by_promise else ""
+    by_invariant = outcome.tier == "invariants"
+    about = outcome.named if by_invariant else ""
     look = partial(look, native=outcome.tier in NATIVE, about=about)
     small = make_small(sample, outcome, look, choices=choices, redraw=redraw, seconds=seconds)
     title = " ".join(small.outcome.symptom.split())
     if small.outcome.named:
         title += f" after {small.outcome.named}"
     text = sample_text(small.sample, {"why": small.outcome.message})
-    asked = f", promises={promises!r}, number={draw.number}, about={about!r}"
+    options = f", invariants={invariants!r}, number={draw.number}, about={about!r}"
     return SmallCase(
         text,
-        _TEST.format(title=title, text=text, name=name, options=asked if by_promise else ""),
+        _TEST.format(title=title, text=text, name=name, options=options if by_invariant else ""),
         small.outcome,
         small.stages,
         small.steps,
@@ -118,18 +121,20 @@ def small_case(
 
 
 def _traced(sample: Sample, outcome: Outcome, path: Path) -> str:
-    """Write what the passes made of a sample, as far as they come."""
+    """Write what the passes made of a sample, as far as they got."""
     dead = outcome.status in ("crash", "hang", "memory")
     if dead or sample.damaged or isinstance(sample.ir, str):
         return ""
     kept = list[Step]()
-    with suppress(IRKitError):  # A pass that fails is the end of it, and stands in the finding.
+    with suppress(
+        IRKitError
+    ):  # A failing pass is the end of the trace, and is named in the finding.
         kept.extend(_steps(sample))
     if not kept:
         return ""
     try:
         Trace.of(kept, title=path.stem).save(path)
-    except OSError:  # A disk that is full. The case is worth more than its trace.
+    except OSError:  # The disk is full: the case is worth more than its trace.
         return ""
     return str(path)
 

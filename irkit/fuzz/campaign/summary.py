@@ -1,4 +1,4 @@
-"""Say what a campaign did and found: as text, and for CI."""
+"""The summary of a campaign: as text, and as JUnit XML for CI."""
 
 import shlex
 import textwrap
@@ -16,7 +16,7 @@ MOST_MISSING = 16
 
 
 def tested_nothing(campaign: Campaign) -> str:
-    """Say why a campaign says nothing about what it should have tested; nothing if it does."""
+    """Return why a campaign did not test what it should have; an empty string if it did."""
     tally, plan = campaign.tally, campaign.plan
     least = LEAST_CASES if plan.cases is None else min(LEAST_CASES, plan.cases)
     if tally.cases < least:
@@ -42,7 +42,7 @@ def tested_nothing(campaign: Campaign) -> str:
 
 
 def exit_code(campaign: Campaign) -> int:
-    """Return 1 for findings, 2 if nothing was tested, 130 if interrupted, 0 if all is well."""
+    """Return 1 for findings, 2 if nothing was tested, 130 if interrupted, and 0 if all is well."""
     if campaign.findings.counted:
         return 1
     if campaign.interrupted:
@@ -51,7 +51,7 @@ def exit_code(campaign: Campaign) -> int:
 
 
 def summary(campaign: Campaign) -> str:
-    """Say in lines what was done and found."""
+    """Return lines that say what was done and found."""
     return "\n".join((*_told(campaign), *_found(campaign)))
 
 
@@ -70,7 +70,7 @@ def _told(campaign: Campaign) -> Iterator[str]:
     for reason, count in tally.reasons.most_common(5):
         yield f"  not valid: {count} x {reason}"
     if tally.unplaced:
-        yield f"  in {tally.unplaced} of these a pass under test had no place"
+        yield f"  in {tally.unplaced} of these a pass under test had no position"
     yield f"workers lost: {tally.workers_lost}"
     yield _line("kinds", tally.kinds)
     if tally.fates:
@@ -78,7 +78,7 @@ def _told(campaign: Campaign) -> Iterator[str]:
     yield "what ran:"
     for tier, count in tally.tiers.items():
         yield f"  {tier:12} {count:7} times, median {1e3 * tally.median(tier):6.2f} ms"
-    yield _line("promises", tally.promises)
+    yield _line("invariants", tally.invariants)
     for name in tally.under_test:
         yield (
             f"pass '{name}' changed something in {tally.passes[name]} of {tally.placed} cases "
@@ -122,7 +122,8 @@ def _found(campaign: Campaign) -> Iterator[str]:
 
 
 def as_junit(campaign: Campaign) -> str:
-    """Write a test case for each kind, for having tested anything, and for each finding kept."""
+    """Return JUnit XML: a test case for each kind, one for having tested anything, and one for each
+    finding kept."""
     tally = campaign.tally
     suite = Xml.Element("testsuite", name="irkit fuzz", time=f"{campaign.seconds:.3f}")
     for kind, count in sorted(tally.kinds.items()):
@@ -144,5 +145,5 @@ def as_junit(campaign: Campaign) -> str:
 
 
 def _printable(text: str) -> str:
-    """Leave out what XML cannot hold."""
+    """Remove characters that XML cannot hold."""
     return "".join(ch if ch in "\n\t" or ch.isprintable() else "?" for ch in text)

@@ -1,4 +1,4 @@
-"""What a campaign has done so far, counted."""
+"""Counts of what a campaign has done so far."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ MOST_SLOW = 10
 
 
 class SlowCase(msgspec.Struct, frozen=True):
-    """A case that took long, and what each tier of it took. Units: seconds."""
+    """A slow case, and the time of each tier. Units: seconds."""
 
     draw: Draw
     seconds: float
@@ -19,17 +19,19 @@ class SlowCase(msgspec.Struct, frozen=True):
 
 
 class CampaignTally(msgspec.Struct):
-    """Counts of cases, and how long their tiers took. ``under_test`` are names of passes;
-    ``placed`` counts the cases they stood in, ``passes`` those in which one changed something;
-    ``fates`` say what became of damaged files, by kind; ``slowest`` are the slowest cases, the
-    worst first."""
+    """Counts of cases, and the time of their tiers.
+
+    ``under_test`` are names of passes; ``placed`` counts the cases they ran in, ``passes`` those in
+    which one changed something; ``fates`` count what became of damaged files, by kind; ``slowest``
+    are the slowest cases, the worst first.
+    """
 
     under_test: tuple[str, ...] = ()
     kinds: Counter[str] = msgspec.field(default_factory=Counter[str])
     statuses: Counter[str] = msgspec.field(default_factory=Counter[str])
     reasons: Counter[str] = msgspec.field(default_factory=Counter[str])
     tiers: Counter[str] = msgspec.field(default_factory=Counter[str])
-    promises: Counter[str] = msgspec.field(default_factory=Counter[str])
+    invariants: Counter[str] = msgspec.field(default_factory=Counter[str])
     features: Counter[str] = msgspec.field(default_factory=Counter[str])
     fates: Counter[str] = msgspec.field(default_factory=Counter[str])
     passes: Counter[str] = msgspec.field(default_factory=Counter[str])
@@ -52,7 +54,7 @@ class CampaignTally(msgspec.Struct):
         self.unplaced += ran.unplaced
         self.processor += ran.processor
         self.tiers.update(outcome.tiers)
-        self.promises.update(outcome.checks)
+        self.invariants.update(outcome.checks)
         self.features.update(ran.features)
         self.passes.update(set(outcome.fired))
         self.placed += is_loop and outcome.status != "invalid"
@@ -66,30 +68,31 @@ class CampaignTally(msgspec.Struct):
 
     @property
     def cases(self) -> int:
-        """Count the cases."""
+        """Return the number of cases."""
         return self.statuses.total()
 
     @property
     def valid(self) -> int:
-        """Count those that could be run. A pass that has no place in a pipeline is no fault of the
-        generator."""
+        """Return the number of cases that could be run. A pass that has no position in a pipeline
+        is no fault of the generator."""
         return self.cases - self.statuses["invalid"]
 
     @property
     def valid_share(self) -> float:
-        """Return the share of valid cases, of those in which the passes under test had a place."""
+        """Return the share of valid cases among those in which the passes under test had a
+        position."""
         tried = self.cases - self.unplaced
         return self.valid / tried if tried else 0.0
 
     def fired_share(self, name: str) -> float:
-        """Return the share of the cases it stood in, in which a pass changed something."""
+        """Return the share of cases in which a pass changed something, among those it ran in."""
         return self.passes[name] / self.placed if self.placed else 0.0
 
     def median(self, tier: str) -> float:
-        """Return the median of what a tier took. Units: seconds."""
+        """Return the median time of a tier. Units: seconds."""
         return self.quantile(tier, 0.5)
 
     def quantile(self, tier: str, share: float) -> float:
-        """Return what a tier took at most in a share of the cases. Units: seconds."""
+        """Return the time that a tier took at most in a share of the cases. Units: seconds."""
         times = sorted(self.times.get(tier, ()))
         return times[min(int(len(times) * share), len(times) - 1)] if times else 0.0

@@ -1,7 +1,7 @@
-"""What runs in a worker process: draw a case, judge it, and say where one is.
+"""The work of a worker process: draw a case, judge it, and record the current tier.
 
-A worker lives for many cases. What it says last of where it is lies in a file, since it may not
-live to tell.
+A worker lives for many cases. It records its tier in a file, because it may not survive to report
+it.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draw import Draw
 from irkit.fuzz.generators.sample import Sample, Unusable
-from irkit.fuzz.judge.judge import explained, judge, primitive_in
+from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
 from irkit.ir import PrimFunc
 
@@ -24,18 +24,21 @@ TIER_BYTES = 64
 
 
 class CaseOptions(msgspec.Struct, frozen=True):
-    """How to judge a case: ``promises`` to ask for, and the file that is told of each tier."""
+    """How to judge a case: the ``invariants`` to check, and the file that records each tier."""
 
     thorough: bool = False
     native: bool = True
-    promises: tuple[str, ...] = ()
+    invariants: tuple[str, ...] = ()
     tier_file: str = ""
 
 
 class CaseResult(msgspec.Struct, frozen=True):
-    """What came of a case. ``text`` and ``digest`` of the program are there if it is a finding, or
-    no native code was run; ``unplaced`` says that a pass under test had no place. Units:
-    ``processor`` is seconds of processor time, of which other work on the machine takes none."""
+    """Result of one case.
+
+    ``text`` and ``digest`` of the program are present if it is a finding, or no native code was
+    run; ``unplaced`` means that a pass under test had no position. Units: ``processor`` is seconds
+    of processor time, which does not include other work on the machine.
+    """
 
     outcome: Outcome
     features: tuple[str, ...] = ()
@@ -45,48 +48,48 @@ class CaseResult(msgspec.Struct, frozen=True):
     processor: float = 0.0
 
 
-def run_case(draw: Draw, asked: CaseOptions) -> CaseResult:
+def run_case(draw: Draw, options: CaseOptions) -> CaseResult:
     """Draw a case and judge it."""
-    settle()
+    set_up_worker()
     started = time.process_time()
-    ran = _run(draw, asked)
+    ran = _run(draw, options)
     return msgspec.structs.replace(ran, processor=time.process_time() - started)
 
 
-def _run(draw: Draw, asked: CaseOptions) -> CaseResult:
+def _run(draw: Draw, options: CaseOptions) -> CaseResult:
     started = time.perf_counter()
-    tell(asked.tier_file, "draw")
+    record_tier(options.tier_file, "draw")
     try:
         sample = draw.sample()
     except Unusable as error:
         return CaseResult(Outcome("invalid", "draw", message=str(error)))
-    except Exception as error:  # Primitives run while drawing, and may raise anything if wrong.
+    except Exception as error:  # Primitives run while drawing, and a wrong one can raise anything.
         unplaced = isinstance(error, IRKitError) and bool(draw.passes) and _draws_without(draw)
-        text = str(error) if isinstance(error, IRKitError) else explained(error)
+        text = str(error) if isinstance(error, IRKitError) else describe_exception(error)
         status, named = ("invalid", "") if unplaced else ("failed", primitive_in(error))
         return CaseResult(Outcome(status, "draw", named, text), unplaced=unplaced)
     drawn = time.perf_counter() - started
     outcome = judge(
         sample,
-        thorough=asked.thorough,
-        native=asked.native,
-        promises=asked.promises,
+        thorough=options.thorough,
+        native=options.native,
+        invariants=options.invariants,
         number=draw.number,
-        told=lambda tier: tell(asked.tier_file, tier),
+        on_tier=lambda tier: record_tier(options.tier_file, tier),
     )
     before = outcome.seconds.get("draw", 0.0)
     outcome = outcome.replace(
         tiers=("draw", *(tier for tier in outcome.tiers if tier != "draw")),
         seconds={**outcome.seconds, "draw": before + drawn},
     )
-    if not outcome.is_finding and asked.native:
+    if not outcome.is_finding and options.native:
         return CaseResult(outcome, sample.features)
     text = text_of(sample)
     return CaseResult(outcome, sample.features, text, _digest(text))
 
 
 def _draws_without(draw: Draw) -> bool:
-    """Say whether it is the passes under test that stand in the way."""
+    """Return True if the case can be drawn without the passes under test."""
     try:
         msgspec.structs.replace(draw, passes=()).sample()
     except IRKitError:
@@ -95,8 +98,8 @@ def _draws_without(draw: Draw) -> bool:
 
 
 def digest_of(draw: Draw) -> str:
-    """Give a digest of what is drawn, and of what it is lowered to: the same in each process."""
-    settle()
+    """Return a digest of what is drawn and of what it is lowered to: the same in each process."""
+    set_up_worker()
     try:
         sample = draw.sample()
         made = [text_of(sample)]
@@ -111,12 +114,12 @@ def digest_of(draw: Draw) -> str:
 
 
 def drawn_text(draw: Draw) -> str:
-    """Print what a case draws."""
+    """Return the text of what a case draws."""
     return text_of(draw.sample())
 
 
 def drawn_data(draw: Draw) -> bytes:
-    """Make the file that a case draws; nothing for what is no file."""
+    """Return the file that a case draws, empty if it draws no file."""
     return data_of(draw.sample())
 
 
@@ -128,7 +131,7 @@ def data_of(sample: Sample) -> bytes:
 
 
 def text_of(sample: Sample) -> str:
-    """Print the program, the schedule and the passes of a sample."""
+    """Return the program, the schedule and the passes of a sample as text."""
     if isinstance(sample.ir, str):
         return sample.ir
     if isinstance(sample.ir, bytes):
@@ -147,8 +150,8 @@ def _digest(text: str | bytes) -> str:
 
 
 @cache
-def settle() -> None:
-    """Compile afresh, on one thread: workers run side by side, and each case is another."""
+def set_up_worker() -> None:
+    """Use one thread and no object cache: workers run side by side, and each case is different."""
     os.environ["IRKIT_CACHE"] = "0"
     os.environ["IRKIT_NUM_THREADS"] = "1"
 
@@ -158,8 +161,8 @@ def _opened(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
 
 
-def tell(path: str, tier: str) -> None:
-    """Write down what runs next: the file outlives this process."""
-    with suppress(OSError):  # Where the disk is full, a crash has no place, and that is all.
+def record_tier(path: str, tier: str) -> None:
+    """Record what runs next: the file outlives this process."""
+    with suppress(OSError):  # If the disk is full, a crash is reported without its tier.
         if path:
             os.pwrite(_opened(path), tier.encode().ljust(TIER_BYTES)[:TIER_BYTES], 0)

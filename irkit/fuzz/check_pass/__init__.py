@@ -1,11 +1,24 @@
-"""Put a pass of anyone's to the test in a project of theirs: one decorator. Reading order: profile
-(how much, and how), place (where the pass goes), sources (programs), examine (one program through
-the lowering), case (what the body of a test sees), tally (did it test anything), corpus (what was
-found, and is tried first), finding (what is said and written), check_pass."""
+"""`check_pass`: a decorator that tests a user's pass on random programs.
+
+`examine` lowers a program with the pass at its position, and checks the contracts of `irkit.debug`
+on the pass before the pass runs: one that writes into its input leaves nothing to compare with
+afterwards. The numbers of the whole lowering are compared next; a failure in a later pass is blamed
+on the pass only if the lowering works without it. Hypothesis draws and shrinks, and a shrunk
+program counts only if it breaks the same contract. Hypothesis knows nothing of valid cases or of
+passes that fired: `tally` counts those, so its health checks are off, and so is its database,
+because the `corpus` is text and is tried first. A program is on disk while it runs; one left there
+by a dead process is tried in another process, and is a finding if that one dies too.
+
+Reading order: settings, profile, position (where the pass goes), programs, examination (one program
+through the lowering), pass_case (what the test sees), tally, corpus, finding, check_run (one run of
+a test), check_pass.
+"""
 
 from irkit.fuzz.check_pass.check_pass import (
-    PassCheck as PassCheck,
     check_pass as check_pass,
+)
+from irkit.fuzz.check_pass.check_run import (
+    PassCheck as PassCheck,
 )
 from irkit.fuzz.check_pass.finding import (
     PassRefuted as PassRefuted,
@@ -16,4 +29,7 @@ from irkit.fuzz.check_pass.pass_case import (
 from irkit.fuzz.check_pass.profile import (
     PROFILES as PROFILES,
     Profile as Profile,
+)
+from irkit.fuzz.check_pass.settings import (
+    PassCheckSettings as PassCheckSettings,
 )

@@ -1,7 +1,8 @@
-"""What was found stays as text, and is tried first; what runs now is on disk before it runs.
+"""The findings of a test as text files, tried first in the next run; a running program is on disk
+too.
 
-A folder holds, for each test, a folder for each finding. A pass that takes its process with it
-leaves the program that it did so on under a name that says which process that was.
+A folder holds, for each test, a folder for each finding. A pass that kills its process leaves the
+program behind, under a name that includes the process id.
 """
 
 import hashlib
@@ -30,14 +31,14 @@ class Corpus:
         self.folder = folder / re.sub(r"[^\w.-]+", "-", test)
         self._running = self.folder / f"running-{os.getpid()}.irs"
 
-    def begin(self, what: DrawnProgram) -> None:
+    def begin(self, drawn: DrawnProgram) -> None:
         """Keep a program on disk while it runs."""
-        assert what.ir is not None
+        assert drawn.ir is not None
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._running.write_text(what.ir.script(), encoding="utf-8")
+        self._running.write_text(drawn.ir.script(), encoding="utf-8")
 
     def end(self) -> None:
-        """Forget what ran; folders that hold nothing go too."""
+        """Remove the record of what ran, and folders that are empty."""
         self._running.unlink(missing_ok=True)
         default = DEFAULT_FOLDER.parts
         ours = self.root.parts[-len(default) :] == default
@@ -46,7 +47,7 @@ class Corpus:
                 folder.rmdir()
 
     def left_over(self) -> list[Path]:
-        """List the programs that processes which are gone were running."""
+        """Return the programs that dead processes were running."""
         found: list[Path] = []
         for path in sorted(self.folder.glob("running-*.irs")):
             match = _RUNNING.fullmatch(path.name)
@@ -55,16 +56,16 @@ class Corpus:
         return found
 
     def findings(self) -> list[Path]:
-        """List the programs of earlier findings."""
+        """Return the programs of earlier findings."""
         return sorted(self.folder.glob(f"*/{PROGRAM}"))
 
     def folder_for(self, text: str) -> Path:
-        """Name the folder of a finding on a program."""
+        """Return the folder of a finding on a program."""
         return self.folder / hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def write_all(folder: Path, texts: dict[str, str]) -> None:
-    """Write files into a folder, each of them whole."""
+    """Write files into a folder, each one atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         with atomic_write(folder / name) as made:
@@ -72,7 +73,7 @@ def write_all(folder: Path, texts: dict[str, str]) -> None:
 
 
 def read_program(path: Path) -> DrawnProgram:
-    """Read a program of the corpus. Raises: IRKitError if it is none."""
+    """Read a program of the corpus. Raises: IRKitError if it is not one."""
     module = parse_module(path.read_text(encoding="utf-8"), file=path.name)
     functions = list(module.functions.values())
     if not functions:
@@ -83,7 +84,7 @@ def read_program(path: Path) -> DrawnProgram:
 
 
 def _is_alive(pid: int) -> bool:
-    if sys.platform == "win32":  # There is no asking without ending it.
+    if sys.platform == "win32":  # Signal 0 would end it there.
         return True
     try:
         os.kill(pid, 0)

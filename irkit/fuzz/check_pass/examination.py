@@ -1,5 +1,5 @@
-"""Take one program through the lowering with the pass under test in its place, and hold the pass to
-its promises where it stands."""
+"""The lowering of one program with the pass under test at its position, where the contracts of the
+pass are checked."""
 
 from collections import defaultdict
 from functools import cache
@@ -37,45 +37,45 @@ from irkit.transform import (
     parse_pipeline,
 )
 
-SAYS = {
-    "verifies": "leaves a program that does not hold",
+FAULTS = {
+    "verifies": "leaves an invalid program",
     "input untouched": "changes its input in place",
     "signature": "changes the signature",
-    "deterministic": "does not do the same each time",
+    "deterministic": "is not deterministic",
     "same numbers": "changes what the program computes",
-    "truthful": "does not tell the truth about whether it changed something",
+    "truthful": "reports wrongly whether it changed something",
     "idempotent": "is not idempotent",
     "provenance": "loses where statements come from",
-    "switchable": "works outside of its rewrites",
-    "lowering": "leaves what the passes after it break on",
+    "switchable": "changes something outside of its rewrites",
+    "lowering": "leaves a program that later passes fail on",
     "other pass": "is not to blame: without it the lowering fails too",
     "hang": "does not end",
     "crash": "takes its process with it",
     "body": "does not do what the test says",
 }
-"""What is said of a pass, by the promise that it breaks; the gravest come first."""
-_GRAVITY = tuple(SAYS)
+"""Fault of a pass, by the contract that it breaks; the gravest come first."""
+_GRAVITY = tuple(FAULTS)
 _ADVICE = defaultdict(
     str,
     {
-        "idempotent": "\n  If it is not meant to be, say check_pass(..., idempotent=False).",
-        "provenance": "\n  A statement made of another takes its span: span=other.span.",
+        "idempotent": "\n  If it is not meant to be, pass idempotent=False to check_pass.",
+        "provenance": "\n  Give a statement made from another its span: span=other.span.",
     },
 )
 
 
-class Refuted(msgspec.Struct, frozen=True):
-    """A promise that is broken, and how that shows."""
+class Violation(msgspec.Struct, frozen=True):
+    """A contract that a pass broke, and the evidence."""
 
-    promise: str
+    contract: str
     message: str
 
     def __str__(self) -> str:
-        return f"{SAYS[self.promise]}: {self.message}"
+        return f"{FAULTS[self.contract]}: {self.message}"
 
 
-class Demands(msgspec.Struct, frozen=True):
-    """What is asked of the pass. ``samples`` are sets of inputs."""
+class ExaminationOptions(msgspec.Struct, frozen=True):
+    """What to check of a pass. ``samples`` is the number of sets of inputs."""
 
     samples: int = 2
     idempotent: bool = True
@@ -83,57 +83,66 @@ class Demands(msgspec.Struct, frozen=True):
     without: tuple[str, ...] = ()
 
 
-class Examined(msgspec.Struct, frozen=True, eq=False):
-    """What became of one program. ``given`` and ``made`` are what stood before and after the pass,
-    where it changed something; ``lowered`` is the last IR."""
+class Examination(msgspec.Struct, frozen=True, eq=False):
+    """Result of examining one program.
+
+    ``before`` is the IR before the pass, where it changed something or broke a contract;
+    ``lowered`` is the last IR.
+    """
 
     program: IR
     steps: tuple[Step, ...] = ()
     own: tuple[Step, ...] = ()
     lowered: IR | None = None
-    refuted: Refuted | None = None
-    given: IR | None = None
+    violation: Violation | None = None
+    before: IR | None = None
     invalid: str = ""
 
     @property
     def fired(self) -> bool:
-        """Say whether the pass changed anything."""
+        """Return True if the pass changed anything."""
         return any(step.changed for step in self.own)
 
 
-def examine(place: PassPosition, what: DrawnProgram, demands: Demands) -> Examined:
+def examine(
+    position: PassPosition, drawn: DrawnProgram, options: ExaminationOptions
+) -> Examination:
     """Lower a program and check the pass on the way."""
-    assert what.ir is not None
-    return _Examination(place, what, demands).run()
+    assert drawn.ir is not None
+    return _Examiner(position, drawn, options).run()
 
 
-class _Examination:
-    def __init__(self, place: PassPosition, what: DrawnProgram, demands: Demands) -> None:
-        assert what.ir is not None
-        self.place, self.demands = place, demands
-        self.program: IR = what.ir
-        if place.p.on_modules and not isinstance(self.program, IRModule):
+class _Examiner:
+    def __init__(
+        self, position: PassPosition, drawn: DrawnProgram, options: ExaminationOptions
+    ) -> None:
+        assert drawn.ir is not None
+        self.position, self.options = position, options
+        self.program: IR = drawn.ir
+        if position.p.on_modules and not isinstance(self.program, IRModule):
             self.program = IRModule({self.program.name: self.program})
-        self.pipeline = self._pipeline(what.pipeline)
+        self.pipeline = self._pipeline(drawn.pipeline)
         self.steps: list[Step] = []
         self.own: list[Step] = []
-        self.refuted: Refuted | None = None
-        self.given: IR | None = None
+        self.violation: Violation | None = None
+        self.before: IR | None = None
         self._is_own = False
 
-    def _pipeline(self, drawn: Pipeline | None) -> Pipeline:
+    def _pipeline(self, pipeline: Pipeline | None) -> Pipeline:
         try:
-            return self.place.within(drawn) if drawn is not None else self.place.pipeline
+            return (
+                self.position.within(pipeline) if pipeline is not None else self.position.pipeline
+            )
         except IRKitError:  # A random order may lack what the pass needs.
-            return self.place.pipeline
+            return self.position.pipeline
 
-    def run(self) -> Examined:
-        """Run all passes, or until a promise is broken."""
+    def run(self) -> Examination:
+        """Run all passes, or until a contract is broken."""
         invalid = ""
         ir = self.program
         try:
             for step in self.pipeline.steps(self.program, apply=self._apply):
-                if self.refuted is not None:
+                if self.violation is not None:
                     break
                 self.steps.append(step)
                 if self._is_own:
@@ -143,61 +152,61 @@ class _Examination:
             self._failed(error)
         except VerificationFailed as error:
             invalid = error.message if not self.steps else ""
-        if self.refuted is None and not invalid:
+        if self.violation is None and not invalid:
             invalid = self._numbers(ir)
-        return Examined(
+        return Examination(
             self.program,
             tuple(self.steps),
             tuple(self.own),
             ir,
-            self.refuted,
-            self.given,
+            self.violation,
+            self.before,
             invalid,
         )
 
     def _apply(self, attempt: Attempt, recorder: Recorder) -> object:
-        self._is_own = attempt.p is self.place.p
-        if self._is_own and self.refuted is None:
-            self._hold(attempt)
+        self._is_own = attempt.p is self.position.p
+        if self._is_own and self.violation is None:
+            self._check_contracts(attempt)
         return apply_here(attempt, recorder)
 
-    def _hold(self, attempt: Attempt) -> None:
-        """Try the promises of the pass on what it is about to be given, before it has run: one that
-        changes its input in place leaves nothing to compare with."""
+    def _check_contracts(self, attempt: Attempt) -> None:
+        """Check the contracts of the pass on its input before it runs: a pass that changes its
+        input in place leaves nothing to compare with."""
         text = attempt.before.script()
         found = contracts(
-            self.place.p,
+            self.position.p,
             [attempt.before],
             hash_seeds=(),
             fires=0,
-            samples=self.demands.samples,
-            idempotent=self.demands.idempotent,
+            samples=self.options.samples,
+            idempotent=self.options.idempotent,
         )
-        counted = [each for each in found if each.contract not in self.demands.without]
+        counted = [each for each in found if each.contract not in self.options.without]
         if counted:
             breach = min(counted, key=lambda each: _GRAVITY.index(each.contract))
-            self.refuted = Refuted(breach.contract, breach.message + _ADVICE[breach.contract])
-            self.given = attempt.before
-        if self.refuted is not None and self.refuted.promise == "input untouched":
-            # What is there now is not what was there.
-            self.given = _read(text, attempt.p.on_modules)
+            self.violation = Violation(breach.contract, breach.message + _ADVICE[breach.contract])
+            self.before = attempt.before
+        if self.violation is not None and self.violation.contract == "input untouched":
+            # The IR is no longer what it was.
+            self.before = _read(text, attempt.p.on_modules)
             if self.program is attempt.before:
-                self.program = self.given
+                self.program = self.before
 
     def _failed(self, error: PassFailed) -> None:
-        if self.refuted is not None:
+        if self.violation is not None:
             return
         if self._is_own:
-            self.refuted, self.given = Refuted("verifies", _told(error)), error.before
+            self.violation, self.before = Violation("verifies", _message(error)), error.before
             return
         changed = [step for step in self.own if step.changed]
         at_fault = bool(changed) and not self._fails_without()
-        promise = "lowering" if at_fault else "other pass"
-        self.refuted = Refuted(promise, f"{error.message}\n  {error.hint}".rstrip())
-        self.given = changed[0].before if changed else None
+        contract = "lowering" if at_fault else "other pass"
+        self.violation = Violation(contract, f"{error.message}\n  {error.hint}".rstrip())
+        self.before = changed[0].before if changed else None
 
     def _fails_without(self) -> bool:
-        """Say whether the lowering fails even if the pass under test does nothing."""
+        """Return True if the lowering fails even when the pass under test does nothing."""
         try:
             self.pipeline.run(self.program, apply=self._skipping)
         except PassFailed:
@@ -205,38 +214,38 @@ class _Examination:
         return False
 
     def _skipping(self, attempt: Attempt, recorder: Recorder) -> object:
-        own = attempt.p is self.place.p
+        own = attempt.p is self.position.p
         return attempt.before if own else apply_here(attempt, recorder)
 
     def _numbers(self, lowered: IR) -> str:
-        """Compare what reached the pass with what was lowered; say why the program cannot be tried,
-        if so. The pass alone was compared before it ran."""
+        """Compare the program before the pass with the lowered one; return why the program cannot
+        be tried, if so. The pass alone was compared before it ran."""
         if not any(step.changed for step in self.own):
             return ""
-        native = self.demands.native
-        options = CheckOptions(
-            samples=self.demands.samples, kernels=True, native=native or None, guarded=native
+        native = self.options.native
+        comparison = CheckOptions(
+            samples=self.options.samples, kernels=True, native=native or None, guarded=native
         )
         before = self.program if isinstance(self.program, IRModule) else self.own[0].before
-        for verdict in verdicts([self._stretch(before, lowered)], options, _worker()):
+        for verdict in verdicts([self._as_one_step(before, lowered)], comparison, _worker()):
             if verdict.status == "unchecked":
                 return verdict.message
             if not verdict.ok:
-                self.given = next(step.before for step in self.own if step.changed)
+                self.before = next(step.before for step in self.own if step.changed)
                 innocent = self._fails_without() or self._is_wrong_without()
-                promise = "other pass" if innocent else "lowering"
-                self.refuted = Refuted(promise, _shown(verdict))
+                contract = "other pass" if innocent else "lowering"
+                self.violation = Violation(contract, _shown(verdict))
                 break
         return ""
 
     def _is_wrong_without(self) -> bool:
         lowered = self.pipeline.run(self.program, apply=self._skipping)
-        step = self._stretch(self.program, lowered)
-        options = CheckOptions(samples=self.demands.samples, kernels=True)
-        return any(v.status in ("differs", "failed") for v in verdicts([step], options))
+        step = self._as_one_step(self.program, lowered)
+        comparison = CheckOptions(samples=self.options.samples, kernels=True)
+        return any(v.status in ("differs", "failed") for v in verdicts([step], comparison))
 
-    def _stretch(self, before: IR, after: IR) -> Step:
-        """Take all that happens from one state to another as one step."""
+    def _as_one_step(self, before: IR, after: IR) -> Step:
+        """Return all changes from one state to another as one step."""
         name = "what follows"
         first = self.own[0]
         return msgspec.structs.replace(first, before=before, after=after, name=name, pass_text=name)
@@ -244,7 +253,7 @@ class _Examination:
 
 @cache
 def _worker() -> NativeWorker:
-    """Hold the process in which native code runs: to start one takes longer than most cases."""
+    """Return the process in which native code runs: starting one takes longer than most cases."""
     return NativeWorker(MAX_SECONDS)
 
 
@@ -263,48 +272,56 @@ def _read(text: str, whole: bool) -> IR:
     return module if whole else next(iter(module.functions.values()))
 
 
-def _told(error: PassFailed) -> str:
+def _message(error: PassFailed) -> str:
     return f"{error.what}\n  {error.hint}".rstrip()
 
 
 def examine_safely(
-    place: PassPosition,
-    what: DrawnProgram,
-    demands: Demands,
+    position: PassPosition,
+    drawn: DrawnProgram,
+    options: ExaminationOptions,
     seconds: float,
     child: Child | None = None,
-) -> Examined:
+) -> Examination:
     """Examine a program so that a pass that does not end is a finding, and with ``child``, in which
-    it is tried first, one that crashes.
+    it is tried first, one that crashes too.
 
-    In this process it is interrupted, which works for Python. Raises: IRKitError if the child
+    In this process it is interrupted, which works for Python code. Raises: IRKitError if the child
     cannot find the pass.
     """
-    assert what.ir is not None
+    assert drawn.ir is not None
     if child is not None:
-        found = _elsewhere(place, what, demands, child)
-        if found is not None and found.promise in ("hang", "crash"):
-            return Examined(what.ir, refuted=found)
+        found = _elsewhere(position, drawn, options, child)
+        if found is not None and found.contract in ("hang", "crash"):
+            return Examination(drawn.ir, violation=found)
     if not can_interrupt():
-        return examine(place, what, demands)
+        return examine(position, drawn, options)
     try:
         with timeout(seconds):
-            return examine(place, what, demands)
+            return examine(position, drawn, options)
     except TimeUp:
-        return Examined(what.ir, refuted=Refuted("hang", f"not within {seconds:g} s"))
+        return Examination(drawn.ir, violation=Violation("hang", f"not within {seconds:g} s"))
 
 
 def _elsewhere(
-    place: PassPosition, what: DrawnProgram, demands: Demands, child: Child
-) -> Refuted | None:
-    assert what.ir is not None
-    whole = isinstance(what.ir, IRModule)
-    pipeline = "" if what.pipeline is None else what.pipeline.text(_known())
-    job = place.p, dict(place.where), place.on_graphs, whole, what.ir.script(), pipeline, demands
+    position: PassPosition, drawn: DrawnProgram, options: ExaminationOptions, child: Child
+) -> Violation | None:
+    assert drawn.ir is not None
+    whole = isinstance(drawn.ir, IRModule)
+    pipeline = "" if drawn.pipeline is None else drawn.pipeline.text(_known())
+    job = (
+        position.p,
+        dict(position.where),
+        position.on_graphs,
+        whole,
+        drawn.ir.script(),
+        pipeline,
+        options,
+    )
     try:
         return child.call(examine_text, *job)
     except ChildDied as error:
-        return Refuted("hang" if error.kind == "timeout" else "crash", error.message)
+        return Violation("hang" if error.kind == "timeout" else "crash", error.message)
 
 
 def _known() -> Registry:
@@ -318,10 +335,10 @@ def examine_text(
     whole: bool,
     text: str,
     pipeline: str,
-    demands: Demands,
-) -> Refuted | None:
-    """Examine a program that is text, in the process that was made for it."""
+    options: ExaminationOptions,
+) -> Violation | None:
+    """Examine a program given as text, in the process that was started for it."""
     ir = _read(text, whole)
-    place = PassPosition(p, graph=on_graphs, **where)  # pyright: ignore[reportArgumentType] -- as it was taken apart
-    drawn = parse_pipeline(pipeline, _known(), place.like) if pipeline else None
-    return examine(place, DrawnProgram(ir, drawn), demands).refuted
+    position = PassPosition(p, graph=on_graphs, **where)  # pyright: ignore[reportArgumentType] -- as it was taken apart
+    parsed = parse_pipeline(pipeline, _known(), position.like) if pipeline else None
+    return examine(position, DrawnProgram(ir, parsed), options).violation

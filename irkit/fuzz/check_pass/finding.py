@@ -1,4 +1,4 @@
-"""Say what was found, and write it down: the program, a test of it, and a script that shows it."""
+"""The report of a finding: the program, a test of it, and a script that shows it."""
 
 import inspect
 import json
@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 
 from irkit.core import IRKitError, IRModule, Recorder
-from irkit.debug import FailingCase, Failure, failure_of, find_case, reduce, text_diff, write_case
+from irkit.debug import FailingCase, Failure, failure_of, find_case, reduce, write_case
+from irkit.debug.crash.explanation import text_diff
 from irkit.fuzz.check_pass.corpus import PROGRAM, write_all
 from irkit.fuzz.check_pass.examination import (
-    SAYS as SAYS,
-    Examined,
-    Refuted,
+    Examination,
+    Violation,
 )
 from irkit.fuzz.check_pass.position import PassPosition
 from irkit.graph import parse_module
@@ -27,7 +27,7 @@ from irkit.transform import IR, AnyPass, Registry, apply_pass
 
 MOST_LINES = 60
 _REDUCIBLE = ("same numbers", "verifies", "signature", "lowering")
-_PROMISE_TEST = '''\
+_CONTRACT_TEST = '''\
 """{title}
 
 Made by `irkit.fuzz.check_pass`. It fails while that is so; run it with `python -m pytest`.
@@ -69,8 +69,8 @@ from pathlib import Path
 
 
 class PassRefuted(AssertionError):
-    """A pass that broke a promise on a program, or a check that tested nothing; the text is all
-    that there is to say. ``folder`` is where it is kept."""
+    """A pass that broke a contract on a program, or a check that tested nothing; the text is the
+    whole report. ``folder`` is where the finding is kept."""
 
     irkit_report = True
     """Tells the plugin to show the text and no traceback."""
@@ -80,53 +80,56 @@ class PassRefuted(AssertionError):
         super().__init__(text)
 
 
-class Kept(msgspec.Struct, frozen=True):
-    """Where a finding is; what is said of the smallest program, and its test, if there is one."""
+class FindingFiles(msgspec.Struct, frozen=True):
+    """Files of a finding: their folder, the report of the smallest program, and its test, if there
+    is one."""
 
     folder: Path
-    shown: str
-    said: str = ""
+    program: str
+    message: str = ""
     test: Path | None = None
-    text: str = ""
+    test_text: str = ""
     why_no_test: str = ""
 
 
-def keep(
-    place: PassPosition, found: Examined, folder: Path, *, seconds: float, idempotent: bool
-) -> Kept:
+def save_finding(
+    position: PassPosition, found: Examination, folder: Path, *, seconds: float, idempotent: bool
+) -> FindingFiles:
     """Write a finding into a folder."""
-    assert found.refuted is not None
-    title = _title(place.p, found.refuted)
+    assert found.violation is not None
+    title = _title(position.p, found.violation)
     write_all(folder, {PROGRAM: found.program.script(), "finding.txt": title + "\n"})
-    home = _home(place.p)
+    home = _home(position.p)
     path = _path_line(home, folder)
-    kept = Kept(folder, found.program.script())
+    files = FindingFiles(folder, found.program.script())
     try:
-        made = _reduced(place, found, seconds) if found.refuted.promise in _REDUCIBLE else None
+        made = (
+            _reduced(position, found, seconds) if found.violation.contract in _REDUCIBLE else None
+        )
         if made is not None:
-            kept = _with_case(kept, *made)
-        elif found.given is not None and found.refuted.promise != "body":
-            kept = _with_promise(kept, place.p, found, title, idempotent)
+            files = _with_case(files, *made)
+        elif found.before is not None and found.violation.contract != "body":
+            files = _with_contract(files, position.p, found, title, idempotent)
     except IRKitError as error:
-        kept = msgspec.structs.replace(kept, why_no_test=error.message)
-    if kept.test is not None and home is not None and home != Path.cwd():
+        files = msgspec.structs.replace(files, why_no_test=error.message)
+    if files.test is not None and home is not None and home != Path.cwd():
         write_all(folder, {"conftest.py": _CONFTEST.format(path=path)})
-    write_all(folder, {"show.py": _script(place, kept, title, path)})
-    return kept
+    write_all(folder, {"show.py": _script(position, files, title, path)})
+    return files
 
 
-def _title(p: AnyPass, refuted: Refuted) -> str:
-    text = " ".join(f"'{p}' {refuted}".split())
+def _title(p: AnyPass, violation: Violation) -> str:
+    text = " ".join(f"'{p}' {violation}".split())
     return text.replace("\\", "/").replace('"', "'")
 
 
 def _reduced(
-    place: PassPosition, found: Examined, seconds: float
+    position: PassPosition, found: Examination, seconds: float
 ) -> tuple[FailingCase, Failure] | None:
-    """Make the case small; nothing if its failure is not one that a pipeline shows."""
+    """Reduce the case; return None if its failure is not one that a pipeline shows."""
     if not isinstance(found.program, PrimFunc):
         return None
-    had = find_case(place.pipeline, found.program)
+    had = find_case(position.pipeline, found.program)
     if had is None:
         return None
     case, failure = had
@@ -135,7 +138,7 @@ def _reduced(
     case = case.replace(pipeline=pipeline)
     again = failure_of(case)
     if again is None or not again.is_like(failure):
-        raise IRKitError("read back from its text the smallest case does not fail")
+        raise IRKitError("the smallest case does not fail when it is read back from its text")
     return case, again
 
 
@@ -143,40 +146,44 @@ def _registry() -> Registry:
     return Registry.of(BUILTIN).with_entry_points()
 
 
-def _with_case(kept: Kept, case: FailingCase, failure: Failure) -> Kept:
-    written = write_case(kept.folder, case, failure, _registry())
-    # Many such files may lie in one tree, and pytest wants their names to be different.
-    test = written.replace(written.with_name(f"test_{kept.folder.name}.py"))
+def _with_case(files: FindingFiles, case: FailingCase, failure: Failure) -> FindingFiles:
+    written = write_case(files.folder, case, failure, _registry())
+    # Many such files can lie in one tree, and pytest wants different names.
+    test = written.replace(written.with_name(f"test_{files.folder.name}.py"))
     said = re.split(r": (?:differs|failed): ", failure.text, maxsplit=1)[-1]
-    return Kept(kept.folder, case.func.script(), said, test, test.read_text(encoding="utf-8"))
+    return FindingFiles(
+        files.folder, case.func.script(), said, test, test.read_text(encoding="utf-8")
+    )
 
 
-def _with_promise(kept: Kept, p: AnyPass, found: Examined, title: str, idempotent: bool) -> Kept:
-    given, refuted = found.given, found.refuted
-    assert given is not None
-    assert refuted is not None
+def _with_contract(
+    files: FindingFiles, p: AnyPass, found: Examination, title: str, idempotent: bool
+) -> FindingFiles:
+    before, violation = found.before, found.violation
+    assert before is not None
+    assert violation is not None
     if "<" in p.path:
         raise IRKitError(f"{p.path} is defined inside a function, where no test can find it")
-    text = given.script()
+    text = before.script()
     options = dict(p.options)
-    claim = f"{p.name} {refuted.promise}"
-    whole = isinstance(given, IRModule)
-    made = _PROMISE_TEST.format(
+    claim = f"{p.name} {violation.contract}"
+    whole = isinstance(before, IRModule)
+    made = _CONTRACT_TEST.format(
         title=textwrap.fill(title, 96),
         program=json.dumps(text) if "\\" in text else f'"""\\\n{text}"""',
         name=re.sub(r"\W+", "_", claim, flags=re.ASCII).lower(),
         whole="module" if whole else "next(iter(module.functions.values()))",
         loaded=f"load_pass({p.path!r}" + (f", {options!r})" if options else ")"),
-        seeds="(1, 2)" if "hash seed" in refuted.message else "()",
+        seeds="(1, 2)" if "hash seed" in violation.message else "()",
         idempotent=idempotent,
     )
-    test = kept.folder / f"test_{kept.folder.name}.py"
-    write_all(kept.folder, {test.name: made})
-    return msgspec.structs.replace(kept, test=test, text=made, shown=text)
+    test = files.folder / f"test_{files.folder.name}.py"
+    write_all(files.folder, {test.name: made})
+    return msgspec.structs.replace(files, test=test, test_text=made, program=text)
 
 
-def _script(place: PassPosition, kept: Kept, title: str, path: str) -> str:
-    if (kept.folder / "reduced.irs").exists():
+def _script(position: PassPosition, files: FindingFiles, title: str, path: str) -> str:
+    if (files.folder / "reduced.irs").exists():
         imports = "from irkit.graph import parse_module\nfrom irkit.phases import pipeline_for"
         run = (
             "for func in program.functions.values():\n"
@@ -186,12 +193,12 @@ def _script(place: PassPosition, kept: Kept, title: str, path: str) -> str:
     imports = (
         "import irkit\nfrom irkit.graph import parse_module\nfrom irkit.transform import load_pass"
     )
-    run = f"{place.as_python()}.run(program)"
+    run = f"{position.as_python()}.run(program)"
     return _SHOW.format(title=title, path=path, imports=imports, file=PROGRAM, run=run)
 
 
 def _home(p: AnyPass) -> Path | None:
-    """Find the folder that the module of a pass is imported from, unless it is installed."""
+    """Return the folder that the module of a pass is imported from, unless it is installed."""
     file = Path(inspect.unwrap(p.function).__code__.co_filename).absolute()
     parts = p.function.__module__.split(".")
     home = file.parent if file.stem != "__init__" else file.parent.parent
@@ -209,49 +216,48 @@ def _path_line(home: Path | None, folder: Path) -> str:
     return f'sys.path.insert(0, str((Path(__file__).parent / "{relative}").resolve()))'
 
 
-def told(place: PassPosition, found: Examined, kept: Kept, counted: str) -> str:
-    """Say all there is to say about a finding."""
-    assert found.refuted is not None
-    refuted = found.refuted
-    if kept.said and refuted.promise == "same numbers":
-        refuted = Refuted(refuted.promise, kept.said)
-    which = "program" if refuted.promise in ("hang", "crash") else "smallest program found"
+def report_of(position: PassPosition, found: Examination, files: FindingFiles, counted: str) -> str:
+    """Return the whole report of a finding."""
+    assert found.violation is not None
+    violation = found.violation
+    if files.message and violation.contract == "same numbers":
+        violation = Violation(violation.contract, files.message)
+    which = "program" if violation.contract in ("hang", "crash") else "smallest program found"
     parts = [
-        f"'{place.p}' ({place.told}) {refuted}",
-        f"The {which}, {counted}:\n\n{_indented(kept.shown)}",
+        f"'{position.p}' ({position.text}) {violation}",
+        f"The {which}, {counted}:\n\n{_indented(files.program)}",
     ]
-    change = changes(place.p, kept, found)
+    change = changes(position.p, files, found)
     if change:
         parts.append(f"What the pass does:\n\n{_indented(change)}")
-    if kept.text:
-        parts.append(f"A test of it:\n\n{_indented(kept.text)}")
-    parts.append("\n".join(commands(kept)))
+    if files.test_text:
+        parts.append(f"A test of it:\n\n{_indented(files.test_text)}")
+    parts.append("\n".join(commands(files)))
     return "\n\n".join(parts)
 
 
-def commands(kept: Kept) -> list[str]:
-    """Say where a finding is, and how to go on."""
-    lines = [f"It is kept in {_near(kept.folder)}, and tried first from now on."]
-    if kept.test is not None:
-        lines.append(f"  python -m pytest {_near(kept.test)}")
-    elif kept.why_no_test:
-        lines.append(f"  There is no test of it: {kept.why_no_test}")
-    lines.append(f"  irkit inspect {_near(kept.folder / 'show.py')}")
+def commands(files: FindingFiles) -> list[str]:
+    """Return where a finding is kept, and the commands to go on with."""
+    lines = [f"It is kept in {_near(files.folder)}, and tried first from now on."]
+    if files.test is not None:
+        lines.append(f"  python -m pytest {_near(files.test)}")
+    elif files.why_no_test:
+        lines.append(f"  There is no test of it: {files.why_no_test}")
+    lines.append(f"  irkit inspect {_near(files.folder / 'show.py')}")
     return lines
 
 
-def changes(p: AnyPass, kept: Kept, found: Examined) -> str:
-    """Print what the pass changes in the smallest program, or in what it was given."""
-    with suppress(Exception):  # It is broken: nothing of it can be relied on.
+def changes(p: AnyPass, files: FindingFiles, found: Examination) -> str:
+    """Return what the pass changes in the smallest program, or in its input."""
+    with suppress(Exception):  # The pass is broken: it can raise anything.
         ir: IR | None = None
-        if (kept.folder / "reduced.irs").exists():
-            module = parse_module(kept.shown)
+        if (files.folder / "reduced.irs").exists():
+            module = parse_module(files.program)
             ir = module if p.on_modules else next(iter(module.functions.values()))
-        given = ir if isinstance(ir, (p.level,)) else found.given
-        if given is None:
+        before = ir if isinstance(ir, (p.level,)) else found.before
+        if before is None:
             return ""
-        before = given.script()
-        return text_diff(before, apply_pass(p, given, Recorder()).script())
+        return text_diff(before.script(), apply_pass(p, before, Recorder()).script())
     return ""
 
 
@@ -263,7 +269,7 @@ def _indented(text: str) -> str:
 
 
 def _near(path: Path) -> str:
-    """Name a path from here, where that is shorter."""
+    """Return a path relative to the current folder, where that is shorter."""
     with suppress(ValueError):
         return str(path.absolute().relative_to(Path.cwd()))
     return str(path)

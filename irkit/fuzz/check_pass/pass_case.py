@@ -1,4 +1,4 @@
-"""What the body of a test sees: one program, before and after the pass, and all around it."""
+"""The argument of a test's body: one program before and after the pass, and its lowering."""
 
 from typing import Any
 
@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 
 from irkit.core import IRKitError, Remark
 from irkit.debug import InputSet, input_sets
-from irkit.fuzz.check_pass.examination import Examined
+from irkit.fuzz.check_pass.examination import Examination
 from irkit.ir import Buffer, InterpretedFunction, PrimFunc
 from irkit.transform import IR, AnyPass, Step, Trace
 
 
 class PassCase:
-    """A program that went through the lowering, and kept every promise that is checked.
+    """A program that went through the lowering without breaking a contract.
 
     ``program`` is what was drawn, ``before`` and ``after`` are around the first run of the pass
     (the same object if nothing changed), ``lowered`` is the last IR. ``remarks`` are those of the
     pass.
     """
 
-    def __init__(self, p: AnyPass, found: Examined, samples: int) -> None:
+    def __init__(self, p: AnyPass, found: Examination, samples: int) -> None:
         first = next((step for step in found.own if step.changed), None)
         first = first or (found.own[0] if found.own else None)
         self.p = p
@@ -40,13 +40,13 @@ class PassCase:
 
     @property
     def trace(self) -> Trace:
-        """The whole lowering, which can be saved and looked at."""
+        """The whole lowering, which can be saved and inspected."""
         return Trace.of(self.steps)
 
     @property
     def inputs(self) -> list[InputSet]:
-        """Arguments to run the program with, the same in each call. Raises: IRKitError for what is
-        no single loop function."""
+        """Arguments to run the program with, the same in each call. Raises: IRKitError if it is not
+        a single loop function."""
         return input_sets(self._function(self.program), samples=self._samples)
 
     @property
@@ -68,4 +68,4 @@ class PassCase:
     def _function(self, ir: IR) -> PrimFunc:
         if isinstance(ir, PrimFunc):
             return ir
-        raise IRKitError("this program is no single loop function: run it as a module")
+        raise IRKitError("this program is not a single loop function: run it as a module")

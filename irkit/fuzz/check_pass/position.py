@@ -1,4 +1,4 @@
-"""Where a pass under test stands among the others."""
+"""The position of a pass under test in the pipeline."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,10 +11,10 @@ from irkit.transform import AnyPass, Pipeline
 
 
 class PassPosition:
-    """A pass, and where it goes: at the end of a phase, or before or after another pass.
+    """A pass, and where it goes: the end of a phase, or before or after another pass.
 
-    Without any of these, a pass that the pipeline has already stays where it is.
-    Raises: IRKitError if it cannot stand there, or nobody says where.
+    Without any of these, a pass that the pipeline already has stays where it is. Raises: IRKitError
+    if it cannot stand there, or no position is known.
     """
 
     def __init__(
@@ -37,20 +37,20 @@ class PassPosition:
         self.on_graphs = on_graphs
         if not self.where and p.name not in self.like.names:
             raise IRKitError(
-                f"it is not said where {p.name!r} goes",
+                f"the position of {p.name!r} is not given",
                 hint="Give a phase (0 to 3; of a graph 0 or 1), or the pass it stands before= or "
                 "after=.",
             )
         self.pipeline: Pipeline = self.within(self.like)
 
     def within(self, pipeline: Pipeline) -> Pipeline:
-        """Put the pass into a pipeline."""
+        """Return a pipeline with the pass inserted."""
         if not self.where:
             return pipeline.replace(self.p.name, self.p)
         return pipeline.insert(self.p, **self.where)
 
     def fits(self, pipeline: Pipeline) -> bool:
-        """Say whether the pass can stand in a pipeline."""
+        """Return True if the pass can stand in a pipeline."""
         try:
             self.within(pipeline)
         except IRKitError:
@@ -58,13 +58,13 @@ class PassPosition:
         return True
 
     @cached_property
-    def told(self) -> str:
-        """Say where it stands."""
+    def text(self) -> str:
+        """Return the position in words."""
         parts = [f"{name} {value}" for name, value in self.where.items()]
         return ", ".join(parts) or "in its place"
 
     def as_python(self) -> str:
-        """Write the pipeline as Python that makes it."""
+        """Return the pipeline as Python source that makes it."""
         name = "GRAPH" if self.on_graphs else "DEFAULT"
         options = dict(self.p.options)
         loaded = f"load_pass({self.p.path!r}" + (f", {options!r})" if options else ")")

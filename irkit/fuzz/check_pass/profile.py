@@ -1,4 +1,4 @@
-"""How much a check of a pass does: at the desk, in CI, and over night."""
+"""Profiles: how much a check of a pass does at the desk, in CI, and over night."""
 
 import os
 
@@ -8,11 +8,11 @@ from irkit.core import IRKitError
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """``times`` multiplies the examples that a test asks for; ``derandomize`` draws the same ones
-    in
-    every run; ``native`` runs each case in another process first, and there as native code too.
+    """How much to check: ``times`` multiplies the examples that a test asks for; ``derandomize``
+    draws the same programs in every run; ``native`` runs each case in another process first, and
+    there as native code too.
 
-    Units: ``seconds`` are what one case may take, ``reducing`` what making a finding small may.
+    Units: ``seconds`` for one case, and ``reducing`` for reducing a finding.
     """
 
     name: str
@@ -34,7 +34,7 @@ PROFILES = {
 
 
 def profile_of(name: str = "") -> Profile:
-    """Find a profile: the one named, else what IRKIT_PROFILE says, else ``ci`` where CI is set."""
+    """Return a profile: the one named, else that of IRKIT_PROFILE, else ``ci`` where CI is set."""
     name = name or os.environ.get("IRKIT_PROFILE", "") or ("ci" if os.environ.get("CI") else "dev")
     if name not in PROFILES:
         raise IRKitError(f"there is no profile {name!r}; there are: {', '.join(PROFILES)}")

@@ -1,4 +1,4 @@
-"""Where the programs come from that a pass is tried on."""
+"""The programs that a pass is tried on."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -33,19 +33,18 @@ _MARKS: tuple[Callable[[Schedule, LoopRef], None] | None, ...] = (
 
 
 class DrawnProgram(msgspec.Struct, frozen=True, eq=False):
-    """A program, and the passes that are to run on it if not the usual ones; or why there is
-    none."""
+    """A program, and its passes if not the usual ones; or why there is none."""
 
     ir: IR | None
     pipeline: Pipeline | None = None
     why_not: str = ""
 
-    def __repr__(self) -> str:  # Hypothesis prints what it has drawn, and IR may be long.
+    def __repr__(self) -> str:  # Hypothesis prints what it has drawn, and IR can be long.
         return "<a program>" if self.ir is not None else f"<nothing: {self.why_not}>"
 
 
 def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
-    """Say which kinds of samples to draw."""
+    """Return the kinds of samples to draw."""
     chosen: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
     if len(chosen) != len(set(kinds)):
         wrong = ", ".join(sorted(set(kinds) - set(KINDS)))
@@ -57,8 +56,9 @@ def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
 def programs_of(
     draw: st.DrawFn, kinds: tuple[Kind, ...], fits: Callable[[Pipeline], bool]
 ) -> DrawnProgram:
-    """Draw a program of one of some kinds; of loop programs half are written as raw loops. Graphs
-    that cannot become loops are drawn where what is to be tested ``fits`` into fewer passes."""
+    """Draw a program of one of some kinds; half of the loop programs are written as raw loops.
+    Graphs that cannot become loops are drawn where the pass under test ``fits`` into fewer passes.
+    """
     kind = draw(st.sampled_from(kinds))
     if kind == "programs" and draw(st.booleans()):
         return DrawnProgram(draw(prim_funcs()))
@@ -71,7 +71,7 @@ def programs_of(
 
 def _chosen(kind: Kind, chosen: Picks) -> DrawnProgram:
     try:
-        found = drawn(draw_sample(kind, chosen))
+        found = as_program(draw_sample(kind, chosen))
     except Unusable as error:
         return DrawnProgram(None, why_not=error.message)
     if isinstance(found.ir, PrimFunc) and kind in LOOP_KINDS:
@@ -79,8 +79,8 @@ def _chosen(kind: Kind, chosen: Picks) -> DrawnProgram:
     return found
 
 
-def drawn(value: object) -> DrawnProgram:
-    """Take what a strategy of anyone's gave for a program."""
+def as_program(value: object) -> DrawnProgram:
+    """Convert a value from a user's strategy to a program."""
     if isinstance(value, DrawnProgram):
         return value
     if isinstance(value, str):
@@ -95,12 +95,12 @@ def drawn(value: object) -> DrawnProgram:
         return DrawnProgram(value)
     raise IRKitError(
         f"a strategy gave a {type(value).__name__}; expected a program",
-        hint="That is a PrimFunc, GraphFunc, IRModule, Sample, or IR text.",
+        hint="Draw a PrimFunc, GraphFunc, IRModule, Sample, or IR text.",
     )
 
 
 def _of_sample(sample: Sample) -> DrawnProgram:
-    made = drawn(sample.ir)
+    made = as_program(sample.ir)
     if not isinstance(made.ir, PrimFunc):
         becomes_loops = "lower-to-loops" in sample.pipeline.names
         return made if becomes_loops else DrawnProgram(made.ir, sample.pipeline)
@@ -112,7 +112,8 @@ def _of_sample(sample: Sample) -> DrawnProgram:
 
 
 def _marked(func: PrimFunc, choices: Picks) -> PrimFunc:
-    """Mark some loops, where that is legal: few schedules do, and passes over loops look for it."""
+    """Mark some loops, where that is legal: few schedules do, and passes over loops look for
+    marks."""
     sch = Schedule(func, check="off")
     for loop in list(walk(func, on=For))[-3:]:  # Inner loops come last.
         mark = choices.pick(_MARKS)

@@ -1,4 +1,4 @@
-"""Count what a check tried, and say so when it tried nothing."""
+"""Counts of what a check tried, and whether it tested anything."""
 
 from collections import Counter
 
@@ -8,27 +8,27 @@ VALID = 0.9
 
 
 class CheckTally(msgspec.Struct):
-    """Cases so far; one that is not valid could not be tried, and ``why_not`` says why."""
+    """Cases so far; an invalid one could not be tried, and ``why_not`` says why."""
 
     cases: int = 0
     fired: int = 0
-    replayed: int = 0
+    replay_choices: int = 0
     seconds: float = 0.0
     why_not: Counter[str] = msgspec.field(default_factory=Counter[str])
     notes: list[str] = msgspec.field(default_factory=list[str])
 
     @property
     def invalid(self) -> int:
-        """Count the cases that could not be tried."""
+        """Return the number of cases that could not be tried."""
         return self.why_not.total()
 
     @property
     def valid(self) -> int:
-        """Count the cases that were tried."""
+        """Return the number of cases that were tried."""
         return self.cases - self.invalid
 
     def tested_nothing(self, name: str, least_fired: float) -> str:
-        """Say why the check says nothing about the pass, or nothing."""
+        """Return why the check says nothing about the pass, or an empty string."""
         if self.valid < VALID * self.cases or not self.cases:
             reasons = "; ".join(f"{n} times: {why}" for why, n in self.why_not.most_common(3))
             return (

@@ -1,10 +1,19 @@
-"""One grammar with two drivers: what is drawn from a number is drawn by Hypothesis too. Reading
-order: drawn (what a sample is), features, arguments, near, bounded (what floats may be off),
-functions, operator_draws, operator_forms, operators (of topi), lanes, programs, staged,
-schedules, pipelines;
-graph_values, graph_draws, graph_forms, graph_meaning,
-graphs; onnx_windows, onnx_draws, onnx_forms, onnx_models;
-texts."""
+"""Random samples of six kinds: programs, schedules, pipelines, graphs, ONNX models and text.
+
+All choices come from `Picks`, so a number and Hypothesis drive the same generators, and what they
+draw shrinks alike. A `Theme` decides the numbers: whole ones in floats (compared bit for bit, half
+of the float cases), integers of any size, fractions, special values. Expected results come from
+NumPy: `te.evaluate`, the NumPy rules of graph operators, `onnx.reference`; bare loops have the
+interpreter only. Tolerances are computed, not guessed: a run in f64 carries an error bound through
+every operation. Chance seldom reaches some programs (recurrences, barriers, strided views, short
+vectors), so generators make them on purpose; all extents are small, so every second program is
+lowered without limits for small memory. One case in seven of programs and schedules starts from the
+seed corpus: a legal schedule that is refused is a fault no random one can show.
+
+Reading order: sample (what is drawn), sample_file (as text), features, arguments, expressions;
+loops, stages, reference, operators, programs, schedules, graphs, onnx_models; pipelines, texts;
+draw_sample (the table), strategies, coverage.
+"""
 
 from irkit.fuzz.generators.arguments import (
     draw_arguments as draw_arguments,
@@ -38,11 +47,11 @@ from irkit.fuzz.generators.programs.program_samples import (
 )
 from irkit.fuzz.generators.sample import (
     KINDS as KINDS,
-    Allowed as Allowed,
     Array as Array,
     Kind as Kind,
     Program as Program,
     Sample as Sample,
+    Tolerance as Tolerance,
     Unusable as Unusable,
     outputs_of as outputs_of,
 )

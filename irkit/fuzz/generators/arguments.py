@@ -1,4 +1,4 @@
-"""Arguments for a drawn program: sizes of symbolic extents, and numbers that suit its theme."""
+"""Arguments for a random program: sizes of symbolic extents, and numbers that suit its theme."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,8 +34,7 @@ def draw_arguments(
 ) -> InputSet:
     """Draw a set of arguments; outputs hold numbers too, which must not matter.
 
-    ``empty`` says whether symbolic extents may be 0. ``integers`` is the range of those that are
-    small.
+    ``empty`` allows symbolic extents of 0. ``integers`` is the range of small integers.
     """
     known = draw_sizes(func, picks, empty=empty)
     rng = np.random.default_rng(picks.below(_SEEDS))
@@ -49,12 +48,12 @@ def draw_arguments(
             args.append(known[param])
         else:
             args.append(draw_array(param.dtype, (), numbers, rng, integers).item())
-    told = ", ".join(f"{var.name}={size}" for var, size in known.items())
-    return InputSet(numbers + (f" ({told})" if told else ""), _RUNGS[numbers], tuple(args))
+    sizes = ", ".join(f"{var.name}={size}" for var, size in known.items())
+    return InputSet(numbers + (f" ({sizes})" if sizes else ""), _RUNGS[numbers], tuple(args))
 
 
 def draw_sizes(func: PrimFunc, picks: Picks, *, empty: bool = True) -> dict[Var, int]:
-    """Draw symbolic extents, 0 too where no buffer becomes smaller than nothing by that."""
+    """Draw symbolic extents, 0 only where no buffer gets a negative extent from it."""
     names = shape_vars(func)
     known = {var: picks.pick(_SIZES) for var in names}
     if 0 in known.values() and not (empty and _is_sound(func, known)):
@@ -78,7 +77,8 @@ def draw_array(
     rng: np.random.Generator,
     integers: tuple[int, int] = INTEGERS,
 ) -> Array:
-    """Draw an array; integers of ``integers`` may be any, with many at the ends of their type."""
+    """Draw an array; integers in range ``integers`` can have any value, with many at the ends of
+    their type."""
     if numbers == "integers" and not dtype.is_float and not dtype.is_bool:
         return _integers(dtype, tuple(shape), rng)
     return draw_values(dtype, tuple(shape), _RUNGS[numbers], rng, integers)

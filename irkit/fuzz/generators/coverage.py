@@ -1,4 +1,4 @@
-"""What there is to be drawn, and what never was."""
+"""Features that can be drawn, and those that never were."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ _DTYPES = (
     *("f16", "bf16", "f32", "f64"),
 )
 _EXTENTS = (0, 1, 2, 3, 5, 7, 8, 16, 17, 31, 33, 64, 65, "symbolic")
-# An Invoke is of a function of a module, and a graph is drawn alone.
+# Invoke calls a function of a module, and a graph is drawn alone.
 _STEPS = tuple(
     cls.__name__ for cls in GRAPH_LEVEL.nodes if issubclass(cls, GraphStep) and cls is not Invoke
 )
@@ -37,13 +37,13 @@ _ALL: dict[str, tuple[object, ...]] = {
 
 
 def expected_features() -> dict[str, frozenset[str]]:
-    """List, by their kinds, the features that samples should have between them."""
+    """Return, by kind, the features that samples should have between them."""
     return {kind: frozenset(f"{kind}:{name}" for name in names) for kind, names in _ALL.items()}
 
 
 def never_drawn(features: Iterable[str]) -> dict[str, list[str]]:
-    """List, by their kinds, what no sample had: node classes, functions, kinds of loops, types,
-    extents, primitives, passes, and operators of graphs and of ONNX."""
+    """Return, by kind, what no sample had: node classes, functions, kinds of loops, types, extents,
+    primitives, passes, and operators of graphs and of ONNX."""
     seen = set(features)
     missing = {kind: sorted(names - seen) for kind, names in expected_features().items()}
     return {kind: names for kind, names in missing.items() if names}

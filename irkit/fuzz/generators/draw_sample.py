@@ -1,4 +1,4 @@
-"""Draw samples of each kind; the same for the same choices."""
+"""The generator of each kind of samples; the same choices draw the same sample."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -21,10 +21,11 @@ from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
 
 DAMAGED_MODELS = 6
-"""Of so many models one is damaged; they take a third of the time of others."""
+"""One model in this many is damaged; those take a third of the time of others."""
 
 _LED_EVERY = 7
-"""Of so many cases one is led. Other kinds may take turns with one, and none goes into this."""
+"""One case in this many starts from the seed corpus; prime to the number of kinds, which take
+turns."""
 
 _LEADS: dict[Kind, Callable[[], Sequence[Sequence[int]]]] = {
     "programs": choices_of_functions,
@@ -44,15 +45,15 @@ _DRAWN: dict[Kind, Callable[[Picks], Sample]] = {
 def draw_sample(kind: Kind, picks: Picks) -> Sample:
     """Draw a sample.
 
-    Raises: Unusable, with the reason, if the choices lead to nothing that is legal; Wrong, an
-    AssertionError, where a schedule primitive was refused and changed something, or crashed: a
+    Raises: Unusable, with the reason, if the choices lead to nothing legal; WrongSchedule, an
+    AssertionError, if a schedule primitive was refused but changed something, or crashed: a
     finding.
     """
     return _DRAWN[kind](picks)
 
 
 def draw_case(kind: Kind, picks: Picks) -> Sample:
-    """Draw what a campaign tries: a sample, or, among models, a damaged one now and then.
+    """Draw a case of a campaign: a sample, or a damaged file now and then.
 
     Raises: what :func:`draw_sample` raises.
     """
@@ -64,18 +65,21 @@ def draw_case(kind: Kind, picks: Picks) -> Sample:
 
 
 def seed_choices(kind: Kind, seed: int, number: int) -> Sequence[int]:
-    """Give the first choices of a case of a campaign. One in seven is led to something that was
-    written, one after the other, so that all of it is tried: chance would leave a third out."""
+    """Return the first choices of a case of a campaign.
+
+    One case in seven starts from the seed corpus, in turn, so that all of it is tried: chance would
+    leave a third out.
+    """
     if kind not in _LEADS or number % _LED_EVERY:
         return ()
     leads = _LEADS[kind]()
-    # As the numbers of a kind go up by the same step, a prime one goes through all of them.
+    # The numbers of a kind go up by a fixed step, so a prime modulus reaches every entry.
     turn = (number // _LED_EVERY + seed) % _prime(len(leads))
     return leads[turn] if turn < len(leads) else ()
 
 
 def _prime(least: int) -> int:
-    """Find the first prime from some number on, and from 11 on."""
+    """Return the first prime from a number on, at least 11."""
     return next(
         n for n in count(max(least, 11)) if all(n % factor for factor in range(2, isqrt(n) + 1))
     )

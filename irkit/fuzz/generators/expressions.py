@@ -1,6 +1,6 @@
 """Random expressions without undefined behaviour, whose results do not depend on rounding.
 
-Floats hold small whole numbers, and an expression multiplies at most twice: sums may be taken in
+Floats hold small whole numbers, and an expression multiplies at most twice: sums can be taken in
 any order, with or without fused operations, and every correct implementation gives the same bits.
 """
 
@@ -50,9 +50,9 @@ _DIGITS = (2, 3, 4, 8, 6, 5)
 _COMPARISONS = (eq, ne, lt, le, ge)
 
 
-class Readable:
-    """A buffer that may be read: anywhere, or only at a place, such as the one that is being
-    written, and only where a ``guard`` holds."""
+class ReadableBuffer:
+    """A buffer that can be read: anywhere, or only at one place, such as the element being written,
+    and only where a ``guard`` holds."""
 
     def __init__(
         self,
@@ -66,17 +66,19 @@ class Readable:
 
 
 class ExprMaker:
-    """Make expressions over some integer variables and buffers."""
+    """Maker of expressions over some integer variables and buffers."""
 
-    def __init__(self, picks: Picks, integers: Sequence[Expr], buffers: Sequence[Readable]) -> None:
+    def __init__(
+        self, picks: Picks, integers: Sequence[Expr], buffers: Sequence[ReadableBuffer]
+    ) -> None:
         self.picks = picks
         self.integers = list(integers)
         self.buffers = list(buffers)
         self.extents: dict[Var, Expr] = {}
-        """Which variables run from 0 up to, and without, which extent."""
+        """The extent of each variable, which runs from 0 up to but not including it."""
         self.products = 2
         self.inside = 0
-        """How many indices the one that is being made stands in."""
+        """Depth of nesting of the current index."""
 
     def value(self, dtype: DType, depth: int) -> Expr:
         """Make an expression of a scalar type."""
@@ -164,7 +166,7 @@ class ExprMaker:
         return compare(self.integer(I64, max(depth, 0)), self.integer(I64, 0))
 
     def load(self, dtype: DType) -> Expr | None:
-        """Read an element of some buffer of this type, if there is one."""
+        """Read an element of a buffer of this type, if there is one."""
         fitting = [held for held in self.buffers if held.buffer.dtype == dtype]
         if not fitting:
             return None
@@ -177,7 +179,7 @@ class ExprMaker:
         return held.buffer[tuple(self.index(dim) for dim in held.buffer.shape)]
 
     def index(self, extent: Expr) -> Expr:
-        """Make an index in bounds: a variable that runs to this extent, or a remainder."""
+        """Make an index in bounds: a variable with this extent, or a remainder."""
         variables = [var for var, end in self.extents.items() if end == extent]
         form = self.picks.below(4)
         if variables and form < 3:
@@ -190,14 +192,14 @@ class ExprMaker:
         return found
 
     def _guarded(self, buffer: Buffer) -> Expr:
-        """Read beside a place, where that is inside."""
+        """Read beside the place, where that is in bounds."""
         at = self.integer(I64, 0) + self.picks.between(-1, 1)
         inside = logical_and(ge(at, 0), lt(at, buffer.shape[0]))
         return if_then_else(inside, buffer[at], const(0, buffer.dtype))
 
 
 def index_sum(picks: Picks, integers: Sequence[Expr], dtype: DType) -> tuple[Expr, int]:
-    """Make a sum as indices are, such as of a split loop, and tell its factor; it may reach a
+    """Make an index sum, such as that of a split loop, and return its factor too; it may reach a
     little less or more far than the loop did."""
     factor = picks.pick(_DIGITS)
     outer, inner = (cast(picks.pick(integers), dtype) for _ in range(2))
@@ -229,7 +231,7 @@ def digits(picks: Picks, number: Expr, factor: int) -> Expr:
 def bounded(value: Expr) -> Expr:
     """Keep a float between -8 and 8, so that values do not grow from statement to statement.
 
-    Numbers of 8 bits of precision must be smaller, or their sums are rounded.
+    Types with 8 bits of precision need smaller numbers, or their sums are rounded.
     """
     if not value.dtype.is_float:
         return value

@@ -1,11 +1,11 @@
-"""What a sample has, so that what is never drawn can be seen."""
+"""Features of a sample, from which coverage is counted."""
 
 from irkit.core import walk
 from irkit.ir import Allocate, Block, Buffer, Call, Expr, For, PrimFunc, View, as_int
 
 
 def features_of(func: PrimFunc) -> tuple[str, ...]:
-    """List the node classes, functions, kinds of loops, types and extents of a function, each
+    """Return the node classes, functions, kinds of loops, types and extents of a function, each
     once."""
     found: dict[str, None] = {}
     buffers = [param for param in func.params if isinstance(param, Buffer)]

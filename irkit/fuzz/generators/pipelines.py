@@ -1,5 +1,8 @@
-"""Samples with another pipeline than the default one: other orders, options and passes, as far as
-the rules of order and the facts allow."""
+"""Samples with another pipeline than the default one: other orders, options and passes, within the
+rules of order and the facts that passes need.
+
+One pipeline in six has few passes or none, since code is made of any stage.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +20,7 @@ from irkit.transform import AnyPass, Option, Phase, Pipeline, define_pass
 _MOST_EDITS = 6
 _EXTRA: tuple[AnyPass, ...] = (convert_ssa, convert_for_loops_to_serial, instrument_bounds)
 
-# Marks that make passes work; threads are left to the default order, which their meaning needs.
+# Marks that give passes work; threads keep the default order, which their meaning needs.
 _MARKS = (
     *("vectorize", "unroll", "parallel", "split", "vectorize", "unroll", "double_buffer"),
     *("reorder", "fuse", "tile", "compute_at", "compute_inline", "cache_write", "set_scope"),
@@ -37,12 +40,12 @@ _NUMBERS = {
 
 @define_pass(idempotent=True)
 def keep_as_it_is(func: PrimFunc) -> PrimFunc:
-    """Give a function back: wherever this stands, nothing may change."""
+    """Return the function: wherever this pass stands, nothing may change."""
     return func
 
 
 def draw_pipeline(picks: Picks) -> Sample:
-    """Draw a program, marks on its loops, and passes in an order that is allowed."""
+    """Draw a program, marks on its loops, and passes in a legal order."""
     hardly = picks.one_in(6)
     sample = draw_loops(picks) if hardly and picks.below(2) else draw_program(picks)
     assert isinstance(sample.ir, PrimFunc)
@@ -60,19 +63,19 @@ def draw_pipeline(picks: Picks) -> Sample:
 
 
 def few(pipeline: Pipeline, picks: Picks) -> tuple[Pipeline, tuple[str, ...]]:
-    """Leave out most passes, or all, from the last on: native code is made of what is there then,
-    such as blocks and loops that do not begin at 0."""
+    """Remove most passes, or all, from the last on: native code is then made of blocks and of loops
+    that do not begin at 0."""
     share = picks.pick((1, 4, 1, 2))
     for name in reversed(pipeline.names):
         try:
             pipeline = pipeline if picks.below(share) else pipeline.without(name)
-        except IRKitError:  # A pass that is kept needs it, or it stands there twice.
+        except IRKitError:  # A pass that is kept needs it, or it occurs twice.
             continue
     return pipeline, ("edit:few", *dict.fromkeys(f"pass:{name}" for name in pipeline.names))
 
 
 def edited(pipeline: Pipeline, picks: Picks) -> tuple[Pipeline, tuple[str, ...]]:
-    """Change a pipeline up to 6 times; a change that is not allowed is left out."""
+    """Change a pipeline up to 6 times; an illegal change is left out."""
     features = dict[str, None]()
     for _ in range(1 + picks.below(_MOST_EDITS)):
         name, edit = picks.pick(_EDITS)
@@ -87,7 +90,7 @@ def edited(pipeline: Pipeline, picks: Picks) -> tuple[Pipeline, tuple[str, ...]]
 
 
 def _place(pipeline: Pipeline, p: AnyPass, picks: Picks) -> Pipeline:
-    """Put a pass anywhere."""
+    """Insert a pass anywhere."""
     phases = [[*phase.passes] for phase in pipeline.phases]
     at = picks.below(len(phases))
     phases[at].insert(picks.below(len(phases[at]) + 1), p)
@@ -133,7 +136,7 @@ def _stop(pipeline: Pipeline, picks: Picks) -> Pipeline:
 
 
 def _move(pipeline: Pipeline, picks: Picks) -> Pipeline:
-    """Take one pass from its place, and put it a few places on or back, or anywhere."""
+    """Move one pass a few positions forward or back, or anywhere."""
     places = [(at, p) for at, phase in enumerate(pipeline.phases) for p in phase.passes]
     if not places:
         raise IRKitError("there is no pass")

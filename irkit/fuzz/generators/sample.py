@@ -1,4 +1,4 @@
-"""What a generator draws: a program, what runs on it, arguments, and what must come out."""
+"""Samples: a program, what runs on it, arguments, and expected results."""
 
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -16,31 +16,31 @@ Kind = Literal["programs", "schedules", "pipelines", "graphs", "onnx", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Array: TypeAlias = NDArray[Any]
-Allowed: TypeAlias = "Array | None"
+Tolerance: TypeAlias = "Array | None"
 Program: TypeAlias = "PrimFunc | GraphFunc | IRModule | bytes | str"
 
 
 class Unusable(IRKitError):
-    """Choices that led to no legal sample, such as a schedule of which nothing was accepted."""
+    """Choices that led to no legal sample, such as a schedule with no accepted primitive."""
 
 
 class Sample(msgspec.Struct, frozen=True, eq=False):
-    """One thing to try. ``ir`` is a function or module, the bytes of an ONNX model, or IR text.
+    """One program to test. ``ir`` is a function or module, the bytes of an ONNX model, or IR text.
 
     The schedule runs on it, then the pipeline. ``inputs`` are sets of arguments in the order of the
-    parameters; outputs of loop functions are among them, filled with what must not matter. For each
-    set ``expected`` holds the results in order (those of ``outputs`` for a loop function, those of
-    the graph or model otherwise), or None where NumPy says nothing. ``allowed`` says for each
-    result how far an element may be off: None is bit for bit, except that NaN equals NaN, and that
-    zeros of either sign are equal unless ``zeros_have_signs``.
+    parameters; outputs of loop functions are among them, filled with numbers that must not matter.
+    For each set ``expected`` holds the results in order (those of ``outputs`` for a loop function,
+    those of the graph or model otherwise), or None if NumPy did not compute them. ``allowed`` holds
+    for each result the tolerance of its elements: None is bit for bit, except that NaN equals NaN,
+    and that zeros of either sign are equal unless ``zeros_have_signs``.
 
     ``features`` count what it has: ``node:Select``, ``op:softmax``, ``dtype:f16``, ``extent:0``,
     ``primitive:split``, ``refused:split``, ``pass:unroll-loops``, ``rung:fractions``.
 
-    One that is ``damaged`` is text, or the bytes of a model, which may be refused, by an error that
-    says where; what is accepted must be what it claims to be.
+    A ``damaged`` sample is text, or the bytes of a model, which may be refused with an error that
+    has a location; what is accepted must mean what it says.
 
-    One that is ``sound`` has a meaning although NumPy does not say it: an interpreter that refuses
+    A ``sound`` sample has a meaning although NumPy did not compute it: an interpreter that refuses
     it is wrong.
     """
 
@@ -50,7 +50,7 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     schedule: ScheduleTrace = NO_SCHEDULE
     inputs: tuple[InputSet, ...] = ()
     expected: tuple[tuple[Array, ...] | None, ...] = ()
-    allowed: tuple[tuple[Allowed, ...], ...] = ()
+    allowed: tuple[tuple[Tolerance, ...], ...] = ()
     features: tuple[str, ...] = ()
     zeros_have_signs: bool = False
     damaged: bool = False
@@ -58,12 +58,12 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def outputs(self) -> tuple[int, ...]:
-        """The places among the arguments of a loop function where its results stand."""
+        """The positions of the outputs among the arguments of a loop function."""
         return outputs_of(self.ir) if isinstance(self.ir, PrimFunc) else ()
 
 
 def outputs_of(func: PrimFunc) -> tuple[int, ...]:
-    """Say which parameters are outputs: those that the function names, or all arrays."""
+    """Return the positions of outputs: the parameters that the function names, or all arrays."""
     named = dict(func.attrs).get("outputs")
     if isinstance(named, tuple):
         return tuple(int(str(place)) for place in named)

@@ -1,8 +1,8 @@
-"""Samples as text: a file of TOML that people can read, and that needs no generator to be run.
+"""Samples as text: a TOML file that people can read, and that runs without its generator.
 
-A program stands as it prints, the passes and the schedule as ``irkit opt`` and
+A program is written as it prints, the passes and the schedule as ``irkit opt`` and
 ``ScheduleTrace.from_json`` read them, arrays as numbers that give back the same bits. ONNX models
-are bytes, so they stand as base64.
+are bytes, written as base64.
 """
 
 import base64
@@ -16,8 +16,9 @@ import ml_dtypes
 import numpy as np
 
 from irkit.core import FormatError, IRKitError, IRModule, atomic_write
-from irkit.debug import NO_SCHEDULE, InputKind, InputSet
-from irkit.fuzz.generators.sample import KINDS, Allowed, Array, Program, Sample
+from irkit.debug import NO_SCHEDULE, InputSet
+from irkit.debug.execution.inputs import InputKind
+from irkit.fuzz.generators.sample import KINDS, Array, Program, Sample, Tolerance
 from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
 from irkit.ir import PrimFunc, parse
 from irkit.passes import BUILTIN
@@ -27,25 +28,25 @@ from irkit.transform import Pipeline, Registry, parse_pipeline
 
 VERSION = 1
 LARGEST = 16 << 20
-"""Bytes of a file that are read; a sample that was made small has a few thousand."""
+"""Largest file that is read, in bytes; a shrunk sample has a few thousand."""
 
 
 def write_sample(path: Path, sample: Sample, notes: Mapping[str, str]) -> None:
-    """Write a file, whole or not at all; ``notes`` are texts for people, by names."""
+    """Write a file atomically; ``notes`` are texts for people, by name."""
     text = sample_text(sample, notes)
     with atomic_write(path) as partial:
         partial.write_text(text, "utf-8")
 
 
 def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
-    """Write a sample as TOML."""
+    """Return a sample as TOML."""
     lines = [f"irkit_sample = {VERSION}", f"kind = {_quoted(sample.kind)}"]
     lines += [f"{name} = {_text(text)}" for name, text in notes.items() if text]
     if isinstance(sample.ir, bytes):
         encoded = base64.encodebytes(sample.ir).decode()
         lines.append(f"model = {_text(encoded)}")
     elif isinstance(sample.ir, str):
-        lines.append(f"text = {_quoted(sample.ir)}")  # Any character may stand in it.
+        lines.append(f"text = {_quoted(sample.ir)}")  # Any character can occur in it.
     else:
         lines.append(f"program = {_text(sample.ir.script())}")
         if isinstance(sample.ir, IRModule):
@@ -65,7 +66,7 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
     for name, array in _constants(sample.ir).items():
         lines.append(f"\n[constants.{_quoted(name)}]\n{_array(array)}")
     for at, inputs in enumerate(sample.inputs):
-        lines.append(f"\n[[inputs]]\nname = {_quoted(inputs.name)}\nrung = {_quoted(inputs.kind)}")
+        lines.append(f"\n[[inputs]]\nname = {_quoted(inputs.name)}\nrung = {_quoted(inputs.rung)}")
         lines.append(_list("args", (_value(arg) for arg in inputs.args)))
         expected = sample.expected[at]
         if expected is not None:
@@ -78,8 +79,8 @@ def read_sample(path: Path) -> Sample:
     """Read what :func:`write_sample` wrote. A pass whose name has a colon imports its module, so
     read nothing that you would not run.
 
-    Raises: FormatError if it is no such file; ParseError and others of irkit's if what stands in it
-    is not well formed; OSError.
+    Raises: FormatError if it is not such a file; ParseError and other IRKitErrors if its contents
+    are not well formed; OSError.
     """
     with path.open("rb") as stream:
         data = stream.read(LARGEST + 1)
@@ -105,7 +106,7 @@ def parse_sample(text: str) -> Sample:
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         if isinstance(error, IRKitError):
             raise
-        raise FormatError(f"this is no sample: {type(error).__name__}: {error}") from None
+        raise FormatError(f"this is not a sample: {type(error).__name__}: {error}") from None
 
 
 def _sample(table: dict[str, Any]) -> Sample:
@@ -114,7 +115,7 @@ def _sample(table: dict[str, Any]) -> Sample:
         raise FormatError(f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
     program = _program(table)
     damaged = table.get("damaged", "text" in table) is True
-    inputs, expected, allowed = list[InputSet](), list[Any](), list[tuple[Allowed, ...]]()
+    inputs, expected, allowed = list[InputSet](), list[Any](), list[tuple[Tolerance, ...]]()
     for each in table.get("inputs", ()):
         if each["rung"] not in get_args(InputKind):
             raise FormatError(f"rung is {each['rung']!r}, expected one of {get_args(InputKind)}")
@@ -151,7 +152,7 @@ def _program(table: dict[str, Any]) -> Program:
         return module
     (func,) = module.functions.values()
     if not isinstance(func, GraphFunc):
-        raise FormatError(f"{func.name!r} is no graph function")
+        raise FormatError(f"{func.name!r} is not a graph function")
     return func
 
 
@@ -166,7 +167,7 @@ def _known() -> Registry:
 
 
 def _constants(program: Program) -> dict[str, Array]:
-    """List the large arrays that the text of a graph only names."""
+    """Return the large arrays that the text of a graph only names."""
     if isinstance(program, IRModule):
         funcs = [each for each in program.functions.values() if isinstance(each, GraphFunc)]
     else:
@@ -177,7 +178,7 @@ def _constants(program: Program) -> dict[str, Array]:
 
 
 def _schedule_text(schedule: ScheduleTrace) -> str:
-    """Write a schedule as JSON, one step a line, without the lines of source that called it: those
+    """Return a schedule as JSON, one step a line, without the lines of source that called it: those
     are the generator's."""
     data = json.loads(schedule.as_json())
     parts = ({key: step[key] for key in step if key != "where"} for step in data.pop("steps"))
@@ -187,12 +188,12 @@ def _schedule_text(schedule: ScheduleTrace) -> str:
 
 
 def _quoted(text: str) -> str:
-    # A string of JSON is one of TOML, but for what TOML wants escaped too.
+    # A JSON string is a TOML string, except for characters that TOML wants escaped too.
     return json.dumps(text).replace("\x7f", "\\u007f")
 
 
 def _text(text: str) -> str:
-    """Quote several lines as they are, if they may stand so."""
+    """Quote several lines literally, if possible."""
     plain = all(each.isprintable() or each == "\n" for each in text) and text.isascii()
     if not plain or "'''" in text or "\n" not in text:
         return _quoted(text)
@@ -210,7 +211,7 @@ def _value(value: Any) -> str:
     return "{ " + _array(np.asarray(value)).replace("\n", ", ") + " }"
 
 
-def _allowed(allowed: Allowed) -> str:
+def _allowed(allowed: Tolerance) -> str:
     return "false" if allowed is None else _value(allowed)
 
 
@@ -237,7 +238,7 @@ def _read_array(value: Any) -> Array:
     return np.array(value["data"], dtype).reshape(shape)
 
 
-def _read_allowed(value: Any) -> Allowed:
+def _read_allowed(value: Any) -> Tolerance:
     if value is False:
         return None
     return _read_value(value)

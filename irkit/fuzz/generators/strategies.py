@@ -1,12 +1,12 @@
-"""What users draw with Hypothesis: samples of each kind, and arguments for a function.
+"""Hypothesis strategies for users: samples of each kind, and arguments for a function.
 
-A sample holds the program in ``ir``, arguments in ``inputs``, and in ``expected`` what must come
-out; see :class:`irkit.fuzz.Sample`. All shrink: to few stages, steps, operators and small extents.
+A sample holds the program in ``ir``, arguments in ``inputs``, and expected results in ``expected``;
+see :class:`irkit.fuzz.Sample`. All shrink: to few stages, steps, operators and small extents.
 
 Example::
 
     @given(programs())
-    def test_my_pass_keeps_what_a_program_means(sample):
+    def test_my_pass_keeps_what_a_program_computes(sample):
         lowered = my_pass(sample.ir)
         for inputs, expected in zip(sample.inputs, sample.expected):
             ...
@@ -30,8 +30,8 @@ NUMBERS: tuple[Numbers, ...] = ("whole", "integers", "fractions", "special")
 def programs() -> st.SearchStrategy[Sample]:
     """Draw loop functions with their arguments: tensor expressions, and one in six bare loops.
 
-    Of tensor expressions NumPy says what comes out; of bare loops ``expected`` is None, and the
-    interpreter is to be asked.
+    Expected results of tensor expressions come from NumPy; for bare loops ``expected`` is None:
+    compare with the interpreter.
 
     Example: ``@given(programs())``, then ``sample.ir`` is a ``PrimFunc``.
     """
@@ -63,7 +63,7 @@ def graphs() -> st.SearchStrategy[Sample]:
 
 
 def onnx_models() -> st.SearchStrategy[Sample]:
-    """Draw ONNX models as bytes; ``expected`` is what onnx.reference says.
+    """Draw ONNX models as bytes; ``expected`` is the result of onnx.reference.
 
     Example: ``irkit.compile(onnx.load_from_string(sample.ir))``.
     """
@@ -73,7 +73,7 @@ def onnx_models() -> st.SearchStrategy[Sample]:
 def texts() -> st.SearchStrategy[Sample]:
     """Draw IR text, three times in four with mistakes in it.
 
-    Example: ``irkit.graph.parse_module(sample.ir)`` gives functions, or a ``ParseError``.
+    Example: ``irkit.graph.parse_module(sample.ir)`` returns functions, or raises a ``ParseError``.
     """
     return samples("text")
 
@@ -96,7 +96,7 @@ def tensors_for(
     """Draw arguments for a function: ``whole`` numbers, ``integers`` of any size, ``fractions``,
     ``special`` values.
 
-    ``empty`` says whether symbolic extents may be 0.
+    ``empty`` allows symbolic extents of 0.
 
     Example: ``@given(tensors_for(func, ["whole"]))``, then ``func_under_test(*inputs.copied())``.
     """

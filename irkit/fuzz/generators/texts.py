@@ -1,5 +1,6 @@
-"""Samples that are IR text: of drawn programs and graphs, as printed, or damaged. What is printed
-reads back as the same; a damaged text is an error with a location, or a program like any other."""
+"""Samples that are IR text: of drawn programs and graphs, as printed, or damaged. Printed text
+reads back as the same program; a damaged text is an error with a location, or a program like any
+other."""
 
 from irkit.fuzz.generators.graphs.graph_samples import graph_function
 from irkit.fuzz.generators.programs.program_samples import draw_program
@@ -17,10 +18,10 @@ _FIXED = tuple(text.strip() + "\n" for text in (MATMUL_RELU, CHAIN, HALO, BLUR, 
 
 def draw_text(picks: Picks) -> Sample:
     """Draw text: as it is printed one time in four, else damaged."""
-    # What is read is not lowered, so no pass of these runs.
+    # What is read is not lowered, so none of these passes runs.
     if not picks.below(4):
         text = _text(picks)
-        # Of large constants there is a digest only: as text, that is a program without its data.
+        # The text has only a digest of large constants, so it is a program without its data.
         return Sample("text", text, GRAPH, features=("mutation:none",), damaged="digest=" in text)
     data, names = malformed_text(picks, lambda: _text(picks))
     text = data.decode(errors="replace")

@@ -1,5 +1,14 @@
-"""Say whether a sample is right: run it in several ways, which must agree. Reading order: outcome,
-course, agreement, loops, models, files, promises, model_promises, judge."""
+"""Is a sample right? Run it in several ways, which must agree.
+
+The tiers are NumPy, the interpreter on the program as drawn and as lowered, and native code at O0
+and at O3 from one LLVM text. The fast way verifies once, at the end; one case in ten, and each that
+fails, also runs after each pass, which names the guilty one. Arrays end, and in a second call
+begin, at guard pages; a kernel is called by its address, because the stub would take as long to
+compile as the kernel at O0.
+
+Reading order: outcome, progress, agreement, loops, memory_plan, models, files, checked_bounds,
+invariants, model_invariants, judge.
+"""
 
 from irkit.fuzz.judge.files import (
     DAMAGED as DAMAGED,
@@ -8,7 +17,7 @@ from irkit.fuzz.judge.invariants import (
     INVARIANTS as INVARIANTS,
 )
 from irkit.fuzz.judge.judge import (
-    explained as explained,
+    describe_exception as describe_exception,
     judge as judge,
     primitive_in as primitive_in,
 )

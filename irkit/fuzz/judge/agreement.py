@@ -1,20 +1,20 @@
-"""Compare what a tier computed with what must come out."""
+"""Comparison of what a tier computed with what is expected."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from irkit.debug import compare, is_float
-from irkit.fuzz.generators.sample import Allowed, Array, Sample
+from irkit.debug.check.difference import compare, is_float
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance
 from irkit.ir import Buffer, PrimFunc
 
 
 class ExpectedResults:
-    """What must be in the arrays of a loop function after a call, for each set of inputs.
+    """The arrays of a loop function after a call, for each set of inputs.
 
-    Results are what NumPy says, or what the function itself computes as it was drawn, where NumPy
-    says nothing; other arrays must be what the function as it was drawn leaves in them.
+    Results are those of NumPy, or those that the function itself computes as drawn, if NumPy has
+    none; other arrays must be what the function as drawn leaves in them.
     """
 
     def __init__(self, sample: Sample, func: PrimFunc) -> None:
@@ -23,10 +23,10 @@ class ExpectedResults:
         self.outputs = sample.outputs
         self.signs = sample.zeros_have_signs
         self.sample = sample
-        self._wanted: dict[tuple[int, int], tuple[Any, Allowed]] = {}
+        self._wanted: dict[tuple[int, int], tuple[Any, Tolerance]] = {}
 
     def learn(self, number: int, args: Sequence[Any]) -> str:
-        """Take what the drawn function left in its arguments; say where NumPy disagrees."""
+        """Record what the drawn function left in its arguments; return where NumPy disagrees."""
         expected, allowed = self.sample.expected[number], self.sample.allowed[number]
         for at in self.arrays:
             self._wanted[number, at] = np.array(args[at]), None
@@ -37,18 +37,18 @@ class ExpectedResults:
         return self.disagreement(number, args)
 
     def disagreement(self, number: int, args: Sequence[Any]) -> str:
-        """Say which element is wrong after a call, or nothing."""
+        """Return which element is wrong after a call, or None."""
         for at in self.arrays:
             wanted, allowed = self._wanted[number, at]
-            found = apart(wanted, args[at], allowed, signs=self.signs)
+            found = difference(wanted, args[at], allowed, signs=self.signs)
             if found:
                 inputs = self.sample.inputs[number].name
                 return f"{self.names[at]}{found} (inputs: {inputs})"
         return ""
 
 
-def apart(expected: Array, found: Array, allowed: Allowed, *, signs: bool = False) -> str:
-    """Say where two arrays differ by more than is allowed, or nothing."""
+def difference(expected: Array, found: Array, allowed: Tolerance, *, signs: bool = False) -> str:
+    """Return where two arrays differ by more than is allowed, or None."""
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return (
             f" is {found.dtype}{list(found.shape)}, expected {expected.dtype}{list(expected.shape)}"
@@ -64,7 +64,7 @@ def apart(expected: Array, found: Array, allowed: Allowed, *, signs: bool = Fals
 
 
 def _equal(expected: Array, found: Array, signs: bool) -> bool:
-    """Say quickly that arrays are equal, as they mostly are."""
+    """Return True if arrays are equal, which is mostly so and quick to see."""
     with np.errstate(all="ignore"):
         if not bool(np.all(expected == found)):
             return False

@@ -1,9 +1,8 @@
-"""Promises about checked bounds: what is inside passes, and what is outside is stopped.
+"""Invariants of checked bounds: an access in bounds passes, and one outside is stopped.
 
-The checks stand in the lowering of a sample, right after its blocks are dissolved. To have
-something
-outside, one index, or where one view begins, is moved: where the interpreter then stops at an
-access, the checks must have stopped it before.
+The checks are added in the lowering of a sample, right after its blocks are dissolved. To get an
+access outside, one index, or the start of one view, is moved: where the interpreter then stops at
+an access, the checks must have stopped it before.
 """
 
 from irkit.codegen import emit
@@ -32,8 +31,8 @@ _MOVES = 4
 
 
 def bounds_are_checked(case: LoopCase, number: int) -> None:
-    """With checks of bounds the numbers are the same, and what is moved outside is stopped."""
-    steps = _checked(case)
+    """With checks of bounds the numbers are the same, and moved accesses are stopped."""
+    steps = _with_checks(case)
     checks = next((step for step in steps if step.name == instrument_bounds.name), None)
     if checks is None:
         return
@@ -48,21 +47,21 @@ def bounds_are_checked(case: LoopCase, number: int) -> None:
 
 
 def _look_outside(case: LoopCase, moved: PrimFunc) -> None:
-    """Run a function that may not stay inside, with checks and without."""
+    """Run a function that may leave its bounds, with checks and without."""
     checked = instrument_bounds(moved)
     for inputs in case.sample.inputs:
-        without, found = (_said(func, inputs.copied()) for func in (moved, checked))
+        without, found = (_why_stopped(func, inputs.copied()) for func in (moved, checked))
         stopped = found.startswith(_STOPPED)
         if any(text in without for text in _OUTSIDE) and not stopped:
             why = f"no check stops it: {without}; with checks: {found or 'nothing'}"
             raise WrongSample("broken", why, instrument_bounds.name)
         if stopped and not without:
-            why = f"a check stops what is inside: {found}"
+            why = f"a check stops an access in bounds: {found}"
             raise WrongSample("broken", why, instrument_bounds.name)
 
 
-def _checked(case: LoopCase) -> list[Step]:
-    """Lower with checks; nothing where they are there already, or may not be."""
+def _with_checks(case: LoopCase) -> list[Step]:
+    """Lower with checks; return None if they are there already, or not allowed."""
     try:
         pipeline = case.sample.pipeline.insert(instrument_bounds, after=_AFTER)
     except IRKitError:
@@ -75,8 +74,8 @@ def _func(program: object) -> PrimFunc:
     return program
 
 
-def _said(func: PrimFunc, args: list[object]) -> str:
-    """Say why a function stops; nothing if it ends."""
+def _why_stopped(func: PrimFunc, args: list[object]) -> str:
+    """Return why a function stops, or None if it ends."""
     try:
         InterpretedFunction(func)(*args, max_steps=_MAX_STEPS)
     except IRKitError as error:
@@ -85,7 +84,7 @@ def _said(func: PrimFunc, args: list[object]) -> str:
 
 
 def _moved(func: PrimFunc, number: int) -> PrimFunc:
-    """Move one index of one access, or where one view begins, by one or by all there is."""
+    """Move one index of one access, or the start of one view, by one or by the whole extent."""
     among = [
         node
         for node in walk(func.body, on=(Load, Store, View))

@@ -1,5 +1,5 @@
-"""Judge a file, which may be damaged: it is refused with an error that says where, or what it says
-is what comes of it. What is not damaged must read."""
+"""Judge a file, which may be damaged: either it is refused with a located error, or it computes
+what it says. An undamaged file must be read."""
 
 from irkit.fuzz.generators.onnx_models.windows import PLAIN_OPERATORS
 from irkit.fuzz.generators.sample import Sample
@@ -21,20 +21,20 @@ _BROKEN = ("slow error", "endless message", "error without a place")
 _DIFFERS = "differs from onnx.reference"
 
 
-def judge_file(sample: Sample, course: TierProgress, native: bool) -> None:
-    """Read text, or a damaged model, which then runs if that is ``native``. Raises: Wrong."""
+def judge_file(sample: Sample, progress: TierProgress, native: bool) -> None:
+    """Read text, or a damaged model, which then also runs if ``native``. Raises: WrongSample."""
     if isinstance(sample.ir, str):
-        with course.running(DAMAGED if sample.damaged else "interpreter"):
+        with progress.running(DAMAGED if sample.damaged else "interpreter"):
             verdict = read_text(sample.ir.encode(errors="replace"))
-            course.checks.append("print and parse")
+            progress.checks.append("print and parse")
     else:
         assert isinstance(sample.ir, bytes)
-        with course.running(DAMAGED):
+        with progress.running(DAMAGED):
             verdict = check_model(sample.ir, PLAIN_OPERATORS) if native else load_model(sample.ir)
     if verdict.status == "wrong":
         raise WrongSample(_status(verdict), f"{verdict.what}: {verdict.message}")
     if sample.damaged:
-        course.fate = _FATES[verdict.status]
+        progress.fate = _FATES[verdict.status]
     elif verdict.status == "refused":
         raise WrongSample("failed", f"what was printed does not read: {verdict.message}")
 

@@ -1,5 +1,5 @@
-"""Say whether a sample is right: the one function that workers, tests and the search for smaller
-cases ask."""
+"""`judge`: the function that decides whether a sample is right, for workers, tests and
+shrinking."""
 
 import traceback
 from collections.abc import Callable, Sequence
@@ -28,119 +28,120 @@ def judge(
     *,
     thorough: bool = False,
     native: bool = True,
-    promises: Sequence[str] = (),
+    invariants: Sequence[str] = (),
     number: int = 0,
     about: str = "",
-    told: OnTier = lambda tier: None,
+    on_tier: OnTier = lambda tier: None,
 ) -> Outcome:
-    """Run a sample through the tiers, and say what is wrong with it.
+    """Run a sample through the tiers, and return the outcome.
 
     A loop function runs in the interpreter, as drawn and as lowered, and twice as native code; all
-    must agree with NumPy. Text and damaged models are read, and must be refused in words or be what
-    they say. ``thorough`` runs what is there after each pass too, which is also done
-    where anything is wrong, to name the guilty pass. ``promises`` are names of ``INVARIANTS``, and
-    ``number`` chooses among what they could look at, unless it is ``about`` a pass. ``told`` hears
-    of each tier before it runs:
-    native code that is wrong may take this process with it, and without ``native`` none is run.
+    must agree with NumPy. Text and damaged models are read, and must be refused with a message or
+    mean what they say. ``thorough`` also runs the IR after each pass, which is done for every
+    failure too, to name the guilty pass. ``invariants`` are names of ``INVARIANTS``, and ``number``
+    chooses what they look at, unless ``about`` names a pass. ``on_tier`` is called with each tier
+    before it runs: wrong native code can kill this process. Without ``native`` none is run.
     """
-    course = TierProgress(told)
+    progress = TierProgress(on_tier)
     if isinstance(sample.ir, str) or sample.damaged:
-        return _guarded(course, lambda: judge_file(sample, course, native)) or _right(course)
-    found, case = _case_of(sample, course)
+        return _guarded(progress, lambda: judge_file(sample, progress, native)) or _right(progress)
+    found, case = _case_of(sample, progress)
     if case is None:
         assert found is not None
         return found
-    found = _guarded(course, lambda: case.run(native=native))
+    found = _guarded(progress, lambda: case.run(native=native))
     if found is None:
         case.about = about
-        found = _kept(case, promises, number)
+        found = _check_invariants(case, invariants, number)
     if found is not None and (_is_named(found, case) or not found.is_finding):
         return found
     if thorough or found is not None:
-        found = _named(case, found)
-    return found or _right(course)
+        found = _with_name(case, found)
+    return found or _right(progress)
 
 
 def _is_named(found: Outcome, case: LoopCase | ModelCase) -> bool:
-    """Say whether nothing is left to be found out. Where a pass over graphs fails, one before it
-    may have left what it cannot read."""
+    """Return True if nothing is left to be found out. Where a pass over graphs fails, an earlier
+    pass may have left what it cannot read."""
     if found.tier in _BEFORE_PASSES:
         return True
     return bool(found.named) and not (found.tier == "lower" and isinstance(case, ModelCase))
 
 
 def _case_of(
-    sample: Sample, course: TierProgress
+    sample: Sample, progress: TierProgress
 ) -> tuple[Outcome | None, LoopCase | ModelCase | None]:
     if isinstance(sample.ir, PrimFunc):
-        return None, LoopCase(sample, course)
+        return None, LoopCase(sample, progress)
     made: list[ModelCase] = []
-    found = _guarded(course, lambda: made.append(ModelCase(sample, course)))
+    found = _guarded(progress, lambda: made.append(ModelCase(sample, progress)))
     return found, made[0] if made else None
 
 
-def _kept(case: LoopCase | ModelCase, promises: Sequence[str], number: int) -> Outcome | None:
-    """Ask whether promises are kept; of models some."""
-    course = case.course
+def _check_invariants(
+    case: LoopCase | ModelCase, invariants: Sequence[str], number: int
+) -> Outcome | None:
+    """Check the invariants; of models some."""
+    progress = case.progress
 
     def ask() -> None:
-        with course.running("promises"):
-            for name in promises:
+        with progress.running("invariants"):
+            for name in invariants:
                 if isinstance(case, LoopCase):
                     INVARIANTS[name](case, number)
                 elif name in MODEL_INVARIANTS:
                     MODEL_INVARIANTS[name](case, number)
                 else:
                     continue
-                course.checks.append(name)
+                progress.checks.append(name)
 
-    return _guarded(course, ask) if promises else None
+    return _guarded(progress, ask) if invariants else None
 
 
-def _named(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
-    """Run what is there after each pass, to name the one that is guilty."""
-    course = case.course
+def _with_name(case: LoopCase | ModelCase, found: Outcome | None) -> Outcome | None:
+    """Run the IR after each pass, to name the guilty one."""
+    progress = case.progress
 
     def each() -> None:
-        with course.running(_EACH):
+        with progress.running(_EACH):
             case.after_each_pass()
             if found is not None and isinstance(case, ModelCase):
                 case.kernels_after_each_pass()
 
-    again = _guarded(course, each)
+    again = _guarded(progress, each)
     if found is None or again is None:
         return found or again
-    # What was seen first is the symptom; what is seen after each pass says whose it is.
+    # The first failure is the symptom; the failure after each pass names the culprit.
     return found.replace(named=again.named or found.named, tiers=again.tiers, seconds=again.seconds)
 
 
-def _guarded(course: TierProgress, run: Callable[[], object]) -> Outcome | None:
-    """Run a part of the judging; None if all is well."""
+def _guarded(progress: TierProgress, run: Callable[[], object]) -> Outcome | None:
+    """Run a part of the judging; return None if all is well."""
     try:
         run()
     except WrongSample as wrong:
-        return _outcome(course, wrong.status, wrong.message, wrong.named)
+        return _outcome(progress, wrong.status, wrong.message, wrong.named)
     except PassFailed as error:
         status: Status = error.kind if error.kind in ("memory", "crash") else "failed"
-        return _outcome(course, status, str(error), error.name)
+        return _outcome(progress, status, str(error), error.name)
     except MemoryError as error:
-        return _outcome(course, "memory", f"needs too much memory: {error}")
+        return _outcome(progress, "memory", f"needs too much memory: {error}")
     except IRKitError as error:
-        return _outcome(course, "failed", str(error))
+        return _outcome(progress, "failed", str(error))
     except Exception as error:
-        return _outcome(course, "failed", explained(error))
+        return _outcome(progress, "failed", describe_exception(error))
     return None
 
 
-def explained(error: Exception) -> str:
-    """Say what an exception is that nobody meant to raise, and where it comes from."""
+def describe_exception(error: Exception) -> str:
+    """Describe an unexpected exception, and where it was raised."""
     text = "".join(traceback.format_exception(error))[-_TRACEBACK:]
     return f"{type(error).__name__}: {error}\n{text}"
 
 
 def primitive_in(error: BaseException) -> str:
-    """Name the primitive that an exception went through first, as a step of a schedule is named;
-    nothing if it went through none."""
+    """Return the primitive that an exception went through first, as a step of a schedule is named;
+    an empty string if none."""
     found: BaseException | None = error
     while found is not None:
         for frame, _ in traceback.walk_tb(found.__traceback__):
@@ -151,19 +152,19 @@ def primitive_in(error: BaseException) -> str:
     return ""
 
 
-def _outcome(course: TierProgress, status: Status, message: str, named: str = "") -> Outcome:
+def _outcome(progress: TierProgress, status: Status, message: str, named: str = "") -> Outcome:
     return Outcome(
         status,
-        course.tier,
+        progress.tier,
         named,
         message,
-        tuple(course.seconds),
-        tuple(course.checks),
-        tuple(course.fired),
-        fate=course.fate,
-        seconds=dict(course.seconds),
+        tuple(progress.seconds),
+        tuple(progress.checks),
+        tuple(progress.fired),
+        fate=progress.fate,
+        seconds=dict(progress.seconds),
     )
 
 
-def _right(course: TierProgress) -> Outcome:
-    return _outcome(course, "ok", "").replace(tier="")
+def _right(progress: TierProgress) -> Outcome:
+    return _outcome(progress, "ok", "").replace(tier="")

@@ -1,7 +1,7 @@
 """Judge a loop function: NumPy, the interpreter before and after lowering, and native code twice.
 
-The fast way verifies once, at the end. The thorough way runs what is there after each pass, which
-names the guilty one.
+The fast way verifies once, at the end. The thorough way runs the IR after each pass, which names
+the guilty one.
 """
 
 from functools import cache
@@ -10,16 +10,9 @@ import msgspec
 
 from irkit.codegen import compile_object, emit, host_target, runnable_target
 from irkit.core import IRKitError, Target, count_nodes
-from irkit.debug import (
-    MAX_SLOWDOWN,
-    MAX_STEPS,
-    SCHEDULE,
-    Flush,
-    GuardedKernel,
-    GuardedMemory,
-    schedule_steps,
-    scheduled_steps,
-)
+from irkit.debug import Flush, GuardedKernel, GuardedMemory, schedule_steps, scheduled_steps
+from irkit.debug.check.schedule_steps import SCHEDULE
+from irkit.debug.execution.executors import MAX_STEPS, MAX_SLOWDOWN
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.judge.agreement import ExpectedResults
 from irkit.fuzz.judge.outcome import WrongSample
@@ -27,21 +20,21 @@ from irkit.fuzz.judge.progress import TierProgress
 from irkit.ir import InterpretedFunction, PrimFunc, StepLimit, verify
 from irkit.transform import Step
 
-# Loops marked unrolled inside each other may become so much that LLVM takes minutes.
+# Unrolled loops inside each other can become so large that LLVM takes minutes.
 _MOST_NODES = 30_000
-# Without SSE4.1 LLVM 22 itself is wrong: of 8 numbers of 16 bits that it widens to 64 it takes 4
+# Without SSE4.1, LLVM 22 itself is wrong: widening 8 16-bit numbers to 64 bits takes 4 of them
 # twice.
 _LEFT_OUT = ("avx",)
 _FLUSH: tuple[Flush, Flush] = ("end", "start")
 
 
 class LoopCase:
-    """A loop function on its way through the tiers; ``about`` is a pass whose promises are looked
-    at, if it is to be one."""
+    """A loop function on its way through the tiers; ``about`` names the pass whose contracts are
+    checked, if given."""
 
-    def __init__(self, sample: Sample, course: TierProgress) -> None:
+    def __init__(self, sample: Sample, progress: TierProgress) -> None:
         assert isinstance(sample.ir, PrimFunc)
-        self.sample, self.course = sample, course
+        self.sample, self.progress = sample, progress
         self.func: PrimFunc = sample.ir
         self.scheduled: PrimFunc = sample.ir
         self.lowered: PrimFunc = sample.ir
@@ -50,19 +43,19 @@ class LoopCase:
         self.reference = ExpectedResults(sample, sample.ir)
 
     def run(self, *, native: bool = True) -> None:
-        """Run all tiers, or all but native code. Raises: Wrong."""
-        with self.course.running("interpreter"):
+        """Run all tiers, or all but native code. Raises: WrongSample."""
+        with self.progress.running("interpreter"):
             self._interpret_as_drawn()
-        with self.course.running("lower"):
+        with self.progress.running("lower"):
             self._lower()
-        with self.course.running("lowered"):
+        with self.progress.running("lowered"):
             self.interpret(self.lowered)
         if not native:
             return
-        with self.course.running("O0"):
+        with self.progress.running("O0"):
             text = emit([self.lowered], target_of(3))
             self.run_native(text, target_of(0))
-        with self.course.running("O3"):
+        with self.progress.running("O3"):
             self.run_native(text, target_of(3))
 
     def _interpret_as_drawn(self) -> None:
@@ -84,23 +77,23 @@ class LoopCase:
         schedule = self.sample.schedule
         made = list(schedule_steps(self.func, schedule)) if schedule.steps else []
         self.scheduled = _last(made, self.func)
-        apply = self.course.apply
+        apply = self.progress.apply
         self.steps = list(self.sample.pipeline.steps(self.scheduled, verify=False, apply=apply))
-        self.course.fired = [step.name for step in self.steps if step.changed]
+        self.progress.fired = [step.name for step in self.steps if step.changed]
         self.lowered = _last(self.steps, self.scheduled)
         if count_nodes(self.lowered) > _MOST_NODES:
             raise WrongSample("invalid", "it became too large to be run in time")
         problems = verify(self.lowered)
         if problems:
-            raise WrongSample("failed", f"what was lowered does not verify: {problems[0]}")
+            raise WrongSample("failed", f"the lowered program does not verify: {problems[0]}")
         for fact in self.sample.pipeline.gives:
             for problem in fact.problems(self.lowered):
                 raise WrongSample(
-                    "failed", f"what was lowered does not hold {fact.name}: {problem}"
+                    "failed", f"the lowered program does not hold {fact.name}: {problem}"
                 )
 
     def interpret(self, func: PrimFunc, named: str = "") -> None:
-        """Interpret what was made of the function. Raises: Wrong."""
+        """Interpret a lowered form of the function. Raises: WrongSample."""
         engine = InterpretedFunction(func)
         for number, inputs in enumerate(self.sample.inputs):
             args = inputs.copied()
@@ -115,8 +108,8 @@ class LoopCase:
                 raise WrongSample("mismatch", why, named)
 
     def run_native(self, text: str, target: Target, func: PrimFunc | None = None) -> None:
-        """Compile LLVM IR, that of what was lowered or of another function, and run it amid guard
-        pages. Raises: Wrong."""
+        """Compile LLVM IR, of the lowered function or another, and run it between guard pages.
+        Raises: WrongSample."""
         kernel = GuardedKernel(func or self.lowered, compile_object(text, target))
         for number, inputs in enumerate(self.sample.inputs):
             for flush in _FLUSH:
@@ -129,15 +122,16 @@ class LoopCase:
                     raise WrongSample("mismatch", f"native code: {why}")
 
     def after_each_pass(self) -> None:
-        """Verify and interpret after each primitive and each pass. Raises: Wrong, with the name."""
+        """Verify and interpret after each primitive and each pass. Raises: WrongSample, with the
+        name."""
         steps = scheduled_steps(self.func, self.sample.schedule, self.sample.pipeline)
         for step in steps:
             if not step.changed:
                 continue
-            if step.phase != SCHEDULE:  # A primitive makes something new, even if it is alike.
+            if step.phase != SCHEDULE:  # A primitive makes a new function, even if it is equal.
                 before, after = step.scripts()
                 if before == after:
-                    said = "it says that it changed something, and the text is the same"
+                    said = "it reports a change, but the text is the same"
                     raise WrongSample("broken", said, step.name)
             assert isinstance(step.after, PrimFunc)
             self.interpret(step.after, step.name)
@@ -156,7 +150,7 @@ def target_of(level: int) -> Target:
 
 @cache
 def lesser_target() -> Target:
-    """Give this processor as it would be if it could do less."""
+    """Return this processor with fewer features."""
     have = host_target().features
     features = tuple(f"-{name}" for name in _LEFT_OUT if f"+{name}" in have)
     return runnable_target(Target(features=features, opt_level=0))

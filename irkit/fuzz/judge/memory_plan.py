@@ -1,4 +1,4 @@
-"""FIXME Interpret a module, and give back all values of its graph by name, those of tuples as"""
+"""Check the memory plan of a model: no value may be overwritten before its last use."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
@@ -21,7 +21,7 @@ from irkit.graph import (
 from irkit.transform import IR
 
 _Parts: TypeAlias = "Value | tuple[_Parts, ...]"
-"""What a value stands for: itself, or what it was put together from."""
+"""A value, or the parts of a tuple."""
 
 
 def main_graph(whole: IR) -> tuple[IRModule, GraphFunc]:
@@ -32,8 +32,7 @@ def main_graph(whole: IR) -> tuple[IRModule, GraphFunc]:
 
 
 def values_of(whole: IR, inputs: list[Any]) -> dict[str, Any]:
-    """Interpret a module, and give back all values of its graph by name, those of tuples as
-    tuples."""
+    """Interpret a module, and return all values of its graph by name, those of tuples as tuples."""
     module, func = main_graph(whole)
     names = [value.name for value in (*func.params, *(b.var for b in func.body.bindings))]
     with np.errstate(all="ignore"):
@@ -41,8 +40,8 @@ def values_of(whole: IR, inputs: list[Any]) -> dict[str, Any]:
 
 
 def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
-    """Fill an arena as the plan says, binding by binding, with values that are known; name one that
-    is not in its place when it is used."""
+    """Fill an arena as the plan says, binding by binding, with known values; name one that was
+    overwritten before it is used."""
     func = main_graph(whole)[1]
     plan = recorded_plan(func)
     if plan is None:
@@ -79,7 +78,7 @@ def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
 
 
 def _leaves(parts: _Parts) -> Iterator[Value]:
-    """List what tuples, also inside of each other, are made of."""
+    """Return the arrays in tuples, nested ones too."""
     waiting = [parts]
     while waiting:
         part = waiting.pop()

@@ -1,5 +1,5 @@
-"""Promises that hold for graphs and models whatever they compute: text reads back, passes over
-graphs do what they say, what is printed is lowered alike."""
+"""Invariants of graphs and models, whatever they compute: text reads back, passes over graphs keep
+their contracts, printed text is lowered alike."""
 
 from collections.abc import Callable
 
@@ -20,9 +20,9 @@ def prints_and_parses(case: ModelCase, number: int) -> None:
                 raise WrongSample("broken", wrong)
 
 
-def passes_keep_their_word(case: ModelCase, number: int) -> None:
+def passes_keep_contracts(case: ModelCase, number: int) -> None:
     """A pass verifies, is truthful about what it changed, deterministic, idempotent if it says so,
-    switchable, keeps spans and its input."""
+    switchable, and keeps spans and its input."""
     changed = [step for step in case.steps if step.changed]
     if case.about:
         changed = [step for step in changed if step.name == case.about]
@@ -36,7 +36,7 @@ def passes_keep_their_word(case: ModelCase, number: int) -> None:
 
 
 def lowers_alike(case: ModelCase, number: int) -> None:
-    """Lowering again gives the same, and so does lowering what was printed."""
+    """Lowering again gives the same, and so does lowering the printed text."""
     constants = {
         each.digest: each.array
         for func in case.module.functions.values()
@@ -52,12 +52,14 @@ def lowers_alike(case: ModelCase, number: int) -> None:
         if not equal_structure(whole, case.lowered):
             pairs = zip(case.steps, steps, strict=False)
             named = (a.name for a, b in pairs if not equal_structure(a.after, b.after))
-            raise WrongSample("broken", f"lowered {what}, it is another module", next(named, ""))
+            raise WrongSample(
+                "broken", f"lowered {what}, it is a different module", next(named, "")
+            )
 
 
 MODEL_INVARIANTS: dict[str, Callable[[ModelCase, int], None]] = {
     "print and parse": prints_and_parses,
-    "passes keep their word": passes_keep_their_word,
+    "passes keep contracts": passes_keep_contracts,
     "lowers alike": lowers_alike,
 }
-"""Those of ``PROMISES`` that models are asked for too."""
+"""Those of ``INVARIANTS`` that hold for models too."""

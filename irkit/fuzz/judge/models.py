@@ -14,7 +14,7 @@ from irkit.core import IRKitError, IRModule, walk
 from irkit.debug import check
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators.sample import Sample
-from irkit.fuzz.judge.agreement import apart
+from irkit.fuzz.judge.agreement import difference
 from irkit.fuzz.judge.loops import target_of
 from irkit.fuzz.judge.memory_plan import overwritten, values_of
 from irkit.fuzz.judge.outcome import WrongSample
@@ -32,14 +32,14 @@ _NO_PASSES = Pipeline(GRAPH_LEVEL, ())
 class ModelCase:
     """A model on its way through the tiers."""
 
-    def __init__(self, sample: Sample, course: TierProgress) -> None:
-        self.sample, self.course = sample, course
+    def __init__(self, sample: Sample, progress: TierProgress) -> None:
+        self.sample, self.progress = sample, progress
         self.steps: list[Step] = []
         self.about = ""
-        # As for native code, which is made of what comes out of it.
+        # As for native code, which is made from its result.
         self.pipeline = for_target(sample.pipeline, target_of(3))
         self.wanted: list[list[Any]] = []
-        with course.running("draw"):
+        with progress.running("draw"):
             try:
                 self.module = module_of(sample)
             except IRKitError as error:
@@ -47,29 +47,29 @@ class ModelCase:
         self.lowered = self.module
 
     def run(self, *, native: bool = True) -> None:
-        """Run all tiers, or all but native code. Raises: Wrong."""
-        with self.course.running("interpreter"):
+        """Run all tiers, or all but native code. Raises: WrongSample."""
+        with self.progress.running("interpreter"):
             self._interpret_as_drawn()
-        with self.course.running("lower"):
+        with self.progress.running("lower"):
             after: IR = self.module
-            apply = self.course.apply
+            apply = self.progress.apply
             self.steps = list(self.pipeline.steps(self.module, verify=False, apply=apply))
             for step in self.steps:
                 after = step.applied_to(after)
             assert isinstance(after, IRModule)
             self.lowered = after
-            self.course.fired = [step.name for step in self.steps if step.changed]
-        with self.course.running("lowered"):
+            self.progress.fired = [step.name for step in self.steps if step.changed]
+        with self.progress.running("lowered"):
             self._look_at_lowered(after)
         planned = {_LOWER, _PLAN} <= set(self.sample.pipeline.names)
         if native and planned and _is_fixed(self.module):
-            with self.course.running("O3"):
+            with self.progress.running("O3"):
                 model = _compiled(after)
-            with self.course.running("lowered"):  # Native code may write anywhere, unseen.
+            with self.progress.running("lowered"):  # Native code can write anywhere, unseen.
                 self.interpret(_with_kernels(after, model))
-            with self.course.running("O3"):
+            with self.progress.running("O3"):
                 self._compare_native(model)
-            with self.course.running("O0"):
+            with self.progress.running("O0"):
                 self._compare_native(_unoptimised(model))
 
     def _interpret_as_drawn(self) -> None:
@@ -97,13 +97,13 @@ class ModelCase:
             return f"there are {len(found)} results, expected {len(wanted)}"
         for at, (a, b) in enumerate(zip(wanted, found, strict=True)):
             limit = allowed[at] if allowed else None
-            why = apart(np.asarray(a), b, limit, signs=self.sample.zeros_have_signs)
+            why = difference(np.asarray(a), b, limit, signs=self.sample.zeros_have_signs)
             if why:
                 return f"result {at}{why} (inputs: {self.sample.inputs[number].name})"
         return ""
 
     def interpret(self, program: IR, named: str = "") -> None:
-        """Interpret what was made of the model, its kernels too. Raises: Wrong."""
+        """Interpret a lowered form of the model, its kernels too. Raises: WrongSample."""
         for number in range(len(self.sample.inputs)):
             try:
                 found = self._results(program, number)
@@ -114,8 +114,8 @@ class ModelCase:
                 raise WrongSample("mismatch", why, named)
 
     def _look_at_lowered(self, program: IR) -> None:
-        """Interpret what was made of the model, and ask whether each value is in its place when it
-        is needed: native code that writes into another, or beyond the arena, may do so unseen."""
+        """Interpret the lowered model, and check that each value is in place when it is used:
+        native code that overwrites one, or writes beyond the arena, may go unseen."""
         if _PLAN not in self.sample.pipeline.names:
             return self.interpret(program)
         assert isinstance(program, IRModule)
@@ -132,9 +132,7 @@ class ModelCase:
                 raise WrongSample("mismatch", why)
             lost = overwritten(program, known)
             if lost:
-                raise WrongSample(
-                    "failed", f"{lost!r} is not in its place when it is needed", _PLAN
-                )
+                raise WrongSample("failed", f"{lost!r} is not in place when it is used", _PLAN)
         return None
 
     def _compare_native(self, model: Model) -> None:
@@ -149,7 +147,7 @@ class ModelCase:
                 raise WrongSample("mismatch", f"native code: {why}")
 
     def after_each_pass(self) -> None:
-        """Verify and interpret after each pass. Raises: Wrong, with the name."""
+        """Verify and interpret after each pass. Raises: WrongSample, with the name."""
         whole: IR = self.module
         for step in self.sample.pipeline.steps(self.module):
             whole = step.applied_to(whole)
@@ -158,7 +156,7 @@ class ModelCase:
 
     def kernels_after_each_pass(self) -> None:
         """Lower as for native code; interpret the model after each pass, and its kernels after each
-        of theirs, with arguments of their own. Raises: Wrong, with the name; PassFailed."""
+        of theirs, with arguments of their own. Raises: WrongSample, with the name; PassFailed."""
         whole: IR = self.module
         for step in self.pipeline.steps(self.module):
             whole = step.applied_to(whole)
@@ -195,7 +193,7 @@ def _compiled(lowered: IR) -> Model:
 
 
 def _is_fixed(module: IRModule) -> bool:
-    """Say whether all extents are known: only such a model becomes native code."""
+    """Return True if all extents are known: only such a model becomes native code."""
     return not any(
         isinstance(node, Var)
         for func in module.functions.values()
@@ -206,7 +204,7 @@ def _is_fixed(module: IRModule) -> bool:
 
 
 def _with_kernels(lowered: IR, model: Model) -> IR:
-    """Put the kernels of a model, as they were lowered for it, into the module it was made of."""
+    """Return the module with the kernels that were lowered for it."""
     whole = lowered
     for step in model.trace.steps:
         whole = step.applied_to(whole)
@@ -214,7 +212,7 @@ def _with_kernels(lowered: IR, model: Model) -> IR:
 
 
 def _unoptimised(model: Model) -> Model:
-    """Compile the kernels of a model again, as they were lowered for it."""
+    """Compile the kernels of a model again, unoptimised."""
     target = target_of(0)
     kernels = {step.function: step.after for step in model.trace.steps if step.function != "main"}
     funcs = [kernels[name] for name in dict.fromkeys(call.kernel for call in model.plan.calls)]
@@ -225,7 +223,7 @@ def _unoptimised(model: Model) -> Model:
 
 
 def module_of(sample: Sample) -> IRModule:
-    """Give a graph as a module, importing what is ONNX. Raises: IRKitError for a bad model."""
+    """Return a graph as a module; ONNX is imported. Raises: IRKitError for a bad model."""
     match sample.ir:
         case IRModule():
             return sample.ir
@@ -238,5 +236,5 @@ def module_of(sample: Sample) -> IRModule:
 
 
 def is_model(program: object) -> bool:
-    """Say whether a program is a graph or an ONNX model."""
+    """Return True if a program is a graph or an ONNX model."""
     return isinstance(program, (GraphFunc, IRModule, bytes)) and not isinstance(program, str)

@@ -1,4 +1,4 @@
-"""What is found out about a sample: is it right, and if not, who says so and which pass is to
+"""The outcome of judging a sample: is it right, and if not, which tier saw it and which pass is to
 blame."""
 
 from typing import Any, Literal
@@ -7,21 +7,21 @@ import msgspec
 
 Status = Literal["ok", "invalid", "mismatch", "failed", "broken", "crash", "hang", "memory"]
 Tier = Literal[
-    "draw", "interpreter", "lower", "lowered", "O0", "O3", "each pass", "promises", "damaged file"
+    "draw", "interpreter", "lower", "lowered", "O0", "O3", "each pass", "invariants", "damaged file"
 ]
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What judging a sample gave.
+    """Result of judging a sample.
 
     ``status`` is ``ok``; ``invalid`` (nothing that could be run was drawn); ``mismatch`` (other
-    numbers); ``failed`` (a pass, the verifier, or code that was accepted does not run); ``broken``
-    (a promise, such as that text reads back as what was printed); ``crash``, ``hang`` and
-    ``memory`` are of the process. ``tier`` says where it was seen, ``named`` which pass or
-    primitive is guilty, ``tiers`` what was run, ``checks`` which promises were asked for, ``fired``
-    the passes that changed something, ``fate`` what became of a damaged file: refused, read, right,
-    or why nothing can be said. ``digest`` is that of the lowered text, where it was asked
-    for. Units: ``seconds`` by tier.
+    numbers); ``failed`` (a pass or the verifier fails, or accepted code does not run); ``broken``
+    (an invariant, such as that text reads back as what was printed); ``crash``, ``hang`` and
+    ``memory`` concern the process. ``tier`` is where it was seen, ``named`` the guilty pass or
+    primitive, ``tiers`` those that ran, ``checks`` the invariants checked, ``fired`` the passes
+    that changed something, ``fate`` what became of a damaged file: refused, read, right, or why
+    nothing is known. ``digest`` is that of the lowered text, if requested. Units: ``seconds`` by
+    tier.
     """
 
     status: Status
@@ -37,17 +37,17 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Say whether the sample was run and is right."""
+        """Return True if the sample was run and is right."""
         return self.status == "ok"
 
     @property
     def is_finding(self) -> bool:
-        """Say whether something is wrong with irkit, or with a pass of the user's."""
+        """Return True if something is wrong with irkit, or with a pass of the user's."""
         return self.status not in ("ok", "invalid")
 
     @property
     def symptom(self) -> str:
-        """Say in a few words what is seen; the same fault mostly has the same symptom."""
+        """Return the symptom in a few words; the same fault mostly has the same symptom."""
         return f"{self.status} at {self.tier}" if self.tier else self.status
 
     def replace(self, **changes: Any) -> "Outcome":
@@ -56,7 +56,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class WrongSample(Exception):
-    """What ends the judging of a sample."""
+    """Raised to end the judging of a sample that is wrong."""
 
     def __init__(self, status: Status, message: str, named: str = "") -> None:
         self.status: Status = status

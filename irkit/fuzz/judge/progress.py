@@ -1,4 +1,4 @@
-"""Keep account of a sample on its way through the tiers, and tell of each before it runs."""
+"""The progress of a sample through the tiers, reported before each tier runs."""
 
 import time
 from collections.abc import Callable, Generator
@@ -11,17 +11,17 @@ OnTier = Callable[[str], object]
 
 
 def tier_and_pass(text: str) -> tuple[str, str]:
-    """Take what was told last apart: the tier, and the pass if one was running."""
+    """Split the last report into the tier and the pass, if one was running."""
     tier, _, named = text.partition(":")
     return tier, named
 
 
 class TierProgress:
-    """The tiers that were run and how long they took; ``told`` hears of each before it runs, so
-    that a crash has a place."""
+    """The tiers that ran and their times; ``on_tier`` is called before each runs, so that a crash
+    has a location."""
 
-    def __init__(self, told: OnTier = lambda tier: None) -> None:
-        self.told = told
+    def __init__(self, on_tier: OnTier = lambda tier: None) -> None:
+        self.on_tier = on_tier
         self.tier = ""
         self.seconds: dict[str, float] = {}
         self.fired: list[str] = []
@@ -29,14 +29,14 @@ class TierProgress:
         self.fate = ""
 
     def apply(self, attempt: Attempt, recorder: Recorder) -> object:
-        """Run a pass, and tell its name before, after that of the tier."""
-        self.told(f"{self.tier}:{attempt.p.name}")
+        """Run a pass, and report its name before, after that of the tier."""
+        self.on_tier(f"{self.tier}:{attempt.p.name}")
         return apply_here(attempt, recorder)
 
     @contextmanager
     def running(self, tier: str) -> Generator[None]:
-        """Run one tier; where it fails is the tier of the failure."""
-        self.told(tier)
+        """Run one tier; a failure inside is one of this tier."""
+        self.on_tier(tier)
         self.tier = tier
         started = time.perf_counter()
         try:

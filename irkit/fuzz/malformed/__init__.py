@@ -1,8 +1,13 @@
-"""Hostile input: damaged and malicious models, IR text and traces, each made from a number.
+"""Malformed input: damaged and malicious models, IR text and traces, each made from a number.
 
-Reading order: damage (bytes); onnx_seeds, onnx_cases, text_changes, text_cases, trace_cases (what
-each kind of file is changed in); verdict, read_text, try_onnx, referee, load_trace (what must
-become of it); cases (all kinds by name); sweep (many, in a child process).
+A file is refused by an `IRKitError` with a location, within a second of processor time; or
+accepted, and then text prints and reads back the same, and a model agrees with `onnx.reference`,
+which runs in a fork because it may crash; anything else is a bug. Where the reference fails, or
+differs for a model that the checker of onnx refuses, nothing is known: such cases are counted, not
+hidden.
+
+Reading order: inputs (how files are made), checks (what irkit does with them), kinds (all kinds by
+name), batches (many, in a child process).
 """
 
 from irkit.fuzz.malformed.batches import (

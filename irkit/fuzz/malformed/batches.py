@@ -1,4 +1,4 @@
-"""Try many hostile files in a child process, and count what became of them."""
+"""Check many malformed files in a child process, and count the verdicts."""
 
 import resource
 import sys
@@ -15,33 +15,33 @@ from irkit.fuzz.malformed.inputs.onnx_seeds import onnx_seeds
 from irkit.fuzz.malformed.kinds import MalformedKind, check_malformed, malformed_case
 
 LIMITS = Limits(seconds=90.0, memory=2 << 30)
-"""Of a batch; one that takes longer is tried file by file."""
+"""Limits of a batch; one that exceeds them is checked file by file."""
 _BATCH = 25
 _SHOWN = 5
-"""Examples of each outcome that are kept."""
+"""Number of examples kept of each outcome."""
 
 Attempt = Callable[[bytes], InputVerdict]
-"""What is done with a file in the child; a function of a module."""
+"""The check of a file in the child; a function at the top of a module."""
 
 
-class Answers(msgspec.Struct, frozen=True):
-    """What a child found, and its peak memory (bytes)."""
+class BatchReport(msgspec.Struct, frozen=True):
+    """Verdicts of a child process, and its peak memory (bytes)."""
 
     found: list[InputVerdict]
     peak: int
 
 
-def try_batch(kind: MalformedKind, numbers: Sequence[int], attempt: Attempt | None) -> Answers:
-    """Make files and try them, in this process."""
+def try_batch(kind: MalformedKind, numbers: Sequence[int], attempt: Attempt | None) -> BatchReport:
+    """Make files and check them, in this process."""
     _warm_up(kind)
     found = [_tried(kind, number, attempt) for number in numbers]
     unit = 1 if sys.platform == "darwin" else 1024
-    return Answers(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+    return BatchReport(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 @cache
 def _warm_up(kind: MalformedKind) -> None:
-    """Load what is loaded at first use: its time is that of no file."""
+    """Load what is loaded at first use, so that it does not count as the time of a file."""
     if kind == "onnx":
         run_model(onnx_seeds()[0])
     else:
@@ -54,9 +54,9 @@ def _tried(kind: MalformedKind, number: int, attempt: Attempt | None) -> InputVe
 
 
 class Batches:
-    """Try files by number, and count what became of them; close it, or use it in a ``with``.
+    """Check malformed files by number, and count the verdicts; close it, or use it in a ``with``.
 
-    ``attempt`` takes the place of what is otherwise done with a file of this kind.
+    ``attempt`` replaces the usual check of this kind of file.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class Batches:
 
     @property
     def wrong(self) -> int:
-        """Count the bugs."""
+        """Return the number of bugs."""
         return sum(count for (status, _), count in self.counts.items() if status == "wrong")
 
     def run(self, numbers: range) -> Iterator[tuple[int, InputVerdict]]:
-        """Try files, and give the verdict of each."""
+        """Check files, and return the verdict of each."""
         for at in range(0, len(numbers), _BATCH):
             batch = numbers[at : at + _BATCH]
             for number, verdict in zip(batch, self._batch(batch), strict=True):
@@ -89,7 +89,7 @@ class Batches:
                 yield number, verdict
 
     def _batch(self, numbers: Sequence[int]) -> list[InputVerdict]:
-        """Try a batch; where it takes its process with it, each file by itself."""
+        """Check a batch; where it kills its process, each file by itself."""
         try:
             answers = self._child.call(try_batch, self.kind, numbers, self.attempt)
         except ChildDied as error:

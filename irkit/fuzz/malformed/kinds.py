@@ -1,4 +1,4 @@
-"""Hostile files of each kind, by number, and what must become of them."""
+"""Malformed files of each kind, by number, and their checks."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -27,12 +27,12 @@ _MADE: dict[MalformedKind, Callable[[Picks], bytes]] = {
 
 
 def malformed_case(kind: MalformedKind, number: int) -> bytes:
-    """Make a hostile file; the same for the same number."""
+    """Make a malformed file; the same for the same number."""
     return _MADE[kind](picks_of(number))
 
 
 def check_malformed(kind: MalformedKind, data: bytes) -> InputVerdict:
-    """Read a file of a kind, in this process, and say how it fared."""
+    """Read a file of a kind, in this process, and return the verdict."""
     if kind == "text":
         return read_text(data)
     if kind == "trace":
@@ -41,8 +41,8 @@ def check_malformed(kind: MalformedKind, data: bytes) -> InputVerdict:
 
 
 def check_model(data: bytes, operators: Sequence[type[OpRun]] = ()) -> InputVerdict:
-    """Compile and run a model, and hold what it computes against the reference, in which
-    ``operators`` take the place of some."""
+    """Compile and run a model, and compare its results with the reference, in which ``operators``
+    replace some."""
     ran = run_model(data)
     if not ran.outputs:
         return ran.verdict

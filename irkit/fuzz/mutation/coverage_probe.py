@@ -1,5 +1,5 @@
-"""What a place in the source would give if it were changed: asked each time that it runs, while it
-goes on with what it gave before."""
+"""A probe at a place in the source: it counts how often a change would give another value, and
+returns the original one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 
 PROBE_NAME = "__irkit_probe__"
-"""What probed source calls it by."""
+"""The name of the probe in probed source."""
 
 
 class CoverageProbe:
-    """Count how often a place is reached, and how often the change would have made another value
-    of it."""
+    """Counts of how often a place is reached, and how often the change would give another value."""
 
     def __init__(self) -> None:
         self.reached = self.other = 0
 
     def __call__(self, before: Callable[[], Any], after: Callable[[], Any] | None = None) -> Any:
-        """Give what stood there before the change; without ``after`` it is reached, no more."""
+        """Return the value before the change; without ``after``, only count that it was reached."""
         self.reached += 1
         value = before()
         if after is not None:
@@ -32,7 +31,7 @@ def _alike(value: Any, after: Callable[[], Any]) -> bool:
         if type(value) is not type(found):
             return False
         return bool(np.all(value == found))  # An array compares element by element.
-    except Exception:  # What a change raises is another value too.
+    except Exception:  # An exception from the change is another value too.
         return False
 
 

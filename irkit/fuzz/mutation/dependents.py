@@ -1,4 +1,4 @@
-"""Which loaded modules are built on a module: they must be imported anew when it changes."""
+"""The loaded modules that depend on a module, which must be imported anew when it changes."""
 
 import ast
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ _ROOT = "irkit"
 
 
 def dependents(module: str, loaded: Mapping[str, ModuleType]) -> list[str]:
-    """List a module, what imports it, what imports that, and so on."""
+    """Return a module, what imports it, what imports that, and so on."""
     imports = {
         name: _imported(name, found.__file__)
         for name, found in list(loaded.items())
@@ -27,7 +27,7 @@ def dependents(module: str, loaded: Mapping[str, ModuleType]) -> list[str]:
 
 @cache
 def _imported(name: str, path: str) -> frozenset[str]:
-    """List the modules that a file names in its imports; a name may be a module in a folder."""
+    """Return the modules that a file imports; a name may be a module in a folder."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

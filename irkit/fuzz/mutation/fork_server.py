@@ -1,9 +1,10 @@
-"""Try changed source in child processes, without a start from nothing for each.
+"""The fork server: try changed source in child processes, without starting a new interpreter for
+each.
 
-A nursery is a process that has imported everything and lowered the programs once. For each trial it
-forks; the child forgets the changed module and what is built on it, imports them anew with the
-changed source, and tries the programs. No file is written. A child that crashes or does not end
-takes nothing with it, and the pass it was in is known.
+The server is a process that has imported everything and lowered the programs once. For each trial
+it forks; the child drops the changed module and its dependents, imports them anew with the changed
+source, and tries the programs. No file is written. A child that crashes or does not end does no
+harm, and the pass it was in is known.
 """
 
 import builtins
@@ -28,7 +29,7 @@ import msgspec
 from msgspec.structs import replace
 
 from irkit.core import IRKitError
-from irkit.fuzz.forked_child import end_some_time, end_with, listen
+from irkit.fuzz.forked_child import end_with_parent, limit_processor_time, listen
 from irkit.fuzz.mutation.coverage_probe import PROBE, PROBE_NAME
 from irkit.fuzz.mutation.dependents import dependents
 from irkit.fuzz.mutation.trials import check_programs, programs as cases_file
@@ -37,34 +38,34 @@ from irkit.fuzz.mutation.trials.messages import DigestOrder, Digests, FuzzOrder,
 
 MEMORY = 8 << 30
 _QUIET = 30.0
-"""Seconds that one case of a hunt may take."""
+"""Seconds that one case may take while fuzzing."""
 _CASES_OF_A_CHILD = 2000
-"""Then another child goes on: what compiling leaves behind in LLVM adds up."""
-_HUNTED = "irkit.fuzz.mutation.trials.fuzz_until_found:fuzz_until_found"
-_SURVEYED = "irkit.fuzz.mutation.trials.digests:digest_cases"
-_TRIED = "irkit.fuzz.mutation.trials.check_programs:try_programs"
-"""What a child calls, imported anew with the changed module."""
+"""A new child goes on after these: what LLVM leaves behind adds up."""
+_FUZZ = "irkit.fuzz.mutation.trials.fuzz_until_found:fuzz_until_found"
+_DIGEST = "irkit.fuzz.mutation.trials.digests:digest_cases"
+_TRY = "irkit.fuzz.mutation.trials.check_programs:try_programs"
+"""Functions that a child calls, imported anew with the changed module."""
 
 
 class TrialOrder(msgspec.Struct, frozen=True):
-    """What to try: a module with other source, on programs by name, in this order; and whether to
-    bisect what is found. With ``hunt``, samples are drawn and judged in place of the programs; with
-    ``survey``, drawn and lowered."""
+    """A trial: a module with changed source, the names of the programs to lower, in order, and
+    whether to bisect what is found. With ``fuzz``, samples are drawn and judged in place of the
+    programs; with ``digest``, drawn and lowered."""
 
     module: str
     source: str
     cases: tuple[str, ...] = ()
     seconds: float = 60.0
     bisected: bool = False
-    hunt: FuzzOrder | None = None
-    survey: DigestOrder | None = None
+    fuzz: FuzzOrder | None = None
+    digest: DigestOrder | None = None
 
 
 class ForkServer:
     """A process that tries changed modules, one after the other; it starts when first needed.
 
-    ``number`` and ``count`` say which random programs are added to the fixed ones; a count of -1
-    means that there are no programs at all, as a hunt needs none.
+    ``number`` and ``count`` select the random programs added to the fixed ones; a count of -1 means
+    no programs at all, as fuzzing needs none.
     """
 
     def __init__(self, number: int = 0, count: int = 0) -> None:
@@ -81,9 +82,9 @@ class ForkServer:
 
     @property
     def process(self) -> "subprocess.Popen[bytes]":
-        """The process, which is started if there is none."""
+        """The process, started if there is none."""
         if self._process is None:
-            # One thread: it will fork.
+            # One thread, because it forks.
             env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "irkit.fuzz.mutation.fork_server", *self._numbers],
@@ -106,55 +107,56 @@ class ForkServer:
         self._process = None
 
     def try_out(self, order: TrialOrder) -> TrialResult:
-        """Try one changed module. Raises: IRKitError if the nursery itself is gone."""
-        return msgspec.json.decode(self._asked(order), type=TrialResult)
+        """Try one changed module. Raises: IRKitError if the server itself has ended."""
+        return msgspec.json.decode(self._answer_to(order), type=TrialResult)
 
-    def hunt(self, order: TrialOrder) -> FuzzResult:
-        """Draw samples for one changed module; what ends the process is caught by a second one.
+    def fuzz(self, order: TrialOrder) -> FuzzResult:
+        """Draw samples for one changed module; one that kills the process is found by a second
+        child.
 
-        Raises: IRKitError if the nursery itself is gone.
+        Raises: IRKitError if the server itself has ended.
         """
-        assert order.hunt is not None
-        hunt, spent = order.hunt, 0.0
-        end = hunt.first + hunt.count
-        while spent < min(hunt.within, order.seconds):
+        assert order.fuzz is not None
+        rest, spent = order.fuzz, 0.0
+        end = rest.first + rest.count
+        while spent < min(rest.within, order.seconds):
             part = replace(
-                hunt,
-                count=min(_CASES_OF_A_CHILD, end - hunt.first),
-                within=hunt.within - spent,
-                whole=hunt.whole - spent,
+                rest,
+                count=min(_CASES_OF_A_CHILD, end - rest.first),
+                within=rest.within - spent,
+                whole=rest.whole - spent,
             )
-            caught = self._hunted(replace(order, hunt=part, seconds=order.seconds - spent))
-            spent += caught.seconds
-            if caught.found or caught.cut or caught.number >= end:
-                return replace(caught, seconds=spent)
-            hunt = replace(hunt, first=caught.number)
-        return FuzzResult(number=hunt.first, seconds=spent, cut=True)
+            result = self._fuzz(replace(order, fuzz=part, seconds=order.seconds - spent))
+            spent += result.seconds
+            if result.found or result.cut or result.number >= end:
+                return replace(result, seconds=spent)
+            rest = replace(rest, first=result.number)
+        return FuzzResult(number=rest.first, seconds=spent, cut=True)
 
-    def _hunted(self, order: TrialOrder) -> FuzzResult:
-        """Hunt in one child, and in another one for what ends it."""
-        assert order.hunt is not None
-        caught = msgspec.json.decode(self._asked(order), type=FuzzResult)
-        if caught.tier or not caught.found:
-            return caught
-        again = replace(order.hunt, first=caught.number, count=1, apart=True)
-        left = max(order.seconds - caught.seconds, _QUIET)
+    def _fuzz(self, order: TrialOrder) -> FuzzResult:
+        """Fuzz in one child, and in another one for what kills it."""
+        assert order.fuzz is not None
+        result = msgspec.json.decode(self._answer_to(order), type=FuzzResult)
+        if result.tier or not result.found:
+            return result
+        again = replace(order.fuzz, first=result.number, count=1, apart=True)
+        left = max(order.seconds - result.seconds, _QUIET)
         apart = msgspec.json.decode(
-            self._asked(replace(order, hunt=again, seconds=left)), type=FuzzResult
+            self._answer_to(replace(order, fuzz=again, seconds=left)), type=FuzzResult
         )
-        if not apart.found or not apart.tier:  # It takes several cases, or cannot be had again.
-            over = FuzzResult(number=caught.number + 1, seconds=caught.seconds)
-            return over if caught.status == "hang" else caught
-        return replace(apart, seconds=caught.seconds)
+        if not apart.found or not apart.tier:  # It takes several cases, or does not occur again.
+            over = FuzzResult(number=result.number + 1, seconds=result.seconds)
+            return over if result.status == "hang" else result
+        return replace(apart, seconds=result.seconds)
 
-    def survey(self, order: TrialOrder) -> Digests:
-        """Draw and lower samples with one changed module; nothing if it does not end.
+    def digest(self, order: TrialOrder) -> Digests:
+        """Draw and lower samples with one changed module; return None if it does not end.
 
-        Raises: IRKitError if the nursery itself is gone.
+        Raises: IRKitError if the server itself has ended.
         """
-        return msgspec.json.decode(self._asked(order), type=Digests)
+        return msgspec.json.decode(self._answer_to(order), type=Digests)
 
-    def _asked(self, order: TrialOrder) -> bytes:
+    def _answer_to(self, order: TrialOrder) -> bytes:
         process = self.process
         assert process.stdin is not None
         assert process.stdout is not None
@@ -169,8 +171,8 @@ class ForkServer:
         return line
 
 
-class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Import one module from other source."""
+class _ChangedModule(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Import hook that loads one module from changed source."""
 
     def __init__(self, module: str, source: str) -> None:
         self.module, self.source = module, source
@@ -188,19 +190,20 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def serve(number: int, count: int) -> None:
-    """Try what orders on standard input say; one line each, and one finding a line back."""
+    """Run the trials that arrive on standard input, one a line, and write one result a line."""
     asks = os.getppid()
     known = list[cases_file.TrialProgram]()
     if count >= 0:
         known += [*cases_file.fixed_programs(), *cases_file.random_programs(number, count)]
     before = check_programs.prints_of(known)
-    for target in (_HUNTED, _SURVEYED, _TRIED):  # One that is not there is no fault of a change.
+    # A function that does not exist is no fault of a change.
+    for target in (_FUZZ, _DIGEST, _TRY):
         _imported(target)
     dependents("", sys.modules)  # Reads every file once, and not in each child.
     gc.freeze()
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    with suppress(BrokenPipeError):  # Who asked is gone.
+    with suppress(BrokenPipeError):  # The parent has ended.
         for line in sys.stdin.buffer:
             order = msgspec.json.decode(line, type=TrialOrder)
             out.write(_forked(order, known, before, asks) + b"\n")
@@ -215,31 +218,31 @@ def _forked(
 ) -> bytes:
     started = time.perf_counter()
     reading, writing = os.pipe()
-    nursery, child = os.getpid(), os.fork()
+    server, child = os.getpid(), os.fork()
     if child == 0:
-        end_with(nursery)
+        end_with_parent(server)
         os.close(reading)
         _in_child(order, known, before, writing)
     os.close(writing)
-    quiet = _QUIET if order.hunt is not None or order.survey is not None else float("inf")
+    quiet = _QUIET if order.fuzz is not None or order.digest is not None else float("inf")
     heard, ended = listen(reading, order.seconds, asks, quiet)
     if not ended:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     lines = heard.split(b"\n")
     seconds = time.perf_counter() - started
-    answers = [line for line in lines if line.startswith(b"{")]  # A hunt gives a first one soon.
+    answers = [line for line in lines if line.startswith(b"{")]  # Fuzzing soon writes a first one.
     if answers:
-        if order.hunt is not None or order.survey is not None:
+        if order.fuzz is not None or order.digest is not None:
             return answers[-1]
         found = msgspec.json.decode(answers[-1], type=TrialResult)
         return msgspec.json.encode(replace(found, seconds=seconds))
     last = lines[-2].decode() if len(lines) > 1 else ""
     message = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
-    if order.survey is not None:
+    if order.digest is not None:
         return msgspec.json.encode(Digests())
-    if order.hunt is not None:
-        number = int(last or order.hunt.first)
+    if order.fuzz is not None:
+        number = int(last or order.fuzz.first)
         by = "crash" if ended else "hang"
         return msgspec.json.encode(FuzzResult(by, number, message=message, seconds=seconds))
     by = "crash" if ended else "timeout"
@@ -252,31 +255,31 @@ def _in_child(
     before: check_programs.Prints,
     pipe: int,
 ) -> None:
-    def told(name: str) -> None:
+    def report(name: str) -> None:
         os.write(pipe, f"{name}\n".encode())
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    end_some_time(order.seconds)
+    limit_processor_time(order.seconds)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
     try:
         chosen = [case for name in order.cases for case in known if case.name == name]
         chosen += [case for case in known if case.name not in order.cases]
         setattr(builtins, PROBE_NAME, PROBE)
-        sys.meta_path.insert(0, _Changed(order.module, order.source))
+        sys.meta_path.insert(0, _ChangedModule(order.module, order.source))
         for name in dependents(order.module, sys.modules):
             del sys.modules[name]
-        if order.hunt is not None:
-            found = _imported(_HUNTED)(order.hunt, told)
-        elif order.survey is not None:
-            found = _imported(_SURVEYED)(order.survey, told)
+        if order.fuzz is not None:
+            found = _imported(_FUZZ)(order.fuzz, report)
+        elif order.digest is not None:
+            found = _imported(_DIGEST)(order.digest, report)
         else:
-            found = _imported(_TRIED)(chosen, before, told, bisected=order.bisected)
-    except BaseException as error:  # Whatever the change made of it.
+            found = _imported(_TRY)(chosen, before, report, bisected=order.bisected)
+    except BaseException as error:  # Whatever the change raises.
         said = f"{type(error).__name__}: {error}"
         found: TrialResult | FuzzResult | Digests = TrialResult("exception", message=said)
-        if order.hunt is not None:
+        if order.fuzz is not None:
             found = FuzzResult("failed", tier="import", message=said)
-        elif order.survey is not None:
+        elif order.digest is not None:
             found = Digests()
     os.write(pipe, msgspec.json.encode(found))
     os._exit(0)
@@ -289,7 +292,7 @@ def _imported(target: str) -> Callable[..., Any]:
 
 
 def source_of(module: str) -> str:
-    """Read the source of a module, which is no folder, without importing it."""
+    """Read the source of a module, which is not a folder, without importing it."""
     found = importlib.util.find_spec(module)
     assert found is not None, f"there is no module {module}"
     assert found.submodule_search_locations is None, f"{module} is a folder"

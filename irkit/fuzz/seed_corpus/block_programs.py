@@ -1,4 +1,4 @@
-"""Programs with blocks, for the schedules that planted bugs are tried on."""
+"""Programs with blocks, for the schedules that seeded bugs are tried on."""
 
 MATMUL_RELU = """
 def matmul(A: f32[6, 5], B: f32[5, 10], C: f32[6, 10]):
@@ -116,7 +116,7 @@ def blur(A: f32[9, 5], C: f32[7, 5]):
                     C[vi, vj] = C[vi, vj] + T[vi + vk, vj] * f32(vk + 1)
 """
 
-# In place, with neighbours, and what no tensor expression makes.
+# In place, with neighbours, and forms that no tensor expression makes.
 HALO = """
 def halo(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8], n: i64):
     for i in serial(0, 6):

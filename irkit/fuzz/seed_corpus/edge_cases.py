@@ -1,4 +1,5 @@
-"""Small loop functions, each at the edge of what one rule may do; written for a planted bug."""
+"""Small loop functions, each an edge case of one rule; written for a seeded bug. They are also
+lowered without `simplify`, which otherwise hides what later passes can do."""
 
 from irkit.fuzz.seed_corpus.value_edge_cases import VALUE_EDGE_CASES
 

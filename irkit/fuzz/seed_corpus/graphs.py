@@ -1,4 +1,4 @@
-"""Graph functions that, between them, make every graph pass work."""
+"""Graph functions that, between them, give every graph pass work."""
 
 GRAPHS = {
     "CONVOLUTION": """

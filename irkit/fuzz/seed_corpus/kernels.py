@@ -1,4 +1,4 @@
-"""A fixed set of loop functions that, between them, make every lowering pass work."""
+"""Loop functions that, between them, give every lowering pass work."""
 
 from irkit.fuzz.seed_corpus.thread_kernels import THREADS
 

@@ -18,7 +18,7 @@ from irkit.transform import AnyPass, define_pass
 Action = Callable[[Schedule], object]
 
 
-# Of whole numbers: a sum of floats that is taken apart may overflow elsewhere.
+# Of whole numbers: partial sums of floats may overflow in another order.
 
 
 def _first(s: Schedule, block: str) -> LoopRef:
@@ -291,7 +291,7 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
 
 
 def scheduled(name: str) -> tuple[PrimFunc, list[AnyPass]]:
-    """Give a function, and its schedule as passes for phase 0, each named after its primitive."""
+    """Return a function, and its schedule as passes for phase 0, each named after its primitive."""
     text, steps = SCHEDULES[name]
     return parse(text.strip() + "\n"), [_as_pass(*step) for step in steps]
 

@@ -1,5 +1,5 @@
-"""Functions over threads: what is written for a GPU, in the form that schedules leave and in that
-which the passes over threads make of it."""
+"""Functions over threads as written for a GPU: as schedules leave them, and as the passes over
+threads lower them."""
 
 THREAD_MATMUL = """
 def matmul(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8]):
@@ -176,7 +176,7 @@ def cooperative(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8]):
                         C[wy, wx] = L[wy, wx]
 """
 
-# One thread after the other, they find what they need; side by side, they must wait for it.
+# One thread after the other, each finds its data; side by side, they must wait for it.
 HALVED_THREADS = """
 def halved(A: f32[8], C: f32[8]):
     S = alloc(f32[8], scope="shared")

@@ -1,4 +1,4 @@
-"""Programs at the edges of what passes handle, of which values and bounds are the point."""
+"""Edge cases of passes that depend on values and bounds."""
 
 VALUE_EDGE_CASES = {
     "FLOORED": """

@@ -1,8 +1,8 @@
 """Choices as a list of numbers: what was drawn can be drawn again, and drawn smaller.
 
-All that a generator does follows from the numbers that ``below`` gave. So one search makes any kind
-of sample smaller: with numbers left out, or lower, the generator draws another sample, which is
-always a legal one. 0 is the simplest choice, and what follows the end of the list.
+All that a generator does follows from the numbers that ``below`` returned. So one search makes any
+kind of sample smaller: with numbers left out, or lower, the generator draws another sample, which
+is always legal. 0 is the simplest choice, and what follows the end of the list.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,8 +15,8 @@ Holds = Callable[[Choices], bool]
 _CHUNKS = (64, 32, 16, 8, 4, 3, 2, 1)
 
 
-def recorded(picks: Picks) -> tuple[Picks, list[int]]:
-    """Make choices as ``picks`` does, and keep them in a list."""
+def record_choices(picks: Picks) -> tuple[Picks, list[int]]:
+    """Return choices like ``picks``, and the list in which they are recorded."""
     kept: list[int] = []
 
     def below(count: int) -> int:
@@ -26,16 +26,16 @@ def recorded(picks: Picks) -> tuple[Picks, list[int]]:
     return Picks(below), kept
 
 
-def replayed(choices: Sequence[int]) -> Picks:
-    """Make choices that were kept; one that is too high becomes the highest there is."""
+def replay_choices(choices: Sequence[int]) -> Picks:
+    """Return choices that were recorded; one that is too high becomes the highest there is."""
     return beginning_with(choices, Picks(lambda count: 0))
 
 
 def shrink_choices(choices: Choices, holds: Holds, *, seconds: float, candidates: int) -> Choices:
-    """Find a shorter, or lower, list of choices for which something still holds.
+    """Return a shorter, or lower, list of choices for which something still holds.
 
-    The search is greedy and the same each time, unless time runs out: chunks are left out, then set
-    to 0, then single numbers are lowered, until nothing more can be done.
+    The search is greedy and deterministic, unless time runs out: chunks are left out, then set to
+    0, then single numbers are lowered, until nothing more can be done.
     """
     search = _ChoiceSearch(holds, monotonic() + seconds, candidates)
     best, before = _trimmed(choices), ()
@@ -56,7 +56,7 @@ class _ChoiceSearch:
         return self.left <= 0 or monotonic() >= self.end
 
     def improved(self, best: Choices, moves: "Moves") -> Choices:
-        """Take each move that leaves it holding."""
+        """Apply each move that keeps the property."""
         for size in _CHUNKS:
             at = len(best) - 1  # From the end: what comes later depends on what comes before.
             while at >= 0 and not self.is_over:
@@ -98,7 +98,7 @@ def _lower(choices: Choices, start: int, size: int) -> Iterator[Choices]:
 
 
 def _trimmed(choices: Sequence[int]) -> Choices:
-    """Leave out zeros at the end: they are there without being said."""
+    """Remove zeros at the end: they are the default."""
     end = len(choices)
     while end and not choices[end - 1]:
         end -= 1

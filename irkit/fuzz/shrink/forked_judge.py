@@ -1,6 +1,6 @@
-"""Judge samples in processes that may crash, hang or grow: each in a fork of this one.
+"""Judge samples that may crash, hang or grow, each in a fork of this process.
 
-Nothing is loaded anew, so that it costs what a fork costs, and passes that were changed in this
+Nothing is imported anew, so it costs no more than a fork, and passes that were changed in this
 process are changed there too. The process that forks should have one thread.
 """
 
@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from irkit.debug import Limits
-from irkit.fuzz.forked_child import end_some_time, end_with, listen
+from irkit.fuzz.forked_child import end_with_parent, limit_processor_time, listen
 from irkit.fuzz.generators.sample import Sample
-from irkit.fuzz.judge.judge import explained, judge
+from irkit.fuzz.judge.judge import describe_exception, judge
 from irkit.fuzz.judge.outcome import Outcome
 from irkit.fuzz.judge.progress import tier_and_pass
 
@@ -32,7 +32,7 @@ def judge_in_fork(sample: Sample, limits: Limits = LIMITS, **options: Any) -> Ou
     reading, writing = os.pipe()
     asks, parent, child = os.getppid(), os.getpid(), os.fork()
     if child == 0:
-        end_with(parent)
+        end_with_parent(parent)
         os.close(reading)
         _in_fork(sample, writing, limits, options)
     os.close(writing)
@@ -57,24 +57,24 @@ def _in_fork(sample: Sample, pipe: int, limits: Limits, options: Mapping[str, An
     faulthandler.disable()  # A crash here is what is looked for.
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        end_some_time(limits.seconds or _FOREVER)
+        limit_processor_time(limits.seconds or _FOREVER)
         if limits.memory is not None:
             soft, hard = resource.getrlimit(resource.RLIMIT_AS)
             known = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
             resource.setrlimit(resource.RLIMIT_AS, (min([limits.memory, *known]), hard))
-        told = partial(_say, pipe)
-        outcome = judge(sample, told=told, **options)
+        on_tier = partial(_report, pipe)
+        outcome = judge(sample, on_tier=on_tier, **options)
         os.write(pipe, b"\n" + msgspec.json.encode(outcome))
         status = 0
     except MemoryError:
         pass
-    except Exception as error:  # Of the samples `judge` says what they raise; this is our own.
-        outcome = Outcome("failed", message=explained(error))
+    except Exception as error:  # `judge` handles what samples raise; this is our own error.
+        outcome = Outcome("failed", message=describe_exception(error))
         os.write(pipe, b"\n" + msgspec.json.encode(outcome))
         status = 0
     finally:
-        os._exit(status)  # Nothing of the process it was forked from may run here.
+        os._exit(status)  # Nothing else of the parent process may run here.
 
 
-def _say(pipe: int, tier: str) -> None:
+def _report(pipe: int, tier: str) -> None:
     os.write(pipe, f",{tier}".encode())

@@ -1,5 +1,5 @@
-"""Make a graph smaller: end it sooner, or begin it later, with what was computed there as input, or
-put a side of a branch, or what a function does, in its place."""
+"""Make a graph smaller: end it sooner, or begin it later, with intermediate values as inputs, or
+replace a branch by one side, or a call by the body of its function."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -11,7 +11,7 @@ import numpy as np
 from irkit.core import IRKitError, IRModule, fresh, substitute
 from irkit.debug import InputSet
 from irkit.fuzz.generators.graphs.graph_samples import graph_results
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 from irkit.graph import (
     Apply,
     Bind,
@@ -62,7 +62,7 @@ def _graph_of(sample: Sample) -> GraphFunc | None:
 
 
 def _opened(func: GraphFunc) -> Iterator[GraphFunc]:
-    """List graphs with one body less inside."""
+    """List graphs with one nested body less."""
     codes = {bind.var: bind.step for bind in func.body.bindings if isinstance(bind.step, Lambda)}
     for at, bind in enumerate(func.body.bindings):
         for body in _bodies(bind.step, codes):
@@ -72,7 +72,7 @@ def _opened(func: GraphFunc) -> Iterator[GraphFunc]:
 
 
 def _bodies(step: GraphStep, codes: Mapping[Value, Lambda]) -> tuple[Body, ...]:
-    """List what may stand in the place of a step."""
+    """List the bodies that can replace a step."""
     if isinstance(step, Apply) and step.callee in codes:
         code = codes[step.callee]
         made = fresh(substitute(code.body, dict(zip(code.params, step.args, strict=True))))
@@ -88,7 +88,8 @@ def _tried(
     *,
     any_size: bool = False,
 ) -> Iterator[Sample]:
-    """Give the graph up to a result, with some values taken as inputs; nothing if it cannot be."""
+    """Return the graph up to a result, with some values taken as inputs; None if it is not
+    legal."""
     known = {bind.var for bind in given}
     needed, kept = {result}, list[Bind]()
     for bind in reversed(func.body.bindings):
@@ -106,41 +107,44 @@ def _tried(
         return
     if verify(made):
         return
-    told = [_told(made, each, *was) for each, was in zip(inputs, _told_before(sample), strict=True)]
+    expected = [
+        _expected(made, each, *was)
+        for each, was in zip(inputs, _expected_before(sample), strict=True)
+    ]
     yield msgspec.structs.replace(
         sample,
         kind="graphs",
         ir=made,
         inputs=tuple(inputs),
-        expected=tuple(expected for expected, _ in told),
-        allowed=tuple(allowed for _, allowed in told),
+        expected=tuple(expected for expected, _ in expected),
+        allowed=tuple(allowed for _, allowed in expected),
     )
 
 
-_Told: TypeAlias = tuple["tuple[Array, ...] | None", tuple[Allowed, ...]]
+_Expected: TypeAlias = tuple["tuple[Array, ...] | None", tuple[Tolerance, ...]]
 
 
-def _told_before(sample: Sample) -> list[_Told]:
+def _expected_before(sample: Sample) -> list[_Expected]:
     return list(zip(sample.expected, sample.allowed, strict=True))
 
 
-def _told(
+def _expected(
     func: GraphFunc,
     inputs: InputSet,
     expected: tuple[Array, ...] | None,
-    allowed: tuple[Allowed, ...],
-) -> _Told:
-    """Say what must come out: what NumPy computes, if it said so of the whole, or else what the
-    graph itself does."""
-    if expected is not None and inputs.kind in ("whole numbers", "fractions"):
+    allowed: tuple[Tolerance, ...],
+) -> _Expected:
+    """Return the expected results: those that NumPy computes, if it did so for the whole, or else
+    those of the graph itself."""
+    if expected is not None and inputs.rung in ("whole numbers", "fractions"):
         with suppress(Unusable):
-            found, limits = graph_results(func, inputs, whole=inputs.kind == "whole numbers")
+            found, limits = graph_results(func, inputs, whole=inputs.rung == "whole numbers")
             return found, tuple(None if each is None else each * _MORE for each in limits)
     return None, _limits(expected, allowed) * _count(func.body.result)
 
 
 def _count(result: Value) -> int:
-    """Count the tensors of a result."""
+    """Return the number of tensors in a result."""
     found, waiting = 0, [result.type]
     while waiting:
         kind = waiting.pop()
@@ -151,10 +155,10 @@ def _count(result: Value) -> int:
     return found
 
 
-def _limits(expected: object, allowed: tuple[Allowed, ...]) -> tuple[Allowed]:
-    """Allow any element of another result what the worst was allowed before; much more if that was
-    for what NumPy computed: nobody knows how far rounding takes this one, and it must not pass for
-    the fault."""
+def _limits(expected: object, allowed: tuple[Tolerance, ...]) -> tuple[Tolerance]:
+    """Return tolerances: for any element of another result what the worst had before; much more if
+    that was for NumPy's results: nobody knows how far rounding takes this one, and it must not pass
+    for the fault."""
     limits = [float(np.max(each, initial=0.0)) for each in allowed if each is not None]
     return (np.array(max(limits) * (1.0 if expected is None else _GENEROUS)) if limits else None,)
 
@@ -167,4 +171,4 @@ def _inputs(
         with np.errstate(all="ignore"):
             found = intermediates(func, given.copied(), [var.name for var in new])
         values.update({var: np.array(found[var.name], order="C") for var in new})
-    return InputSet(given.name, given.kind, tuple(values[var] for var in (*params, *new)))
+    return InputSet(given.name, given.rung, tuple(values[var] for var in (*params, *new)))

@@ -1,7 +1,7 @@
-"""Make a sample that is wrong small: other choices, fewer passes, then less of the program.
+"""Shrink a failing sample: other choices, fewer passes, then less of the program.
 
-First the choices that it was drawn by are made fewer and lower, which works for each kind. Then
-passes are left out, and what is a loop function is taken apart by :func:`irkit.debug.reduce`.
+First the choices that it was drawn from are made fewer and lower, which works for each kind. Then
+passes are left out, and a loop function is taken apart by :func:`irkit.debug.reduce`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,8 +33,8 @@ Redraw = Callable[[Choices], Sample]
 
 
 class SmallSample(msgspec.Struct, frozen=True, eq=False):
-    """The smallest sample that was found, what is wrong with it, and its size: ``stages`` are
-    blocks, or operators of a graph or a model. ``tried`` counts candidates."""
+    """The smallest sample found, what is wrong with it, and its size: ``stages`` are blocks, or
+    operators of a graph or a model. ``tried`` counts candidates."""
 
     sample: Sample
     outcome: Outcome
@@ -47,21 +47,21 @@ class SmallSample(msgspec.Struct, frozen=True, eq=False):
 def make_small(
     sample: Sample,
     outcome: Outcome,
-    judged: Judge,
+    judge_sample: Judge,
     *,
     choices: Choices = (),
     redraw: Redraw | None = None,
     seconds: float = SECONDS,
 ) -> SmallSample:
-    """Make a sample small, while what is wrong with it stays the same, as far as can be seen.
+    """Shrink a sample while, as far as can be seen, the same fault remains.
 
-    ``judged`` says what is wrong with a candidate; it must come back from all that they do. With
-    ``redraw`` samples are drawn anew, of fewer ``choices``. Each of the four searches takes at
-    most ``seconds``.
+    ``judge_sample`` judges a candidate; it must survive whatever candidates do. With ``redraw``,
+    samples are drawn anew, from fewer ``choices``. Each of the four searches takes at most
+    ``seconds``.
     """
-    search = _SampleSearch(sample, outcome, judged)
+    search = _SampleSearch(sample, outcome, judge_sample)
     if redraw is not None and choices:
-        drawn = redraw  # Bound once, for the checker.
+        drawn = redraw  # Bound once, for the type checker.
 
         def holds(made: Choices) -> bool:
             try:
@@ -92,21 +92,21 @@ def make_small(
 
 
 class _SampleSearch:
-    def __init__(self, sample: Sample, outcome: Outcome, judged: Judge) -> None:
+    def __init__(self, sample: Sample, outcome: Outcome, judge_sample: Judge) -> None:
         self.wanted = self.outcome = outcome
-        self.best, self.judged, self.tried = sample, judged, 0
+        self.best, self.judge_sample, self.tried = sample, judge_sample, 0
 
     def takes(self, sample: Sample) -> bool:
         """Keep a sample as the best if the same is wrong with it."""
         self.tried += 1
-        found = self.judged(sample)
+        found = self.judge_sample(sample)
         if not _is_like(self.wanted, found):
             return False
         self.best, self.outcome = sample, found
         return True
 
     def leave_out_passes(self, seconds: float) -> None:
-        """Leave out passes that are not needed: all at once, then fewer, the last ones first."""
+        """Remove passes that are not needed: all at once, then fewer, the last ones first."""
         end = monotonic() + seconds
         size = len(self.best.pipeline.placed)
         while size:
@@ -119,8 +119,8 @@ class _SampleSearch:
             size //= 2
 
     def cut(self, smaller: Callable[[Sample], Iterator[Sample]], seconds: float) -> None:
-        """Take the first smaller graph, model or text that is wrong in the same way, as often as
-        there is one."""
+        """Take the first smaller graph, model or text with the same fault, as often as there is
+        one."""
         end, before = monotonic() + seconds, None
         while self.best is not before and monotonic() < end:
             before = self.best
@@ -129,10 +129,10 @@ class _SampleSearch:
                     break
 
     def take_apart(self, seconds: float) -> None:
-        """Take statements, loops and numbers out of a loop function, and steps out of its
-        schedule, with one set of inputs.
+        """Take statements, loops and numbers out of a loop function, and steps out of its schedule,
+        with one set of inputs.
 
-        What is left is compared bit for bit, so numbers that may be off are left alone: other
+        The result is compared bit for bit, so numbers with a tolerance are left alone: other
         rounding would pass for the fault.
         """
         for inputs, allowed in zip(self.best.inputs, self.best.allowed, strict=True):
@@ -143,7 +143,7 @@ class _SampleSearch:
             given = dict(zip(names, map(np.asarray, inputs.args), strict=True))
             case = FailingCase(self.best.ir, self.best.pipeline, given, self.best.schedule)
             if not self.holds(case):
-                continue  # Another set shows it, or only what NumPy says of the program.
+                continue  # Another set shows it, or only NumPy's results of the program do.
             try:
                 reduce(case, self.holds, seconds=seconds, candidates=CANDIDATES)
             except IRKitError:
@@ -151,7 +151,7 @@ class _SampleSearch:
             return
 
     def holds(self, case: FailingCase) -> bool:
-        """Say whether the same is wrong with a case."""
+        """Return True if the same is wrong with a case."""
         return self.takes(_sample_of(case, self.best))
 
 
@@ -170,7 +170,7 @@ def _sample_of(case: FailingCase, like: Sample) -> Sample:
 
 
 def _is_like(wanted: Outcome, found: Outcome) -> bool:
-    """Say whether two outcomes are of the same fault, as far as can be seen."""
+    """Return True if two outcomes show the same fault, as far as can be seen."""
     if not found.is_finding or wanted.status != found.status:
         return False
     if wanted.named or found.named:
@@ -179,8 +179,8 @@ def _is_like(wanted: Outcome, found: Outcome) -> bool:
 
 
 def _without(pipeline: Pipeline, names: Sequence[str]) -> Pipeline | None:
-    """Leave out what can be left out; None if that is nothing, since another pass needs what it
-    gives."""
+    """Remove passes that can be removed; return None if none can, since another pass needs what
+    they give."""
     left = pipeline
     for name in reversed(names):
         with suppress(IRKitError):

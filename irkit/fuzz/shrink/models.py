@@ -1,6 +1,6 @@
 """Make an ONNX model smaller: end it sooner, begin it later, and leave out nodes and attributes.
 
-What is left is a model again, so ``onnx.reference`` says what must come out of it, as it did of the
+The result is a model again, so ``onnx.reference`` computes its expected results, as it did for the
 whole. Names that a node reads inside of its own graphs (If, Loop, Scan) count as read by the node.
 """
 
@@ -15,10 +15,10 @@ from onnx import helper, numpy_helper
 
 from irkit.debug import InputSet
 from irkit.fuzz.generators.onnx_models.model_samples import model_results, model_values
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 
 _OPSET = 15
-# Without these a node of an old operator set trains, or is none that onnx.reference refuses.
+# Without these, a node of an old operator set trains, or is one that onnx.reference refuses.
 _KEPT = frozenset({"is_test", "broadcast"})
 _GENEROUS = 16.0
 Names: TypeAlias = Sequence[str]
@@ -28,7 +28,7 @@ Types: TypeAlias = dict[str, tuple[int, int]]
 
 def smaller_models(sample: Sample) -> Iterator[Sample]:
     """List samples with less of a model, mostly the smallest first."""
-    whole = _Whole.of(sample)
+    whole = _OriginalModel.of(sample)
     if whole is None:
         return
     results = [info.name for info in whole.model.graph.output]
@@ -41,7 +41,7 @@ def smaller_models(sample: Sample) -> Iterator[Sample]:
                 yield found
 
 
-class _Whole(msgspec.Struct, frozen=True, eq=False):
+class _OriginalModel(msgspec.Struct, frozen=True, eq=False):
     """A model, its values for each set of inputs, their types, and which are always the same."""
 
     model: onnx.ModelProto
@@ -50,14 +50,14 @@ class _Whole(msgspec.Struct, frozen=True, eq=False):
     constant: frozenset[str]
 
     @classmethod
-    def of(cls, sample: Sample) -> "_Whole | None":
+    def of(cls, sample: Sample) -> "_OriginalModel | None":
         if not isinstance(sample.ir, bytes):
             return None
         try:
             model = onnx.load_model_from_string(sample.ir)
         except DecodeError:
             return None
-        # Where windows go beyond the end, ONNX's own shapes are not what ONNX Runtime makes.
+        # Where windows go beyond the end, ONNX infers other shapes than ONNX Runtime computes.
         if not _is_valid(model, shapes=False):
             return None
         known = onnx.shape_inference.infer_shapes(model).graph
@@ -75,14 +75,16 @@ class _Whole(msgspec.Struct, frozen=True, eq=False):
         return cls(model, values, types, _constant(model))
 
     def alike(self, a: str, b: str) -> bool:
-        """Say whether two values are known to be of one type and shape."""
+        """Return True if two values are known to be of one type and shape."""
         known = self.values[0]
         if a not in known or b not in known or self.types[a] != self.types[b]:
             return False
         return known[a].shape == known[b].shape
 
 
-def _candidates(whole: _Whole, results: Names) -> Iterator[tuple[onnx.ModelProto, Names, Names]]:
+def _candidates(
+    whole: _OriginalModel, results: Names
+) -> Iterator[tuple[onnx.ModelProto, Names, Names]]:
     """List models, the names of their results, and those of values to be given to them."""
     model, constant = whole.model, whole.constant
     made = _made_by(model)
@@ -112,9 +114,10 @@ def _candidates(whole: _Whole, results: Names) -> Iterator[tuple[onnx.ModelProto
 
 
 def _completed(
-    candidate: tuple[onnx.ModelProto, Names, Names], whole: _Whole
+    candidate: tuple[onnx.ModelProto, Names, Names], whole: _OriginalModel
 ) -> onnx.ModelProto | None:
-    """Keep what the results need, and declare what is given; None if it is no valid model."""
+    """Keep what the results need, and declare the inputs; return None if that is not a valid
+    model."""
     model, results, given = candidate
     needed, nodes = set(results), list[onnx.NodeProto]()
     for node in reversed(model.graph.node):
@@ -146,11 +149,11 @@ def _is_valid(model: onnx.ModelProto, *, shapes: bool = True) -> bool:
     return True
 
 
-def _sample_of(sample: Sample, model: onnx.ModelProto, whole: _Whole) -> Sample | None:
-    """Make a sample of a model, if onnx.reference can tell what comes out.
+def _sample_of(sample: Sample, model: onnx.ModelProto, whole: _OriginalModel) -> Sample | None:
+    """Make a sample of a model, if onnx.reference can compute its results.
 
-    Results that may be off may be so by more than those of the whole: nobody chose the numbers, and
-    other rounding must not pass for the fault.
+    Tolerances are wider than those of the whole: nobody chose the numbers, and other rounding must
+    not pass for the fault.
     """
     inputs, expected, allowed = list[InputSet](), list[Any](), list[Any]()
     for number, each in enumerate(sample.inputs):
@@ -174,17 +177,17 @@ def _sample_of(sample: Sample, model: onnx.ModelProto, whole: _Whole) -> Sample 
     )
 
 
-def _widened(limit: Allowed) -> Allowed:
+def _widened(limit: Tolerance) -> Tolerance:
     return None if limit is None else limit * _GENEROUS
 
 
-def _value(whole: _Whole, number: int, name: str) -> Array:
+def _value(whole: _OriginalModel, number: int, name: str) -> Array:
     dtype = helper.tensor_dtype_to_np_dtype(whole.types[name][0])
     return np.array(whole.values[number][name], dtype, order="C")
 
 
 def _size(model: onnx.ModelProto) -> tuple[int, ...]:
-    """Say how large a model is: what counts most comes first."""
+    """Return the size of a model, the most important count first."""
     graph = model.graph
     attributes = sum(len(node.attribute) for node in graph.node)
     old = model.opset_import[0].version != _OPSET
@@ -196,7 +199,7 @@ def _made_by(model: onnx.ModelProto) -> list[str]:
 
 
 def _read_by(node: onnx.NodeProto) -> set[str]:
-    """List the names that a node reads, in the graphs inside of it too."""
+    """List the names that a node reads, in nested graphs too."""
     found, waiting = set[str](), [node]
     while waiting:
         each = waiting.pop()
@@ -209,7 +212,7 @@ def _read_by(node: onnx.NodeProto) -> set[str]:
 
 
 def _constant(model: onnx.ModelProto) -> frozenset[str]:
-    """List the values that no input takes part in."""
+    """List the values that depend on no input."""
     found = {each.name for each in model.graph.initializer}
     for node in model.graph.node:
         if _read_by(node) <= found:
@@ -232,12 +235,12 @@ def _type(info: onnx.ValueInfoProto) -> tuple[int, int]:
 
 
 def _info(name: str, element: int, rank: int) -> onnx.ValueInfoProto:
-    """Declare a value of any extents: those of the whole may be others."""
+    """Declare a value of any extents: those of the whole may differ."""
     return helper.make_tensor_value_info(name, element, [None] * rank)
 
 
 def _bypassed(model: onnx.ModelProto, at: int, name: str) -> onnx.ModelProto:
-    """Let what reads the first result of a node read one of its operands."""
+    """Replace the first result of a node by one of its operands."""
     made = _copy(model)
     gone = made.graph.node[at].output[0]
     for node in made.graph.node:

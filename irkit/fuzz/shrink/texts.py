@@ -11,8 +11,8 @@ _FEWEST_CHARACTERS = 200
 
 
 def shorter_texts(sample: Sample) -> Iterator[Sample]:
-    """List samples with less of a text, those with much less first. A model is left as it is: there
-    is no half of a file."""
+    """List samples with less of a text, those with much less first. A model is left as it is: half
+    a file is no use."""
     text = sample.ir
     if not isinstance(text, str):
         return

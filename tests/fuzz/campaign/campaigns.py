@@ -1,4 +1,4 @@
-"""Campaigns that nobody ran, with all that a page about one may hold."""
+"""Campaigns made without running a case, with everything that a page about one can show."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _FEATURES = ("node:Add", "dtype:f32", f"op:{HOSTILE}", "mutation:token")
 
 
 def ran(status: str = "ok", *, fired: tuple[str, ...] = (), message: str = "") -> CaseResult:
-    """Make what came of a case."""
+    """Make the result of a case."""
     outcome = Outcome(
         status,  # pyright: ignore[reportArgumentType]
         "lowered",
@@ -28,13 +28,13 @@ def ran(status: str = "ok", *, fired: tuple[str, ...] = (), message: str = "") -
     return CaseResult(outcome, _FEATURES, processor=0.02)
 
 
-def run_nothing(draw: Draw, asked: CaseOptions) -> CaseResult:
+def run_nothing(draw: Draw, options: CaseOptions) -> CaseResult:
     """Do nothing."""
     return ran()
 
 
 def campaign_with(cases: int = 200, *, fired: int = 100, findings: int = 0) -> Campaign:
-    """Make a campaign of one pass under test, with hostile findings."""
+    """Make a campaign with one pass under test, and malicious text in its findings."""
     plan = CampaignPlan(
         seed=7, cases=cases, jobs=2, passes=("1:my.module:my_pass",), under_test=("my-pass",)
     )
@@ -63,7 +63,7 @@ def campaign_with(cases: int = 200, *, fired: int = 100, findings: int = 0) -> C
 
 
 def page_in(folder: Path, text: str) -> str:
-    """Write a page, and give its address."""
+    """Write a page, and return its address."""
     path = folder / "report.html"
     path.write_text(text, "utf-8")
     return path.as_uri()

@@ -1,4 +1,4 @@
-"""Code that is wrong on purpose, called in a process of its own."""
+"""Faults for worker processes, each called in a process of its own."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from irkit.codegen import compile_object, emit
 from irkit.core import rewrite
 from irkit.debug import Flush, GuardedKernel, GuardedMemory
 from irkit.fuzz.campaign import CaseOptions, CaseResult, Draw
-from irkit.fuzz.campaign.worker import tell
+from irkit.fuzz.campaign.worker import record_tier
 from irkit.fuzz.judge import Outcome
 from irkit.fuzz.judge.loops import target_of
 from irkit.ir import For, PrimFunc, parse
@@ -18,49 +18,49 @@ from irkit.transform import define_pass
 
 
 def call_amid_guards(text: str, flush: Flush, level: int) -> list[float]:
-    """Compile a function of A and C, which it may read and write beside, and call it."""
+    """Compile a function of A and C, which it can access out of bounds, and call it."""
     func = parse(text)
     image = compile_object(emit([func], target_of(level)), target_of(level))
     args = [np.arange(8, dtype=np.float32), np.zeros(8, np.float32)]
     return [float(value) for value in GuardedKernel(func, image)(GuardedMemory(), args, flush)[1]]
 
 
-def crash(draw: Draw, asked: CaseOptions) -> CaseResult:
-    """Take the process along."""
+def crash(draw: Draw, options: CaseOptions) -> CaseResult:
+    """Kill the process."""
     os.kill(os.getpid(), signal.SIGSEGV)
     raise AssertionError
 
 
-def hang_or_fill_memory(draw: Draw, asked: CaseOptions) -> CaseResult:
-    """Never come back, and the next time take more memory than there is."""
-    while draw.number == 0 and asked.native:
+def hang_or_fill_memory(draw: Draw, options: CaseOptions) -> CaseResult:
+    """Hang, and the next time take more memory than there is."""
+    while draw.number == 0 and options.native:
         time.sleep(1)
-    kept = bytes(1 << 42 if asked.native else 0)
+    kept = bytes(1 << 42 if options.native else 0)
     return CaseResult(Outcome("ok"), text=str(len(kept)))
 
 
-def crash_in_native_code(draw: Draw, asked: CaseOptions) -> CaseResult:
-    """Crash as native code would, which is not run when the passes are looked at."""
-    if asked.native:
-        tell(asked.tier_file, "O3")
-        crash(draw, asked)
+def crash_in_native_code(draw: Draw, options: CaseOptions) -> CaseResult:
+    """Crash as native code would, which does not run when passes are examined."""
+    if options.native:
+        record_tier(options.tier_file, "O3")
+        crash(draw, options)
     return CaseResult(Outcome("ok"), text="the program", digest="0")
 
 
-def wrong_now_and_then(draw: Draw, asked: CaseOptions) -> CaseResult:
-    """Be wrong where the number is a multiple of ten, always in the same way."""
+def wrong_now_and_then(draw: Draw, options: CaseOptions) -> CaseResult:
+    """Be wrong if the number is a multiple of ten, always in the same way."""
     if draw.number % 10:
         return CaseResult(Outcome("ok"))
     outcome = Outcome("mismatch", "lowered", "simplify", "C[0] is 1, expected 2")
     return CaseResult(outcome, text=f"program {draw.number}", digest=str(draw.number))
 
 
-def fail_at_files(draw: Draw, asked: CaseOptions) -> CaseResult:
-    """Take each file for one that is read wrongly."""
+def fail_at_files(draw: Draw, options: CaseOptions) -> CaseResult:
+    """Pretend that each file is read wrongly."""
     return CaseResult(Outcome("failed", "damaged file", message="RecursionError: too deep"))
 
 
-def not_valid(draw: Draw, asked: CaseOptions) -> CaseResult:
+def not_valid(draw: Draw, options: CaseOptions) -> CaseResult:
     """Find nothing to run in every fifth case."""
     if draw.number % 5 == 0:
         return CaseResult(Outcome("invalid", "draw", message="nothing fits"))
@@ -69,7 +69,7 @@ def not_valid(draw: Draw, asked: CaseOptions) -> CaseResult:
 
 @define_pass()
 def drop_the_last_iteration(func: PrimFunc) -> PrimFunc:
-    """Let each loop end one iteration too early."""
+    """End each loop one iteration too early."""
     return rewrite(func, lambda node: node.replace(end=node.end - 1), on=For)
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from irkit.debug import Child
-from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, Finding, read_draw, summary as told
+from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, Finding, read_draw
 from irkit.fuzz.campaign.draw import draw_of
 from irkit.fuzz.campaign.engine import Runner
 from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
 from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.page import as_page
-from irkit.fuzz.campaign.summary import exit_code, summary
+from irkit.fuzz.campaign.summary import exit_code, summary, tested_nothing as why_nothing_was_tested
 from irkit.fuzz.campaign.worker import data_of
 from irkit.fuzz.judge import Outcome
 from tests.fuzz.campaign import faults
@@ -42,7 +42,7 @@ def test_the_same_seed_gives_the_same_cases() -> None:
 
 
 class Here:
-    """What looks like a worker process, and is this one: it starts at once."""
+    """Looks like a worker process, but runs in this one: it starts at once."""
 
     def __init__(self, *ignored: object, **also: object) -> None:
         self.closed = False
@@ -62,11 +62,11 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Save the time that workers take to start."""
+    """Skip the retries, and with them the time that workers take to start."""
     monkeypatch.setattr("irkit.fuzz.campaign.engine.RETRIES", 0)
 
 
-def test_cases_are_counted_and_findings_tried_again_and_nothing_is_left(tmp_path: Path) -> None:
+def test_cases_are_counted_findings_retried_and_nothing_is_left_behind(tmp_path: Path) -> None:
     campaign = campaign_of(faults.wrong_now_and_then, tmp_path, jobs=2, cases=60)
     assert campaign.tally.statuses == {"ok": 54, "mismatch": 6}
     assert campaign.findings.counted == {("mismatch at lowered", "simplify"): 6}
@@ -86,7 +86,7 @@ def test_cases_are_counted_and_findings_tried_again_and_nothing_is_left(tmp_path
 
 
 @pytest.mark.usefixtures("not_tried_again")
-def test_a_crash_is_a_finding_with_its_place_and_the_next_worker_goes_on(tmp_path: Path) -> None:
+def test_a_crash_is_a_finding_with_its_tier_and_the_next_worker_goes_on(tmp_path: Path) -> None:
     campaign = campaign_of(faults.crash_in_native_code, tmp_path, cases=2)
     assert campaign.tally.statuses == {"crash": 2}
     assert campaign.tally.workers_lost == 2
@@ -108,20 +108,20 @@ def test_a_file_that_is_a_finding_is_kept_as_it_is(kind: str, suffix: str, tmp_p
     assert read_draw(Path(finding.file)) == finding.draw
 
 
-def test_a_model_that_is_sound_opens_in_the_inspector_and_a_damaged_one_does_not() -> None:
+def test_an_undamaged_model_opens_in_the_inspector_and_a_damaged_one_does_not() -> None:
     for tier, opens in (("O3", True), ("damaged file", False)):
         finding = Finding(Draw("onnx", 0, 0), Outcome("mismatch", tier), data_file="found.onnx")
         assert ("each pass" in finding.commands) == opens
 
 
 @pytest.mark.usefixtures("not_tried_again")
-def test_a_case_that_does_not_end_or_eats_all_memory_is_stopped() -> None:
+def test_a_case_that_does_not_end_or_takes_all_memory_is_stopped() -> None:
     campaign = campaign_of(faults.hang_or_fill_memory, cases=2, case_seconds=1.0, memory=1 << 29)
     assert campaign.tally.statuses == {"hang": 1, "memory": 1}
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_an_interrupt_ends_it_with_what_was_counted(tmp_path: Path) -> None:
+def test_an_interrupted_campaign_keeps_its_counts(tmp_path: Path) -> None:
     plan = CampaignPlan(cases=1000, seconds=None, kinds=("programs",), folder=tmp_path)
     campaign = Campaign(plan, faults.wrong_now_and_then)
 
@@ -136,8 +136,10 @@ def test_an_interrupt_ends_it_with_what_was_counted(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("running*"))
 
 
-def test_what_must_not_be_left_half_done_hears_no_interrupt() -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # Unheard in the background.
+def test_a_block_that_must_not_be_left_half_done_is_not_interrupted() -> None:
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # Not interrupted in the background.
     try:
         with undisturbed():
             os.kill(os.getpid(), signal.SIGINT)
@@ -148,7 +150,7 @@ def test_what_must_not_be_left_half_done_hears_no_interrupt() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_disk_that_is_full_is_told_and_the_campaign_goes_on(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_campaign_goes_on(tmp_path: Path) -> None:
     plan = CampaignPlan(cases=12, seconds=None, kinds=("programs",), folder=tmp_path / "findings")
     campaign = Campaign(plan, faults.wrong_now_and_then)
 
@@ -193,7 +195,7 @@ def test_a_campaign_that_tested_nothing_fails(
     runner: Runner, how: dict[str, object], said: str
 ) -> None:
     campaign = campaign_of(runner, **how)
-    assert said in told.tested_nothing(campaign)
+    assert said in why_nothing_was_tested(campaign)
     assert exit_code(campaign) == 2
 
 

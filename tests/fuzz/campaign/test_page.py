@@ -1,5 +1,5 @@
-"""The page about a campaign: a verdict first, all that was run, and nothing that a sample says is
-taken for markup."""
+"""The page about a campaign: a verdict first, everything that ran, and no text of a sample taken
+for markup."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ class Read(HTMLParser):
         self.text += data
 
 
-def test_what_is_hostile_in_a_finding_is_shown_and_never_markup() -> None:
+def test_untrusted_text_of_a_finding_is_shown_and_never_markup() -> None:
     read = Read(as_page(campaign_with(findings=2)))
     assert not read.elements["script"] + read.elements["img"]
     assert not [name for name, _ in read.attributes if name.startswith("on")]
@@ -39,7 +39,7 @@ def test_what_is_hostile_in_a_finding_is_shown_and_never_markup() -> None:
     assert read.text.count(shown) >= 9
 
 
-def test_a_page_asks_for_nothing_else() -> None:
+def test_a_page_needs_no_other_file() -> None:
     text = as_page(campaign_with(findings=1))
     outside = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"'\s>)]*)""", text)
     assert all(each.startswith(("#", "data:")) or each == "x" for each in outside), outside
@@ -57,7 +57,7 @@ def test_a_page_says_what_was_run_and_found() -> None:
         "python -m pytest found/test_small.py",
         "irkit inspect found/small.trace",
         "irkit fuzz --seed 7 --cases 200 --jobs 2 --pass 1:my.module:my_pass",
-        "native code, optimised, amid guard pages",
+        "native code, optimised, between guard pages",
         "print and parse",
         "Never: ",
         "programs-7-0",
@@ -83,7 +83,7 @@ def test_the_verdict_says_why(campaign: Campaign, name: str, said: str) -> None:
     assert said in "\n".join((verdict.title, *verdict.lines))
 
 
-def test_one_that_was_interrupted_did_not_pass() -> None:
+def test_an_interrupted_campaign_did_not_pass() -> None:
     campaign = campaign_with()
     campaign.interrupted = True
     assert verdict_of(campaign).name == "interrupted"
@@ -96,14 +96,14 @@ def test_a_campaign_without_a_case_has_a_page() -> None:
     assert "What each tier ran" in as_page(campaign)
 
 
-def test_of_very_many_findings_the_first_are_shown_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_of_very_many_findings_are_shown_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MOST_IN_FULL", 2)
     text = as_page(campaign_with(findings=5))
     assert text.count('<article class="finding"') == 5
-    # The first is shown as it was made small, the second as it was drawn.
+    # The first is shown as shrunk, the second as drawn.
     assert text.count("def") - text.count("default") == 1
 
 
-def test_what_is_long_is_cut() -> None:
+def test_a_long_text_is_cut() -> None:
     assert clipped("x" * MOST_CHARACTERS) == "x" * MOST_CHARACTERS
     assert clipped("x" * MOST_CHARACTERS + "yz").endswith("… and 2 more characters")

@@ -1,4 +1,4 @@
-"""`check_pass` lets right passes through, names wrong ones, and says so when it tested nothing."""
+"""`check_pass` accepts right passes, names wrong ones, and says so when it tested nothing."""
 
 import inspect
 import subprocess
@@ -19,7 +19,7 @@ from irkit.ir import LOOP_LEVEL, parse
 from irkit.passes.loop import simplify, unroll_loops
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Trace
-from tests.fuzz.check_pass import wrong_passes as planted
+from tests.fuzz.check_pass import wrong_passes
 
 SCALE = """\
 def scale(A: f32[3], C: f32[3]):
@@ -55,7 +55,7 @@ def seeing(seen: list[PassCase]) -> Callable[[PassCase], None]:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not spend long on making findings small."""
+    """Do not spend long on reducing findings."""
     monkeypatch.setitem(PROFILES, "dev", Profile("dev", reducing=0.2))
 
 
@@ -67,7 +67,7 @@ def refuted(p: AnyPass, folder: Path, **how: Any) -> str:
 
 def test_a_right_pass_passes_and_leaves_nothing_behind(tmp_path: Path) -> None:
     seen: list[PassCase] = []
-    test = made(planted.mark_short_loops, tmp_path, seeing(seen), examples=20, hash_seeds=(1,))
+    test = made(wrong_passes.mark_short_loops, tmp_path, seeing(seen), examples=20, hash_seeds=(1,))
     test()
     tally = test.irkit_check.tally
     assert tally.cases == tally.valid == len(seen) == 20
@@ -80,20 +80,24 @@ def test_a_right_pass_passes_and_leaves_nothing_behind(tmp_path: Path) -> None:
     ("p", "how", "said"),
     [
         (
-            planted.read_beside,
+            wrong_passes.read_beside,
             {"phase": 0, "strategy": st.just(MATRIX)},
             "changes what the program computes",
         ),
-        (planted.lose_tail, {}, "changes what the program computes"),
-        (planted.say_changed, {}, "does not tell the truth about whether it changed something"),
-        (planted.change_in_place, {}, "changes its input in place"),
-        (planted.draw_lots, {}, "does not do the same each time"),
-        (planted.count_runs, {}, "is not idempotent"),
-        (planted.raise_at_blocks, {"phase": 0}, "does not hold: KeyError"),
-        (planted.use_unbound, {}, "leaves a program that does not hold"),
-        (planted.forget_spans, {}, "loses where statements come from"),
-        (planted.claim_no_unrolled_loops, {}, "leaves a program that does not hold"),
-        (planted.drop_stores, {"phase": 2}, "changes what the program computes"),
+        (wrong_passes.lose_tail, {}, "changes what the program computes"),
+        (
+            wrong_passes.say_changed,
+            {},
+            "reports wrongly whether it changed something",
+        ),
+        (wrong_passes.change_in_place, {}, "changes its input in place"),
+        (wrong_passes.draw_lots, {}, "is not deterministic"),
+        (wrong_passes.count_runs, {}, "is not idempotent"),
+        (wrong_passes.raise_at_blocks, {"phase": 0}, "leaves an invalid program: KeyError"),
+        (wrong_passes.use_unbound, {}, "leaves an invalid program"),
+        (wrong_passes.forget_spans, {}, "loses where statements come from"),
+        (wrong_passes.claim_no_unrolled_loops, {}, "leaves an invalid program"),
+        (wrong_passes.drop_stores, {"phase": 2}, "changes what the program computes"),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
@@ -112,9 +116,9 @@ def test_a_wrong_pass_is_named_and_its_test_fails(
         run()
 
 
-def test_what_depends_on_hashes_is_found_in_another_process(tmp_path: Path) -> None:
-    text = refuted(planted.follow_hashes, tmp_path, examples=5, hash_seeds=(1, 2))
-    assert "does not do the same each time: another result with hash seed" in text
+def test_dependence_on_hashes_is_found_in_another_process(tmp_path: Path) -> None:
+    text = refuted(wrong_passes.follow_hashes, tmp_path, examples=5, hash_seeds=(1, 2))
+    assert "is not deterministic: another result with hash seed" in text
 
 
 def test_a_message_shows_the_smallest_program_and_the_first_wrong_element(
@@ -122,7 +126,7 @@ def test_a_message_shows_the_smallest_program_and_the_first_wrong_element(
 ) -> None:
     monkeypatch.setitem(PROFILES, "dev", Profile("dev", reducing=900.0))
     more = SCALE + SCALE.partition("\n")[2].replace("for i", "for j").replace("[i]", "[j]")
-    text = refuted(planted.lose_tail, tmp_path, strategy=st.just(more))
+    text = refuted(wrong_passes.lose_tail, tmp_path, strategy=st.just(more))
     first, _, rest = text.partition("\n\n")
     assert " is " in first
     assert ", expected " in first
@@ -136,7 +140,7 @@ def test_a_message_shows_the_smallest_program_and_the_first_wrong_element(
 def test_the_command_of_a_message_opens_it_in_the_inspector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = refuted(planted.lose_tail, tmp_path, strategy=st.just(SCALE))
+    text = refuted(wrong_passes.lose_tail, tmp_path, strategy=st.just(SCALE))
     (show,) = tmp_path.glob("*/*/show.py")
     assert f"irkit inspect {show}" in text
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -149,23 +153,23 @@ def test_the_command_of_a_message_opens_it_in_the_inspector(
 
 
 def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
-    text = refuted(planted.do_nothing, tmp_path, examples=10)
+    text = refuted(wrong_passes.do_nothing, tmp_path, examples=10)
     assert "this tested nothing: 'do-nothing' changed 0 of 10 programs" in text
     assert "strategy=" in text
-    made(planted.do_nothing, tmp_path, examples=10, fires=0.0)()
+    made(wrong_passes.do_nothing, tmp_path, examples=10, fires=0.0)()
 
 
 def test_too_few_valid_cases_are_a_failure(tmp_path: Path) -> None:
     wrong = st.sampled_from([SCALE, SCALE.replace("* f32(2.0)", "* A[i + 7]")])
-    text = refuted(planted.mark_short_loops, tmp_path, strategy=wrong)
+    text = refuted(wrong_passes.mark_short_loops, tmp_path, strategy=wrong)
     assert "was tested on too little: 1 of 2 cases were valid, expected at least 90%" in text
     assert "out of" in text or "outside" in text or "bounds" in text
 
 
-def test_the_user_may_draw_programs_as_text_or_functions(tmp_path: Path) -> None:
+def test_users_can_draw_programs_as_text_or_functions(tmp_path: Path) -> None:
     seen: list[PassCase] = []
     text = st.just(SCALE)
-    made(planted.mark_short_loops, tmp_path, seeing(seen), strategy=text)()
+    made(wrong_passes.mark_short_loops, tmp_path, seeing(seen), strategy=text)()
     (case,) = seen
     assert case.changed
     assert "unrolled(" in case.after.script()
@@ -174,15 +178,15 @@ def test_the_user_may_draw_programs_as_text_or_functions(tmp_path: Path) -> None
     assert [len(arrays) for arrays in case.outputs] == [2, 2]
     for given, found in zip(case.inputs, case.outputs, strict=True):
         assert (found[1] == given.args[0] * 2).all()
-    made(planted.mark_short_loops, tmp_path, strategy=prim_funcs(), fires=0.0, examples=2)()
+    made(wrong_passes.mark_short_loops, tmp_path, strategy=prim_funcs(), fires=0.0, examples=2)()
 
 
-def test_the_body_may_ask_for_more_and_fixtures(tmp_path: Path) -> None:
+def test_the_body_can_check_more_and_use_fixtures(tmp_path: Path) -> None:
     def test_more(case: PassCase, tmp_path: Path) -> None:
         assert tmp_path.exists()
         assert not case.changed, "it must not"
 
-    test = made(planted.mark_short_loops, tmp_path, test_more)
+    test = made(wrong_passes.mark_short_loops, tmp_path, test_more)
     assert list(inspect.signature(test).parameters) == ["tmp_path"]
     with pytest.raises(AssertionError, match="it must not") as caught:
         test(tmp_path=tmp_path)
@@ -192,7 +196,7 @@ def test_the_body_may_ask_for_more_and_fixtures(tmp_path: Path) -> None:
     # It is kept, and tried first.
     with pytest.raises(AssertionError, match="it must not"):
         test(tmp_path=tmp_path)
-    assert test.irkit_check.tally.replayed == 1
+    assert test.irkit_check.tally.replay_choices == 1
     assert test.irkit_check.tally.cases == 0
 
 
@@ -200,39 +204,39 @@ def test_a_finding_is_tried_first_until_it_is_mended(tmp_path: Path) -> None:
     def test_it(case: PassCase) -> None: ...
 
     with pytest.raises(PassRefuted):
-        made(planted.lose_tail, tmp_path, test_it, strategy=st.just(SCALE))()
-    again = made(planted.lose_tail, tmp_path, test_it)
+        made(wrong_passes.lose_tail, tmp_path, test_it, strategy=st.just(SCALE))()
+    again = made(wrong_passes.lose_tail, tmp_path, test_it)
     with pytest.raises(PassRefuted, match="kept from an earlier run"):
         again()
     assert again.irkit_check.tally.cases == 0
-    mended = made(planted.mark_short_loops, tmp_path, test_it, examples=4, fires=0.0)
+    mended = made(wrong_passes.mark_short_loops, tmp_path, test_it, examples=4, fires=0.0)
     mended()
-    assert mended.irkit_check.tally.replayed == 1
+    assert mended.irkit_check.tally.replay_choices == 1
 
 
 def test_a_pass_that_does_not_end_is_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(PROFILES, "dev", Profile("dev", seconds=0.3))
-    test = made(planted.wait_at_blocks, tmp_path, phase=0, kinds=("programs",))
+    test = made(wrong_passes.wait_at_blocks, tmp_path, phase=0, kinds=("programs",))
     with pytest.raises(PassRefuted, match="does not end: not within 0"):
         test()
 
 
-def test_a_pass_that_takes_its_process_along_is_a_finding(tmp_path: Path) -> None:
-    text = refuted(planted.abort_at_blocks, tmp_path, phase=0, native=True)
+def test_a_pass_that_kills_its_process_is_a_finding(tmp_path: Path) -> None:
+    text = refuted(wrong_passes.abort_at_blocks, tmp_path, phase=0, native=True)
     assert "takes its process with it: crashed its process with SIGABRT" in text
 
 
-def test_what_ran_when_a_process_died_is_tried_in_another_one(tmp_path: Path) -> None:
-    test = made(planted.abort_at_blocks, tmp_path, phase=0)
+def test_a_program_left_by_a_dead_process_is_tried_in_another_one(tmp_path: Path) -> None:
+    test = made(wrong_passes.abort_at_blocks, tmp_path, phase=0)
     folder = corpus.Corpus(tmp_path, test.irkit_check.test).folder
     folder.mkdir()
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     block = SCALE.replace("        C[i]", '        with block("C"):\n            C[i]')
     (folder / f"running-{gone.pid}.irs").write_text(block)
-    with pytest.raises(PassRefuted, match="which the last run ended on"):
+    with pytest.raises(PassRefuted, match="on which the last run ended"):
         test()
     (kept,) = folder.glob("*/program.irs")
     assert 'with block("C")' in kept.read_text()
@@ -240,9 +244,9 @@ def test_what_ran_when_a_process_died_is_tried_in_another_one(tmp_path: Path) ->
 
 
 def test_native_code_runs_after_another_process_has_tried_the_pass(tmp_path: Path) -> None:
-    pipelines = ("pipelines",)  # They hold passes that are known by no name.
+    pipelines = ("pipelines",)  # They contain passes that have no known name.
     test = made(
-        planted.mark_short_loops, tmp_path, examples=6, native=True, fires=0.0, kinds=pipelines
+        wrong_passes.mark_short_loops, tmp_path, examples=6, native=True, fires=0.0, kinds=pipelines
     )
     test()
     assert test.irkit_check.tally.notes == []
@@ -254,39 +258,39 @@ def with_another(p: AnyPass) -> st.SearchStrategy[Sample]:
     return st.just(Sample("pipelines", parse(SCALE), DEFAULT.insert(p, before="loop-partition")))
 
 
-def test_what_a_later_pass_breaks_on_is_blamed_on_the_one_under_test(tmp_path: Path) -> None:
-    others = with_another(planted.break_unrolled)
-    text = refuted(planted.mark_short_loops, tmp_path, strategy=others)
-    assert "leaves what the passes after it break on: C[2] is " in text
+def test_a_failure_of_a_later_pass_is_blamed_on_the_one_under_test(tmp_path: Path) -> None:
+    others = with_another(wrong_passes.break_unrolled)
+    text = refuted(wrong_passes.mark_short_loops, tmp_path, strategy=others)
+    assert "leaves a program that later passes fail on: C[2] is " in text
 
 
-def test_what_fails_without_the_pass_is_not_blamed_on_it(tmp_path: Path) -> None:
-    for other in (planted.lose_tail, planted.use_unbound):
-        text = refuted(planted.mark_short_loops, tmp_path, strategy=with_another(other))
+def test_a_failure_without_the_pass_is_not_blamed_on_it(tmp_path: Path) -> None:
+    for other in (wrong_passes.lose_tail, wrong_passes.use_unbound):
+        text = refuted(wrong_passes.mark_short_loops, tmp_path, strategy=with_another(other))
         assert "is not to blame: without it the lowering fails too" in text
 
 
 def test_graph_passes_are_tried_on_graphs(tmp_path: Path) -> None:
-    text = refuted(planted.swap_operands, tmp_path, phase=0)
+    text = refuted(wrong_passes.swap_operands, tmp_path, phase=0)
     assert "changes what the program computes: output 0[" in text
 
 
-def test_a_pass_that_ships_is_tried_in_its_place(tmp_path: Path) -> None:
-    # Loops must be marked for this one, which few random schedules do.
+def test_a_builtin_pass_is_tried_at_its_position(tmp_path: Path) -> None:
+    # This one needs marked loops, which few random schedules have.
     made(unroll_loops, tmp_path, phase=None, examples=50)()
 
 
 @pytest.mark.parametrize(
     ("p", "how", "said"),
     [
-        (planted.mark_short_loops, {"phase": 4}, "there is no phase 4"),
-        (planted.mark_short_loops, {"phase": None}, "it is not said where"),
-        (planted.mark_short_loops, {"phase": None, "before": "no-pass"}, "no pass 'no-pass'"),
-        (planted.mark_short_loops, {"kinds": ("loops",)}, "there is no kind loops"),
+        (wrong_passes.mark_short_loops, {"phase": 4}, "there is no phase 4"),
+        (wrong_passes.mark_short_loops, {"phase": None}, "is not given"),
+        (wrong_passes.mark_short_loops, {"phase": None, "before": "no-pass"}, "no pass 'no-pass'"),
+        (wrong_passes.mark_short_loops, {"kinds": ("loops",)}, "there is no kind loops"),
         (len, {}, "takes a pass, found"),
     ],
 )
-def test_what_cannot_be_is_refused_where_it_is_written(
+def test_impossible_settings_are_refused_where_they_are_written(
     p: Any, how: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(IRKitError, match=said):
@@ -302,7 +306,7 @@ def test_the_same_seed_draws_the_same_programs(tmp_path: Path) -> None:
     def drawn() -> Sequence[str]:
         seen: list[PassCase] = []
         made(
-            planted.mark_short_loops,
+            wrong_passes.mark_short_loops,
             tmp_path,
             seeing(seen),
             examples=4,

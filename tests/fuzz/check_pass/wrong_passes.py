@@ -1,4 +1,4 @@
-"""Passes for `check_pass`: one that is right, and others that are wrong each in its own way."""
+"""Passes for `check_pass`: one that is right, and others that are wrong, each in its own way."""
 
 import os
 import random
@@ -42,7 +42,7 @@ def mark_short_loops(func: PrimFunc, *, most: int = 4) -> PrimFunc:
 
 @define_pass
 def read_beside(func: PrimFunc) -> PrimFunc:
-    """Read every matrix one column further on."""
+    """Read every matrix one column too far."""
 
     def beside(load: Load) -> Node | None:
         if len(load.indices) < 2 or isinstance(load.indices[-1], Const):
@@ -67,26 +67,26 @@ def lose_tail(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def say_changed(func: PrimFunc) -> PrimFunc:
-    """Give back another object that is the same program."""
+    """Return another object that is the same program."""
     return func.replace(attrs=(*func.attrs,))
 
 
 @define_pass
 def change_in_place(func: PrimFunc) -> PrimFunc:
-    """Write into what must not change."""
+    """Write into an immutable node."""
     msgspec.structs.force_setattr(func, "attrs", (("seen", True),))
     return func
 
 
 @define_pass
 def draw_lots(func: PrimFunc) -> PrimFunc:
-    """Note a random number."""
+    """Add a random number as an annotation."""
     return func.replace(attrs=(*func.attrs, ("lot", random.randrange(1 << 30))))
 
 
 @define_pass
 def follow_hashes(func: PrimFunc) -> PrimFunc:
-    """Note names in the order of a set, which is another one in another process."""
+    """Annotate names in the order of a set, which differs in another process."""
     names = "".join({"red", "green", "blue", "white", "black", *(p.name for p in func.params)})
     found = ("names", names)
     return func if found in func.attrs else func.replace(attrs=(*func.attrs, found))
@@ -94,7 +94,7 @@ def follow_hashes(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def count_runs(func: PrimFunc) -> PrimFunc:
-    """Note how often it ran."""
+    """Annotate how often it ran."""
     before = [value for name, value in func.attrs if name == "runs"]
     kept = tuple(pair for pair in func.attrs if pair[0] != "runs")
     return func.replace(attrs=(*kept, ("runs", len(before) and int(str(before[0])) + 1)))
@@ -120,7 +120,7 @@ def use_unbound(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def forget_spans(func: PrimFunc) -> PrimFunc:
-    """Make a statement of nowhere."""
+    """Make a statement without a span."""
     if isinstance(func.body, If):
         return func
     return func.replace(body=If(Const(True, BOOL), func.body))
@@ -128,7 +128,7 @@ def forget_spans(func: PrimFunc) -> PrimFunc:
 
 @define_pass(gives=(no_unrolled_loops,))
 def claim_no_unrolled_loops(func: PrimFunc) -> PrimFunc:
-    """Claim what it does not care about."""
+    """Claim a fact that it does not establish."""
     return mark_short_loops(func)
 
 
@@ -149,7 +149,7 @@ def wait_at_blocks(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def abort_at_blocks(func: PrimFunc) -> PrimFunc:
-    """Take the process along where there is a block."""
+    """Kill the process where there is a block."""
     for _ in walk(func, Block):
         os.abort()
     return func
@@ -157,7 +157,7 @@ def abort_at_blocks(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def swap_operands(func: GraphFunc) -> GraphFunc:
-    """Subtract and compare the other way round."""
+    """Swap the operands of subtractions and comparisons."""
     names = ("subtract", "less", "greater", "less_equal", "greater_equal", "atan2")
 
     def swap(bind: Bind) -> Bind | None:
@@ -171,7 +171,7 @@ def swap_operands(func: GraphFunc) -> GraphFunc:
 
 @define_pass
 def drop_stores(func: PrimFunc) -> PrimFunc:
-    """Leave nothing to do."""
+    """Remove every store."""
     return rewrite(func, lambda store: seq(), on=Store)
 
 

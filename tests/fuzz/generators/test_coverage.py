@@ -1,4 +1,4 @@
-"""Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
+"""Everything that can be drawn is drawn."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def _features(count: int) -> set[str]:
     return found
 
 
-def test_what_was_never_drawn_is_told() -> None:
+def test_features_never_drawn_are_reported() -> None:
     missing = never_drawn(["node:Select", "pass:simplify"])
     assert "node:Select" not in missing["node"]
     assert "node:Region" in missing["node"]
@@ -38,6 +38,6 @@ def test_what_was_never_drawn_is_told() -> None:
 
 
 @pytest.mark.long
-def test_everything_there_is_comes_up() -> None:
+def test_every_feature_comes_up() -> None:
     missing = {name for names in never_drawn(_features(2000)).values() for name in names}
     assert missing <= SELDOM

@@ -1,4 +1,4 @@
-"""Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
+"""Random pipelines are legal, and differ from the default one."""
 
 from irkit.fuzz.generators import keep_as_it_is
 from irkit.fuzz.generators.pipelines import edited, few
@@ -6,7 +6,7 @@ from irkit.fuzz.picks import picks_of
 from irkit.phases import DEFAULT
 
 
-def test_pipelines_are_in_other_orders_and_with_other_options() -> None:
+def test_pipelines_have_other_orders_and_other_options() -> None:
     names = {str(edited(DEFAULT, picks_of(number))[0]) for number in range(80)}
     assert len(names) > 60
     assert any("lanes=" in text for text in names)

@@ -1,4 +1,4 @@
-"""Samples that are wrong are made small, and kept as text."""
+"""Samples survive a trip through a file, and files that are not samples are refused."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.fuzz.shrink.test_make_small import drawn
 
 
 def _told(value: object) -> list[str]:
-    """Show each number: NaN of bf16 is not the same to NumPy as itself."""
+    """Return the text of each number: to NumPy, NaN of bf16 does not equal itself."""
     return [str(each) for each in np.asarray(value).ravel()]
 
 
@@ -32,7 +32,7 @@ def test_samples_are_the_same_after_a_file(kind: Kind, tmp_path: Path) -> None:
                 assert np.array_equal(np.signbit(a), np.signbit(b)) or np.isnan(a).any()
 
 
-def test_a_file_that_was_changed_is_refused_or_read(tmp_path: Path) -> None:
+def test_a_changed_file_is_refused_or_read(tmp_path: Path) -> None:
     text = sample_text(drawn("programs", 3), {}).encode()
     path = tmp_path / "sample.toml"
     for number in range(300):
@@ -57,7 +57,7 @@ def test_a_file_that_was_changed_is_refused_or_read(tmp_path: Path) -> None:
         ("rung = ", 'rung = "no such"\nwas = '),
     ],
 )
-def test_a_file_that_is_no_sample_is_refused(old: str, new: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_sample_is_refused(old: str, new: str, tmp_path: Path) -> None:
     text = sample_text(drawn("programs", 3), {})
     assert old in text
     path = tmp_path / "sample.toml"

@@ -1,4 +1,4 @@
-"""What users draw: samples that shrink to little, and arguments that fit."""
+"""The public strategies: samples that shrink to little, and arguments that fit."""
 
 from collections.abc import Callable
 

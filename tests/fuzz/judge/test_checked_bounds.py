@@ -1,4 +1,4 @@
-"""Let everything pass."""
+"""Invariants of checked bounds find checks that are missing, and checks that stop everything."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from irkit.fuzz.judge import checked_bounds, judge
 from irkit.ir import BOOL, Assert, Const, PrimFunc, seq
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, define_pass
-from tests.fuzz.judge.judge_programs import sample_of
+from tests.fuzz.judge.samples import sample_of
 
 
 @define_pass(idempotent=True)
@@ -27,8 +27,8 @@ def test_checks_of_bounds_must_stop_what_is_outside_and_nothing_else(
     p: AnyPass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checked_bounds, "instrument_bounds", p)
-    asked = ["bounds are checked"]
-    found = [judge(sample_of(DEFAULT), native=False, promises=asked, number=n) for n in range(8)]
+    names = ["bounds are checked"]
+    found = [judge(sample_of(DEFAULT), native=False, invariants=names, number=n) for n in range(8)]
     wrong = [each for each in found if each.is_finding]
     assert wrong
     assert {each.named for each in wrong} == {p.name}

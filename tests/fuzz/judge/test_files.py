@@ -1,4 +1,4 @@
-"""Files that are damaged: refused in words, or what they say; anything else is a finding."""
+"""Damaged files are refused with a message, or mean what they say; anything else is a finding."""
 
 from collections import Counter
 
@@ -8,12 +8,12 @@ from irkit.fuzz.campaign.draw import draw_of
 from irkit.fuzz.judge import files, judge
 from irkit.fuzz.malformed import InputVerdict, ModelRun, kinds, onnx_seeds
 from irkit.fuzz.shrink import make_small, parse_sample, sample_text
-from tests.fuzz.files_programs import damaged
+from tests.fuzz.damaged_samples import damaged
 
 TEXT = "def f(A: f32[4]):\n    for i in serial(0, 4):\n        A[i] = f32(1.0)\n"
 
 
-def test_campaigns_draw_files_that_are_refused_and_files_that_are_right() -> None:
+def test_campaigns_draw_refused_files_and_right_files() -> None:
     fates = Counter[tuple[str, str]]()
     for number in range(240):
         draw = draw_of(2, number, ("onnx", "text"), ())
@@ -59,17 +59,17 @@ def reader_that(fails: str) -> object:
         ("differs from onnx.reference", "mismatch"),
     ],
 )
-def test_what_is_wrong_is_a_finding(
+def test_a_wrong_verdict_is_a_finding(
     what: str, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "try_text", reader_that(what))
+    monkeypatch.setattr(files, "read_text", reader_that(what))
     found = judge(damaged(TEXT))
     assert (found.status, found.tier, found.fate) == (status, "damaged file", "")
     assert what in found.message
 
 
-def test_a_damaged_text_is_made_as_short_as_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "try_text", reader_that("RecursionError"))
+def test_a_damaged_text_shrinks_to_the_wrong_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "read_text", reader_that("RecursionError"))
     sample = damaged(TEXT * 40)
     small = make_small(sample, judge(sample), judge)
     assert small.sample.ir == "serial"
@@ -77,14 +77,14 @@ def test_a_damaged_text_is_made_as_short_as_what_is_wrong(monkeypatch: pytest.Mo
 
 
 def test_a_wrong_number_of_a_damaged_model_is_a_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = files.judged_model
+    real = files.check_model
     assert real(onnx_seeds()[0]).status == "agrees"
 
     def off(data: bytes) -> ModelRun:
-        ran = try_model(data)
-        return ModelRun(ran.verdict, ran.inputs, {name: a + 1 for name, a in ran.outputs.items()})
+        run = run_model(data)
+        return ModelRun(run.verdict, run.inputs, {name: a + 1 for name, a in run.outputs.items()})
 
-    try_model = kinds.try_model
-    monkeypatch.setattr(kinds, "try_model", off)
+    run_model = kinds.run_model
+    monkeypatch.setattr(kinds, "run_model", off)
     found = judge(damaged(onnx_seeds()[0]))
     assert (found.status, found.tier) == ("mismatch", "damaged file")

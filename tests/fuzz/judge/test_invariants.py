@@ -1,4 +1,4 @@
-"""Say that there is a change, where there is none."""
+"""Invariants find passes that break them, and hold for right ones."""
 
 import pytest
 
@@ -9,39 +9,39 @@ from irkit.fuzz.picks import picks_of
 from irkit.ir import Add, PrimFunc
 from irkit.phases import DEFAULT
 from irkit.transform import define_pass
-from tests.fuzz.judge.judge_programs import sample_of
+from tests.fuzz.judge.samples import sample_of
 
 
 @define_pass()
 def copy_everything(func: PrimFunc) -> PrimFunc:
-    """Say that there is a change, where there is none."""
+    """Report a change where there is none."""
     return func.copied()
 
 
 @define_pass(idempotent=True)
 def exchange_operands(func: PrimFunc) -> PrimFunc:
-    """Exchange what is added, each time anew."""
+    """Exchange the operands of additions, anew in each run."""
     return rewrite(func, lambda node: Add(node.b, node.a, node.dtype), on=Add)
 
 
-def test_a_pass_that_lies_about_a_change_breaks_a_promise() -> None:
+def test_a_pass_that_lies_about_a_change_breaks_an_invariant() -> None:
     sample = sample_of(DEFAULT.insert(copy_everything, phase=2))
     assert judge(sample).ok
     assert judge(sample, thorough=True).named == "copy-everything"
 
 
-def test_a_promise_may_be_asked_of_one_pass_whatever_the_number() -> None:
+def test_an_invariant_can_be_checked_for_one_pass_whatever_the_number() -> None:
     sample = sample_of(DEFAULT.insert(exchange_operands, phase=1))
-    asked = ("passes keep their word",)
+    names = ("passes keep contracts",)
     for number in range(4):
-        found = judge(sample, promises=asked, number=number, about="exchange-operands")
+        found = judge(sample, invariants=names, number=number, about="exchange-operands")
         assert (found.status, found.named) == ("broken", "exchange-operands")
-        assert judge(sample, promises=asked, number=number, about="lower-blocks").ok
+        assert judge(sample, invariants=names, number=number, about="lower-blocks").ok
 
 
 @pytest.mark.parametrize("name", INVARIANTS)
-def test_the_promises_are_kept(name: str) -> None:
+def test_the_invariants_hold(name: str) -> None:
     for number in range(3):
-        found = judge(draw_sample("programs", picks_of(number)), promises=[name], number=number)
+        found = judge(draw_sample("programs", picks_of(number)), invariants=[name], number=number)
         assert found.ok, found.message
         assert found.checks == (name,)

@@ -1,4 +1,4 @@
-"""Take floats away from each other where they are added."""
+"""The judge decides whether a sample is right, and if not, which pass is guilty."""
 
 import numpy as np
 import pytest
@@ -7,20 +7,20 @@ from irkit import te
 from irkit.core import rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.generators import Sample
-from irkit.fuzz.judge import judge, primitive_in, tier_and_pass
+from irkit.fuzz.judge import judge, loops, primitive_in, tier_and_pass
 from irkit.graph import Bind, GraphFunc, Op, parse as parse_graph
 from irkit.ir import Add, For, PrimFunc, Sub, parse
 from irkit.phases import DEFAULT, GRAPH
 from irkit.schedule import Schedule
 from irkit.transform import Pipeline, define_pass
-from tests.fuzz.judge.judge_programs import ADD, GRAPH_TEXT, sample_of
+from tests.fuzz.judge.samples import ADD, GRAPH_TEXT, sample_of
 
 TIERS = ("interpreter", "lower", "lowered", "O0", "O3")
 
 
 @define_pass()
 def subtract_instead(func: PrimFunc) -> PrimFunc:
-    """Take floats away from each other where they are added."""
+    """Subtract floats where they are added."""
 
     def swap(node: Add) -> Sub | None:
         return Sub(node.a, node.b, node.dtype) if node.dtype.is_float else None
@@ -30,13 +30,13 @@ def subtract_instead(func: PrimFunc) -> PrimFunc:
 
 @define_pass()
 def lose_an_iteration(func: PrimFunc) -> PrimFunc:
-    """Let each loop end one iteration too early."""
+    """End each loop one iteration too early."""
     return rewrite(func, lambda node: node.replace(end=node.end - 1), on=For)
 
 
 @define_pass()
 def run_past_the_end(func: PrimFunc) -> PrimFunc:
-    """Let each loop run one iteration too far."""
+    """Run each loop one iteration too far."""
     return rewrite(func, lambda node: node.replace(end=node.end + 1), on=For)
 
 
@@ -68,21 +68,21 @@ def test_a_wrong_pass_is_found_before_native_code_runs_and_named(p: object, stat
     assert "O0" not in found.tiers
 
 
-def test_what_numpy_says_counts_more_than_what_the_function_does() -> None:
+def test_numpy_counts_more_than_the_function_itself() -> None:
     wrong = subtract_instead(ADD)
     found = judge(sample_of(DEFAULT, wrong))
     assert (found.status, found.tier) == ("mismatch", "interpreter")
     assert "disagrees with NumPy: C[0] is -1.0, expected 1.0" in found.message
 
 
-def test_what_became_too_large_for_llvm_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irkit.fuzz.judge.loops._MOST_NODES", 5)
+def test_a_function_too_large_for_llvm_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "_MOST_NODES", 5)
     assert judge(sample_of(DEFAULT)).status == "invalid"
 
 
-def test_a_crash_has_a_tier_and_a_pass_because_they_are_told_before() -> None:
+def test_tiers_and_passes_are_reported_before_they_run() -> None:
     heard: list[str] = []
-    judge(sample_of(DEFAULT), told=heard.append)
+    judge(sample_of(DEFAULT), on_tier=heard.append)
     places = [tier_and_pass(each) for each in heard]
     assert tuple(tier for tier, named in places if not named) == TIERS
     told = [named for tier, named in places if named and tier == "lower"]
@@ -91,7 +91,7 @@ def test_a_crash_has_a_tier_and_a_pass_because_they_are_told_before() -> None:
 
 @define_pass()
 def read_before_relu(func: GraphFunc) -> GraphFunc:
-    """Let what is added be what relu was given."""
+    """Replace the result of relu by its operand."""
 
     def leave_out(bind: Bind) -> Bind | None:
         match bind.step:
@@ -124,13 +124,13 @@ def test_a_graph_runs_through_all_tiers_and_a_wrong_pass_on_it_is_named() -> Non
 
 
 @pytest.mark.parametrize("text", [ADD.script(), GRAPH_TEXT, "def f(A: f32[", "", "\x00", "x = 1\n"])
-def test_text_reads_back_or_is_refused_with_its_place(text: str) -> None:
+def test_text_reads_back_or_is_refused_with_a_location(text: str) -> None:
     found = judge(Sample("text", text, DEFAULT, damaged=True))
     assert found.ok, found.message
     assert found.fate in ("read back", "refused")
 
 
-def test_text_that_is_not_damaged_reads() -> None:
+def test_undamaged_text_is_read() -> None:
     assert judge(Sample("text", GRAPH_TEXT, DEFAULT)).ok
     found = judge(Sample("text", GRAPH_TEXT.replace("return", "retrun"), DEFAULT))
     assert (found.status, found.tier) == ("failed", "interpreter")
@@ -145,13 +145,13 @@ def outside(A: f32[5], C: f32[5]):
 
 
 @pytest.mark.parametrize(("sound", "status"), [(True, "failed"), (False, "invalid")])
-def test_what_is_sound_must_not_be_refused_by_the_interpreter(sound: bool, status: str) -> None:
+def test_a_sound_sample_must_not_be_refused_by_the_interpreter(sound: bool, status: str) -> None:
     inputs = InputSet("ones", "given", (np.ones(5, np.float32), np.zeros(5, np.float32)))
     given = {"inputs": (inputs,), "expected": (None,), "allowed": ((None, None),)}
     assert judge(Sample("programs", OUTSIDE, DEFAULT, **given, sound=sound)).status == status
 
 
-def test_an_exception_of_a_primitive_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_in_a_primitive_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     a = te.placeholder((8,), name="A")
     sch = Schedule(te.create_prim_func([a, te.compute((8,), lambda i: a[i] + 1.0, name="C")]))
     (loop,) = sch.get_loops(sch.get_block("C"))

@@ -1,4 +1,4 @@
-"""Hostile files are refused with an error that says where, or are what they claim to be."""
+"""Malformed files are refused with a located error, or are what they claim to be."""
 
 import os
 from collections import Counter
@@ -35,13 +35,15 @@ COUNTS: dict[MalformedKind, int] = {"text": 250, "onnx": 120, "trace": 250}
 
 
 @pytest.mark.parametrize("kind", MALFORMED_KINDS)
-def test_a_hostile_file_is_refused_in_words_or_means_what_it_says(kind: MalformedKind) -> None:
+def test_a_malformed_file_is_refused_or_means_what_it_says(
+    kind: MalformedKind,
+) -> None:
     found = Counter[str]()
     for number in range(COUNTS[kind]):
         verdict = check_malformed(kind, malformed_case(kind, number))
         assert verdict.status != "wrong", (kind, number, verdict)
         found[verdict.status] += 1
-    # A generator that makes nothing but rubbish, or nothing that is wrong, tests nothing.
+    # A generator that makes nothing but rubbish, or nothing wrong, tests nothing.
     assert found["refused"] >= COUNTS[kind] // 4
     assert found["accepted"] + found["agrees"] >= COUNTS[kind] // 20
 
@@ -63,14 +65,14 @@ def test_large_text_is_refused_in_time_or_read(make: Callable[[Picks], str]) -> 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("kind", "count"), [("text", 20_000), ("onnx", 4_000), ("trace", 10_000)])
-def test_thousands_of_hostile_files_do_no_harm(kind: MalformedKind, count: int) -> None:
+def test_thousands_of_malformed_files_do_no_harm(kind: MalformedKind, count: int) -> None:
     with Batches(kind) as sweep:
         for number, verdict in sweep.run(range(count)):
             assert verdict.status != "wrong", (kind, number, verdict)
         assert sweep.peak < 2 << 30
 
 
-def test_what_takes_its_process_with_it_is_found_and_the_rest_is_tried() -> None:
+def test_a_file_that_kills_its_process_is_found_and_the_others_are_tried() -> None:
     with Batches("text", attempt=dies_of_loops) as sweep:
         verdicts = dict(sweep.run(range(3)))
     dead = {number for number, verdict in verdicts.items() if verdict.what == "crash"}

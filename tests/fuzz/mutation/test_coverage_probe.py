@@ -1,4 +1,4 @@
-"""What no case shows is weighed: does the change do anything, and is the place reached at all?"""
+"""A probe at a place counts how often it is reached with another value."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from irkit.fuzz.mutation.mutants.mutant import as_it_is, mutants_by_turns, with_
 from tests.fuzz.mutation.runner.test_equivalence import mutant_of
 
 
-def test_a_probe_counts_other_values_and_goes_on_with_what_there_was() -> None:
+def test_a_probe_counts_other_values_and_returns_the_original() -> None:
     probe = CoverageProbe()
     assert probe(lambda: 1) == 1
     assert probe(lambda: 1, lambda: 1) == 1
@@ -19,7 +19,7 @@ def test_a_probe_counts_other_values_and_goes_on_with_what_there_was() -> None:
     assert (probe.reached, probe.other) == (6, 3)
 
 
-def test_probed_source_is_that_of_the_module_with_one_question() -> None:
+def test_probed_source_is_that_of_the_module_with_one_probe() -> None:
     for mutant in mutants_by_turns(5, 24, list(FAMILIES.values())):
         source = with_probe(mutant)
         if source:
@@ -29,7 +29,7 @@ def test_probed_source_is_that_of_the_module_with_one_question() -> None:
         assert as_it_is(mutant.module) != mutant.source
 
 
-def test_a_constant_is_shown_and_asked_with_what_it_stands_in() -> None:
+def test_a_constant_is_probed_with_the_expression_around_it() -> None:
     mutant = mutant_of("irkit.passes.loop.cleanup.remove_no_ops", "self._counts[symbol] > 1")
     assert mutant.what == "self._counts[symbol] > 0  ->  self._counts[symbol] > 1"
     asked = "lambda: self._counts[symbol] > 0, lambda: self._counts[symbol] > 1"

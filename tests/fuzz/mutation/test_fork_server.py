@@ -1,4 +1,4 @@
-"""Wait until a process has children."""
+"""A fork server leaves no process behind."""
 
 import os
 import signal
@@ -24,18 +24,18 @@ def forks_of(process: int) -> list[int]:
     raise AssertionError("it forks nothing")
 
 
-def test_a_change_that_never_ends_is_gone_with_its_nursery() -> None:
-    nursery = ForkServer(0, -1)
+def test_a_change_that_never_ends_is_gone_with_its_server() -> None:
+    server = ForkServer(0, -1)
     changed = TrialOrder(ENDLESS, "while True: pass\n" + source_of(ENDLESS), seconds=60.0)
     said: list[str] = []
 
     def ask() -> None:
         try:
-            nursery.try_out(changed)
+            server.try_out(changed)
         except IRKitError as error:
             said.append(str(error))
 
-    process = nursery.process.pid
+    process = server.process.pid
     thread = threading.Thread(target=ask)
     thread.start()
     try:
@@ -44,5 +44,5 @@ def test_a_change_that_never_ends_is_gone_with_its_nursery() -> None:
         assert gone(forks)
     finally:
         thread.join()
-        nursery.close()
+        server.close()
     assert said == ["the process that tries changed passes has ended"]

@@ -1,4 +1,4 @@
-"""The checks find bugs planted into the passes, and name the pass."""
+"""Mutants are reproducible, and the checks find those that change meaning."""
 
 import os
 
@@ -19,7 +19,7 @@ def test_mutants_are_the_same_for_the_same_seed_and_differ_from_the_source() -> 
         assert "  ->  " in mutant.what
 
 
-def test_every_module_has_something_to_change() -> None:
+def test_every_module_has_a_node_to_change() -> None:
     assert [module for module in MODULES if not sites(module)] == []
 
 

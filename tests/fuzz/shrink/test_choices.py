@@ -1,24 +1,24 @@
-"""Samples that are wrong are made small, and kept as text."""
+"""What was drawn from choices can be drawn again, and shrunk."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit.fuzz.generators.draw_sample import KINDS, Kind, Unusable, draw_sample
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import recorded, replayed, sample_text, shrink_choices
+from irkit.fuzz.shrink import record_choices, replay_choices, sample_text, shrink_choices
 from tests.fuzz.shrink.test_make_small import drawn
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_drawn_is_drawn_again_from_its_choices(kind: Kind) -> None:
+def test_a_sample_is_drawn_again_from_its_choices(kind: Kind) -> None:
     drawn(kind, 0)
     for number in range(10):
-        picks, kept = recorded(picks_of(number))
+        picks, kept = record_choices(picks_of(number))
         try:
             sample = draw_sample(kind, picks)
         except Unusable:
             continue
-        again = draw_sample(kind, replayed(kept))
+        again = draw_sample(kind, replay_choices(kept))
         assert sample_text(sample, {}) == sample_text(again, {})
 
 
@@ -28,7 +28,7 @@ def test_what_was_drawn_is_drawn_again_from_its_choices(kind: Kind) -> None:
     st.integers(1, 60),
     st.integers(0, 3),
 )
-def test_choices_become_the_fewest_and_lowest_that_hold(
+def test_choices_shrink_to_the_fewest_and_lowest_that_hold(
     choices: list[int], least: int, count: int
 ) -> None:
     def holds(made: tuple[int, ...]) -> bool:

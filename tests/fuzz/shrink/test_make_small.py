@@ -1,4 +1,4 @@
-"""Take the first operand for the larger one, which is wrong."""
+"""A wrong sample shrinks to the part that is wrong."""
 
 from contextlib import suppress
 
@@ -10,12 +10,12 @@ from irkit.debug import NO_SCHEDULE, InputSet
 from irkit.fuzz.generators.draw_sample import Kind, Sample, Unusable, draw_sample
 from irkit.fuzz.judge import Outcome, judge
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import judge_in_fork, make_small, recorded, replayed
+from irkit.fuzz.shrink import judge_in_fork, make_small, record_choices, replay_choices
 from irkit.graph import GraphFunc, Op, parse as parse_graph
 from irkit.ir import Max, PrimFunc
 from irkit.phases import DEFAULT, GRAPH
 from irkit.transform import define_pass
-from tests.fuzz.shrink.shrinking_programs import crash
+from tests.fuzz.shrink.crashing_pass import crash
 
 
 @define_pass
@@ -37,7 +37,7 @@ def with_pass(sample: Sample, p: object) -> Sample:
 
 def _first_wrong(p: object, status: str = "") -> tuple[list[int], Sample, Outcome]:
     for number in range(500):
-        picks, kept = recorded(picks_of(number))
+        picks, kept = record_choices(picks_of(number))
         sample = with_pass(draw_sample("programs", picks), p)
         outcome = judge(sample)
         if outcome.is_finding and status in ("", outcome.status):
@@ -45,7 +45,7 @@ def _first_wrong(p: object, status: str = "") -> tuple[list[int], Sample, Outcom
     raise AssertionError("nothing was found")
 
 
-def test_a_wrong_sample_becomes_one_stage_one_pass_and_a_number() -> None:
+def test_a_wrong_sample_shrinks_to_one_stage_one_pass_and_a_number() -> None:
     kept, sample, outcome = _first_wrong(forget_maxima)
     assert outcome.named == "forget-maxima"
     small = make_small(
@@ -53,7 +53,7 @@ def test_a_wrong_sample_becomes_one_stage_one_pass_and_a_number() -> None:
         outcome,
         judge,
         choices=tuple(kept),
-        redraw=lambda made: with_pass(draw_sample("programs", replayed(made)), forget_maxima),
+        redraw=lambda made: with_pass(draw_sample("programs", replay_choices(made)), forget_maxima),
     )
     assert small.outcome.named == "forget-maxima"
     assert (small.stages, small.steps, small.passes) == (1, 0, 1)
@@ -74,7 +74,7 @@ def forget_the_second_operand(func: GraphFunc) -> GraphFunc:
     return rewrite(func, double, on=Op)
 
 
-def test_a_wrong_graph_becomes_the_one_operator_that_is_wrong() -> None:
+def test_a_wrong_graph_shrinks_to_the_wrong_operator() -> None:
     text = """
 def main(x: f32[4], y: f32[4]):
     a = exp(x)
@@ -120,7 +120,7 @@ def main(x: f32[4], c: bool[()]):
 """
 
 
-def test_what_is_wrong_inside_of_bodies_becomes_one_operator() -> None:
+def test_a_fault_inside_nested_bodies_shrinks_to_one_operator() -> None:
     func = parse_graph(BODIES)
     x = np.arange(4, dtype=np.float32)
     expected = (x + np.exp(x), x)
@@ -138,23 +138,23 @@ def test_what_is_wrong_inside_of_bodies_becomes_one_operator() -> None:
     assert not judge(small.sample).ok
 
 
-def test_numbers_that_may_be_off_are_never_compared_bit_for_bit() -> None:
+def test_numbers_with_a_tolerance_are_never_compared_bit_for_bit() -> None:
     kept, sample, outcome = _first_wrong(forget_maxima, "mismatch")
     assert kept
     off = msgspec.structs.replace(sample, allowed=((np.array(1e-6),) * len(sample.allowed[0]),))
     asked: list[Sample] = []
 
-    def judged(each: Sample) -> Outcome:
+    def judge_sample(each: Sample) -> Outcome:
         asked.append(each)
         return judge(each)
 
-    small = make_small(off, outcome, judged)
+    small = make_small(off, outcome, judge_sample)
     assert small.passes == 1
     assert asked
     assert all(each.allowed == off.allowed for each in asked)
 
 
-def test_a_sample_that_crashes_becomes_small_too() -> None:
+def test_a_sample_that_crashes_shrinks_too() -> None:
     sample = with_pass(drawn("programs", 1), crash)
     small = make_small(sample, judge_in_fork(sample), judge_in_fork, seconds=3)
     assert small.passes == 1

@@ -1,4 +1,4 @@
-"""An ONNX model that is wrong is cut down to the node that is wrong, and stays a valid model."""
+"""A wrong ONNX model shrinks to the wrong node, and stays a valid model."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def model_of(sample: Sample) -> onnx.ModelProto:
 
 
 def drawn(number: int) -> Sample:
-    """Draw a model of this number, or of the first one later that gives one."""
+    """Draw a model of this number, or of the next one that gives one."""
     while True:
         try:
             return draw_sample("onnx", picks_of(number))
@@ -67,7 +67,7 @@ def test_every_part_of_a_right_model_is_right(number: int) -> None:
         assert len(model_of(made).graph.node) <= nodes
 
 
-def test_a_wrong_model_becomes_the_one_node_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_model_shrinks_to_the_wrong_node(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = [
         helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(floats([2]))),
         helper.make_node("Mul", ["x", "k"], ["a"]),
@@ -91,7 +91,7 @@ def test_a_wrong_model_becomes_the_one_node_that_is_wrong(monkeypatch: pytest.Mo
     assert judge(small.sample).ok
 
 
-def test_what_a_node_needs_is_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_constant_that_a_node_needs_is_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     shape = numpy_helper.from_array(np.asarray([4], np.int64))
     nodes = [
         helper.make_node("Relu", ["x"], ["a"]),
@@ -133,7 +133,7 @@ def test_values_read_inside_of_branches_are_kept() -> None:
     assert seen > 1
 
 
-def test_what_is_no_model_has_no_parts() -> None:
+def test_bytes_that_are_not_a_model_have_no_parts() -> None:
     sample = draw_sample("onnx", picks_of(0))
     damaged = msgspec.structs.replace(sample, ir=b"\xff\xfe")
     assert list(smaller_models(damaged)) == []

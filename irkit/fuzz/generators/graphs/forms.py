@@ -1,5 +1,5 @@
-"""What a graph has besides operators: tuples, branches, functions and nested lets; and chains that
-passes look for, which operators drawn one by one rarely make."""
+"""Parts of graphs other than single operators: tuples, branches, functions and nested lets; and
+chains that passes look for, which operators drawn one by one rarely form."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 
 from irkit.core import IRKitError, equal
 from irkit.fuzz.generators.graphs.operators import DRAWS, conv, matmul, normalised
-from irkit.fuzz.generators.graphs.values import GraphValues, Held
+from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
 from irkit.graph import Body, TensorType, TupleType, Value
 from irkit.ir import numpy_dtype
 
@@ -17,16 +17,16 @@ _ALIKE = ("relu", "negative", "abs", "identity")
 
 
 def pair(g: GraphValues, name: str) -> object:
-    """Put values together, perhaps with a tuple, and take some out again; or take out of what was
-    put together before."""
-    before = [each for each in g.tuples if each in g.told]
+    """Put values together, perhaps in a tuple, and take some out again; or take elements out of an
+    earlier one."""
+    before = [each for each in g.tuples if each in g.tuple_items]
     if before and g.picks.below(2):
         inner = g.picks.pick(before)
         assert isinstance(inner.type, TupleType)
         at = g.picks.below(len(inner.type.items))
         taken = g.builder.item(inner, at)
         if isinstance(taken.type, TensorType):
-            g.held.append(Held(taken, *g.told[inner][at]))
+            g.held.append(GraphTensor(taken, *g.tuple_items[inner][at]))
             return taken
     items = [g.any() for _ in range(2 + g.picks.below(2))]
     inner = g.builder.tuple(*(each.value for each in items[1:]))
@@ -36,17 +36,17 @@ def pair(g: GraphValues, name: str) -> object:
         inner = g.builder.item(whole, 1)
     for at, each in list(enumerate(items[1:]))[g.picks.below(4) :]:
         g.held.append(_same(g.builder.item(inner, at), each))
-    g.told[inner] = [(each.bound, each.sure) for each in items[1:]]
+    g.tuple_items[inner] = [(each.bound, each.sure) for each in items[1:]]
     g.tuples += [inner] if whole is None else [inner, whole]
     return inner
 
 
-def _same(value: Value, like: Held) -> Held:
-    return Held(value, like.bound, like.sure)
+def _same(value: Value, like: GraphTensor) -> GraphTensor:
+    return GraphTensor(value, like.bound, like.sure)
 
 
 def branch(g: GraphValues, name: str) -> object:
-    """Choose between two bodies, which see all that is around them."""
+    """Choose between two bodies, which see all values around them."""
     if g.depth >= _DEEPEST:
         return None
     x = g.any(lambda each: not each.dtype.is_bool)
@@ -55,11 +55,11 @@ def branch(g: GraphValues, name: str) -> object:
     value = g.builder.branch(cond, *(body for body, _ in sides))
     results = [result for _, result in sides]
     bound, sure = max(each.bound for each in results), all(each.sure for each in results)
-    g.held.append(Held(value, bound, sure))
+    g.held.append(GraphTensor(value, bound, sure))
     return value
 
 
-def _side(g: GraphValues, x: Held) -> tuple[Body, Held]:
+def _side(g: GraphValues, x: GraphTensor) -> tuple[Body, GraphTensor]:
     with g.inside() as inner:
         _alike(g, x)
         _steps(g, g.picks.below(3))
@@ -67,13 +67,13 @@ def _side(g: GraphValues, x: Held) -> tuple[Body, Held]:
         return inner.body(result.value), result
 
 
-def _alike(g: GraphValues, x: Held) -> Held:
+def _alike(g: GraphValues, x: GraphTensor) -> GraphTensor:
     name = g.picks.pick(_ALIKE if not x.dtype.is_bool else ("identity",))
     return g.op(name, x, bound=max(1, x.bound))
 
 
 def _condition(g: GraphValues) -> Value:
-    """Make a bool that is no tensor: given, computed, or known."""
+    """Make a bool that is not a tensor: a parameter, computed, or a constant."""
     form = g.picks.below(4)
     if form == 1:
         numbers = g.any(lambda each: each.sure and not each.dtype.is_bool)
@@ -87,7 +87,7 @@ def _condition(g: GraphValues) -> Value:
 
 
 def function(g: GraphValues, name: str) -> object:
-    """Make a function, perhaps one that sees what is around it, and apply it once or twice."""
+    """Make a function, perhaps one that uses values around it, and apply it once or twice."""
     if g.depth >= _DEEPEST:
         return None
     args = [g.any() for _ in range(1 + g.picks.below(2))]
@@ -95,9 +95,9 @@ def function(g: GraphValues, name: str) -> object:
         params = [_same(inner.param("p", each.type), each) for each in args]
         around = [] if g.picks.below(3) else g.held
         g.held = [*around, *params]
-        known = len(g.held)
+        before = len(g.held)
         _steps(g, 1 + g.picks.below(3))
-        made = g.held[known:]
+        made = g.held[before:]
         if not made:
             return None
         results = made[-1 - g.picks.below(2) :]
@@ -106,16 +106,16 @@ def function(g: GraphValues, name: str) -> object:
             value = inner.tuple(*(each.value for each in results))
     code = g.builder.function(inner, value)
     for _ in range(1 + g.picks.one_in(3)):
-        given = [each if g.picks.below(2) else _alike_held(g, each) for each in args]
+        given = [each if g.picks.below(2) else _alike_value(g, each) for each in args]
         found = g.builder.apply(code, *(each.value for each in given))
         items = [found] if len(results) == 1 else [g.builder.item(found, at) for at in range(2)]
         sure = all(each.sure for each in given)
         for item, result in zip(items, results, strict=True):
-            g.held.append(Held(item, result.bound, result.sure and sure))
+            g.held.append(GraphTensor(item, result.bound, result.sure and sure))
     return code
 
 
-def _alike_held(g: GraphValues, like: Held) -> Held:
+def _alike_value(g: GraphValues, like: GraphTensor) -> GraphTensor:
     """Pick another value of the same type, whose numbers are no larger and known as well."""
     fitting = [
         each
@@ -130,9 +130,9 @@ def let(g: GraphValues, name: str) -> object:
     if g.depth >= _DEEPEST:
         return None
     with g.inside() as inner:
-        known = len(g.held)
+        before = len(g.held)
         _steps(g, 1 + g.picks.below(3))
-        if len(g.held) == known:
+        if len(g.held) == before:
             return None
         result = g.held[-1]
         body = inner.body(result.value)
@@ -150,7 +150,7 @@ def _steps(g: GraphValues, count: int) -> None:
 
 
 def apply_form(g: GraphValues, name: str) -> bool:
-    """Apply an operator or another form; no if it does not fit what is there."""
+    """Apply an operator or another form; return False if nothing there fits it."""
     draw = FORMS[name] if name in FORMS else DRAWS[name]
     try:
         return draw(g, name) is not None
@@ -158,22 +158,22 @@ def apply_form(g: GraphValues, name: str) -> bool:
         return False
 
 
-def normed(g: GraphValues, name: str) -> object:
-    """Normalise what was convolved, which can be folded where nothing else needs it; or what came
-    from another operator, which cannot."""
+def normalised_conv(g: GraphValues, name: str) -> object:
+    """Normalise the result of a convolution, which can be folded if nothing else uses it; or of
+    another operator, which cannot."""
     if g.whole:
         return None
     found = _alike(g, g.floats(2 + g.picks.below(3))) if g.picks.below(2) else conv(g, "conv")
-    if not isinstance(found, Held):
+    if not isinstance(found, GraphTensor):
         return None
     if g.picks.below(4):
         g.held.remove(found)
     return normalised(g, found)
 
 
-def rejoined(g: GraphValues, name: str) -> object:
-    """Go two ways from a value, and join them: together they may become one kernel, unless one goes
-    through a reduction, as in softmax."""
+def two_paths(g: GraphValues, name: str) -> object:
+    """Make two paths from a value, and join them: together they may become one kernel, unless one
+    contains a reduction, as in softmax."""
     x = g.any(lambda each: not each.dtype.is_bool and each.rank > 0)
     if g.over(x.dtype, 2 * x.bound):
         return None
@@ -188,10 +188,10 @@ def rejoined(g: GraphValues, name: str) -> object:
     return g.op(g.picks.pick(("add", "maximum")), *ways, bound=2 * max(1, x.bound))
 
 
-def widened(g: GraphValues, name: str) -> object:
-    """Join a product or what was convolved with something larger that it broadcasts to."""
+def broadcast_join(g: GraphValues, name: str) -> object:
+    """Join a product or the result of a convolution with something larger that it broadcasts to."""
     found = conv(g, "conv") if g.picks.below(2) else matmul(g, "matmul")
-    if not isinstance(found, Held) or g.over(found.dtype, found.bound + 8):
+    if not isinstance(found, GraphTensor) or g.over(found.dtype, found.bound + 8):
         return None
     if None in found.known_sizes or not g.fits(2, *found.sizes):
         return None
@@ -201,7 +201,7 @@ def widened(g: GraphValues, name: str) -> object:
     return g.op("add", found, larger, bound=found.bound + 3)
 
 
-def turned(g: GraphValues, name: str) -> object:
+def reverse_or_transpose(g: GraphValues, name: str) -> object:
     """Reverse an axis, transpose twice, or turn a matrix that may be square."""
     if g.picks.one_in(3):
         x = g.any(lambda each: each.rank > 0)
@@ -213,8 +213,8 @@ def turned(g: GraphValues, name: str) -> object:
     return g.op("transpose", once, bound=x.bound, axes=axes) if g.picks.below(2) else once
 
 
-def known(g: GraphValues, name: str) -> object:
-    """Make a constant that other operators may join with another."""
+def constant_operand(g: GraphValues, name: str) -> object:
+    """Make a constant that passes can combine with another."""
     like = g.any(lambda each: None not in each.known_sizes)
     sizes = [size for size in like.known_sizes if size is not None]
     if len(sizes) < like.rank:
@@ -225,8 +225,14 @@ def known(g: GraphValues, name: str) -> object:
 
 
 FORMS: dict[str, Callable[[GraphValues, str], object]] = {
-    **{"normed": normed, "turned": turned, "known": known, "pair": pair},
-    **{"rejoined": rejoined, "widened": widened},
-    **{"let": let, "function": function, "branch": branch},
+    "normalised_conv": normalised_conv,
+    "reverse_or_transpose": reverse_or_transpose,
+    "constant_operand": constant_operand,
+    "pair": pair,
+    "two_paths": two_paths,
+    "broadcast_join": broadcast_join,
+    "let": let,
+    "function": function,
+    "branch": branch,
 }
-"""What adds each form."""
+"""The function that adds each form."""

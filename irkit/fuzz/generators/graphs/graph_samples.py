@@ -1,8 +1,8 @@
 """Samples that are graphs: random operators of the whole table, and what NumPy computes.
 
-The reference is each operator's own rule over NumPy arrays (``graph_meaning``). It shares the rules
-for types and attributes with the compiler, and nothing of passes, tensor expressions, loops or
-code. What floats may be off is told by ``irkit.graph.interpret`` in f64.
+The reference is each operator's own rule over NumPy arrays (`meaning`). It shares the rules for
+types and attributes with the compiler, but not passes, tensor expressions, loops or code. Error
+bounds of floats come from ``irkit.graph.interpret`` in f64.
 """
 
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, walk
-from irkit.debug import InputSet, dim_size, draw_values
+from irkit.debug import InputSet
+from irkit.debug.execution.inputs import drawn, dim_size
 from irkit.fuzz.generators.graphs.forms import FORMS, apply_form
 from irkit.fuzz.generators.graphs.meaning import meaning
 from irkit.fuzz.generators.graphs.operators import DRAWS, ROUNDING
 from irkit.fuzz.generators.graphs.values import SYMBOLIC_SIZES, GraphValues
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 from irkit.fuzz.picks import Picks
 from irkit.graph import (
     Apply,
@@ -107,10 +108,10 @@ def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
         if any(size < 0 for size in shape):
             raise Unusable("an extent is below 0")
         rung = "whole numbers" if whole else "fractions"
-        args.append(draw_values(param.type.dtype, shape, rung, rng, (-3, 4)))
-    told = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
+        args.append(drawn(param.type.dtype, shape, rung, rng, (-3, 4)))
+    extents = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
     name = "whole" if whole else "fractions"
-    return InputSet(name + (f" ({told})" if told else ""), rung_of(whole=whole), tuple(args))
+    return InputSet(name + (f" ({extents})" if extents else ""), rung_of(whole=whole), tuple(args))
 
 
 def rung_of(*, whole: bool) -> Any:
@@ -119,8 +120,8 @@ def rung_of(*, whole: bool) -> Any:
 
 def graph_results(
     func: GraphFunc, inputs: InputSet, *, whole: bool
-) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
-    """Compute the results in NumPy, and how far off each may be."""
+) -> tuple[tuple[Array, ...], tuple[Tolerance, ...]]:
+    """Compute the results in NumPy, and the tolerance of each."""
     with np.errstate(all="ignore"):
         try:
             own = [np.asarray(each) for each in meaning(func, list(inputs.args))]
@@ -128,14 +129,14 @@ def graph_results(
                 return tuple(own), (None,) * len(own)
             wide = interpret(func, list(inputs.args), precision="f64")
         except IRKitError as error:
-            raise Unusable(f"NumPy cannot tell: {error}") from error
+            raise Unusable(f"NumPy cannot compute it: {error}") from error
         true = [np.asarray(each) for each in arrays_of(wide)]
-        allowed = tuple(allowed_of(a, b) for a, b in zip(own, true, strict=True))
+        allowed = tuple(tolerance_of(a, b) for a, b in zip(own, true, strict=True))
     return tuple(own), allowed
 
 
-def allowed_of(own: Array, true: Array) -> Allowed:
-    """Allow some units of the largest number, and some times what NumPy itself is off."""
+def tolerance_of(own: Array, true: Array) -> Tolerance:
+    """Allow some units of the largest number, and a multiple of the error of NumPy itself."""
     if own.dtype.kind in "iub":
         return None
     apart, sizes = np.abs(own.astype(np.float64) - true), np.abs(true)
@@ -146,7 +147,7 @@ def allowed_of(own: Array, true: Array) -> Allowed:
 
 def graph_pipeline(picks: Picks, func: GraphFunc) -> Pipeline:
     """Pick passes over graphs: the usual ones, or some left out or with other options; of those
-    that make loops only what a graph of this kind may go through."""
+    that make loops, only those that a graph of this kind can go through."""
     steps = [bind.step for bind in walk(func.body, Bind)]
     made = _usual(picks, nested=any(isinstance(step, Body) for step in steps))
     inside = [
@@ -161,7 +162,7 @@ def graph_pipeline(picks: Picks, func: GraphFunc) -> Pipeline:
     if (
         any(isinstance(step, GraphIf) for step in steps)
         or any(isinstance(step, (Lambda, Apply)) for step in inside)
-        # No parameter of a kernel would bind what such an extent is computed from.
+        # No parameter of a kernel would bind the symbols that such an extent is computed from.
         or not all(isinstance(dim, (Var, Const)) for dim in extents)
     ):
         return made.without("lower-to-loops").without("plan-memory")
@@ -178,7 +179,7 @@ def _usual(picks: Picks, *, nested: bool) -> Pipeline:
     if form in (3, 4):
         idle = ("simplify-graph", "fold-batch-norm", "fold-constants", "eliminate-dead-nodes")
         made = GRAPH
-        for name in picks.some(idle[nested:], 4):  # Only the first makes nested lets flat.
+        for name in picks.some(idle[nested:], 4):  # Only the first pass flattens nested lets.
             made = made.without(name)
         return made
     return GRAPH.without("fuse-ops") if form == 5 else GRAPH

@@ -1,7 +1,9 @@
-"""What a graph means, told body by body: the reference for branches, functions and nested lets.
+"""The meaning of a graph, computed body by body: the reference for branches, functions and nested
+lets.
 
-Operators are the NumPy rules of the table; nothing else is shared with ``irkit.graph.interpret``.
-It recurses, which is right for what is drawn, where bodies are two deep.
+Operators are the NumPy rules of the table; nothing else is shared with ``irkit.graph.interpret``,
+because that is under test too. It recurses, which is fine for graphs drawn here: bodies are two
+deep.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +30,7 @@ _Scope: TypeAlias = dict[Value, _Found]
 
 
 def meaning(func: GraphFunc, args: Sequence[Array]) -> list[Array]:
-    """Compute the results of a graph function, those of tuples one after the other."""
+    """Compute the results of a graph function, with tuples flattened."""
     given: _Scope = dict(zip(func.params, args, strict=True))
     waiting: list[_Found] = [_body(func.body, given)]
     found: list[Array] = []

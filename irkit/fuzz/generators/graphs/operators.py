@@ -1,11 +1,11 @@
-"""One function for each family of operators of the graph IR, which applies one of the family."""
+"""Operators of the graph IR: one function for each family, which applies one of the family."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from irkit.fuzz.generators.graphs.values import GraphValues, Held
+from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
 from irkit.ir import as_dtype, as_int
 
 _ANYWHERE = ("sin", "cos", "tanh", "sigmoid", "erf", "atan", "asinh")
@@ -23,12 +23,12 @@ _LOGICAL = ("logical_and", "logical_or", "logical_xor")
 _CASTS = ("f32", "f64", "i32", "f16", "i64", "u8", "bool", "bf16", "i8")
 
 
-def _sure(each: Held) -> bool:
+def _sure(each: GraphTensor) -> bool:
     return each.sure
 
 
 def smooth(g: GraphValues, name: str) -> object:
-    """Apply a function where it is smooth; whole numbers do without."""
+    """Apply a function where it is smooth; not to whole numbers, which it would not keep whole."""
     x = g.floats()
     if name in _ANYWHERE:
         return g.op(name, x, bound=max(2, x.bound), sure=False)
@@ -51,7 +51,7 @@ def logical_not(g: GraphValues, name: str) -> object:
     return g.op(name, condition(g), bound=1)
 
 
-def condition(g: GraphValues) -> Held:
+def condition(g: GraphValues) -> GraphTensor:
     """Pick bools, or compare numbers that are known exactly."""
     found = [each for each in g.held if each.dtype.is_bool and each.sure]
     if found and g.picks.below(2):
@@ -94,7 +94,7 @@ def larger(g: GraphValues, name: str) -> object:
 
 
 def divide(g: GraphValues, name: str) -> object:
-    """Divide by what is at least 1.5, or integers by one."""
+    """Divide by numbers of at least 1.5, or integers by one."""
     if g.picks.one_in(3):
         x = g.any(lambda each: each.sure and each.dtype.kind in "iu")
         if x.dtype.kind in "iu":
@@ -142,7 +142,7 @@ def where(g: GraphValues, name: str) -> object:
 
 
 def conv(g: GraphValues, name: str) -> object:
-    """Convolve images of one or two spatial axes, in groups too."""
+    """Convolve images of one or two spatial axes, sometimes in groups."""
     x = g.floats(3 + g.picks.below(2))
     spatial, channels = x.rank - 2, x.sizes[1]
     groups = channels if g.picks.one_in(4) else 1
@@ -183,11 +183,16 @@ def pool(g: GraphValues, name: str) -> object:
         return g.op(name, x, bound=x.bound, **options)
     if not x.sure:
         return None
-    options.pop("dilations", None)  # A window in the pads alone has no place of its largest.
+    options.pop(
+        "dilations", None
+    )  # A window inside the pads has no position of its largest element.
     options["storage_order"] = g.picks.below(2)
     value = g.builder.op(name, x.value, **options)
     g.ops[name] = None
-    g.held += [Held(g.builder.item(value, 0), x.bound), Held(g.builder.item(value, 1), 1000)]
+    g.held += [
+        GraphTensor(g.builder.item(value, 0), x.bound),
+        GraphTensor(g.builder.item(value, 1), 1000),
+    ]
     return value
 
 
@@ -229,7 +234,7 @@ def batch_norm(g: GraphValues, name: str) -> object:
     return normalised(g, g.floats(2 + g.picks.below(3)))
 
 
-def normalised(g: GraphValues, x: Held) -> Held | None:
+def normalised(g: GraphValues, x: GraphTensor) -> GraphTensor | None:
     kind, channels = str(x.dtype), x.sizes[1]
     if as_int(x.shape[1]) is None:
         return None
@@ -360,4 +365,4 @@ DRAWS: dict[str, Draw] = {
     **{"expand_dims": expand_dims, "squeeze": squeeze, "broadcast_to": broadcast_to},
     **{"concat": concat, "slice": slice_, "pad": pad, "full": full, "full_like": full_like},
 }
-"""What applies each operator of the graph IR."""
+"""The function that applies each operator of the graph IR."""

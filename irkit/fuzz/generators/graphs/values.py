@@ -1,4 +1,4 @@
-"""The values of a random graph so far, and where those that an operator wants come from."""
+"""Values of a random graph so far, and where operands of operators come from."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -21,8 +21,9 @@ _MOST_ELEMENTS = 600
 SYMBOLIC_SIZES = (4, 1, 3, 7)
 
 
-class Held(msgspec.Struct, frozen=True, eq=False):
-    """A tensor of the graph: what its numbers stay below, and whether they are known exactly."""
+class GraphTensor(msgspec.Struct, frozen=True, eq=False):
+    """A tensor of the graph: an upper bound of its magnitudes, and whether they are known
+    exactly."""
 
     value: Value
     bound: int
@@ -48,7 +49,7 @@ class Held(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The extents, symbolic ones as the most they may be."""
+        """The extents, symbolic ones at their maximum."""
         most = max(SYMBOLIC_SIZES)
         return tuple(most if size is None else size for size in self.known_sizes)
 
@@ -59,8 +60,11 @@ class Held(msgspec.Struct, frozen=True, eq=False):
 
 
 class GraphValues:
-    """Collect bindings; ``whole`` says that all numbers are to stay whole and small. ``names`` are
-    the operators to draw from, ``symbols`` the extents that are not known."""
+    """Bindings of a graph under construction.
+
+    ``whole`` keeps all numbers whole and small. ``names`` are the operators to draw from,
+    ``symbols`` the symbolic extents.
+    """
 
     def __init__(
         self,
@@ -76,14 +80,14 @@ class GraphValues:
         self.symbols = symbols
         self.depth = 0
         self.tuples: list[Value] = []
-        self.told: dict[Value, list[tuple[int, bool]]] = {}
+        self.tuple_items: dict[Value, list[tuple[int, bool]]] = {}
         self.builder: Builder = Builder("main")
-        self.held: list[Held] = []
-        self.params: list[Held] = []
+        self.held: list[GraphTensor] = []
+        self.params: list[GraphTensor] = []
         self.ops: dict[str, None] = {}
         self.rng = np.random.default_rng(picks.below(1 << 16))
 
-    def fresh(self, shape: Sequence[int | Expr], dtype: str) -> Held:
+    def fresh(self, shape: Sequence[int | Expr], dtype: str) -> GraphTensor:
         """Make a parameter, or a constant where the shape is known."""
         bound = 3 if as_dtype(dtype).bits <= 16 else 8
         known = [size for size in shape if isinstance(size, int)]
@@ -93,7 +97,7 @@ class GraphValues:
         if fixed and (self.depth or (self.params and self.picks.below(2))):
             return self.constant(self.numbers(known, dtype), bound)
         name = "xyzuvwpqrst"[len(self.params) % 11]
-        param = Held(self.builder.param(name, tensor_type(shape, dtype)), bound)
+        param = GraphTensor(self.builder.param(name, tensor_type(shape, dtype)), bound)
         self.params.append(param)
         self.held.append(param)
         return param
@@ -108,16 +112,16 @@ class GraphValues:
         low = 0 if kind.kind == "u" else -3
         return self.rng.integers(low, 4, shape).astype(numpy_dtype(kind))
 
-    def constant(self, array: Any, bound: int) -> Held:
-        return Held(self.builder.constant(array), bound)
+    def constant(self, array: Any, bound: int) -> GraphTensor:
+        return GraphTensor(self.builder.constant(array), bound)
 
-    def scalar(self, number: float, dtype: DType) -> Held:
-        """Make a constant of one number that goes with any shape."""
+    def scalar(self, number: float, dtype: DType) -> GraphTensor:
+        """Make a constant of one number that broadcasts with any shape."""
         array = np.asarray([number]).astype(numpy_dtype(dtype))
         return self.constant(array, int(abs(number)) + 1)
 
     def dtype(self) -> str:
-        """Pick a type, mostly one of floats."""
+        """Pick a type, mostly a float type."""
         return self.picks.pick((*_FLOATS, *_FLOATS[:2], *_INTEGERS))
 
     def shape(self, rank: int) -> list[int | Expr]:
@@ -133,7 +137,7 @@ class GraphValues:
 
     @contextmanager
     def inside(self) -> Generator[Builder]:
-        """Open a body: what is made there is known there only."""
+        """Open a body: values made there are visible only there."""
         outer, held, tuples = self.builder, list(self.held), list(self.tuples)
         self.builder = inner = outer.inner()
         self.depth += 1
@@ -143,8 +147,10 @@ class GraphValues:
             self.builder, self.held, self.tuples = outer, held, tuples
             self.depth -= 1
 
-    def any(self, fits: Callable[[Held], bool] = lambda each: True, rank: int = -1) -> Held:
-        """Pick a value that fits, mostly one of the last; or make one, of floats."""
+    def any(
+        self, fits: Callable[[GraphTensor], bool] = lambda each: True, rank: int = -1
+    ) -> GraphTensor:
+        """Pick a value that fits, mostly a recent one; or make one, of floats."""
         found = [each for each in self.held if fits(each) and rank in (-1, each.rank)]
         if found and self.picks.below(8):
             return found[-1 - self.picks.below(min(4, len(found)))]
@@ -152,15 +158,15 @@ class GraphValues:
         made = self.fresh(self.shape(wanted), self.picks.pick(_FLOATS))
         return made if fits(made) else self.fresh(self.shape(wanted), "i32")
 
-    def floats(self, rank: int = -1) -> Held:
+    def floats(self, rank: int = -1) -> GraphTensor:
         """Pick a value of floats."""
         found = self.any(lambda each: each.dtype.is_float, rank)
         return found if found.dtype.is_float else self.fresh(self.shape(max(rank, 1)), "f32")
 
-    def like(self, other: Held) -> Held:
+    def like(self, other: GraphTensor) -> GraphTensor:
         """Pick a value of the type of another that its shape broadcasts with."""
 
-        def fits(each: Held) -> bool:
+        def fits(each: GraphTensor) -> bool:
             same = all(
                 a == b or as_int(a) == 1 or as_int(b) == 1
                 for a, b in zip(each.shape[::-1], other.shape[::-1], strict=False)
@@ -175,17 +181,19 @@ class GraphValues:
         known = [size if isinstance(size, int) else _known(size) for size in shape]
         return self.fresh(known, str(other.dtype))
 
-    def op(self, name: str, *args: Held, bound: int, sure: bool = True, **attrs: Any) -> Held:
-        """Apply an operator; the result is kept. Raises: IRKitError if it does not fit."""
+    def op(
+        self, name: str, *args: GraphTensor, bound: int, sure: bool = True, **attrs: Any
+    ) -> GraphTensor:
+        """Apply an operator and keep the result. Raises: IRKitError if it does not fit."""
         value = self.builder.op(name, *(arg.value for arg in args), **attrs)
         self.ops[name] = None
         exact = sure and all(arg.sure for arg in args)
-        made = Held(value, self.within(value, bound), exact or self.whole)
+        made = GraphTensor(value, self.within(value, bound), exact or self.whole)
         self.held.append(made)
         return made
 
     def within(self, value: Value, bound: int) -> int:
-        """Bound numbers by what their type holds: integers wrap around."""
+        """Limit a bound to what the type holds: integers wrap around."""
         kind = value.type
         if not isinstance(kind, TensorType) or kind.dtype.is_float:
             return bound
@@ -194,17 +202,17 @@ class GraphValues:
         return kind.dtype.high if kind.dtype.kind == "u" else min(bound, kind.dtype.high + 1)
 
     def over(self, dtype: DType, bound: int) -> bool:
-        """Say whether numbers would become too large to go on with."""
+        """Return True if numbers would become too large to go on with."""
         return dtype.is_float and bound >= _MOST.get(str(dtype), _LIMIT) // 4
 
-    def clamped(self, x: Held, most: float) -> Held:
-        """Bring numbers close to 0, so that any function may follow."""
+    def clamped(self, x: GraphTensor, most: float) -> GraphTensor:
+        """Clamp numbers to a range around 0, so that any function can follow."""
         high, low = self.scalar(most, x.dtype), self.scalar(-most, x.dtype)
         top = self.op("minimum", x, high, bound=x.bound)
         return self.op("maximum", top, low, bound=int(most) + 1)
 
     def fits(self, *sizes: int) -> bool:
-        """Say whether a tensor of some extents is small."""
+        """Return True if a tensor of some extents is small."""
         return int(np.prod(sizes, dtype=np.int64)) <= _MOST_ELEMENTS
 
 

@@ -1,13 +1,13 @@
-"""Random thread loops that hand each other numbers: steps with a barrier after each, as they are
-written for a GPU; and threads that part, and do the same.
+"""Random thread loops that exchange values: steps with a barrier after each, as they are written
+for a GPU; and threads that diverge.
 
-In a step a thread writes an element of one buffer that no other writes, and reads what any thread
-wrote before the last barrier. From step to step it keeps a value, and memory of its own.
+In a step, a thread writes an element of one buffer that no other thread writes, and reads what any
+thread wrote before the last barrier. From step to step it keeps a value, and memory of its own.
 """
 
 from collections.abc import Mapping, Sequence
 
-from irkit.fuzz.generators.expressions import ExprMaker, Readable, bounded
+from irkit.fuzz.generators.expressions import ExprMaker, ReadableBuffer, bounded
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
     I64,
@@ -38,7 +38,7 @@ def barrier_loop(
     picks: Picks, integers: Sequence[Expr], root: Mapping[Buffer, Buffer]
 ) -> Stmt | None:
     """Make a thread loop over shared memory and over buffers of one extent, if some have one that
-    is known and small. ``root`` says whose memory each buffer that may be used shows."""
+    is known and small. ``root`` maps each buffer to the one whose memory it is a view of."""
     flat = [b for b in root if b.rank == 1 and 1 < (as_int(b.shape[0]) or 0) <= _MOST_THREADS]
     if not flat:
         return None
@@ -55,13 +55,13 @@ def barrier_loop(
 def divergent_loop(
     picks: Picks, integers: Sequence[Expr], root: Mapping[Buffer, Buffer]
 ) -> Stmt | None:
-    """Let threads run a loop of their own axis, each another number of times, if a buffer has as
-    many elements as there may be threads: all write the same."""
+    """Make threads that each run a loop a different number of times, if a buffer has as many
+    elements as there can be threads: all write the same values."""
     targets = [b for b in root if b.shape and 1 < (as_int(b.shape[0]) or 0) <= _MOST_THREADS]
     if not targets:
         return None
     target, number = picks.pick(targets), Var("t")
-    others = [Readable(each) for each in root if root[each] is not root[target]]
+    others = [ReadableBuffer(each) for each in root if root[each] is not root[target]]
     loops = [Var("ijk"[at % 3]) for at in range(target.rank)]
     maker = ExprMaker(picks, [*integers, *loops], others)
     maker.extents.update(zip(loops, target.shape, strict=True))
@@ -79,7 +79,7 @@ def divergent_loop(
 
 
 class _Thread:
-    """What each thread does; the first result is what it keeps an element of."""
+    """The work of each thread; the first result is where it keeps an element."""
 
     def __init__(
         self, picks: Picks, integers: Sequence[Expr], root: Mapping[Buffer, Buffer], result: Buffer
@@ -94,7 +94,7 @@ class _Thread:
         self.own, self.mine = self._own(result.dtype)
 
     def body(self, shared: Buffer, written: Sequence[Buffer]) -> Stmt:
-        """Fill shared memory, then hand on what is in it, some times over or not."""
+        """Fill shared memory, then exchange its elements, sometimes repeatedly."""
         first = seq(self._store(shared, whole=True), Evaluate(BARRIER))
         kept, again = self.result[self._place()], Var("s")
         repeats = self.picks.below(2)
@@ -111,8 +111,8 @@ class _Thread:
         return seq(first, Let(self.kept, kept, seq(Evaluate(BARRIER), inner)))
 
     def _own(self, dtype: DType) -> tuple[Buffer, tuple[Expr, ...]]:
-        """Make memory that a thread has to itself, and say which element of it is used: the last
-        one, which may be far from the first."""
+        """Make memory private to a thread, and return the element of it that is used: the last one,
+        which may be far from the first."""
         if not self.picks.below(3):
             return Buffer("R", (Const(1, I64),), dtype, "local"), (_ZERO,)
         inner, outer = 1 + self.picks.below(3), 1 + self.picks.below(2)
@@ -134,11 +134,13 @@ class _Thread:
         maker = ExprMaker(self.picks, [*self.uniform, self.number], [])
         maker.extents[self.number] = self.count
         maker.buffers += [
-            Readable(each) for each in self.root if self.root[each] is not self.root.get(target)
+            ReadableBuffer(each)
+            for each in self.root
+            if self.root[each] is not self.root.get(target)
         ]
         if whole:
             return Store(target, place, bounded(maker.value(target.dtype, 1)))
-        maker.buffers += [Readable(target, place), Readable(self.own, self.mine)]
+        maker.buffers += [ReadableBuffer(target, place), ReadableBuffer(self.own, self.mine)]
         value = maker.value(target.dtype, 1 + self.picks.below(2))
         if target.dtype == self.kept.dtype and not target.dtype.is_bool and self.picks.below(2):
             value = value + self.kept
@@ -148,7 +150,7 @@ class _Thread:
         return If(maker.condition(1), store)
 
     def _place(self) -> Expr:
-        """Say which element a thread writes: each another one."""
+        """Return the element that a thread writes: a different one for each thread."""
         form = self.picks.below(4)
         if form == 2:
             return self.count - 1 - self.number

@@ -1,8 +1,7 @@
-"""Random short loops in lanes over arrays of one type, whose values are made of elements and of the
-number of the lane: products of these are where vectorizing goes wrong, and chance seldom has any.
-"""
+"""Random short vectorized loops over arrays of one type, whose values are made of elements and of
+the lane number: products of these are where vectorizing goes wrong, and chance seldom draws any."""
 
-from irkit.fuzz.generators.expressions import ExprMaker, Readable, bounded
+from irkit.fuzz.generators.expressions import ExprMaker, ReadableBuffer, bounded
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
     F32,
@@ -31,7 +30,7 @@ _ZERO = Const(0, I64)
 
 
 def lane_function(picks: Picks) -> PrimFunc:
-    """Make up to three loops in lanes, one after the other or inside a serial one."""
+    """Make up to three vectorized loops, one after the other or inside a serial one."""
     dtype = picks.pick(_DTYPES)
     count = Const(picks.pick(_LANES), I64)
     arrays = [Buffer(name, (count,), dtype) for name in "ABC"]
@@ -45,10 +44,10 @@ def lane_function(picks: Picks) -> PrimFunc:
 
 def _loop(picks: Picks, arrays: list[Buffer], scalar: Var, again: Var) -> Stmt:
     target, lane = picks.pick(arrays), Var("i", I64)
-    reads = [Readable(each, (lane,)) for each in arrays]
+    reads = [ReadableBuffer(each, (lane,)) for each in arrays]
     beside = lane + picks.pick((1, -1))
     inside = logical_and(ge(beside, 0), lt(beside, target.shape[0]))
-    reads += [Readable(each, (beside,), inside) for each in arrays if each is not target]
+    reads += [ReadableBuffer(each, (beside,), inside) for each in arrays if each is not target]
     maker = ExprMaker(picks, [scalar, again, lane], reads)
     value = maker.value(target.dtype, 1 + picks.below(2))
     if value.dtype.is_integer and picks.below(3):

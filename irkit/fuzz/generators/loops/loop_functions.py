@@ -1,7 +1,7 @@
 """Random loop functions for testing passes, the interpreter and code generation.
 
-Every function is valid and free of undefined behaviour: indices lie in bounds, what is allocated
-is written before it is read, and the iterations of a parallel or vectorized loop do not meet.
+Every function is valid and free of undefined behaviour: indices lie in bounds, what is allocated is
+written before it is read, and iterations of parallel or vectorized loops do not conflict.
 :func:`arguments` makes arrays to call it with.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from irkit.core import Attrs
-from irkit.fuzz.generators.expressions import ExprMaker, Readable
+from irkit.fuzz.generators.expressions import ExprMaker, ReadableBuffer
 from irkit.fuzz.generators.loops.barrier_programs import barrier_loop, divergent_loop
 from irkit.fuzz.generators.loops.nests import Nest
 from irkit.fuzz.generators.stages.stages import count_of
@@ -75,7 +75,7 @@ _ZERO = Const(0, I64)
 
 
 def prim_funcs(*, blocks: bool = True, max_statements: int = 4) -> st.SearchStrategy[PrimFunc]:
-    """Make small functions; ``blocks`` says whether they may hold blocks."""
+    """Draw small functions; ``blocks`` allows blocks in them."""
     return picks().map(
         lambda chosen: loop_function(chosen, blocks=blocks, max_statements=max_statements)
     )
@@ -84,7 +84,7 @@ def prim_funcs(*, blocks: bool = True, max_statements: int = 4) -> st.SearchStra
 def loop_function(
     picks: Picks, *, blocks: bool = True, max_statements: int = 4, wide: bool = False
 ) -> PrimFunc:
-    """Make a small function; ``wide`` says that its types and extents may be any."""
+    """Make a small function; ``wide`` allows any types and extents."""
     maker = _ProgramMaker(picks, blocks, wide)
     params = maker.params()
     maker.left = 1 + picks.below(max_statements)
@@ -115,7 +115,7 @@ def arguments(func: PrimFunc, *, seed: int = 0, largest: int = 5) -> list[Any]:
 
 
 class _ProgramMaker:
-    """Make statements, and know what may be read and written where."""
+    """Maker of statements, which knows what can be read and written where."""
 
     def __init__(self, picks: Picks, blocks: bool, wide: bool) -> None:
         self.picks = picks
@@ -124,25 +124,26 @@ class _ProgramMaker:
         self.extents = _ANY_EXTENTS if wide else _EXTENTS
         self.wide = wide
         self.axes: dict[str, int] = {}
-        """The thread axes of the launch that is being made, with extents, 0 if not known yet."""
+        """The thread axes of the current launch, with extents, 0 if not known yet."""
         self.again = 1
-        """How often what is being made runs."""
+        """How often the current statement runs."""
         self.left: int = 0
         self.dims: list[Expr] = []
         self.integers: list[Expr] = []
         self.buffers: list[Buffer] = []
         self.root: dict[Buffer, Buffer] = {}
-        """Whose memory a view shows."""
+        """The buffer whose memory a view shows."""
 
     def params(self, *, threads: int = 0) -> tuple[Buffer | Var, ...]:
-        """Make a signature over at most two symbolic dimensions; one buffer may be there for some
-        ``threads``, an element each."""
+        """Make a signature over at most two symbolic dimensions, perhaps with a buffer of one
+        element for each of some ``threads``."""
         symbols = [Var("m"), Var("n")]
         pool: list[Expr] = [*symbols, *(Const(size, I64) for size in self.extents)]
         dims = [self.picks.pick(pool) for _ in range(1 + self.picks.below(3))]
         self.dims = _few(dict.fromkeys(dims))
         for number in range(2 + self.picks.below(2)):
-            # The first one has every dimension in it, alone, so that the symbols are bound.
+            # The first buffer has every symbolic dimension by itself, so that the symbols are
+            # bound.
             shape = tuple(self.dims) if number == 0 else self.shape()
             strides = self.strides(shape) if self.wide and self.picks.one_in(8) else None
             self.buffers.append(Buffer("ABC"[number], shape, self.dtype(), strides=strides))
@@ -170,7 +171,9 @@ class _ProgramMaker:
         return tuple(reversed(found)) if shape and known else None
 
     def exprs(self) -> ExprMaker:
-        return ExprMaker(self.picks, self.integers, [Readable(buffer) for buffer in self.buffers])
+        return ExprMaker(
+            self.picks, self.integers, [ReadableBuffer(buffer) for buffer in self.buffers]
+        )
 
     def statements(self) -> Stmt:
         """Make statements until the budget is spent."""
@@ -201,7 +204,7 @@ class _ProgramMaker:
         return seq(*made)
 
     def repeated(self, inside: Callable[[], Stmt] | None = None) -> Stmt:
-        """Run statements several times: each time they find what the last one has left."""
+        """Repeat statements in a loop: each iteration finds what the previous one left."""
         if self.again > 1:
             return self.nest(self.picks.pick(self.buffers))
         count = 2 + self.picks.below(_AGAIN - 1)
@@ -214,7 +217,7 @@ class _ProgramMaker:
         return For(var, _ZERO, Const(count, I64), body, kind)
 
     def launch(self) -> Stmt:
-        """Let threads run some nests, one after the other: there are no barriers yet."""
+        """Run some nests on threads, one after the other: there are no barriers yet."""
         if self.axes:
             return self.nest(self.picks.pick(self.buffers))
         form = self.picks.below(11)
@@ -231,13 +234,13 @@ class _ProgramMaker:
         return For(Var("b"), _ZERO, Const(1, I64), body, "thread", "blockIdx.x")
 
     def joined(self) -> Stmt:
-        """Let threads make sums together."""
+        """Make sums to which all threads contribute."""
         return self.nest(self.picks.pick(self.buffers), joins=True)
 
     def _inside(
         self, integers: Sequence[Expr], buffers: Sequence[Buffer], make: Callable[[], Stmt]
     ) -> Stmt:
-        """Make up to three statements that use what is known, as one."""
+        """Make up to three statements over the given integers and buffers, and join them."""
         known, left = (self.integers, self.buffers), self.left
         self.integers, self.buffers = list(integers), list(buffers)
         self.left = 1 + self.picks.below(max(2, min(3, left)))
@@ -281,7 +284,7 @@ class _ProgramMaker:
         return Store(target, (place,), value, mask)
 
     def gathered(self, target: Buffer, place: Expr) -> Expr:
-        """Say which elements lanes read: their own, or those that other elements name."""
+        """Choose the elements that lanes read: their own, or those at gathered indices."""
         names = [each for each in self.buffers if each.rank == 1 and each.shape == target.shape]
         names = [each for each in names if each.dtype.is_integer]
         if not (self.wide and names and self.picks.one_in(3)):
@@ -325,8 +328,8 @@ class _ProgramMaker:
     def spread(
         self, whole: tuple[Expr, ...], size: int | None
     ) -> tuple[tuple[Expr, ...], tuple[Expr, ...] | None]:
-        """Lay out rows and columns with gaps in so many elements; dimensions that are not known
-        take turns."""
+        """Lay out rows and columns with gaps in this many elements; symbolic dimensions take
+        turns."""
         if size is None or size < 1:
             return tuple(reversed(whole)), None
         step, rows = 1 + self.picks.below(2), 1 + self.picks.below(2)
@@ -341,8 +344,8 @@ class _ProgramMaker:
         return found[0], found[1]
 
     def nest(self, target: Buffer, *, whole: bool = False, joins: bool = False) -> Stmt:
-        """Make loops that write each element of ``target`` at most once an iteration; ``whole``
-        says that it holds nothing yet, and must be written everywhere."""
+        """Make loops that write each element of ``target`` at most once per iteration; ``whole``
+        means that it is uninitialised, and must be written everywhere."""
         block = self.blocks and self.picks.below(2) == 0
         root = self.root.get(target, target)
         others = [buffer for buffer in self.buffers if self.root[buffer] is not root]
@@ -359,7 +362,7 @@ class _ProgramMaker:
 
 
 def _few(dims: Iterable[Expr]) -> list[Expr]:
-    """Keep dimensions as long as a buffer with all of them is small."""
+    """Leave out dimensions until a buffer with all of them is small."""
     kept, count = list[Expr](), 1
     for dim in dims:
         if count * count_of([dim]) <= _MOST_ELEMENTS:

@@ -1,15 +1,15 @@
-"""Random loop nests over one buffer: plain, split or begun late, guarded, with or without a block.
+"""Random loop nests over one buffer: plain, split or with another first iteration, guarded, with or
+without a block.
 
-No two iterations write the same element, and each reads of the written buffer only that element,
-so loops of every kind may stand there. Loops of a reduction run in order, and so do those of a
-recurrence, which reads neighbours of the element too. Elements may be taken from the last one to
-the first, or begun with another one than the first.
+No two iterations write the same element, and each reads only that element of the written buffer, so
+loops of every kind are allowed. Loops of a reduction run in order, and so do those of a recurrence,
+which reads neighbours of the element too. Elements can be visited from last to first, or rotated.
 """
 
 from collections.abc import Sequence
 from math import prod
 
-from irkit.fuzz.generators.expressions import ExprMaker, Readable, bounded
+from irkit.fuzz.generators.expressions import ExprMaker, ReadableBuffer, bounded
 from irkit.fuzz.generators.stages.stages import count_of
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
@@ -41,11 +41,11 @@ from irkit.ir import (
 
 _FREE: tuple[LoopKind, ...] = ("serial", "parallel", "vectorized", "unrolled")
 _ORDERED: tuple[LoopKind, ...] = ("serial", "unrolled")
-# What reads what other lanes write is no vector, which the vectorizer finds out.
+# A loop that reads what other lanes write cannot be a vector loop, which the vectorizer notices.
 _RECURRENT: tuple[LoopKind, ...] = ("vectorized", "serial", "vectorized", "unrolled")
 _ZERO = Const(0, I64)
 _MOST_COPIES = 17
-# Which of the loops of a reduction threads run, as bits; most often others than those between them.
+# Which of the loops of a reduction threads run, as bits; mostly the outer ones.
 _BOUND = (0b101, 0b001, 0b010, 0b101, 0b011, 0b100, 0b111, 0b110)
 _MOST_STEPS = 400
 _MOST_THREADS = 33
@@ -53,10 +53,13 @@ _MOST_VIRTUAL = 4  # There are as many copies.
 
 
 class Nest:
-    """Make one nest. ``whole`` says that the target holds nothing yet: it is written everywhere,
-    before it is read. ``wide`` allows recurrences and other orders of elements. ``axes`` are those
-    of threads that its loops may be bound to, with their extents once they are known: all loops of
-    an axis have the same. ``joins`` says that threads are to make a sum together."""
+    """A loop nest under construction.
+
+    ``whole`` means that the target is uninitialised: it is written everywhere before it is read.
+    ``wide`` allows recurrences and other orders of elements. ``axes`` are those of threads that
+    loops can be bound to, with their extents once known: all loops of an axis have the same extent.
+    ``joins`` makes threads contribute to one sum.
+    """
 
     def __init__(
         self,
@@ -75,7 +78,7 @@ class Nest:
         self.block = block or joins
         self.joins = joins
         self.summing = False
-        """Whether its loops are now those of such a sum."""
+        """True while the loops are those of such a sum."""
         self.wide = wide
         self.axes = axes or {}
         self.copies = 1
@@ -89,7 +92,7 @@ class Nest:
         """The value of each axis, its extent, and its kind."""
 
     def make(self, integers: list[Expr], others: list[Buffer], reducible: list[Expr]) -> Stmt:
-        """Make the nest; it may use some integers and read other buffers."""
+        """Make the nest; it can use some integers and read other buffers."""
         for number, dim in enumerate(self.target.shape):
             self._dimension("ijk"[number % 3], dim, integers)
         reduces = bool(reducible) and not self.whole
@@ -98,14 +101,14 @@ class Nest:
             extent = self.picks.pick(reducible)
             small = count_of([*self.target.shape, extent]) <= _MOST_STEPS
             self._reduction(extent if small else Const(2, I64), integers)
-        maker = ExprMaker(self.picks, integers, [Readable(buffer) for buffer in others])
+        maker = ExprMaker(self.picks, integers, [ReadableBuffer(buffer) for buffer in others])
         body = self._in_block(maker, reduces) if self.block else self._bare(maker, reduces)
         for var, begin, end, kind, thread in reversed(self.loops):
             body = For(var, begin, end, body, kind, thread)
         return body
 
     def _dimension(self, name: str, dim: Expr, integers: Sequence[Expr]) -> None:
-        """Run through one dimension, in one loop or in two."""
+        """Iterate over one dimension, in one loop or in two."""
         if self.picks.below(3):
             begin = _ZERO if self.whole or self.picks.below(4) else Const(1, I64)
             var = Var(name)
@@ -128,7 +131,7 @@ class Nest:
         self.loops.append((var, begin, end, self._copied(kind, end), thread))
 
     def _copied(self, kind: LoopKind, end: Expr) -> LoopKind:
-        """Say of what kind a loop is: unrolled ones inside each other would become long."""
+        """Return the kind of a loop: unrolled loops inside each other would become long."""
         if kind == "unrolled":
             copies = self.copies * (as_int(end) or 1)
             if copies > _MOST_COPIES:
@@ -137,7 +140,7 @@ class Nest:
         return kind
 
     def _axis(self, count: int) -> str:
-        """Find an axis of threads that is free, or none."""
+        """Return a free axis of threads, or None."""
         bound = {thread for *_, thread in self.loops}
         fits = [
             axis
@@ -151,13 +154,13 @@ class Nest:
         return fits[0]
 
     def _moved(self, var: Var, dim: Expr, integers: Sequence[Expr]) -> Expr:
-        """Say which element an iteration writes: each another one."""
+        """Return the element that an iteration writes: a different one for each iteration."""
         form = self.picks.below(8) if self.wide else 0
-        if self.axes and self.picks.below(2):  # What threads do for each other is done so.
+        if self.axes and self.picks.below(2):  # Threads that contribute to one sum do so here.
             form = 6
         if form == 5:
             return dim - 1 - var
-        if form > 5 and integers:  # The last one is that of a loop around, if there is one.
+        if form > 5 and integers:  # The last one belongs to an enclosing loop, if there is one.
             by = integers[-1] if form == 6 else self.picks.pick(integers)
             return (var + by % dim) % dim
         return var
@@ -169,7 +172,9 @@ class Nest:
             self.summing = True
             self._split_reduction(extent, count)
             return
-        joins = self.block and count and self.picks.below(2)  # Each thread then makes a part of it.
+        joins = (
+            self.block and count and self.picks.below(2)
+        )  # Each thread then makes a part of the sum.
         thread = self._axis(count) if joins and count else ""
         kind = "thread" if thread else self._copied(self.picks.pick(_ORDERED), extent)
         end = extent
@@ -179,7 +184,7 @@ class Nest:
         self.places.append((var, extent, "reduce"))
 
     def _split_reduction(self, extent: Expr, count: int) -> None:
-        """Reduce in two loops or three, any of which threads may run."""
+        """Reduce in two or three loops, any of which can run on threads."""
         factors = [self.picks.pick((2, 3)) for _ in range(1 if self.picks.one_in(3) else 2)]
         sizes = [-(-count // prod(factors)), *factors]
         bound = self.picks.pick(_BOUND)
@@ -224,7 +229,7 @@ class Nest:
 
     def _stores(self, maker: ExprMaker, place: tuple[Expr, ...], reduces: bool) -> Stmt:
         target, dtype = self.target, self.target.dtype
-        here = Readable(target, place)
+        here = ReadableBuffer(target, place)
         if self.recurs and place:
             maker.buffers += [self._neighbour(place), self._neighbour(place)]
         if reduces:
@@ -244,13 +249,13 @@ class Nest:
         cond = maker.condition(1)
         return seq(first, If(cond, self._store(maker, place), self._store(maker, place)))
 
-    def _neighbour(self, place: tuple[Expr, ...]) -> Readable:
+    def _neighbour(self, place: tuple[Expr, ...]) -> ReadableBuffer:
         """Read an element near the one that is written, if there is one."""
         at = self.picks.below(len(place))
         there = place[at] + self.picks.pick((-1, 1, -2, 2, -4))
         beside = (*place[:at], there, *place[at + 1 :])
         inside = logical_and(ge(there, 0), lt(there, self.target.shape[at]))
-        return Readable(self.target, beside, inside)
+        return ReadableBuffer(self.target, beside, inside)
 
     def _store(self, maker: ExprMaker, place: tuple[Expr, ...]) -> Stmt:
         maker.products = 2

@@ -10,7 +10,7 @@ _BOOL, _FLOAT, _INT64 = TensorProto.BOOL, TensorProto.FLOAT, TensorProto.INT64
 
 
 def places(m: ModelDraws, op: str) -> OnnxTensor | None:
-    """Ask where the largest of each window stands, too."""
+    """Request the position of the largest element of each window too."""
     x = m.any(3 + m.picks.below(2))
     if m.opset < 8:
         return None
@@ -21,15 +21,15 @@ def places(m: ModelDraws, op: str) -> OnnxTensor | None:
 
 
 def mask(m: ModelDraws, op: str) -> OnnxTensor | None:
-    """Ask which elements are kept: all, since nothing is dropped."""
+    """Request the mask of Dropout: all ones, since nothing is dropped."""
     x = m.any()
     if m.opset < 12:
-        return None  # onnx.reference makes a mask of bools of the ones and zeros that it was.
+        return None  # onnx.reference turns the mask into bools.
     return _with(m, m.node(op, [x], x.shape, x.bound), _BOOL, x.shape)
 
 
 def training(m: ModelDraws, op: str) -> OnnxTensor | None:
-    """Normalise by what the batch itself says, and ask for the new statistics."""
+    """Normalise by the statistics of the batch, and request the new statistics."""
     x = m.any(2 + m.picks.below(3))
     if m.opset < 14 or m.whole:
         return None
@@ -56,7 +56,7 @@ def number(m: ModelDraws, op: str) -> OnnxTensor | None:
 def _with(
     m: ModelDraws, made: OnnxTensor | None, kind: int, shape: tuple[int, ...]
 ) -> OnnxTensor | None:
-    """Give the last node one more result, which is a result of the model."""
+    """Give the last node one more result, which becomes a result of the model."""
     if made is not None:
         name = f"{made.name}_{len(m.nodes[-1].output)}"
         m.nodes[-1].output.append(name)
@@ -70,4 +70,4 @@ ONNX_FORMS: tuple[tuple[str, Callable[[ModelDraws, str], OnnxTensor | None]], ..
     ("Constant", number),
     ("BatchNormalization", training),
 )
-"""What adds each form, with the name of its operator."""
+"""The function that adds each form, with the name of its operator."""

@@ -1,7 +1,7 @@
-"""Samples that are ONNX models, and what onnx.reference makes of them, in f64 too.
+"""Samples that are ONNX models, and what onnx.reference computes for them, also in f64.
 
-Nothing of irkit takes part in the reference. It has traps, which ``irkit.fuzz.onnx_reference``
-goes around: models of old operator sets are converted first.
+The reference uses nothing of irkit. ``irkit.fuzz.onnx_reference`` avoids its faults: models of old
+operator sets are converted first.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ import onnx
 from onnx import helper
 
 from irkit.debug import InputSet
-from irkit.fuzz.generators.graphs.graph_samples import allowed_of, rung_of
+from irkit.fuzz.generators.graphs.graph_samples import rung_of, tolerance_of
 from irkit.fuzz.generators.onnx_models.forms import ONNX_FORMS
 from irkit.fuzz.generators.onnx_models.operators import (
     FLOAT,
@@ -22,20 +22,20 @@ from irkit.fuzz.generators.onnx_models.operators import (
     OnnxTensor,
 )
 from irkit.fuzz.generators.onnx_models.windows import PLAIN_OPERATORS
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 from irkit.fuzz.onnx_reference import reference_outputs
 from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
 
 _MOST_NODES = 4
-# To convert a model to another operator set takes longer than everything else together.
+# Converting a model to another operator set takes longer than everything else together.
 _OPSETS = (15, 15, 13, 15, 11, 15, 9, 15, 12, 15, 14, 6, 8)
 _IR_VERSION = 8
 _EXACT = tuple(name for name in ONNX_DRAWS if name not in ROUNDING)
 
 
 def draw_model(picks: Picks) -> Sample:
-    """Draw a model of up to 4 nodes, as bytes, its inputs, and what comes out."""
+    """Draw a model of up to 4 nodes, as bytes, with inputs and expected outputs."""
     whole = bool(picks.below(2))
     model, ops = onnx_model(picks, whole=whole)
     arrays = {info.name: _array(info, picks, whole=whole) for info in model.graph.input}
@@ -109,16 +109,16 @@ def _array(info: Any, picks: Picks, *, whole: bool) -> Array:
 
 def model_results(
     model: onnx.ModelProto, arrays: dict[str, Array], *, whole: bool
-) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
-    """Run a model with onnx.reference, and say how far off each result may be."""
+) -> tuple[tuple[Array, ...], tuple[Tolerance, ...]]:
+    """Run a model with onnx.reference, and return its results with the tolerance of each."""
     wide = model_values(model, arrays)
     expected: list[Array] = []
-    allowed: list[Allowed] = []
+    allowed: list[Tolerance] = []
     for info in model.graph.output:
         true = np.asarray(wide[info.name])
         kind = helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
         expected.append(true.astype(kind))
-        allowed.append(None if whole else allowed_of(expected[-1], true))
+        allowed.append(None if whole else tolerance_of(expected[-1], true))
     return tuple(expected), tuple(allowed)
 
 
@@ -127,5 +127,5 @@ def model_values(model: onnx.ModelProto, arrays: dict[str, Array]) -> dict[str, 
     with np.errstate(all="ignore"):
         try:
             return reference_outputs(model, arrays, PLAIN_OPERATORS)
-        except Exception as error:  # Its own errors are of every kind.
-            raise Unusable(f"onnx.reference cannot tell: {type(error).__name__}") from error
+        except Exception as error:  # It raises errors of any type.
+            raise Unusable(f"onnx.reference cannot compute it: {type(error).__name__}") from error

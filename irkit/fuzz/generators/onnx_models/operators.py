@@ -1,4 +1,4 @@
-"""One function for each ONNX operator that the importer knows: it adds a node to a model."""
+"""ONNX operators that the importer supports: one function each, which adds a node to a model."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _LIMIT = 1 << 20
 
 
 class OnnxTensor(msgspec.Struct, frozen=True):
-    """A tensor of the model, what its numbers stay below, and its type if it is no f32."""
+    """A tensor of the model, an upper bound of its magnitudes, and its type if not f32."""
 
     name: str
     shape: tuple[int, ...]
@@ -29,7 +29,7 @@ class OnnxTensor(msgspec.Struct, frozen=True):
 
 
 class ModelDraws:
-    """A model so far; ``whole`` says that all numbers are to stay whole and small."""
+    """A model under construction; ``whole`` keeps all numbers whole and small."""
 
     def __init__(self, picks: Picks, opset: int, *, whole: bool) -> None:
         self.picks = picks
@@ -95,7 +95,7 @@ class ModelDraws:
         integers: bool = False,
         **attrs: Any,
     ) -> OnnxTensor | None:
-        """Add a node with one result, unless it is too large."""
+        """Add a node with one result, unless that is too large."""
         if int(np.prod(shape, dtype=np.int64)) > _MOST or bound > _LIMIT:
             return None
         names = [each if isinstance(each, str) else each.name for each in inputs]
@@ -107,7 +107,7 @@ class ModelDraws:
     def window(
         self, x: OnnxTensor, kernel: Sequence[int], *, dilated: bool = True, may_ceil: bool = False
     ) -> tuple[dict[str, Any], list[int]]:
-        """Pick how a window moves, and count where it stops."""
+        """Pick how a window moves, and count its positions."""
         spatial, picks = x.shape[2:], self.picks
         strides = [1 + picks.below(2) for _ in kernel]
         pads = [picks.below(2) if k > 1 else 0 for k in (*kernel, *kernel)]
@@ -129,7 +129,7 @@ class ModelDraws:
 
 
 def arithmetic(m: ModelDraws, op: str) -> OnnxTensor | None:
-    """Join two tensors that broadcast; divide by what is not small."""
+    """Join two tensors that broadcast; divide only by numbers that are not small."""
     if m.opset < 7:
         return placed(m, op)
     x = m.whole_numbers() if m.picks.one_in(4) else m.any(floats=False)
@@ -155,7 +155,7 @@ def arithmetic(m: ModelDraws, op: str) -> OnnxTensor | None:
 
 def placed(m: ModelDraws, op: str) -> OnnxTensor | None:
     """Join tensors as operator sets before 7 do: of one shape, or with ``broadcast`` from an axis
-    on, by default that which makes the second end where the first does."""
+    on; the default axis aligns the last dimensions."""
     x = m.any()
     begin, end = sorted((m.picks.below(x.rank + 1), m.picks.below(x.rank + 1)))
     low, bound = (1.0, x.bound) if op == "Div" else (-2.0, x.bound + 3)
@@ -177,7 +177,7 @@ def unary(m: ModelDraws, op: str) -> OnnxTensor | None:
 def batch_norm(m: ModelDraws, op: str) -> OnnxTensor | None:
     x = conv(m, "Conv") if m.picks.one_in(2) else None
     if x is not None and m.picks.below(4):
-        m.held.remove(x)  # Only what nothing else needs can be folded into the convolution.
+        m.held.remove(x)  # It can be folded into the convolution only if nothing else uses that.
     x = x or m.any(2 + m.picks.below(3))
     n = x.shape[1]
     parts = [m.weight((n,)), m.weight((n,)), m.weight((n,)), m.weight((n,), low=0.5)]
@@ -219,7 +219,7 @@ def constant(m: ModelDraws, op: str) -> OnnxTensor | None:
 
 
 def filled(m: ModelDraws, op: str) -> OnnxTensor | None:
-    """Fill a shape, by default with 0.0; one in six of them holds nothing."""
+    """Fill a shape, by default with 0.0; one in six results is empty."""
     if m.opset < 9:
         return None
     shape = tuple(m.picks.pick(_SIZES) for _ in range(1 + m.picks.below(2)))
@@ -310,7 +310,7 @@ def reshape(m: ModelDraws, op: str) -> OnnxTensor | None:
     total = int(np.prod(x.shape))
     factor = m.picks.pick([n for n in (1, 2, 3, 4) if total % n == 0])
     kept = m.picks.below(max(x.rank, 1))
-    asked, shape = m.picks.pick(
+    target, shape = m.picks.pick(
         (
             ((total,), (total,)),
             ((factor, -1), (factor, total // factor)),
@@ -318,7 +318,7 @@ def reshape(m: ModelDraws, op: str) -> OnnxTensor | None:
             ((*(0,) * kept, -1), (*x.shape[:kept], int(np.prod(x.shape[kept:])))),
         )
     )
-    return m.node(op, [x, m.integers(*asked)], shape, x.bound)
+    return m.node(op, [x, m.integers(*target)], shape, x.bound)
 
 
 def softmax(m: ModelDraws, op: str) -> OnnxTensor | None:
@@ -352,7 +352,7 @@ def unsqueeze(m: ModelDraws, op: str) -> OnnxTensor | None:
 def axes_node(
     m: ModelDraws, op: str, x: OnnxTensor, at: int, shape: Sequence[int]
 ) -> OnnxTensor | None:
-    """Give axes as an attribute, or as an input since opset 13."""
+    """Pass axes as an attribute, or as an input since opset 13."""
     if m.opset >= 11 and m.picks.one_in(3):
         at -= max(x.rank, len(shape))
     if m.opset < 13:
@@ -370,7 +370,7 @@ def total(m: ModelDraws, op: str) -> OnnxTensor | None:
 def transpose(m: ModelDraws, op: str) -> OnnxTensor | None:
     x = m.any()
     if not x.rank:
-        return None  # The type of an empty list of numbers cannot be told.
+        return None  # The type of an empty list of numbers cannot be inferred.
     left = list(range(x.rank))
     perm = [left.pop(-1 - m.picks.below(len(left))) for _ in range(x.rank)]
     if m.picks.one_in(4):
@@ -395,4 +395,4 @@ ONNX_DRAWS: dict[str, Draw] = {
     **{"Reshape": reshape, "Softmax": softmax, "Squeeze": squeeze, "Sum": total},
     **{"Transpose": transpose, "Unsqueeze": unsqueeze},
 }
-"""What adds a node of each operator that the importer converts."""
+"""The function that adds a node of each operator that the importer converts."""

@@ -1,7 +1,7 @@
-"""Pooling in plain loops, in place of what onnx.reference has.
+"""Pooling in plain loops, in place of the operators of onnx.reference.
 
-Its own reads beside the end of one axis, takes the pads of one axis for those of another, puts all
-that SAME_LOWER pads at the wrong side, and is at odds with ONNX Runtime about ``ceil_mode``.
+Those read past the end of one axis, take the pads of one axis for those of another, put all
+SAME_LOWER pads on the wrong side, and disagree with ONNX Runtime about ``ceil_mode``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from onnx.reference.op_run import OpRun
 
 
 class WindowAxis(msgspec.Struct, frozen=True):
-    """How a window moves along one axis: ``begin`` and ``end`` are the widths of the padding."""
+    """The window along one axis: ``begin`` and ``end`` are the widths of the padding."""
 
     extent: int
     kernel: int
@@ -43,7 +43,7 @@ class WindowAxis(msgspec.Struct, frozen=True):
         return count - 1 if ceil_mode and begins_late else count
 
     def places(self, window: int) -> list[int]:
-        """List the places of a window, the first element of the input being at 0."""
+        """List the positions in a window; the first element of the input is at 0."""
         start = window * self.stride - self.begin
         return [start + step * self.dilation for step in range(self.kernel)]
 
@@ -67,8 +67,8 @@ def axes_of(spatial: Sequence[int], attrs: dict[str, Any]) -> list[WindowAxis]:
 def _windows(
     shape: tuple[int, ...], attrs: dict[str, Any]
 ) -> Iterator[tuple[Any, tuple[Any, ...], int]]:
-    """List the place of each window in the result, what it takes of the input, and how many
-    elements it has with those of the padding."""
+    """List, for each window, its index in the result, its elements of the input, and how many
+    elements it has including padding."""
     axes = axes_of(shape[2:], attrs)
     ceil = bool(attrs.get("ceil_mode"))
     for window in np.ndindex(*(axis.windows(ceil_mode=ceil) for axis in axes)):
@@ -89,8 +89,8 @@ def _room(x: NDArray[Any], attrs: dict[str, Any], dtype: Any) -> NDArray[Any]:
 
 
 class MaxPool(OpRun):
-    """Take the largest of each window, and say where the first of these stands, counted along rows
-    or along columns. Source: ONNX MaxPool-12."""
+    """Maximum of each window, and the position of its first maximum, counted along rows or along
+    columns. Source: ONNX MaxPool-12."""
 
     op_domain = ""
 
@@ -111,7 +111,7 @@ class MaxPool(OpRun):
 
 
 class AveragePool(OpRun):
-    """Take the mean of each window. Source: ONNX AveragePool-11, as ONNX Runtime reads it."""
+    """Mean of each window. Source: ONNX AveragePool-11, as ONNX Runtime reads it."""
 
     op_domain = ""
 

@@ -1,5 +1,5 @@
-"""Samples that call operators of topi, as users do who write tensor expressions; NumPy says what
-comes out, of whole numbers, bit for bit."""
+"""Samples that call operators of topi, as users do who write tensor expressions; NumPy computes the
+expected results, bit for bit."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from irkit.phases import DEFAULT
 
 _MOST_OPERATORS = 3
 _TRIES = 8
-# What no operator of a graph uses is drawn more often.
+# Operators that no operator of a graph uses are drawn more often.
 _ALONE = (
     *("floor_divide", "operators", "clip", "square", "add_all", "leaky_relu", "matmul", "dense"),
     *("gemm", "flatten", "split", "gather", "take", "global_avg_pool", "global_max_pool"),
@@ -26,7 +26,7 @@ _NAMES = (*_ALONE, *OPERATORS)
 
 
 def draw_operators(picks: Picks, *, scheduled: bool = True) -> Sample:
-    """Draw up to 3 operators; where they may be ``scheduled``, half of them with the schedule that
+    """Draw up to 3 operators; where they can be ``scheduled``, half of them with the schedule that
     kernels get.
 
     Raises: Unusable where nothing fits; what topi raises where it refuses what is legal.
@@ -64,7 +64,8 @@ def draw_operators(picks: Picks, *, scheduled: bool = True) -> Sample:
 
 
 def _apply(o: Operands, name: str) -> bool:
-    """Apply an operator; no if it does not fit. What is not known may be refused, nothing else."""
+    """Apply an operator; return False if it does not fit. Symbolic extents may be refused, nothing
+    else."""
     inputs, held = list(o.inputs), list(o.held)
     try:
         found = OPERATORS[name](o)
@@ -82,7 +83,7 @@ def _apply(o: Operands, name: str) -> bool:
 
 
 def _typed(tensor: te.Tensor, array: Array) -> Array:
-    """Give numbers the type of a tensor; integers wrap around."""
+    """Cast numbers to the type of a tensor; integers wrap around."""
     made = np.asarray(array).astype(numpy_dtype(tensor.dtype))
     assert made.ndim == tensor.ndim, f"{tensor} against {made.shape}"
     return made.copy()

@@ -1,8 +1,8 @@
-"""One function for each family of operators of topi: it applies one of the family to whole numbers,
-and NumPy says beside it what comes out.
+"""Pointwise operators of topi: one function for each family, which applies one of the family to
+whole numbers and computes the same in NumPy.
 
-What is here shares nothing with topi. Operators of the graph IR are drawn as graphs too, with their
-attributes; here stand those that no graph has, and what else a caller may give.
+Nothing here shares code with topi. Operators of the graph IR are drawn as graphs too, with their
+attributes; the operators here are those that no graph has, and options that only a caller can give.
 """
 
 import operator
@@ -21,12 +21,12 @@ _SIZES = (3, 2, 4, 1, 5, 8)
 _DTYPES = ("f32", "f32", "i32", "f64", "f16", "i8", "i64", "u8")
 _MOST_ELEMENTS = 300
 _MOST = 256
-"""What floats stay below, so that each type holds all that is computed on the way."""
+"""Upper bound of floats, so that each type holds every intermediate result."""
 Dim = int | Expr
 
 
 class Operand(msgspec.Struct, frozen=True, eq=False):
-    """A tensor, and what its numbers are."""
+    """A tensor, and the numbers it holds."""
 
     tensor: te.Tensor
     array: Array
@@ -54,7 +54,7 @@ Draw = Callable[["Operands"], "Found | list[Found] | None"]
 
 
 class Operands:
-    """The tensors of a program so far. An extent of ``size`` may be a ``symbol``."""
+    """The tensors of a program so far. An extent of ``size`` can be a ``symbol``."""
 
     def __init__(self, picks: Picks, symbol: Var | None, size: int) -> None:
         self.picks = picks
@@ -64,13 +64,13 @@ class Operands:
         self.held: list[Operand] = []
 
     def shape(self, rank: int) -> tuple[Dim, ...]:
-        """Pick extents; those of the size that is not known are symbolic."""
+        """Pick extents; those of the unknown size are symbolic."""
         sizes = [self.picks.pick(_SIZES if rank < 3 else _SIZES[:4]) for _ in range(rank)]
         symbol = self.symbol
         return tuple(symbol if symbol is not None and n == self.size else n for n in sizes)
 
     def sizes(self, shape: Sequence[Dim]) -> tuple[int, ...]:
-        """Say how large extents of :meth:`shape` are."""
+        """Return the sizes of extents from :meth:`shape`."""
         return tuple(dim if isinstance(dim, int) else self.size for dim in shape)
 
     def input(
@@ -112,12 +112,12 @@ class Operands:
         return self.input(self.shape(wanted), self.picks.pick(fits))
 
     def axed(self, least: int = 1) -> Operand:
-        """Pick numbers of some axes."""
+        """Pick numbers with at least ``least`` axes."""
         x = self.number()
         return x if x.rank >= least else self.input(self.shape(least), "f32")
 
     def like(self, x: Operand, *, low: int = -3, high: int = 3) -> Operand:
-        """Make or find numbers of the type of others, that broadcast with them."""
+        """Find or make numbers of the type of ``x`` that broadcast with it."""
         alike = [y for y in self.held if y.array.dtype == x.array.dtype and y.shape == x.shape]
         if low == -3 and alike and self.picks.below(2):
             return self.picks.pick(alike)
@@ -151,7 +151,7 @@ def _truncated(x: Array, y: Array) -> Array:
 
 
 def _divided(apply: Callable[[Any, Any], Any], meaning: Callable[[Any, Any], Array]) -> Draw:
-    """Divide by what is not 0: a tensor, or a number."""
+    """Divide by a tensor or a number, never by 0."""
 
     def draw(o: Operands) -> Found:
         x = o.number()
@@ -173,7 +173,7 @@ def _alone(name: str, meaning: Callable[[Array], Array], kinds: str = "fiu") -> 
 
 
 def _operators(o: Operands) -> Found:
-    """Write arithmetic with Python's signs."""
+    """Apply Python's arithmetic operators."""
     x = o.number()
     sign = o.picks.pick((operator.add, operator.sub, operator.mul))
     form = o.picks.below(4)
@@ -220,7 +220,7 @@ def _where(o: Operands) -> Found:
 
 
 def _clip(o: Operands) -> Found:
-    """Bring between two bounds, or below or above one; numbers, or tensors."""
+    """Clamp between two bounds, or to one; bounds are numbers or tensors."""
     x, form = o.number(), o.picks.below(4)
     low = None if form == 1 else o.like(x) if form == 3 else 1
     high = None if form == 2 else 1 + o.picks.below(3)
@@ -233,7 +233,7 @@ def _clip(o: Operands) -> Found:
 
 
 def _cast(o: Operands) -> Found:
-    """Convert: floats to integers are cut off at the ends, integers wrap around."""
+    """Cast: floats saturate to the range of integers, integers wrap around."""
     x, dtype = o.number(), o.picks.pick((*_DTYPES, "bool"))
     kind, wide = as_dtype(dtype), x.wide
     if kind.is_integer and x.kind == "f":
@@ -266,7 +266,7 @@ def _broadcast_to(o: Operands) -> Found:
 
 
 def _axes(o: Operands, rank: int) -> Any:
-    """Name all axes, one, or several, counted from either end."""
+    """Pick axes to reduce over: all, one, or several, counted from either end."""
     form = o.picks.below(3)
     if form == 0:
         return None
@@ -287,7 +287,7 @@ def _reduced(name: str, meaning: Callable[..., Array]) -> Draw:
 
 
 def _gathered(o: Operands) -> Found:
-    """Add 16-bit floats of which only a wider type holds what is added on the way."""
+    """Sum 16-bit floats whose partial sums only a wider type holds."""
     parts = o.rng.integers(1000, 2000, 2)
     numbers = np.array([*parts, *-parts, 3, -1, 2], np.float16)
     rows = np.stack([o.rng.permutation(numbers) for _ in range(1 + o.picks.below(3))])
@@ -299,7 +299,7 @@ def _gathered(o: Operands) -> Found:
 
 
 def _mean(o: Operands) -> Found:
-    """Average integers, rounded towards zero, or floats of which the mean is whole."""
+    """Average integers, rounded towards zero, or floats whose mean is whole."""
     dtype = o.picks.pick(("i32", "f32", "i8", "f16"))
     x = o.input(o.shape(2), dtype, times=60 if dtype[0] == "f" else 1)
     axis = o.picks.below(2)
@@ -366,11 +366,11 @@ POINTWISE: dict[str, Draw] = {
     **{"max": _reduced("max", np.max), "min": _reduced("min", np.min)},
     **{"argmax": _arg("argmax", np.argmax), "argmin": _arg("argmin", np.argmin)},
 }
-"""What works element by element, or along axes."""
+"""Operators that work element by element, or along axes."""
 
 
 def is_small(array: Array) -> bool:
-    """Say whether numbers are whole, few, and so small that no type rounds them."""
+    """Return True if numbers are whole, few, and so small that no type rounds them."""
     if array.size > _MOST_ELEMENTS:
         return False
     if array.dtype.kind != "f":

@@ -1,5 +1,5 @@
 """Operators of topi that move elements, multiply matrices and slide windows: each applied to whole
-numbers, and what NumPy makes of them."""
+numbers, with the same in NumPy."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _DIVISIBLE = 12
 
 
 def _matmul(o: Operands) -> Found:
-    """Multiply matrices as they are or turned, batches of them, or vectors."""
+    """Multiply matrices, perhaps transposed or in batches, or vectors."""
     x = o.axed()
     inner, at = x.shape[-1], x.array.shape[-1]
     flip_a = x.rank > 1 and bool(o.picks.below(2))
@@ -77,7 +77,7 @@ def _flatten(o: Operands) -> Found:
 
 
 def _reshape(o: Operands) -> Found:
-    """Count the elements anew; one extent may be found out."""
+    """Reshape; one extent can be inferred."""
     x = o.axed()
     if any(as_int(dim) is None for dim in x.shape):
         shape: tuple[int, ...] = (-1,)
@@ -123,7 +123,7 @@ def _concatenate(o: Operands) -> Found:
 
 
 def _pad(o: Operands) -> Found:
-    """Surround with a value, or cut off."""
+    """Pad with a value, or crop."""
     x = o.axed()
     widths = [[o.picks.pick((1, 0, 2, -1)) for _ in range(x.rank)] for _ in range(2)]
     for at, size in enumerate(x.array.shape):
@@ -171,13 +171,13 @@ def _split(o: Operands) -> list[Found] | None:
 
 
 def _places(o: Operands, shape: Any, size: int) -> Operand:
-    """Make indices into an axis, of which those with a sign may count from its end."""
+    """Make indices into an axis; signed ones can count from its end."""
     dtype = o.picks.pick(_INDICES)
     return o.input(shape, dtype, -size, size - 1)
 
 
 def _take(o: Operands) -> Found:
-    """Pick slices by indices of any number of axes."""
+    """Take slices by indices of any number of axes."""
     x = o.axed()
     axis = o.picks.below(x.rank)
     where = _places(o, o.picks.pick(((3,), (2, 2), ())), x.array.shape[axis])
@@ -211,7 +211,7 @@ def _windows(array: Array, kernel: list[int], strides: list[int]) -> Array:
 
 
 def _conv(o: Operands) -> Found:
-    """Convolve: with filters of one element that step over some, too, or into a wider type."""
+    """Convolve, also with strides greater than filters of one element, or into a wider type."""
     x = _image(o)
     kernel = [1 if o.picks.below(2) else min(2, n) for n in x.array.shape[2:]]
     strides, filters = [1 + o.picks.below(2) for _ in kernel], o.picks.pick((2, 1, 3))
@@ -256,7 +256,7 @@ def _global_max_pool(o: Operands) -> Found:
 
 
 def _batch_norm(o: Operands) -> Found:
-    """Normalise along any axis, by numbers of which the roots are whole."""
+    """Normalise along any axis, with variances whose roots are whole."""
     x = o.input(o.shape(2 + o.picks.below(2)), o.picks.pick(("f32", "f64")))
     axis, dtype = o.picks.below(x.rank), _type(x)
     channels = (x.shape[axis],)
@@ -279,4 +279,4 @@ OPERATORS: dict[str, Draw] = {
     **{"max_pool": _max_pool, "avg_pool": _avg_pool, "batch_norm": _batch_norm},
     **{"global_avg_pool": _global_avg_pool, "global_max_pool": _global_max_pool},
 }
-"""What applies each operator of topi."""
+"""The function that applies each operator of topi."""

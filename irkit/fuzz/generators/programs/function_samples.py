@@ -5,7 +5,7 @@ import numpy as np
 from irkit import te
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.generators.reference.near import FUNCTIONS, ulp_of, ulps_of
+from irkit.fuzz.generators.reference.bounded_array import FUNCTIONS, ulp_of, ulps_of
 from irkit.fuzz.generators.sample import Array, Sample
 from irkit.fuzz.picks import Picks
 from irkit.ir import DType, Expr, as_dtype, call, cast
@@ -16,13 +16,13 @@ _EXACT = (
     *("round", "floor", "ceil", "trunc", "sign", "abs", "sqrt"),
     *("bool", "isnan", "isinf", "isfinite"),
 )
-"""What is rounded once, or not at all, which special values ask most of: the halves, say. ``bool``
-is a conversion."""
+"""Functions rounded once or not at all, which special values test best,
+such as halves. ``bool`` is a conversion."""
 _TWO = ("pow", "atan2")
 
 
 def draw_functions(picks: Picks) -> Sample:
-    """Draw up to 4 functions of one array of special values, and how far off each may be."""
+    """Draw up to 4 functions of one array of special values, with tolerances."""
     dtype = picks.pick(("f32", "f64", "f16", "bf16"))
     shape = (picks.pick((17, 5, 33)),)
     a, b = (te.placeholder(shape, dtype, name=name) for name in "AB")
@@ -44,7 +44,9 @@ def draw_functions(picks: Picks) -> Sample:
     expected = te.evaluate(outputs, {a: inputs.args[0], b: inputs.args[1]})
     kind = as_dtype(dtype)
     pairs = zip(expected, names, strict=True)
-    allowed = tuple(None if name in _EXACT else _off(array, name, kind) for array, name in pairs)
+    allowed = tuple(
+        None if name in _EXACT else _tolerance(array, name, kind) for array, name in pairs
+    )
     return Sample(
         "programs",
         func,
@@ -56,8 +58,8 @@ def draw_functions(picks: Picks) -> Sample:
     )
 
 
-def _off(array: Array, name: str, dtype: DType) -> Array:
-    """Allow so many units of the value; what is infinite, NaN or zero is exactly so."""
+def _tolerance(array: Array, name: str, dtype: DType) -> Array:
+    """Return a tolerance in units of the value; infinities, NaN and zeros must be exact."""
     value = array.astype(np.float64)
-    units = ulps_of(name, dtype) + 0.5  # What is expected is rounded too.
+    units = ulps_of(name, dtype) + 0.5  # The expected value is rounded too.
     return np.where(np.isfinite(value) & (value != 0), units * ulp_of(value, dtype), 0.0)

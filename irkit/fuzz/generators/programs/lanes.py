@@ -1,5 +1,5 @@
-"""Programs of stages with short loops in lanes: of their own they have none, and schedules seldom
-make some."""
+"""Stage programs with short vectorized loops: they have none themselves, and schedules seldom make
+some."""
 
 from irkit.core import rewrite, symbols_used
 from irkit.ir import Block, For, PrimFunc, as_int
@@ -7,8 +7,8 @@ from irkit.ir import Block, For, PrimFunc, as_int
 _MOST_LANES = 16
 
 
-def in_lanes(func: PrimFunc) -> PrimFunc:
-    """Vectorize each short innermost loop that only says which elements its block makes."""
+def vectorize_short_loops(func: PrimFunc) -> PrimFunc:
+    """Vectorize each short innermost loop that only indexes the results of its block."""
 
     def mark(loop: For) -> For | None:
         count, block = as_int(loop.end), loop.body

@@ -1,5 +1,5 @@
-"""FIXME Draw a program with arguments: mostly stages, one in five a bare loop function, and some
-that"""
+"""Samples that are programs: stages with arguments and NumPy's results, loop functions, and calls
+of topi operators."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -17,10 +17,10 @@ from irkit.fuzz.generators.loops.lane_loops import lane_function
 from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_function
 from irkit.fuzz.generators.operators.operator_samples import draw_operators
 from irkit.fuzz.generators.programs.function_samples import draw_functions
-from irkit.fuzz.generators.programs.lanes import in_lanes
+from irkit.fuzz.generators.programs.lanes import vectorize_short_loops
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
 from irkit.fuzz.generators.reference.bounded import evaluate_bounded
-from irkit.fuzz.generators.sample import Allowed, Array, Sample, Unusable, outputs_of
+from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable, outputs_of
 from irkit.fuzz.generators.stages.stage_tensors import stage_tensors
 from irkit.fuzz.generators.stages.theme import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Numbers, Theme
 from irkit.fuzz.generators.stages.value_tensors import value_tensors
@@ -33,7 +33,7 @@ from irkit.transform import Pipeline
 _BARE = 5
 _DRAWN_FORMS = 7
 _MOST_STAGES = 3
-# Of the programs on floats half are of whole numbers, which are compared bit for bit.
+# Of the programs on floats, half use whole numbers, which are compared bit for bit.
 _THEMES = (
     *(WHOLE, INTEGERS, WHOLE, FRACTIONS, WHOLE),
     *(INTEGERS, WHOLE, SPECIAL, FRACTIONS, WHOLE),
@@ -42,7 +42,7 @@ _VALUE_THEMES = (SPECIAL, INTEGERS, SPECIAL, WHOLE)
 _LOOP_NUMBERS: tuple[Numbers, ...] = ("whole", "whole", "special", "whole", "whole", "integers")
 _FOR_SMALL = DEFAULT.replace("storage-rewrite", storage_rewrite.using(smallest=1))
 _PLAINLY = DEFAULT.without("simplify")
-"""What it makes simple, other passes need not see through."""
+"""Without it, other passes meet expressions that are not simplified."""
 
 
 def draw_program(picks: Picks) -> Sample:
@@ -60,11 +60,15 @@ def draw_program(picks: Picks) -> Sample:
     else:
         sample = draw_stages(picks, picks.pick(_THEMES))
     assert isinstance(sample.ir, PrimFunc)
-    return msgspec.structs.replace(sample, ir=in_lanes(sample.ir)) if picks.one_in(6) else sample
+    return (
+        msgspec.structs.replace(sample, ir=vectorize_short_loops(sample.ir))
+        if picks.one_in(6)
+        else sample
+    )
 
 
 def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
-    """Draw a program of stages, and what NumPy makes of its arguments."""
+    """Draw a program of stages, and compute its results in NumPy."""
     return _sample_of(stage_tensors(picks, most, theme), picks, theme)
 
 
@@ -73,12 +77,12 @@ def _sample_of(tensors: Sequence[te.Tensor], picks: Picks, theme: Theme) -> Samp
 
 
 def sample_of(func: PrimFunc, tensors: Sequence[te.Tensor], picks: Picks, theme: Theme) -> Sample:
-    """Draw the arguments of a function made of tensors, and ask NumPy what comes out."""
+    """Draw the arguments of a function made of tensors, and compute its results in NumPy."""
     if theme.numbers == "special":
-        # A product that is not rounded before it is added may be infinite or not.
+        # Whether a product overflows depends on whether it is rounded before it is added.
         func = func.replace(attrs=(*func.attrs, ("contract", False)))
     inputs = draw_arguments(func, picks, theme.numbers)
-    expected, allowed = numpy_says(tensors, func, inputs, theme)
+    expected, allowed = numpy_results(tensors, func, inputs, theme)
     floats = any(array.dtype.kind not in "iub" for array in expected)
     signed = theme.numbers == "special" and not _loses_signs(func)
     return Sample(
@@ -94,7 +98,7 @@ def sample_of(func: PrimFunc, tensors: Sequence[te.Tensor], picks: Picks, theme:
 
 
 def draw_loops(picks: Picks) -> Sample:
-    """Draw a loop function, or take one of the fixed ones; the interpreter says what must come
+    """Draw a loop function, or take one of the seed corpus; the interpreter computes what must come
     out."""
     numbers: Numbers = "whole"
     form = picks.below(_DRAWN_FORMS + 2)
@@ -112,7 +116,7 @@ def draw_loops(picks: Picks) -> Sample:
         func = _with_regions(func)
     if numbers == "special":
         func = func.replace(attrs=(*func.attrs, ("contract", False)))
-    exact: tuple[Allowed, ...] = (None,) * len(outputs_of(func))
+    exact: tuple[Tolerance, ...] = (None,) * len(outputs_of(func))
     features = (*features_of(func), f"rung:{numbers} loops")
     return Sample(
         "programs",
@@ -127,30 +131,31 @@ def draw_loops(picks: Picks) -> Sample:
 
 
 def draw_limits(picks: Picks) -> Pipeline:
-    """Pick the default passes, or as often those that leave nothing alone because it is small:
-    all that is drawn is."""
+    """Pick the default passes, or as often those without limits for small functions: all that is
+    drawn is small."""
     return DEFAULT if picks.below(2) else _FOR_SMALL
 
 
 @cache
 def choices_of_functions() -> tuple[tuple[int, ...], ...]:
-    """List the first choices of :func:`draw_program` that lead to each of the fixed functions."""
+    """List the first choices of :func:`draw_program` that select each function of the seed
+    corpus."""
     return tuple((_BARE - 1, _DRAWN_FORMS + 1, n) for n in range(len(seed_functions())))
 
 
 def _with_regions(func: PrimFunc) -> PrimFunc:
-    """Say of each block what it reads and writes, which is otherwise found out."""
+    """State the regions that each block reads and writes, which are otherwise inferred."""
 
-    def told(block: Block) -> Block:
+    def with_regions(block: Block) -> Block:
         return block.replace(reads=block_reads(block), writes=block_writes(block))
 
-    return rewrite(func, told, on=Block)
+    return rewrite(func, with_regions, on=Block)
 
 
-def numpy_says(
+def numpy_results(
     tensors: Sequence[te.Tensor], func: PrimFunc, inputs: InputSet, theme: Theme
-) -> tuple[tuple[Array, ...], tuple[Allowed, ...]]:
-    """Compute the results of a set of arguments, and how far off each may be."""
+) -> tuple[tuple[Array, ...], tuple[Tolerance, ...]]:
+    """Compute the results for a set of arguments, and the tolerance of each."""
     outputs = [tensors[place] for place in outputs_of(func)]
     given = {
         tensor: np.asarray(value)
@@ -161,7 +166,7 @@ def numpy_says(
         try:
             found = te.evaluate(outputs, given)
         except IRKitError as error:
-            raise Unusable(f"NumPy cannot tell: {error}") from error
+            raise Unusable(f"NumPy cannot compute it: {error}") from error
         return tuple(found), (None,) * len(found)
     near = evaluate_bounded(outputs, given, _sizes(func, inputs.args))
     for value, error in near:
@@ -182,7 +187,8 @@ def _sizes(func: PrimFunc, args: Sequence[Any]) -> dict[Var, int]:
 
 
 def _loses_signs(func: PrimFunc) -> bool:
-    """Say whether zeros may come out with either sign: of two zeros min and max take any."""
+    """Return True if zeros can come out with either sign: of two zeros, min and max return
+    either."""
 
     def loses(node: Binary) -> bool:
         return isinstance(node, (Min, Max)) and node.dtype.is_float

@@ -1,4 +1,4 @@
-"""FIXME A function that was written, and whole numbers that it can be called with. Not all."""
+"""Functions of the seed corpus as samples, with arguments they can be called with."""
 
 from functools import cache
 
@@ -22,15 +22,18 @@ _EXACT_CALLS = {"abs", "floor", "ceil", "trunc", "round", "sign"}
 
 
 class SeedFunction(msgspec.Struct, frozen=True):
-    """A function that was written, and whole numbers that it can be called with. Not all may be
-    where it reads as its arguments say: then ``seed`` draws some that are right."""
+    """A function of the seed corpus, and the range of integers it can be called with.
+
+    Some of these can lead it out of bounds where it reads at indices from its arguments: then
+    ``seed`` draws some that do not.
+    """
 
     func: PrimFunc
     integers: tuple[int, int]
     seed: int | None
 
     def arguments(self, picks: Picks) -> InputSet:
-        """Draw arguments that it can be called with."""
+        """Draw arguments that the function can be called with."""
         found = self._drawn(picks)
         sure = self.seed is None or _runs(self.func, found)
         return found if sure else self._drawn(picks_of(self.seed or 0))
@@ -49,13 +52,13 @@ def seed_functions() -> tuple[SeedFunction, ...]:
 
 @cache
 def function_of_schedule(name: str) -> SeedFunction | None:
-    """Return the function of a schedule that was written, if its results are exact."""
+    """Return the function of a schedule of the seed corpus, if its results are exact."""
     return _usable(parse(SCHEDULES[name][0].strip() + "\n"))
 
 
 def _usable(func: PrimFunc) -> SeedFunction | None:
-    """Find numbers to call a function with; none for one that takes long. One that does not run
-    with any is kept: the interpreter is wrong."""
+    """Find arguments to call a function with, None for one that takes long. A function that fails
+    with any arguments is kept: the interpreter is wrong."""
     if any_node(func, Call, _rounds) or any_node(func, Const, _is_fine):
         return None
     try:
@@ -86,5 +89,5 @@ def _rounds(node: Call) -> bool:
 
 
 def _is_fine(node: Const) -> bool:
-    """Say whether sums and products of a number may have to be rounded."""
+    """Return True if sums and products of a number may have to be rounded."""
     return isinstance(node.value, float) and not (node.value * _PARTS).is_integer()

@@ -1,3 +1,3 @@
 """What NumPy computes in f64, with a bound on the error of each element.
 
-Reading order: near, bounded."""
+Reading order: bounded_array, bounded."""

@@ -1,6 +1,10 @@
-"""Random schedules: each primitive is refused or keeps the meaning. Reading order: site (where a
-primitive is tried), loop_draws, mark_draws, block_draws, buffer_draws, other_draws (one function a
-primitive), drawers (the table), attempt (one call), trials (what is checked)."""
+"""Random schedules: each primitive is refused, or keeps what the function computes.
+
+A table holds, for each primitive, a function that draws a call of it; a primitive without one fails
+a test. Reading order: site (where a primitive is tried), loop_draws, mark_draws, block_draws,
+buffer_draws, lookup_draws (one function a primitive), draw_table, attempt (one call),
+schedule_samples, stage_schedules.
+"""
 
 from irkit.fuzz.generators.schedules.attempt import (
     OFTEN as OFTEN,
@@ -12,9 +16,4 @@ from irkit.fuzz.generators.schedules.attempt import (
 from irkit.fuzz.generators.schedules.draw_table import (
     DRAWERS as DRAWERS,
     WITHOUT as WITHOUT,
-)
-from irkit.fuzz.generators.schedules.trials import (
-    ScheduleTally as ScheduleTally,
-    try_schedule as try_schedule,
-    try_schedules as try_schedules,
 )

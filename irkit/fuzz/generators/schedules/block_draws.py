@@ -1,4 +1,4 @@
-"""Draws of the primitives that move blocks and take reductions apart."""
+"""Random calls of the primitives that move blocks and decompose reductions."""
 
 from itertools import pairwise
 from typing import Any
@@ -26,7 +26,7 @@ def compute_at(s: Site) -> object:
 
 
 def reverse_compute_at(s: Site) -> object:
-    """Now and then under a loop that was made of those of two producers."""
+    """Now and then under a loop fused from those of two producers."""
     pairs = [(one, two, b) for b in s.blocks for one, two in pairwise(s.sch.get_producers(b))]
     if pairs and s.picks.one_in(3):
         return s.seek([lambda sch, p=pair: _under_both(s, sch, *p) for pair in pairs])
@@ -67,12 +67,12 @@ def set_store_predicate(s: Site) -> object:
     n, which = s.picks.below(5), s.picks.below(4)
     block = s.picks.pick([each for each in s.blocks if s.sch.get(each).axes] or s.blocks)
 
-    def asked(*at: Any) -> Any:
+    def predicate(*at: Any) -> Any:
         first, last = at[0], at[-1]
         return (last < n, (first >= 0) & (last != n), first < 1, first + last <= n + 9)[which]
 
     has_axes = bool(s.sch.get(block).axes)
-    return s.sch.set_store_predicate(block, asked if has_axes else (lambda: True))
+    return s.sch.set_store_predicate(block, predicate if has_axes else (lambda: True))
 
 
 def blockize(s: Site) -> object:
@@ -80,7 +80,7 @@ def blockize(s: Site) -> object:
 
 
 def tensorize(s: Site) -> object:
-    """Mostly make tiles that an intrinsic may fit, of the blocks that reduce."""
+    """Mostly tile blocks that reduce, so that an intrinsic may fit."""
     names = [each.name for each in builtin_intrinsics()]
     nests = [s.around(b)[-3:] for b in s.blocks if s.sch.get(b).init is not None]
     nests = [loops for loops in nests if len(loops) == 3]
@@ -96,7 +96,7 @@ def tensorize(s: Site) -> object:
 
 
 def decompose_padding(s: Site) -> object:
-    """Mostly where something is chosen, as padding is."""
+    """Mostly choose blocks with a select, as padding has."""
     padded = [b for b in s.blocks if list(walk(s.sch.get(b).body, on=Conditional))]
     block = s.picks.pick(padded or s.blocks)
     return s.sch.decompose_padding(block, s.loop_of(block))

@@ -1,4 +1,4 @@
-"""Draws of the primitives that change buffers."""
+"""Random calls of the primitives that change buffers."""
 
 from irkit.fuzz.generators.schedules.site import SCOPES, Site
 from irkit.ir import F32
@@ -11,7 +11,7 @@ def cache_read(s: Site) -> object:
     which = s.picks.below(3)
     reads = s.reads(block)
     buffer = reads[which % len(reads)] if reads and s.picks.below(3) else which
-    return s.sch.cache_read(block, s.told(buffer), s.picks.pick(SCOPES), consumers=consumers)
+    return s.sch.cache_read(block, s.reference(buffer), s.picks.pick(SCOPES), consumers=consumers)
 
 
 def cache_write(s: Site) -> object:
@@ -46,7 +46,7 @@ def stage_mem(s: Site) -> object:
 def read_at(s: Site) -> object:
     block = s.block()
     buffer = s.picks.pick([*s.reads(block), 0])
-    return s.sch.read_at(s.loop_of(block), block, s.told(buffer), s.picks.pick(SCOPES))
+    return s.sch.read_at(s.loop_of(block), block, s.reference(buffer), s.picks.pick(SCOPES))
 
 
 def write_at(s: Site) -> object:
@@ -57,7 +57,7 @@ def write_at(s: Site) -> object:
 
 def reindex(s: Site) -> object:
     block = s.block()
-    buffer = s.told(s.picks.pick([*s.reads(block), *s.writes(block)]))
+    buffer = s.reference(s.picks.pick([*s.reads(block), *s.writes(block)]))
     assert not isinstance(buffer, int)
     return s.sch.reindex(block, buffer)
 
@@ -91,14 +91,14 @@ def reuse_buffer(s: Site) -> object:
 
 
 def unsafe_set_dtype(s: Site) -> object:
-    """Floats of 64 bits hold all that those of 32 bits do, so that nothing may change."""
+    """64-bit floats hold all 32-bit floats exactly, so that nothing may change."""
     block = s.temporary()
     narrow = all(buffer.dtype == F32 for buffer in s.writes(block))
     return s.sch.unsafe_set_dtype(block, "f64" if narrow else s.writes(block)[0].dtype)
 
 
 def rolling_buffer(s: Site) -> object:
-    """Mostly move a producer to a loop of its consumer first, as nothing else is kept."""
+    """Mostly move a producer to a loop of its consumer first, as no other buffer is rolled."""
     block = s.temporary()
     consumers = s.sch.get_consumers(block)
     if not consumers or s.picks.one_in(4):

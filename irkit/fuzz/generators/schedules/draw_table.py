@@ -1,4 +1,4 @@
-"""The table of what draws a call of each primitive."""
+"""The function that draws a call, for each primitive."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -31,4 +31,4 @@ def _drawers(*families: ModuleType) -> dict[str, Drawer]:
 DRAWERS: dict[str, Drawer] = _drawers(
     loop_draws, mark_draws, block_draws, buffer_draws, lookup_draws
 )
-"""Each primitive with what draws its arguments and calls it."""
+"""For each primitive, the function that draws its arguments and calls it."""

@@ -1,4 +1,4 @@
-"""Draws of the look-ups, and of the primitives that draw themselves."""
+"""Random calls of the look-ups, and of the primitives that make random choices themselves."""
 
 from irkit.fuzz.generators.schedules.site import Site
 

@@ -1,4 +1,4 @@
-"""Draws of the primitives that change loops."""
+"""Random calls of the primitives that change loops."""
 
 from irkit.fuzz.generators.schedules.site import AXES, Site
 from irkit.ir import Expr, index
@@ -52,7 +52,7 @@ def cut_loop(s: Site) -> object:
 
 def join_loops(s: Site) -> object:
     loop = s.loop()
-    if s.picks.below(2):  # Loops that fit are seldom there by chance.
+    if s.picks.below(2):  # Chance seldom finds loops that fit.
         parts = s.sch.cut_loop(loop, 1 + s.picks.below(max(1, s.extent(loop) - 1)))
         return s.sch.join_loops(*parts)
     return s.sch.join_loops(loop, s.next_to(loop))

@@ -1,4 +1,4 @@
-"""Draws of the primitives that mark loops and blocks."""
+"""Random calls of the primitives that mark loops and blocks."""
 
 from irkit.fuzz.generators.schedules.site import AXES, Site
 from irkit.schedule import BlockRef, LoopRef

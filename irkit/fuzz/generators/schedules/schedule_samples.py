@@ -1,4 +1,4 @@
-"""Samples with a schedule: primitives that were accepted, between others that were refused."""
+"""Samples with a schedule: accepted primitives, between refused ones."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -21,7 +21,7 @@ from irkit.fuzz.seed_corpus.schedules import SCHEDULES
 from irkit.ir import Block, For, PrimFunc, Stmt, as_int, interpret
 from irkit.schedule import Schedule, ScheduleTrace
 
-_WRITTEN = 40
+_ONE_IN = 40
 _MOST_STAGES = 4
 _MOST_STEPS = 8
 _PATIENCE = 40
@@ -29,7 +29,7 @@ _MOST_BLOCKS = 16
 _MOST_ITERATIONS = 30_000
 _SYMBOLIC = 8
 _THEMES = (SMALL, WHOLE, SMALL, INTEGERS)
-# Marks and storage that work together are seldom met among all there are.
+# Marks and storage primitives that work together seldom meet when all are drawn alike.
 _THREADS = (
     *("bind", "bind", "split", "bind", "cache_write", "bind", "fuse", "compute_at", "set_scope"),
     *("cache_read", "rfactor", "reorder"),
@@ -44,10 +44,10 @@ _POOLS: tuple[Sequence[str], ...] = (OFTEN, _THREADS, OFTEN, _STORAGE)
 def draw_scheduled(picks: Picks) -> Sample:
     """Draw a program and a schedule of up to 8 primitives.
 
-    Raises: Wrong if a primitive is refused and yet changes something, or fails in another way.
+    Raises: WrongSchedule if a primitive is refused but changes something, or fails in another way.
     """
-    if picks.one_in(_WRITTEN):
-        return _written(picks)
+    if picks.one_in(_ONE_IN):
+        return _seed_schedule(picks)
     if picks.one_in(10):
         return draw_staged(picks)
     if picks.one_in(8):
@@ -65,17 +65,17 @@ def draw_scheduled(picks: Picks) -> Sample:
 
 @cache
 def choices_of_schedules() -> tuple[tuple[int, ...], ...]:
-    """List the first choices of :func:`draw_scheduled` that lead to the whole of each schedule that
-    was written."""
+    """List the first choices of :func:`draw_scheduled` that select each whole schedule of the seed
+    corpus."""
     written = enumerate(SCHEDULES.values())
-    return tuple((_WRITTEN - 1, n, len(steps) - 1) for n, (_, steps) in written)
+    return tuple((_ONE_IN - 1, n, len(steps) - 1) for n, (_, steps) in written)
 
 
-def _written(picks: Picks) -> Sample:
-    """Take the first steps of a schedule that was written, and is legal: what is drawn cannot show
-    that a primitive refuses too much.
+def _seed_schedule(picks: Picks) -> Sample:
+    """Take the first steps of a schedule of the seed corpus. It is legal, and shows a primitive
+    that refuses too much, which no random schedule can.
 
-    Raises: Wrong if one is refused.
+    Raises: WrongSchedule if one is refused.
     """
     name = picks.pick(list(SCHEDULES))
     found, steps = function_of_schedule(name), SCHEDULES[name][1]
@@ -88,10 +88,10 @@ def _written(picks: Picks) -> Sample:
             action(sch)
         except Exception as error:
             if _differ(func, sch.func, inputs):
-                break  # What was done before is wrong already, and will be found to be.
+                break  # An earlier step is wrong already, and will be found.
             said = error.message if isinstance(error, IRKitError) else repr(error)
             raise wrong_schedule(
-                f"it is legal, and failed: {said}", sch, primitive, func
+                f"it is legal, but failed: {said}", sch, primitive, func
             ) from error
         features[f"primitive:{primitive}"] = None
     return Sample(
@@ -107,7 +107,7 @@ def _written(picks: Picks) -> Sample:
 
 
 def _differ(func: PrimFunc, scheduled: PrimFunc, inputs: InputSet) -> bool:
-    """Say whether the interpreter finds other results, or none."""
+    """Return True if the interpreter computes other results, or fails."""
     before, after = inputs.copied(), inputs.copied()
     interpret(func, *before)
     try:
@@ -121,13 +121,13 @@ def _differ(func: PrimFunc, scheduled: PrimFunc, inputs: InputSet) -> bool:
 def draw_trace(
     func: PrimFunc, picks: Picks, names: Sequence[str], most: int = _MOST_STEPS
 ) -> tuple[ScheduleTrace, tuple[str, ...]]:
-    """Draw primitives among some names until enough were tried; tell which were accepted and which
-    refused. What would make the program long to run is left out, and what follows it."""
+    """Draw primitives from some names until enough were tried; return which were accepted and which
+    refused. A step that would make the program long to run is dropped, with what follows it."""
     sch, features = Schedule(func, check="off"), dict[str, None]()
     kept, tries, more = sch.trace, 0, True
     while more or (not kept.steps and tries < _PATIENCE):
         if not all(any(True for _ in walk(sch.func, on=cls)) for cls in (For, Block)):
-            break  # Nothing is there to work on.
+            break  # Nothing is left to work on.
         tries += 1
         name = picks.pick(names)
         accepted = try_primitive(sch, picks, name, func)
@@ -135,14 +135,15 @@ def draw_trace(
             break
         kept = sch.trace if accepted else kept
         features[f"{'primitive' if accepted else 'refused'}:{name}"] = None
-        # As often one as any other number. Asked after each, so that one can be left out.
+        # One is as likely as any other number. Drawn after each, so that shrinking can leave one
+        # out.
         more = more and tries < most and bool(picks.below(most - tries + 1))
     made = features_of(sch.func) if kept.steps else ()
     return kept, (*features, *made)
 
 
 def _is_small(func: PrimFunc) -> bool:
-    """Bound what a function runs, symbolic extents as 8."""
+    """Return True if a function executes few statements, with symbolic extents of 8."""
     blocks = total = 0
     stack: list[tuple[Node, int]] = [(func.body, 1)]
     while stack:

@@ -1,5 +1,5 @@
-"""Where in a schedule a primitive is tried: its loops, blocks and buffers, and numbers that suit
-them more or less."""
+"""The loops, blocks, buffers and numbers that primitives are tried on; the numbers mostly suit
+them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ AXES = ("threadIdx.x", "blockIdx.x", "threadIdx.y", "vthread", "blockIdx.y", "vt
 
 
 class Site:
-    """A schedule and the choices that are made on it."""
+    """A schedule, and random choices on it."""
 
     def __init__(self, sch: Schedule, picks: Picks) -> None:
         self.sch = sch
@@ -31,11 +31,11 @@ class Site:
         return self.picks.pick(self.blocks)
 
     def loop_of(self, block: BlockRef) -> LoopRef:
-        """Pick a loop around a block, or any where there is none."""
+        """Pick a loop around a block, or any loop if there is none."""
         return self.picks.pick(self.around(block) or self.loops)
 
     def around(self, block: BlockRef) -> list[LoopRef]:
-        """List the loops around a block without a word in the trace."""
+        """List the loops around a block, without a step in the trace."""
         node = self.sch.get(block)
         return [
             LoopRef(loop.var)
@@ -44,22 +44,22 @@ class Site:
         ]
 
     def inside(self, loop: LoopRef) -> list[BlockRef]:
-        """List the blocks inside a loop without a word in the trace."""
+        """List the blocks inside a loop, without a step in the trace."""
         return [BlockRef(block.name) for block in walk(self.sch.loop(loop), on=Block)]
 
     def shared_loops(self) -> list[LoopRef]:
-        """List the loops that hold several blocks."""
+        """List the loops around several blocks."""
         return [loop for loop in self.loops if len(self.inside(loop)) > 1]
 
     def nested(self, most: int) -> list[LoopRef]:
-        """List some loops of one nest, mostly those directly in each other, outermost first."""
+        """List some loops of one nest, mostly directly nested, outermost first."""
         loops = self.around(self.block()) or self.loops
         first, count = self.picks.below(len(loops)), 2 + self.picks.below(most - 1)
         found = loops[first : first + count]
         return self.picks.some(loops, most) if self.picks.one_in(6) else found
 
     def near(self, block: BlockRef) -> BlockRef:
-        """Pick a block that reads or writes what another does, mostly."""
+        """Pick a block that mostly reads or writes a buffer of another."""
         mine = {*self.reads(block), *self.writes(block)}
         near = [
             other
@@ -78,7 +78,7 @@ class Site:
         return self.picks.pick(found or self.blocks)
 
     def temporary(self) -> BlockRef:
-        """Pick a block that writes a buffer of the function's own, mostly."""
+        """Pick a block that mostly writes an internal buffer of the function."""
         given = {*self.sch.func.params}
         found = [each for each in self.blocks if not given & {*self.writes(each)}]
         return self.picks.pick(found) if found and self.picks.below(6) else self.block()
@@ -89,13 +89,13 @@ class Site:
         return self.loops[(at + 1 + self.picks.below(3)) % len(self.loops)]
 
     def extent(self, loop: LoopRef) -> int:
-        """Give the extent of a loop, or a number like it."""
+        """Return the extent of a loop, or a number near it."""
         node = self.sch.loop(loop)
         end, begin = as_int(node.end), as_int(node.begin)
         return 6 if end is None or begin is None else end - begin
 
     def seek(self, tries: Sequence[Callable[[Schedule], object]]) -> object:
-        """Do the first of some things that a copy of the schedule accepts, or else the last."""
+        """Perform the first action that a copy of the schedule accepts, or else the last."""
         for attempt in tries[:-1]:
             try:
                 attempt(self.sch.copy())
@@ -105,7 +105,7 @@ class Site:
         return tries[-1](self.sch)
 
     def factor(self, loop: LoopRef) -> int:
-        """Pick a number to split by: a divisor, one that does not divide, or nonsense."""
+        """Pick a number to split by: a divisor, a number that does not divide, or nonsense."""
         extent = self.extent(loop)
         divisors = [n for n in range(1, min(extent, 64) + 1) if extent % n == 0] or [1]
         return self.picks.pick((2, 3, self.picks.pick(divisors), 4, extent, 1, 5, extent + 1, 0))
@@ -118,8 +118,9 @@ class Site:
         """List the buffers that a block writes."""
         return list(dict.fromkeys(n.buffer for n in walk(self.sch.get(block), on=Store)))
 
-    def told(self, buffer: Buffer | int) -> Buffer | str | int:
-        """Say which buffer as users do: it, or what the schedule finds by its name, or the name."""
+    def reference(self, buffer: Buffer | int) -> Buffer | str | int:
+        """Refer to a buffer as users do: by itself, by the schedule's look-up of its name, or by
+        its name."""
         if isinstance(buffer, int) or self.picks.below(4):
             return buffer
         if self.picks.one_in(4):
@@ -131,23 +132,26 @@ class Site:
         return found if at or self.picks.below(2) else buffer.name
 
     def _named(self, *name: Any) -> Buffer:
-        """Find a buffer of the function, which is there."""
+        """Look up an existing buffer of the function."""
         try:
             return self.sch.buffer(*name)
         except ScheduleError as error:
-            raise AssertionError(f"the schedule does not find what is there: {error}") from error
+            raise AssertionError(
+                f"the schedule does not find an existing buffer: {error}"
+            ) from error
 
     def symbols(self) -> list[Var]:
-        """List the variables that shapes are made of."""
+        """List the variables that shapes use."""
         return list(shape_vars(self.sch.func))
 
     def index_map(self, block: BlockRef) -> IndexMap:
-        """Pick an index map for what a block writes."""
+        """Pick an index map for the buffer that a block writes."""
         written = self.writes(block)
         return self.map_of(written[0].rank if written else 1)
 
     def map_of(self, rank: int) -> IndexMap:
-        """Pick an index map over some indices; seldom over another number, or not one to one."""
+        """Pick an index map over some indices; seldom over another number of them, or not one to
+        one."""
         n = 1 + self.picks.below(4)
         if self.picks.one_in(12):
             rank = 2

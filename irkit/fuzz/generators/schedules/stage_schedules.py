@@ -1,5 +1,5 @@
-"""Samples that are scheduled stage by stage, by ``te.create_schedule``, while they are still tensor
-expressions; NumPy says what must come out."""
+"""Samples scheduled stage by stage with ``te.create_schedule``, while they are still tensor
+expressions; NumPy computes the expected results."""
 
 from collections.abc import Callable
 
@@ -20,8 +20,8 @@ _THEMES = (SMALL, WHOLE, INTEGERS)
 Handle = te.IterVar | te.StageLoop
 
 
-class Staged:
-    """A schedule of stages, and the loops that each has by now."""
+class StageScheduleDraws:
+    """A schedule of stages, and the loops that each stage has so far."""
 
     def __init__(self, picks: Picks, tensors: list[te.Tensor]) -> None:
         self.picks = picks
@@ -46,7 +46,7 @@ class Staged:
         return self.picks.pick(loops)
 
 
-def _split(s: Staged) -> None:
+def _split(s: StageScheduleDraws) -> None:
     stage = s.stage()
     loop, by = s.loop(stage), s.picks.pick((2, 4, 3, 1))
     pair = stage.split(loop, by) if s.picks.below(2) else stage.split(loop, nparts=by)
@@ -55,14 +55,14 @@ def _split(s: Staged) -> None:
     loops[at : at + 1] = pair
 
 
-def _fuse(s: Staged) -> None:
+def _fuse(s: StageScheduleDraws) -> None:
     stage = s.stage()
     loops = s.loops_of(stage)
     at = s.picks.below(max(1, len(loops) - 1))
     loops[at : at + 2] = [stage.fuse(*loops[at : at + 2])]
 
 
-def _reorder(s: Staged) -> None:
+def _reorder(s: StageScheduleDraws) -> None:
     stage = s.stage()
     loops = s.loops_of(stage)
     left = list(loops)
@@ -71,7 +71,7 @@ def _reorder(s: Staged) -> None:
     loops[:] = turned
 
 
-def _tile(s: Staged) -> None:
+def _tile(s: StageScheduleDraws) -> None:
     stage = s.stage()
     loops = s.loops_of(stage)
     if len(loops) < 2:
@@ -79,31 +79,31 @@ def _tile(s: Staged) -> None:
     loops[:2] = stage.tile(loops[0], loops[1], s.picks.pick((2, 4)), s.picks.pick((2, 3)))
 
 
-def _mark(s: Staged) -> None:
+def _mark(s: StageScheduleDraws) -> None:
     stage = s.stage()
     mark: Callable[[Handle], None] = s.picks.pick((stage.vectorize, stage.unroll, stage.parallel))
     loop = s.loop(stage)
     mark(s.loops_of(stage)[-1] if mark == stage.vectorize else loop)
 
 
-def _bind(s: Staged) -> None:
+def _bind(s: StageScheduleDraws) -> None:
     stage = s.stage()
     stage.bind(s.loop(stage), s.picks.pick(("threadIdx.x", "blockIdx.x", "vthread")))
 
 
-def _compute_at(s: Staged) -> None:
+def _compute_at(s: StageScheduleDraws) -> None:
     parent = s.stage()
     found = [x for x in s.sch.stages if any(t.op is x.op for t in parent.op.input_tensors)]
     stage = s.picks.pick(found or s.sch.stages)
     stage.compute_at(parent, s.loop(parent))
 
 
-def _place(s: Staged) -> None:
+def _place(s: StageScheduleDraws) -> None:
     stage = s.stage()
     s.picks.pick((stage.compute_inline, stage.compute_root))()
 
 
-def _keep(s: Staged) -> None:
+def _keep(s: StageScheduleDraws) -> None:
     stage, form = s.stage(), s.picks.below(4)
     if form == 0:
         stage.set_scope(s.picks.pick(_SCOPES))
@@ -115,7 +115,7 @@ def _keep(s: Staged) -> None:
         stage.storage_align(s.picks.pick(stage.axis), 8, s.picks.below(2))
 
 
-def _cache_read(s: Staged) -> None:
+def _cache_read(s: StageScheduleDraws) -> None:
     stage = s.stage()
     reads = stage.op.input_tensors
     if not reads:
@@ -123,11 +123,11 @@ def _cache_read(s: Staged) -> None:
     s.sch.cache_read(s.picks.pick(reads), s.picks.pick(_SCOPES), [stage.op])
 
 
-def _cache_write(s: Staged) -> None:
+def _cache_write(s: StageScheduleDraws) -> None:
     s.sch.cache_write(s.picks.pick(s.outputs), s.picks.pick(_SCOPES))
 
 
-def _rfactor(s: Staged) -> None:
+def _rfactor(s: StageScheduleDraws) -> None:
     found = [each for each in s.outputs if each.op.reduce_axis]
     if not found:
         raise ScheduleError("nothing reduces")
@@ -135,23 +135,23 @@ def _rfactor(s: Staged) -> None:
     s.sch.rfactor(tensor, s.picks.pick(tensor.op.reduce_axis), s.picks.below(2))
 
 
-DIRECTIVES: dict[str, Callable[[Staged], None]] = {
+DIRECTIVES: dict[str, Callable[[StageScheduleDraws], None]] = {
     **{"split": _split, "compute_at": _compute_at, "reorder": _reorder, "mark": _mark},
     **{"fuse": _fuse, "tile": _tile, "cache_write": _cache_write, "cache_read": _cache_read},
     **{"place": _place, "rfactor": _rfactor, "bind": _bind, "keep": _keep},
 }
-"""What draws each kind of directive."""
+"""The function that draws each kind of directive."""
 _NAMES = tuple(DIRECTIVES)
 
 
 def draw_staged(picks: Picks) -> Sample:
     """Draw a program of stages and up to 6 directives; a refused one changes nothing.
 
-    Raises: Unusable where what was accepted does not fit all parameters.
+    Raises: Unusable if the accepted directives do not fit all parameters.
     """
     theme = picks.pick(_THEMES)
     tensors = stage_tensors(picks, _MOST_STAGES, theme)
-    s = Staged(picks, tensors)
+    s = StageScheduleDraws(picks, tensors)
     names, done = dict[str, None](), 0
     for _ in range(1 + picks.below(_MOST_STEPS)):
         name = picks.pick(_NAMES)
@@ -160,7 +160,7 @@ def draw_staged(picks: Picks) -> Sample:
             DIRECTIVES[name](s)
         except ScheduleError as error:
             if s.sch.func is not before:
-                raise _wrong(s, name, "was refused and changed something", done) from error
+                raise _wrong(s, name, "was refused but changed something", done) from error
             continue
         except Exception as error:
             raise _wrong(s, name, f"{type(error).__name__}: {error}", done) from error
@@ -175,8 +175,8 @@ def draw_staged(picks: Picks) -> Sample:
     return msgspec.structs.replace(sample, kind="schedules", features=features)
 
 
-def _wrong(s: Staged, name: str, reason: str, done: int) -> WrongSchedule:
-    """Say what a directive did wrong, after how many others."""
+def _wrong(s: StageScheduleDraws, name: str, reason: str, done: int) -> WrongSchedule:
+    """Return the error for a wrong directive, with the directives before it."""
     made = WrongSchedule(
         f"{name} {reason}\n\n{s.sch.trace.as_python()}\nmade\n\n{s.sch.func.script()}"
     )

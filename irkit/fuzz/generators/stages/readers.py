@@ -1,14 +1,14 @@
 """Stages that read one array, and sometimes others: element by element, neighbours, a product along
-an axis, and elements that integers of the program point to."""
+an axis, and elements at computed indices."""
 
 from irkit import te
-from irkit.fuzz.generators.stages.stages import Made, Stages, is_float
+from irkit.fuzz.generators.stages.stages import Stages, StageTensor, is_float
 from irkit.fuzz.generators.stages.values import Number, Values, clamped
 from irkit.ir import Expr, as_dtype, as_int, cast, ge, if_then_else, le, logical_and
 
 
-def operate(s: Stages, source: Made) -> bool:
-    """Make each element by a random tree of operations on elements at its place."""
+def operate(s: Stages, source: StageTensor) -> bool:
+    """Make each element by a random tree of operations on elements at its index."""
     others = [each for each in s.made if each.shape == source.shape and each is not source]
     sources = [source, *(s.picks.some(others, 2) if others and s.picks.below(3) else ())]
     if s.picks.one_in(4):
@@ -27,8 +27,8 @@ def operate(s: Stages, source: Made) -> bool:
     return s.add(made, bound, *sources)
 
 
-def stencil(s: Stages, source: Made) -> bool:
-    """Read neighbours on both sides, and the edge, or nothing, beyond the end."""
+def stencil(s: Stages, source: StageTensor) -> bool:
+    """Read neighbours on both sides, with the edge element or nothing beyond the end."""
     at = s.picks.below(len(source.shape))
     dtype, wide = source.dtype, 1 + s.picks.below(2)
     if s.over(dtype, source.bound * 3) or dtype == "bool":
@@ -50,8 +50,8 @@ def stencil(s: Stages, source: Made) -> bool:
     return s.add(made, source.bound * 3, source)
 
 
-def cross(s: Stages, source: Made) -> bool:
-    """Join elements at one place of two arrays with those of another, backwards along an axis."""
+def cross(s: Stages, source: StageTensor) -> bool:
+    """Join elements at one index of two arrays with those of another, reversed along an axis."""
     rank = len(source.shape)
     other = s.partner(source, source.shape)
     dtype, at = source.dtype, s.picks.below(rank)
@@ -66,7 +66,7 @@ def cross(s: Stages, source: Made) -> bool:
     return s.add(made, source.bound + other.bound, source, other)
 
 
-def multiply(s: Stages, source: Made) -> bool:
+def multiply(s: Stages, source: StageTensor) -> bool:
     """Reduce by the product along the last axis, of signs where numbers must stay small."""
     dtype = "i32" if source.dtype == "bool" else source.dtype
     integers = s.theme.numbers == "integers" or not is_float(dtype)
@@ -83,8 +83,8 @@ def multiply(s: Stages, source: Made) -> bool:
     return s.add(made, high, source)
 
 
-def look_up(s: Stages, source: Made) -> bool:
-    """Read along an axis where integers of the program say, wrapped around into bounds."""
+def look_up(s: Stages, source: StageTensor) -> bool:
+    """Read along an axis at indices that the program computes, wrapped around into bounds."""
     at = s.picks.below(len(source.shape))
     extent = as_int(source.shape[at])
     found = [each for each in s.made if not is_float(each.dtype) and len(each.shape) == 1]

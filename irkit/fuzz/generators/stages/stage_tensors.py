@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from irkit import te
 from irkit.fuzz.generators.stages.readers import cross, look_up, multiply, operate, stencil
-from irkit.fuzz.generators.stages.stages import Made, Stages, adding, count_of, number
+from irkit.fuzz.generators.stages.stages import Stages, StageTensor, adding, count_of, number
 from irkit.fuzz.generators.stages.theme import SMALL, Theme
 from irkit.fuzz.picks import Picks
 from irkit.ir import DType, Expr, PrimFunc, Var, as_int, simplify
@@ -23,10 +23,10 @@ def stage_programs(picks: Picks, most: int = 5) -> PrimFunc:
 
 
 def stage_tensors(picks: Picks, most: int = 5, theme: Theme = SMALL) -> list[te.Tensor]:
-    """Make the parameters of a function of up to ``most`` stages: what is read, then results."""
+    """Make the parameters of a function of up to ``most`` stages: inputs, then results."""
     s, left = Stages(picks, theme), most
     s.input(1 + picks.below(3) if theme is SMALL else picks.pick(_RANKS))
-    # As often one as any other number. Asked after each, so that choices of one can be left out.
+    # One is as likely as any other number. Drawn after each, so that shrinking can leave one out.
     while left == most or (left and picks.below(left + 1)):
         before = len(s.made)
         _stage(s)
@@ -46,7 +46,7 @@ def _stage(s: Stages) -> None:
         _elementwise(s, source)
 
 
-def _elementwise(s: Stages, source: Made) -> bool:
+def _elementwise(s: Stages, source: StageTensor) -> bool:
     dtype, which = adding(source), s.picks.below(8)
     bound = source.bound
     if which == 4:
@@ -82,8 +82,8 @@ def _elementwise(s: Stages, source: Made) -> bool:
     return s.add(made, bound if which != 5 or squares else source.bound + 8, source)
 
 
-def _pairwise(s: Stages, source: Made) -> bool:
-    """Join two tensors of one shape, or one that goes along the last axes."""
+def _pairwise(s: Stages, source: StageTensor) -> bool:
+    """Join two tensors of one shape, or with one that has only the last axes."""
     rank = len(source.shape)
     shape = source.shape[s.picks.below(2) if rank > 1 else 0 :]
     other = s.partner(source, shape)
@@ -106,7 +106,7 @@ def _pairwise(s: Stages, source: Made) -> bool:
     return s.add(te.compute(source.shape, value, name=s.name()), both + 1, source, other)
 
 
-def _transpose(s: Stages, source: Made) -> bool:
+def _transpose(s: Stages, source: StageTensor) -> bool:
     order = s.picks.some(range(len(source.shape)), 1) if len(source.shape) < 2 else []
     left = [at for at in range(len(source.shape)) if at not in order]
     while left:
@@ -119,14 +119,14 @@ def _transpose(s: Stages, source: Made) -> bool:
     return s.add(te.compute(shape, value, name=s.name()), source.bound, source)
 
 
-def _window(s: Stages, source: Made) -> bool:
-    """Read neighbours along an axis: beyond the end of nothing, so one fewer."""
+def _window(s: Stages, source: StageTensor) -> bool:
+    """Read neighbours along an axis, within bounds: the result is one shorter."""
     at = s.picks.below(len(source.shape))
     extent = as_int(source.shape[at])
     if (extent is not None and extent < 2) or not s.fits(source, source.shape):
         return False
     dtype = adding(source)
-    # What is left of a symbolic extent may be nothing to take one from.
+    # A symbolic extent may be too small to subtract one from.
     step = 1 + s.picks.below(2) if extent is not None or isinstance(source.shape[at], Var) else 2
     shape = list(source.shape)
     shape[at] = simplify(shape[at] - 1 if step == 1 else shape[at] // 2)
@@ -141,7 +141,7 @@ def _window(s: Stages, source: Made) -> bool:
     return s.add(te.compute(tuple(shape), value, name=s.name()), source.bound * 2, source)
 
 
-def _reverse(s: Stages, source: Made) -> bool:
+def _reverse(s: Stages, source: StageTensor) -> bool:
     at = s.picks.below(len(source.shape))
 
     def value(*axes: Expr) -> Expr:
@@ -152,7 +152,7 @@ def _reverse(s: Stages, source: Made) -> bool:
     return s.add(te.compute(source.shape, value, name=s.name()), source.bound, source)
 
 
-def _pad(s: Stages, source: Made) -> bool:
+def _pad(s: Stages, source: StageTensor) -> bool:
     at, low, high = s.picks.below(len(source.shape)), s.picks.below(3), 1 + s.picks.below(2)
     shape = list(source.shape)
     shape[at] = simplify(shape[at] + (low + high))
@@ -169,7 +169,7 @@ def _pad(s: Stages, source: Made) -> bool:
     return s.add(te.compute(tuple(shape), value, name=s.name()), source.bound, source)
 
 
-def _reshape(s: Stages, source: Made) -> bool:
+def _reshape(s: Stages, source: StageTensor) -> bool:
     """Make two axes one, or one axis two."""
     shape = source.shape
     if len(shape) > 1:
@@ -193,7 +193,7 @@ def _reshape(s: Stages, source: Made) -> bool:
     return s.add(made, source.bound, source)
 
 
-def _broadcast(s: Stages, source: Made) -> bool:
+def _broadcast(s: Stages, source: StageTensor) -> bool:
     shape = (*source.shape, s.picks.pick((3, 2, 1)))
     if len(shape) > 3 or not s.fits(source, shape):
         return False
@@ -205,8 +205,8 @@ def _broadcast(s: Stages, source: Made) -> bool:
     return s.add(te.compute(shape, value, name=s.name()), source.bound + 8, source)
 
 
-def _gather(s: Stages, source: Made) -> bool:
-    """Read where another tensor says."""
+def _gather(s: Stages, source: StageTensor) -> bool:
+    """Read at indices from another tensor."""
     where = s.input(1, shape=(s.picks.pick(SMALL.extents),), dtype="i32")
     last = source.shape[0] - 1
 
@@ -220,7 +220,7 @@ def _gather(s: Stages, source: Made) -> bool:
     return s.add(te.compute(shape, value, name=s.name()), source.bound, source, where)
 
 
-def _concat(s: Stages, source: Made) -> bool:
+def _concat(s: Stages, source: StageTensor) -> bool:
     extent = source.shape[0]
     shape = (simplify(extent + extent), *source.shape[1:])
     if not s.fits(source, shape):
@@ -239,7 +239,7 @@ def _concat(s: Stages, source: Made) -> bool:
     return s.add(te.compute(shape, value, name=s.name()), bound, source, other)
 
 
-def _two_results(s: Stages, source: Made) -> bool:
+def _two_results(s: Stages, source: StageTensor) -> bool:
     if not s.sure(source):
         return False
     dtype = adding(source)
@@ -251,7 +251,7 @@ def _two_results(s: Stages, source: Made) -> bool:
     return s.add(te.compute(source.shape, value, s.name()), source.bound + 1, source)
 
 
-def _reduce(s: Stages, source: Made) -> bool:
+def _reduce(s: Stages, source: StageTensor) -> bool:
     """Reduce over an axis, or over the first two."""
     rank, dtype = len(source.shape), adding(source)
     count = 2 if rank > 1 and s.picks.one_in(3) else 1
@@ -278,12 +278,12 @@ def _reduce(s: Stages, source: Made) -> bool:
 
 
 def _summed(s: Stages, over: Sequence[te.IterVar]) -> int:
-    """Say how many numbers a sum may have."""
+    """Return how many numbers are added up."""
     return 64 if s.theme is SMALL else max(1, count_of([axis.extent for axis in over]))
 
 
-def _reduce_pair(s: Stages, source: Made, at: int, over: te.IterVar) -> bool:
-    """Reduce two values together: the sum with the largest, or where the largest is."""
+def _reduce_pair(s: Stages, source: StageTensor, at: int, over: te.IterVar) -> bool:
+    """Reduce two values together: the sum with the maximum, or the maximum with its position."""
     dtype, arg = adding(source), s.picks.below(2) if s.sure(source) else 0
 
     def largest(x: tuple[Expr, Expr], y: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
@@ -309,7 +309,7 @@ def _reduce_pair(s: Stages, source: Made, at: int, over: te.IterVar) -> bool:
     return s.add(made, source.bound * _summed(s, (over,)), source)
 
 
-def _matmul(s: Stages, source: Made) -> bool:
+def _matmul(s: Stages, source: StageTensor) -> bool:
     if len(source.shape) != 2:
         return False
     m, k = source.shape
@@ -327,8 +327,8 @@ def _matmul(s: Stages, source: Made) -> bool:
     return s.add(te.compute((m, columns), value, name=s.name()), bound, source, other)
 
 
-def _linear(s: Stages, source: Made) -> bool:
-    """Multiply by weights in tiles that intrinsics know, and add a bias."""
+def _linear(s: Stages, source: StageTensor) -> bool:
+    """Multiply by weights in tiles that intrinsics have, and add a bias."""
     given = s.input(2, shape=(s.picks.pick((4, 8, 5)), 4), dtype="f32")
     weights = s.input(2, shape=(4, s.picks.pick((4, 8, 3))), dtype="f32")
     bias = s.input(1, shape=(weights.shape[1],), dtype="f32")
@@ -348,7 +348,7 @@ def _linear(s: Stages, source: Made) -> bool:
     return s.add(added, s.made[-1].bound + bias.bound, s.made[-1], bias)
 
 
-def _convolve(s: Stages, source: Made) -> bool:
+def _convolve(s: Stages, source: StageTensor) -> bool:
     """Slide weights along the last axis."""
     extent = as_int(source.shape[-1])
     if extent is None or extent < 3:

@@ -1,4 +1,4 @@
-"""FIXME A tensor of the program. ``bound`` is what its numbers stay below, where that is known."""
+"""A program of stages under construction: its tensors, and where random choices come from."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -11,12 +11,12 @@ from irkit.fuzz.picks import Picks
 from irkit.ir import Const, DType, Expr, as_dtype, as_int
 
 Dim: TypeAlias = "int | Expr"
-_LIMIT = 1 << 22  # Floats of 32 bits hold whole numbers up to 1 << 24.
+_LIMIT = 1 << 22  # 32-bit floats hold whole numbers up to 1 << 24.
 _NARROW = {"f16": 1 << 11, "bf16": 1 << 8}
 
 
-class Made(msgspec.Struct, frozen=True, eq=False):
-    """A tensor of the program. ``bound`` is what its numbers stay below, where that is known."""
+class StageTensor(msgspec.Struct, frozen=True, eq=False):
+    """A tensor of the program. ``bound`` is an upper bound of its magnitudes, where known."""
 
     tensor: te.Tensor
     bound: int
@@ -36,21 +36,23 @@ class Stages:
     def __init__(self, picks: Picks, theme: Theme = SMALL) -> None:
         self.picks = picks
         self.theme = theme
-        self.made: list[Made] = []
+        self.made: list[StageTensor] = []
         self.inputs: list[te.Tensor] = []
         self.read: set[te.Tensor] = set()
         self.symbols = [te.var("n"), te.var("m")] if picks.one_in(8) else []
 
-    def input(self, rank: int, *, shape: tuple[Dim, ...] | None = None, dtype: str = "") -> Made:
+    def input(
+        self, rank: int, *, shape: tuple[Dim, ...] | None = None, dtype: str = ""
+    ) -> StageTensor:
         dims = self.dims(rank) if shape is None else shape
         dtype = dtype or self.picks.pick(self.theme.dtypes)
         made = te.placeholder(dims, dtype, name="AXYZPQRS"[len(self.inputs) % 8])
         self.inputs.append(made)
-        self.made.append(Made(made, 8))
+        self.made.append(StageTensor(made, 8))
         return self.made[-1]
 
     def dims(self, rank: int) -> tuple[Dim, ...]:
-        """Pick extents of so many axes; those of several axes are small."""
+        """Pick extents of this many axes; those of several axes are small."""
         if self.theme is SMALL:
             return tuple(self._dim(SMALL.extents[: 8 if rank < 3 else 4]) for _ in range(rank))
         found: list[Dim] = []
@@ -64,14 +66,17 @@ class Stages:
             return self.picks.pick(self.symbols)
         return self.picks.pick(extents)
 
-    def add(self, made: te.Tensor | tuple[te.Tensor, ...], bound: int, *sources: Made) -> bool:
+    def add(
+        self, made: te.Tensor | tuple[te.Tensor, ...], bound: int, *sources: StageTensor
+    ) -> bool:
         self.read.update(source.tensor for source in sources)
         several = made if isinstance(made, tuple) else (made,)
-        self.made += [Made(tensor, self.held(tensor.dtype, bound)) for tensor in several]
+        self.made += [StageTensor(tensor, self.held(tensor.dtype, bound)) for tensor in several]
         return True
 
     def held(self, dtype: DType, bound: int) -> int:
-        """Bound numbers by what their type holds: integers wrap, and unsigned ones grow so."""
+        """Limit a bound to what the type holds: integers wrap, and unsigned ones become large that
+        way."""
         if self.theme.numbers in ("integers", "special"):
             return 0
         if dtype.is_float or self.theme is SMALL:
@@ -81,21 +86,21 @@ class Stages:
         return dtype.high if dtype.kind == "u" else min(bound, dtype.high + 1)
 
     def most(self, dtype: DType | str) -> int:
-        """Say how large the numbers of a type may become."""
+        """Return how large the numbers of a type can become."""
         return _LIMIT if self.theme is SMALL else _NARROW.get(str(dtype), _LIMIT)
 
     def over(self, dtype: DType | str, bound: int) -> bool:
-        """Say whether numbers of a size are too large to go on with."""
+        """Return True if numbers of a size are too large to go on with."""
         return bound >= self.most(dtype) // 4
 
-    def fits(self, source: Made, dims: tuple[Dim, ...]) -> bool:
-        """Say whether a tensor may have some extents, and numbers like those of another."""
+    def fits(self, source: StageTensor, dims: tuple[Dim, ...]) -> bool:
+        """Return True if a tensor can have some extents, and numbers like those of another."""
         return count_of(dims) <= self.theme.most_elements and not self.over(
             source.dtype, source.bound
         )
 
-    def sure(self, *of: Made) -> bool:
-        """Say whether numbers are known exactly, so that comparing them has one right result."""
+    def sure(self, *of: StageTensor) -> bool:
+        """Return True if numbers are known exactly, so that comparing them has one right result."""
         if self.theme.numbers != "fractions":
             return True
         return all(not is_float(each.dtype) or each.tensor in self.inputs for each in of)
@@ -103,7 +108,7 @@ class Stages:
     def name(self) -> str:
         return f"S{len(self.made) - len(self.inputs)}"
 
-    def partner(self, source: Made, shape: tuple[Dim, ...]) -> Made:
+    def partner(self, source: StageTensor, shape: tuple[Dim, ...]) -> StageTensor:
         """Find a tensor of a shape, or make a parameter of it."""
         fits = [each for each in self.made if each.shape == te.as_shape(shape, "shape")]
         if fits and self.picks.below(4):
@@ -122,24 +127,24 @@ def count_of(dims: Sequence[Dim]) -> int:
 
 
 def is_float(dtype: str) -> bool:
-    """Say whether a type is one of floats."""
+    """Return True if a type is a float type."""
     return dtype[0] == "f" or dtype == "bf16"
 
 
 def number(value: Expr, dtype: str) -> Expr:
-    """Make a value one of a type that adds: bools do not."""
+    """Convert a value to a type that adds: bools do not."""
     return te.cast(value, "i32" if dtype == "bool" else dtype)
 
 
 def constant(value: int, dtype: str) -> Expr:
-    """Make a constant of a type, wrapped around where it does not hold the number."""
+    """Make a constant of a type, wrapped around if the type does not hold the number."""
     kind = as_dtype(dtype)
     if kind.is_float or kind.is_bool or kind.low <= value <= kind.high:
         return te.const(value, kind)
     return Const((value - kind.low) % (1 << kind.bits) + kind.low, kind)
 
 
-def adding(*of: Made) -> str:
-    """Find the type to add in."""
+def adding(*of: StageTensor) -> str:
+    """Return the type to add in."""
     found = next((each.dtype for each in of if each.dtype != "bool"), "i32")
     return next((each.dtype for each in of if is_float(each.dtype)), found)

@@ -1,4 +1,4 @@
-"""FIXME What the numbers of a program are, and of which types and extents its tensors."""
+"""Themes: which numbers, types and extents the tensors of a program have."""
 
 from typing import Literal
 
@@ -12,11 +12,11 @@ _EXTENTS = (4, 3, 5, 2, 7, 1, 8, 16, 17, 31, 33, 64, 65, 0)
 
 
 class Theme(msgspec.Struct, frozen=True):
-    """What the numbers of a program are, and of which types and extents its tensors.
+    """The numbers, types and extents of a program's tensors.
 
     ``whole`` numbers stay so small that floats hold them exactly, in any order of a sum;
-    ``integers`` wrap around; ``fractions`` stay small; ``special`` values are at the edges of
-    their types, and are never added up.
+    ``integers`` wrap around; ``fractions`` stay small; ``special`` values are at the edges of their
+    types, and are never added up.
     """
 
     numbers: Numbers
@@ -26,7 +26,7 @@ class Theme(msgspec.Struct, frozen=True):
 
     @property
     def adds(self) -> bool:
-        """Say whether NumPy and loops add up alike, or with a bound that is known."""
+        """Return True if NumPy and loops have the same sums, or sums with a known bound."""
         return self.numbers != "special"
 
 

@@ -1,6 +1,7 @@
-"""Random values of the same few elements, side by side: many operations for what a program costs.
+"""Random values of the same few elements, side by side: many operations for the cost of one
+program.
 
-Programs of stages move, reduce and join; what one operation makes of two numbers shows sooner where
+Programs of stages move, reduce and join; a wrong operation on two numbers shows sooner where
 nothing else happens to them.
 """
 

@@ -1,8 +1,9 @@
-"""Random values of an element: trees of operations on elements read at the same place, of every
+"""Random values of an element: trees of operations on elements read at the same index, of every
 type, without undefined behaviour.
 
-What operations there are depends on what the numbers are: whole numbers in floats stay whole and
-small, fractions stay where functions are smooth, integers and special values may be any.
+The theme decides the operations: whole numbers in floats stay whole and small, fractions stay where
+functions are smooth, integers and special values can be any. Some operations change only a zero, a
+NaN or an infinity, and some join a number with itself.
 """
 
 from collections.abc import Callable
@@ -49,14 +50,15 @@ _WITH_INDEX = (Mul, Add, Mul, Sub, Max)
 _INTEGER_CALLS = ("truncdiv", "truncmod", "pow")
 _WHOLE_CALLS = ("abs", "floor", "ceil", "trunc", "round", "sign")
 _DIVISORS = (2, 3, 4, -2, 8, 5, -1)
-# Added to 1 the last two lie halfway between two numbers of 16 bits.
+# Added to 1, the last two lie halfway between two 16-bit numbers.
 _EDGES = (0.0, -0.0, 1.0, inf, -inf, nan, -1.0, 2.0**-8, 2.0**-11)
 _NEUTRAL = (0.0, 1.0, -1.0)
 _TESTS = ("isnan", "isinf", "isfinite")
 
 
 class Number(msgspec.Struct, frozen=True):
-    """An expression, and what it stays below; ``sure`` says that it is known exactly."""
+    """An expression, and an upper bound of its magnitude; ``sure`` means that it is known
+    exactly."""
 
     expr: Expr
     bound: int
@@ -64,8 +66,10 @@ class Number(msgspec.Struct, frozen=True):
 
 
 class Values:
-    """Make values over the axes of a stage, of elements of some tensors. ``keeps_signs`` says that
-    no special value goes through min or max, which of two zeros may take any."""
+    """Maker of values over the axes of a stage, from elements of some tensors.
+
+    ``keeps_signs`` keeps special values out of min and max, which return either of two zeros.
+    """
 
     def __init__(
         self,
@@ -127,7 +131,7 @@ class Values:
             return Number(cast(self.picks.pick(self.axes), dtype), 65)
         if form == 4:
             return self._constant(dtype)
-        # What is not known exactly is nothing to cut off: it could be one more or less.
+        # A number with an error must not be truncated: it could be one more or less.
         usable = [read for read in self.reads if read.sure or is_float(dtype)]
         fitting = [read for read in usable if str(read.expr.dtype) == dtype]
         if not usable:
@@ -211,7 +215,7 @@ class Values:
         return Number(binary(self.picks.pick(_INTEGER_OPS), a.expr, b.expr), high)
 
     def _whole(self, dtype: str, depth: int) -> Number:
-        """Make a float that stays a whole number, and small."""
+        """Make a float that stays whole and small."""
         a = self.value(dtype, depth)
         form = self.picks.below(10)
         if form == 0:
@@ -261,7 +265,7 @@ class Values:
         return Number(makes[form - 3](a.expr, b.expr), 0)
 
     def _hardly(self, x: Expr) -> Expr:
-        """Do to a float what would change no other number than a zero, a NaN or an infinity."""
+        """Apply an operation that changes no float but a zero, a NaN or an infinity."""
         zero, one, most = (te.const(each, x.dtype) for each in (0.0, 1.0, inf))
         forms = (
             *(x + zero, x - zero, x + -zero, x - -zero, zero + x, zero - x, -zero - x),
@@ -271,7 +275,7 @@ class Values:
         return self.picks.pick(forms[:-2] if self.keeps_signs else forms)
 
     def _fraction(self, dtype: str, depth: int) -> Number:
-        """Make a float by what has a bound on its error."""
+        """Make a float by operations that have an error bound."""
         a = self.value(dtype, depth)
         form = self.picks.below(13)
         if form == 0:

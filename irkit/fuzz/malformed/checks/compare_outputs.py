@@ -1,4 +1,5 @@
-"""Hold what a hostile model computed against onnx.reference, around what is known of that."""
+"""Compare the results of a malformed model with onnx.reference, around the known faults of the
+latter."""
 
 import tempfile
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx.reference.op_run import OpRun
 
-from irkit.fuzz.forked_child import forked
+from irkit.fuzz.forked_child import run_in_fork
 from irkit.fuzz.malformed.checks.run_model import Arrays, write_model
 from irkit.fuzz.malformed.checks.verdict import InputVerdict
 from irkit.fuzz.onnx_reference import reference_outputs
@@ -24,16 +25,15 @@ _CLOSE = 1e-4
 def compare_outputs(
     data: bytes, inputs: Arrays, outputs: Arrays, operators: Sequence[type[OpRun]] = ()
 ) -> InputVerdict:
-    """Run a model with onnx.reference and compare. Where that fails, or gives another answer for a
-    model that the checker of onnx refuses, nothing can be said. ``operators`` take the place of
-    some that the reference has."""
-    with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+    """Run a model with onnx.reference and compare. Where that fails, or differs for a model that
+    the checker of onnx refuses, nothing is known. ``operators`` replace some of the reference."""
+    with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
         path = str(write_model(data, Path(folder)))
         try:
             model = onnx.load(path, format="protobuf")  # pyright: ignore[reportUnknownMemberType]
             with np.errstate(all="ignore"):
                 expected = reference_outputs(model, inputs, operators)
-        except Exception as error:  # It raises what it likes.
+        except Exception as error:  # It raises errors of any type.
             return InputVerdict(
                 "excluded", f"the reference fails: {type(error).__name__}", str(error)
             )
@@ -41,9 +41,7 @@ def compare_outputs(
     if not wrong:
         return InputVerdict("agrees", "onnx.reference")
     for info in model.graph.output:
-        if not info.type.tensor_type.HasField(
-            "shape"
-        ):  # Ours may do without; the checker does not.
+        if not info.type.tensor_type.HasField("shape"):  # irkit can do without; the checker cannot.
             for extent in np.shape(expected[info.name]):
                 info.type.tensor_type.shape.dim.add(dim_value=extent)
     try:
@@ -57,19 +55,19 @@ def compare_in_fork(
     data: bytes, inputs: Arrays, outputs: Arrays, operators: Sequence[type[OpRun]] = ()
 ) -> InputVerdict:
     """Compare in a fork of this process: the reference is not made for such models, and may crash
-    or not end, which says nothing of ours."""
+    or not end, which says nothing about irkit."""
 
     def work() -> bytes:
         return msgspec.msgpack.encode(compare_outputs(data, inputs, outputs, operators))
 
-    made, ended = forked(work, _SECONDS)
+    made, ended = run_in_fork(work, _SECONDS)
     if not made:
-        return InputVerdict("excluded", f"the reference does not come back: {ended}")
+        return InputVerdict("excluded", f"the reference does not return: {ended}")
     return msgspec.msgpack.decode(made, type=InputVerdict)
 
 
 def _difference(outputs: Arrays, expected: Arrays) -> str:
-    """Say how outputs differ, or nothing."""
+    """Return how outputs differ, or None."""
     if set(outputs) != set(expected):
         return f"outputs {sorted(outputs)} and {sorted(expected)}"
     for name, got in outputs.items():
@@ -97,8 +95,8 @@ def _is_close(got: NDArray[Any], want: NDArray[Any]) -> bool:
         scale = float(np.max(np.abs(single[finite]), initial=0.0))
         share = _CLOSE if got.dtype.itemsize >= 4 else 0.02
         close = np.abs(wide - single) <= share * scale + 1e-30
-        # What overflows on the way may be an infinity, or a NaN made of two; or the largest number,
-        # which Clip does not exceed by default, and f64 does.
+        # An overflow on the way can become an infinity, or a NaN made of two; or the largest
+        # number, which Clip does not exceed by default, and f64 does.
         largest = float(np.finfo(got.dtype).max) if got.dtype.kind == "f" else np.inf
         beyond = ~finite & ~(np.abs(wide) < largest)
     return bool(np.all(close | beyond))

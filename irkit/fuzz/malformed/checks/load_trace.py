@@ -1,4 +1,4 @@
-"""Load a hostile trace file; what the inspector makes of it is above this layer."""
+"""Load a malformed trace file; what the inspector makes of it is above this layer."""
 
 import re
 import tempfile
@@ -13,15 +13,15 @@ _PLACES = re.compile(
     r" at (?:class|value|node|module|step) \d|at `\$|\(byte \d+\)|truncated|Expected"
     r"|is not an irkit trace|has version"
 )
-"""A row of a table, a path into the file, or what the whole of it is not."""
+"""Locations in a trace: a row of a table, a path into the file, or the whole file."""
 
 
 def load_trace(data: bytes) -> InputVerdict:
     """Load a trace file from bytes."""
 
     def work() -> InputVerdict:
-        with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
-            path = Path(folder) / "hostile.trace"
+        with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
+            path = Path(folder) / "malformed.trace"
             path.write_bytes(data)
             made = Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL))
         return InputVerdict("accepted", "steps" if len(made) else "empty")

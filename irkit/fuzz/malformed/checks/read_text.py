@@ -1,4 +1,4 @@
-"""Read a hostile text: what is accepted prints and reads back the same, and can be verified."""
+"""Read a malformed text: accepted text prints and reads back the same, and can be verified."""
 
 import re
 
@@ -8,7 +8,7 @@ from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
 from irkit.ir import LOOP_LEVEL
 
 _PLACES = re.compile(r"(?!)")
-"""Nothing but a span will do."""
+"""No location but a span is accepted."""
 
 
 def read_text(data: bytes) -> InputVerdict:
@@ -35,7 +35,7 @@ def _level(func: Function) -> Level:
 
 
 def round_trip(func: Function) -> str:
-    """Print a function and read it back; say what is wrong, if anything is."""
+    """Print a function and read it back; return what is wrong, or an empty string."""
     level = _level(func)
     text = level.script(func)
     constants = (

@@ -1,4 +1,4 @@
-"""Compile a hostile model and run it; what comes out is held against onnx.reference elsewhere."""
+"""Compile a malformed model and run it; its results are compared with onnx.reference elsewhere."""
 
 import os
 import re
@@ -20,14 +20,14 @@ Arrays = dict[str, NDArray[Any]]
 _PLACES = re.compile(r"'|the model")
 """A name in quotes, or the model as a whole."""
 _MOST = 1 << 16
-"""Elements of an input or output of a model that is run."""
+"""Most elements of an input or output of a model that is run."""
 SECRET = b"\x5a" * 4096
-"""What the files hold that no model may read."""
+"""Contents of the files that no model may read."""
 
 
 class ModelRun(msgspec.Struct, frozen=True, eq=False):
-    """A model that was compiled and run, with its inputs and outputs, unless the verdict says that
-    it was not."""
+    """A model that was compiled and run, with its inputs and outputs, unless the verdict says
+    otherwise."""
 
     verdict: InputVerdict
     inputs: Arrays
@@ -35,11 +35,12 @@ class ModelRun(msgspec.Struct, frozen=True, eq=False):
 
 
 def run_model(data: bytes) -> ModelRun:
-    """Compile a model as a file among files that tempt it, and run it on small whole numbers."""
+    """Compile a model in a folder with files that it must not read, and run it on small whole
+    numbers."""
     found: list[tuple[Arrays, Arrays]] = []
 
     def work() -> InputVerdict:
-        with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+        with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
             model = compile_model(write_model(data, Path(folder)), verify=False, keep_trace=False)
         plan = model.contents.plan
         if SECRET[:8] in bytes(model.contents.params):
@@ -53,7 +54,7 @@ def run_model(data: bytes) -> ModelRun:
         }
         try:
             found.append((inputs, model.run(inputs)))
-        except MemoryError:  # A kernel may ask for more than there is: a window of gigabytes.
+        except MemoryError:  # A kernel can request more than there is: a window of gigabytes.
             return InputVerdict("excluded", "too large to run")
         return InputVerdict("accepted", "ran")
 
@@ -63,10 +64,10 @@ def run_model(data: bytes) -> ModelRun:
 
 
 def load_model(data: bytes) -> InputVerdict:
-    """Read a model, and run no code of it."""
+    """Read a model, and run none of its code."""
 
     def work() -> InputVerdict:
-        with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
+        with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
             import_onnx(write_model(data, Path(folder)))
         return InputVerdict("excluded", "not run")
 

@@ -1,4 +1,4 @@
-"""What became of one hostile file."""
+"""The verdict on one malformed file."""
 
 import re
 import time
@@ -12,12 +12,12 @@ from irkit.core import IRKitError
 Status = Literal["refused", "accepted", "agrees", "excluded", "wrong"]
 
 SECONDS = 1.0
-"""Processor time that an error may take."""
+"""Limit of processor time until an error."""
 
 
 class InputVerdict(msgspec.Struct, frozen=True):
-    """How a file fared: it was refused with an error, or accepted; its numbers agree with the
-    reference; they could not be compared, for the reason in ``what``; or it is ``wrong``, a bug.
+    """What became of a file: it was refused with an error, or accepted; its numbers agree with the
+    reference, or could not be compared, for the reason in ``what``; or it is ``wrong``, a bug.
 
     Units: ``seconds`` of processor time.
     """
@@ -29,13 +29,13 @@ class InputVerdict(msgspec.Struct, frozen=True):
 
 
 def verdict_of(work: Callable[[], InputVerdict], places: re.Pattern[str]) -> InputVerdict:
-    """Run a check: an error of ours in time refuses the file, any other exception is a bug.
+    """Run a check: an IRKitError in time refuses the file, any other exception is a bug.
 
-    ``places`` finds in a message without a span what it is about.
+    ``places`` finds the location in a message without a span.
     """
     verdict = _timed(work, places)
     if verdict.status == "refused" and verdict.seconds > SECONDS:
-        again = _timed(work, places)  # What was loaded on the way, and other work, take time too.
+        again = _timed(work, places)  # Loading on the way, and other work, take time too.
         verdict = min(verdict, again, key=lambda each: each.seconds)
     if verdict.status == "refused" and verdict.seconds > SECONDS:
         return msgspec.structs.replace(verdict, status="wrong", what="slow error")
@@ -48,13 +48,13 @@ def _timed(work: Callable[[], InputVerdict], places: re.Pattern[str]) -> InputVe
         verdict = work()
     except IRKitError as error:
         verdict = refusal(error, places)
-    except Exception as error:  # Whatever else comes out is what is being looked for.
+    except Exception as error:  # Any other exception is what is being looked for.
         verdict = InputVerdict("wrong", type(error).__name__, where(error))
     return msgspec.structs.replace(verdict, seconds=time.process_time() - begin)
 
 
 def refusal(error: IRKitError, places: re.Pattern[str]) -> InputVerdict:
-    """Hold that an error says where it is, and is not as long as what it is about."""
+    """Check that an error has a location, and is not as long as its input."""
     text = str(error)
     if len(text) > 20_000:
         return InputVerdict("wrong", "endless message", f"{type(error).__name__}: {text[:200]}")
@@ -64,7 +64,7 @@ def refusal(error: IRKitError, places: re.Pattern[str]) -> InputVerdict:
 
 
 def where(error: BaseException) -> str:
-    """Say what was raised, and in which line."""
+    """Return what was raised, and in which line."""
     at = error.__traceback__
     place = ""
     while at is not None:

@@ -1,3 +1,4 @@
-"""Malformed files.
+"""Malformed files, made by changing valid ones.
 
-Reading order: byte_damage; onnx_seeds, onnx_cases; text_changes, text_cases; trace_cases."""
+Reading order: byte_damage; onnx_seeds, onnx_cases; text_changes, text_cases; trace_cases.
+"""

@@ -1,5 +1,5 @@
-"""Damage the bytes of a file, whatever they mean: flips, cuts, insertions, copies, splices, and
-numbers of the encodings that files are made of."""
+"""Random damage to the bytes of any file: flips, cuts, insertions, copies, splices, and numbers in
+the encodings that files are made of."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,14 +8,14 @@ from irkit.fuzz.picks import Picks
 Damage = Callable[[bytearray, Picks, Sequence[bytes]], None]
 
 LENGTHS = (0, 1, 127, 128, 255, 1 << 14, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 63) - 1, 1 << 63)
-"""Numbers that lengths are replaced by."""
+"""Numbers that replace lengths."""
 
 _CUT = 40
-"""Most bytes that go or come at once."""
+"""Most bytes removed or added at once."""
 
 
 def damaged(data: bytes, picks: Picks, others: Sequence[bytes]) -> bytes:
-    """Copy a file with one to three places damaged; pieces may come from the others."""
+    """Copy a file with one to three places damaged; pieces can come from the others."""
     made = bytearray(data)
     for _ in range(picks.pick((1, 1, 2, 3))):
         picks.pick(_DAMAGES)(made, picks, others)
@@ -23,7 +23,7 @@ def damaged(data: bytes, picks: Picks, others: Sequence[bytes]) -> bytes:
 
 
 def varint(number: int) -> bytes:
-    """Write a number as Protobuf does, seven bits a byte."""
+    """Encode a number as Protobuf does, seven bits a byte."""
     made = bytearray()
     while number > 0x7F:
         made.append(number & 0x7F | 0x80)
@@ -68,7 +68,7 @@ def _length(made: bytearray, picks: Picks, others: Sequence[bytes]) -> None:
 
 
 def _big_endian(made: bytearray, picks: Picks, others: Sequence[bytes]) -> None:
-    """Put a length as MessagePack writes it."""
+    """Insert a length as MessagePack encodes it."""
     at = _place(made, picks)
     head = picks.pick(b"\xd9\xda\xdb\xdc\xdd\xde\xdf\xc4\xc6\xcf\xd3")
     number = picks.pick(LENGTHS) & 0xFFFFFFFF
@@ -80,13 +80,13 @@ def _truncate(made: bytearray, picks: Picks, others: Sequence[bytes]) -> None:
 
 
 def _splice(made: bytearray, picks: Picks, others: Sequence[bytes]) -> None:
-    """Go on with the end of another file."""
+    """Continue with the end of another file."""
     other = picks.pick(others) if others else bytes(made)
     made[_place(made, picks) :] = other[picks.below(len(other) + 1) :]
 
 
 def _transplant(made: bytearray, picks: Picks, others: Sequence[bytes]) -> None:
-    """Put a piece of another file in the middle."""
+    """Insert a piece of another file in the middle."""
     other = picks.pick(others) if others else bytes(made)
     begin, at = picks.below(len(other) + 1), _place(made, picks)
     made[at : at + picks.below(_CUT)] = other[begin : begin + 1 + picks.below(_CUT)]

@@ -1,4 +1,4 @@
-"""ONNX models with fields changed, and with their encoding damaged."""
+"""ONNX models with fields changed, or with damaged encoding."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -23,19 +23,19 @@ PATHS = (
     "link.bin", "folder", "pipe", "", "missing.bin", "inner/../../secret.bin", "/dev/zero", "\0",
     "C:\\secret.bin", "..\\secret.bin", "weights.bin/", "linked/secret.bin", "hard.bin", "~/x",
 )  # fmt: skip
-"""Places of external data; a folder with files of these names stands beside the model."""
+"""Locations of external data; a folder with files of these names is beside the model."""
 
 
 def onnx_case(picks: Picks) -> bytes:
-    """Make a hostile model: a seed with some fields, or some bytes, changed."""
+    """Make a malformed model: a seed with some fields, or some bytes, changed."""
     return malformed_model(picks)[0]
 
 
 def malformed_model(
     picks: Picks, draw: Callable[[], bytes] | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Make a hostile model, and list what was done to it; ``draw`` gives models to change besides
-    those of the list."""
+    """Make a malformed model, and list what was done to it; ``draw`` returns models to change
+    besides those of the list."""
     seeds = onnx_seeds()
     data = picks.pick(seeds) if draw is None or picks.one_in(3) else draw()
     if picks.one_in(500):
@@ -64,12 +64,12 @@ def nested(depth: int) -> bytes:
 
 
 def _any(items: Any, picks: Picks) -> Any:
-    """Pick one of the entries of a repeated field, or nothing."""
+    """Pick one of the entries of a repeated field, or None."""
     return items[picks.below(len(items))] if len(items) else None
 
 
 def _attribute(model: onnx.ModelProto, picks: Picks) -> None:
-    """Change what an attribute holds."""
+    """Change the value of an attribute."""
     with_any = [node for node in model.graph.node if node.attribute]
     if not with_any:
         return _operator(model, picks)
@@ -92,7 +92,7 @@ def _attribute(model: onnx.ModelProto, picks: Picks) -> None:
 
 
 def _attribute_kind(model: onnx.ModelProto, picks: Picks) -> None:
-    """Give an attribute another type or name, or a node one attribute more or less."""
+    """Change the type or name of an attribute, or add or remove an attribute of a node."""
     node = _any(model.graph.node, picks)
     if node is None:
         return
@@ -115,7 +115,7 @@ def _attribute_kind(model: onnx.ModelProto, picks: Picks) -> None:
 
 
 def _dimension(model: onnx.ModelProto, picks: Picks) -> None:
-    """Change an extent of an input, or how many it has, or its element type."""
+    """Change an extent of an input, its rank, or its element type."""
     info = _any(model.graph.input, picks)
     if info is None:
         return
@@ -137,7 +137,7 @@ def _dimension(model: onnx.ModelProto, picks: Picks) -> None:
 
 
 def _name(model: onnx.ModelProto, picks: Picks) -> None:
-    """Rename something: names that are missing, twice there, or make a cycle."""
+    """Rename something: to names that are missing, duplicated, or make a cycle."""
     graph = model.graph
     groups: list[Any] = [
         names for node in graph.node for names in (node.input, node.output) if names
@@ -216,7 +216,7 @@ def _spoil(tensor: TensorProto, picks: Picks) -> None:
 
 
 def _outside(tensor: TensorProto, picks: Picks) -> None:
-    """Say that the data lie in another file."""
+    """Move the data of a tensor to another file."""
     tensor.data_location = TensorProto.EXTERNAL
     tensor.ClearField("raw_data")
     keys = {"location": picks.pick(PATHS)}
@@ -239,7 +239,7 @@ def _versions(model: onnx.ModelProto, picks: Picks) -> None:
 
 
 def _nested(model: onnx.ModelProto, picks: Picks) -> None:
-    """Put graphs into graphs, as If and Loop have them."""
+    """Put graphs into graphs, as in If and Loop."""
     graph = onnx.GraphProto()
     for _ in range(picks.pick((1, 8, 25))):
         outer = onnx.GraphProto()

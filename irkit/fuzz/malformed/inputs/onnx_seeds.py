@@ -16,7 +16,7 @@ Extents = Sequence[int | str]
 
 @cache
 def onnx_seeds() -> tuple[bytes, ...]:
-    """List the models that are changed, as bytes."""
+    """List the models to change, as bytes."""
     made = (*_elementwise(), *_windows(), *_products(), *_shapes(), *_constants(), *_networks())
     return tuple(model.SerializeToString() for model in made)
 

@@ -1,4 +1,4 @@
-"""IR text with tokens and lines changed, and texts that are made to take time or memory."""
+"""IR text with tokens and lines changed, and texts that cost time or memory."""
 
 from collections.abc import Callable
 from functools import cache
@@ -12,12 +12,12 @@ from irkit.fuzz.seed_corpus.schedules import SCHEDULES
 
 Names = tuple[str, ...]
 _ONE_IN = 400
-"""How often a text is one of the large ones, which take long to make."""
+"""One text in this many is a large one, which takes long to make."""
 
 
 @cache
 def text_seeds() -> tuple[str, ...]:
-    """List the texts that are changed."""
+    """List the texts to change."""
     return (
         *KERNELS.values(),
         *EDGE_CASES.values(),
@@ -27,12 +27,12 @@ def text_seeds() -> tuple[str, ...]:
 
 
 def text_case(picks: Picks) -> bytes:
-    """Make a hostile text: a seed with some places changed, or a monster."""
+    """Make a malformed text: a seed with some places changed, or a monster."""
     return malformed_text(picks)[0]
 
 
 def malformed_text(picks: Picks, draw: Callable[[], str] | None = None) -> tuple[bytes, Names]:
-    """Make a hostile text, and list what was done to it; ``draw`` gives texts to change besides
+    """Make a malformed text, and list what was done to it; ``draw`` returns texts to change besides
     those of the list."""
     if picks.one_in(_ONE_IN):
         made = picks.pick(MONSTERS)
@@ -53,8 +53,8 @@ def _nested_expression(picks: Picks) -> str:
 
 
 def _nested_loops(picks: Picks) -> str:
-    """Open loops inside loops; spaces for 100,000 of them would be 5 GB, so one space each and
-    fewer where they are many."""
+    """Nest loops; spaces for 100,000 of them would be 5 GB, so one space each, and fewer where they
+    are many."""
     count = picks.pick((3_000, 1_000, 100))
     lines = [f"{' ' * (at + 1)}for i{at} in serial(0, 2):" for at in range(count)]
     return "".join([_HEAD, "\n".join(lines), "\n", " " * (count + 1), "A[0] = f32(1.0)\n"])
@@ -107,4 +107,4 @@ MONSTERS: tuple[Callable[[Picks], str], ...] = (
     _nested_expression, _nested_loops, _many_lines, _long_let_chain, _long_integer, _long_line,
     _wide_signature, _huge_shape, _deep_branches, _huge_constant,
 )  # fmt: skip
-"""Texts that are made to take time or memory; each is drawn by its own choices."""
+"""Texts that cost time or memory; each makes its own choices."""

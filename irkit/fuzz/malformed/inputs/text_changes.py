@@ -1,4 +1,4 @@
-"""Changes to IR text: tokens, lines, characters and bytes that go, come, move or become others."""
+"""Changes to IR text: tokens, lines, characters and bytes are removed, added, moved or replaced."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ Change = Callable[[str, Picks, Others], str]
 
 
 def changed(text: str, picks: Picks, others: Others) -> tuple[bytes, tuple[str, ...]]:
-    """Change up to three places of a text, and list what was done; pieces may come from others."""
+    """Change up to three places of a text, and list what was done; pieces can come from others."""
     if picks.one_in(6):
         data = [each.encode() for each in picks.some(others, 2)]
         return damaged(text.encode(), picks, data), ("bytes",)
@@ -53,7 +53,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _replaced(text: str, picks: Picks, others: Others) -> str:
-    """Put another token of the same sort in place of one."""
+    """Replace a token by another of the same sort."""
     found = _tokens(text)
     if not found:
         return text
@@ -65,7 +65,7 @@ def _replaced(text: str, picks: Picks, others: Others) -> str:
 
 
 def _numbered(text: str, picks: Picks, others: Others) -> str:
-    """Change a number: the ones that decide shapes, loops and offsets."""
+    """Change a number: those that decide shapes, loops and offsets."""
     found = _tokens(text)
     places = [at for at, each in enumerate(found) if each.isdigit()]
     if places:
@@ -96,7 +96,7 @@ def _repeated(text: str, picks: Picks, others: Others) -> str:
 
 
 def _word(text: str, picks: Picks, others: Others) -> str:
-    """Put a word of the language before a token."""
+    """Insert a word of the language before a token."""
     found = _tokens(text)
     found.insert(picks.below(len(found) + 1), f"{picks.pick(WORDS)} ")
     return "".join(found)
@@ -156,7 +156,7 @@ def _joined(text: str, picks: Picks, others: Others) -> str:
 
 
 def _borrowed(text: str, picks: Picks, others: Others) -> str:
-    """Put a line of another text between two."""
+    """Insert a line of another text between two."""
     lines = text.split("\n")
     lines.insert(picks.below(len(lines)), picks.pick(picks.pick(others).split("\n")))
     return "\n".join(lines)

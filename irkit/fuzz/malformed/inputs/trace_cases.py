@@ -1,4 +1,4 @@
-"""Trace files with rows of their tables changed, and with their bytes damaged."""
+"""Trace files with rows of their tables changed, or with damaged bytes."""
 
 import tempfile
 from collections.abc import Callable
@@ -31,7 +31,7 @@ VERSIONS = (b"0", b"2", b"-1", b"01", b"1.0", b"", b"9" * 40, b"\xb2", b"1 ", b"
 
 @cache
 def trace_seeds() -> tuple[bytes, ...]:
-    """Make the trace files that are changed: loop functions, and graphs down to loops."""
+    """Make the trace files to change: loop functions, and graphs down to loops."""
     made = [trace(parse(KERNELS[name], file=f"{name}.irs")) for name in _TRACED]
     graph = IRModule({"main": parse_graph(GRAPHS["BRANCHING"])})
     made.append(compile_model(graph).trace)
@@ -46,7 +46,7 @@ def _file(made: Trace) -> bytes:
 
 
 def trace_case(picks: Picks) -> bytes:
-    """Make a hostile trace file."""
+    """Make a malformed trace file."""
     seeds = trace_seeds()
     data = picks.pick(seeds)
     if picks.one_in(4):
@@ -61,18 +61,18 @@ def trace_case(picks: Picks) -> bytes:
 
 
 def _items(given: object) -> list[Any]:
-    """Return a list that is one, and an empty one for anything else."""
+    """Return a list unchanged, and an empty one for anything else."""
     return cast(list[Any], given) if isinstance(given, list) else []
 
 
 def _row(body: Any, picks: Picks) -> list[Any]:
-    """Find a row of a table: of values, nodes, modules or steps."""
+    """Pick a row of a table: of values, nodes, modules or steps."""
     table = _items(body[picks.pick((3, 4, 4, 4, 5, 6, 6))])
     return _items(picks.pick(table)) if table else []
 
 
 def _junk(body: Any, picks: Picks) -> None:
-    """Put something that does not belong there into a row, at any depth."""
+    """Put a value of the wrong sort into a row, at any depth."""
     row = _row(body, picks)
     while row:
         at = picks.below(len(row))
@@ -84,7 +84,7 @@ def _junk(body: Any, picks: Picks) -> None:
 
 
 def _reference(body: Any, picks: Picks) -> None:
-    """Refer to another entry: an earlier one of another class, itself, or one further on."""
+    """Refer to another entry: an earlier one of another class, itself, or a later one."""
     row = _row(body, picks)
     places = [at for at, item in enumerate(row) if type(item) is int and at]
     if places:
@@ -93,7 +93,7 @@ def _reference(body: Any, picks: Picks) -> None:
 
 
 def _borrowed(body: Any, picks: Picks) -> None:
-    """Take a field of another row of the same length: of the right sort, more often than not."""
+    """Copy a field of another row of the same length: mostly of the right sort."""
     row, other = _row(body, picks), _row(body, picks)
     if row and len(row) == len(other):
         at = picks.below(len(row))
@@ -101,7 +101,7 @@ def _borrowed(body: Any, picks: Picks) -> None:
 
 
 def _moved(body: Any, picks: Picks) -> None:
-    """Move, copy or drop a whole row, so that what refers to it finds another."""
+    """Move, copy or drop a whole row, so that references to it find another."""
     table = _items(body[picks.pick((2, 3, 4, 5, 6))])
     if not table:
         return
@@ -137,7 +137,7 @@ def _step(body: Any, picks: Picks) -> None:
 
 
 def _text(body: Any, picks: Picks) -> None:
-    """Rename something to what pages, files and terminals could trip over."""
+    """Rename something to text that pages, files and terminals might handle badly."""
     names = ("\ud7ff", "\x1b[2J", "a\nb", "\u202eevil", "\x00", "x" * 100_000, "'", '"""', "\\")
     row = _row(body, picks)
     places = [at for at, item in enumerate(row) if isinstance(item, str)]

@@ -1,3 +1,4 @@
-"""Random changes to the source.
+"""Mutants: random changes to the source.
 
-Reading order: targets and families (which modules), sites (which nodes), mutant."""
+Reading order: targets and families (which modules), sites (which nodes), mutant.
+"""

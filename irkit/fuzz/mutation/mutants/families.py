@@ -1,5 +1,4 @@
-"""Where a hunt changes something at random: modules by what they do, each kind of work as often as
-another."""
+"""Families of modules by what they do; each family gets as many mutants as another."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "flatten": (

@@ -1,4 +1,4 @@
-"""FIXME A module with one changed node; ``what`` shows the change, and ``source`` has it."""
+"""A mutant: a module with one changed node of its syntax tree."""
 
 import ast
 import random
@@ -53,17 +53,17 @@ def _mutant(module: str, site: Site) -> Mutant:
 
 
 def with_probe(mutant: Mutant) -> str:
-    """Give the source as it is, but with the place asked what it would give if it were changed;
-    empty if it cannot be asked. A call is not made twice, since it may change something."""
+    """Return the original source with a probe at the changed place, or an empty string if it cannot
+    have one. A call is not made twice, since it may have side effects."""
     tree, node, _ = _found(mutant.module, mutant.site)
     other_tree, other, changed = _found(mutant.module, mutant.site)
-    kept, asked = _around(tree, node), _around(other_tree, other)
-    asked = _shown(changed) if asked is _shown(other) else asked
+    kept, changed_expr = _around(tree, node), _around(other_tree, other)
+    changed_expr = _shown(changed) if changed_expr is _shown(other) else changed_expr
     if any(isinstance(inner, (ast.NamedExpr, ast.Yield, ast.Await)) for inner in ast.walk(kept)):
         return ""
     _Replacement(other, changed).visit(other_tree)
     nothing = ast.arguments([], [], None, [], [], None, [])
-    both = [kept] if isinstance(kept, ast.Call) else [kept, asked]
+    both = [kept] if isinstance(kept, ast.Call) else [kept, changed_expr]
     lambdas: list[ast.expr] = [ast.Lambda(nothing, each) for each in both]
     probe = ast.Call(ast.Name(PROBE_NAME, ast.Load()), lambdas, [])
     made = ast.fix_missing_locations(_Replacement(kept, probe).visit(tree))
@@ -76,12 +76,12 @@ def with_probe(mutant: Mutant) -> str:
 
 
 def as_it_is(module: str) -> str:
-    """Give the source of a module with its lines as those of its mutants are."""
+    """Return the source of a module with its lines laid out as in its mutants."""
     return ast.unparse(ast.parse(source_of(module)))
 
 
 def _found(module: str, site: Site) -> tuple[ast.Module, _Node, _Node]:
-    """Find a node in a tree of its own, and make what takes its place."""
+    """Find a node in a tree of its own, and make its replacement."""
     number, how = site
     tree = ast.parse(source_of(module))
     node = next(node for at, node in enumerate(ast.walk(tree)) if at == number)
@@ -90,15 +90,15 @@ def _found(module: str, site: Site) -> tuple[ast.Module, _Node, _Node]:
 
 
 def _shown(node: _Node) -> ast.expr:
-    """Give the expression that is changed."""
+    """Return the expression that is changed."""
     found = node.test if isinstance(node, (ast.If, ast.While)) else node
     assert isinstance(found, ast.expr)
     return found
 
 
 def _around(tree: ast.Module, node: _Node) -> ast.expr:
-    """Give the expression that is changed; of a constant what it stands in, since it says nothing
-    by itself."""
+    """Return the expression that is changed; for a constant, the expression around it, since it
+    says nothing by itself."""
     above = {id(below): each for each in ast.walk(tree) for below in ast.iter_child_nodes(each)}
     found = _shown(node)
     while isinstance(found, (ast.Constant, ast.UnaryOp, ast.Slice, ast.Tuple)) and (

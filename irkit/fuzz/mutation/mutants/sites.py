@@ -1,4 +1,4 @@
-"""FIXME List what can be changed in a module: no words, no types, no names, no messages."""
+"""The nodes of a module that a mutant can change."""
 
 import ast
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 from irkit.fuzz.mutation.fork_server import source_of
 
 _WRITES = "irkit.codegen."
-"""Where a text that is put together is no message, but what is made."""
+"""Modules in which a concatenated text is output, not a message."""
 _SAYS = frozenset({"remark", "ScheduleError", "CannotVectorize", "IRKitError", "Span"})
 _OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Add: (ast.Sub,),
@@ -38,7 +38,7 @@ Site = tuple[int, str]
 
 @cache
 def sites(module: str) -> tuple[Site, ...]:
-    """List what can be changed in a module: no words, no types, no names, no messages."""
+    """List the nodes of a module that can be changed: no strings, types, names or messages."""
     tree = ast.parse(source_of(module))
     left = _left_alone(tree, texts=not module.startswith(_WRITES))
     found: list[Site] = []
@@ -49,8 +49,8 @@ def sites(module: str) -> tuple[Site, ...]:
 
 
 def _left_alone(tree: ast.Module, *, texts: bool) -> set[int]:
-    """List nodes that are types, messages, decorators, or run before anything is lowered; and
-    ``texts`` that are put together."""
+    """Return nodes that are types, messages, decorators, or run before anything is lowered; and
+    ``texts`` that are concatenated."""
     skipped: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assert, ast.Raise, ast.Import, ast.ImportFrom)):

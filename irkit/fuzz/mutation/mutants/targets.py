@@ -1,5 +1,4 @@
-"""FIXME Change the source of passes at random: an operator, a constant, a comparison, a condition
-or the"""
+"""The modules that mutants of the checks change: passes, primitives, and what they share."""
 
 MODULES = (
     "irkit.ir.analysis.in_bounds",

@@ -1,5 +1,8 @@
-"""Find planted bugs by drawing samples, as a campaign does: how soon, and how small what is found
-becomes. Reading order: hunt and survey (in the child), hunter, places, changes."""
+"""Try many changes and report the score.
+
+Reading order: blame (which pass may be named), server_pool, seeded_bug_runs, mutant_runs,
+check_score; fuzz_runs, fuzz_score, all_changes.
+"""
 
 from irkit.fuzz.mutation.runner.all_changes import (
     fuzz_all_changes as fuzz_all_changes,

@@ -1,4 +1,4 @@
-"""Hunt for the planted bugs and for changes at random, and tell as it goes."""
+"""Fuzz all seeded bugs and mutants, and report each result as it comes."""
 
 import random
 import time
@@ -14,51 +14,50 @@ from irkit.fuzz.mutation.seeded_bugs import CATALOGUE, FUZZED_ONLY
 from irkit.fuzz.mutation.trials.messages import FuzzOrder
 
 AT_RANDOM = 120
-"""Changes made at random besides the catalogue: as many of each kind of work."""
+"""Mutants besides the catalogue, equally many of each family."""
 MOST_SECONDS, LEAST_SECONDS = 900.0, 60.0
-"""Time to draw cases for one change: less where there is a time for all."""
+"""Time to draw cases for one change: less if the whole run is limited."""
 
 
 def changes_of(seed: int) -> list[Change]:
-    """List all changes in an order drawn by ``seed``, so that a hunt that is cut off is a sample of
-    them."""
+    """List all changes in an order drawn by ``seed``, so that a run that is cut off has a random
+    sample of them."""
     at_random = mutants_by_turns(seed, AT_RANDOM, list(FAMILIES.values()))
-    games = [*CATALOGUE, *FUZZED_ONLY, *at_random]
-    random.Random(seed).shuffle(games)
-    return games
+    changes = [*CATALOGUE, *FUZZED_ONLY, *at_random]
+    random.Random(seed).shuffle(changes)
+    return changes
 
 
-def fuzz_all_changes(hunt: FuzzOrder, *, jobs: int = 1, seconds: float | None = None) -> int:
-    """Hunt for all changes, print what came of each, and return an exit code: 1 if a planted bug
-    was not found or the wrong pass was named, 2 if there was time for none.
+def fuzz_all_changes(order: FuzzOrder, *, jobs: int = 1, seconds: float | None = None) -> int:
+    """Fuzz all changes, print each result, and return an exit code: 1 if a seeded bug was not found
+    or the wrong pass was named, 2 if there was time for none.
 
-    Units: ``seconds`` in which all is done; what there was no time for does not count.
+    Units: ``seconds`` for the whole run; changes it had no time for do not count.
 
-    Nor does a change at random that is not found: it may be equivalent, and what is known of that
-    is said.
+    Nor does a mutant that is not found: it may be equivalent, and what is known of that is printed.
     """
     started = time.monotonic()
     end = started + seconds if seconds is not None else float("inf")
-    games, results = changes_of(hunt.seed), list[FuzzedChange]()
-    share = (end - started) * jobs / len(games)
+    changes, results = changes_of(order.seed), list[FuzzedChange]()
+    share = (end - started) * jobs / len(changes)
     each = min(MOST_SECONDS, max(LEAST_SECONDS, share))
-    for result in fuzz_changes(games, hunt, jobs=jobs, seconds=each, end=end):
-        if result.caught.cut and time.monotonic() >= end - 1:
+    for result in fuzz_changes(changes, order, jobs=jobs, seconds=each, end=end):
+        if result.result.cut and time.monotonic() >= end - 1:
             continue
         results.append(result)
-        caught = result.caught
-        found = f"found in case {caught.number + 1}" if caught.found else "not found"
-        click.echo(f"{len(results)} of {len(games)}: {result.name}: {found}", err=True)
-    if len(results) < len(games):
+        case = result.result
+        found = f"found in case {case.number + 1}" if case.found else "not found"
+        click.echo(f"{len(results)} of {len(changes)}: {result.name}: {found}", err=True)
+    if len(results) < len(changes):
         click.echo("stopped: the time is over", err=True)
     if not results:
         click.echo("error: nothing was tested: the time was too short for one change", err=True)
         return 2
     console().print(fuzz_table(results))
-    planted = [result for result in results if result.is_planted]
-    click.echo(f"planted: {fuzz_score(planted)}")
-    rest = [result for result in results if not result.is_planted]
+    seeded = [result for result in results if result.is_seeded]
+    click.echo(f"seeded: {fuzz_score(seeded)}")
+    rest = [result for result in results if not result.is_seeded]
     if rest:
         click.echo(f"at random: {fuzz_score(rest)}")
     click.echo(f"{time.monotonic() - started:.1f} s")
-    return 0 if all(result.caught.found and result.right for result in planted) else 1
+    return 0 if all(result.result.found and result.right for result in seeded) else 1

@@ -1,10 +1,10 @@
-"""Which passes and primitives use a place in irkit's source: one of them is to be named when it is
-wrong.
+"""The passes and primitives that use a place in irkit's source: one of them is to be named when it
+is wrong.
 
-What a definition at the top of a module uses are the definitions that it names, looked up through
-imports, and so on from there. So a line of a pass's own module is used by that pass alone, and one
-of what many share by many. Where no pass comes to it, a tier of the judging does: code generation,
-or what reads a model.
+A definition at the top of a module uses the definitions that it names, looked up through imports,
+and so on from there. So a line of a pass's own module is used by that pass alone, and a line that
+many share by all of them. A place that no pass uses belongs to a tier of judging: code generation,
+or reading a model.
 """
 
 import ast
@@ -21,7 +21,7 @@ from irkit.schedule import PRIMITIVES
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """List the names that a module offers, but no modules."""
+    """Return the names that a module offers, but no modules."""
     return sorted(
         name
         for name, found in vars(module).items()
@@ -44,8 +44,8 @@ _TEXT = ("irkit.graph:parse_module", "irkit.ir:parse", "irkit.ir:script")
 _TIERS: dict[str, tuple[str, ...]] = {
     "O0": _NATIVE,
     "O3": _NATIVE,
-    "promises": (*_NATIVE, *_TEXT, "irkit.runtime:object_for"),
-    "interpreter": (*_READ, *_TEXT, "irkit.graph:interpret", "irkit.ir:InterpretedFunction"),
+    "invariants": (*_NATIVE, *_TEXT, "irkit.runtime:object_for"),
+    "interpreter": (*_READ, *_TEXT, "irkit.graph:interpret", "irkit.ir:Interpreted"),
     "draw": _READ,
 }
 _DEFINES = (ast.FunctionDef, ast.ClassDef)
@@ -56,7 +56,7 @@ and ``module:`` is what else runs when the module is imported."""
 
 @cache
 def blamed_at(module: str, line: int) -> frozenset[str]:
-    """List who uses a line of a module: passes by their names, primitives as ``sch.name``, and
+    """Return who uses a line of a module: passes by their names, primitives as ``sch.name``, and
     tiers."""
     found = _file(module)
     places = set(found.at(line)) if found is not None else set[_Definition]()
@@ -97,7 +97,7 @@ def _uses(definition: _Definition) -> tuple[_Definition, ...]:
 
 
 def _resolved(module: str, name: str) -> Iterator[_Definition]:
-    """Find where a name of a module is defined: there, or where it is imported from."""
+    """Return where a name of a module is defined: there, or where it is imported from."""
     seen = set[tuple[str, str]]()
     while (module, name) not in seen:
         seen.add((module, name))
@@ -111,7 +111,7 @@ def _resolved(module: str, name: str) -> Iterator[_Definition]:
 
 
 class _File:
-    """A module's definitions, what it imports, and the names that each definition uses."""
+    """Definitions and imports of a module, and the names that each definition uses."""
 
     def __init__(self, module: str, path: Path) -> None:
         self.module = module
@@ -139,19 +139,19 @@ class _File:
                 self.parts.setdefault(name, []).append(stmt)
         elif not isinstance(stmt, (ast.Import, ast.ImportFrom)):
             self.parts[""].append(stmt)
-        if isinstance(stmt, _DEFINES):  # A decorator of a table puts it there.
+        if isinstance(stmt, _DEFINES):  # A decorator of a table registers it there.
             for node in (inner for each in stmt.decorator_list for inner in ast.walk(each)):
                 if isinstance(node, ast.Name):
                     self.tables.setdefault(node.id, []).append(stmt.name)
 
     def at(self, line: int) -> Iterator[_Definition]:
-        """List the definitions that a line is part of."""
+        """Return the definitions that a line is part of."""
         for name, nodes in self.parts.items():
             if any(_covers(node, line) for node in nodes):
                 yield f"{self.module}:{name}"
 
     def used(self, name: str) -> Iterator[_Definition]:
-        """List what a definition of this module uses."""
+        """Return what a definition of this module uses."""
         if name:
             yield f"{self.module}:"
         for added in self.tables.get(name, ()):
@@ -183,7 +183,7 @@ def _file(module: str) -> _File | None:
         return None
     try:
         found = importlib.util.find_spec(module)
-    except ModuleNotFoundError:  # A name of a class is no folder.
+    except ModuleNotFoundError:  # A name of a class is not a folder.
         return None
     return None if found is None or found.origin is None else _File(module, Path(found.origin))
 

@@ -1,4 +1,4 @@
-"""FIXME Plant bugs, ``jobs`` at a time; results come in the order of the bugs.."""
+"""Score of the checks: seeded bugs and mutants that they find."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,12 +22,12 @@ def seeded_bug_results(
     programs: int = RANDOM_PROGRAMS,
     bisected: bool = False,
 ) -> Iterator[SeededBugResult]:
-    """Plant bugs, ``jobs`` at a time; results come in the order of the bugs. ``programs`` random
-    ones are tried after the fixed ones; ``bisected`` looks for the guilty rewrites."""
+    """Try seeded bugs, ``jobs`` at a time; results come in the order of the bugs. ``programs``
+    random ones are tried after the fixed ones; ``bisected`` looks for the guilty rewrites."""
     made = [ForkServer(0, programs) for _ in range(jobs)]
 
-    def try_one(nursery: ForkServer, bug: SeededBug) -> SeededBugResult:
-        return next(try_seeded_bugs(nursery, [bug], bisected=bisected))
+    def try_one(server: ForkServer, bug: SeededBug) -> SeededBugResult:
+        return next(try_seeded_bugs(server, [bug], bisected=bisected))
 
     return spread(bugs, try_one, made)
 
@@ -35,14 +35,14 @@ def seeded_bug_results(
 def mutant_results(
     chosen: Sequence[Mutant], *, seed: int = 0, jobs: int = 1
 ) -> Iterator[MutantResult]:
-    """Try mutants, ``jobs`` at a time; verdicts come in the order of the mutants."""
+    """Try mutants, ``jobs`` at a time; results come in the order of the mutants."""
     made = [ForkServer(seed, RANDOM_PROGRAMS) for _ in range(jobs)]
-    return spread(chosen, lambda nursery, one: next(try_mutants(nursery, [one])), made)
+    return spread(chosen, lambda server, one: next(try_mutants(server, [one])), made)
 
 
 def seeded_bug_table(results: Sequence[SeededBugResult]) -> Table:
-    """Show each planted bug: found by what, which pass was named, how long it took, and the
-    rewrites if they were asked for."""
+    """Return a line for each seeded bug: what found it, which pass was named, the time it took, and
+    the rewrites if requested."""
     table = Table("bug", "module", "found by", "named", "right", "program", "ms")
     bisected = any(result.finding.bisected is not None for result in results)
     if bisected:
@@ -64,7 +64,7 @@ def seeded_bug_table(results: Sequence[SeededBugResult]) -> Table:
 
 
 def mutant_table(verdicts: Sequence[MutantResult]) -> Table:
-    """Show each mutant that was not found."""
+    """Return a line for each mutant that was not found."""
     table = Table("mutant", "change", "status", "program")
     for verdict in verdicts:
         if verdict.status in ("missed", "other"):
@@ -79,14 +79,14 @@ def mutant_table(verdicts: Sequence[MutantResult]) -> Table:
 
 
 def seeded_bug_score(results: Sequence[SeededBugResult]) -> str:
-    """Say how many planted bugs were found, and how many with the right pass."""
+    """Return how many seeded bugs were found, and how many with the right pass."""
     found = sum(result.finding.found for result in results)
     right = sum(result.right for result in results)
-    return f"planted: {found} of {len(results)} found, {right} with the right pass named"
+    return f"seeded: {found} of {len(results)} found, {right} with the right pass named"
 
 
 def mutant_score(verdicts: Sequence[MutantResult]) -> str:
-    """Say how many of the mutants that change meaning were found."""
+    """Return how many of the mutants that change meaning were found."""
     count = Counter(verdict.status for verdict in verdicts)
     wrong = count["found"] + count["missed"]
     share = 100 * count["found"] / wrong if wrong else 0.0

@@ -1,4 +1,4 @@
-"""FIXME What a hunt for a change came to; what was not found is ``weighed``, if it was made at"""
+"""Fuzz irkit with changes, one at a time, until each is found."""
 
 from collections.abc import Iterator, Sequence
 from threading import Lock
@@ -17,104 +17,108 @@ from irkit.fuzz.mutation.trials.messages import DigestOrder, Equivalence, FuzzOr
 
 Change: TypeAlias = "SeededBug | Mutant"
 _SMALLER = 60.0
-"""Seconds to make small what is found."""
+"""Seconds to shrink what is found."""
 _GRACE = 10.0
 _COMPARING = 30.0
 
 
 class FuzzedChange(msgspec.Struct, frozen=True):
-    """What a hunt for a change came to; what was not found is ``weighed``, if it was made at
-    random."""
+    """Result of fuzzing one change; a mutant that was not found is compared with the original for
+    ``equivalence``."""
 
-    game: Change
-    caught: FuzzResult
-    weighed: Equivalence | None = None
+    change: Change
+    result: FuzzResult
+    equivalence: Equivalence | None = None
 
     @property
     def name(self) -> str:
-        """Name the change."""
-        game = self.game
-        return game.name if isinstance(game, SeededBug) else f"line {game.line}: {game.what}"
+        """Return the name of the change."""
+        change = self.change
+        return (
+            change.name if isinstance(change, SeededBug) else f"line {change.line}: {change.what}"
+        )
 
     @property
-    def is_planted(self) -> bool:
-        """Say whether it is of the catalogue, and not made at random."""
-        return isinstance(self.game, SeededBug)
+    def is_seeded(self) -> bool:
+        """Return True if the change is a seeded bug, and not a mutant."""
+        return isinstance(self.change, SeededBug)
 
     @property
     def right(self) -> bool:
-        """Say whether it was found with a pass named that uses what was changed, or one that the
-        catalogue says besides.
+        """Return True if it was found with a pass named that uses what was changed, or one that the
+        catalogue accepts.
 
-        Where no pass is named, that is the tier that saw it first.
+        Where no pass is named, the tier that saw it first counts.
         """
-        game, named = self.game, self.caught.named or self.caught.tier
-        if isinstance(game, SeededBug):
-            if named.removeprefix("sch.").replace("_", "-") in game.guilty:
-                return self.caught.found
-            line = game.line_in(source_of(game.module))
+        change, named = self.change, self.result.named or self.result.tier
+        if isinstance(change, SeededBug):
+            if named.removeprefix("sch.").replace("_", "-") in change.guilty:
+                return self.result.found
+            line = change.line_in(source_of(change.module))
         else:
-            line = game.line
-        return self.caught.found and named in blamed_at(game.module, line)
+            line = change.line
+        return self.result.found and named in blamed_at(change.module, line)
 
 
 def fuzz_changes(
-    games: Sequence[Change],
-    hunt: FuzzOrder,
+    changes: Sequence[Change],
+    order: FuzzOrder,
     *,
     jobs: int = 1,
     seconds: float = 1800.0,
     end: float = float("inf"),
 ) -> Iterator[FuzzedChange]:
-    """Hunt for changes, ``jobs`` at a time; results come in their order.
+    """Fuzz changes, ``jobs`` at a time; results come in their order.
 
     Units: ``seconds`` in which cases are drawn for one of them; ``end`` of all, on the clock of
-    time.monotonic: what has not begun by then has no result.
+    time.monotonic: a change that has not begun by then has no result.
     """
-    unchanged = _Unchanged()
+    unchanged = _UnchangedDigests()
 
-    def go(nursery: ForkServer, game: Change) -> FuzzedChange | None:
+    def go(server: ForkServer, change: Change) -> FuzzedChange | None:
         left = end - monotonic()
         if left <= 0:
             return None
-        own = replace(hunt, within=min(seconds, left), whole=min(seconds + _SMALLER, left))
-        order = TrialOrder(game.module, _source(game), seconds=own.whole + _GRACE, hunt=own)
-        caught = nursery.hunt(order)
+        own = replace(order, within=min(seconds, left), whole=min(seconds + _SMALLER, left))
+        trial = TrialOrder(change.module, _source(change), seconds=own.whole + _GRACE, fuzz=own)
+        result = server.fuzz(trial)
         left = min(_COMPARING, end - monotonic())
-        if caught.found or isinstance(game, SeededBug) or left < _COMPARING / 2:
-            return FuzzedChange(game, caught)
-        return FuzzedChange(game, caught, unchanged.weighed(nursery, game, hunt, left))
+        if result.found or isinstance(change, SeededBug) or left < _COMPARING / 2:
+            return FuzzedChange(change, result)
+        return FuzzedChange(change, result, unchanged.equivalence_of(server, change, order, left))
 
-    found = spread(games, go, [ForkServer(0, -1) for _ in range(jobs)])
+    found = spread(changes, go, [ForkServer(0, -1) for _ in range(jobs)])
     return (result for result in found if result is not None)
 
 
-class _Unchanged:
-    """What the same cases are lowered to by irkit as it is, to compare with."""
+class _UnchangedDigests:
+    """Digests of what unchanged irkit lowers the same cases to."""
 
     def __init__(self) -> None:
         self._known: tuple[str, ...] = ()
         self._lock = Lock()
 
-    def weighed(
-        self, nursery: ForkServer, mutant: Mutant, hunt: FuzzOrder, seconds: float
+    def equivalence_of(
+        self, server: ForkServer, mutant: Mutant, order: FuzzOrder, seconds: float
     ) -> Equivalence:
-        """Compare what is lowered; where all is the same, ask the place itself."""
-        survey = DigestOrder(hunt.seed, hunt.count, hunt.kinds, seconds / 2)
-        order = TrialOrder(mutant.module, mutant.source, seconds=seconds + _GRACE, survey=survey)
+        """Compare what is lowered; where all is the same, probe the changed place."""
+        digest = DigestOrder(order.seed, order.count, order.kinds, seconds / 2)
+        trial = TrialOrder(mutant.module, mutant.source, seconds=seconds + _GRACE, digest=digest)
         with self._lock:
             if not self._known:
-                same = replace(order, source=as_it_is(mutant.module))
-                self._known = nursery.survey(same).digests
-        found = nursery.survey(order).digests
+                same = replace(trial, source=as_it_is(mutant.module))
+                self._known = server.digest(same).digests
+        found = server.digest(trial).digests
         both = list(zip(self._known, found, strict=False))
         differ = sum(a != b for a, b in both)
         source = "" if differ else with_probe(mutant)
         if not source:
             return Equivalence(len(both), differ)
-        probe = nursery.survey(replace(order, source=source))
+        probe = server.digest(replace(trial, source=source))
         return Equivalence(len(both), differ, probe.reached, probe.other)
 
 
-def _source(game: Change) -> str:
-    return game.source if isinstance(game, Mutant) else game.planted_in(source_of(game.module))
+def _source(change: Change) -> str:
+    return (
+        change.source if isinstance(change, Mutant) else change.seeded_in(source_of(change.module))
+    )

@@ -1,5 +1,4 @@
-"""FIXME Show each change: after how many cases it was found, how, and how small it became; or what
-is"""
+"""Score of the fuzzer: a table of changes, and totals."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,47 +18,49 @@ _EQUIVALENCE = {
 
 
 def fuzz_table(results: Sequence[FuzzedChange]) -> Table:
-    """Show each change: after how many cases it was found, how, and how small it became; or what is
-    to be thought of it."""
+    """Return a line for each change: after how many cases it was found, how, and how small it
+    became; or whether it may be equivalent."""
     table = Table("change", "module", "cases", "s", "found by", "kind", "named", "right", "size")
     for result in results:
-        caught = result.caught
-        mark = "" if caught.is_small else " !"
-        size = f"{caught.stages} {caught.steps} {caught.passes}{mark}"
-        nothing = "NOTHING" if result.weighed is None else str(result.weighed)
+        found = result.result
+        mark = "" if found.is_small else " !"
+        size = f"{found.stages} {found.steps} {found.passes}{mark}"
+        nothing = "NOTHING" if result.equivalence is None else str(result.equivalence)
         table.add_row(
             result.name,
-            result.game.module.removeprefix("irkit."),
-            str(caught.number + 1) if caught.found else f"none of {caught.number}",
-            f"{caught.seconds:.1f}",
-            f"{caught.status} {caught.tier}" if caught.found else nothing,
-            caught.kind,
-            caught.named,
-            ("yes" if result.right else "NO") if caught.found else "",
-            size if caught.found else "",
+            result.change.module.removeprefix("irkit."),
+            str(found.number + 1) if found.found else f"none of {found.number}",
+            f"{found.seconds:.1f}",
+            f"{found.status} {found.tier}" if found.found else nothing,
+            found.kind,
+            found.named,
+            ("yes" if result.right else "NO") if found.found else "",
+            size if found.found else "",
         )
     return table
 
 
 def fuzz_score(results: Sequence[FuzzedChange]) -> str:
-    """Say how many were found, how soon, and how many became small with the right pass named; and
-    what is to be thought of the others."""
-    found = [result for result in results if result.caught.found]
+    """Return how many were found, how soon, and how many became small with the right pass named;
+    and how many others may be equivalent."""
+    found = [result for result in results if result.result.found]
     text = f"{len(found)} of {len(results)} found"
     if found:
-        cases = sorted(result.caught.number + 1 for result in found)
+        cases = sorted(result.result.number + 1 for result in found)
         soon = sum(count <= 10_000 for count in cases)
         text += (
             f", {soon} within 10,000 cases; median {median(cases):.0f} cases and "
-            f"{median(r.caught.seconds for r in found):.1f} s; "
+            f"{median(r.result.seconds for r in found):.1f} s; "
             f"{sum(result.right for result in found)} with the right pass named; "
-            f"{sum(result.caught.is_small for result in found)} made as small as {SMALL[0]} "
+            f"{sum(result.result.is_small for result in found)} made as small as {SMALL[0]} "
             f"stages, {SMALL[1]} schedule steps and {SMALL[2]} passes"
         )
-    thought = Counter(result.weighed.status for result in results if result.weighed is not None)
-    if thought:
+    equivalent = Counter(
+        result.equivalence.status for result in results if result.equivalence is not None
+    )
+    if equivalent:
         counted = ", ".join(
-            f"{count} {_EQUIVALENCE[what]}" for what, count in thought.most_common()
+            f"{count} {_EQUIVALENCE[what]}" for what, count in equivalent.most_common()
         )
         text += f"; not found and perhaps equivalent: {counted}"
     return text

@@ -1,4 +1,4 @@
-"""FIXME What became of a mutant."""
+"""Mutants tried by the checks on fixed programs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,9 +12,9 @@ from irkit.fuzz.mutation.trials.check_programs import TrialResult
 class MutantResult(msgspec.Struct, frozen=True):
     """What became of a mutant.
 
-    It is ``found``; or ``missed``, if it computes something else and the checks did not notice;
-    or ``other``, if programs are lowered differently but mean the same; or ``unseen``, if no
-    program is lowered differently, so that it may be equivalent.
+    It is ``found``; or ``missed``, if it computes something else and the checks did not notice; or
+    ``other``, if programs are lowered differently but mean the same; or ``unseen``, if no program
+    is lowered differently, so that it may be equivalent.
     """
 
     mutant: Mutant
@@ -22,7 +22,7 @@ class MutantResult(msgspec.Struct, frozen=True):
 
     @property
     def status(self) -> str:
-        """Say which of the four it is."""
+        """Return which of the four it is."""
         if self.finding.found:
             return "found"
         if self.finding.missed:
@@ -30,7 +30,7 @@ class MutantResult(msgspec.Struct, frozen=True):
         return "other" if self.finding.differs else "unseen"
 
 
-def try_mutants(nursery: ForkServer, chosen: Sequence[Mutant]) -> Iterator[MutantResult]:
+def try_mutants(server: ForkServer, chosen: Sequence[Mutant]) -> Iterator[MutantResult]:
     """Try mutants, one at a time."""
     for mutant in chosen:
-        yield MutantResult(mutant, nursery.try_out(TrialOrder(mutant.module, mutant.source)))
+        yield MutantResult(mutant, server.try_out(TrialOrder(mutant.module, mutant.source)))

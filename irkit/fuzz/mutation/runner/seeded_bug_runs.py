@@ -1,4 +1,4 @@
-"""Plant each bug of the catalogue in a child process, and see whether the checks find it."""
+"""Seeded bugs tried by the checks, each in a child process."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,30 +11,30 @@ from irkit.fuzz.mutation.trials.check_programs import TrialResult
 
 
 class SeededBugResult(msgspec.Struct, frozen=True):
-    """What became of a planted bug."""
+    """What became of a seeded bug."""
 
     bug: SeededBug
     finding: TrialResult
 
     @property
     def right(self) -> bool:
-        """Say whether the pass that was named is one of the guilty ones."""
+        """Return True if the pass that was named is one of the guilty ones."""
         return self.finding.found and self.finding.named in self.bug.guilty
 
 
 def try_seeded_bugs(
-    nursery: ForkServer, bugs: Iterable[SeededBug] = CATALOGUE, *, bisected: bool = False
+    server: ForkServer, bugs: Iterable[SeededBug] = CATALOGUE, *, bisected: bool = False
 ) -> Iterator[SeededBugResult]:
-    """Plant bugs, one at a time, and give each result as it comes; ``bisected`` says whether to
-    look for the guilty rewrites too.
+    """Try seeded bugs, one at a time, and yield each result as it comes; ``bisected`` looks for the
+    guilty rewrites too.
 
     Raises: IRKitError if the anchor of a bug is not in the source exactly once.
     """
     for bug in bugs:
-        yield SeededBugResult(bug, nursery.try_out(order_for(bug, bisected=bisected)))
+        yield SeededBugResult(bug, server.try_out(order_for(bug, bisected=bisected)))
 
 
 def order_for(bug: SeededBug, *, bisected: bool = False) -> TrialOrder:
-    """Write down what to try for a bug: its own program first."""
-    source = bug.planted_in(source_of(bug.module))
+    """Return the trial of a bug: its own program first."""
+    source = bug.seeded_in(source_of(bug.module))
     return TrialOrder(bug.module, source, (bug.case,), bisected=bisected)

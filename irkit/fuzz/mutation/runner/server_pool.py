@@ -1,4 +1,4 @@
-"""FIXME Share work among nurseries; a thread each waits for its process."""
+"""A pool of fork servers that share work."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,24 +12,24 @@ _B = TypeVar("_B")
 
 
 def spread(
-    items: Sequence[_A], try_one: Callable[[ForkServer, _A], _B], nurseries: list[ForkServer]
+    items: Sequence[_A], try_one: Callable[[ForkServer, _A], _B], servers: list[ForkServer]
 ) -> Iterator[_B]:
-    """Share work among nurseries; a thread each waits for its process."""
+    """Share work among fork servers, with a thread for each."""
     free: SimpleQueue[ForkServer] = SimpleQueue()
-    for nursery in nurseries:
-        free.put(nursery)
+    for server in servers:
+        free.put(server)
 
     def run(item: _A) -> _B:
-        nursery = free.get()
+        server = free.get()
         try:
-            return try_one(nursery, item)
+            return try_one(server, item)
         finally:
-            free.put(nursery)
+            free.put(server)
 
-    with ThreadPoolExecutor(len(nurseries)) as pool:
+    with ThreadPoolExecutor(len(servers)) as pool:
         try:
             yield from pool.map(run, items)
         finally:
             pool.shutdown(cancel_futures=True)
-            for nursery in nurseries:
-                nursery.close()
+            for server in servers:
+                server.close()

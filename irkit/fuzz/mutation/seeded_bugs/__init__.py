@@ -1,4 +1,10 @@
-"""Planted bugs by family. Reading order: planted (what one is), then any family."""
+"""Seeded bugs by family: the only catalogue. A bug is a text that must occur once in a module, and
+its replacement; one that no longer fits is an error.
+
+Bugs in code generation, in the converters of ONNX and in topi stand apart (`FUZZED_ONLY` beside
+`CATALOGUE`): the fixed programs run in the interpreter and have no imported model. Reading order:
+seeded_bug, then any family.
+"""
 
 from irkit.fuzz.mutation.seeded_bugs.arithmetic import ARITHMETIC
 from irkit.fuzz.mutation.seeded_bugs.block_primitives import BLOCK_PRIMITIVES
@@ -33,4 +39,4 @@ CATALOGUE: tuple[SeededBug, ...] = (
 
 FUZZED_ONLY: tuple[SeededBug, ...] = (*EMITTERS, *CONVERTERS, *GRAPH_MEANING)
 """Bugs that no fixed program shows, since those run in the interpreter and are simple graphs: only
-where native code, a model or bodies inside of a graph run are they found, as in a hunt."""
+fuzzing runs native code, imported models and nested graph bodies."""

@@ -1,8 +1,8 @@
-"""Bugs in what is known about integers, known from other compilers."""
+"""Bugs in integer analysis, known from other compilers."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 
-# Whoever asks about ranges may be misled.
+# Anything that uses ranges may be misled.
 _USERS = (
     "simplify",
     "narrow-indices",

@@ -1,4 +1,4 @@
-"""Bugs in the primitives that move computation and take it apart."""
+"""Bugs in the primitives that move and decompose computation."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 

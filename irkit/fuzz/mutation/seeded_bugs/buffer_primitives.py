@@ -1,4 +1,4 @@
-"""Bugs in the primitives that copy parts of buffers and say where they lie."""
+"""Bugs in the primitives that copy parts of buffers and place them in memory."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 

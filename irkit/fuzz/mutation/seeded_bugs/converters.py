@@ -1,9 +1,9 @@
-"""Bugs in what makes loops of models: the converters of ONNX operators, and what the operators of
-graphs mean as tensor expressions.
+"""Bugs in making loops from models: the converters of ONNX operators, and graph operators as tensor
+expressions.
 
-The fixed programs have no model that is imported, and no operator with all of its options. A
-converter that is wrong is seen before any pass has run, by the interpreter, or when the model is
-read; an operator after the pass that lowers it.
+The fixed programs have no imported model, and no operator with all of its options. A wrong
+converter is seen before any pass has run, by the interpreter, or when the model is read; a wrong
+operator after the pass that lowers it.
 """
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug

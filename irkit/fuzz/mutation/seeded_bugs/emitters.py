@@ -1,14 +1,15 @@
-"""Bugs in code generation: the interpreter is right, and native code says something else.
+"""Bugs in code generation: the interpreter is right, and native code differs.
 
 They have no program of their own, as the fixed ones run in the interpreter only. What is named is
-the tier that first saw it; a model runs optimised first, a loop function as it is. What only
-vectors of a conditional reach is not here: the vectorizer makes masks of those, so none is drawn.
+the tier that first saw it; a model runs optimised first, a loop function unoptimised. Code that
+only vectors of a conditional reach has no bug here: the vectorizer makes masks of those, so none is
+drawn.
 """
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 
 _NATIVE = ("O0", "O3")
-_THREADED = (*_NATIVE, "promises")
+_THREADED = (*_NATIVE, "invariants")
 
 
 def _bug(
@@ -280,8 +281,8 @@ _MEMORY = (
     _bug(
         "a load kept over the store that changes it",
         "irkit.codegen.llvm.statements.statements:_store",
-        "def _store(scope: Scope, node: Store) -> Steps:\n    scope.begin_statement()\n",
-        "def _store(scope: Scope, node: Store) -> Steps:\n",
+        "def _store(scope: FunctionScope, node: Store) -> Steps:\n    scope.begin_statement()\n",
+        "def _store(scope: FunctionScope, node: Store) -> Steps:\n",
     ),
     _bug(
         "a value of one side used on the other",
@@ -319,7 +320,7 @@ _MEMORY = (
         "irkit.runtime.cache:_name",
         "str(target.opt_level), llvm_text]",
         "llvm_text]",
-        ("promises",),
+        ("invariants",),
         "",
     ),
     SeededBug(

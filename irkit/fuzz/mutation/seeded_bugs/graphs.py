@@ -1,4 +1,4 @@
-"""Bugs in graph passes, in what graphs mean, and in the memory of a model."""
+"""Bugs in graph passes, in the meaning of graphs, and in the memory plan of a model."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 
@@ -143,4 +143,4 @@ GRAPH_MEANING = (
         "",
     ),
 )
-"""Bugs that only graphs with branches, functions and nested lets show, which are drawn."""
+"""Bugs that only random graphs with branches, functions and nested lets show."""

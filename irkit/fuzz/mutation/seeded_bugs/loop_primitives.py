@@ -1,4 +1,4 @@
-"""Bugs in the primitives of schedules."""
+"""Bugs in the schedule primitives that change loops."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 

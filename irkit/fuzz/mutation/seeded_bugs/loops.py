@@ -1,4 +1,4 @@
-"""Bugs in loops and statements."""
+"""Bugs in passes over loops and statements."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 
@@ -222,8 +222,8 @@ LOOPS = (
     SeededBug(
         "a tail that is lost",
         "irkit.passes.loop.support.loop_parts:symbolic_plan",
-        "parts += [Part(stop, loop.end, {})] if falling else []",
-        "parts += [Part(stop, loop.end, {})] if not falling else []",
+        "parts += [LoopPart(stop, loop.end, {})] if falling else []",
+        "parts += [LoopPart(stop, loop.end, {})] if not falling else []",
         ("loop-partition",),
         "INEXACT_SPLIT",
     ),

@@ -1,4 +1,5 @@
-"""Passes that misbehave as programs: they lie, raise, never end, or take the process with them."""
+"""Passes that misbehave as programs: they report changes falsely, raise, never end, or kill their
+process."""
 
 from irkit.fuzz.mutation.seeded_bugs.seeded_bug import SeededBug
 
@@ -55,8 +56,8 @@ MISBEHAVIOUR = (
     SeededBug(
         "a parameter dropped",
         "irkit.passes.loop.blocks.lower_blocks:lower_blocks",
-        "    return func.replace(body=descend(substitute(func.body, values), visit))\n",
-        "    body = descend(substitute(func.body, values), visit)\n"
+        "    return func.replace(body=visit(substitute(func.body, values), rewritten))\n",
+        "    body = visit(substitute(func.body, values), rewritten)\n"
         "    return func.replace(params=func.params[1:], body=body)\n",
         ("lower-blocks",),
         "MATMUL",

@@ -1,4 +1,4 @@
-"""What a planted bug is, and how it gets into the source."""
+"""The description of a seeded bug, and how it gets into the source."""
 
 import ast
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from irkit.core import IRKitError
 
 
 class SeededBug(msgspec.Struct, frozen=True):
-    """A small change to a module that ships, and what should become of it.
+    """A small change to a module of irkit, and who may be blamed for it.
 
     ``target`` is written ``module:definition``, and ``anchor`` is a part of the source of that
     module which occurs there once: in that definition, at its top level. ``guilty`` are the passes
     that may be named: the one that is changed, or those of the fixed programs that use what is
-    changed; where it is in none, the tiers that may see it first. ``case`` is the program that
-    shows it, or empty where no fixed one does.
+    changed; if no pass uses it, the tiers that may see it first. ``case`` is the program that shows
+    it, or empty where no fixed one does.
     """
 
     name: str
@@ -33,32 +33,32 @@ class SeededBug(msgspec.Struct, frozen=True):
     def definition(self) -> str:
         return self.target.split(":")[1]
 
-    def planted_in(self, source: str) -> str:
-        """Put the bug into source.
+    def seeded_in(self, source: str) -> str:
+        """Return the source with the bug.
 
         Raises: IRKitError if the anchor is not there exactly once, or not in the definition.
         """
         count = source.count(self.anchor)
         if count != 1:
             raise IRKitError(
-                f"planted bug {self.name!r}: its anchor occurs {count} times in {self.module}, "
+                f"seeded bug {self.name!r}: its anchor occurs {count} times in {self.module}, "
                 f"expected once: {self.anchor!r}"
             )
         if not any(self.anchor in text for text in _texts_of(self.definition, source)):
             raise IRKitError(
-                f"planted bug {self.name!r}: its anchor is not in {self.target}: {self.anchor!r}"
+                f"seeded bug {self.name!r}: its anchor is not in {self.target}: {self.anchor!r}"
             )
         return source.replace(self.anchor, self.replacement)
 
     def line_in(self, source: str) -> int:
-        """Find the first line that the bug changes."""
+        """Return the first line that the bug changes."""
         pairs = zip(self.anchor, self.replacement, strict=False)
         alike = next((at for at, (a, b) in enumerate(pairs) if a != b), len(self.replacement))
         return source[: source.index(self.anchor) + alike].count("\n") + 1
 
 
 def _texts_of(name: str, source: str) -> Iterator[str]:
-    """Give the lines of each definition of a name at the top level of source."""
+    """Return the lines of each definition of a name at the top level of source."""
     lines = source.splitlines(keepends=True)
     for stmt in ast.parse(source).body:
         before = list[ast.expr]()

@@ -166,8 +166,8 @@ STORAGE = (
     SeededBug(
         "an allocation that ends too early",
         "irkit.passes.loop.storage.plan_allocations:_AllocationPlanner",
-        "_Place(at, holding[0], holding[-1] + 1)",
-        "_Place(at, holding[0], holding[-1])",
+        "_AllocationPlace(at, holding[0], holding[-1] + 1)",
+        "_AllocationPlace(at, holding[0], holding[-1])",
         ("plan-allocations",),
         "FUSED_PRODUCER",
     ),

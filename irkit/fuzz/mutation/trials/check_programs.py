@@ -1,4 +1,4 @@
-"""Lower programs with passes as they are now, and say whether the checks find a fault.
+"""Lower programs with the passes of this process, and check every step.
 
 The passes are those that this process imported: :mod:`irkit.fuzz.mutation.fork_server` changes one
 of them in a child process before it calls :func:`try_programs`.
@@ -26,13 +26,13 @@ from irkit.transform.step import Attempt
 PASS_SECONDS = 2.0
 MORE_SAMPLES = 12
 Prints = dict[str, tuple[str, ...]]
-"""What each step of each program made, as digests."""
+"""Digests of what each step of each program made."""
 
 
-class Bisected(msgspec.Struct, frozen=True):
-    """What a bisection named: the pass, and the guilty rewrites in it by number, of all that it
-    makes, each with its rule. Where there are none, ``note`` says why. Units: ``seconds`` of
-    processor time."""
+class Bisection(msgspec.Struct, frozen=True):
+    """Result of a bisection: the pass, and the guilty rewrites in it by number, of all that it
+    makes, each with its rule. If there are none, ``note`` says why. Units: ``seconds`` of processor
+    time."""
 
     named: str = ""
     numbers: tuple[int, ...] = ()
@@ -49,14 +49,14 @@ class Bisected(msgspec.Struct, frozen=True):
 
 
 class TrialResult(msgspec.Struct, frozen=True):
-    """What came out of trying a changed pass.
+    """Result of checking programs with a changed pass.
 
-    ``by`` says what found the fault: verifier, fact, exception, timeout, memory, crash, class,
+    ``by`` is what found the fault: verifier, fact, exception, timeout, memory, crash, class,
     signature, interpreter (fails or never ends), verdict (other numbers), changed (a pass that
-    says it changed something and did not); it is empty if nothing did. ``named`` is the pass, and
-    ``case`` the program. ``differs`` lists programs whose lowering is not what it was, ``missed``
-    one of them that computes something else on many more inputs. ``bisected`` is there if it was
-    asked for. Units: ``seconds``.
+    falsely reports a change); it is empty if nothing did. ``named`` is the pass, and ``case`` the
+    program. ``differs`` lists programs whose lowering has changed, ``missed`` one of them that
+    computes something else on many more inputs. ``bisected`` is present if requested. Units:
+    ``seconds``.
     """
 
     by: str = ""
@@ -66,7 +66,7 @@ class TrialResult(msgspec.Struct, frozen=True):
     differs: tuple[str, ...] = ()
     missed: str = ""
     seconds: float = 0.0
-    bisected: Bisected | None = None
+    bisected: Bisection | None = None
 
     @property
     def found(self) -> bool:
@@ -81,44 +81,44 @@ def prints_of(cases: Iterable[TrialProgram]) -> Prints:
 def try_programs(
     cases: Sequence[TrialProgram],
     before: Prints,
-    told: Callable[[str], object] = lambda name: None,
+    on_pass: Callable[[str], object] = lambda name: None,
     *,
     judge: bool = True,
     bisected: bool = False,
 ) -> TrialResult:
-    """Lower and check programs until a fault is found; ``told`` hears of each pass before it runs,
-    and of an empty name after it.
+    """Lower and check programs until a fault is found; ``on_pass`` is called with the name of each
+    pass before it runs, and with an empty name after it.
 
-    A program whose steps are all as ``before`` needs no check. ``judge`` says whether what the
-    checks let pass is judged anew, ``bisected`` whether what they find is.
+    A program whose steps all equal ``before`` needs no check. ``judge`` compares again, on more
+    inputs, what the checks accept; ``bisected`` bisects what they find.
     """
     started = perf_counter()
     differs: list[str] = []
     kept: list[tuple[TrialProgram, list[Step]]] = []
     for case in cases:
-        found, steps = _tried(case, before.get(case.name, ()), told)
+        found, steps = _check_program(case, before.get(case.name, ()), on_pass)
         if found is not None:
             return msgspec.structs.replace(
                 found,
                 case=case.name,
                 differs=tuple(differs),
                 seconds=perf_counter() - started,
-                bisected=_bisected(case, told) if bisected else None,
+                bisected=_bisected(case, on_pass) if bisected else None,
             )
         if steps:
             differs.append(case.name)
             kept.append((case, steps))
-    judged = kept if judge else []
-    missed = next((case.name for case, steps in judged if _is_wrong(case, steps)), "")
+    unsure = kept if judge else []
+    missed = next((case.name for case, steps in unsure if _is_wrong(case, steps)), "")
     return TrialResult(differs=tuple(differs), missed=missed, seconds=perf_counter() - started)
 
 
-def _tried(
-    case: TrialProgram, before: tuple[str, ...], told: Callable[[str], object]
+def _check_program(
+    case: TrialProgram, before: tuple[str, ...], on_pass: Callable[[str], object]
 ) -> tuple[TrialResult | None, list[Step]]:
-    """Give what is wrong, and otherwise the steps if they are not what they were."""
+    """Return what is wrong, and otherwise the steps if they have changed."""
 
-    apply = _applying(told)
+    apply = _apply_within_limit(on_pass)
     steps: list[Step] = []
     failure: PassFailed | None = None
     try:
@@ -130,8 +130,8 @@ def _tried(
         return None, []
     idle = next((step for step in steps if _is_said_to_change(step)), None)
     if idle is not None:
-        return TrialResult("changed", idle.name, message="it gave back a copy of what it got"), []
-    # What went wrong before a pass failed is what names the pass.
+        return TrialResult("changed", idle.name, message="it returned a copy of its input"), []
+    # What went wrong before a pass failed names the pass.
     wrong = _checked(case, steps)
     if wrong is None and failure is not None:
         by = failure.kind if failure.kind != "problems" else _who(failure)
@@ -139,28 +139,28 @@ def _tried(
     return wrong, steps
 
 
-def _applying(told: Callable[[str], object]) -> Apply:
-    """Run a pass within a time, and tell its name before."""
+def _apply_within_limit(on_pass: Callable[[str], object]) -> Apply:
+    """Return a function that runs a pass within a time limit, and reports its name before."""
 
     def apply(attempt: Attempt, recorder: Recorder) -> object:
-        told(attempt.p.name)
+        on_pass(attempt.p.name)
         with _limited(PASS_SECONDS):
             result = apply_here(attempt, recorder)
-        told("")
+        on_pass("")
         return result
 
     return apply
 
 
-def _bisected(case: TrialProgram, told: Callable[[str], object]) -> Bisected:
-    """Find the guilty pass anew, and the rewrites in it."""
+def _bisected(case: TrialProgram, on_pass: Callable[[str], object]) -> Bisection:
+    """Find the guilty pass again, and the rewrites in it."""
     started = process_time()
     ir, pipeline = read_program(case)
-    culprit = bisect(pipeline, ir, native=False, apply=_applying(told))
+    culprit = bisect(pipeline, ir, native=False, apply=_apply_within_limit(on_pass))
     seconds = process_time() - started
     if culprit is None:
-        return Bisected(note="it finds every step to keep the meaning", seconds=seconds)
-    return Bisected(
+        return Bisection(note="it finds every step to keep the meaning", seconds=seconds)
+    return Bisection(
         culprit.verdict.name,
         tuple(each.number for each in culprit.rewrites),
         culprit.of,
@@ -190,7 +190,7 @@ def _checked(case: TrialProgram, steps: list[Step]) -> TrialResult | None:
 
 
 def _is_wrong(case: TrialProgram, steps: list[Step]) -> bool:
-    """Judge anew, on many more inputs and sizes, whether lowering kept the meaning."""
+    """Return True if lowering changed the meaning, on many more inputs and sizes."""
     if case.kind == "graph":
         return any(check_graph_steps(steps, seed)[0] for seed in range(1, 6))
     first, last = steps[0].before, steps[-1].after

@@ -1,5 +1,5 @@
-"""Keep what cases are drawn as and lowered to, with the irkit of this process, which may be
-changed: a change that no case shows may do nothing, or something that means the same."""
+"""Digests of what cases are drawn as and lowered to, with the irkit of this process, which may be
+changed: a change without a visible difference may be equivalent."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from irkit.codegen import emit
 from irkit.core import IRKitError, IRModule
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draw import draw_of
-from irkit.fuzz.campaign.worker import settle, text_of
+from irkit.fuzz.campaign.worker import set_up_worker, text_of
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.judge.loops import target_of
 from irkit.fuzz.judge.models import is_model, module_of
@@ -22,23 +22,23 @@ from irkit.transform import IR
 _LEVEL = 3
 
 
-def digest_cases(survey: DigestOrder, told: Callable[[str], object]) -> Digests:
-    """Draw and lower cases until their time is over; ``told`` hears of each number."""
-    settle()
+def digest_cases(order: DigestOrder, on_case: Callable[[str], object]) -> Digests:
+    """Draw and lower cases until the time is over; ``on_case`` is called with each number."""
+    set_up_worker()
     started = perf_counter()
     found: list[str] = []
-    for number in range(survey.count):
-        if perf_counter() - started > survey.seconds:
+    for number in range(order.count):
+        if perf_counter() - started > order.seconds:
             break
-        told(str(number))
-        draw = draw_of(survey.seed, number, survey.kinds, ())
+        on_case(str(number))
+        draw = draw_of(order.seed, number, order.kinds, ())
         digest = hashlib.sha256()
         try:
             for text in _texts(draw.sample()):
                 digest.update(text.encode())
         except Unusable:
             digest.update(b"unusable")
-        except Exception as error:  # A change may raise anything.
+        except Exception as error:  # A change can raise anything.
             said = error.message if isinstance(error, IRKitError) else ""
             digest.update(f"{type(error).__name__} {said}".encode())
         found.append(digest.hexdigest()[:12])
@@ -46,7 +46,7 @@ def digest_cases(survey: DigestOrder, told: Callable[[str], object]) -> Digests:
 
 
 def _texts(sample: Sample) -> Iterator[str]:
-    """Print a sample, what each of its passes made, and its LLVM IR."""
+    """Return the text of a sample, of what each of its passes made, and of its LLVM IR."""
     yield text_of(sample)
     if isinstance(sample.ir, PrimFunc):
         func: IR = sample.ir

@@ -1,4 +1,5 @@
-"""Draw samples until one shows what is wrong with the irkit of this process, which was changed."""
+"""Fuzzing in a child process: draw samples until one shows what is wrong with the irkit of this
+process, which was changed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,75 +12,75 @@ from msgspec.structs import replace
 from irkit.core import IRKitError
 from irkit.debug import Limits
 from irkit.fuzz.campaign.draw import Draw, draw_of
-from irkit.fuzz.campaign.worker import settle
+from irkit.fuzz.campaign.worker import set_up_worker
 from irkit.fuzz.generators.draw_sample import draw_case
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.generators.schedules.attempt import size_of
 from irkit.fuzz.judge.invariants import INVARIANTS
-from irkit.fuzz.judge.judge import explained, judge, primitive_in
+from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
 from irkit.fuzz.mutation.trials.messages import FuzzOrder, FuzzResult
-from irkit.fuzz.shrink.choices import recorded, replayed, shrink_choices
+from irkit.fuzz.shrink.choices import record_choices, replay_choices, shrink_choices
 from irkit.fuzz.shrink.forked_judge import LIMITS, Judge, judge_in_fork
 from irkit.fuzz.shrink.make_small import CANDIDATES, make_small
 
-_PROMISES = tuple(INVARIANTS)
+_INVARIANTS = tuple(INVARIANTS)
 _SEARCHES, _LEAST = 4, 0.2
 _HANGS = Limits(3.0, LIMITS.memory)
-_NATIVE = ("O0", "O3", "promises")
+_NATIVE = ("O0", "O3", "invariants")
 OnCase = Callable[[str], object]
 
 
-def fuzz_until_found(hunt: FuzzOrder, told: OnCase) -> FuzzResult:
-    """Draw and judge cases until one is wrong, and make it small; ``told`` hears of each number
-    before the case is drawn."""
-    settle()
+def fuzz_until_found(order: FuzzOrder, on_case: OnCase) -> FuzzResult:
+    """Draw and judge cases until one is wrong, and shrink it; ``on_case`` is called with each
+    number before the case is drawn."""
+    set_up_worker()
     started = perf_counter()
-    for number in range(hunt.first, hunt.first + hunt.count):
-        if perf_counter() - started > hunt.within:
+    for number in range(order.first, order.first + order.count):
+        if perf_counter() - started > order.within:
             return FuzzResult(number=number, seconds=perf_counter() - started, cut=True)
-        told(str(number))
-        draw = draw_of(hunt.seed, number, hunt.kinds, ())
-        picks, kept = recorded(draw.picks)
+        on_case(str(number))
+        draw = draw_of(order.seed, number, order.kinds, ())
+        picks, kept = record_choices(draw.picks)
         try:
             sample = draw_case(draw.kind, picks)
         except Unusable:
             continue
         except Exception as error:  # Whatever a changed primitive raises, it is found.
-            found = _caught(draw, _failed(error), perf_counter() - started)
-            return _smaller_draw(hunt, draw, tuple(kept), found, told)
-        asked: dict[str, Any] = {
-            "promises": (_PROMISES[number // len(hunt.kinds) % len(_PROMISES)],),
+            found = _result_of(draw, _failed(error), perf_counter() - started)
+            return _smaller_draw(order, draw, tuple(kept), found, on_case)
+        options: dict[str, Any] = {
+            "invariants": (_INVARIANTS[number // len(order.kinds) % len(_INVARIANTS)],),
             "number": number,
         }
-        outcome = (judge_in_fork if hunt.apart else judge)(sample, **asked)
+        outcome = (judge_in_fork if order.apart else judge)(sample, **options)
         if outcome.is_finding:
-            asked["native"] = outcome.tier in _NATIVE
-            asked["about"] = outcome.named if outcome.tier == "promises" else ""
+            options["native"] = outcome.tier in _NATIVE
+            options["about"] = outcome.named if outcome.tier == "invariants" else ""
             seconds = perf_counter() - started
-            look = _looking(asked, outcome, partial(told, str(number)))
-            return _smaller(hunt, draw, sample, outcome, tuple(kept), look, told, seconds)
-    return FuzzResult(number=hunt.first + hunt.count, seconds=perf_counter() - started)
+            look = _candidate_judge(options, outcome, partial(on_case, str(number)))
+            return _smaller(order, draw, sample, outcome, tuple(kept), look, on_case, seconds)
+    return FuzzResult(number=order.first + order.count, seconds=perf_counter() - started)
 
 
 def _failed(error: Exception) -> Outcome:
-    text = str(error) if isinstance(error, IRKitError) else explained(error)
+    text = str(error) if isinstance(error, IRKitError) else describe_exception(error)
     return Outcome("failed", "draw", primitive_in(error), text)
 
 
 def _smaller_draw(
-    hunt: FuzzOrder, draw: Draw, choices: tuple[int, ...], found: FuzzResult, told: OnCase
+    order: FuzzOrder, draw: Draw, choices: tuple[int, ...], found: FuzzResult, on_case: OnCase
 ) -> FuzzResult:
-    """Make choices fewer while drawing fails in the same primitive."""
+    """Shrink the choices while drawing fails in the same primitive."""
     started = perf_counter()
-    told(msgspec.json.encode(found).decode())  # Kept whatever comes.
+    on_case(msgspec.json.encode(found).decode())  # The result is kept in any case.
 
     def holds(made: tuple[int, ...]) -> bool:
         nonlocal found
-        told(str(draw.number))
+        on_case(str(draw.number))
         try:
-            draw_case(draw.kind, replayed(made))
+            draw_case(draw.kind, replay_choices(made))
         except Unusable:
             return False
         except Exception as error:
@@ -92,44 +93,48 @@ def _smaller_draw(
         return False
 
     holds(choices)
-    shrink_choices(choices, holds, seconds=hunt.seconds, candidates=CANDIDATES)
+    shrink_choices(choices, holds, seconds=order.seconds, candidates=CANDIDATES)
     return replace(found, shrinking=perf_counter() - started)
 
 
-def _looking(asked: dict[str, Any], outcome: Outcome, told: Callable[[], object]) -> Judge:
-    """Judge candidates apart; each is ``told`` of, since it is not one that takes long."""
+def _candidate_judge(
+    options: dict[str, Any], outcome: Outcome, on_case: Callable[[], object]
+) -> Judge:
+    """Return a judge of candidates in forks; ``on_case`` is called with each, because together they
+    take long."""
     limits = _HANGS if outcome.status == "hang" else LIMITS
 
     def look(made: Sample) -> Outcome:
-        told()
-        return judge_in_fork(made, limits, **asked)
+        on_case()
+        return judge_in_fork(made, limits, **options)
 
     return look
 
 
 def _smaller(
-    hunt: FuzzOrder,
+    order: FuzzOrder,
     draw: Draw,
     sample: Sample,
     outcome: Outcome,
     choices: tuple[int, ...],
     look: Judge,
-    told: OnCase,
+    on_case: OnCase,
     seconds: float,
 ) -> FuzzResult:
     started = perf_counter()
-    told(msgspec.json.encode(_caught(draw, outcome, seconds)).decode())  # Kept whatever comes.
+    # The result is kept in any case.
+    on_case(msgspec.json.encode(_result_of(draw, outcome, seconds)).decode())
     small = make_small(
         sample,
         outcome,
         look,
         choices=choices,
-        redraw=lambda made: draw_case(draw.kind, replayed(made)),
-        seconds=max(_LEAST, min(hunt.seconds, (hunt.whole - seconds) / _SEARCHES)),
+        redraw=lambda made: draw_case(draw.kind, replay_choices(made)),
+        seconds=max(_LEAST, min(order.seconds, (order.whole - seconds) / _SEARCHES)),
     )
-    caught = _caught(draw, small.outcome, seconds)
+    result = _result_of(draw, small.outcome, seconds)
     return replace(
-        caught,
+        result,
         stages=small.stages,
         steps=small.steps,
         passes=small.passes,
@@ -138,7 +143,7 @@ def _smaller(
     )
 
 
-def _caught(draw: Draw, outcome: Outcome, seconds: float) -> FuzzResult:
+def _result_of(draw: Draw, outcome: Outcome, seconds: float) -> FuzzResult:
     return FuzzResult(
         outcome.status,
         draw.number,

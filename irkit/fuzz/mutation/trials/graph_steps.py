@@ -1,5 +1,4 @@
-"""FIXME Find the first step on a module that changes results or plans memory wrongly: its name,
-and"""
+"""Check each step of a model's lowering: its results, and its memory plan."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -42,7 +41,7 @@ def _wrong(whole: IR, expected: list[Array], seed: int) -> str:
     if len(expected) != len(found) or not all(map(_close, expected, found)):
         return "the results differ"
     lost = overwritten(whole, values_of(whole, _inputs(main_graph(whole)[1], seed)))
-    return f"{lost!r} is not in its place when it is needed" if lost else ""
+    return f"{lost!r} is not in place when it is used" if lost else ""
 
 
 def _close(a: Array, b: Array) -> bool:

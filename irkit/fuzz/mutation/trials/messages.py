@@ -1,20 +1,20 @@
-"""What a hunt is to look for, and what it caught."""
+"""Messages between the fork server and its children: orders and results."""
 
 import msgspec
 
 from irkit.fuzz.generators.sample import KINDS, Kind
 
 SMALL = (3, 2, 3)
-"""Stages, steps of a schedule and passes that a finding is to be made as small as."""
+"""Stages, schedule steps and passes that a finding should shrink to."""
 
 
 class FuzzOrder(msgspec.Struct, frozen=True):
     """Draw the cases ``first`` to ``first + count - 1`` of a campaign and judge them until one is
-    wrong. ``apart`` judges each in a process of its own, since the first one is known to end
-    its process.
+    wrong. ``apart`` judges each in a process of its own, for a case that is known to kill its
+    process.
 
     Units: ``within`` are seconds in which cases are drawn, ``whole`` those of all, ``seconds`` of
-    each search that makes small what is found.
+    each search that shrinks what is found.
     """
 
     seed: int = 0
@@ -38,8 +38,8 @@ class DigestOrder(msgspec.Struct, frozen=True):
 
 
 class Digests(msgspec.Struct, frozen=True):
-    """What a survey gave: a digest for each case, and how often a probed place was reached and
-    would have given something else."""
+    """A digest for each case, and how often a probed place was reached and would have given
+    something else."""
 
     digests: tuple[str, ...] = ()
     reached: int = 0
@@ -47,9 +47,9 @@ class Digests(msgspec.Struct, frozen=True):
 
 
 class Equivalence(msgspec.Struct, frozen=True):
-    """Whether a change that no case showed does anything: of ``of`` cases, ``differ`` are drawn or
-    lowered differently. Where none is, the changed place was ``reached`` so often, and gave
-    something ``other`` so often."""
+    """What is known of a change that no case showed: of ``of`` cases, ``differ`` are drawn or
+    lowered differently. If none is, the changed place was ``reached`` so often, and gave something
+    ``other`` so often."""
 
     of: int = 0
     differ: int = 0
@@ -58,7 +58,7 @@ class Equivalence(msgspec.Struct, frozen=True):
 
     @property
     def status(self) -> str:
-        """Say in a word or two what is to be thought of it."""
+        """Return the conclusion in a word or two."""
         if self.differ:
             return "means the same"
         if self.other:
@@ -67,7 +67,7 @@ class Equivalence(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         if not self.of:
-            return "not weighed"
+            return "not compared"
         if self.differ:
             return f"{self.differ} of {self.of} lowered differently, and mean the same"
         return f"none of {self.of} lowered differently; " + (
@@ -78,9 +78,9 @@ class Equivalence(msgspec.Struct, frozen=True):
 
 
 class FuzzResult(msgspec.Struct, frozen=True):
-    """What a hunt caught: the case by its number and kind, what is wrong, the pass that is named,
-    and the size of what is left of it, which ``text`` is. An empty ``status`` is nothing; the
-    ``number`` is then that of the next case, and ``cut`` says that there was no time for more.
+    """Result of fuzzing: the case by its number and kind, what is wrong, the pass that is named,
+    and the size of the shrunk case, which is ``text``. An empty ``status`` means nothing was found;
+    the ``number`` is then that of the next case, and ``cut`` means that there was no time for more.
 
     Units: ``seconds`` until it was found, ``shrinking`` until it was small.
     """
@@ -105,7 +105,7 @@ class FuzzResult(msgspec.Struct, frozen=True):
 
     @property
     def is_small(self) -> bool:
-        """Say whether it was made as small as it should be."""
+        """Return True if it was shrunk as far as it should be."""
         return self.stages > 0 and all(
             a <= b for a, b in zip((self.stages, self.steps, self.passes), SMALL, strict=True)
         )

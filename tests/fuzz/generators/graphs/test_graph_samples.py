@@ -1,4 +1,4 @@
-"""Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
+"""Random graphs are valid, and compute what NumPy computes."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from irkit.core import IRModule
 from irkit.debug import compare
 from irkit.fuzz.generators import Sample
 from irkit.graph import GraphFunc, arrays_of, interpret, verify
-from tests.fuzz.generators.schedules.test_schedule_samples import _drawn
+from tests.fuzz.generators.schedules.test_schedule_samples import draw_samples
 
 
-def test_a_graph_is_valid_and_means_what_is_expected() -> None:
-    for sample in _drawn("graphs", 120):
+def test_a_graph_is_valid_and_computes_what_is_expected() -> None:
+    for sample in draw_samples("graphs", 120):
         assert isinstance(sample.ir, GraphFunc)
         assert verify(sample.ir) == []
         with np.errstate(all="ignore"):
@@ -22,8 +22,8 @@ def test_a_graph_is_valid_and_means_what_is_expected() -> None:
         assert all(a.dtype == b.dtype for a, b in zip(found, expected, strict=True))
 
 
-def test_a_graph_that_is_lowered_to_kernels_means_the_same() -> None:
-    for number, sample in enumerate(_drawn("graphs", 16)):
+def test_a_graph_lowered_to_kernels_computes_the_same() -> None:
+    for number, sample in enumerate(draw_samples("graphs", 16)):
         assert isinstance(sample.ir, GraphFunc)
         module = sample.pipeline.run(IRModule({"main": sample.ir}))
         with np.errstate(all="ignore"):
@@ -35,9 +35,9 @@ def test_a_graph_that_is_lowered_to_kernels_means_the_same() -> None:
 
 
 def test_graphs_have_branches_functions_nested_lets_and_unknown_extents() -> None:
-    samples = _drawn("graphs", 150)
+    samples = draw_samples("graphs", 150)
     features = {feature for sample in samples for feature in sample.features}
-    assert {f"step:{name}" for name in ("If", "Lambda", "Apply", "Body", "Tuple")} <= features
+    assert {f"step:{name}" for name in ("GraphIf", "Lambda", "Apply", "Body", "Tuple")} <= features
     assert "extent:symbolic" in features
     for sample in samples:
         assert isinstance(sample.ir, GraphFunc)

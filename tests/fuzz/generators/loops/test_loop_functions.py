@@ -1,4 +1,4 @@
-"""Random functions: valid, the same after a trip through text, and free of undefined behaviour."""
+"""Random functions are valid, survive a trip through text, and have no undefined behaviour."""
 
 from collections.abc import Callable
 
@@ -67,7 +67,7 @@ def wide_function(picks: Picks) -> PrimFunc:
         (lane_function, ("vectorized", "* i", "if i")),
     ],
 )
-def test_what_passes_seldom_meet_is_drawn_and_runs(
+def test_programs_that_passes_seldom_meet_are_drawn_and_run(
     draw: Callable[[Picks], PrimFunc], shows: tuple[str, ...]
 ) -> None:
     texts = list[str]()

@@ -1,4 +1,4 @@
-"""Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
+"""Random ONNX models are imported, and compute what onnx.reference computes."""
 
 import numpy as np
 import onnx
@@ -6,11 +6,11 @@ import onnx
 from irkit.debug import compare
 from irkit.frontend.onnx import import_onnx
 from irkit.graph import GraphFunc, arrays_of, interpret
-from tests.fuzz.generators.schedules.test_schedule_samples import _drawn
+from tests.fuzz.generators.schedules.test_schedule_samples import draw_samples
 
 
-def test_a_model_is_imported_and_means_what_onnx_says() -> None:
-    for number, sample in enumerate(_drawn("onnx", 40)):
+def test_a_model_is_imported_and_computes_what_onnx_computes() -> None:
+    for number, sample in enumerate(draw_samples("onnx", 40)):
         assert isinstance(sample.ir, bytes)
         func = import_onnx(onnx.load_from_string(sample.ir))["main"]
         assert isinstance(func, GraphFunc)
@@ -23,7 +23,7 @@ def test_a_model_is_imported_and_means_what_onnx_says() -> None:
 
 
 def test_models_have_nodes_of_several_results_and_old_operator_sets() -> None:
-    samples = _drawn("onnx", 120)
+    samples = draw_samples("onnx", 120)
     models = [onnx.load_from_string(s.ir) for s in samples if isinstance(s.ir, bytes)]
     several = {node.op_type for m in models for node in m.graph.node if len(node.output) > 1}
     assert {"MaxPool", "Dropout", "BatchNormalization"} <= several

@@ -1,4 +1,4 @@
-"""Pooling in plain loops is what onnx.reference says, where that is right."""
+"""Pooling in plain loops agrees with onnx.reference where that is right."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def test_plain_loops_agree_with_the_reference_where_it_is_right(
     np.testing.assert_allclose(plain, pooled(op, x, plain=False, **attrs))
 
 
-def test_padding_counts_only_where_it_is_asked_for() -> None:
+def test_padding_counts_only_on_request() -> None:
     x = np.full((1, 1, 3), 6.0)
     attrs: dict[str, Any] = {"kernel_shape": [2], "pads": [1, 0]}
     assert pooled("AveragePool", x, plain=True, **attrs).ravel().tolist() == [6, 6, 6]
@@ -58,12 +58,12 @@ def test_a_last_window_must_begin_before_the_padding() -> None:
     assert (late.windows(), late.windows(ceil_mode=True)) == (2, 3)
 
 
-def test_all_that_same_lower_pads_beyond_the_half_is_before() -> None:
+def test_same_lower_puts_the_odd_padding_before() -> None:
     (axis,) = axes_of([4], {"kernel_shape": [2], "auto_pad": "SAME_LOWER"})
     assert (axis.begin, axis.end, axis.windows()) == (1, 0, 4)
 
 
-def test_of_equals_the_first_along_rows_is_given_however_places_are_counted() -> None:
+def test_the_first_maximum_along_rows_wins_in_either_storage_order() -> None:
     x = np.array([[[[0, 5, 1], [5, 2, 5]]]], np.float64)
     node_attrs: dict[str, Any] = {"kernel_shape": [2, 2]}
     assert places(x, **node_attrs) == [1, 1]

@@ -1,10 +1,10 @@
-"""Random functions: valid, the same after a trip through text, and free of undefined behaviour."""
+"""Only loops over elements become vector loops."""
 
-from irkit.fuzz.generators.programs.lanes import in_lanes
+from irkit.fuzz.generators.programs.lanes import vectorize_short_loops
 from irkit.ir import parse, script
 
 
-def test_only_short_loops_over_elements_run_in_lanes() -> None:
+def test_only_short_loops_over_elements_are_vectorized() -> None:
     func = parse("""
 def f(A: f32[2, 4, 64], C: f32[2, 4]):
     for i in serial(0, 2):
@@ -16,6 +16,8 @@ def f(A: f32[2, 4, 64], C: f32[2, 4]):
                     vk = axis.reduce(64, k)
                     C[vi, vj] = C[vi, vj] + A[vi, vj, vk]
 """)
-    assert script(in_lanes(func)) == script(func).replace("j in serial", "j in vectorized")
+    assert script(vectorize_short_loops(func)) == script(func).replace(
+        "j in serial", "j in vectorized"
+    )
     inner = parse(script(func).replace("reduce(64, k)", "reduce(64, k + j * 0)"))
-    assert in_lanes(inner) is inner
+    assert vectorize_short_loops(inner) is inner

@@ -1,4 +1,5 @@
-"""Samples are the same for the same choices, and what NumPy expects is what is interpreted."""
+"""Random programs: the same for the same choices, and NumPy's results are those of the
+interpreter."""
 
 import numpy as np
 import pytest
@@ -10,17 +11,17 @@ from irkit.fuzz.generators.programs.program_samples import draw_stages
 from irkit.fuzz.generators.stages.theme import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Theme
 from irkit.fuzz.picks import picks_of
 from irkit.ir import Add, Expr, PrimFunc, Sub, script, verify
-from tests.fuzz.generators.programs.sample_programs import COUNT, _wrong
+from tests.fuzz.generators.programs.interpreted import COUNT, difference
 
 
 @pytest.mark.parametrize(
     "theme", [WHOLE, INTEGERS, FRACTIONS, SPECIAL], ids=lambda each: each.numbers
 )
-def test_what_numpy_expects_of_a_program_is_what_is_interpreted(theme: Theme) -> None:
+def test_numpy_and_the_interpreter_agree_on_programs(theme: Theme) -> None:
     for number in range(COUNT):
         sample = draw_stages(picks_of(number), theme)
         assert isinstance(sample.ir, PrimFunc)
-        assert _wrong(sample, sample.ir) == "", number
+        assert difference(sample, sample.ir) == "", number
 
 
 def test_a_sum_that_became_a_difference_is_found() -> None:
@@ -33,9 +34,9 @@ def test_a_sum_that_became_a_difference_is_found() -> None:
         assert isinstance(sample.ir, PrimFunc)
         func = rewrite(sample.ir, wrong, on=Add)
         changed += func is not sample.ir
-        found += bool(_wrong(sample, func))
+        found += bool(difference(sample, func))
     assert changed > COUNT // 4
-    assert found > 0.7 * changed  # Some add up nothing, or what a later stage leaves aside.
+    assert found > 0.7 * changed  # Some add up nothing, or something that a later stage ignores.
 
 
 def test_programs_and_loops_are_valid() -> None:
@@ -43,7 +44,7 @@ def test_programs_and_loops_are_valid() -> None:
         sample = draw_sample("programs", picks_of(number))
         assert isinstance(sample.ir, PrimFunc)
         assert verify(sample.ir) == []
-        assert _wrong(sample, sample.ir) == "", number
+        assert difference(sample, sample.ir) == "", number
 
 
 def test_a_number_draws_the_same_sample_twice() -> None:

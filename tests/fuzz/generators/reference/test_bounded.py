@@ -1,4 +1,4 @@
-"""A sum of 64 numbers may be off by 16 units of the sum of their magnitudes."""
+"""The error bound of a sum is not too wide."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from irkit import te
 from irkit.fuzz.generators.reference.bounded import evaluate_bounded
 
 
-def test_a_bound_is_not_wider_than_it_need_be() -> None:
-    """A sum of 64 numbers may be off by 16 units of the sum of their magnitudes."""
+def test_a_bound_is_not_too_wide() -> None:
+    """A sum of 64 numbers can be off by 16 units of the sum of their magnitudes."""
     a = te.placeholder((64,), "f32", name="A")
     k = te.reduce_axis((0, 64), name="k")
     total = te.compute((), lambda: te.sum(a[k], axis=k))

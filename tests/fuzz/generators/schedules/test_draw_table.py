@@ -1,4 +1,4 @@
-"""Random schedules of random programs: each primitive is refused or keeps the meaning, bit."""
+"""Every schedule primitive can be drawn."""
 
 from irkit.fuzz.generators.schedules import DRAWERS, WITHOUT
 from irkit.schedule import PRIMITIVES

@@ -1,4 +1,4 @@
-"""Schedules, pipelines, graphs and models that are drawn are legal, and mean what NumPy says."""
+"""Random schedules are legal, and keep what a program computes."""
 
 from collections import Counter
 
@@ -15,8 +15,8 @@ from irkit.fuzz.seed_corpus.schedules import SCHEDULES
 from irkit.ir import PrimFunc, interpret as run_loops
 
 
-def _drawn(kind: Kind, count: int) -> list[Sample]:
-    """Draw samples, of which hardly any may be unusable."""
+def draw_samples(kind: Kind, count: int) -> list[Sample]:
+    """Draw samples, of which hardly any can be unusable."""
     found: list[Sample] = []
     for number in range(count):
         try:
@@ -42,8 +42,8 @@ def _loops_differ(sample: Sample, func: PrimFunc) -> str:
 
 
 @pytest.mark.parametrize("kind", ["schedules", "pipelines"])
-def test_what_is_scheduled_and_lowered_means_the_same(kind: Kind) -> None:
-    for number, sample in enumerate(_drawn(kind, 40)):
+def test_scheduled_and_lowered_programs_compute_the_same(kind: Kind) -> None:
+    for number, sample in enumerate(draw_samples(kind, 40)):
         assert isinstance(sample.ir, PrimFunc)
         steps = list(scheduled_steps(sample.ir, sample.schedule, sample.pipeline))
         last = steps[-1].after if steps else sample.ir
@@ -51,26 +51,26 @@ def test_what_is_scheduled_and_lowered_means_the_same(kind: Kind) -> None:
         assert _loops_differ(sample, last) == "", number
 
 
-def test_schedules_hold_what_was_accepted_between_what_was_refused() -> None:
-    features = Counter(name for sample in _drawn("schedules", 60) for name in sample.features)
+def test_schedules_have_accepted_steps_between_refused_ones() -> None:
+    features = Counter(name for sample in draw_samples("schedules", 60) for name in sample.features)
     names = {name.split(":")[0] for name in features}
     assert {"primitive", "refused"} <= names
 
 
 def _written(name: str) -> Sample:
-    """Draw the whole of a schedule that was written."""
+    """Draw a whole schedule of the seed corpus."""
     lead = choices_of_schedules()[list(SCHEDULES).index(name)]
     return draw_sample("schedules", beginning_with(lead, picks_of(0)))
 
 
-def test_schedules_that_were_written_are_drawn_and_judged() -> None:
+def test_schedules_of_the_seed_corpus_are_drawn_and_judged() -> None:
     for name in SCHEDULES:
         sample = _written(name)
         assert len(sample.schedule.as_python().splitlines()) >= len(SCHEDULES[name][1])
         assert judge(sample, native=False).status == "ok"
 
 
-def test_a_primitive_that_refuses_what_is_legal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_primitive_that_refuses_a_legal_step_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuses(func: PrimFunc, *rest: object) -> PrimFunc:
         raise ScheduleError(f"{func.name} may not be moved {rest}")
 

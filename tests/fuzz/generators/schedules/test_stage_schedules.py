@@ -1,4 +1,4 @@
-"""Drawn programs that call operators of topi, or are scheduled stage by stage."""
+"""Random programs that are scheduled stage by stage."""
 
 import pytest
 
@@ -6,10 +6,10 @@ from irkit.core import ScheduleError
 from irkit.fuzz import judge, picks_of
 from irkit.fuzz.generators import Unusable
 from irkit.fuzz.generators.schedules import stage_schedules
-from irkit.fuzz.generators.schedules.stage_schedules import Staged, draw_staged
+from irkit.fuzz.generators.schedules.stage_schedules import StageScheduleDraws, draw_staged
 
 
-def test_what_is_scheduled_stage_by_stage_is_right() -> None:
+def test_programs_scheduled_stage_by_stage_are_right() -> None:
     tried = 0
     for number in range(60):
         try:
@@ -22,10 +22,10 @@ def test_what_is_scheduled_stage_by_stage_is_right() -> None:
     assert tried > 40
 
 
-def test_a_directive_that_is_refused_and_changes_something_is_wrong(
+def test_a_refused_directive_that_changes_something_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def half_done(s: Staged) -> None:
+    def half_done(s: StageScheduleDraws) -> None:
         stage = s.stage()
         stage.split(s.loop(stage), 1)
         raise ScheduleError("no")

@@ -1,4 +1,5 @@
-"""Random schedules of random programs: each primitive is refused or keeps the meaning, bit."""
+"""Random schedules of random programs: each primitive is refused or keeps the meaning, bit for
+bit."""
 
 import os
 from collections.abc import Callable
@@ -10,19 +11,13 @@ from hypothesis import given, settings
 
 from irkit.core import rewrite
 from irkit.fuzz import prim_funcs
-from irkit.fuzz.generators.schedules import (
-    DRAWERS,
-    ScheduleTally,
-    WrongSchedule,
-    draw_table,
-    try_schedule,
-    try_schedules,
-)
+from irkit.fuzz.generators.schedules import DRAWERS, WrongSchedule, draw_table
 from irkit.fuzz.generators.schedules.site import Site
 from irkit.fuzz.picks import Picks, picks, picks_of
 from irkit.ir import Block, Const, PrimFunc, Store
 from irkit.schedule import BlockRef
-from tests.fuzz.generators.schedule_draws_programs import FEW
+from tests.fuzz.generators.schedules.hypothesis_settings import FEW
+from tests.fuzz.generators.schedules.trials import ScheduleTally, try_schedule, try_schedules
 
 SEQUENCES = 20_000
 ACCEPTED = 20
@@ -57,7 +52,7 @@ def test_numbers_make_the_same_schedules_again() -> None:
 def _with_drawer(
     monkeypatch: pytest.MonkeyPatch, change: Callable[[Site, BlockRef], object]
 ) -> None:
-    """Let one primitive be something that lies."""
+    """Replace the function that draws one primitive by a wrong one."""
 
     def drawn(s: Site) -> object:
         block = s.block()

@@ -1,11 +1,11 @@
-"""Random schedules of random programs: each primitive is refused or keeps the meaning, bit."""
+"""Random stages are valid programs."""
 
 from hypothesis import given
 
 from irkit.fuzz.generators.stages.stage_tensors import stage_programs
 from irkit.fuzz.picks import Picks, picks
 from irkit.ir import verify
-from tests.fuzz.generators.schedule_draws_programs import FEW
+from tests.fuzz.generators.schedules.hypothesis_settings import FEW
 
 
 @FEW

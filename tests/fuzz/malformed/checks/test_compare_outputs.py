@@ -1,4 +1,4 @@
-"""Files that are damaged: refused in words, or what they say; anything else is a finding."""
+"""A crash of the reference is not blamed on irkit."""
 
 import os
 
@@ -7,9 +7,9 @@ import pytest
 from irkit.fuzz.judge import judge
 from irkit.fuzz.malformed import onnx_seeds
 from irkit.fuzz.malformed.checks import compare_outputs
-from tests.fuzz.files_programs import damaged
+from tests.fuzz.damaged_samples import damaged
 
 
 def test_a_reference_that_crashes_says_nothing_of_irkit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare_outputs, "compare", lambda *ignored: os._exit(3))
+    monkeypatch.setattr(compare_outputs, "compare_outputs", lambda *ignored: os._exit(3))
     assert judge(damaged(onnx_seeds()[0])).fate == "not compared"

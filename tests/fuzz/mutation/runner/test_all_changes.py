@@ -1,4 +1,4 @@
-"""What no case shows is weighed: does the change do anything, and is the place reached at all?"""
+"""Fuzzing all changes reports what it had time for."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from irkit.fuzz.mutation.runner import FuzzOrder
 from irkit.fuzz.mutation.runner.all_changes import changes_of, fuzz_all_changes
 
 
-def test_a_hunt_that_had_no_time_tested_nothing(
+def test_a_run_without_time_tested_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def started(*_: object, **__: object) -> None:
@@ -15,14 +15,14 @@ def test_a_hunt_that_had_no_time_tested_nothing(
 
     monkeypatch.setattr("subprocess.Popen", started)
     assert fuzz_all_changes(FuzzOrder(), seconds=0.0) == 2
-    told = capsys.readouterr().err
-    assert "stopped: the time is over" in told
-    assert "nothing was tested" in told
+    printed = capsys.readouterr().err
+    assert "stopped: the time is over" in printed
+    assert "nothing was tested" in printed
 
 
-def test_a_hunt_that_is_cut_off_saw_a_sample_of_all() -> None:
-    games = changes_of(3)
-    assert games == changes_of(3) != changes_of(4)
-    planted = [game for game in games[:60] if not isinstance(game, Mutant)]
-    assert 20 <= len(planted) < 60
-    assert len({game.module for game in games[:60]}) >= 30
+def test_a_run_that_is_cut_off_saw_a_sample_of_all() -> None:
+    changes = changes_of(3)
+    assert changes == changes_of(3) != changes_of(4)
+    seeded = [change for change in changes[:60] if not isinstance(change, Mutant)]
+    assert 20 <= len(seeded) < 60
+    assert len({change.module for change in changes[:60]}) >= 30

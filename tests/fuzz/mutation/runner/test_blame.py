@@ -1,4 +1,4 @@
-"""Who may be named for a change follows from who uses the line."""
+"""Blame: who can be named for a change follows from who uses the line."""
 
 import msgspec
 import pytest
@@ -9,7 +9,7 @@ from irkit.fuzz.mutation.runner.blame import blamed_at
 from irkit.fuzz.mutation.seeded_bugs import CATALOGUE, FUZZED_ONLY, SeededBug
 from irkit.passes import BUILTIN
 
-TIERS = {"draw", "interpreter", "lower", "lowered", "O0", "O3", "promises"}
+TIERS = {"draw", "interpreter", "lower", "lowered", "O0", "O3", "invariants"}
 
 
 def users_of(bug: SeededBug) -> frozenset[str]:
@@ -24,10 +24,10 @@ def is_right(name: str, named: str, tier: str = "lowered") -> bool:
     return FuzzedChange(bug(name), FuzzResult("mismatch", named=named, tier=tier)).right
 
 
-def test_every_planted_bug_has_users_among_those_that_the_catalogue_accepts() -> None:
+def test_every_seeded_bug_is_used_by_a_pass_that_the_catalogue_accepts() -> None:
     for each in (*CATALOGUE, *FUZZED_ONLY):
         if set(each.guilty) <= TIERS:
-            continue  # Any part of irkit may be what a tier runs.
+            continue  # A tier can run any part of irkit.
         known = {name.removeprefix("sch.").replace("_", "-") for name in users_of(each)}
         assert known & set(each.guilty), each.name
 
@@ -62,12 +62,12 @@ def test_a_line_of_a_pass_itself_is_used_by_that_pass_alone() -> None:
         ("lanes apart taken for neighbours", set[str](), {"simplify", "vectorize-loops"}),
     ],
 )
-def test_users_are_accepted_and_others_are_not(name: str, named: set[str], wrong: set[str]) -> None:
+def test_only_users_of_the_line_may_be_blamed(name: str, named: set[str], wrong: set[str]) -> None:
     assert all(is_right(name, each) for each in named)
     assert not any(is_right(name, each) for each in wrong)
 
 
-def test_where_no_pass_is_named_the_tier_must_be_one_of_what_was_changed() -> None:
+def test_if_no_pass_is_named_the_tier_must_use_the_changed_line() -> None:
     assert is_right("lanes apart taken for neighbours", "", "O3")
     assert not is_right("lanes apart taken for neighbours", "", "interpreter")
     assert is_right("bounds that are exchanged", "", "interpreter")

@@ -1,4 +1,4 @@
-"""Find a change by a part of what it shows."""
+"""A change that no case shows is compared with the original: is it equivalent?"""
 
 import pytest
 
@@ -9,34 +9,34 @@ from irkit.fuzz.mutation.trials.messages import Equivalence
 
 
 def mutant_of(module: str, text: str) -> Mutant:
-    """Find a change by a part of what it shows."""
+    """Find a mutant by a part of its change."""
     found = [each for each in mutants(0, len(sites(module)), [module]) if text in each.what]
     assert len(found) == 1, [each.what for each in found]
     return found[0]
 
 
-def test_what_is_not_found_is_weighed() -> None:
+def test_a_mutant_that_is_not_found_is_compared_with_the_original() -> None:
     wide = "loop.var.dtype != I64 or not bounds_fit  ->  True"
-    shown = "logical_or(logical_not(path.whole), holds)  ->"  # Of a pass that runs when asked for.
-    games = [
+    shown = "logical_or(logical_not(path.whole), holds)  ->"  # In a pass that runs only on request.
+    changes = [
         mutant_of("irkit.passes.loop.cleanup.narrow_indices", wide),
         mutant_of("irkit.passes.loop.storage.instrument_bounds", shown),
     ]
-    results = list(fuzz_changes(games, FuzzOrder(kinds=("programs",), count=12)))
-    assert not any(result.caught.found for result in results)
-    assert [result.caught.number for result in results] == [12, 12]
-    weighed = [result.weighed for result in results if result.weighed is not None]
-    assert [each.status for each in weighed] == ["means the same", "never reached"]
-    assert [each.of for each in weighed] == [12, 12]
+    results = list(fuzz_changes(changes, FuzzOrder(kinds=("programs",), count=12)))
+    assert not any(result.result.found for result in results)
+    assert [result.result.number for result in results] == [12, 12]
+    compared = [result.equivalence for result in results if result.equivalence is not None]
+    assert [each.status for each in compared] == ["means the same", "never reached"]
+    assert [each.of for each in compared] == [12, 12]
     assert fuzz_table(results).row_count == 2
     score = fuzz_score(results)
     assert "1 lower programs differently and mean the same, 1 are never reached" in score
 
 
 @pytest.mark.parametrize(
-    ("weighed", "status", "text"),
+    ("equivalence", "status", "text"),
     [
-        (Equivalence(), "never reached", "not weighed"),
+        (Equivalence(), "never reached", "not compared"),
         (Equivalence(9, 2), "means the same", "2 of 9 lowered differently, and mean the same"),
         (Equivalence(9, 0), "never reached", "none of 9 lowered differently; never reached"),
         (
@@ -46,5 +46,5 @@ def test_what_is_not_found_is_weighed() -> None:
         ),
     ],
 )
-def test_what_is_to_be_thought_is_said(weighed: Equivalence, status: str, text: str) -> None:
-    assert (weighed.status, str(weighed)) == (status, text)
+def test_equivalence_is_stated_in_words(equivalence: Equivalence, status: str, text: str) -> None:
+    assert (equivalence.status, str(equivalence)) == (status, text)

@@ -1,4 +1,4 @@
-"""The checks find bugs planted into the passes, and name the pass."""
+"""The checks find no fault in the passes as they are, and no fault that was mended."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_the_passes_as_they_are_have_no_fault() -> None:
     assert len(found.differs) == len(cases)
 
 
-def test_a_lowering_that_is_as_before_needs_no_check() -> None:
+def test_an_unchanged_lowering_needs_no_check() -> None:
     cases = fixed_programs()[:3]
     assert try_programs(cases, prints_of(cases)).differs == ()
 
@@ -32,7 +32,7 @@ def test_every_loop_pass_changes_one_of_the_fixed_programs() -> None:
     assert named <= fired
 
 
-# What the catalogue's programs found in the passes as they were.
+# Faults of earlier passes, found by the programs of the catalogue.
 MENDED = ("LANE_VIEWS", "VIEWED_INDEX", "CONV_PADDED", "FUSE")
 
 

@@ -1,4 +1,4 @@
-"""Files that are damaged: refused in words, or what they say; anything else is a finding."""
+"""Damaged samples, for tests of files."""
 
 from irkit.fuzz.generators import Sample
 from irkit.phases import GRAPH

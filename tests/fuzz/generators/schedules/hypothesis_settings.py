@@ -1,4 +1,4 @@
-"""Random schedules of random programs: each primitive is refused or keeps the meaning, bit."""
+"""Hypothesis settings of the tests of random schedules."""
 
 from hypothesis import HealthCheck, settings
 

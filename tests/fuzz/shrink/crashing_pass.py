@@ -1,4 +1,4 @@
-"""End the process."""
+"""A pass that kills its process."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Samples are the same for the same choices, and what NumPy expects is what is interpreted."""
+"""A check of samples against the interpreter."""
 
 from irkit.debug import compare
 from irkit.fuzz.generators import Sample
@@ -7,8 +7,8 @@ from irkit.ir import PrimFunc, interpret, script
 COUNT = 120
 
 
-def _wrong(sample: Sample, func: PrimFunc) -> str:
-    """Interpret a function on the arguments of a sample, and say what is not as expected."""
+def difference(sample: Sample, func: PrimFunc) -> str:
+    """Interpret a function on the arguments of a sample, and return what is not as expected."""
     for inputs, expected, allowed in zip(
         sample.inputs, sample.expected, sample.allowed, strict=True
     ):

@@ -1,8 +1,8 @@
-"""Numbers with what they may be off, on whole NumPy arrays: the oracle for floats that round.
+"""NumPy arrays with error bounds: the oracle for floats that round.
 
-Every value is computed in f64; beside it stands a bound on how far a program that rounds to its own
-type after each operation, in any order of a sum and with or without fused operations, may be from
-it. A sum of K numbers has the bound min(K, 2 sqrt(K)) u of the sum of their magnitudes.
+Every value is computed in f64; its bound is how far a program may be from it that rounds to its own
+type after each operation, in any order of a sum and with or without fused operations. A sum of K
+numbers has the bound min(K, 2 sqrt(K)) u of the sum of their magnitudes.
 """
 
 import itertools
@@ -22,7 +22,7 @@ _UNIT = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24, "f64": 2.0**-52}
 _TINIEST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
 _LARGEST = {"f16": 65504.0, "bf16": 3.3895e38, "f32": 3.4028e38, "f64": 1.79e308}
 
-# Units in the last place, as docs/semantics.md has them for f32; the interpreter adds half a unit.
+# Units in the last place, from docs/semantics.md for f32; the interpreter adds half a unit.
 _ULPS = {
     "exp": 1.1, "exp2": 1.1, "expm1": 1.6, "sigmoid": 2.5, "tanh": 2.5, "sinh": 2.3, "cosh": 1.6,
     "erf": 1.3, "log": 1.0, "log2": 2.4, "log10": 2.4, "log1p": 1.5, "pow": 0.6, "asinh": 0.6,
@@ -30,59 +30,60 @@ _ULPS = {
     "atan": 0.6, "atan2": 0.6, "rsqrt": 1.5,
 }  # fmt: skip
 FUNCTIONS = tuple(_ULPS)
-"""The functions that are near the true value, by units in the last place."""
+"""The functions with a bound in units in the last place."""
 _ULPS_OF = {"f64": 10.0, "f16": 1.0, "bf16": 1.0}
 _ROUNDED = {"sqrt", "fmod", "floor", "ceil", "trunc", "round", "sign", "abs"}
 
 
-class Near(msgspec.Struct, frozen=True, eq=False):
-    """An array of a type, floats in f64, and how far each element may be off; None is exact."""
+class BoundedArray(msgspec.Struct, frozen=True, eq=False):
+    """An array of a type, floats in f64, and the error bound of each element; None is exact."""
 
     value: Array
     error: Array | None
     dtype: DType
 
 
-def exactly(value: Array, dtype: DType) -> Near:
-    """Take an array as it is."""
-    return Near(value.astype(np.float64) if dtype.is_float else value, None, dtype)
+def exact(value: Array, dtype: DType) -> BoundedArray:
+    """Return an array as exact."""
+    return BoundedArray(value.astype(np.float64) if dtype.is_float else value, None, dtype)
 
 
 def ulps_of(name: str, dtype: DType) -> float:
-    """Say how many units in the last place a function may be off."""
+    """Return the error of a function in units in the last place."""
     if name in _ROUNDED:
         return 0.5
     return _ULPS_OF.get(str(dtype), _ULPS.get(name, 1.0)) + 0.5
 
 
 def ulp_of(value: Array, dtype: DType) -> Array:
-    """Bound a unit in the last place of values from above; denormal ones have that of denormals."""
+    """Return an upper bound of a unit in the last place of values; denormal values have that of
+    denormals."""
     name = str(dtype)
     return 2 * _UNIT[name] * np.abs(value) + _TINIEST[name]
 
 
 def unit_of(dtype: DType) -> float:
-    """Say how large half a unit in the last place of 1.0 is, or a whole one of f64."""
+    """Return half a unit in the last place of 1.0, or a whole one for f64."""
     return _UNIT[str(dtype)]
 
 
-def off(near: Near) -> Array | float:
-    """Give the error, 0 where it is exact."""
-    return 0.0 if near.error is None else near.error
+def error_of(array: BoundedArray) -> Array | float:
+    """Return the error, 0 where it is exact."""
+    return 0.0 if array.error is None else array.error
 
 
-def rounded(value: Array, error: Array | float, dtype: DType, halves: float = 1.0) -> Near:
-    """Add the error of a rounding: so many halves of a unit in the last place."""
+def rounded(value: Array, error: Array | float, dtype: DType, halves: float = 1.0) -> BoundedArray:
+    """Add the error of a rounding, in halves of a unit in the last place."""
     name = str(dtype)
     size = np.abs(value) + error
-    # What is computed in f32 and then rounded to 16 bits is rounded twice.
+    # A value computed in f32 and then rounded to 16 bits is rounded twice.
     total = error + 1.01 * halves * _UNIT[name] * size + halves * _TINIEST[name]
     total = np.where(size + total > _LARGEST[name], np.inf, total)
-    return Near(value, np.where(np.isnan(total), np.inf, total), dtype)
+    return BoundedArray(value, np.where(np.isnan(total), np.inf, total), dtype)
 
 
-def unsure(errors: Sequence[Near], shape: tuple[int, ...]) -> Array | None:
-    """Say where a result that is no float cannot be known."""
+def uncertain(errors: Sequence[BoundedArray], shape: tuple[int, ...]) -> Array | None:
+    """Return where a result that is not a float is uncertain."""
     inexact = [each.error for each in errors if each.error is not None]
     if not inexact:
         return None
@@ -92,60 +93,60 @@ def unsure(errors: Sequence[Near], shape: tuple[int, ...]) -> Array | None:
     return found
 
 
-def compared(a: Near, b: Near, value: Array, dtype: DType) -> Near:
-    """Compare floats, which has one result only where they are far enough apart."""
+def compared(a: BoundedArray, b: BoundedArray, value: Array, dtype: DType) -> BoundedArray:
+    """Compare floats; the result is certain only where they are far enough apart."""
     if a.error is None and b.error is None:
-        return Near(value, None, dtype)
+        return BoundedArray(value, None, dtype)
     with np.errstate(all="ignore"):
-        apart = np.abs(a.value - b.value) > off(a) + off(b)
-    return Near(value, np.where(apart, 0.0, np.inf), dtype)
+        apart = np.abs(a.value - b.value) > error_of(a) + error_of(b)
+    return BoundedArray(value, np.where(apart, 0.0, np.inf), dtype)
 
 
-def chosen(cond: Near, a: Near, b: Near) -> Near:
-    """Choose one of two by a condition."""
+def chosen(cond: BoundedArray, a: BoundedArray, b: BoundedArray) -> BoundedArray:
+    """Select between two by a condition."""
     value = np.where(cond.value, a.value, b.value)
     if cond.error is None and a.error is None and b.error is None:
-        return Near(value, None, a.dtype)
-    error = np.where(cond.value, off(a), off(b))
+        return BoundedArray(value, None, a.dtype)
+    error = np.where(cond.value, error_of(a), error_of(b))
     if cond.error is not None:
         gap = np.abs(a.value.astype(np.float64) - b.value.astype(np.float64))
-        either = gap + np.maximum(off(a), off(b)) if a.dtype.is_float else np.inf
+        either = gap + np.maximum(error_of(a), error_of(b)) if a.dtype.is_float else np.inf
         error = np.where(cond.error > 0, either, error)
-    return Near(value, error, a.dtype)
+    return BoundedArray(value, error, a.dtype)
 
 
-def product(a: Near, b: Near) -> tuple[Array, Array | float]:
+def product(a: BoundedArray, b: BoundedArray) -> tuple[Array, Array | float]:
     """Multiply, without a rounding."""
-    ea, eb = off(a), off(b)
+    ea, eb = error_of(a), error_of(b)
     return a.value * b.value, np.abs(a.value) * eb + np.abs(b.value) * ea + ea * eb
 
 
-def quotient(a: Near, b: Near) -> tuple[Array, Array | float]:
+def quotient(a: BoundedArray, b: BoundedArray) -> tuple[Array, Array | float]:
     """Divide, without a rounding."""
-    ea, eb = off(a), off(b)
+    ea, eb = error_of(a), error_of(b)
     value, least = a.value / b.value, np.abs(b.value) - eb
     error = (np.abs(value) * eb + ea) / np.where(least > 0, least, 0.0)
     return value, np.where(least > 0, error, np.inf)
 
 
-def called(name: str, args: Sequence[Near], dtype: DType) -> Near:
-    """Apply a function of floats: at the ends of what its arguments may be, too."""
+def called(name: str, args: Sequence[BoundedArray], dtype: DType) -> BoundedArray:
+    """Apply a function of floats, also at both ends of the range of its arguments."""
     if name == "fma":
         value, error = product(args[0], args[1])
-        # NumPy rounds the product; where the sum cancels, that is all there is.
+        # NumPy rounds the product; where the sum cancels, that is the whole result.
         error = error + _UNIT["f64"] * np.abs(value)
-        return rounded(value + args[2].value, error + off(args[2]), dtype)
+        return rounded(value + args[2].value, error + error_of(args[2]), dtype)
     if name == "abs":
-        return Near(np.abs(args[0].value), args[0].error, dtype)
+        return BoundedArray(np.abs(args[0].value), args[0].error, dtype)
     value = _function(name, [arg.value for arg in args])
     error: Array | float = 0.0
     if any(arg.error is not None for arg in args):
-        ends = [(arg.value - off(arg), arg.value + off(arg)) for arg in args]
+        ends = [(arg.value - error_of(arg), arg.value + error_of(arg)) for arg in args]
         corners = list(itertools.product(*ends))
         apart = [np.abs(_function(name, list(corner)) - value) for corner in corners]
         error = 1.05 * np.maximum.reduce(apart)
         if name in ("sin", "cos"):  # Their ends may lie on both sides of a turning point.
-            error = np.maximum(error, off(args[0]))
+            error = np.maximum(error, error_of(args[0]))
     return rounded(value, error, dtype, halves=2 * ulps_of(name, dtype))
 
 
@@ -157,25 +158,29 @@ def _function(name: str, args: list[Array]) -> Array:
 _F64 = DType("f", 64)
 
 
-def summed(source: Near, axes: tuple[int, ...], mask: Array | None) -> Near:
-    """Add up along axes, in any order."""
+def summed(source: BoundedArray, axes: tuple[int, ...], mask: Array | None) -> BoundedArray:
+    """Sum along axes, in any order."""
     where: Any = True if mask is None else mask
     count = int(np.prod([source.value.shape[axis] for axis in axes], dtype=np.int64))
     value = np.add.reduce(source.value, axis=axes, where=where)
     sizes = np.add.reduce(np.abs(source.value), axis=axes, where=where)
-    each = np.add.reduce(np.broadcast_to(off(source), source.value.shape), axis=axes, where=where)
+    each = np.add.reduce(
+        np.broadcast_to(error_of(source), source.value.shape), axis=axes, where=where
+    )
     roundings = min(float(count), 2 * float(np.sqrt(count)))
     return rounded(value, each + roundings * _UNIT[str(source.dtype)] * sizes, source.dtype)
 
 
-def largest(source: Near, axes: tuple[int, ...], mask: Array | None, *, most: bool) -> Near:
-    """Take the largest along axes, or the smallest."""
+def largest(
+    source: BoundedArray, axes: tuple[int, ...], mask: Array | None, *, most: bool
+) -> BoundedArray:
+    """Return the maximum along axes, or the minimum."""
     ufunc, start = (np.maximum, -np.inf) if most else (np.minimum, np.inf)
     where: Any = True if mask is None else mask
     value = ufunc.reduce(source.value, axis=axes, initial=start, where=where)
     if source.error is None:
-        return Near(np.asarray(value), None, source.dtype)
+        return BoundedArray(np.asarray(value), None, source.dtype)
     error = np.maximum.reduce(
         np.broadcast_to(source.error, source.value.shape), axis=axes, initial=0.0, where=where
     )
-    return Near(np.asarray(value), np.asarray(error), source.dtype)
+    return BoundedArray(np.asarray(value), np.asarray(error), source.dtype)

@@ -1,4 +1,4 @@
-"""Is a sample right, and if not, which pass is guilty?"""
+"""Samples for tests of the judge."""
 
 import numpy as np
 

@@ -1,4 +1,9 @@
-"""Schedule random programs at random, and compare what they compute with what they did."""
+"""Random schedules of random programs, compared with the unscheduled function after each step.
+
+The interpreter compares bit for bit, at three sizes where shapes are symbolic; at the end, parallel
+and vectorized loops also run backwards, the trace goes through JSON and makes the same function,
+and one in thirty is compiled. `try_schedules([number])` repeats one.
+"""
 
 import time
 from collections import Counter
@@ -63,14 +68,14 @@ class ScheduleTally(msgspec.Struct):
     built: int = 0
 
     def add(self, other: "ScheduleTally") -> None:
-        """Count what another counted."""
+        """Add the counts of another tally."""
         self.accepted.update(other.accepted)
         self.refused.update(other.refused)
         self.wrong.update(other.wrong)
         self.built += other.built
 
     def first_wrong(self) -> str:
-        """Say which numbers are wrong, and show the first."""
+        """Return the numbers that are wrong, and the text of the first."""
         number = min(self.wrong)
         return f"{sorted(self.wrong)}; the schedule of {number}:\n{self.wrong[number]}"
 
@@ -90,7 +95,7 @@ class UnscheduledResults:
         self.expected = [_run(func, args) for args in self.inputs]
 
     def compare(self, func: PrimFunc) -> str:
-        """Say what the interpreter finds to differ, or nothing."""
+        """Return how a scheduled function differs in the interpreter, or None."""
         for args, expected in zip(self.inputs, self.expected, strict=True):
             reason = _difference(func, expected, _run(func, args))
             if reason:
@@ -98,7 +103,7 @@ class UnscheduledResults:
         return ""
 
     def compare_native(self, func: PrimFunc) -> str:
-        """Say what native code, through the default pipeline, computes otherwise."""
+        """Return how native code, through the default pipeline, differs, or None."""
         kernel = build(func)
         for args, expected in zip(self.inputs, self.expected, strict=True):
             found = [copy(arg) for arg in args]
@@ -110,7 +115,7 @@ class UnscheduledResults:
 
 
 def try_schedules(numbers: Iterable[int], build_one_in: int = 30) -> ScheduleTally:
-    """Try the schedules of some numbers, and go on after what is wrong."""
+    """Try the schedules of some numbers, and go on after a wrong one."""
     tally = ScheduleTally()
     for number in numbers:
         try:
@@ -125,8 +130,8 @@ def try_schedule(
 ) -> None:
     """Draw a program and up to 14 primitives.
 
-    Raises: Wrong, with the program and the schedule, if one is neither refused nor keeps the
-    meaning.
+    Raises: WrongSchedule, with the program and the schedule, if a primitive is neither refused nor
+    keeps the results.
     """
     if func is None:
         func = picks.pick(_FIXED) if picks.one_in(8) else stage_programs(picks)
@@ -171,7 +176,7 @@ def _judge(sch: Schedule, name: str, reference: UnscheduledResults, func: PrimFu
 
 
 def _finish(sch: Schedule, reference: UnscheduledResults, func: PrimFunc) -> None:
-    """Run iterations that may go in any order the other way round, and the trace again."""
+    """Reverse the iterations that can go in any order and compare, and replay the trace."""
     turned = _turned(sch.func)
     if turned is not sch.func:
         _guarded("a mark", sch, func, lambda: _refuse(reference.compare(turned)))
@@ -180,7 +185,7 @@ def _finish(sch: Schedule, reference: UnscheduledResults, func: PrimFunc) -> Non
         again = Schedule(func, check="off")
         ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
         if not same(again.func, sch.func):
-            _refuse(f"the trace makes another function:\n{script(again.func)}")
+            _refuse(f"the trace makes a different function:\n{script(again.func)}")
 
     _guarded("the trace", sch, func, replay)
 
@@ -200,7 +205,7 @@ def _guarded(name: str, sch: Schedule, func: PrimFunc, check: Any) -> None:
 
 
 def _turned(func: PrimFunc) -> PrimFunc:
-    """Run parallel and vectorized loops from their end."""
+    """Reverse parallel and vectorized loops."""
 
     def turn(loop: For) -> For | None:
         if loop.kind not in ("parallel", "vectorized"):
