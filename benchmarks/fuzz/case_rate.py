@@ -47,7 +47,7 @@ def guard_pages() -> None:
     rounds: list[float] = []
     for _ in range(500):
         started = time.perf_counter()
-        with yard.placing(func, args, "end"):
+        with yard.place(func, args, "end"):
             pass
         rounds.append(time.perf_counter() - started)
     print(f"guard pages: {1e6 * float(np.median(rounds)) / len(args):.1f} us an array")

@@ -66,7 +66,7 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
     for name, array in _constants(sample.ir).items():
         lines.append(f"\n[constants.{_quoted(name)}]\n{_array(array)}")
     for at, inputs in enumerate(sample.inputs):
-        lines.append(f"\n[[inputs]]\nname = {_quoted(inputs.name)}\nrung = {_quoted(inputs.rung)}")
+        lines.append(f"\n[[inputs]]\nname = {_quoted(inputs.name)}\nrung = {_quoted(inputs.kind)}")
         lines.append(_list("args", (_value(arg) for arg in inputs.args)))
         expected = sample.expected[at]
         if expected is not None:

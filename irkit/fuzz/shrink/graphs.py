@@ -136,9 +136,9 @@ def _expected(
 ) -> _Expected:
     """Return the expected results: those that NumPy computes, if it did so for the whole, or else
     those of the graph itself."""
-    if expected is not None and inputs.rung in ("whole numbers", "fractions"):
+    if expected is not None and inputs.kind in ("whole numbers", "fractions"):
         with suppress(Unusable):
-            found, limits = graph_results(func, inputs, whole=inputs.rung == "whole numbers")
+            found, limits = graph_results(func, inputs, whole=inputs.kind == "whole numbers")
             return found, tuple(None if each is None else each * _MORE for each in limits)
     return None, _limits(expected, allowed) * _count(func.body.result)
 
@@ -171,4 +171,4 @@ def _inputs(
         with np.errstate(all="ignore"):
             found = intermediates(func, given.copied(), [var.name for var in new])
         values.update({var: np.array(found[var.name], order="C") for var in new})
-    return InputSet(given.name, given.rung, tuple(values[var] for var in (*params, *new)))
+    return InputSet(given.name, given.kind, tuple(values[var] for var in (*params, *new)))

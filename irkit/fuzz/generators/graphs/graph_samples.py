@@ -11,7 +11,7 @@ import numpy as np
 
 from irkit.core import IRKitError, walk
 from irkit.debug import InputSet
-from irkit.debug.execution.inputs import drawn, dim_size
+from irkit.debug.execution.inputs import dim_size, drawn
 from irkit.fuzz.generators.graphs.forms import FORMS, apply_form
 from irkit.fuzz.generators.graphs.meaning import meaning
 from irkit.fuzz.generators.graphs.operators import DRAWS, ROUNDING
