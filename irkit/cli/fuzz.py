@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -151,7 +152,10 @@ def fuzz(
         if passes or report or junit:
             raise click.UsageError("--mutants goes with --time, --cases, --jobs, --seed and --kind")
         hunt = FuzzOrder(seed=seed, count=cases or FuzzOrder().count, kinds=drawn)
-        sys.exit(fuzz_all_changes(hunt, jobs=jobs, seconds=seconds))
+        progress = partial(click.echo, err=True)
+        sys.exit(
+            fuzz_all_changes(hunt, report=click.echo, progress=progress, jobs=jobs, seconds=seconds)
+        )
     if report is not None and report == junit:
         raise click.UsageError(f"--report and --junit cannot both be {report}")
     for path in filter(None, (report, junit)):

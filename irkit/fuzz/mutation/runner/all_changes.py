@@ -2,8 +2,7 @@
 
 import random
 import time
-
-import click
+from collections.abc import Callable
 
 from irkit.debug import console
 from irkit.fuzz.mutation.mutants.families import FAMILIES
@@ -28,9 +27,18 @@ def changes_of(seed: int) -> list[Change]:
     return games
 
 
-def fuzz_all_changes(hunt: FuzzOrder, *, jobs: int = 1, seconds: float | None = None) -> int:
+def fuzz_all_changes(
+    hunt: FuzzOrder,
+    *,
+    report: Callable[[str], object],
+    progress: Callable[[str], object],
+    jobs: int = 1,
+    seconds: float | None = None,
+) -> int:
     """Hunt for all changes, print what came of each, and return an exit code: 1 if a planted bug
     was not found or the wrong pass was named, 2 if there was time for none.
+
+    ``report`` prints a line of the result, ``progress`` one beside it.
 
     Units: ``seconds`` in which all is done; what there was no time for does not count.
 
@@ -48,17 +56,17 @@ def fuzz_all_changes(hunt: FuzzOrder, *, jobs: int = 1, seconds: float | None = 
         results.append(result)
         caught = result.caught
         found = f"found in case {caught.number + 1}" if caught.found else "not found"
-        click.echo(f"{len(results)} of {len(games)}: {result.name}: {found}", err=True)
+        progress(f"{len(results)} of {len(games)}: {result.name}: {found}")
     if len(results) < len(games):
-        click.echo("stopped: the time is over", err=True)
+        progress("stopped: the time is over")
     if not results:
-        click.echo("error: nothing was tested: the time was too short for one change", err=True)
+        progress("error: nothing was tested: the time was too short for one change")
         return 2
     console().print(fuzz_table(results))
     planted = [result for result in results if result.is_planted]
-    click.echo(f"planted: {fuzz_score(planted)}")
+    report(f"planted: {fuzz_score(planted)}")
     rest = [result for result in results if not result.is_planted]
     if rest:
-        click.echo(f"at random: {fuzz_score(rest)}")
-    click.echo(f"{time.monotonic() - started:.1f} s")
+        report(f"at random: {fuzz_score(rest)}")
+    report(f"{time.monotonic() - started:.1f} s")
     return 0 if all(result.caught.found and result.right for result in planted) else 1
