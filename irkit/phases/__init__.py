@@ -1,6 +1,8 @@
-"""Which passes run, in which order, and why. Reading order: default (loops), graph, legalize,
-lowering, starting, building (kernels), calls, plan and compiling (models), placing, switches,
-command."""
+"""Which passes run, in which order, and why.
+
+Reading order: default (loops), graph, legalize; placement, resume, bounds_checks (pipelines with
+changes); lower, build (kernels); kernel_calls, executor_plan, compile (models).
+"""
 
 from irkit.phases.build import (
     build as build,
@@ -22,6 +24,9 @@ from irkit.phases.legalize import (
 from irkit.phases.lower import (
     lower as lower,
     trace as trace,
+)
+from irkit.phases.placement import (
+    Flow as Flow,
 )
 from irkit.phases.resume import (
     pipeline_for as pipeline_for,

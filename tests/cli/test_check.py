@@ -81,7 +81,7 @@ def test_bisect_of_a_right_pipeline_finds_nothing(folder: Path) -> None:
 
 
 def test_a_dimension_that_is_none_is_refused(folder: Path) -> None:
-    assert "is no dimension" in call("check", "scale.irs", "--dim", "n=few").output
+    assert "is not a dimension" in call("check", "scale.irs", "--dim", "n=few").output
 
 
 def test_a_file_of_inputs_that_is_none_is_refused(folder: Path) -> None:

@@ -115,8 +115,8 @@ def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--mutants", "--pass", "1:simplify"), "--mutants goes with"),
-        (("--time", "soon"), "no time"),
-        (("--time", "0"), "no time"),
+        (("--time", "soon"), "is not a duration"),
+        (("--time", "0"), "is not a duration"),
         (("--cases", "0"), "0 is not in the range"),
         (("--kind", "poems"), "poems"),
         (("--jobs", "1000"), "1000 is not in the range"),
@@ -192,7 +192,7 @@ def test_a_report_that_cannot_be_written_in_the_end_is_an_error_after_the_summar
     def full(path: str) -> object:
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr("irkit.cli.fuzz.replacing", full)
+    monkeypatch.setattr("irkit.cli.fuzz.atomic_write", full)
     page = tmp_path / "report.html"
     result = run(tmp_path, "--cases", "2", "--kind", "text", "--report", str(page))
     assert result.exit_code == 2

@@ -39,7 +39,7 @@ RUN = ("run", "m.irkit")
 MISTAKES: list[tuple[tuple[str, ...], str]] = [
     (("compile", "none.onnx", "-o", "new.irkit"), "File 'none.onnx' does not exist"),
     (("compile", "text.onnx", "-o", "new.irkit"), "'text.onnx' cannot be read as an ONNX model"),
-    (("compile", "empty", "-o", "new.irkit"), "'empty' is no ONNX model"),
+    (("compile", "empty", "-o", "new.irkit"), "'empty' is not an ONNX model"),
     (("compile", ".", "-o", "new.irkit"), "File '.' is a directory"),
     (("compile", "model.onnx"), "Missing option '-o'"),
     (("compile", "model.onnx", "-o", "new.irkit"), "'data_0' is not constant: f32[n, 8]"),
@@ -82,18 +82,18 @@ MISTAKES: list[tuple[tuple[str, ...], str]] = [
     ((*RUN, "--input", "data_0=x.npy", "--input", "data_0=x.npy"), "'data_0' is given twice"),
     ((*RUN, "--input", "data_0=none.npy"), "cannot read 'none.npy': No such file"),
     ((*RUN, "--input", "data_0=."), "cannot read '.': Is a directory"),
-    ((*RUN, "--input", "data_0=empty"), "'empty' is no .npy file"),
-    ((*RUN, "--input", "data_0=pickle.npy"), "'pickle.npy' is no .npy file of numbers: Object"),
-    ((*RUN, "--input", "data_0=many.npz"), "'many.npz' is no .npy file"),
-    ((*RUN, "--input", "data_0=huge.npy"), "'huge.npy' is no .npy file of numbers: Unable to"),
+    ((*RUN, "--input", "data_0=empty"), "'empty' is not an .npy file"),
+    ((*RUN, "--input", "data_0=pickle.npy"), "'pickle.npy' is not an .npy file of numbers: Object"),
+    ((*RUN, "--input", "data_0=many.npz"), "'many.npz' is not an .npy file"),
+    ((*RUN, "--input", "data_0=huge.npy"), "'huge.npy' is not an .npy file of numbers: Unable to"),
     ((*RUN, "--input", "data_0=double.npy"), "must be of type float32, found float64"),
     ((*RUN, "--input", "data_0=small.npy"), "must have shape (2, 8), found (2, 7)"),
     ((*RUN, "--random", "-o", "no/out.npz"), "no/out.npz: No such file"),
     (("opt", "none.irs"), "File 'none.irs' does not exist"),
-    (("opt", "bytes.irs"), "bytes.irs is no text"),
+    (("opt", "bytes.irs"), "bytes.irs is not text"),
     (("opt", "broken.irs"), "broken.irs:2"),
     ((*OPT, "--stop-after", "4"), "no phase 4; the phases are: 0 raw, 1 flat, 2 loops, 3 cleanup"),
-    ((*OPT, "--stop-after", "x"), "'x' is no phase; expected 0 to 3"),
+    ((*OPT, "--stop-after", "x"), "'x' is not a phase; expected 0 to 3"),
     ((*OPT, "-o", "no/out.irs"), "no/out.irs: No such file"),
     ((*OPT, "--pass", "1:m:stampnumber=3", "1:m:stampword=x"), "put quotes around it"),
     (("trace", "none"), "File 'none' does not exist"),
@@ -144,7 +144,7 @@ def test_a_mistake_in_a_process_of_its_own_looks_the_same(folder: Path) -> None:
     assert done.stdout == ""
     assert done.stderr == (
         "error: there is no phase 9; the phases are: 0 raw, 1 flat, 2 loops, 3 cleanup\n"
-        "  Before them comes 'graph:NAME', after them 'legalize:NAME'.\n"
+        "  'graph:NAME' runs before them, 'legalize:NAME' after them.\n"
     )
 
 

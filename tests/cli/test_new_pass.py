@@ -23,6 +23,7 @@ def test_a_new_pass_comes_with_a_test_that_passes_and_an_entry_point(shell: Shel
     assert (first.code, second.code) == (0, 0), first.err + second.err
     assert "wrote pyproject.toml" in first.out
     assert "added the entry point to pyproject.toml" in second.out
+    assert "pip install 'irkit[fuzz]'" in first.out
     read = tomllib.loads((shell.folder / "pyproject.toml").read_text())
     assert read["project"]["entry-points"]["irkit.passes"] == {
         "mark-loops": "mark_loops:mark_loops",
@@ -86,7 +87,7 @@ def test_a_new_pass_in_a_package_is_imported_from_there(shell: Shell) -> None:
 def test_a_name_that_is_none_is_refused(shell: Shell, name: str) -> None:
     done = shell("new-pass", name)
     assert done.code == 2
-    assert "is no name for a pass" in done.err
+    assert "is not a name for a pass" in done.err
     assert list(shell.folder.iterdir()) == []
 
 
@@ -101,7 +102,7 @@ def test_nothing_is_overwritten(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[project\n", "is no TOML"),
+        ("[project\n", "is not TOML"),
         ('[project.entry-points]\n"irkit.passes" = {}\n', "Add this by hand"),
         (
             '[project.entry-points."irkit.passes"]\nfold = "a:b"\n',

@@ -163,10 +163,12 @@ def test_a_place_that_does_not_exist_lists_those_that_do(shell: Shell, kernel: s
     assert "no pipeline has a pass 'flaten'" in done.err
     assert "flatten-buffers" in done.err
     done = shell("opt", kernel, "--pass", "before=simplify:mine:tag")
-    assert "stands 2 times" in done.err
-    assert "Say which phase" in done.err
+    assert "pass 'simplify' runs 2 times, in phases 1 and 3" in done.err
+    assert "Put the phase before a slash, as in '1/before=simplify:mine:tag'" in done.err
+    help_text = shell("opt", "--help").out
+    assert "PHASE/before=OTHER" in " ".join(help_text.split())
     assert "no phase 9" in shell("opt", kernel, "--stop-after", "graph.9").err
-    assert "is no phase; expected 0 to 3" in shell("opt", kernel, "--stop-after", "x").err
+    assert "is not a phase; expected 0 to 3" in shell("opt", kernel, "--stop-after", "x").err
 
 
 @pytest.mark.parametrize(
@@ -230,7 +232,7 @@ def test_an_order_that_cannot_hold_is_refused_before_anything_runs(
     shell: Shell, kernel: str
 ) -> None:
     done = shell("opt", kernel, "--pipeline", "1:unroll-loops,vectorize-loops")
-    assert "a body is made of vectors once, and copied then" in done.err
+    assert "a body is vectorized once, and its vectors are copied" in done.err
     done = shell("opt", kernel, "--disable-pass", "flatten-buffers", "--print-ir-after")
     assert done.code == 2
     assert "needs flat_access, which nothing before it gives" in done.err

@@ -141,7 +141,7 @@ def test_graph_functions_are_not_reduced(folder: Shell) -> None:
     folder.write("graph.irs", "def g(x: f32[2]):\n    return x\n")
     done = folder("reduce", "graph.irs")
     assert done.code == 2
-    assert "there is no function over loops to reduce" in done.err
+    assert "graph.irs has no function over loops to reduce" in done.err
 
 
 def test_a_crash_folder_can_be_reduced(folder: Shell) -> None:

@@ -40,11 +40,11 @@ def test_damage_inside_a_node_is_found_there() -> None:
 @pytest.mark.parametrize(
     ("data", "claim"),
     [
-        (b"\x07", "at byte 0, in the model: 7 is the tag of no field"),
-        (b"\x08", "ends in the middle of a number"),
+        (b"\x07", "at byte 0, in the model: 7 is not the tag of a field"),
+        (b"\x08", "ends inside a number"),
         (b"\x08" + b"\xff" * 10 + b"\1", "more than ten bytes"),
         (b"\x0b", "a group"),
-        (b"\x0d\0", "ends in the middle of a number"),
+        (b"\x0d\0", "ends inside a number"),
         (b"\x7a\x05a", "field 15 should have 5 bytes, but 1 follow"),
     ],
 )

@@ -112,7 +112,7 @@ def twice(field: str) -> onnx.ModelProto:
 
 @pytest.mark.parametrize("field", ["input", "initializer", "output"])
 def test_a_name_that_is_declared_twice_is_refused(field: str) -> None:
-    with pytest.raises(FormatError, match=r"two of its .* are called"):
+    with pytest.raises(FormatError, match=r"two of its .* are named"):
         irkit.compile(twice(field))
 
 
@@ -137,7 +137,7 @@ def test_a_name_that_is_defined_twice_is_refused() -> None:
         (one(make_node("Relu", ["x"], ["y", "z"])), "output 1 does not exist"),
         (one(make_node("Relu", ["x"], ["y"], alpha=1.0)), "attribute 'alpha' does not exist"),
         (one(make_node("Add", ["x", "x"], ["y"], broadcast=1)), "'broadcast' does not exist"),
-        (one(make_node("Relu", ["x"], ["z"])), "'y' of the model is defined nowhere"),
+        (one(make_node("Relu", ["x"], ["z"])), "no node defines output 'y' of the model"),
         (one(make_node("Softmax", ["x"], ["y"], axis="1")), "type STRING, expected INT"),
         (one(make_node("Softmax", ["x"], ["y"], axis=1.5)), "type FLOAT, expected INT"),
         (one(make_node("Transpose", ["x"], ["y"], perm=1)), "type INT, expected INTS"),
@@ -210,7 +210,7 @@ def test_external_data_of_a_model_without_a_folder_are_refused(
     (tmp_path / "w.bin").write_bytes(floats(3).tobytes())
     monkeypatch.chdir(tmp_path)
     for model in (external("w.bin"), external("w.bin").SerializeToString()):
-        with pytest.raises(ImportFailed, match="lie in another file"):
+        with pytest.raises(ImportFailed, match="are in another file"):
             irkit.compile(model)
 
 
