@@ -242,7 +242,7 @@ def _check_golden(run: _OptRun, folder: Path, update: bool, names: tuple[str, ..
     if difference:
         click.echo(difference, nl=False)
         raise click.ClickException(
-            f"the IR differs from {folder}\n  If it should, write the files anew with --update-golden."
+            f"the IR differs from {folder}\n  If it should, write the files with --update-golden."
         )
 
 

@@ -26,10 +26,10 @@ def $function(func: PrimFunc, *, most: int = 4) -> PrimFunc:
 
     def mark(loop: For) -> For | None:
         if loop.kind != "serial":
-            return None  # Left alone.
+            return None  # Leave it alone.
         end = as_int(loop.end)
         if end is None:
-            remark(loop, "left alone: its extent is not a constant")
+            remark(loop, "left alone: how often it runs is not a constant")
             return None
         return loop.replace(kind="unrolled") if end <= most else None
 
@@ -116,7 +116,7 @@ def $function(func: GraphFunc, *, operator: str = "relu") -> GraphFunc:
     def skip(bind: Bind) -> Bind | None:
         step = bind.step
         if not isinstance(step, Op) or step.name != operator or len(step.args) != 1:
-            return None  # Left alone.
+            return None  # Leave it alone.
         value = step.args[0]
         operands[bind.var] = operands.get(value, value)
         if value not in operands:

@@ -20,7 +20,7 @@ from irkit.phases.legalize import LEGALIZE
 from irkit.runtime import Contents, Model, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here
 
-# Called with the name of the last step, the number of kernels done, and that of all kernels (0 while
+# Called with the name of the last step, and the numbers of kernels done and of all kernels (0 while
 # unknown).
 Progress = Callable[[str, int, int], None]
 

@@ -1,4 +1,4 @@
-"""Every file of a pass holds one pass of its name, is in the face, and has a test file of its name."""
+"""Every file of a pass holds the pass of its name, is in the face, and has a test file."""
 
 import importlib
 from pathlib import Path

@@ -7,11 +7,62 @@ from irkit.frontend.onnx import convert
 from irkit.graph import OPS
 
 NO_CONVERTER_YET = frozenset(
-    "exp log sqrt reciprocal erf sin cos tan asin acos atan sinh cosh asinh acosh atanh floor ceil "
-    "round negative abs sign isnan isinf logical_not cast power floor_mod fmod bitwise_and "
-    "bitwise_or bitwise_xor shift_left shift_right equal less less_equal greater greater_equal "
-    "logical_and logical_or logical_xor where sum prod max min argmax argmin log_softmax "
-    "broadcast_to slice pad take".split()
+    (
+        "exp",
+        "log",
+        "sqrt",
+        "reciprocal",
+        "erf",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "floor",
+        "ceil",
+        "round",
+        "negative",
+        "abs",
+        "sign",
+        "isnan",
+        "isinf",
+        "logical_not",
+        "cast",
+        "power",
+        "floor_mod",
+        "fmod",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "shift_left",
+        "shift_right",
+        "equal",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "where",
+        "sum",
+        "prod",
+        "max",
+        "min",
+        "argmax",
+        "argmin",
+        "log_softmax",
+        "broadcast_to",
+        "slice",
+        "pad",
+        "take",
+    )
 )
 """Operators that ONNX has too, for which irkit has no converter yet."""
 EXCUSES = {

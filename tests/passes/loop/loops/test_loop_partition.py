@@ -173,9 +173,7 @@ def test_a_hint_asks_for_a_loop_without_vectors() -> None:
 
 def test_more_copies_than_allowed_are_refused_and_said() -> None:
     _, said = split(*INEXACT, max_copies=1)
-    assert said == [
-        "its guards ask for 2 copies of its body, which is more than may be made: left whole"
-    ]
+    assert said == ["its guards need 2 copies of its body, which is more than allowed: left whole"]
 
 
 def test_bounds_in_memory_are_refused_and_said() -> None:
