@@ -1,6 +1,6 @@
-"""Make a wheel of a project as its pyproject.toml says, and install it with pip, without a network.
+"""Wheels made as a pyproject.toml asks, and installed with pip, without a network.
 
-Building one with setuptools takes packages that an environment for tests need not have.
+Building them with setuptools needs packages that a test environment may lack.
 """
 
 import fnmatch
@@ -68,7 +68,7 @@ def make_wheel(project: Path, folder: Path) -> Path:
 
 
 def _found(project: Path, top: str, data: dict[str, list[str]]) -> dict[str, Path]:
-    """List the files of a package and of those inside it, which may be links."""
+    """Return the files of a package and of the packages inside it, which can be links."""
     kept = [pattern for patterns in data.values() for pattern in patterns]
     found: dict[str, Path] = {}
     for folder, _, names in os.walk(project / top, followlinks=True):

@@ -1,7 +1,7 @@
-"""Fuzzing: cases a second of one core, by kind, and how long each tier takes.
+"""Fuzzing: cases a second on one core, by kind, and the time of each tier.
 
-Cases a second are of processor time, so that what else the machine does counts little; they include
-that one case in ten also runs after each pass, and every second one asks for a promise.
+Rates are by processor time, so other load on the machine matters little. One case in ten also runs
+after each pass, and every second one checks an invariant.
 """
 
 import os
@@ -23,12 +23,12 @@ WANTED = 40.0
 
 
 def cases_of(kind: Kind) -> None:
-    """Run cases of a kind in this process, and say how many there are in a second."""
+    """Run cases of a kind in this process, and print how many run in a second."""
     tally = CampaignTally()
     for number in range(-10, CASES):
         draw = Draw(kind, 5, abs(number))
         ran = run_case(draw, asked_of(draw, 1))
-        if number >= 0:  # The first few load what all need.
+        if number >= 0:  # The first cases load modules that all need.
             tally.add(draw, ran, is_loop=True)
     rate = tally.cases / tally.processor
     tiers = ", ".join(f"{tier} {1e3 * tally.median(tier):.2f}" for tier in tally.tiers)
@@ -41,7 +41,7 @@ def cases_of(kind: Kind) -> None:
 
 
 def guard_pages() -> None:
-    """Time what it takes to put arrays between guard pages."""
+    """Time putting arrays between guard pages."""
     func = parse("def f(A: f32[64], B: f32[64], C: f32[64]):\n    A[0] = B[0]\n")
     args, yard = input_sets(func, samples=1)[0].args, GuardedMemory()
     rounds: list[float] = []
@@ -55,7 +55,7 @@ def guard_pages() -> None:
 
 def main() -> None:
     """Measure every kind."""
-    print(f"fuzzing: {CASES} cases of a kind, {len(INVARIANTS)} promises in turn")
+    print(f"fuzzing: {CASES} cases of a kind, {len(INVARIANTS)} invariants in turn")
     for kind in KINDS:
         cases_of(kind)
     guard_pages()

@@ -1,7 +1,9 @@
-"""Hostile files of one kind by the thousand: ``python -m benchmarks.fuzz.malformed_input text
-100000 [first]``.  `irkit fuzz` draws such text and models among others. This prints what became
-of them, examples of what is wrong, the slowest, and the peak of memory; it ends with 1 if
-something is wrong. Traces are also looked at in every view of the inspector."""
+"""Malformed files of one kind by the thousand.
+
+``python -m benchmarks.fuzz.malformed_input text 100000 [first]`` prints the outcomes, examples of
+each, the slowest, and the peak of memory; it exits with 1 if an outcome is wrong. Traces are also
+shown in every view of the inspector. `irkit fuzz` draws such text and models too.
+"""
 
 import sys
 import time
@@ -14,10 +16,10 @@ _SAID = 30.0
 
 
 def main(kind: MalformedKind, count: int, first: int = 0) -> int:
-    """Try files of a kind, and print what became of them."""
+    """Try files of a kind, and print the outcomes."""
     begin = said = time.monotonic()
     done = 0
-    # Stopped early, it still says what there is.
+    # If it is stopped early, it still prints the results so far.
     with (
         suppress(KeyboardInterrupt),
         Batches(kind, attempt=look_at_trace if kind == "trace" else None) as sweep,

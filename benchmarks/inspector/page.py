@@ -1,8 +1,8 @@
-"""Large traces on the page, in a real browser: from asking for it to seeing the first difference,
-all lines of a stage, a line by its number, and what the server and the page take in memory.
+"""Large traces on the page, in a real browser: the times to the first difference, to all lines of a
+stage and to a line by its number, and the memory of server and page.
 
 ``python -m benchmarks.inspector.page 100000 1000000`` measures traces of so many lines. Chromium is
-looked for on the path; IRKIT_CHROMIUM names another one.
+searched on the path; IRKIT_CHROMIUM names another one.
 """
 
 import os
@@ -25,7 +25,7 @@ SECOND = 1_000.0
 
 
 def said(what: str, limit: float, run: Callable[[], object]) -> None:
-    """Time something once and print it beside its limit. Units: milliseconds."""
+    """Time a function once and print it with its limit. Units: milliseconds."""
     begun = time.perf_counter()
     run()
     spent = (time.perf_counter() - begun) * 1e3
@@ -33,7 +33,7 @@ def said(what: str, limit: float, run: Callable[[], object]) -> None:
 
 
 def measure(page: Page, address: str, lines: int) -> None:
-    """Measure one trace, which the server has read."""
+    """Measure one trace, which the server has already read."""
     page.set_default_timeout(120_000)
 
     def first() -> None:
@@ -66,7 +66,7 @@ def _next(page: Page) -> None:
 
 
 def others_wait(address: str, page: Page) -> None:
-    """Ask for the status while the page asks for more than was printed, and print the longest."""
+    """Request the status while the page waits for more lines, and print the slowest answer."""
     ended = threading.Event()
     spent: list[float] = []
 
@@ -85,7 +85,7 @@ def others_wait(address: str, page: Page) -> None:
 
 
 def resident(file: Path) -> float:
-    """Give the most memory that the server of a file had. Units: MB."""
+    """Return the peak memory of the server of a file. Units: MB."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().split(b"\0")

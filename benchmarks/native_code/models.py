@@ -1,5 +1,7 @@
-"""Whole models against ONNX Runtime, batch 1, in one process, on as many threads as
-``IRKIT_NUM_THREADS`` says or one: latency ratio, compile time and memory."""
+"""Whole models against ONNX Runtime: latency ratio, compile time and memory.
+
+Batch 1, both in one process, on ``IRKIT_NUM_THREADS`` threads (default 1).
+"""
 
 import os
 import resource
@@ -35,7 +37,7 @@ def _onnxruntime(path: Path) -> Any:
 
 
 def measure(name: str, repeats: int = 30) -> str:
-    """Compile a network, run it beside ONNX Runtime, and say how they compare."""
+    """Compile a network, run it in turn with ONNX Runtime, and return a line that compares them."""
     path = light_model(name)
     start = time.perf_counter()
     model = irkit.compile(str(path))
@@ -54,7 +56,7 @@ def measure(name: str, repeats: int = 30) -> str:
 
 
 def main() -> None:
-    """Print a line for each network; ``IRKIT_MODELS`` names others than squeezenet."""
+    """Print a line for each network: squeezenet, or those in ``IRKIT_MODELS``."""
     os.environ["IRKIT_CACHE"] = "0"
     set_num_threads(THREADS)
     for name in os.environ.get("IRKIT_MODELS", "squeezenet").split(","):

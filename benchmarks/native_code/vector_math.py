@@ -22,7 +22,7 @@ Thunk = Callable[[], object]
 
 
 def _operands(name: str) -> list[Any]:
-    """Draw numbers that every function has a value for."""
+    """Return random numbers in the domain of every function."""
     rng = np.random.default_rng(0)
     x = rng.random(SIZE, dtype=np.float32) * 8 + np.float32(0.01)
     y = rng.random(SIZE, dtype=np.float32) * 4 - 2
