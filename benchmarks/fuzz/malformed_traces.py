@@ -29,8 +29,8 @@ def look_at_trace(data: bytes) -> InputVerdict:
 
 
 def _looked(data: bytes) -> InputVerdict:
-    with tempfile.TemporaryDirectory(prefix="irkit-hostile-") as folder:
-        path = Path(folder) / "hostile.trace"
+    with tempfile.TemporaryDirectory(prefix="irkit-malformed-") as folder:
+        path = Path(folder) / "malformed.trace"
         path.write_bytes(data)
         made = Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL))
     also_native = zlib.crc32(data) % _NATIVE_ONE_IN == 0

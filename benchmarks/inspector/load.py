@@ -47,7 +47,7 @@ class ClientResult(msgspec.Struct):
     last: bytes = b""
 
 
-def questions(steps: int, function: str, client: int) -> Iterator[str]:
+def page_requests(steps: int, function: str, client: int) -> Iterator[str]:
     """Yield requests of the page without end, for each client in another order."""
     at = client
     while True:
@@ -95,8 +95,8 @@ def load(address: str, clients: int, requests: int, steps: int, function: str) -
     made: list[ClientResult] = []
 
     def client(number: int) -> None:
-        asked = questions(steps, function, number)
-        made.append(ask(address, [next(asked) for _ in range(requests)]))
+        requests_of_client = page_requests(steps, function, number)
+        made.append(ask(address, [next(requests_of_client) for _ in range(requests)]))
 
     threads = [threading.Thread(target=client, args=(at,)) for at in range(clients)]
     for thread in threads:
@@ -139,17 +139,17 @@ def main(clients: int, requests: int) -> int:
         Trace(made, title="product").save(file)
         with serving(file) as address:
             begun = time.perf_counter()
-            asked = load(address, clients, requests, len(made), "matmul")
+            result = load(address, clients, requests, len(made), "matmul")
             spent = time.perf_counter() - begun
-    return _said(asked, spent, clients, requests)
+    return _report(result, spent, clients, requests)
 
 
-def _said(asked: ClientResult, spent: float, clients: int, requests: int) -> int:
-    median, most, worst = np.percentile(np.array(asked.seconds) * 1e3, [50, 95, 100])
-    print(f"{clients} clients x {requests} requests: {len(asked.seconds) / spent:.0f} a second")
+def _report(result: ClientResult, spent: float, clients: int, requests: int) -> int:
+    median, most, worst = np.percentile(np.array(result.seconds) * 1e3, [50, 95, 100])
+    print(f"{clients} clients x {requests} requests: {len(result.seconds) / spent:.0f} a second")
     print(f"median {median:.1f} ms, 95 % within {most:.1f} ms (at most 500), worst {worst:.1f} ms")
-    print(f"{len(asked.errors)} errors", *asked.errors[:5], sep="\n  ")
-    return int(bool(asked.errors) or bool(most > 500))
+    print(f"{len(result.errors)} errors", *result.errors[:5], sep="\n  ")
+    return int(bool(result.errors) or bool(most > 500))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ PASSES = 4
 SECOND = 1_000.0
 
 
-def said(what: str, limit: float, run: Callable[[], object]) -> None:
+def timed(what: str, limit: float, run: Callable[[], object]) -> None:
     """Time a function once and print it with its limit. Units: milliseconds."""
     begun = time.perf_counter()
     run()
@@ -49,13 +49,13 @@ def measure(page: Page, address: str, lines: int) -> None:
         page.press("#line", "Enter")
         page.wait_for_selector(f'.row.chosen[data-right="{line}"]')
 
-    said("the first difference", SECOND, first)
-    said("all lines", SECOND, whole)
-    said("a line in the middle by its number", SECOND, lambda: numbered(lines // 2))
-    said("the last page", SECOND, lambda: numbered(lines - 7))
+    timed("the first difference", SECOND, first)
+    timed("all lines", SECOND, whole)
+    timed("a line in the middle by its number", SECOND, lambda: numbered(lines // 2))
+    timed("the last page", SECOND, lambda: numbered(lines - 7))
     held: int = page.evaluate("document.querySelectorAll('.row').length")
     print(f"       rows that the page holds then: {held}")
-    said("the next pass, of which nothing was printed", SECOND, lambda: _next(page))
+    timed("the next pass, of which nothing was printed", SECOND, lambda: _next(page))
 
 
 def _next(page: Page) -> None:

@@ -18,7 +18,7 @@ from irkit.transform import Registry, Trace
 from tests.cli.command import ROOT, call, compile_model, shell
 
 
-def hostile(folder: Path) -> None:
+def write_malformed_files(folder: Path) -> None:
     (folder / "text.onnx").write_text("no model")
     (folder / "empty").write_bytes(b"")
     (folder / "bytes.irs").write_bytes(b"\xff\xfe")
@@ -119,7 +119,7 @@ def test_a_mistake_is_one_message_and_changes_no_file(
     compiled: dict[str, bytes],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    hostile(folder)
+    write_malformed_files(folder)
     if not compiled:
         compile_model("--quiet", "--trace", "m.trace")
         compiled.update({name: (folder / name).read_bytes() for name in ("m.irkit", "m.trace")})
@@ -159,7 +159,7 @@ def test_a_mistake_of_ours_is_not_hidden(
         call(capsys, *OPT, "--pass", "1:simplify")
 
 
-def test_too_little_memory_is_said_without_a_trace(
+def test_too_little_memory_is_an_error_without_a_traceback(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(*args: object) -> None:

@@ -43,7 +43,7 @@ def test_the_example_of_a_pass_holds(each: Any) -> None:
 
 
 @pytest.mark.parametrize("each", PASSES, ids=str)
-def test_a_pass_leaves_alone_what_it_has_done(each: Any) -> None:
+def test_a_pass_leaves_its_own_result_alone(each: Any) -> None:
     after = applied(each, example(each)[0])
     assert each(after) is after
 

@@ -1,4 +1,4 @@
-"""Functions that the passes are tried on, with arguments for them."""
+"""Functions that the passes are tested on, with arguments for them."""
 
 from typing import Any
 

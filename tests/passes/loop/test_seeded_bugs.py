@@ -1,4 +1,4 @@
-"""Bugs planted into the passes, each of which the checks must find."""
+"""Seeded bugs in the passes, each of which the checks must find."""
 
 from importlib import import_module
 from typing import Any
@@ -161,7 +161,7 @@ def test_the_passes_as_they_are_have_no_fault() -> None:
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_a_planted_bug_is_found(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seeded_bug_is_found(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*BUGS[bug])
     assert fault() != ""
 

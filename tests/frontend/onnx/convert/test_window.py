@@ -1,4 +1,4 @@
-"""Convolutions and pools of all kinds of windows, against loops written down from the ONNX page."""
+"""Convolutions and pools with all kinds of windows, against loops from the ONNX specification."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Make arrays on which sums and products of every order are exact."""
+"""Functions over threads, run by the interpreter and natively."""
 
 from typing import Any
 
