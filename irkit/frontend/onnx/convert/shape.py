@@ -55,11 +55,11 @@ def squeeze(node: OnnxNode) -> Value:
     """
     x = node.input(0)
     shape = node.shape(x)
-    axes = _axes(node)
-    if axes is None:
+    given = _axes(node)
+    if given is None:
         dropped = {at for at, dim in enumerate(shape) if dim == 1}
     else:
-        dropped = {node.axis(axis, len(shape)) for axis in axes}
+        dropped = {node.axis(axis, len(shape)) for axis in given}
     wrong = next((at for at in sorted(dropped) if shape[at] != 1), None)
     if wrong is not None:
         raise node.fail(f"cannot drop axis {wrong} of {shape}: its extent is {shape[wrong]}, not 1")
@@ -74,13 +74,13 @@ def unsqueeze(node: OnnxNode) -> Value:
     Source: Unsqueeze-1 to Unsqueeze-25.
     """
     x = node.input(0)
-    axes = _axes(node)
-    if axes is None:
+    given = _axes(node)
+    if given is None:
         raise node.fail("the axes are missing")
-    rank = node.rank(x) + len(axes)
-    places = {node.axis(axis, rank) for axis in axes}
-    if len(places) != len(axes):
-        raise node.fail(f"axes {axes} name an axis twice")
+    rank = node.rank(x) + len(given)
+    places = {node.axis(axis, rank) for axis in given}
+    if len(places) != len(given):
+        raise node.fail(f"axes {given} name an axis twice")
     rest = iter(node.shape(x))
     return node.op(
         "reshape", x, shape=tuple(1 if at in places else next(rest) for at in range(rank))

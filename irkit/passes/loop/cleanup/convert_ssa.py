@@ -53,12 +53,12 @@ def convert_ssa(func: PrimFunc) -> PrimFunc:
 
     Raises: IRKitError if too many statements are shared between several places.
     """
-    body = visit(func.body, _Unique(func).visit)
+    body = visit(func.body, _Renamer(func).visit)
     made = func.replace(body=body)
     return made if allowed("rename", func, made) else func
 
 
-class _Unique:
+class _Renamer:
     """The symbols bound so far, and their replacements in the scope of the visit."""
 
     def __init__(self, func: PrimFunc) -> None:

@@ -74,10 +74,10 @@ def eliminate_common_subexpressions(func: PrimFunc) -> PrimFunc:
     """Bind expressions that occur more than once in a run of statements without control flow to
     names."""
     sources = {view.buffer: view.source for view in walk(func.body, View)}
-    return func.replace(body=visit(func.body, _Runs(sources).visit))
+    return func.replace(body=visit(func.body, _RunFinder(sources).visit))
 
 
-class _Runs:
+class _RunFinder:
     """Finds the runs: neighbours in a sequence, and the expressions of lets and branches."""
 
     def __init__(self, sources: dict[Buffer, Buffer]) -> None:
@@ -140,7 +140,7 @@ def _same_stmts(made: Stmt, stmt: Seq) -> bool:
     return all(a is b for a, b in zip(made.stmts, stmt.stmts, strict=True))
 
 
-class _Line(msgspec.Struct):
+class _NumberedStatement(msgspec.Struct):
     """A statement, its expressions in postorder, and the value number of each."""
 
     stmt: Stmt
@@ -169,7 +169,7 @@ class _StatementRun:
             buffer = self.sources[buffer]
         return buffer
 
-    def _line(self, at: int, stmt: Stmt) -> _Line:
+    def _line(self, at: int, stmt: Stmt) -> _NumberedStatement:
         roots = [root for root in children(stmt) if isinstance(root, Expr)]
         nodes: list[Expr] = []
         seen: set[int] = set()
@@ -185,7 +185,7 @@ class _StatementRun:
         if isinstance(stmt, Store):
             self.versions[self._root(stmt.buffer)] += 1
             self.numbering.forget()
-        return _Line(stmt, nodes, numbers)
+        return _NumberedStatement(stmt, nodes, numbers)
 
     def _number(self, at: int, node: Expr) -> int:
         number = self.numbering.of(node)

@@ -85,7 +85,7 @@ from irkit.transform import define_pass
 HINT = "partition"
 
 
-class Around(msgspec.Struct, frozen=True, eq=False):
+class PartitionContext(msgspec.Struct, frozen=True, eq=False):
     """Context of a statement: the guards in it and beside it, and the number of copies still
     allowed."""
 
@@ -93,7 +93,7 @@ class Around(msgspec.Struct, frozen=True, eq=False):
     copies: int
 
 
-Task = tuple[Stmt, Around]
+Task = tuple[Stmt, PartitionContext]
 
 
 @define_pass(idempotent=True, needs=(no_blocks,))
@@ -118,12 +118,12 @@ def loop_partition(
         return func
     kinds = (constant_loops, symbolic_loops)
     limits = (max_copies, max_steps)
-    partition = _Partition(func, kinds, limits, only_vectorized=only_vectorized)
-    around = Around(partition.guards_in(func.body), max_copies)
+    partition = _Partitioner(func, kinds, limits, only_vectorized=only_vectorized)
+    around = PartitionContext(partition.guards_in(func.body), max_copies)
     return func.replace(body=visit((func.body, around), partition.visit))
 
 
-class _Partition:
+class _Partitioner:
     """Partitions the loops of a function; holds what is known where the visit is."""
 
     def __init__(
@@ -155,7 +155,7 @@ class _Partition:
                 self.steady.add(stmt.var)
         return (yield from _each(stmt, around))
 
-    def _loop(self, loop: For, around: Around) -> Visit[Task, Stmt]:
+    def _loop(self, loop: For, around: PartitionContext) -> Visit[Task, Stmt]:
         try:
             plan = self._plan(loop, around)
         except TooManyCopies as why:
@@ -174,15 +174,15 @@ class _Partition:
             if isinstance(piece, For) and not part.is_single:
                 if isinstance(part.begin, int) and isinstance(part.end, int):
                     self.ranges[piece.var] = Interval(part.begin, part.end - 1)
-                inside = Around(self.guards_in(piece), around.copies // plan.copies)
+                inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
                 left = piece if self._is_settled(piece, inside) else _finished(piece)
                 made.append((yield from self._under(left, inside)))
             else:
-                inside = Around(self.guards_in(piece), around.copies // plan.copies)
+                inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
                 made.append((yield piece, inside))
         return with_span_of(seq(*made), loop)
 
-    def _plan(self, loop: For, around: Around) -> PartitionPlan | None:
+    def _plan(self, loop: For, around: PartitionContext) -> PartitionPlan | None:
         if dict(loop.attrs).get(HINT) is False or loop.kind in ("thread", "unrolled"):
             return None
         only_in_lanes = self._only_in_lanes(loop)
@@ -202,13 +202,13 @@ class _Partition:
             plan = symbolic_plan(loop, reaches, self.ranges, copies)
         return plan
 
-    def _whole(self, loop: For, around: Around) -> Visit[Task, Stmt]:
+    def _whole(self, loop: For, around: PartitionContext) -> Visit[Task, Stmt]:
         """Visit a loop that is not split, and mark it if loops in it were: more would be known of
         its guards then, and splitting it would copy those loops again."""
         made = yield from self._under(loop, around)
         return made if made is loop or self._is_settled(loop, around) else _finished(made)
 
-    def _is_settled(self, loop: For, around: Around) -> bool:
+    def _is_settled(self, loop: For, around: PartitionContext) -> bool:
         """Return True if a loop has no guards that could be taken out of it."""
         asked = around.guards.asked(loop, only_in_lanes=self._only_in_lanes(loop))
         return not asked or loop.kind in ("thread", "unrolled")
@@ -216,7 +216,7 @@ class _Partition:
     def _only_in_lanes(self, loop: For) -> bool:
         return self.only_vectorized and dict(loop.attrs).get(HINT) is not True
 
-    def _under(self, loop: For, around: Around) -> Generator[Task, Stmt, For]:
+    def _under(self, loop: For, around: PartitionContext) -> Generator[Task, Stmt, For]:
         """Visit the body of a loop that stays, and return the loop with the new body."""
         vectorized = loop.kind == "vectorized"
         self.lanes += vectorized
@@ -264,7 +264,7 @@ class _Partition:
         return made
 
 
-def _each(stmt: Stmt, around: Around) -> Visit[Task, Stmt]:
+def _each(stmt: Stmt, around: PartitionContext) -> Visit[Task, Stmt]:
     """Visit the statements directly below, all in the same context."""
     below: Generator[Stmt, Stmt, Stmt] = visit_below(stmt)
     try:

@@ -212,7 +212,7 @@ class _Statements:
             return stmt.replace(cond=cond, then=then, otherwise=otherwise)
         name: Var | None = None
         test = cond
-        if any_node(cond, Load):  # Stores in the branches must not change which lanes take them.
+        if any_node(cond, Load):  # What the branches store must not change which lanes take them.
             name = Var("taken", cond.dtype)
             test = name
         made = with_span_of((yield stmt.then, self.values.both(mask, test)), stmt)

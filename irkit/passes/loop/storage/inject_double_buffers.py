@@ -110,7 +110,7 @@ def _is_marked(allocate: Allocate) -> bool:
     return dict(allocate.attrs).get(ATTR) is True
 
 
-class _Found(NamedTuple):
+class _DoubleBuffer(NamedTuple):
     """A loop with a marked allocation; ``chain`` are the other allocations directly inside."""
 
     loop: For
@@ -121,7 +121,7 @@ class _Found(NamedTuple):
     ordered: bool
 
 
-def _parts(loop: For) -> _Found | None:
+def _parts(loop: For) -> _DoubleBuffer | None:
     chain: list[Allocate] = []
     marked: Allocate | None = None
     at = loop.body
@@ -139,7 +139,7 @@ def _parts(loop: For) -> _Found | None:
     use = [stmt for stmt, first in zip(stmts, fills, strict=True) if not first]
     read = [n for n, s in enumerate(stmts) if not fills[n] and _names(s, marked.buffer)]
     last = max((n for n, first in enumerate(fills) if first), default=-1)
-    return _Found(loop, marked, chain, fill, use, bool(read) and last < read[0])
+    return _DoubleBuffer(loop, marked, chain, fill, use, bool(read) and last < read[0])
 
 
 def _writes(stmt: Stmt, buffer: Buffer) -> bool:
@@ -150,7 +150,7 @@ def _names(stmt: Stmt, buffer: Buffer) -> bool:
     return any(buffer in uses(node) for node in walk(stmt))
 
 
-def _misfit(found: _Found) -> str:
+def _misfit(found: _DoubleBuffer) -> str:
     """Return why a buffer cannot be filled an iteration ahead; "" if it can."""
     loop, buffer = found.loop, found.allocate.buffer
     if loop.kind != "serial":
@@ -173,7 +173,7 @@ def _is_small(buffer: Buffer) -> bool:
     return size is not None and size < 1 << 29  # So that 32-bit indices reach both halves.
 
 
-def _dependence(found: _Found) -> str:
+def _dependence(found: _DoubleBuffer) -> str:
     buffer = found.allocate.buffer
     own = {each.buffer for stmt in found.fill for each in walk(stmt, Allocate)}
     mine = {each.buffer for each in found.chain}
@@ -189,7 +189,7 @@ def _dependence(found: _Found) -> str:
     return ""
 
 
-def _unmarked(found: _Found) -> Stmt:
+def _unmarked(found: _DoubleBuffer) -> Stmt:
     attrs = tuple(pair for pair in found.allocate.attrs if pair[0] != ATTR)
     body = found.allocate
     inner: Stmt = body
@@ -207,7 +207,7 @@ def _around(chain: list[Allocate], body: Stmt) -> Stmt:
 class _Doubled:
     """Rebuilds a loop with two halves of a buffer."""
 
-    def __init__(self, found: _Found, copies: int) -> None:
+    def __init__(self, found: _DoubleBuffer, copies: int) -> None:
         self.found, self.copies = found, copies
         self.loop = found.loop
         old = found.allocate.buffer

@@ -70,7 +70,7 @@ def instrument_bounds(func: PrimFunc) -> PrimFunc:
     """Add assertions that stop at an access out of bounds, with buffer, indices and shape."""
     if dict(func.attrs).get(MARK) is True:
         return func
-    made = _Instrument(func).run()
+    made = _BoundsInstrumenter(func).run()
     return made if made is func else made.replace(attrs=(*made.attrs, (MARK, True)))
 
 
@@ -78,7 +78,7 @@ def _is_prefetch(value: Expr) -> bool:
     return isinstance(value, Call) and value.name == "prefetch"
 
 
-class _Instrument(Rewriter):
+class _BoundsInstrumenter(Rewriter):
     """Puts assertions before statements whose accesses are not proved to be in bounds."""
 
     def __init__(self, func: PrimFunc) -> None:

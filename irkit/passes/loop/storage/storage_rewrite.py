@@ -73,7 +73,7 @@ def _is_plain(allocate: Allocate, smallest: int) -> bool:
     return size is None or size * buffer.dtype.bytes >= smallest
 
 
-class _Room:
+class _SharedMemory:
     """Memory for several buffers, allocated around the statement ``at``."""
 
     def __init__(self, first: Allocate) -> None:
@@ -97,14 +97,14 @@ class _StoragePlanner:
         self.live = liveness(func)
         self.in_place = InPlace(func)
 
-    def rooms(self, allocates: list[Allocate]) -> list[_Room]:
-        rooms: list[_Room] = []
+    def rooms(self, allocates: list[Allocate]) -> list[_SharedMemory]:
+        rooms: list[_SharedMemory] = []
         for allocate in allocates:
             if not any(self._joins(allocate, room) for room in rooms):
-                rooms.append(_Room(allocate))
+                rooms.append(_SharedMemory(allocate))
         return rooms
 
-    def _joins(self, allocate: Allocate, room: _Room) -> bool:
+    def _joins(self, allocate: Allocate, room: _SharedMemory) -> bool:
         buffer, first = allocate.buffer, room.members[0].buffer
         if (buffer.dtype, buffer.scope) != (first.dtype, first.scope):
             return False
@@ -127,7 +127,7 @@ class _StoragePlanner:
     def _follow(self, a: Buffer, b: Buffer) -> bool:
         return self.in_place.takes(a, b) or self.in_place.takes(b, a)
 
-    def _common(self, allocate: Allocate, room: _Room, size: Expr) -> Stmt | None:
+    def _common(self, allocate: Allocate, room: _SharedMemory, size: Expr) -> Stmt | None:
         """Return the statement to allocate memory around; None if it cannot be shared."""
         mine = (*self.around.path(allocate), allocate)
         others = (*self.around.path(room.at), room.at)
@@ -162,9 +162,9 @@ def _larger(a: Expr, b: Expr) -> Expr | None:
     return b if x is None and y is None and as_int(simplify(a - b)) == 0 else None
 
 
-def _rebuilt(func: PrimFunc, rooms: list[_Room]) -> PrimFunc:
+def _rebuilt(func: PrimFunc, rooms: list[_SharedMemory]) -> PrimFunc:
     gone = {member.buffer for room in rooms for member in room.members}
-    homes: dict[int, list[tuple[_Room, Buffer]]] = {}
+    homes: dict[int, list[tuple[_SharedMemory, Buffer]]] = {}
     names: dict[Node, Node] = {}
     for room in rooms:
         buffer = room.buffer

@@ -80,7 +80,7 @@ def stands_twice(nest: Stmt) -> bool:
     return False
 
 
-class _Loop(msgspec.Struct):
+class _LoopState(msgspec.Struct):
     """State of a serial loop in the visit: the accesses in it before the first barrier."""
 
     heads: list[AccessSite]
@@ -95,7 +95,7 @@ class _BarrierFinder:
         self.conflicts = conflicts
         self.before: dict[int, Span | None] = {}
         self.pending: list[AccessSite] = []
-        self.loops: list[_Loop] = []
+        self.loops: list[_LoopState] = []
         self.uniform = Uniform()
         visit((nest, ()), self.visit)
 
@@ -154,7 +154,7 @@ class _BarrierFinder:
             self._touch(loop, loop.body, inside)
             return
         outside, before = self.pending, [(each.is_open, len(each.heads)) for each in self.loops]
-        here = _Loop([])
+        here = _LoopState([])
         self.loops.append(here)
         self.pending = []
         yield loop.body, inside

@@ -37,10 +37,10 @@ def mark_unrolled(func: PrimFunc, limits: UnrollLimits) -> PrimFunc:
     hints = {key for loop in walk(func.body, For) for key, _ in loop.attrs}
     if plain and not hints & {STEP_HINT, EXPLICIT_HINT}:
         return func
-    return func.replace(body=visit((func.body, limits), _Marks().visit))
+    return func.replace(body=visit((func.body, limits), _LoopMarker().visit))
 
 
-class _Marks:
+class _LoopMarker:
     """Marks loops; ``size`` is that of the statement visited last."""
 
     def __init__(self) -> None:

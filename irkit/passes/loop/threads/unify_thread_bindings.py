@@ -161,7 +161,7 @@ def _is_bound(stmt: Node) -> bool:
     return is_thread_loop(stmt) and isinstance(stmt, For) and not stmt.thread.startswith("vthread")
 
 
-class _Cannot(Exception):
+class _CannotLaunch(Exception):
     """A region stays as it is, for this reason."""
 
 
@@ -189,7 +189,7 @@ class _Launch:
         try:
             self._check()
             made = visit((self.region, frozenset[str](), False), self.visit)
-        except _Cannot as why:
+        except _CannotLaunch as why:
             remark(self.region, f"left as several launches: {why}")
             return self.region
         made = substitute(made, self.values)
@@ -210,11 +210,11 @@ class _Launch:
 
     def _check(self) -> None:
         if stands_twice(self.region):
-            raise _Cannot("a statement is shared between several places")
+            raise _CannotLaunch("a statement is shared between several places")
         bound = {*symbols_bound(self.region)}
         for loop in self.axes.values():
             if (symbols_used(loop.begin) | symbols_used(loop.end)) & bound:
-                raise _Cannot(f"the extent of {loop.var.name!r} is known only inside")
+                raise _CannotLaunch(f"the extent of {loop.var.name!r} is known only inside")
 
     def visit(self, job: Job) -> Visit[Job, Stmt]:
         stmt, bound, parted = job
@@ -261,7 +261,7 @@ class _Launch:
     def _bound(self, loop: For, bound: frozenset[str], parted: bool) -> Visit[Job, Stmt]:
         axis, launch = loop.thread, self.axes[loop.thread]
         if axis not in bound and parted:
-            raise _Cannot(f"{loop.var.name!r} runs where threads of another axis may differ")
+            raise _CannotLaunch(f"{loop.var.name!r} runs where threads of another axis may differ")
         why = self._not_shared_out(loop, parted) if axis in bound else ""
         if why:
             remark(loop, f"every thread runs all of it: {why}")
@@ -290,7 +290,7 @@ class _Launch:
         if buffer.scope == "shared" or len(bound) == len(self.axes):
             return stmt
         if bound:
-            raise _Cannot(f"{buffer.name!r} is shared by some axes and not by others")
+            raise _CannotLaunch(f"{buffer.name!r} is shared by some axes and not by others")
         shared = self.values[buffer] = buffer.replace(scope="shared")
         return stmt.replace(buffer=shared)
 

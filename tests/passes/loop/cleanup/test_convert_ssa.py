@@ -47,7 +47,7 @@ def test_copies_of_copies_without_end_are_an_error() -> None:
     body = given.body
     for _ in range(60):
         body = Seq((If(parse_cond(), body), If(parse_cond(), body)))
-    with pytest.raises(IRKitError, match="stand in several places"):
+    with pytest.raises(IRKitError, match="shared between several places"):
         convert_ssa(given.replace(body=body))
 
 
