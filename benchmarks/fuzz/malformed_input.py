@@ -12,12 +12,12 @@ from contextlib import suppress
 from benchmarks.fuzz.malformed_traces import look_at_trace
 from irkit.fuzz.malformed import MALFORMED_KINDS, Batches, MalformedKind
 
-_SAID = 30.0
+_REPORT_INTERVAL = 30.0
 
 
 def main(kind: MalformedKind, count: int, first: int = 0) -> int:
     """Try files of a kind, and print the outcomes."""
-    begin = said = time.monotonic()
+    begin = reported = time.monotonic()
     done = 0
     # If it is stopped early, it still prints the results so far.
     with (
@@ -27,9 +27,9 @@ def main(kind: MalformedKind, count: int, first: int = 0) -> int:
         for done, (number, verdict) in enumerate(sweep.run(range(first, first + count)), 1):
             if verdict.status == "wrong":
                 print(f"WRONG {kind} {number}: {verdict.what}: {verdict.message}", flush=True)
-            if time.monotonic() - said > _SAID:
-                said = time.monotonic()
-                print(f"{done} in {said - begin:.0f} s, {sweep.wrong} wrong", flush=True)
+            if time.monotonic() - reported > _REPORT_INTERVAL:
+                reported = time.monotonic()
+                print(f"{done} in {reported - begin:.0f} s, {sweep.wrong} wrong", flush=True)
     took = time.monotonic() - begin
     print(f"{kind}: {done} in {took:.0f} s, peak {sweep.peak / (1 << 20):.0f} MiB")
     for (status, what), found in sweep.counts.most_common():

@@ -94,7 +94,7 @@ def resident(file: Path) -> float:
                 return int(status.split("VmHWM:")[1].split()[0]) / 1e3
         except (OSError, IndexError):
             continue
-    raise LookupError(f"nobody serves {file}")
+    raise LookupError(f"no server of {file} is running")
 
 
 def main(sizes: list[int]) -> None:

@@ -41,7 +41,7 @@ def compare(name: str, ours: Thunk, peers: dict[str, Thunk], work: float, repeat
     thread the median ratio, on several that of the best times. Units: ``work`` in bytes or
     operations."""
     alone = num_threads() == 1
-    told: list[str] = []
+    speeds_by_peer: list[str] = []
     seconds: list[float] = []
     for label, peer in peers.items():
         measure = paired if alone else in_bursts
@@ -50,10 +50,11 @@ def compare(name: str, ours: Thunk, peers: dict[str, Thunk], work: float, repeat
         mine, other = (min(each[side] for each in rounds) for side in (0, 1))
         seconds += [median(each[0] for each in rounds) if alone else mine]
         speed = median(speeds) if alone else other / mine
-        told.append(f"{label} {speed:.2f} ({speeds[0]:.2f}-{speeds[-1]:.2f})")
+        speeds_by_peer.append(f"{label} {speed:.2f} ({speeds[0]:.2f}-{speeds[-1]:.2f})")
     mine = median(seconds)
     print(
-        f"{name}: {mine * 1e6:.0f} us, {work / mine / 1e9:.0f} G/s; {', '.join(told)}", flush=True
+        f"{name}: {mine * 1e6:.0f} us, {work / mine / 1e9:.0f} G/s; {', '.join(speeds_by_peer)}",
+        flush=True,
     )
 
 

@@ -54,7 +54,7 @@ def fail(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def hang(func: PrimFunc) -> PrimFunc:
-    """Do not end at a product of floats."""
+    """Run forever at a product of floats."""
     while any(node.dtype.is_float for node in walk(func, Mul)):
         pass
     return func

@@ -69,7 +69,7 @@ def _meet(one: tuple[TensorPlace, int], two: tuple[TensorPlace, int]) -> bool:
 
 
 def sizes_of(module: IRModule, plan: ExecutorPlan) -> dict[tuple[int, int], int]:
-    """Measure the arguments of calls by the parameters of the kernels; outputs are negative."""
+    """Return the sizes of the arguments of calls, negative for outputs."""
     found: dict[tuple[int, int], int] = {}
     for number, call in enumerate(plan.calls):
         func: Any = module[call.kernel]

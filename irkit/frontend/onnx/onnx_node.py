@@ -228,7 +228,7 @@ class OnnxNode:
 
 
 def to_array(proto: onnx.TensorProto, title: str) -> NDArray[np.generic]:
-    """Read a tensor.
+    """Return the values of a tensor.
 
     Raises: ImportFailed if its data do not fit its shape and type, or are in another file.
     """

@@ -17,7 +17,7 @@ _EXAMPLE = re.compile(r"Before::\n(.*?)\nAfter::\n(.*?)(?=\n\S|\Z)", re.DOTALL)
 
 
 def example(each: Any) -> tuple[GraphFunc, str]:
-    """Read the text before, and the text that the pass should make of it."""
+    """Return the text before, and the expected text after."""
     doc = __import__(each.function.__module__, fromlist=["x"]).__doc__
     found = _EXAMPLE.search(doc)
     assert found is not None, each.name

@@ -7,7 +7,7 @@ from irkit.graph import Value
 
 
 def reshape(node: OnnxNode) -> Value:
-    """Give the elements another shape; 0 keeps a dimension, and one dimension of -1 is inferred.
+    """Reshape a tensor; 0 keeps a dimension, and one dimension of -1 is inferred.
 
     Source: Reshape-1 (shape is an attribute) to Reshape-25; with ``allowzero`` a 0 means 0.
     """

@@ -210,8 +210,8 @@ class _Partitioner:
 
     def _is_settled(self, loop: For, around: PartitionContext) -> bool:
         """Return True if a loop has no guards that could be taken out of it."""
-        asked = around.guards.asked(loop, only_in_lanes=self._only_in_lanes(loop))
-        return not asked or loop.kind in ("thread", "unrolled")
+        guards = around.guards.guards_of(loop, only_in_lanes=self._only_in_lanes(loop))
+        return not guards or loop.kind in ("thread", "unrolled")
 
     def _only_in_lanes(self, loop: For) -> bool:
         return self.only_vectorized and dict(loop.attrs).get(HINT) is not True

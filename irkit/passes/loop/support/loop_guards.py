@@ -115,11 +115,11 @@ class LoopGuards:
     def reaches(self, loop: For, steady: set[Var], *, only_in_lanes: bool) -> list[GuardReach]:
         """Return where the guards of a loop hold; ``steady`` are the variables that are the same in
         every iteration."""
-        asked = self.asked(loop, only_in_lanes=only_in_lanes)
-        found = [self._reach(guard, loop.var, steady) for guard in asked]
+        guards = self.guards_of(loop, only_in_lanes=only_in_lanes)
+        found = [self._reach(guard, loop.var, steady) for guard in guards]
         return [reach for reach in found if reach is not None]
 
-    def asked(self, loop: For, *, only_in_lanes: bool) -> list[LoopGuard]:
+    def guards_of(self, loop: For, *, only_in_lanes: bool) -> list[LoopGuard]:
         """Return the guards that contain the variable of a loop."""
         found = self.of.get(loop.var, [])
         return [guard for guard in found if guard.in_lanes] if only_in_lanes else found
@@ -144,7 +144,7 @@ class LoopGuards:
             return None
         factor = guard.form.terms[own]
         always = self._cut(Affine(fixed, low), factor)
-        # ``decided`` is asked for constant limits only.
+        # ``decided`` is used with constant limits only.
         ever = always if fixed else self._cut(Affine({}, high), factor)
         return GuardReach(guard.cond, factor > 0, always, ever)
 

@@ -86,8 +86,8 @@ class _LoopMarker:
 
 
 def _is_open(size: UnrolledSize, limits: UnrollLimits) -> bool:
-    asked = limits.max_step > 0 or limits.max_extent > 0
-    return asked and not size.has_loop and size.depth <= limits.max_depth
+    has_limits = limits.max_step > 0 or limits.max_extent > 0
+    return has_limits and not size.has_loop and size.depth <= limits.max_depth
 
 
 def _hinted(loop: For, limits: UnrollLimits) -> UnrollLimits:

@@ -123,7 +123,7 @@ class _Copies:
     def __init__(self, func: PrimFunc, loop: For) -> None:
         self.memory: Callable[[Buffer], Buffer] = uses_of(func).memory
         self.conflicts = ThreadConflicts(func)
-        self.held = holding(loop.body, is_barrier)
+        self.with_barriers = holding(loop.body, is_barrier)
         self.uniform = Uniform()
         self.uniform.add(loop.var)
         self.varying: set[Node] = {loop.var}
@@ -137,7 +137,7 @@ class _Copies:
 
     def visit(self, job: Job) -> Visit[Job, Stmt]:
         stmt, path = job
-        waits = id(stmt) in self.held
+        waits = id(stmt) in self.with_barriers
         if is_barrier(stmt) or (not waits and self._is_same_for_all(stmt)):
             return stmt
         if not waits and self.conflicts.between((stmt, path), (stmt, path)):
@@ -169,12 +169,12 @@ class _Copies:
     def _sections(self, stmt: Seq) -> list[Stmt]:
         """Return the parts of a sequence: each statement if they can be interleaved, else the
         ranges between barriers."""
-        if id(stmt) not in self.held:
+        if id(stmt) not in self.with_barriers:
             return list(stmt.stmts)
         parts: list[Stmt] = []
         run: list[Stmt] = []
         for inner in (*stmt.stmts, None):
-            if inner is not None and id(inner) not in self.held:
+            if inner is not None and id(inner) not in self.with_barriers:
                 run.append(inner)
                 continue
             parts += [with_span_of(seq(*run), stmt)] if run else []
@@ -201,7 +201,7 @@ class _Copies:
 
     def _whole(self, stmt: Stmt) -> Stmt:
         """Copy a whole statement for one virtual thread after the other."""
-        if id(stmt) in self.held:
+        if id(stmt) in self.with_barriers:
             raise IRKitError(
                 "virtual threads may not agree on what is around a barrier, so that they cannot "
                 "go side by side",

@@ -173,7 +173,7 @@ def test_each_merge_is_a_remark() -> None:
 
 @st.composite
 def chains(draw: st.DrawFn) -> PrimFunc:
-    """Make steps, each from some of the buffers before, in memory allocated here and there."""
+    """Draw steps, each from some earlier buffers, with allocations in various places."""
     count = draw(st.integers(2, 6))
     names = ["A"]
     lines: list[str] = []

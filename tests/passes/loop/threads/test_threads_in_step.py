@@ -41,7 +41,7 @@ def steps(draw: st.DrawFn) -> Lines:
 
 
 def in_step(lines: Lines, rounds: int, a: Any) -> Any:
-    """Do what the stores say, each for all threads before the next."""
+    """Run the stores in NumPy, each for all threads before the next."""
     t = np.arange(8)
     memory = {"A": a, "C": np.ones(8, np.int32), "S": a.copy(), "T": a[::-1].copy()}
     for to, write, source, read in lines * rounds:
@@ -62,7 +62,7 @@ def f(A: i32[8], C: i32[8]):
 
 
 def program(lines: Lines, rounds: int, *, backwards: bool) -> PrimFunc:
-    """Write the stores as a program over threads, the first or the last of which runs first."""
+    """Return the stores as a program over threads; the first or last thread runs first."""
     t, pad = "(7 - u)" if backwards else "t", " " * 12
     body = "".join(
         f"{pad}{to}[{write}] = {source}[{read}] * 3 + {to}[{write}]\n".replace("t", t)
