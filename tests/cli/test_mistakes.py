@@ -69,7 +69,7 @@ MISTAKES: list[tuple[tuple[str, ...], str]] = [
     ((*COMPILE[:4], "--shape", "data_0=-2,8"), "write it as NAME=1,3,224,224"),
     ((*COMPILE[:4], "--shape", "data_0=" + "9" * 9999), "write it as NAME=1,3,224,224"),
     ((*COMPILE[:4], "--shape", "data_0=2"), "gives input 'data_0' shape (2,), but"),
-    ((*COMPILE[:4], "--shape", "other=2,8"), "no input of the model; its inputs are: data_0"),
+    ((*COMPILE[:4], "--shape", "other=2,8"), "not an input of the model; its inputs are: data_0"),
     ((*COMPILE, "--shape", "data_0=3,8"), "'data_0' has two shapes"),
     ((*COMPILE, "--features", "avx2"), "must begin with + or -"),
     ((*COMPILE, "--cpu", "nonsense"), "LLVM does not know the processor 'nonsense'"),
