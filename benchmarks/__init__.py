@@ -1,1 +1,5 @@
-"""Measurements, as ratios against named peers in one run; `python -m benchmarks` runs them all."""
+"""Benchmarks, most of them as ratios to named peers in one run; `python -m benchmarks` runs them
+all.
+
+Reading order: timing; compiler, native_code, schedules, inspector, fuzz.
+"""

@@ -1,5 +1,4 @@
-"""Timing by interleaving: two things measured in turn in one process, so that drift touches
-both."""
+"""Interleaved timing: two functions measured in turn in one process, so drift affects both."""
 
 import statistics
 import time
@@ -16,7 +15,7 @@ def once(run: Thunk) -> float:
 
 
 def median_of(run: Thunk, *, repeats: int = 30, warm: int = 3) -> float:
-    """Take the median of several calls, after some that do not count. Units: seconds."""
+    """Return the median of several calls, after some that do not count. Units: seconds."""
     for _ in range(warm):
         run()
     return statistics.median(once(run) for _ in range(repeats))
@@ -25,8 +24,10 @@ def median_of(run: Thunk, *, repeats: int = 30, warm: int = 3) -> float:
 def paired(
     ours: Thunk, peer: Thunk, *, repeats: int = 30, warm: int = 3
 ) -> tuple[float, float, float]:
-    """Time two things in turn; return both medians and the median of the ratios ours / peer. Units:
-    seconds."""
+    """Time two functions in turn; return both medians and the median of the ratios ours / peer.
+
+    Units: seconds.
+    """
     for _ in range(warm):
         ours()
         peer()
@@ -58,7 +59,7 @@ def in_turn(
 
 
 def per_call(run: Thunk, *, calls: int = 20_000, repeats: int = 7) -> float:
-    """Time many calls in a row and take the best of several rows. Units: seconds a call."""
+    """Return the time of a call: the best of several rows of many calls. Units: seconds."""
 
     def row() -> float:
         start = time.perf_counter()

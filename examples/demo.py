@@ -1,9 +1,8 @@
 """The main job, from an ONNX file to checked native code, with a pass of our own on the way.
 
 ``make demo`` runs it. The network is the SqueezeNet that ships inside the onnx package; its weights
-are replaced by seeded random
-numbers, for the shipped ones are constants, which prove little. It exits with 1 if the numbers
-differ from onnx.reference.
+are replaced by seeded random numbers, since the shipped ones are all alike and would hide errors.
+It exits with 1 if the numbers differ from onnx.reference.
 """
 
 import sys
@@ -22,12 +21,12 @@ from irkit.debug import console, pass_table, summarize
 from irkit.frontend.onnx import import_onnx, load_model
 from irkit.fuzz.onnx_reference import reference_outputs, with_output, with_random_weights
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # The example pass stands beside this file.
+sys.path.insert(0, str(Path(__file__).parent.parent))  # The example pass is beside this file.
 from examples.unroll_small_loops import unroll_small_loops
 
-INNER = "r31"  # The output of fire 5: deep enough that a wrong kernel shows.
+INNER = "r31"  # The output of fire 5: deep enough for a wrong kernel to show.
 OUT = Path("out")
-# float32 against float64 over about 30 layers of sums; seen is a tenth of it.
+# float32 against float64 over about 30 layers of sums; measured is a tenth of it.
 BOUND = 1e-4
 
 
@@ -44,14 +43,14 @@ def compile_with_progress(model: onnx.ModelProto, screen: Console) -> irkit.Mode
     with Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task("import", total=None)
 
-        def tell(what: str, done: int, total: int) -> None:
+        def show(what: str, done: int, total: int) -> None:
             bar.update(task, description=what, completed=done, total=total or None)
 
-        return irkit.compile(model, pipeline=pipeline, progress=tell)
+        return irkit.compile(model, pipeline=pipeline, progress=show)
 
 
 def worst(found: NDArray[Any], expected: NDArray[Any]) -> float:
-    """Find the largest difference, relative to the largest expected value."""
+    """Return the largest difference, relative to the largest expected value."""
     return float(np.abs(found - expected).max() / np.abs(expected).max())
 
 

@@ -1,4 +1,4 @@
-"""Mark the loops that hold no other loop: a whole pass, in ten lines.
+"""Mark the loops that contain no other loop: a whole pass in ten lines.
 
 Before::
 
@@ -25,7 +25,7 @@ from irkit.transform import define_pass
 
 @define_pass
 def tag_innermost_loops(func: PrimFunc, *, tag: str = "innermost") -> PrimFunc:
-    """Give every loop without a loop inside an attribute that later passes can look for."""
+    """Give every innermost loop an attribute that later passes can look for."""
 
     def mark(loop: For) -> For | None:
         if any_node(loop.body, For) or (tag, True) in loop.attrs:

@@ -10,7 +10,7 @@ After::
     for ry in unrolled(0, 3):
         C[ry] = A[ry]
 
-Phase 2 turns the mark into copies of the body. Put it in with::
+Phase 2 turns the mark into copies of the body. Insert it with::
 
     irkit compile model.onnx -o model.irkit --pass
     '1:examples.unroll_small_loops:unroll_small_loops{most=3}'

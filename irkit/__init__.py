@@ -77,14 +77,14 @@ _HOME = {name: folder for folder, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """Load a folder, or what one of them offers, when it is first asked for."""
+    """Import a folder, or a name from its folder, when it is first used."""
     if name in _FOLDERS:
         return import_module(f"irkit.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'irkit' has no attribute {name!r}")
-    found = getattr(import_module(_HOME[name]), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

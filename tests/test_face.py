@@ -1,4 +1,4 @@
-"""What a user sees first: names, laziness, and that nothing of ours lies around at top level."""
+"""The face of the package: its names, lazy imports, and no other name at top level."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 @pytest.mark.parametrize("name", ["passes", "phases", "fuzz", "inspector_web", "utils"])
-def test_nothing_generic_can_be_imported_at_top_level(name: str, tmp_path: Path) -> None:
+def test_no_generic_name_can_be_imported_at_top_level(name: str, tmp_path: Path) -> None:
     # Beside an installed package, not in the checkout, whose root holds links to the folders.
     code = f"import importlib.util; print(importlib.util.find_spec({name!r}))"
     (tmp_path / "site").mkdir()
@@ -106,7 +106,9 @@ def test_a_pass_and_its_file_share_a_name_and_the_folder_gives_the_function(name
 
 
 @pytest.mark.parametrize("name", ["lower", "build", "compile"])
-def test_a_way_down_and_its_file_share_a_name_and_the_folder_gives_the_function(name: str) -> None:
+def test_lower_build_and_compile_share_a_name_with_their_files_and_the_folder_gives_the_function(
+    name: str,
+) -> None:
     folder = import_module("irkit.phases")
     file = import_module(f"irkit.phases.{name}")
     assert getattr(folder, name) is getattr(file, name)

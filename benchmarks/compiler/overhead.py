@@ -1,4 +1,4 @@
-"""How fast irkit itself is: a tiny kernel end to end, a call from Python, a rewrite that matches
+"""Overheads of irkit: a tiny kernel end to end, a call from Python, a rewrite that matches
 nothing."""
 
 import os
@@ -28,7 +28,7 @@ def _add_one() -> irkit.PrimFunc:
 
 
 def tiny_kernel() -> str:
-    """From ``create_prim_func`` to a callable, with the cache of object files off."""
+    """Time the way from ``create_prim_func`` to a kernel, without the cache of object files."""
 
     def milliseconds(make: Callable[[], irkit.PrimFunc]) -> float:
         return median_of(lambda: irkit.build(make(), target="llvm", name="tiny")) * 1e3
@@ -41,7 +41,7 @@ def tiny_kernel() -> str:
 
 
 def call() -> str:
-    """A call with three small arrays."""
+    """Time a call with three small arrays."""
     mult = irkit.build(_multiply(), target="llvm", name="mult")
     x, y, out = (np.ones((2, 3), dtype=np.float32) for _ in range(3))
     micros = per_call(lambda: mult(x, y, out)) * 1e6
@@ -49,7 +49,7 @@ def call() -> str:
 
 
 def no_match() -> str:
-    """A tree of 100,000 nodes and a rule that fires on none of them."""
+    """Time a rule that matches none of 100,000 nodes."""
     tree: Expr = Var("x")
     for number in range(50_000):
         tree = tree + (number + 2)

@@ -1,9 +1,9 @@
 """Rewriting, verifying, reading and printing a module of 10,000 operations, against xDSL 0.74.
 
-Both sides hold the same functions with the same loops and arithmetic. An operation is a loop, an
-access, a sum or product, or a constant; what only one side spells out (the end of a body, the step
-of a loop) counts for that side. Rates are operations a second; what xDSL rewrites in place is
-copied outside of the measurement.
+Both sides have the same functions with the same loops and arithmetic. An operation is a loop, an
+access, a sum or product, or a constant; operations that only one side has (the end of a body, the
+step of a loop) count for that side. Rates are operations a second; xDSL rewrites in place, so its
+module is copied outside the measurement.
 """
 
 import statistics
@@ -62,7 +62,8 @@ def our_module() -> IRModule:
 
 
 def operations(module: IRModule) -> int:
-    """Count loops, accesses, arithmetic and constants, each where it stands."""
+    """Return the number of loops, accesses, arithmetic operations and constants, shared ones each
+    time."""
     classes = (For, Load, Store, Binary, Const)
     return sum(_occurrences(func, classes) for func in module.functions.values())
 
@@ -88,21 +89,21 @@ class _Peer:
         self.rewriter.PatternRewriteWalker(apply).rewrite_module(module)
 
     def add_zero(self) -> Any:
-        """Make the pattern ``x + 0 -> x``, in the way that xDSL's own passes are written."""
+        """Return the pattern ``x + 0 -> x``, written as xDSL's own passes are."""
         arith = self.arith
 
         class AddZero(self.rewriter.RewritePattern):
             def match_and_rewrite(self, op: Any, rewriter: Any) -> None:
                 if not isinstance(op, arith.AddiOp):
                     return
-                made: Any = op.rhs.owner  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- xDSL is not here when this is checked
+                made: Any = op.rhs.owner  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- xDSL is not installed when types are checked
                 if isinstance(made, arith.ConstantOp) and made.value.value.data == 0:  # pyright: ignore[reportUnknownMemberType] -- as above
                     rewriter.replace(op, [], [op.lhs])  # pyright: ignore[reportUnknownMemberType] -- as above
 
         return AddZero()
 
     def subtract_itself(self) -> Any:
-        """Make the pattern ``x - x -> x``, which never fires here."""
+        """Return the pattern ``x - x -> x``, which never matches here."""
         arith = self.arith
 
         class SubtractItself(self.rewriter.RewritePattern):
@@ -167,7 +168,7 @@ def _fixed(run: Callable[[], object]) -> Prepare:
 
 
 def ratios() -> dict[str, tuple[float, float, float]]:
-    """Measure both sides in turn: operations a second here, there, and the median ratio."""
+    """Return operations a second of irkit and of xDSL, measured in turn, and the median ratio."""
     module, peer = our_module(), _Peer()
     ours, theirs = operations(module), sum(1 for _ in peer.module.walk())
     text, their_text = module.script(), str(peer.module)
@@ -202,7 +203,7 @@ def _compared(
 
 
 def _rewritten(module: IRModule, rules: Rules) -> list[Function]:
-    """Rewrite as often as it takes, as the peer does."""
+    """Rewrite until nothing changes, as xDSL does."""
 
     def once_more(func: Function) -> Function:
         return rewrite(func, rules)
@@ -218,7 +219,8 @@ def _verified(module: IRModule) -> None:
 
 
 def same_arithmetic(module: IRModule, peer: _Peer, other: object = None) -> bool:
-    """Say whether both sides hold as many accesses, sums, differences and products."""
+    """Return True if both sides have the same number of accesses, sums, differences and
+    products."""
     there: Any = peer.module if other is None else other
     names = Counter(op.name for op in there.walk())
     pairs = {
@@ -235,7 +237,7 @@ def same_arithmetic(module: IRModule, peer: _Peer, other: object = None) -> bool
 
 
 def _occurrences(root: Node, cls: type[Node] | tuple[type[Node], ...]) -> int:
-    """Count nodes of a class, each where it stands."""
+    """Return the number of nodes of a class, shared ones each time."""
     stack, count = [root], 0
     while stack:
         node = stack.pop()
@@ -249,7 +251,7 @@ def main() -> None:
     try:
         peer = _Peer()
     except ModuleNotFoundError:
-        print("rewriting: skipped, for xDSL is not installed (pip install irkit[bench])")
+        print("rewriting: skipped, xDSL is not installed (pip install irkit[bench])")
         return
     module = our_module()
     theirs = sum(1 for _ in peer.module.walk())

@@ -1,7 +1,7 @@
-"""What tracing costs: a compile that keeps every step beside one that keeps none.
+"""The cost of tracing: compiling with every step kept, and with none.
 
-A step holds the IR before and after, so that keeping it costs memory and what the collector of
-garbage makes of that. Writing the trace to a file is no part of a compile; it stands apart.
+A step holds the IR before and after, so it costs memory and work of the garbage collector. Writing
+the trace to a file is not part of a compile and is measured separately.
 """
 
 import os
@@ -20,7 +20,7 @@ SIZE = 16
 
 
 def matmul() -> irkit.PrimFunc:
-    """Make a kernel so small that nothing hides what surrounds its passes."""
+    """Return a kernel so small that the cost around its passes shows."""
     a = te.placeholder((SIZE, SIZE), name="A")
     b = te.placeholder((SIZE, SIZE), name="B")
     k = te.reduce_axis((0, SIZE), name="k")
@@ -29,7 +29,7 @@ def matmul() -> irkit.PrimFunc:
 
 
 def kernel(repeats: int = 200) -> str:
-    """The phases alone, without code generation: the strictest measure."""
+    """Time the phases alone, without code generation: the strictest measure."""
     func = matmul()
     on, off, ratio = paired(lambda: trace(func), lambda: lower(func), repeats=repeats)
 
@@ -44,7 +44,7 @@ def kernel(repeats: int = 200) -> str:
 
 
 def network(name: str = "squeezenet", repeats: int = 5) -> str:
-    """A whole compile, with the weights of the model; then its trace as a file."""
+    """Time a whole compile, with the weights of the model; then its trace as a file."""
     path = str(light_model(name))
     on, off, ratio = paired(
         lambda: irkit.compile(path),

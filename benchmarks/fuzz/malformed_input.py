@@ -1,7 +1,9 @@
-"""Hostile files of one kind by the thousand: ``python -m benchmarks.fuzz.malformed_input text
-100000 [first]``.  `irkit fuzz` draws such text and models among others. This prints what became
-of them, examples of what is wrong, the slowest, and the peak of memory; it ends with 1 if
-something is wrong. Traces are also looked at in every view of the inspector."""
+"""Malformed files of one kind by the thousand.
+
+``python -m benchmarks.fuzz.malformed_input text 100000 [first]`` prints the outcomes, examples of
+each, the slowest, and the peak of memory; it exits with 1 if an outcome is wrong. Traces are also
+shown in every view of the inspector. `irkit fuzz` draws such text and models too.
+"""
 
 import sys
 import time
@@ -10,14 +12,14 @@ from contextlib import suppress
 from benchmarks.fuzz.malformed_traces import look_at_trace
 from irkit.fuzz.malformed import MALFORMED_KINDS, Batches, MalformedKind
 
-_SAID = 30.0
+_REPORT_INTERVAL = 30.0
 
 
 def main(kind: MalformedKind, count: int, first: int = 0) -> int:
-    """Try files of a kind, and print what became of them."""
-    begin = said = time.monotonic()
+    """Try files of a kind, and print the outcomes."""
+    begin = reported = time.monotonic()
     done = 0
-    # Stopped early, it still says what there is.
+    # If it is stopped early, it still prints the results so far.
     with (
         suppress(KeyboardInterrupt),
         Batches(kind, attempt=look_at_trace if kind == "trace" else None) as sweep,
@@ -25,9 +27,9 @@ def main(kind: MalformedKind, count: int, first: int = 0) -> int:
         for done, (number, verdict) in enumerate(sweep.run(range(first, first + count)), 1):
             if verdict.status == "wrong":
                 print(f"WRONG {kind} {number}: {verdict.what}: {verdict.message}", flush=True)
-            if time.monotonic() - said > _SAID:
-                said = time.monotonic()
-                print(f"{done} in {said - begin:.0f} s, {sweep.wrong} wrong", flush=True)
+            if time.monotonic() - reported > _REPORT_INTERVAL:
+                reported = time.monotonic()
+                print(f"{done} in {reported - begin:.0f} s, {sweep.wrong} wrong", flush=True)
     took = time.monotonic() - begin
     print(f"{kind}: {done} in {took:.0f} s, peak {sweep.peak / (1 << 20):.0f} MiB")
     for (status, what), found in sweep.counts.most_common():

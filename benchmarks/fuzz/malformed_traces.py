@@ -1,4 +1,4 @@
-"""What is done with a malformed trace: it is loaded, and looked at in every view."""
+"""The test of a malformed trace: it is loaded, and shown in every view."""
 
 import re
 import tempfile
@@ -23,7 +23,7 @@ def _native() -> NativeViews:
 
 
 def look_at_trace(data: bytes) -> InputVerdict:
-    """Load a trace; one that can be loaded is looked at as a page would."""
+    """Load a trace; if that works, request everything that the page does."""
     verdict = load_trace(data)
     return verdict_of(lambda: _looked(data), _PLACES) if verdict.what == "steps" else verdict
 

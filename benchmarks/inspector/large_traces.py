@@ -1,7 +1,7 @@
-"""The inspector on large IR: generated traces, and how long each question takes.
+"""The inspector on large IR: the time of each request on generated traces.
 
 A function is many nests of four lines; a pass changes some of them, all over the text. Figures are
-of the second time a question is put where that is what a page does (all texts printed), and say so.
+for the second request where the page makes two (all texts are printed then), and say so.
 """
 
 import random
@@ -31,7 +31,7 @@ from irkit.transform import Step, Trace
 
 
 def large_function(lines: int) -> PrimFunc:
-    """Make a function of about so many lines."""
+    """Return a function of about so many lines."""
     nests = [
         f"    for i in serial(0, {8 + at % 5}):\n"
         f"        for j in vectorized(0, {4 + at % 3}):\n"
@@ -43,8 +43,7 @@ def large_function(lines: int) -> PrimFunc:
 
 
 def changed_at(func: PrimFunc, places: list[int]) -> PrimFunc:
-    """Put some nests of a function twice, or in place of others: what no pass would do, but as far
-    apart as a pass may reach."""
+    """Return a function with some nests doubled or replaced by others, far apart in its text."""
     assert isinstance(func.body, Seq)
     stmts: list[Stmt] = list(func.body.stmts)
     for at in places:
@@ -53,7 +52,7 @@ def changed_at(func: PrimFunc, places: list[int]) -> PrimFunc:
 
 
 def large_trace(passes: int, lines: int, edits: int, changing: int | None = None) -> Trace:
-    """Make a trace in which ``changing`` of the passes (all if None) change so many places."""
+    """Return a trace in which ``changing`` of the passes (all if None) change so many places."""
     rng = random.Random(7)
     funcs = [large_function(lines)]
     for at in range(passes):
@@ -67,7 +66,7 @@ def large_trace(passes: int, lines: int, edits: int, changing: int | None = None
 
 
 def timed(what: str, limit: float, run: Callable[[], object]) -> None:
-    """Time a question once and print it beside its limit. Units: milliseconds."""
+    """Time a request once and print it with its limit. Units: milliseconds."""
     started = time.perf_counter()
     run()
     spent = (time.perf_counter() - started) * 1e3
@@ -75,7 +74,7 @@ def timed(what: str, limit: float, run: Callable[[], object]) -> None:
 
 
 def edited(lines: int, edits: int) -> tuple[Ids, Ids, LineTable]:
-    """Make two texts of repetitive IR, one of which is edited all over."""
+    """Return two texts of repetitive IR, one of them edited all over."""
     rng = random.Random(1)
     table = LineTable()
     before = table.number(large_function(lines).script().splitlines())
@@ -104,7 +103,7 @@ def differences() -> None:
 
 
 def steps() -> None:
-    """Time what is asked of traces with many passes."""
+    """Time the requests on traces with many passes."""
     trace = large_trace(500, 400, 3)
     timed("rows of 500 passes", 100, lambda: Steps(Texts(trace)).rows())
     long = large_trace(200, 10_000, 5)

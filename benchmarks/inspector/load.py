@@ -1,8 +1,8 @@
 """Many clients at once on a served inspection: no errors, and 95 % of the answers within 500 ms.
 
-``python -m benchmarks.inspector.load 32 1000`` is the whole of it. The server is a process of its
-own, as for a user; the clients are threads with a connection each, and ask for what the page asks
-for: passes, differences, lines, details, searches.
+``python -m benchmarks.inspector.load 32 1000`` is the full measurement. The server is a separate
+process, as for a user; the clients are threads with a connection each, and request what the page
+does: passes, differences, lines, details, searches.
 """
 
 import http.client
@@ -39,16 +39,16 @@ def matmul(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):
 """
 
 
-class Asked(msgspec.Struct):
-    """What came of a client's requests, and the last answer. Units: seconds."""
+class ClientResult(msgspec.Struct):
+    """Times and errors of the requests of a client, and the last answer. Units: seconds."""
 
     seconds: list[float]
     errors: list[str]
     last: bytes = b""
 
 
-def questions(steps: int, function: str, client: int) -> Iterator[str]:
-    """List without end what a page asks for, each client in an order of its own."""
+def page_requests(steps: int, function: str, client: int) -> Iterator[str]:
+    """Yield requests of the page without end, for each client in another order."""
     at = client
     while True:
         step = at * 7 % steps
@@ -65,10 +65,10 @@ def questions(steps: int, function: str, client: int) -> Iterator[str]:
         at += 1
 
 
-def ask(address: str, path: list[str]) -> Asked:
-    """Send one client's requests, one after the other over one connection."""
+def ask(address: str, path: list[str]) -> ClientResult:
+    """Send the requests of one client, one after the other over one connection."""
     where = urlsplit(address)
-    made = Asked([], [])
+    made = ClientResult([], [])
     connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
     connection.request("GET", f"/?{where.query}")
     first = connection.getresponse()
@@ -90,20 +90,20 @@ def ask(address: str, path: list[str]) -> Asked:
     return made
 
 
-def load(address: str, clients: int, requests: int, steps: int, function: str) -> Asked:
-    """Let clients ask at the same time, and put together what came of it."""
-    made: list[Asked] = []
+def load(address: str, clients: int, requests: int, steps: int, function: str) -> ClientResult:
+    """Run clients at the same time and return their results as one."""
+    made: list[ClientResult] = []
 
     def client(number: int) -> None:
-        asked = questions(steps, function, number)
-        made.append(ask(address, [next(asked) for _ in range(requests)]))
+        requests_of_client = page_requests(steps, function, number)
+        made.append(ask(address, [next(requests_of_client) for _ in range(requests)]))
 
     threads = [threading.Thread(target=client, args=(at,)) for at in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return Asked(
+    return ClientResult(
         [spent for each in made for spent in each.seconds],
         [error for each in made for error in each.errors],
     )
@@ -111,7 +111,7 @@ def load(address: str, clients: int, requests: int, steps: int, function: str) -
 
 @contextmanager
 def serving(file: Path) -> Generator[str]:
-    """Serve a trace in a process of its own, and give the address."""
+    """Serve a trace in a separate process; the context is its address."""
     server = subprocess.Popen(
         [sys.executable, "-m", "irkit", "inspect", str(file), "--no-open", "--port", "0"],
         stdout=subprocess.PIPE,
@@ -132,24 +132,24 @@ def serving(file: Path) -> Generator[str]:
 
 
 def main(clients: int, requests: int) -> int:
-    """Serve a trace, ask, print the figures; 1 if there are errors or it takes too long."""
+    """Serve a trace, run the clients and print the figures; return 1 for errors or slow answers."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "product.trace"
         made = trace(parse(PRODUCT, file="product.irs"))
         Trace(made, title="product").save(file)
         with serving(file) as address:
             begun = time.perf_counter()
-            asked = load(address, clients, requests, len(made), "matmul")
+            result = load(address, clients, requests, len(made), "matmul")
             spent = time.perf_counter() - begun
-    return _said(asked, spent, clients, requests)
+    return _report(result, spent, clients, requests)
 
 
-def _said(asked: Asked, spent: float, clients: int, requests: int) -> int:
-    median, most, worst = np.percentile(np.array(asked.seconds) * 1e3, [50, 95, 100])
-    print(f"{clients} clients x {requests} requests: {len(asked.seconds) / spent:.0f} a second")
+def _report(result: ClientResult, spent: float, clients: int, requests: int) -> int:
+    median, most, worst = np.percentile(np.array(result.seconds) * 1e3, [50, 95, 100])
+    print(f"{clients} clients x {requests} requests: {len(result.seconds) / spent:.0f} a second")
     print(f"median {median:.1f} ms, 95 % within {most:.1f} ms (at most 500), worst {worst:.1f} ms")
-    print(f"{len(asked.errors)} errors", *asked.errors[:5], sep="\n  ")
-    return int(bool(asked.errors) or bool(most > 500))
+    print(f"{len(result.errors)} errors", *result.errors[:5], sep="\n  ")
+    return int(bool(result.errors) or bool(most > 500))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Large traces on the page, in a real browser: from asking for it to seeing the first difference,
-all lines of a stage, a line by its number, and what the server and the page take in memory.
+"""Large traces on the page, in a real browser: the times to the first difference, to all lines of a
+stage and to a line by its number, and the memory of server and page.
 
 ``python -m benchmarks.inspector.page 100000 1000000`` measures traces of so many lines. Chromium is
-looked for on the path; IRKIT_CHROMIUM names another one.
+searched on the path; IRKIT_CHROMIUM names another one.
 """
 
 import os
@@ -24,8 +24,8 @@ PASSES = 4
 SECOND = 1_000.0
 
 
-def said(what: str, limit: float, run: Callable[[], object]) -> None:
-    """Time something once and print it beside its limit. Units: milliseconds."""
+def timed(what: str, limit: float, run: Callable[[], object]) -> None:
+    """Time a function once and print it with its limit. Units: milliseconds."""
     begun = time.perf_counter()
     run()
     spent = (time.perf_counter() - begun) * 1e3
@@ -33,7 +33,7 @@ def said(what: str, limit: float, run: Callable[[], object]) -> None:
 
 
 def measure(page: Page, address: str, lines: int) -> None:
-    """Measure one trace, which the server has read."""
+    """Measure one trace, which the server has already read."""
     page.set_default_timeout(120_000)
 
     def first() -> None:
@@ -49,13 +49,13 @@ def measure(page: Page, address: str, lines: int) -> None:
         page.press("#line", "Enter")
         page.wait_for_selector(f'.row.chosen[data-right="{line}"]')
 
-    said("the first difference", SECOND, first)
-    said("all lines", SECOND, whole)
-    said("a line in the middle by its number", SECOND, lambda: numbered(lines // 2))
-    said("the last page", SECOND, lambda: numbered(lines - 7))
+    timed("the first difference", SECOND, first)
+    timed("all lines", SECOND, whole)
+    timed("a line in the middle by its number", SECOND, lambda: numbered(lines // 2))
+    timed("the last page", SECOND, lambda: numbered(lines - 7))
     held: int = page.evaluate("document.querySelectorAll('.row').length")
     print(f"       rows that the page holds then: {held}")
-    said("the next pass, of which nothing was printed", SECOND, lambda: _next(page))
+    timed("the next pass, of which nothing was printed", SECOND, lambda: _next(page))
 
 
 def _next(page: Page) -> None:
@@ -66,7 +66,7 @@ def _next(page: Page) -> None:
 
 
 def others_wait(address: str, page: Page) -> None:
-    """Ask for the status while the page asks for more than was printed, and print the longest."""
+    """Request the status while the page waits for more lines, and print the slowest answer."""
     ended = threading.Event()
     spent: list[float] = []
 
@@ -85,7 +85,7 @@ def others_wait(address: str, page: Page) -> None:
 
 
 def resident(file: Path) -> float:
-    """Give the most memory that the server of a file had. Units: MB."""
+    """Return the peak memory of the server of a file. Units: MB."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().split(b"\0")
@@ -94,7 +94,7 @@ def resident(file: Path) -> float:
                 return int(status.split("VmHWM:")[1].split()[0]) / 1e3
         except (OSError, IndexError):
             continue
-    raise LookupError(f"nobody serves {file}")
+    raise LookupError(f"no server of {file} is running")
 
 
 def main(sizes: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""What a parallel region costs, and what two threads gain."""
+"""The cost of a parallel region, and the gain of two threads."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +48,7 @@ def _kernels(text: str) -> tuple[Kernel, Kernel]:
 
 
 def region() -> str:
-    """A region of two iterations that do nothing, less what they cost in a serial loop."""
+    """Time a region of two empty iterations, less the time of a serial loop over them."""
     serial, threaded = _kernels(EMPTY)
     c = np.zeros(64, np.int64)
     two, one, _ = paired(lambda: threaded(c), lambda: serial(c))
@@ -61,7 +61,7 @@ def region() -> str:
 
 
 def scaling(name: str, text: str, *args: object) -> str:
-    """The same loop on one thread and on two, in turn."""
+    """Time the same loop on one thread and on two, in turn."""
     serial, threaded = _kernels(text)
     one, two, ratio = paired(lambda: serial(*args), lambda: threaded(*args), repeats=15)
     return f"{name}: {one * 1e3:.1f} ms on 1 thread, {two * 1e3:.1f} ms on 2, {ratio:.2f} x"

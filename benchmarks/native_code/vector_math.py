@@ -22,7 +22,7 @@ Thunk = Callable[[], object]
 
 
 def _operands(name: str) -> list[Any]:
-    """Draw numbers that every function has a value for."""
+    """Return random numbers in the domain of every function."""
     rng = np.random.default_rng(0)
     x = rng.random(SIZE, dtype=np.float32) * 8 + np.float32(0.01)
     y = rng.random(SIZE, dtype=np.float32) * 4 - 2
@@ -57,12 +57,12 @@ def measure(name: str) -> str:
     """Compare one function with each peer that has it."""
     operands = _operands(name)
     ours, seconds = _ours(name, operands), 0.0
-    told: list[str] = []
+    ratios: list[str] = []
     for label, peer in (("NumPy", _numpy(name, operands)), ("torch", _torch(name, operands))):
         if peer is not None:
             seconds, other, ratio = paired(ours, peer, repeats=100)
-            told.append(f"{label} {other / SIZE * 1e9:.3f}, ratio {ratio:.2f}")
-    return f"{name}: {seconds / SIZE * 1e9:.3f} ns an element; {'; '.join(told)}"
+            ratios.append(f"{label} {other / SIZE * 1e9:.3f}, ratio {ratio:.2f}")
+    return f"{name}: {seconds / SIZE * 1e9:.3f} ns an element; {'; '.join(ratios)}"
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """The schedules of ``examples/schedules`` against NumPy, torch, numba and ONNX Runtime, f32.
 
 ``python -m benchmarks.schedules.examples`` measures all on one thread and on two; ``python -m
-benchmarks.schedules.examples 1 product rows`` some of them, on one. torch and numba are measured
-where they are installed.
+benchmarks.schedules.examples 1 product rows`` some of them, on one. torch and numba are measured if
+they are installed.
 """
 
 import os
@@ -37,11 +37,11 @@ _THREADS = ("IRKIT", "OMP", "OPENBLAS", "MKL", "NUMBA")
 
 
 def compare(name: str, ours: Thunk, peers: dict[str, Thunk], work: float, repeats: int) -> None:
-    """Print how often as fast as each peer something is, and the least and the most over some
-    rounds: on one thread the median ratio, on several that of the best. Units: ``work`` in bytes or
+    """Print the speed relative to each peer, with minimum and maximum over some rounds: on one
+    thread the median ratio, on several that of the best times. Units: ``work`` in bytes or
     operations."""
     alone = num_threads() == 1
-    told: list[str] = []
+    speeds_by_peer: list[str] = []
     seconds: list[float] = []
     for label, peer in peers.items():
         measure = paired if alone else in_bursts
@@ -50,18 +50,19 @@ def compare(name: str, ours: Thunk, peers: dict[str, Thunk], work: float, repeat
         mine, other = (min(each[side] for each in rounds) for side in (0, 1))
         seconds += [median(each[0] for each in rounds) if alone else mine]
         speed = median(speeds) if alone else other / mine
-        told.append(f"{label} {speed:.2f} ({speeds[0]:.2f}-{speeds[-1]:.2f})")
+        speeds_by_peer.append(f"{label} {speed:.2f} ({speeds[0]:.2f}-{speeds[-1]:.2f})")
     mine = median(seconds)
     print(
-        f"{name}: {mine * 1e6:.0f} us, {work / mine / 1e9:.0f} G/s; {', '.join(told)}", flush=True
+        f"{name}: {mine * 1e6:.0f} us, {work / mine / 1e9:.0f} G/s; {', '.join(speeds_by_peer)}",
+        flush=True,
     )
 
 
 def in_bursts(ours: Thunk, peer: Thunk, *, repeats: int) -> tuple[float, float, float]:
-    """Time calls of one in a row, then of the other; return the best of each and their ratio.
+    """Time a row of calls of one side, then of the other; return the best of each and their ratio.
 
-    Threads that wait for more work spin for a while, and would take a processor from those of the
-    other side: so each side waits until they sleep, and has time to wake its own.
+    Idle threads spin for a while, and would take a processor from the other side: so each side
+    waits until they sleep, and has time to wake its own.
     """
 
     def best(run: Thunk) -> float:
@@ -75,7 +76,7 @@ def in_bursts(ours: Thunk, peer: Thunk, *, repeats: int) -> tuple[float, float, 
 
 
 def peers_of(name: str, threads: int, *operands: Any) -> dict[str, Thunk]:
-    """List the peers that have an operation, ready to run on some operands."""
+    """Return the peers that have an operation, ready to run on some operands."""
     found = {
         "NumPy": numpy_kernels(),
         "torch": torch_kernels(threads),
@@ -141,7 +142,7 @@ def _our_chain(weights: list[Any], x: Any) -> Callable[[], Any]:
 
 
 def elements(threads: int) -> None:
-    """What only goes through memory."""
+    """Elementwise operations, which are limited by memory."""
     a, b, d = np.random.default_rng(0).standard_normal((3, ELEMENTS), dtype=np.float32)
     _memory("add", elementwise.schedule(elementwise.add(ELEMENTS)), threads, a, b, np.empty_like(a))
     func = elementwise.mul_add_relu(ELEMENTS)
@@ -151,7 +152,7 @@ def elements(threads: int) -> None:
 
 
 def rows(threads: int) -> None:
-    """What goes over each row several times."""
+    """Operations that read each row several times."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((ELEMENTS // COLUMNS, COLUMNS), dtype=np.float32)
     g, b = rng.standard_normal((2, COLUMNS), dtype=np.float32)
@@ -162,20 +163,20 @@ def rows(threads: int) -> None:
 
 
 def _memory(name: str, sch: irkit.Schedule, threads: int, *operands: Any) -> None:
-    """Compare an operation with its peers; all write the same array, whose pages matter."""
+    """Compare an operation with its peers; all write the same array, since its pages matter."""
     kernel = irkit.build(sch.func)
     peers = peers_of(name, threads, *operands)
     peers["NumPy"]()
     wanted = operands[-1].copy()
     kernel(*operands)
-    if name != "total":  # NumPy returns the sum, and rounds it otherwise.
+    if name != "total":  # NumPy returns the sum, and rounds it differently.
         np.testing.assert_allclose(operands[-1], wanted, rtol=1e-3, atol=1e-4)
     work = sum(each.nbytes for each in operands)
     compare(name, partial(kernel, *operands), peers, work, 15)
 
 
 def compiler(threads: int) -> None:
-    """What it takes to lower and build the product of 1024, with nothing cached."""
+    """Time lowering and building the product of 1024, with nothing cached."""
     func = matmul.schedule(matmul.matmul(1024)).func
     irkit.build(func)
     lowering: list[float] = []
@@ -210,7 +211,7 @@ def main(arguments: list[str] | None = None) -> None:
             PARTS[name](int(arguments[0]))
         return
     for threads in "12":
-        # The libraries read how many threads they may have when they are loaded.
+        # The libraries read the number of threads when they are loaded.
         counts = {f"{name}_NUM_THREADS": threads for name in _THREADS}
         print(f"on {threads} thread{'s' * (threads > '1')}:", flush=True)
         command = [sys.executable, "-m", "benchmarks.schedules.examples", threads]

@@ -1,4 +1,4 @@
-"""What the schedules are measured against: the same in numba, in torch and in ONNX Runtime."""
+"""The peers of the schedules: the same operations in numba, torch, NumPy and ONNX Runtime."""
 
 import math
 from collections.abc import Callable
@@ -13,9 +13,9 @@ Kernels = dict[str, Callable[..., object]]
 
 
 def numba_kernels(threads: int) -> Kernels:
-    """Compile each operation as one writes it for numba: loops, in one pass or a row at a time.
+    """Return each operation as one writes it for numba: loops, in one pass or a row at a time.
 
-    All take their operands and then the result; none if numba is not installed.
+    All take their operands and then the result. Empty if numba is not installed.
     """
     if find_spec("numba") is None:
         return {}
@@ -69,8 +69,8 @@ def numba_kernels(threads: int) -> Kernels:
 
 
 def torch_kernels(threads: int) -> Kernels:
-    """Wrap torch's own; those without an ``out`` allocate their result. None if torch is not
-    installed."""
+    """Return torch's own operations; those without an ``out`` allocate their result. Empty if torch
+    is not installed."""
     if find_spec("torch") is None:
         return {}
     torch: Any = import_module("torch")
@@ -99,7 +99,7 @@ def torch_kernels(threads: int) -> Kernels:
 
 
 def numpy_kernels() -> Kernels:
-    """Call NumPy as one would, with the results in place where that is possible."""
+    """Return the operations in NumPy, in place where that is possible."""
 
     def mul_add_relu(a: Any, b: Any, d: Any, c: Any) -> None:
         np.multiply(a, b, out=c)
@@ -135,7 +135,7 @@ def _by_name(*kernels: Callable[..., object]) -> Kernels:
 
 
 def chain_of_convolutions(weights: list[Any], size: int, threads: int) -> Callable[[Any], Any]:
-    """Open 3x3 convolutions, one after the other, in ONNX Runtime. Shapes: [C, size, size]."""
+    """Return a chain of 3x3 convolutions in ONNX Runtime. Shapes: [C, size, size]."""
     channels, last = len(weights[0]), len(weights)
     shape = [1, channels, size, size]
     nodes = [

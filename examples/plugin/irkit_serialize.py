@@ -20,8 +20,8 @@ from irkit.transform import define_pass
 
 @define_pass
 def serialize_loops(func: PrimFunc, *, least: int = 0) -> PrimFunc:
-    """Make parallel loops serial, also those of unknown length; loops that are known to run fewer
-    than ``least`` times (iterations) stay."""
+    """Make parallel loops serial, except those known to run fewer than ``least`` times
+    (iterations)."""
 
     def mark(loop: For) -> For | None:
         trips = as_int(loop.end)

@@ -21,7 +21,7 @@ Array = np.ndarray[Any, np.dtype[np.float32]]
 def conv3x3(channels: int, size: int) -> PrimFunc:
     """Convolve an image with 3x3 filters, as many as it has channels.
 
-    Channels stand in groups of 16, the innermost dimension. ``X`` has a border of one element;
+    Channels are in groups of 16, the innermost dimension. ``X`` has a border of one element;
     ``Y`` is the inside of an array with such a border, so that it can be the next ``X``.
     Shapes: ``X`` [C/16, size + 2, size + 2, 16], ``W`` [C/32, C/16, 3, 3, 16, 32],
     ``Y`` [C/16, size, size, 16], f32.
@@ -48,29 +48,33 @@ def conv3x3(channels: int, size: int) -> PrimFunc:
 
 
 def blocked(x: Array) -> Array:
-    """Put an image into groups of channels, with a border of zeros. Shapes: [C, H, W] ->
-    [C/16, H + 2, W + 2, 16]."""
+    """Return an image in groups of channels, with a border of zeros.
+
+    Shapes: [C, H, W] -> [C/16, H + 2, W + 2, 16].
+    """
     c, h, w = x.shape
     grouped = x.reshape(c // LANES, LANES, h, w).transpose(0, 2, 3, 1)
     return np.ascontiguousarray(np.pad(grouped, ((0, 0), (1, 1), (1, 1), (0, 0))))
 
 
 def plain(y: Array) -> Array:
-    """Undo that. Shapes: [C/16, H + 2, W + 2, 16] -> [C, H, W]."""
+    """Return the image that :func:`blocked` has laid out. Shapes: [C/16, H + 2, W + 2, 16] ->
+    [C, H, W]."""
     inside = y[:, 1:-1, 1:-1, :].transpose(0, 3, 1, 2)
     return np.ascontiguousarray(inside.reshape(-1, *inside.shape[2:]))
 
 
 def filters(w: Array, *, width: int = 2 * LANES) -> Array:
-    """Lay filters out as they are used. Shapes: [K, C, 3, 3] -> [K/32, C/16, 3, 3, 16, 32]."""
+    """Return filters in the order of their use. Shapes: [K, C, 3, 3] -> [K/32, C/16, 3, 3, 16,
+    32]."""
     k, c = w.shape[:2]
     parts = w.reshape(k // width, width, c // LANES, LANES, 3, 3)
     return np.ascontiguousarray(parts.transpose(0, 2, 4, 5, 3, 1))
 
 
 def schedule(func: PrimFunc, *, columns: int = 14, vectors: int = 2) -> irkit.Schedule:
-    """Keep ``columns`` x ``vectors`` vectors of sums in registers while all that adds to them is
-    read; a thread takes whole images."""
+    """Keep ``columns`` x ``vectors`` vectors of sums in registers until they are complete; a thread
+    takes whole images."""
     sch = irkit.Schedule(func)
     block = sch.get_block("Y")
     k, h, v, lane, g, r, s, c = sch.get_loops(block)
@@ -90,7 +94,7 @@ def schedule(func: PrimFunc, *, columns: int = 14, vectors: int = 2) -> irkit.Sc
 
 
 def tile(size: int) -> int:
-    """Choose how many columns a tile has: 14 or 7 where they divide the image."""
+    """Return the number of columns of a tile: 14 or 7 if they divide the image."""
     return next((columns for columns in (14, 7) if size % columns == 0), 1)
 
 

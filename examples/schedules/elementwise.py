@@ -29,8 +29,8 @@ def mul_add_relu(n: int) -> PrimFunc:
 
 
 def schedule(func: PrimFunc, *, lanes: int = 8, parts: int = 2) -> irkit.Schedule:
-    """Compute all stages in one loop over vectors, in one part for each thread: so each call finds
-    in the caches of a processor what that processor had before."""
+    """Compute all stages in one loop over vectors, in one part for each thread, so each processor
+    gets the part that is in its caches from the last call."""
     sch = irkit.Schedule(func)
     last = sch.get_block("C")
     while inner := sch.get_producers(last):

@@ -27,7 +27,7 @@ def matmul(n: int) -> PrimFunc:
 
 
 def matmul_prepacked(n: int, *, vectors: int = VECTORS, lanes: int = LANES) -> PrimFunc:
-    """Multiply by a matrix that stands in panels of columns, as :func:`panels` lays it out.
+    """Multiply by a matrix in panels of columns, as :func:`panels` lays it out.
 
     Shapes: ``A`` [n, n], ``B`` [n / columns, n, columns], ``C`` [n, n], f32, with ``vectors *
     lanes`` columns in a panel.
@@ -43,7 +43,7 @@ def matmul_prepacked(n: int, *, vectors: int = VECTORS, lanes: int = LANES) -> P
 
 
 def panels(b: Matrix, *, vectors: int = VECTORS, lanes: int = LANES) -> Matrix:
-    """Lay a matrix out in panels of columns, the last filled up with zeros."""
+    """Return a matrix in panels of columns, the last one padded with zeros."""
     n, columns = len(b), vectors * lanes
     whole = np.pad(b, ((0, 0), (0, -n % columns)))
     return np.ascontiguousarray(whole.reshape(n, -1, columns).transpose(1, 0, 2))
@@ -57,8 +57,8 @@ def schedule(
     lanes: int = LANES,
     pack_a: bool = False,
 ) -> irkit.Schedule:
-    """Keep a tile of sums in registers, and read ``B`` from panels that lie in the order in which
-    the tile needs them; with ``pack_a`` also ``A``."""
+    """Keep a tile of sums in registers, and read ``B`` from panels in the order in which the tile
+    needs them; with ``pack_a`` also ``A``."""
     sch = irkit.Schedule(func)
     packed = func.params[1]
     assert isinstance(packed, Buffer)

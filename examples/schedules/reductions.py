@@ -1,5 +1,5 @@
-"""Sums over an array and over its rows, which stay in the nearest cache, by schedule primitives
-only.
+"""Reductions over an array and over its rows, which stay in the first-level cache, by schedule
+primitives only.
 
 Run it: ``python examples/schedules/reductions.py 4096 1024``.
 """
@@ -16,7 +16,7 @@ from irkit.schedule import BlockRef
 
 VECTORS, LANES = 4, 8
 PARTS = 2
-"""One for each thread, so that a processor has the same part in each call."""
+"""One for each thread, so a processor has the same part in each call."""
 
 
 def total(n: int) -> PrimFunc:
@@ -27,7 +27,7 @@ def total(n: int) -> PrimFunc:
 
 
 def softmax(rows: int, columns: int) -> PrimFunc:
-    """Take exponentials, and divide each row by its sum. Shapes: ``X``, ``Y`` [rows, columns],
+    """Compute exponentials, and divide each row by its sum. Shapes: ``X``, ``Y`` [rows, columns],
     f32."""
     x = te.placeholder((rows, columns), name="X")
     k, m = (te.reduce_axis((0, columns), name=name) for name in "km")
@@ -40,7 +40,7 @@ def softmax(rows: int, columns: int) -> PrimFunc:
 
 
 def layernorm(rows: int, columns: int, epsilon: float = 1e-5) -> PrimFunc:
-    """Bring each row to mean 0 and variance 1, then scale and shift it.
+    """Normalise each row to mean 0 and variance 1, then scale and shift it.
 
     Shapes: ``X`` and ``Y`` [rows, columns], scale ``G`` and shift ``B`` [columns], f32.
     """
@@ -64,7 +64,7 @@ def layernorm(rows: int, columns: int, epsilon: float = 1e-5) -> PrimFunc:
 def schedule_total(
     func: PrimFunc, *, vectors: int = 8, lanes: int = LANES, parts: int = PARTS
 ) -> irkit.Schedule:
-    """Add up parts of the array, and these afterwards."""
+    """Add up parts of the array, then their sums."""
     sch = irkit.Schedule(func)
     block = sch.get_block("S")
     whole, _ = sch.split(sch.get_loops(block)[-1], [parts, None])
@@ -77,7 +77,7 @@ def schedule_total(
 def schedule_rows(
     func: PrimFunc, *, vectors: int = VECTORS, lanes: int = LANES, parts: int = PARTS
 ) -> irkit.Schedule:
-    """Compute all that a row needs before the next."""
+    """Compute everything for one row before the next."""
     sch = irkit.Schedule(func)
     last = sch.get_block("Y")
     part, row = sch.split(sch.get_loops(last)[0], [parts, None])
@@ -95,7 +95,7 @@ def schedule_rows(
 
 
 def _waiting(sch: irkit.Schedule, blocks: list[BlockRef]) -> BlockRef | None:
-    """Find a block that only some of these read, and is none of them."""
+    """Return a block that only some of these read, and that is not one of them."""
     found = (each for block in blocks for each in sch.get_producers(block))
     names = {block.name for block in blocks}
     return next(
@@ -110,7 +110,7 @@ def _waiting(sch: irkit.Schedule, blocks: list[BlockRef]) -> BlockRef | None:
 
 
 def in_vectors(sch: irkit.Schedule, block: BlockRef, vectors: int, lanes: int) -> None:
-    """Reduce into ``vectors`` registers of ``lanes``, these into one, and that at the end."""
+    """Reduce into ``vectors`` registers of ``lanes``, those into one, and that one at the end."""
     _, _, lane = sch.split(sch.get_loops(block)[-1], [None, vectors, lanes])
     one = sch.rfactor(lane)
     sch.compute_at(one, sch.get_loops(block)[-2])

@@ -6,55 +6,71 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
+import msgspec
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from irkit.cli.flags.files import NEW_FILE
+from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.grouping import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
-from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, WithPasses, flow_of
+from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPasses
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.notes import note, note_unused_passes
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
-from irkit.phases.compile import compile
-from irkit.phases.placement import Flow
+from irkit.phases import Flow, compile
 from irkit.runtime import Model
 
-_SHAPE = click.option(
-    "--shape",
-    "shapes",
-    multiple=True,
-    metavar="NAME=1,3,224,224",
-    help="Fix the shape of an input. Repeatable.",
+
+class _ModelFlags(msgspec.Struct, frozen=True):
+    """Values of the options about the model, its package and the target."""
+
+    output: str
+    trace: str | None
+    shapes: tuple[str, ...]
+    cpu: str
+    features: str
+    quiet: bool
+
+    @property
+    def target(self) -> Target:
+        """Return the target to compile for."""
+        return Target("llvm", cpu=self.cpu, features=tuple(filter(None, self.features.split(","))))
+
+
+_with_model_flags = as_value(
+    "wanted",
+    _ModelFlags,
+    (
+        click.option("-o", "--output", required=True, type=NEW_FILE, help="The package."),
+        click.option(
+            "--shape",
+            "shapes",
+            multiple=True,
+            metavar="NAME=1,3,224,224",
+            help="Fix the shape of an input. Repeatable.",
+        ),
+        click.option("--trace", type=NEW_FILE, help="Save what every pass did."),
+        click.option(
+            "--cpu", default="", help="Processor to compile for; this machine's by default."
+        ),
+        click.option("--features", default="", help="LLVM features, such as +avx2,-avx512f."),
+        click.option("--quiet", is_flag=True, help="Print only errors."),
+    ),
 )
-_FILE = click.Path(exists=True, dir_okay=False)
 
 
 @click.command("compile", cls=WithPasses)
-@click.argument("model", type=_FILE)
-@click.option("-o", "--output", required=True, type=NEW_FILE, help="The package.")
-@PASS
-@DISABLE
-@_SHAPE
-@click.option("--trace", type=NEW_FILE, help="Save what every pass did.")
-@click.option("--cpu", default="", help="Processor to compile for; this machine's by default.")
-@click.option("--features", default="", help="LLVM features, such as +avx2,-avx512f.")
-@click.option("--quiet", is_flag=True, help="Print only errors.")
-@VERIFY
+@click.argument("model", type=FILE)
+@_with_model_flags
+@as_value("chosen", PassFlags, (PASS, DISABLE, VERIFY))
 @with_isolation_flags
 @with_print_flags
 def compile_(
     model: str,
-    output: str,
-    passes: tuple[str, ...],
-    disabled: tuple[str, ...],
-    shapes: tuple[str, ...],
-    trace: str | None,
-    cpu: str,
-    features: str,
-    quiet: bool,
-    verify_each: bool,
+    wanted: _ModelFlags,
+    chosen: PassFlags,
     guard: IsolationPolicy,
-    switches: PrintFlags,
+    printing: PrintFlags,
 ) -> None:
     """Compile the ONNX file MODEL to a package of native code.
 
@@ -63,23 +79,22 @@ def compile_(
       irkit compile mlp.onnx -o mlp.irkit --shape x=1,784 --pass '1:simplify'
     """
     started = time.perf_counter()
-    _check_different(model, output, trace)
-    target = Target("llvm", cpu=cpu, features=tuple(filter(None, features.split(","))))
-    flow = flow_of(passes, disabled)
-    switches.printing.check(name for each in flow.pipelines for name in each.names)
+    _check_different(model, wanted.output, wanted.trace)
+    flow = chosen.flow()
+    printing.printer.check(name for each in flow.pipelines for name in each.names)
     with ExitStack() as files:  # Both files appear at the end, or neither.
-        package = files.enter_context(atomic_write(output))
-        steps = None if trace is None else files.enter_context(atomic_write(trace))
-        compiled = _compiled(model, target, _shapes(shapes), flow, quiet, verify_each, guard)
+        package = files.enter_context(atomic_write(wanted.output))
+        steps = None if wanted.trace is None else files.enter_context(atomic_write(wanted.trace))
+        compiled = _compiled(model, wanted, flow, chosen.verify_each, guard)
         compiled.save(package)
         if steps is not None:
             compiled.trace.save(steps)
     for step in compiled.trace:
-        switches.print_step(step)
-    switches.finish(compiled.trace)
+        printing.print_step(step)
+    printing.print_summary(compiled.trace)
     note_unused_passes(flow, compiled.trace)
-    if not quiet:
-        _report(compiled, output, trace, time.perf_counter() - started)
+    if not wanted.quiet:
+        _report(compiled, wanted, time.perf_counter() - started)
 
 
 def _check_different(*paths: str | None) -> None:
@@ -89,24 +104,19 @@ def _check_different(*paths: str | None) -> None:
 
 
 def _compiled(
-    model: str,
-    target: Target,
-    shapes: dict[str, tuple[int, ...]],
-    flow: Flow,
-    quiet: bool,
-    verify: bool,
-    guard: IsolationPolicy,
+    model: str, wanted: _ModelFlags, flow: Flow, verify: bool, guard: IsolationPolicy
 ) -> Model:
+    target, shapes = wanted.target, _shapes(wanted.shapes)
     screen = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    silent = quiet or not screen.is_terminal
+    silent = wanted.quiet or not screen.is_terminal
     with (
         guard.running(note) as apply,
         Progress(*columns, console=screen, transient=True, disable=silent) as bar,
     ):
         task = bar.add_task("import", total=None)
 
-        def tell(what: str, done: int, total: int) -> None:
+        def progress(what: str, done: int, total: int) -> None:
             bar.update(task, description=what, completed=done, total=total or None)
 
         return compile(
@@ -117,7 +127,7 @@ def _compiled(
             pipeline=flow.loops,
             legalize=flow.legalize,
             verify=verify,
-            progress=tell,
+            progress=progress,
             apply=apply,
         )
 
@@ -129,7 +139,7 @@ def _shapes(texts: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
         parts = dims.split(",") if dims else []
         if not name or not all(part.isdecimal() and len(part) < 19 for part in parts):
             raise click.BadParameter(
-                f"{text!r} is no shape; write it as NAME=1,3,224,224", param_hint="'--shape'"
+                f"{text!r} is not a shape; write it as NAME=1,3,224,224", param_hint="'--shape'"
             )
         if name in found:
             raise click.BadParameter(f"{name!r} has two shapes", param_hint="'--shape'")
@@ -137,8 +147,9 @@ def _shapes(texts: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _report(model: Model, output: str, trace: str | None, seconds: float) -> None:
+def _report(model: Model, wanted: _ModelFlags, seconds: float) -> None:
     console().print(pass_table(summarize(model.trace)))
+    output, trace = wanted.output, wanted.trace
     size = Path(output).stat().st_size
     kernels = len({call.kernel for call in model.plan.calls})
     click.echo(f"{output}: {kernels} kernels, {size / 1e6:.1f} MB, compiled in {seconds:.1f} s")

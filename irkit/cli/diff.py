@@ -7,6 +7,8 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from irkit.cli.flags.files import FILE
+from irkit.cli.flags.grouping import as_value
 from irkit.core import IRKitError
 from irkit.debug import console
 from irkit.graph import GRAPH_LEVEL
@@ -20,21 +22,48 @@ from irkit.ir import LOOP_LEVEL
 from irkit.transform import Step, Trace
 
 
-class _Options(msgspec.Struct):
-    """What to compare, and how to show it."""
+class _Options(msgspec.Struct, frozen=True):
+    """Values of the options: what to compare, and how to show it."""
 
     pass_name: str
     function: str | None
-    names: bool
+    ignore_names: bool
     context: int
     brief: bool
+    color: bool | None
+
+
+_with_options = as_value(
+    "options",
+    _Options,
+    (
+        click.option("--pass", "pass_name", default="", help="Compare after this pass only."),
+        click.option("--function", metavar="NAME", help="Compare the steps on one function only."),
+        click.option(
+            "--ignore-names",
+            is_flag=True,
+            help="Ignore names that differ in the same way throughout.",
+        ),
+        click.option(
+            "--context",
+            type=click.IntRange(0, 1_000),
+            default=3,
+            show_default=True,
+            help="Equal lines to show around a change.",
+        ),
+        click.option(
+            "--brief", is_flag=True, help="Print only which steps differ, and by how many lines."
+        ),
+        click.option(
+            "--color/--no-color", default=None, help="Print in color.  [default: on a terminal]"
+        ),
+    ),
+)
 
 
 @click.command("diff")
-@click.argument("left", metavar="TRACE-A", type=click.Path(exists=True, dir_okay=False))
-@click.argument("right", metavar="TRACE-B", type=click.Path(exists=True, dir_okay=False))
-@click.option("--pass", "pass_name", default="", help="Compare after this pass only.")
-@click.option("--function", metavar="NAME", help="Compare the steps on one function only.")
+@click.argument("left", metavar="TRACE-A", type=FILE)
+@click.argument("right", metavar="TRACE-B", type=FILE)
 @click.option(
     "--step",
     "steps",
@@ -44,29 +73,20 @@ class _Options(msgspec.Struct):
     help="Compare after these steps: one of each trace (give it twice), or one number for both.",
 )
 @click.option("--before", is_flag=True, help="With --step: before the passes.")
-@click.option("--ignore-names", is_flag=True, help="Let names differ that differ throughout.")
-@click.option("--context", type=click.IntRange(0, 1_000), default=3, show_default=True,
-              help="Equal lines to show around a change.")  # fmt: skip
-@click.option("--brief", is_flag=True, help="Say only which steps differ, and by how many lines.")
-@click.option("--color/--no-color", default=None, help="As the terminal can, if not given.")
+@_with_options
 @click.pass_context
 def diff_(
     ctx: click.Context,
     left: str,
     right: str,
-    pass_name: str,
-    function: str | None,
     steps: tuple[int, ...],
     before: bool,
-    ignore_names: bool,
-    context: int,
-    brief: bool,
-    color: bool | None,
+    options: _Options,
 ) -> None:
     """Compare the IR of two traces, step by step.
 
-    Steps are put beside each other by phase, pass and function; then the IR after them is compared.
-    What one trace has alone is named. One file may be given twice, to compare two of its steps.
+    Steps are paired by phase, pass and function; then the IR after them is compared. Steps that
+    only one trace has are listed. One file can be given twice, to compare two of its steps.
 
     \b
     Exit code: 0 the traces are alike
@@ -79,18 +99,17 @@ def diff_(
       irkit diff old.trace new.trace --pass simplify      after one pass
       irkit diff a.trace a.trace --step 3 --step 7        two steps of one trace
     """
-    options = _Options(pass_name, function, ignore_names, context, brief)
     table = LineTable()
     runs = _load(left, table), _load(right, table)
-    screen = _screen(color)
+    screen = _screen(options.color)
     if before and not steps:
         raise click.UsageError("--before needs --step")
     if steps:
-        found = _two(runs, steps, "before" if before else "after", options)
+        lines = _two(runs, steps, "before" if before else "after", options)
     else:
-        found = _all(runs, options)
+        lines = _all(runs, options)
     differs = False
-    for line in found:
+    for line in lines:
         differs = True
         screen.print(line, soft_wrap=True)
     ctx.exit(int(differs))
@@ -128,7 +147,7 @@ def _all(runs: tuple[Texts, Texts], options: _Options) -> Iterator[Text]:
     left, right = runs
     pairs = [pair for pair in align(left.trace, right.trace) if _wanted(runs, pair, options)]
     if not pairs and (options.pass_name or options.function is not None):
-        raise IRKitError("no step is about that pass and function; 'irkit trace FILE' lists them")
+        raise IRKitError("no step is of that pass and function; 'irkit trace FILE' lists them")
     for pair in pairs:
         if pair.left is None:
             assert pair.right is not None
@@ -154,7 +173,9 @@ def _compared(
 ) -> Iterator[Text]:
     left, right = (run.of(step, side).ids for run, step in zip(runs, at, strict=True))
     table = runs[0].table
-    found = diff_up_to_names(left, right, table) if options.names else diff_lines(left, right)
+    found = (
+        diff_up_to_names(left, right, table) if options.ignore_names else diff_lines(left, right)
+    )
     if found.hunks:
         yield Text(f"{title}: {_size(found)}", style="bold")
         if not options.brief:

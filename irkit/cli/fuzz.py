@@ -6,12 +6,14 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import cast
 
 import click
+import msgspec
 
-from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER
+from irkit.cli.flags.files import FILE, NEW_FILE, NEW_FOLDER
+from irkit.cli.flags.grouping import as_value
 from irkit.cli.flags.placement import WithPasses, add_current_directory
 from irkit.core import FormatError, IRKitError, atomic_write
 from irkit.debug import ChildDied, isolate
@@ -26,113 +28,146 @@ from irkit.fuzz.judge import INVARIANTS
 from irkit.fuzz.mutation.runner import FuzzOrder, fuzz_all_changes
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
-_TOLD_EVERY = 30.0
-_TOLD_EVERY_TO_A_PERSON = 1.0
+_LOG_INTERVAL = 30.0
+_TERMINAL_INTERVAL = 1.0
 
 
 class Duration(click.ParamType[float]):
-    """A time, such as 90, 30s, 5m or 1h. Units: seconds."""
+    """A duration such as 90, 30s, 5m or 1h. Units: seconds."""
 
     name = "TIME"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read it."""
+        """Return the seconds that a text stands for."""
         found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh]?)", str(value).strip())
         if found is None or not float(found[1]):
-            self.fail(f"{value!r} is no time; expected such as 30s, 5m or 1h", param, ctx)
+            self.fail(
+                f"{value!r} is not a duration; expected for example 30s, 5m or 1h", param, ctx
+            )
         return float(found[1]) * _UNITS[found[2]]
 
 
+class _CaseFlags(msgspec.Struct, frozen=True):
+    """Values of the options that choose the cases."""
+
+    seconds: float | None
+    cases: int | None
+    jobs: int
+    seed: int
+    kinds: tuple[Kind, ...]
+    passes: tuple[str, ...]
+
+
+class _FileFlags(msgspec.Struct, frozen=True):
+    """Values of the options that name files."""
+
+    report: str | None
+    junit: str | None
+    findings: str
+    corpus: str
+
+
+_with_case_flags = as_value(
+    "chosen",
+    _CaseFlags,
+    (
+        click.option(
+            "--time", "seconds", type=Duration(), help="Begin no case after this.  [default: 1m]"
+        ),
+        click.option(
+            "--cases",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Run N cases; without --time, however long that takes.",
+        ),
+        click.option(
+            "--jobs",
+            default=1,
+            show_default=True,
+            type=click.IntRange(1, 64),
+            help="How many worker processes.",
+        ),
+        click.option(
+            "--seed",
+            default=0,
+            show_default=True,
+            type=click.IntRange(min=0),
+            help="Which cases. The same seed gives the same ones, whatever --jobs.",
+        ),
+        click.option(
+            "--kind",
+            "kinds",
+            multiple=True,
+            type=click.Choice(KINDS),
+            help="What to draw. Repeatable.  [default: all]",
+        ),
+        click.option(
+            "--pass",
+            "passes",
+            multiple=True,
+            metavar="'PLACE:NAME{OPTIONS}'",
+            help="Test this pass: it runs at PLACE (0-3, graph, before=OTHER, after=OTHER, "
+            "PHASE/before=OTHER) in every case. NAME is module:function, or one that "
+            "`irkit passes` lists. Quote it. Repeatable.",
+        ),
+    ),
+)
+_with_file_flags = as_value(
+    "files",
+    _FileFlags,
+    (
+        click.option("--report", type=NEW_FILE, metavar="FILE.html", help="Write an HTML report."),
+        click.option("--junit", type=NEW_FILE, metavar="FILE.xml", help="Write JUnit XML for CI."),
+        click.option(
+            "--findings",
+            default="fuzz-findings",
+            show_default=True,
+            type=NEW_FOLDER,
+            help="Where findings go, a file each, and the cases that are running.",
+        ),
+        click.option(
+            "--corpus",
+            default="tests/corpus",
+            show_default=True,
+            type=NEW_FOLDER,
+            help="Samples kept as text, which run first: copy a finding's .toml there to keep it.",
+        ),
+    ),
+)
+
+
 @click.command("fuzz", cls=WithPasses)
-@click.option("--time", "seconds", type=Duration(), help="Begin no case after this.  [default: 1m]")
-@click.option(
-    "--cases",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Run N cases; without --time, however long that takes.",
-)
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Workers.")
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Which cases. The same seed gives the same ones, whatever --jobs.",
-)
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    type=click.Choice(KINDS),
-    help="What to draw. Repeatable.  [default: all]",
-)
-@click.option(
-    "--pass",
-    "passes",
-    multiple=True,
-    metavar="'PLACE:NAME{OPTIONS}'",
-    help="Test this pass: it runs at PLACE (0-3, graph, before=OTHER, after=OTHER) in every case. "
-    "NAME is module:function, or one that `irkit passes` lists. Quote it. Repeatable.",
-)
+@_with_case_flags
 @click.option(
     "--mutants",
     is_flag=True,
     help="Test the fuzzer: break irkit's own source in a child process, one change at a time, and "
-    "say after how many cases each is found (at most --cases each, or 10,000).",
+    "report after how many cases each is found (at most --cases each, or 10,000).",
 )
-@click.option("--report", type=NEW_FILE, metavar="FILE.html", help="Write a page about it.")
-@click.option("--junit", type=NEW_FILE, metavar="FILE.xml", help="Write what CI reads.")
-@click.option(
-    "--findings",
-    "folder",
-    default="fuzz-findings",
-    show_default=True,
-    type=NEW_FOLDER,
-    help="Where findings go, a file each, and what is running now.",
-)
-@click.option(
-    "--corpus",
-    default="tests/corpus",
-    show_default=True,
-    type=NEW_FOLDER,
-    help="Samples kept as text, which run first: copy a finding's .toml there to keep it.",
-)
+@_with_file_flags
 @click.option(
     "--replay",
     "again",
-    type=click.Path(exists=True, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="Run the case of a finding again, and nothing else.",
 )
-def fuzz(
-    seconds: float | None,
-    cases: int | None,
-    jobs: int,
-    seed: int,
-    kinds: tuple[str, ...],
-    passes: tuple[str, ...],
-    mutants: bool,
-    report: str | None,
-    junit: str | None,
-    folder: str,
-    corpus: str,
-    again: str | None,
-) -> None:
-    """Draw programs, schedules, pipelines and models at random, and say whether all that runs them
-    agrees.
+def fuzz(chosen: _CaseFlags, mutants: bool, files: _FileFlags, again: str | None) -> None:
+    """Draw programs, schedules, pipelines and models at random, and check that everything that
+    runs them agrees.
 
     Each case runs in the interpreter, before and after it is lowered, and twice as native code
-    (LLVM's O0 and O3, amid guard pages); all must give what NumPy gives. One case in ten, and each
-    that is wrong, also runs after each pass, which names the guilty one. Every second case asks for
-    one of the invariants that hold whatever is computed, such as that text reads back.
+    (LLVM's O0 and O3, between guard pages); all must give what NumPy gives. One case in ten, and
+    each that is wrong, also runs after each pass, which names the pass at fault. Every second case
+    also checks an invariant that holds whatever is computed, such as that text reads back.
 
-    What is wrong is made small, and kept as text that needs no generator, as a test, and as a trace
-    for `irkit inspect`.
+    A case that is wrong is reduced and kept: as text that needs no generator, as a test, and as a
+    trace for `irkit inspect`.
 
-    Cases run in worker processes with limits on time and memory; what crashes one is a finding.
-    The exit code is 0 if all is well; 1 if something was found; 2 if nothing was tested: fewer than
+    Cases run in worker processes with limits on time and memory; a crash of one is a finding.
+    The exit code is 0 if nothing was found; 1 if something was; 2 if nothing was tested: fewer than
     90 % of the cases valid, too few cases, or a pass under test that changed something in fewer
     than 10 % of them.
 
@@ -145,52 +180,67 @@ def fuzz(
     """
     add_current_directory()
     if again is not None:
-        sys.exit(_replayed(Path(again)))
-    drawn = cast("tuple[Kind, ...]", tuple(dict.fromkeys(kinds)) or KINDS)
+        sys.exit(_replay(Path(again)))
     if mutants:
-        if passes or report or junit:
+        if chosen.passes or files.report or files.junit:
             raise click.UsageError("--mutants goes with --time, --cases, --jobs, --seed and --kind")
-        order = FuzzOrder(seed=seed, count=cases or FuzzOrder().count, kinds=drawn)
-        sys.exit(fuzz_all_changes(order, jobs=jobs, seconds=seconds))
-    if report is not None and report == junit:
-        raise click.UsageError(f"--report and --junit cannot both be {report}")
-    for path in filter(None, (report, junit)):
-        _writable(path)  # Or an hour of fuzzing would be for nothing.
-    kept = _kept(Path(corpus))
-    if seconds is None and cases is None:
-        seconds = _UNITS["m"]
-    plan = CampaignPlan(
-        seed=seed,
-        kinds=drawn,
-        seconds=seconds,
-        cases=cases,
-        jobs=jobs,
-        passes=passes,
-        under_test=checked_names(passes),
-        folder=Path(folder),
-        kept=kept,
-    )
-    campaign = Campaign(plan)
+        sys.exit(_fuzz_mutants(chosen))
+    if files.report is not None and files.report == files.junit:
+        raise click.UsageError(f"--report and --junit cannot both be {files.report}")
+    for path in filter(None, (files.report, files.junit)):
+        _check_writable(path)  # Before the campaign, which may take an hour.
+    campaign = Campaign(_plan(chosen, files))
     with interruptible():
         try:
             campaign.run(_Progress())
         finally:
-            with suppress(OSError):  # It stays where there is something in it.
-                Path(folder).rmdir()
+            with suppress(OSError):  # A folder with findings stays.
+                Path(files.findings).rmdir()
         with undisturbed():
             problems = [
                 problem
-                for path, write in ((report, as_page), (junit, as_junit))
+                for path, write in ((files.report, as_page), (files.junit, as_junit))
                 if path is not None and (problem := _write(path, write(campaign)))
             ]
     click.echo("\n".join((summary(campaign), *problems)))
     sys.exit(exit_code(campaign) or 2 * bool(problems))
 
 
-def _writable(path: str) -> None:
-    """See whether a file can be made. Raises: IRKitError."""
+def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
+    kept = _kept(Path(files.corpus))
+    unlimited = chosen.seconds is None and chosen.cases is None
+    return CampaignPlan(
+        seed=chosen.seed,
+        kinds=_drawn(chosen),
+        seconds=_UNITS["m"] if unlimited else chosen.seconds,
+        cases=chosen.cases,
+        jobs=chosen.jobs,
+        passes=chosen.passes,
+        under_test=checked_names(chosen.passes),
+        folder=Path(files.findings),
+        kept=kept,
+    )
+
+
+def _drawn(chosen: _CaseFlags) -> tuple[Kind, ...]:
+    return tuple(dict.fromkeys(chosen.kinds)) or KINDS
+
+
+def _fuzz_mutants(chosen: _CaseFlags) -> int:
+    count = chosen.cases or FuzzOrder().count
+    return fuzz_all_changes(
+        FuzzOrder(seed=chosen.seed, count=count, kinds=_drawn(chosen)),
+        report=click.echo,
+        progress=partial(click.echo, err=True),
+        jobs=chosen.jobs,
+        seconds=chosen.seconds,
+    )
+
+
+def _check_writable(path: str) -> None:
+    """Raise IRKitError if a file cannot be written."""
     if os.path.exists(path) and not os.path.isfile(path):
-        return  # A device, or a pipe, which has no folder of ours.
+        return  # A device or a pipe: its folder need not be writable.
     folder = os.path.dirname(path) or "."
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -200,7 +250,7 @@ def _writable(path: str) -> None:
 
 
 def _write(path: str, text: str) -> str:
-    """Write a file; say why not, if so."""
+    """Write a file; return an error message if that fails."""
     try:
         with atomic_write(path) as made:
             made.write_text(text, "utf-8")
@@ -210,20 +260,20 @@ def _write(path: str, text: str) -> str:
 
 
 def _kept(corpus: Path) -> tuple[Draw, ...]:
-    """Read the cases of a folder. Raises: IRKitError if one is none."""
+    """Read the cases of a folder. Raises: FormatError if a file is not a case."""
     try:
         return tuple(read_draw(path) for path in sorted(corpus.glob("*.toml")) if path.is_file())
     except IRKitError as error:
-        hint = "Mend or remove it, or name another folder with --corpus."
+        hint = "Repair or remove it, or name another folder with --corpus."
         raise FormatError(error.message, hint=f"{error.hint}\n  {hint}".strip()) from None
 
 
 class _Progress:
-    """Tell how far a campaign is: often to a person, seldom to a log."""
+    """Prints the progress of a campaign: often on a terminal, seldom in a log."""
 
     def __init__(self) -> None:
-        self.person = sys.stderr.isatty()
-        self.every = _TOLD_EVERY_TO_A_PERSON if self.person else _TOLD_EVERY
+        self.on_terminal = sys.stderr.isatty()
+        self.every = _TERMINAL_INTERVAL if self.on_terminal else _LOG_INTERVAL
         self.next = time.monotonic() + self.every
 
     def __call__(self, campaign: Campaign) -> None:
@@ -237,11 +287,11 @@ class _Progress:
             f"{tally.cases} cases, {rate:.1f} a second, {tally.valid_share:.1%} valid, "
             f"{found} wrong, {campaign.seconds:.0f} s"
         )
-        click.echo(f"\r{text}   " if self.person else text, err=True, nl=not self.person)
+        click.echo(f"\r{text}   " if self.on_terminal else text, err=True, nl=not self.on_terminal)
 
 
-def _replayed(path: Path) -> int:
-    """Run the case of a file, and say what comes of it; 1 if it is still wrong."""
+def _replay(path: Path) -> int:
+    """Run the case of a file and print the outcome; return 1 if it is still wrong."""
     draw = read_draw(path)
     options = CaseOptions(thorough=True, invariants=tuple(INVARIANTS))
     try:

@@ -4,6 +4,7 @@ import webbrowser
 
 import click
 
+from irkit.cli.flags.files import FILE
 from irkit.core import IRKitError
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.server import (
@@ -16,15 +17,15 @@ from irkit.inspector_web.server import (
 
 
 @click.command("inspect")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=FILE)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=0,
     help="Port to listen on; 0, the default, takes any that is free.",
 )
-@click.option("--no-open", is_flag=True, help="Print the address and open no browser.")
-@click.option("--watch", is_flag=True, help="Show it anew when a file changes.")
+@click.option("--no-open", is_flag=True, help="Print the address and do not open a browser.")
+@click.option("--watch", is_flag=True, help="Reload a file when it changes.")
 @click.option(
     "--host",
     default=LOOPBACK,
@@ -35,13 +36,14 @@ from irkit.inspector_web.server import (
 def inspect_(
     files: tuple[str, ...], port: int, no_open: bool, watch: bool, host: str, expose: bool
 ) -> None:
-    """See in the browser what every pass did.
+    """Show in the browser what every pass did.
 
     FILES are traces (irkit compile --trace), ONNX models (.onnx), IR text (.irs) or Python scripts
-    (.py): these are lowered, or run, in a process of their own with limits, and a script is shown
-    where it calls irkit.lower, build, compile or a pipeline. Several files can be compared.
+    (.py). Models, IR and scripts are lowered, or run, in a separate process with limits; of a
+    script, the calls of irkit.lower, build, compile or a pipeline are shown. Several files can be
+    compared.
 
-    Only who has the printed address can look; stop with Ctrl-C.
+    Only someone who has the printed address can connect; stop with Ctrl-C.
 
     \b
       irkit inspect model.onnx
@@ -51,7 +53,7 @@ def inspect_(
     if not is_loopback(host) and not expose:
         raise IRKitError(
             f"{host} lets other machines connect, and the page shows your models",
-            hint="Add --expose if you want that; the address with the token is all they need.",
+            hint="Add --expose to allow that; who knows the address with its token can look.",
         )
     rules = new_access_rules(host)
     inspection = Inspection(files, watch=watch)

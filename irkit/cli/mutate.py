@@ -21,24 +21,31 @@ from irkit.fuzz.mutation.runner.check_score import (
 from irkit.fuzz.mutation.seeded_bugs import CATALOGUE
 
 _T = TypeVar("_T")
-WANTED = 0.95
+REQUIRED_SHARE = 0.95
 
 
 @click.command("mutate")
-@click.option("--planted/--no-planted", default=True, show_default=True, help="The catalogue.")
-@click.option("--only", default="", metavar="WORDS", help="Only seeded bugs with these words.")
-@click.option("--bisect/--no-bisect", help="Look for the guilty rewrite of each seeded bug too.")
-@click.option("--mutants", "count", default=0, metavar="N", help="How many random changes.")
-@click.option("--seed", default=0, show_default=True, help="What the random changes are.")
+@click.option(
+    "--planted/--no-planted",
+    default=True,
+    show_default=True,
+    help="Run the catalogue of seeded bugs.",
+)
+@click.option(
+    "--only", default="", metavar="WORDS", help="Only seeded bugs whose names contain these words."
+)
+@click.option("--bisect/--no-bisect", help="Look for the rewrite at fault of each seeded bug too.")
+@click.option("--mutants", "count", default=0, metavar="N", help="How many random changes to try.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the random changes.")
 @click.option("--jobs", default=1, type=click.IntRange(1, 64), show_default=True)
-@click.option("--seconds", default=600.0, show_default=True, help="Begin nothing after this.")
+@click.option("--seconds", default=600.0, show_default=True, help="Begin nothing after this time.")
 def mutate(
     planted: bool, only: str, bisect: bool, count: int, seed: int, jobs: int, seconds: float
 ) -> None:
-    """Break irkit's own passes, one change at a time, and say whether the checks notice.
+    """Break irkit's own passes, one change at a time, and report whether the checks notice.
 
     No file is changed. The exit code is 1 if a seeded bug is not found or the wrong pass is
-    named, or if less than 95 % of the random changes that change any meaning are found.
+    named, or if fewer than 95 % of the random changes that change any meaning are found.
 
     \b
       irkit mutate
@@ -48,7 +55,7 @@ def mutate(
     if planted:
         bugs = [bug for bug in CATALOGUE if only in bug.name]
         if not bugs:
-            raise click.BadParameter(f"no seeded bug is named like {only!r}")
+            raise click.BadParameter(f"no seeded bug has a name with {only!r}")
         programs = 0 if only else RANDOM_PROGRAMS
         found = seeded_bug_results(bugs, jobs=jobs, programs=programs, bisected=bisect)
         results = list(_until(found, started + seconds))
@@ -62,7 +69,7 @@ def mutate(
         click.echo(mutant_score(verdicts))
         seen = sum(verdict.status == "found" for verdict in verdicts)
         missed = sum(verdict.status == "missed" for verdict in verdicts)
-        good = good and seen >= WANTED * (seen + missed)
+        good = good and seen >= REQUIRED_SHARE * (seen + missed)
     click.echo(f"{time.monotonic() - started:.1f} s")
     sys.exit(0 if good else 1)
 

@@ -12,7 +12,7 @@ from irkit.cli.pass_templates import GRAPH_PASS, GRAPH_TEST, LOOP_PASS, LOOP_TES
 from irkit.core import IRKitError
 
 GROUP = "irkit.passes"
-# By level: the pass, its test, and a place to run it at.
+# By level: the pass, its test, and where the example runs it.
 _LEVELS = {"loop": (LOOP_PASS, LOOP_TEST, "1"), "graph": (GRAPH_PASS, GRAPH_TEST, "graph")}
 _HEADER = f'[project.entry-points."{GROUP}"]'
 
@@ -23,24 +23,25 @@ _HEADER = f'[project.entry-points."{GROUP}"]'
     "--folder",
     type=click.Path(file_okay=False),
     default=".",
-    help="Where to write; a package if it has an __init__.py.  [default: .]",
+    help="The folder to write to; a package if it has an __init__.py.  [default: .]",
 )
 @click.option(
     "--level",
     type=click.Choice(list(_LEVELS)),
     default="loop",
     show_default=True,
-    help="What the pass is about: loops, or the graph of a model.",
+    help="What the pass works on: loops, or the graph of a model.",
 )
 def new_pass(name: str, folder: str, level: str) -> None:
     """Write a pass called NAME, its test, and the entry point by which irkit finds it.
 
-    NAME is a verb, such as unroll-small-loops. What is written works: it marks short loops as
-    unrolled, or lets a relu of a relu read what the first one read, and its test passes. Change it
-    to what you need. Nothing is overwritten.
+    NAME is a verb, such as unroll-small-loops. The new pass works: it marks short loops as
+    unrolled, or makes a relu of a relu read what the first one reads, and its test passes. Change
+    it to what you need. Nothing is overwritten.
 
     \b
       irkit new-pass unroll-small-loops
+      pip install 'irkit[fuzz]'
       python -m pytest test_unroll_small_loops.py
       irkit opt kernel.irs --pass 1:unroll_small_loops:unroll_small_loops
       irkit new-pass skip-second-relus --level graph
@@ -67,13 +68,14 @@ def new_pass(name: str, folder: str, level: str) -> None:
     project.write_text(edited, encoding="utf-8")
     shown = project.name if project.parent == Path.cwd() else str(project)
     click.echo(f"{'added the entry point to' if existed else 'wrote'} {shown}")
-    _say_next(target, home, fill, place)
+    _print_next_steps(target, home, fill, place)
 
 
-def _say_next(target: Path, home: Path, fill: dict[str, str], at: str) -> None:
+def _print_next_steps(target: Path, home: Path, fill: dict[str, str], at: str) -> None:
     place = "" if home == Path.cwd() else f"cd {home} && "
     test = target.resolve().relative_to(home) / f"test_{fill['function']}.py"
     click.echo("next:")
+    click.echo("  pip install 'irkit[fuzz]'  # pytest and what the test draws programs with")
     click.echo(f"  {place}python -m pytest {test}")
     click.echo(
         f"  {place}irkit opt FILE --pass '{at}:{fill['module']}:{fill['function']}' --remarks"
@@ -82,21 +84,21 @@ def _say_next(target: Path, home: Path, fill: dict[str, str], at: str) -> None:
 
 
 def checked_name(name: str) -> str:
-    """Return the name of the function of a pass.
+    """Return the name of the function of a pass called ``name``.
 
     Raises: IRKitError if no function can have that name.
     """
     function = name.replace("-", "_")
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", function) or keyword.iskeyword(function):
         raise IRKitError(
-            f"{name[:80]!r} is no name for a pass; expected a verb in small letters",
-            hint="Such as unroll-small-loops or fold_zeros.",
+            f"{name[:80]!r} is not a name for a pass; expected a verb in lower case",
+            hint="For example unroll-small-loops or fold_zeros.",
         )
     return function
 
 
 def _module(folder: Path, function: str) -> tuple[Path, str]:
-    """Find the folder that imports start from, and the name of the module."""
+    """Return the folder that imports start from, and the name of the module."""
     parts = [function]
     while (folder / "__init__.py").exists():
         parts.insert(0, folder.name)
@@ -105,7 +107,7 @@ def _module(folder: Path, function: str) -> tuple[Path, str]:
 
 
 def _project(home: Path) -> Path:
-    """Find the project file: here, or one folder up where the sources stand in ``src``."""
+    """Return the path of the project file: in ``home``, or one folder up if that is ``src``."""
     above = home.parent / "pyproject.toml"
     if home.name == "src" and above.exists():
         return above
@@ -113,7 +115,7 @@ def _project(home: Path) -> Path:
 
 
 def _with_entry(project: Path, fill: dict[str, str]) -> str:
-    """Return the text of a project file with an entry point more."""
+    """Return the text of a project file with an entry point for the pass."""
     if not project.exists():
         package = fill["module"].rpartition(".")[0]
         contents = f'packages = ["{package}"]' if package else f'py-modules = ["{fill["module"]}"]'
@@ -128,14 +130,14 @@ def _with_entry(project: Path, fill: dict[str, str]) -> str:
     path = f"{fill['module']}:{fill['function']}"
     entry = f'{fill["name"]} = "{path}"'
     edited = _edited(text, entry, fill["module"])
-    # Whatever form the file has, what comes out must say what was meant.
+    # TOML has many forms: read the result back to see that it means what was intended.
     try:
         right = _entries(project, edited) == before | {fill["name"]: path}
     except IRKitError:
         right = False
     if not right:
         raise IRKitError(
-            f"cannot add the entry point to {project}: its form is not expected",
+            f"cannot add the entry point to {project}: its layout is not one that irkit can edit",
             hint=f"Add this by hand:\n  {_HEADER}\n  {entry}",
         )
     return edited
@@ -155,6 +157,6 @@ def _entries(project: Path, text: str) -> dict[str, str]:
     try:
         read = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise IRKitError(f"{project} is no TOML: {error}") from None
+        raise IRKitError(f"{project} is not TOML: {error}") from None
     found = read.get("project", {}).get("entry-points", {}).get(GROUP, {})
     return {str(name): str(value) for name, value in found.items()}

@@ -1,6 +1,6 @@
-"""FIXME Run passes over the IR in FILE (- for standard input) and print what comes out."""
+"""The verb opt of the ``irkit`` command."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from itertools import islice
 from pathlib import Path
 
@@ -8,14 +8,15 @@ import click
 import msgspec
 
 from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER, read_module
+from irkit.cli.flags.grouping import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import (
     DISABLE,
     PASS,
     VERIFY,
+    PassFlags,
     WithPasses,
-    add_current_directory,
-    flow_of,
+    add_current_directory_for,
 )
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.notes import note, note_unused_passes
@@ -28,141 +29,168 @@ from irkit.debug import (
 )
 from irkit.graph import GraphFunc
 from irkit.ir import LOOP_LEVEL, PrimFunc
-from irkit.passes.registry import installed_passes
-from irkit.phases.placement import Flow
+from irkit.passes import installed_passes
+from irkit.phases import Flow
 from irkit.transform import Apply, Fact, PassFailed, Pipeline, Step, apply_here, read_phases
+
+
+class _OptPassFlags(PassFlags, frozen=True, kw_only=True):
+    """Values of the options that choose the passes that run."""
+
+    stop_after: str | None
+    pipeline: str | None
+    limit: int | None
+
+
+class _GoldenFlags(msgspec.Struct, frozen=True):
+    """Values of the options that compare the IR with files."""
+
+    golden: str | None
+    update_golden: bool
+    functions: tuple[str, ...]
+
+
+_with_pass_flags = as_value(
+    "chosen",
+    _OptPassFlags,
+    (
+        click.option(
+            "--stop-after", metavar="PHASE", help="The last phase to run: 0 to 3, graph or graph.0."
+        ),
+        PASS,
+        DISABLE,
+        click.option(
+            "--pipeline",
+            metavar="'1:NAME,NAME;2:NAME'",
+            help="Run these passes and no others. Quote it.",
+        ),
+        VERIFY,
+        click.option(
+            "--opt-bisect-limit",
+            "limit",
+            type=click.IntRange(min=-1),
+            metavar="N",
+            help="Run only the first N passes, counted over all functions; -1 runs and numbers "
+            "all.",
+        ),
+    ),
+)
+_with_golden_flags = as_value(
+    "golden",
+    _GoldenFlags,
+    (
+        click.option(
+            "--golden",
+            type=NEW_FOLDER,
+            metavar="DIR",
+            help="Compare the IR after each phase with files in DIR; exit code 1 if it differs.",
+        ),
+        click.option("--update-golden", is_flag=True, help="With --golden: write the files."),
+        click.option(
+            "--function",
+            "functions",
+            multiple=True,
+            metavar="NAME",
+            help="With --golden: only this function. Repeatable.",
+        ),
+    ),
+)
 
 
 @click.command("opt", cls=WithPasses)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("-o", "--output", type=NEW_FILE, help="Write there and not to standard output.")
-@click.option(
-    "--stop-after", metavar="PHASE", help="The last phase to run: 0 to 3, graph or graph.0."
-)
-@PASS
-@DISABLE
-@click.option(
-    "--pipeline",
-    metavar="'1:NAME,NAME;2:NAME'",
-    help="Run these passes and no others. Quote it.",
-)
-@VERIFY
-@click.option(
-    "--opt-bisect-limit",
-    "limit",
-    type=click.IntRange(min=-1),
-    metavar="N",
-    help="Run only the first N passes, counted over all functions; -1 runs and numbers all.",
-)
-@click.option(
-    "--golden",
-    type=NEW_FOLDER,
-    metavar="DIR",
-    help="Compare the IR after each phase with the files in DIR; exit code 1 if it differs.",
-)
-@click.option("--update-golden", is_flag=True, help="With --golden: write the files.")
-@click.option(
-    "--function",
-    "functions",
-    multiple=True,
-    metavar="NAME",
-    help="With --golden: only this function. Repeatable.",
-)
+@_with_pass_flags
+@_with_golden_flags
 @with_isolation_flags
 @with_print_flags
 def opt(
     file: str,
     output: str | None,
-    stop_after: str | None,
-    passes: tuple[str, ...],
-    disabled: tuple[str, ...],
-    pipeline: str | None,
-    verify_each: bool,
-    limit: int | None,
-    golden: str | None,
-    update_golden: bool,
-    functions: tuple[str, ...],
+    chosen: _OptPassFlags,
+    golden: _GoldenFlags,
     guard: IsolationPolicy,
-    switches: PrintFlags,
+    printing: PrintFlags,
 ) -> None:
-    """Run passes over the IR in FILE (- for standard input) and print what comes out.
+    """Run passes over the IR in FILE (- for standard input) and print the result.
 
-    Graph functions go through the graph pipeline first, loops through phases 0 to 3. What the
-    switches print goes to standard error. `irkit passes` lists the passes.
+    Graph functions go through the graph pipeline first, loops through phases 0 to 3. IR, times and
+    remarks that options ask for go to standard error. `irkit passes` lists the passes.
 
     \b
       irkit opt kernel.irs --stop-after 1
       irkit opt kernel.irs --pass '1:my_package.passes:my_pass{lanes=8}' --remarks
       irkit opt kernel.irs --pass 'before=unroll-loops:my_package.passes:my_pass'
+      irkit opt kernel.irs --pass '1/before=simplify:my_package.passes:my_pass'
       irkit opt kernel.irs --pipeline '1:lower-init-blocks,lower-blocks,simplify'
       irkit opt kernel.irs --print-ir-after=simplify --print-ir-after-change --time-passes
       irkit opt kernel.irs --golden tests/golden --update-golden
     """
-    if (update_golden or functions) and golden is None:
+    if (golden.update_golden or golden.functions) and golden.golden is None:
         raise click.UsageError("--update-golden and --function need --golden DIR")
     module = read_module(file)
-    flow = Flow() if pipeline is None else _replaced(pipeline, module)
-    flow = _stopped(flow_of(passes, disabled, flow), stop_after)
-    switches.printing.check(name for each in flow.pipelines for name in each.names)
-    run = _OptRun(flow, module, verify_each, limit)
+    flow = None if chosen.pipeline is None else _flow_from(chosen.pipeline, module)
+    flow = _stopped(chosen.flow(flow), chosen.stop_after)
+    printing.printer.check(name for each in flow.pipelines for name in each.names)
+    run = _OptRun(flow, module, chosen.verify_each, chosen.limit)
     try:
         with guard.running(note) as run.apply:
             for step in run.steps():
-                switches.print_step(step)
+                printing.print_step(step)
     except PassFailed as error:
-        switches.print_failure(error)
+        printing.print_failure(error)
         raise
     finally:
-        switches.finish(run.kept)
-    if limit is None:
-        note_unused_passes(flow, run.kept)
-    if golden is not None:
-        _hold_to_golden(run, Path(golden), update_golden, functions)
-    if golden is None or output is not None:
+        printing.print_summary(run.done)
+    if chosen.limit is None:
+        note_unused_passes(flow, run.done)
+    if golden.golden is not None:
+        _check_golden(run, Path(golden.golden), golden.update_golden, golden.functions)
+    if golden.golden is None or output is not None:
         _print(run.module.script(), output)
 
 
 class _OptRun:
-    """Run the pipelines of a flow over a module, and remember the steps."""
+    """One run of the pipelines of a flow over a module, with the steps done so far."""
 
     def __init__(self, flow: Flow, module: IRModule, verify: bool, limit: int | None) -> None:
         self.flow = flow
-        self.given = self.module = self.graph_done = module
+        self.source = self.module = self.graph_done = module
         self.verify, self.limit = verify, limit
         self.apply: Apply = apply_here
-        self.kept: list[Step] = []
+        self.done: list[Step] = []
 
     def steps(self) -> Generator[Step]:
-        """Run the passes; ``module`` is what they have made so far."""
+        """Run the passes; ``module`` is the result so far."""
         most = None if self.limit is None or self.limit < 0 else self.limit
         for step in islice(self._all(), most):
             if self.limit is not None:
-                number = len(self.kept) + 1
+                number = len(self.done) + 1
                 where = step.function or "the module"
                 click.echo(f"BISECT: ran pass ({number}) {step.pass_text} on {where}", err=True)
-            self.kept.append(step)
-            self.module = _whole(step.applied_to(self.module))
+            self.done.append(step)
+            self.module = _as_module(step.applied_to(self.module))
             yield step
 
     def _all(self) -> Generator[Step]:
-        if any(isinstance(func, GraphFunc) for func in self.given.functions.values()):
-            yield from self.flow.graph.steps(self.given, verify=self.verify, apply=self.apply)
+        if any(isinstance(func, GraphFunc) for func in self.source.functions.values()):
+            yield from self.flow.graph.steps(self.source, verify=self.verify, apply=self.apply)
         self.graph_done = self.module
         lowering = self.flow.lowering
         yield from lowering.steps(
-            self.module, verify=self.verify, start=len(self.kept), apply=self.apply
+            self.module, verify=self.verify, start=len(self.done), apply=self.apply
         )
 
 
-def _whole(ir: Function | IRModule) -> IRModule:
+def _as_module(ir: Function | IRModule) -> IRModule:
     assert isinstance(ir, IRModule)
     return ir
 
 
-def _replaced(text: str, module: IRModule) -> Flow:
-    """Read ``--pipeline``; a fact that a pass needs and the input has is taken as given."""
-    if ":" in text and any(mark in text for mark in (".", "{")):
-        add_current_directory()
+def _flow_from(text: str, module: IRModule) -> Flow:
+    """Return the pipelines that ``--pipeline`` names; facts that a pass needs and that hold for
+    the input are in force at the start."""
+    add_current_directory_for([text])
     like = Flow().lowering
     phases = read_phases(text, installed_passes(), like)
     needed = dict.fromkeys(fact for each in phases for p in each.passes for fact in p.needs)
@@ -170,14 +198,14 @@ def _replaced(text: str, module: IRModule) -> Flow:
     facts = tuple(fact for fact in needed if all(_holds(fact, func) for func in functions))
     whole = msgspec.structs.replace(like, phases=phases, facts=facts)
     last = Flow().loops.phases[-1].number
-    kept = tuple(phase for phase in phases if phase.number <= last)
-    loops = msgspec.structs.replace(whole, phases=kept)
-    later = phases[len(kept) :]
+    first = tuple(phase for phase in phases if phase.number <= last)
+    loops = msgspec.structs.replace(whole, phases=first)
+    later = phases[len(first) :]
     return Flow(loops=loops, legalize=Pipeline(like.level, later, facts=loops.gives))
 
 
 def _holds(fact: Fact, func: PrimFunc) -> bool:
-    # A broken function is not shown to predicates, which may rely on the verifier.
+    # A predicate may rely on the verifier, so it never gets a broken function.
     return not LOOP_LEVEL.verify(func) and not fact.problems(func)
 
 
@@ -192,21 +220,20 @@ def _stopped(flow: Flow, phase: str | None) -> Flow:
         return Flow(graph, loops, none)
     if not phase.isdecimal() or len(phase) > 4:
         raise click.BadParameter(
-            f"{phase!r} is no phase; expected 0 to 3, graph, or graph.0",
+            f"{phase!r} is not a phase; expected 0 to 3, graph or graph.0",
             param_hint="'--stop-after'",
         )
     return msgspec.structs.replace(flow, loops=flow.loops.stop_after(int(phase)), legalize=none)
 
 
-def _hold_to_golden(run: _OptRun, folder: Path, update: bool, chosen: Iterable[str]) -> None:
-    names = tuple(chosen)
+def _check_golden(run: _OptRun, folder: Path, update: bool, names: tuple[str, ...]) -> None:
     for name in names:
         run.module[name]
     flow = run.flow
     lowering = flow.lowering if flow.legalize.names else flow.loops
     texts: dict[str, str] = {}
-    for start, pipeline in ((run.given, flow.graph), (run.graph_done, lowering)):
-        texts |= phase_texts(start, run.kept, pipeline, only=names)
+    for start, pipeline in ((run.source, flow.graph), (run.graph_done, lowering)):
+        texts |= phase_texts(start, run.done, pipeline, only=names)
     if update:
         count = write_golden(folder, texts)
         click.echo(f"{folder}: {len(texts)} files, {count} of them new or different", err=True)
@@ -215,7 +242,7 @@ def _hold_to_golden(run: _OptRun, folder: Path, update: bool, chosen: Iterable[s
     if difference:
         click.echo(difference, nl=False)
         raise click.ClickException(
-            f"the IR differs from {folder}\n  If it should, --update-golden writes it anew."
+            f"the IR differs from {folder}\n  If it should, write the files with --update-golden."
         )
 
 

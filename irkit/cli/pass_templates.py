@@ -1,4 +1,4 @@
-"""What ``irkit new-pass`` writes; ``$$function`` and the like are filled in."""
+"""Templates of the files that ``irkit new-pass`` writes, with fields such as ``$function``."""
 
 LOOP_PASS = '''"""Mark the loops that run only a few times as unrolled.
 
@@ -36,7 +36,7 @@ def $function(func: PrimFunc, *, most: int = 4) -> PrimFunc:
     return rewrite(func, mark, on=For)
 '''
 
-LOOP_TEST = '''"""$name does what its file says, leaves the rest alone, and keeps the meaning."""
+LOOP_TEST = '''"""$name does what its module shows, leaves the rest alone, keeps the meaning."""
 
 import re
 import textwrap
@@ -54,11 +54,11 @@ BEFORE, AFTER = (
 LONG = "def f(C: f32[99]):\\n    for i in serial(0, 99):\\n        C[i] = f32(1.0)\\n"
 
 
-def test_the_example_in_its_file_holds() -> None:
+def test_the_example_in_its_module_holds() -> None:
     assert script($function(parse(BEFORE))) == AFTER
 
 
-def test_what_is_done_is_left_alone() -> None:
+def test_its_own_result_is_left_alone() -> None:
     func = parse(AFTER)
     assert $function(func) is func
 
@@ -70,18 +70,19 @@ def test_a_long_loop_is_left_alone() -> None:
 
 
 @check_pass($function, phase=1, examples=20)
-def test_it_keeps_what_every_pass_promises(case: PassCase) -> None:
-    # On random programs: what it leaves verifies, gives the same numbers, and more. On top of that:
+def test_it_keeps_the_contracts_of_every_pass(case: PassCase) -> None:
+    # check_pass tests on random programs that the result verifies and computes the same, and more.
+    # Assert here what only this pass guarantees:
     assert "unrolled(" in case.after.script() or not case.changed
 
 
-def test_it_runs_at_phase_1_and_is_seen_in_a_trace() -> None:
+def test_it_runs_in_phase_1_and_shows_in_a_trace() -> None:
     pipeline = irkit.DEFAULT.insert($function, phase=1)
     (step,) = [s for s in irkit.trace(parse(BEFORE), pipeline=pipeline) if s.name == "$name"]
     assert (step.phase, step.changed) == (1, True)
 '''
 
-GRAPH_PASS = '''"""Let a relu of a relu read what the first one read.
+GRAPH_PASS = '''"""Make a relu of a relu read what the first one reads.
 
 Before::
 
@@ -105,27 +106,28 @@ from irkit.transform import define_pass
 
 @define_pass(idempotent=True)
 def $function(func: GraphFunc, *, operator: str = "relu") -> GraphFunc:
-    """Do once what ``operator``, of one operand, would do a second time to no effect.
+    """Skip the first of two applications of ``operator``, which takes one operand and has no effect
+    the second time.
 
-    What is no longer needed stays, for ``eliminate_dead_nodes``.
+    Nodes that are no longer used stay, for ``eliminate_dead_nodes``.
     """
-    done: dict[Value, Value] = {}  # What each of them reads.
+    operands: dict[Value, Value] = {}  # By result of the operator.
 
     def skip(bind: Bind) -> Bind | None:
         step = bind.step
         if not isinstance(step, Op) or step.name != operator or len(step.args) != 1:
             return None  # Leave it alone.
         value = step.args[0]
-        done[bind.var] = done.get(value, value)
-        if value not in done:
-            remark(bind, f"left alone: what it reads is no {operator}")
+        operands[bind.var] = operands.get(value, value)
+        if value not in operands:
+            remark(bind, f"left alone: its operand is not a {operator}")
             return None
-        return bind.replace(step=step.replace(args=(done[value],)))
+        return bind.replace(step=step.replace(args=(operands[value],)))
 
     return rewrite(func, skip, on=Bind)
 '''
 
-GRAPH_TEST = '''"""$name does what its file says, leaves the rest alone, and keeps the meaning."""
+GRAPH_TEST = '''"""$name does what its module shows, leaves the rest alone, keeps the meaning."""
 
 import re
 import textwrap
@@ -144,11 +146,11 @@ BEFORE, AFTER = (
 OTHER = "def main(x: f32[4]):\\n    a: f32[4] = tanh(x)\\n    b: f32[4] = relu(a)\\n    return b\\n"
 
 
-def test_the_example_in_its_file_holds() -> None:
+def test_the_example_in_its_module_holds() -> None:
     assert script($function(parse(BEFORE))) == AFTER
 
 
-def test_what_is_done_is_left_alone() -> None:
+def test_its_own_result_is_left_alone() -> None:
     func = parse(AFTER)
     assert $function(func) is func
 
@@ -159,12 +161,12 @@ def test_another_operator_is_left_alone() -> None:
     assert $function.using(operator="abs")(parse(BEFORE.replace("relu", "abs"))) is not None
 
 
-def test_it_keeps_what_every_pass_promises() -> None:
-    # Such as: what it leaves verifies and gives the same numbers, in every process.
+def test_it_keeps_the_contracts_of_every_pass() -> None:
+    # For example: the result verifies and computes the same, in every process.
     assert_contracts($function, [parse(BEFORE), parse(OTHER)])
 
 
-def test_it_runs_on_a_graph_and_is_seen_in_a_trace() -> None:
+def test_it_runs_on_a_graph_and_shows_in_a_trace() -> None:
     pipeline = GRAPH.insert($function, phase=0, before=GRAPH.names[0])
     module = IRModule({"main": parse(BEFORE)})
     (step,) = [s for s in pipeline.steps(module) if s.name == "$name"]

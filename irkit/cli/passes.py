@@ -1,4 +1,4 @@
-"""The verb passes of the ``irkit`` command: what passes there are, and what each needs."""
+"""The verb passes of the ``irkit`` command: a list of the passes, and a description of each."""
 
 import textwrap
 from typing import Any
@@ -8,8 +8,8 @@ import msgspec
 
 from irkit.cli.flags.placement import add_current_directory
 from irkit.core import IRKitError
-from irkit.passes.registry import installed_passes
-from irkit.phases.placement import Flow
+from irkit.passes import installed_passes
+from irkit.phases import Flow
 from irkit.transform import AnyPass, Registry
 
 WIDTH = 96
@@ -17,13 +17,13 @@ WIDTH = 96
 
 @click.command("passes")
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print a list for programs to read.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs to read.")
 def passes(name: str | None, as_json: bool) -> None:
-    """List every pass, or show all of the pass NAME (which may be module:function).
+    """List every pass, or describe the pass NAME (which can be module:function) in full.
 
-    In front stands where it runs: the phases of the default pipeline, or graph; a dash if it runs
-    only where it is put. Passes of installed packages are those of the entry point group
-    irkit.passes.
+    The first column is where it runs: the phases of the default pipeline, or graph; a dash if it
+    runs only where --pass places it. Passes of installed packages are those of the entry point
+    group irkit.passes.
 
     \b
       irkit passes
@@ -35,12 +35,12 @@ def passes(name: str | None, as_json: bool) -> None:
         add_current_directory()
     chosen = list(known) if name is None else [known.find(name)]
     if as_json:
-        rows = [_described(p, known) for p in chosen]
+        rows = [_as_data(p, known) for p in chosen]
         click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
     elif name is not None:
-        click.echo(_full(chosen[0], known), nl=False)
+        click.echo(_description(chosen[0], known), nl=False)
     else:
-        click.echo("".join(_short(p, known) for p in sorted(chosen, key=_position)), nl=False)
+        click.echo("".join(_list_entry(p, known) for p in sorted(chosen, key=_position)), nl=False)
 
 
 def _places(p: AnyPass) -> list[tuple[str, int]]:
@@ -53,20 +53,20 @@ def _places(p: AnyPass) -> list[tuple[str, int]]:
 
 
 def _position(p: AnyPass) -> tuple[int, str]:
-    """Order passes as they first run; those that run only where they are put come last."""
+    """Return the key that sorts passes as they first run; passes in no pipeline come last."""
     order = [placed.function for pipeline in Flow().pipelines for _, placed in pipeline.placed]
     return (order.index(p.function) if p.function in order else len(order), p.name)
 
 
-def _where(p: AnyPass) -> str:
+def _phases(p: AnyPass) -> str:
     words = [f"graph.{number}" if level == "graph" else str(number) for level, number in _places(p)]
     return ",".join(dict.fromkeys(words)) or "-"
 
 
-def _short(p: AnyPass, known: Registry) -> str:
+def _list_entry(p: AnyPass, known: Registry) -> str:
     options = ", ".join(map(str, p.parameters))
     package = known.package_of(p.name)
-    lines = [f"{_where(p):8} {p.name}" + (f"   [{package}]" if package else "")]
+    lines = [f"{_phases(p):8} {p.name}" + (f"   [{package}]" if package else "")]
     first = p.doc.partition("\n\n")[0]
     if first:
         lines += textwrap.wrap(" ".join(first.split()), WIDTH - 13)
@@ -86,10 +86,10 @@ def _facts(p: AnyPass) -> dict[str, list[str]]:
     }
 
 
-def _full(p: AnyPass, known: Registry) -> str:
+def _description(p: AnyPass, known: Registry) -> str:
     rows = [
         ("takes", p.level.__name__),
-        ("phase", _where(p)),
+        ("phase", _phases(p)),
         *((word, ", ".join(names) or "nothing") for word, names in _facts(p).items()),
         ("from", str(p.origin)),
     ]
@@ -100,7 +100,7 @@ def _full(p: AnyPass, known: Registry) -> str:
     if package:
         rows.append(("package", package))
     text = f"{p.name}\n\n{textwrap.indent(p.doc or 'It has no docstring.', '  ')}\n\n"
-    text += "".join(f"  {word + ':':9}{said}\n" for word, said in rows)
+    text += "".join(f"  {word + ':':9}{value}\n" for word, value in rows)
     text += "\n  options:\n" if p.parameters else "\n  It has no options.\n"
     for option in p.parameters:
         text += f"    {option}\n"
@@ -109,7 +109,7 @@ def _full(p: AnyPass, known: Registry) -> str:
     return text
 
 
-def _described(p: AnyPass, known: Registry) -> dict[str, Any]:
+def _as_data(p: AnyPass, known: Registry) -> dict[str, Any]:
     return {
         "name": p.name,
         "level": p.level.__name__,
@@ -121,7 +121,7 @@ def _described(p: AnyPass, known: Registry) -> dict[str, Any]:
             {
                 "name": option.name,
                 "type": str(option).partition(": ")[2].partition(" = ")[0],
-                "default": _plain(option.default),
+                "default": _default_value(option.default),
                 "help": p.help_of(option.name),
             }
             for option in p.parameters
@@ -136,7 +136,7 @@ def _described(p: AnyPass, known: Registry) -> dict[str, Any]:
     }
 
 
-def _plain(value: object) -> object:
+def _default_value(value: object) -> object:
     try:
         return msgspec.to_builtins(value)
     except (TypeError, IRKitError):

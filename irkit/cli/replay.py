@@ -10,11 +10,11 @@ _EXIT = {"same": 0, "gone": 1, "different": 3}
 
 @click.command("replay")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
-@click.option("--rest", is_flag=True, help="Go on with the passes that came after it.")
+@click.option("--rest", is_flag=True, help="Continue with the passes that came after it.")
 @click.option(
     "--in-process",
     is_flag=True,
-    help="Run it in this process, for a debugger; a crash ends it.",
+    help="Run it in this process, for a debugger; a crash ends the command.",
 )
 @click.option("--pass-timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS")
 @click.option("--pass-memory", type=click.IntRange(min=1), metavar="MIB")
@@ -27,10 +27,10 @@ def replay(
     pass_timeout: float | None,
     pass_memory: int | None,
 ) -> None:
-    """Run again the step that a crash FOLDER is about.
+    """Run the step that a crash FOLDER is about again.
 
-    It runs in a process of its own, under the limits under which it failed. The folder is trusted:
-    the modules of the passes it names are imported. What it holds besides is only read.
+    The step runs in a separate process, under the limits under which it failed. The folder is
+    trusted: the modules of the passes it names are imported. The rest of it is only read.
 
     \b
     Exit code: 0 it fails the same way

@@ -5,27 +5,35 @@ from functools import partial
 
 import click
 
+from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.core import IRKitError, atomic_write
-from irkit.inspector_web.jobs import WRONG, StepVerdicts, check_run
+from irkit.inspector_web.jobs.verdicts import WRONG, StepVerdicts, check_run
 from irkit.inspector_web.load import Inspection
-from irkit.inspector_web.report import as_json, as_junit, as_markdown, report
+from irkit.inspector_web.report.single_file import report
+from irkit.inspector_web.report.summaries import as_json, as_junit, as_markdown
 from irkit.inspector_web.runs.run import Run
 from irkit.inspector_web.runs.workspace import Workspace
 
-_NEW = click.Path(dir_okay=False)
-
 
 @click.command("report")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
-@click.option("-o", "--output", type=_NEW, help="A page of one file; it needs no network.")
+@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.option(
+    "-o", "--output", type=NEW_FILE, help="Write an HTML page of one file, which needs no network."
+)
 @click.option("--native", is_flag=True, help="With -o: also LLVM IR and assembly of the results.")
-@click.option("--json", "json_", type=_NEW, help="The list of passes as data.")
-@click.option("--junit", type=_NEW, help="Each pass as a test; one that failed is a failure.")
-@click.option("--summary", type=_NEW, help="A table in Markdown, such as for a step of CI.")
+@click.option("--json", "json_", type=NEW_FILE, help="Write the list of passes as JSON.")
+@click.option(
+    "--junit",
+    type=NEW_FILE,
+    help="Write JUnit XML: each pass is a test, and one that failed is a failure.",
+)
+@click.option(
+    "--summary", type=NEW_FILE, help="Write a table in Markdown, for example for a step of CI."
+)
 @click.option(
     "--check",
     is_flag=True,
-    help="Run the program before and after every pass, and say whether it means the same.",
+    help="Run the program before and after every pass, and report whether it computes the same.",
 )
 def report_(
     files: tuple[str, ...],
@@ -36,7 +44,7 @@ def report_(
     summary: str | None,
     check: bool,
 ) -> None:
-    """Write what every pass did into files that need no server.
+    """Write what every pass did to files that need no server.
 
     FILES are traces, models, IR text or scripts, as for irkit inspect. The exit code is 1 if a pass
     failed or, with --check, changed what the program computes.
@@ -69,16 +77,16 @@ def report_(
                     unfinished.write_text(text, encoding="utf-8")
     finally:
         inspection.close()
-    _say_failures(workspace, checked)
+    _raise_failures(workspace, checked)
 
 
-def _say_failures(workspace: Workspace, checked: Sequence[StepVerdicts]) -> None:
-    said = [str(run.loaded.failure) for run in workspace.runs if run.loaded.failure is not None]
+def _raise_failures(workspace: Workspace, checked: Sequence[StepVerdicts]) -> None:
+    failures = [str(run.loaded.failure) for run in workspace.runs if run.loaded.failure is not None]
     for run, found in zip(workspace.runs, checked, strict=False):
         wrong = [each for each in found.verdicts if each.status in WRONG]
-        said += [f"{run.title}: step {_named(run, each.step)}: {each.text}" for each in wrong]
-    if said:
-        raise click.ClickException("\n".join(said))
+        failures += [f"{run.title}: step {_named(run, each.step)}: {each.text}" for each in wrong]
+    if failures:
+        raise click.ClickException("\n".join(failures))
 
 
 def _named(run: Run, number: int) -> str:

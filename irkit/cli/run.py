@@ -8,25 +8,23 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.codegen import TensorSpec
 from irkit.core import InputError, IRKitError, atomic_write
 from irkit.ir import as_dtype, numpy_dtype
-from irkit.runtime.model import load
-
-_FILE = click.Path(exists=True, dir_okay=False)
-_NEW_FILE = click.Path(dir_okay=False)
+from irkit.runtime import load
 
 
 @click.command("run")
-@click.argument("package", type=_FILE)
+@click.argument("package", type=FILE)
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Repeatable.")
 @click.option(
     "--random",
     is_flag=True,
     help="Make up the inputs that are not given: floats from 0 to 1, integers 0.",
 )
-@click.option("--seed", default=0, show_default=True, help="What --random draws from.")
-@click.option("-o", "--output", type=_NEW_FILE, help="Save outputs as .npz.")
+@click.option("--seed", default=0, show_default=True, help="Seed of --random.")
+@click.option("-o", "--output", type=NEW_FILE, help="Save outputs as .npz.")
 def run(package: str, inputs: tuple[str, ...], random: bool, seed: int, output: str | None) -> None:
     """Run the PACKAGE on given or random inputs.
 
@@ -59,7 +57,7 @@ def _feeds(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         name, _, path = text.rpartition("=")
         if not name or not path:
             raise click.BadParameter(
-                f"{text!r} names no input and file; write it as NAME=FILE.npy",
+                f"{text!r} does not name an input and a file; write it as NAME=FILE.npy",
                 param_hint="'--input'",
             )
         if name in found:
@@ -76,10 +74,10 @@ def _array(name: str, path: str) -> NDArray[Any]:
         raise IRKitError(f"input {name!r}: cannot read {path!r}: {error.strerror}") from None
     except (ValueError, EOFError, OverflowError, MemoryError, TypeError) as error:
         raise IRKitError(
-            f"input {name!r}: {path!r} is no .npy file of numbers: {error}",
+            f"input {name!r}: {path!r} is not an .npy file of numbers: {error}",
             hint="numpy.save writes one.",
         ) from None
-    # What numpy.save makes of a type it does not know: two bytes and no name.
+    # numpy.save writes a type that it does not know, such as bf16, as bytes without a name.
     return array.view(numpy_dtype(as_dtype("bf16"))) if array.dtype == np.dtype("V2") else array
 
 
@@ -91,7 +89,7 @@ def _made_up(spec: TensorSpec, rng: np.random.Generator) -> NDArray[Any]:
 
 
 def _save_arrays(path: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write an .npz file; numpy.savez does not take every name."""
+    """Write an .npz file; numpy.savez does not accept every name."""
     with atomic_write(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:

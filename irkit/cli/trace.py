@@ -4,6 +4,7 @@ import difflib
 
 import click
 
+from irkit.cli.flags.files import FILE
 from irkit.core import IRKitError
 from irkit.graph import GRAPH_LEVEL
 from irkit.ir import LOOP_LEVEL
@@ -11,11 +12,12 @@ from irkit.transform import Trace
 
 
 @click.command("trace")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.argument("file", type=FILE)
 @click.option("--step", type=int, metavar="NUMBER", help="Show what one step changed.")
 @click.option("--ir", is_flag=True, help="With --step: print the IR after it instead.")
 def trace(file: str, step: int | None, ir: bool) -> None:
-    """Show what every pass did, from the trace in FILE; a star marks what changed something.
+    """Show what every pass did, from the trace in FILE; a star marks the steps that changed
+    something.
 
     \b
       irkit trace squeezenet.trace

@@ -1,4 +1,4 @@
-"""The ``irkit`` command: a table of verbs, each imported when called, so that help is instant."""
+"""The ``irkit`` command: a table of verbs, each imported only when it is called."""
 
 import sys
 from importlib import import_module
@@ -7,7 +7,7 @@ import click
 
 from irkit import __version__
 
-# verb -> (module:command, what --help says without importing it)
+# verb -> (module:command, line of --help, which is printed without importing the module)
 VERBS: dict[str, tuple[str, str]] = {
     "compile": (
         "irkit.cli.compile:compile_",
@@ -18,16 +18,16 @@ VERBS: dict[str, tuple[str, str]] = {
     "diff": ("irkit.cli.diff:diff_", "Compare two traces, step by step."),
     "inspect": (
         "irkit.cli.inspect:inspect_",
-        "See in the browser what every pass did.",
+        "Show in the browser what every pass did.",
     ),
     "report": (
         "irkit.cli.report:report_",
-        "Write what every pass did into a page that needs no server, and files for CI.",
+        "Write what every pass did to a page that needs no server, and to files for CI.",
     ),
     "opt": ("irkit.cli.opt:opt", "Run passes: IR text in, IR text out."),
     "check": (
         "irkit.cli.check:check_",
-        "Say after which pass a program computes something else.",
+        "Report after which pass a program computes something else.",
     ),
     "bisect": (
         "irkit.cli.bisect:bisect_",
@@ -43,19 +43,19 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "replay": (
         "irkit.cli.replay:replay",
-        "Run again the pass that a crash folder is about.",
+        "Run the pass that a crash folder is about again.",
     ),
     "reduce": (
         "irkit.cli.reduce:reduce_",
-        "Make a failure small, and write a test that fails while it is there.",
+        "Reduce a failure, and write a test that fails as long as it is there.",
     ),
     "fuzz": (
         "irkit.cli.fuzz:fuzz",
-        "Draw programs at random, and say whether all that runs them agrees.",
+        "Draw programs at random, and check that everything that runs them agrees.",
     ),
     "mutate": (
         "irkit.cli.mutate:mutate",
-        "Break irkit's own passes and say whether the checks notice.",
+        "Break irkit's own passes and report whether the checks notice.",
     ),
 }
 
@@ -81,11 +81,11 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="irkit VERB --help says more of each.",
+    epilog="irkit VERB --help describes each.",
 )
 @click.version_option(__version__, prog_name="irkit")
 def irkit() -> None:
-    """Take models and loop programs to native code through numbered phases, and see every step.
+    """Compile models and loop programs to native code in numbered phases, and show every step.
 
     \b
       irkit compile model.onnx -o model.irkit --trace model.trace
@@ -95,7 +95,7 @@ def irkit() -> None:
 
 
 def main() -> None:
-    """Run the command; a user's mistake is one message and exit code 2, never a stack trace."""
+    """Run the command; a mistake of the user is one message and exit code 2, not a traceback."""
     try:
         sys.exit(irkit.main(prog_name="irkit", standalone_mode=False))
     except click.Abort:
@@ -105,16 +105,16 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except Exception as error:
-        message = _for_user(error)
+        message = _message_for_user(error)
         if not message:
             raise
         click.echo(f"error: {message}", err=True)
         sys.exit(2)
 
 
-def _for_user(error: Exception) -> str:
-    """Say what the user can mend; nothing if it is a mistake of ours."""
-    # Imported here: most calls of the command never need it.
+def _message_for_user(error: Exception) -> str:
+    """Return what the user can correct; an empty text if the mistake is irkit's own."""
+    # Imported here, so that --help does not load msgspec.
     from irkit.core import IRKitError
 
     if isinstance(error, OSError) and error.filename is not None:

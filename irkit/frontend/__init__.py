@@ -1,1 +1,1 @@
-"""Front ends: what reads models of other tools."""
+"""Importers of models from other tools: onnx."""

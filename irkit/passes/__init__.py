@@ -1,6 +1,7 @@
-"""The passes that come with the toolkit: ``loop`` over loops, ``graph`` over graphs.
+"""The passes that come with irkit: ``loop`` over loops, ``graph`` over graphs.
 
-``BUILTIN`` lists them; which run, and in which order, is written in ``irkit.phases``.
+``BUILTIN`` holds them all; ``irkit.phases`` defines which run, and in which order.
+Reading order: loop, graph, registry.
 """
 
 from irkit.passes import (

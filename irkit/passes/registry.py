@@ -1,4 +1,4 @@
-"""Which passes there are: those that come with the toolkit, and those of installed packages."""
+"""The passes that come with irkit, and those of installed packages."""
 
 from typing import cast
 
@@ -14,14 +14,13 @@ BUILTIN: tuple[AnyPass, ...] = tuple(
 
 
 def installed_passes() -> Registry:
-    """Return the passes that names may stand for: those of the toolkit and of installed
-    packages."""
+    """Return the passes that a name can stand for: those of irkit and of installed packages."""
     return Registry.of(BUILTIN).with_entry_points()
 
 
 def is_user_pass(p: AnyPass) -> bool:
-    """Say whether a pass is none of those that come with the toolkit."""
-    return p.function not in _OURS
+    """Return True unless the pass comes with irkit."""
+    return p.function not in _BUILTIN_FUNCTIONS
 
 
-_OURS = frozenset(p.function for p in BUILTIN)
+_BUILTIN_FUNCTIONS = frozenset(p.function for p in BUILTIN)

@@ -1,6 +1,7 @@
-"""Which passes run, in which order, and why. Reading order: default (loops), graph, legalize,
-lowering, starting, building (kernels), calls, plan and compiling (models), placing, switches,
-command.
+"""Which passes run, in which order, and why.
+
+Reading order: default (loops), graph, legalize; placement, resume, bounds_checks (pipelines with
+changes); lower, build (kernels); kernel_calls, executor_plan, compile (models).
 
 The graph pipeline has two phases: 0 on operators, 1 makes kernels; so the end of ``graph`` is a
 place where operators are still there. ``placement.Flow`` holds the three pipelines (graph, loops,
@@ -29,6 +30,9 @@ from irkit.phases.legalize import (
 from irkit.phases.lower import (
     lower as lower,
     trace as trace,
+)
+from irkit.phases.placement import (
+    Flow as Flow,
 )
 from irkit.phases.resume import (
     pipeline_for as pipeline_for,

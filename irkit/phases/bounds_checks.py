@@ -1,13 +1,14 @@
-"""Put the checks of every access into a pipeline."""
+"""Pipelines that check every access to a buffer."""
 
 from irkit.passes.loop import instrument_bounds
 from irkit.transform import Pipeline
 
 
 def with_bounds_checks(pipeline: Pipeline) -> Pipeline:
-    """Check accesses as soon as blocks are gone, while each still has its own indices.
+    """Return the pipeline with a check of every access after blocks are lowered, while each access
+    still has its own indices.
 
-    A pipeline that does not lower blocks is for functions without; there checks come first.
+    A pipeline that does not lower blocks is for functions without blocks: there checks come first.
     """
     if instrument_bounds.name in pipeline.names:
         return pipeline

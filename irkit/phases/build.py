@@ -1,4 +1,4 @@
-"""Lower functions and compile them to native code."""
+"""Native code from functions over loops."""
 
 from collections.abc import Mapping
 from typing import overload
@@ -57,15 +57,14 @@ def build(
     legalize: Pipeline = LEGALIZE,
     check_bounds: bool = False,
 ) -> Kernel | Module:
-    """Lower and compile: a function gives a kernel to call, a module gives its kernels by name.
+    """Lower a function and compile it to a kernel, or a module to kernels by name.
 
-    A schedule of tensors gives a kernel whose parameters are ``args``, as :func:`irkit.lower` has
-    it. A mapping has a module for each target, by the target or its name; ``cpu`` stands for
-    ``target``. ``name`` is for a single function; ``legalize`` runs after the phases. With
-    ``check_bounds``, a call that reads or writes outside of a buffer raises an IRKitError that
-    names buffer, indices, shape and line; such code is slower.
-    Raises: IRKitError if there is nothing to compile, or if what there is has not been brought to
-    loops.
+    A schedule of tensors gives a kernel whose parameters are ``args``, as in :func:`irkit.lower`.
+    A mapping has a module for each target, keyed by the target or its name; the key ``cpu`` stands
+    for ``target``. ``name`` renames a single function; ``legalize`` runs after the phases. With
+    ``check_bounds``, a call that reads or writes outside a buffer raises an IRKitError that names
+    buffer, indices, shape and line; such code is slower.
+    Raises: IRKitError if there is nothing to compile, or if a function is not over loops.
     """
     pipeline = (with_bounds_checks(pipeline) if check_bounds else pipeline).then(legalize)
     if isinstance(ir, StageSchedule):
@@ -73,7 +72,7 @@ def build(
     if args is not None:
         raise IRKitError(
             "only a schedule of tensors needs the parameters of its function",
-            hint='A target is given by name: build(func, target="llvm").',
+            hint='Pass a target by name: build(func, target="llvm").',
         )
     if isinstance(ir, PrimFunc):
         func = ir if name is None else ir.replace(name=name)
@@ -86,7 +85,7 @@ def build(
         made = _compiled(_named(module.functions, name), chosen, pipeline)
         for kernel in made:
             if kernel in kernels:
-                raise IRKitError(f"function {kernel!r} is given for more than one target")
+                raise IRKitError(f"function {kernel!r} is there for more than one target")
             kernels[kernel] = made[kernel]
     return Module(kernels)
 
@@ -96,7 +95,8 @@ def _named(functions: Mapping[str, Function], name: str | None) -> Mapping[str, 
         return functions
     if len(functions) != 1:
         raise IRKitError(
-            f"cannot name {len(functions)} functions {name!r}", hint="Name each one before."
+            f"cannot name {len(functions)} functions {name!r}",
+            hint="Name each of them before the build.",
         )
     only = next(iter(functions.values()))
     return {name: only.replace(name=name)}
@@ -108,7 +108,7 @@ def _compiled(functions: Mapping[str, Function], target: Target, pipeline: Pipel
         if not isinstance(func, PrimFunc):
             raise IRKitError(
                 f"function {name!r} is a {type(func).__name__}; expected a function over loops",
-                hint="Compile the model, or lower its graph first.",
+                hint="Use irkit.compile for a model, or lower its graph first.",
                 span=getattr(func, "span", None),
             )
         loops[name] = lower(func, pipeline=pipeline)

@@ -1,5 +1,5 @@
-"""From a model to native code: the graph pipeline, the phases of each kernel, one object a kernel,
-and the executor."""
+"""Native code from a model: the graph pipeline, the phases of each kernel, an object for each
+kernel, and the executor."""
 
 import os
 from collections.abc import Callable, Container, Mapping
@@ -20,7 +20,7 @@ from irkit.phases.legalize import LEGALIZE
 from irkit.runtime import Model, PackageContents, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here
 
-# Called with what was just done, how many kernels are done, and how many there are (0 while
+# Called with the name of the last step, and the numbers of kernels done and of all kernels (0 while
 # unknown).
 Progress = Callable[[str, int, int], None]
 
@@ -44,23 +44,23 @@ def compile(
 
     The module goes through ``graph_pipeline``, each kernel through ``pipeline`` and ``legalize``.
     ``shapes`` fixes symbolic dimensions of inputs, ``values`` whole inputs; ``progress`` is called
-    as work proceeds, ``apply`` says how a pass is run. A target of another machine gives a model
-    that can only be saved; one without ``keep_trace`` holds no IR.
+    after each step, ``apply`` runs each pass. A model for the target of another machine can only be
+    saved; a model compiled without ``keep_trace`` holds no IR.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
-    tell = progress or _silent
+    report = progress or _silent
     machine = complete_target(as_target(target))
     module = _imported(model, shapes, values)
-    tell("import", 0, 0)
+    report("import", 0, 0)
     lowering = pipeline.then(legalize)
     steps: list[Step] = []
-    keep: Callable[[Step], object] = steps.append if keep_trace else _forget
+    record: Callable[[Step], object] = steps.append if keep_trace else _ignore
     for step in for_target(graph_pipeline, machine).steps(module, verify=verify, apply=apply):
-        keep(step)
+        record(step)
         lowered = step.applied_to(module)
         assert isinstance(lowered, IRModule)
         module = lowered
-        tell(step.name, 0, 0)
+        report(step.name, 0, 0)
     main = _main(module)
     check_calls(module, main)
     plan, params = make_plan(main)
@@ -71,12 +71,12 @@ def compile(
         # The executor calls it by its key in the module.
         func: IR = module[name].replace(name=name)
         for step in lowering.steps(func, verify=verify, apply=apply):
-            keep(step)
+            record(step)
             func = step.after
         assert isinstance(func, PrimFunc)
         objects.append(object_for(emit([func], machine), machine))
         recording |= {name} if record_size(func) else set()
-        tell(name, done, len(names))
+        report(name, done, len(names))
     plan = _with_records(plan, recording)
     objects.append(object_for(emit_executor(plan), machine))
     contents = PackageContents(plan, tuple(objects), params, machine, main.script())
@@ -84,7 +84,7 @@ def compile(
 
 
 def _with_records(plan: ExecutorPlan, names: Container[str]) -> ExecutorPlan:
-    """Say of each call whether its kernel takes a record, which is known once it is lowered."""
+    """Mark the calls whose kernels take a record, which is known once they are lowered."""
     calls = [
         msgspec.structs.replace(call, records=True) if call.kernel in names else call
         for call in plan.calls
@@ -93,8 +93,8 @@ def _with_records(plan: ExecutorPlan, names: Container[str]) -> ExecutorPlan:
 
 
 def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:
-    """Tell each pass with an option ``vector_bytes`` what a complete target has, unless the
-    pipeline says so itself."""
+    """Set the option ``vector_bytes`` of each pass that has it to that of a complete target, unless
+    the pipeline sets it."""
     wide = vector_bytes(target)
     for _, p in graph_pipeline.placed:
         names = {option.name for option in p.parameters}
@@ -104,7 +104,7 @@ def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:
 
 
 def vector_bytes(target: Target) -> int:
-    """Return how many bytes a vector register of a complete target holds."""
+    """Return how many bytes a vector register of a complete_target target holds."""
     for feature, size in (("+avx512f", 64), ("+avx2", 32)):
         if feature in target.features:
             return size
@@ -123,7 +123,7 @@ def _imported(
     else:
         module = model
     main = _main(module)
-    # Here and not at the end: it may take minutes to get there.
+    # Checked now, because compiling the kernels can take minutes.
     for param, name in zip(main.params, input_names(main), strict=True):
         tensor_spec(param.type, name)
     return module
@@ -143,7 +143,7 @@ def _title(model: "ModelLike | IRModule") -> str:
     return os.path.basename(model) if isinstance(model, (str, os.PathLike)) else "model"
 
 
-def _forget(step: Step) -> None:
+def _ignore(step: Step) -> None:
     return None
 
 

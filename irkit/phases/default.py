@@ -1,4 +1,4 @@
-"""The pipeline that takes loops as they were scheduled to loops that are ready for a target."""
+"""The pipeline from scheduled loops to loops that are ready for a target."""
 
 from irkit.ir import LOOP_LEVEL
 from irkit.passes.loop import (
@@ -33,57 +33,57 @@ ORDER = (
     Order(
         "canonicalize-loops",
         "compact-buffers",
-        "it moves what loops begin at into the indices, which decide how much of a buffer is used",
+        "it moves the begin of a loop into the indices, which decide what part of a buffer is used",
     ),
     Order(
         "plan-allocations",
         "lower-init-blocks",
-        "a block that says how it starts shows that it reads nothing from an earlier iteration",
+        "the init of a block shows that the block reads nothing from an earlier iteration",
     ),
     Order(
         "plan-allocations",
         "compact-buffers",
-        "a buffer shrinks to what is touched where it lives, so it must live inside its loops",
+        "a buffer shrinks to what is accessed in its scope, so its scope must be inside the loops",
     ),
     Order(
         "lower-init-blocks",
         "lower-blocks",
-        "the first step of a reduction is told by the axes of its block",
+        "only the axes of its block tell which step of a reduction is the first",
     ),
     Order(
         "instrument-bounds",
         "compact-buffers",
-        "what is outside of a buffer may be inside of the box of all accesses",
+        "an index outside a buffer can be inside the box of all accesses",
     ),
     Order(
         "instrument-bounds",
         "flatten-buffers",
-        "an index that is outside may be an offset that is inside, and the message names indices",
+        "an index out of bounds can give an offset in bounds, and the message names indices",
     ),
     Order(
         "compact-buffers",
         "flatten-buffers",
-        "a box has sides only while the indices are apart",
+        "a box has sides only while there is one index for each dimension",
     ),
     Order(
         "flatten-buffers",
         "narrow-indices",
-        "it is the offset in memory that has to fit, not each index",
+        "the offset in memory has to fit the type, not each index",
     ),
     Order(
         "loop-partition",
         "hoist-first-iterations",
-        "behind a guard, the first iteration is not what the body begins with",
+        "under a guard, a body does not begin with its first iteration",
     ),
     Order(
         "loop-partition",
         "vectorize-loops",
-        "what guards a lane would be a mask on every vector",
+        "a guard left in the body would become a mask on every vector",
     ),
     Order(
         "hoist-first-iterations",
         "vectorize-loops",
-        "the start of a reduction would become part of a mask",
+        "the init of a reduction would become part of a mask",
     ),
     Order(
         "hoist-first-iterations",
@@ -93,42 +93,42 @@ ORDER = (
     Order(
         "hoist-first-iterations",
         "lower-thread-loops",
-        "the start of a reduction stands at the head of its loop until threads are split inside it",
+        "the init of a reduction is at the head of its loop until threads are split inside it",
     ),
     Order(
         "lower-cross-thread-reduction",
         "plan-allocations",
-        "the parts of a reduction are buffers that need a place",
+        "the partial results of a reduction are buffers that need a place",
     ),
     Order(
         "lower-cross-thread-reduction",
         "lower-init-blocks",
-        "how a reduction starts is told by the init of its block",
+        "the init of its block tells how a reduction starts",
     ),
     Order(
         "plan-allocations",
         "unify-thread-bindings",
-        "what a thread has to itself shows in where it is allocated",
+        "where a buffer is allocated shows whether it is private to a thread",
     ),
     Order(
         "unify-thread-bindings",
         "compact-buffers",
-        "threads that share out a loop share the memory that it fills",
+        "threads that divide a loop among them share the memory that it fills",
     ),
     Order(
         "hoist-first-iterations",
         "thread-sync",
-        "what is moved to the front of a loop may need a barrier there",
+        "a statement moved in front of a loop can need a barrier there",
     ),
     Order(
         "unify-thread-bindings",
         "thread-sync",
-        "which statements are of different threads shows in one launch",
+        "only in one launch is it visible which statements run in different threads",
     ),
     Order(
         "inject-virtual-threads",
         "thread-sync",
-        "virtual threads that became one thread do not wait for each other",
+        "virtual threads that have become one thread do not wait for each other",
     ),
     Order(
         "thread-sync",
@@ -138,37 +138,37 @@ ORDER = (
     Order(
         "lower-thread-loops",
         "serialize-inner-parallel-loops",
-        "loops over blocks become parallel loops, perhaps inside each other",
+        "loops over thread blocks become parallel loops, perhaps nested ones",
     ),
     Order(
         "lower-thread-loops",
         "storage-rewrite",
-        "what each thread of a nest holds over a barrier becomes one buffer with room for all",
+        "values that threads hold over a barrier become one buffer with room for all threads",
     ),
     Order(
         "inject-double-buffers",
         "storage-rewrite",
-        "memory that others share has no room for a second half",
+        "a buffer that shares its memory has no room for a second half",
     ),
     Order(
         "storage-rewrite",
         "vectorize-loops",
-        "that two iterations never meet is shown for scalar indices",
+        "iterations are proved independent for scalar indices only",
     ),
     Order(
         "vectorize-loops",
         "unroll-loops",
-        "a body is made of vectors once, and copied then",
+        "a body is vectorized once, and its vectors are copied",
     ),
     Order(
         "vectorize-loops",
         "hoist-if-then-else",
-        "what all lanes share of a condition is a branch by then, and no longer part of a mask",
+        "the part of a condition that all lanes share is a branch by then, not part of a mask",
     ),
     Order(
         "hoist-if-then-else",
         "unroll-loops",
-        "a branch in the body of an unrolled loop would stand in every copy",
+        "every copy of an unrolled body would repeat the branch",
     ),
     Order(
         "unroll-loops",
@@ -178,7 +178,7 @@ ORDER = (
     Order(
         "remove-no-ops",
         "eliminate-common-subexpressions",
-        "what is removed should not be the first to compute something",
+        "a shared value must not be computed in a statement that is removed",
     ),
 )
 

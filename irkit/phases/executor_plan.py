@@ -1,5 +1,4 @@
-"""Turn a lowered graph function into the plan that the executor runs, and its constants into one
-block of parameters."""
+"""The plan that the executor runs, and the block of parameters, from a lowered graph function."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -31,22 +30,22 @@ from irkit.ir import as_int
 
 
 def make_plan(func: GraphFunc) -> tuple[ExecutorPlan, bytes]:
-    """Give every value a place and list the calls in order; ``plan-memory`` has placed those in the
-    arena.
+    """Return the plan, with a place for every value and the calls in order, and the parameters.
 
-    Raises: IRKitError for a step that no kernel was made for, a symbolic shape, or a memory plan
-    that is older than the function.
+    Places in the arena are those that ``plan-memory`` has chosen.
+    Raises: IRKitError for a step without a kernel, a symbolic shape, or a memory plan that is older
+    than the function.
     """
     return _ExecutorPlanner(func, _memory(func)).run()
 
 
 def tensor_spec(type: Type, name: str) -> TensorSpec:
-    """Describe a tensor for the outside.
+    """Return the description of an input or output that the caller of a model sees.
 
-    Raises: IRKitError if its shape is symbolic or it is no tensor.
+    Raises: IRKitError if it is not a tensor, or its shape is symbolic.
     """
     if not isinstance(type, TensorType):
-        raise IRKitError(f"{name!r} is no tensor, so it can be no input or output of a model")
+        raise IRKitError(f"{name!r} is not a tensor, so it cannot be an input or output of a model")
     dims = [as_int(dim) for dim in type.shape]
     known = tuple(dim for dim in dims if dim is not None)
     if len(known) != len(dims):
@@ -58,29 +57,29 @@ def tensor_spec(type: Type, name: str) -> TensorSpec:
 
 
 def input_names(func: GraphFunc) -> list[str]:
-    """Name the inputs: as the model names them, or as the parameters are named."""
+    """Return the names of the inputs in the model, or else those of the parameters."""
     return _names(func, "inputs", [param.name for param in func.params])
 
 
 def _names(func: GraphFunc, key: str, default: Sequence[str]) -> list[str]:
-    given = dict(func.attrs).get(key, tuple(default))
-    names = [str(name) for name in given] if isinstance(given, tuple) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    found = dict(func.attrs).get(key, tuple(default))
+    names = [str(name) for name in found] if isinstance(found, tuple) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if len(names) != len(default) or len(set(names)) != len(names):
         raise IRKitError(
             f"attribute {key!r} of {func.name!r} must hold {len(default)} different names, "
-            f"found {given!r}"
+            f"found {found!r}"
         )
     return names
 
 
 def _memory(func: GraphFunc) -> MemoryPlan:
-    """Take the plan that was written down, if it is about the values as they are now."""
-    now, recorded = memory_plan(func), recorded_plan(func)
+    """Return the recorded plan if it matches the function, or a new one if there is none."""
+    current, recorded = memory_plan(func), recorded_plan(func)
     if recorded is None:
-        return now
+        return current
     lives = [
         {(slot.value, slot.item, slot.size, slot.first, slot.last) for slot in plan.slots}
-        for plan in (now, recorded)
+        for plan in (current, recorded)
     ]
     if lives[0] != lives[1]:
         raise IRKitError(
@@ -91,8 +90,8 @@ def _memory(func: GraphFunc) -> MemoryPlan:
 
 
 class _Tensor(msgspec.Struct, frozen=True, eq=False):
-    """One tensor that is stored somewhere, whatever values and tuples mean it: item ``item`` of
-    what ``value`` was bound to."""
+    """One stored tensor, however many values and tuples stand for it: item ``item`` of the result
+    that ``value`` was bound to."""
 
     value: Value
     item: int
@@ -144,7 +143,7 @@ class _ExecutorPlanner:
         return plan, b"".join(self.blocks)
 
     def _bind(self, bind: Bind) -> None:
-        """Find the tensors that a value consists of; tuples share those of their items."""
+        """Record the tensors that a value consists of; tuples share those of their items."""
         var, step = bind.var, bind.step
         if isinstance(step, Tuple):
             self.tensors[var] = tuple(t for item in step.items for t in self.tensors[item])
@@ -161,12 +160,10 @@ class _ExecutorPlanner:
         elif isinstance(step, Invoke):
             self.tensors[var] = _stored(var, computed=True)
         else:
-            raise IRKitError(
-                f"no kernel was made for {type(step).__name__} {var.name!r}", span=bind.span
-            )
+            raise IRKitError(f"{type(step).__name__} {var.name!r} has no kernel", span=bind.span)
 
     def _place_outputs(self, results: Sequence[_Tensor]) -> tuple[Copy, ...]:
-        """Let kernels write outputs directly; what comes from elsewhere is copied at the end."""
+        """Place outputs so that kernels write them directly; return copies for the others."""
         copies: list[Copy] = []
         for number, tensor in enumerate(results):
             if tensor.computed and tensor not in self.places:

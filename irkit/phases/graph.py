@@ -1,4 +1,4 @@
-"""The graph pipeline: what happens to a model before its kernels reach phase 0."""
+"""The graph pipeline, which runs on a model before its kernels reach phase 0."""
 
 from irkit.graph import GRAPH_LEVEL
 from irkit.passes.graph import (
@@ -18,8 +18,8 @@ ORDER = (
         "fold-constants",
         "folding a batch norm leaves arithmetic on weights, which are constants",
     ),
-    Order("fold-constants", "eliminate-dead-nodes", "what was folded leaves its operands unused"),
-    Order("eliminate-dead-nodes", "fuse-ops", "a dead reader would keep a value from being fused"),
+    Order("fold-constants", "eliminate-dead-nodes", "folding leaves operands unused"),
+    Order("eliminate-dead-nodes", "fuse-ops", "a value that a dead node reads would not be fused"),
     Order("fuse-ops", "lower-to-loops", "a group becomes one kernel"),
     Order("lower-to-loops", "plan-memory", "values inside a kernel need no memory of their own"),
 )

@@ -1,4 +1,4 @@
-"""Run the phases on a function or a module."""
+"""The phases run on a function or a module."""
 
 from collections.abc import Sequence
 from typing import TypeVar, overload
@@ -42,13 +42,13 @@ def lower(
     stop_after: int | None = None,
     apply: Apply = apply_here,
 ) -> PrimFunc | IRModule:
-    """Run all phases, or those up to ``stop_after``; a function gives a function, a module a
-    module.
+    """Lower a function to a function, or a module to a module, by all phases or those up to
+    ``stop_after``.
 
     A schedule of tensors gives a module: ``args`` are the parameters of its one function, inputs
-    and results in any order, and ``name`` is its name. ``apply`` says how a pass is run, such as
-    :class:`irkit.debug.Isolation` does.
-    Raises: PassFailed if a pass breaks the program; it names the pass.
+    and results in any order, and ``name`` is its name. ``apply`` runs each pass, for example
+    :class:`irkit.debug.Isolation` in a separate process.
+    Raises: PassFailed, which names the pass, if a pass breaks the program.
     """
     chosen = _chosen(pipeline, stop_after)
     if isinstance(ir, StageSchedule):
@@ -57,13 +57,13 @@ def lower(
     if args is not None or name is not None:
         raise IRKitError(
             "a function has its parameters and its name already",
-            hint="Give args and name with a schedule of tensors only.",
+            hint="Pass args and name with a schedule of tensors only.",
         )
     return chosen.run(ir, apply=apply)
 
 
 def scheduled(ir: StageSchedule, args: Args | None, name: str | None) -> PrimFunc:
-    """Give the loops of a schedule of tensors, for these parameters.
+    """Return the function of a schedule of tensors, with these parameters.
 
     Raises: IRKitError if the parameters are missing.
     """
@@ -76,7 +76,7 @@ def scheduled(ir: StageSchedule, args: Args | None, name: str | None) -> PrimFun
 
 
 def trace(ir: _IR, *, pipeline: Pipeline = DEFAULT, stop_after: int | None = None) -> Trace:
-    """Run the phases as :func:`lower` does, and keep every step."""
+    """Run the phases as :func:`lower` does, and return every step."""
     title = ir.name if isinstance(ir, PrimFunc) else ""
     return Trace.of(_chosen(pipeline, stop_after).steps(ir), title=title)
 

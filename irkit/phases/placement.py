@@ -1,4 +1,4 @@
-"""FIXME The three pipelines from a model to what code is emitted from."""
+"""The pipelines that a model goes through, and how passes are placed in them."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from irkit.transform import AnyPass, Pipeline, PlacedSpec, Registry, parse_place
 
 
 class Flow(msgspec.Struct, frozen=True):
-    """The three pipelines from a model to what code is emitted from."""
+    """The three pipelines from a model to the loops that code is generated from."""
 
     graph: Pipeline = GRAPH
     loops: Pipeline = DEFAULT
@@ -20,18 +20,18 @@ class Flow(msgspec.Struct, frozen=True):
 
     @property
     def lowering(self) -> Pipeline:
-        """Return what happens to a kernel: the phases, then the legalisation of the target."""
+        """Return the pipeline of a kernel: the phases, then the legalisation of the target."""
         return self.loops.then(self.legalize)
 
     @property
     def pipelines(self) -> tuple[Pipeline, ...]:
-        """List the pipelines in the order they run."""
+        """Return the pipelines in the order they run."""
         return (self.graph, self.loops, self.legalize)
 
     def without(self, names: Iterable[str]) -> "Flow":
-        """Leave passes out, wherever they stand.
+        """Return the flow without the passes of some names, wherever they run.
 
-        Raises: IRKitError if there is none of a name, or if another pass needs what it gives.
+        Raises: IRKitError if no pass has a name, or if another pass needs what it gives.
         """
         flow = self
         for name in names:
@@ -46,16 +46,16 @@ class Flow(msgspec.Struct, frozen=True):
         return flow
 
     def with_placed(self, texts: Iterable[str], registry: Registry) -> "Flow":
-        """Put in the passes that texts such as ``1:simplify`` describe.
+        """Return the flow with the passes that texts such as ``1:simplify`` place.
 
-        Raises: ParseError that points at the column; IRKitError for a name or a phase that is not
-        there.
+        Raises: ParseError that points at the column; IRKitError for a name or a phase that does
+        not exist.
         """
         placed = [parse_placed(text) for text in texts]
         found = [(place, registry.resolve(place.spec)) for place in placed]
         at_ends = [(place, p) for place, p in found if not place.beside]
         flow = self
-        # Those at the end of a phase all at once: one may need what another gives.
+        # All passes at ends of phases at once: one may need a fact that another gives.
         for field in ("graph", "loops", "legalize"):
             pairs = [(place, p) for place, p in at_ends if _field(place) == field]
             if pairs:
@@ -69,7 +69,7 @@ class Flow(msgspec.Struct, frozen=True):
         return {"graph": self.graph, "loops": self.loops, "legalize": self.legalize}
 
     def _ready(self, field: str) -> Pipeline:
-        """Return a pipeline to insert into; the last one begins with what the others leave."""
+        """Return a pipeline to insert into; the legalisation begins with the facts of the loops."""
         pipeline = self._named()[field]
         if field == "legalize":
             return msgspec.structs.replace(pipeline, facts=self.loops.gives)
@@ -83,7 +83,7 @@ class Flow(msgspec.Struct, frozen=True):
             made = pipeline.with_passes(numbered)
         except IRKitError as error:
             if field == "loops" and error.message.startswith("there is no phase"):
-                error.hint = "Before them comes 'graph:NAME', after them 'legalize:NAME'."
+                error.hint = "'graph:NAME' runs before them, 'legalize:NAME' after them."
             raise
         return msgspec.structs.replace(self, **{field: made})
 
@@ -93,6 +93,7 @@ class Flow(msgspec.Struct, frozen=True):
         if not holding:
             raise _no_pass(self, place.name)
         pipeline = self._ready(holding[0])
+        _check_one_phase(pipeline, place)
         if place.beside == "before":
             made = pipeline.insert(p, phase=place.phase, before=place.name)
         else:
@@ -104,13 +105,28 @@ def _field(place: PlacedSpec) -> str:
     if place.level not in ("", "graph", "legalize"):
         raise IRKitError(
             f"there is no place {place.level!r} for a pass",
-            hint="A place is the number of a phase, graph or legalize, before=NAME or after=NAME.",
+            hint="A place is the number of a phase, graph or legalize, before=NAME or after=NAME, "
+            "or both, as in 1/before=NAME.",
             span=place.spec.span,
         )
     return place.level or "loops"
 
 
+def _check_one_phase(pipeline: Pipeline, place: PlacedSpec) -> None:
+    """Raise IRKitError if a place beside a pass without a phase is ambiguous."""
+    phases = [str(number) for number, p in pipeline.placed if p.name == place.name]
+    if place.phase is None and len(phases) > 1:
+        level = f"{place.level}." if place.level else ""
+        raise IRKitError(
+            f"pass {place.name!r} runs {len(phases)} times, in phases {' and '.join(phases)}; "
+            f"'{place.beside}={place.name}' must say which",
+            hint=f"Put the phase before a slash, as in "
+            f"'{level}{phases[0]}/{place.beside}={place.name}:{place.spec.name}'.",
+            span=place.spec.span,
+        )
+
+
 def _no_pass(flow: Flow, name: str) -> IRKitError:
     named = zip(("graph", "phases", "legalize"), flow.pipelines, strict=True)
     listed = "; ".join(f"{where}: {', '.join(each.names) or 'none'}" for where, each in named)
-    return IRKitError(f"no pipeline has a pass {name!r}", hint=f"They have {listed}")
+    return IRKitError(f"no pipeline has a pass {name!r}", hint=f"They have: {listed}")

@@ -1,4 +1,4 @@
-"""Run the command, in this process and in one of its own; files to run it on."""
+"""Runs of the command, in this process and in its own, and files for them."""
 
 import os
 import subprocess

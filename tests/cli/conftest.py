@@ -1,4 +1,4 @@
-"""A folder with something for every verb."""
+"""Folders with files for every verb, and shells in them."""
 
 import sys
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.cli.shell import Shell
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in a folder with a model, loops, inputs and a module of passes."""
+    """Return a folder, which becomes the current one, with a model, loops, inputs and passes."""
     weights = np.random.default_rng(0).standard_normal((8, 4)).astype(np.float32)
     graph = helper.make_graph(
         [

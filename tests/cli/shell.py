@@ -1,4 +1,4 @@
-"""Call the command in this process, as a shell would."""
+"""The command called in this process, as from a shell."""
 
 import sys
 from pathlib import Path
@@ -9,8 +9,8 @@ import pytest
 from irkit.cli.verbs import main
 
 
-class Done(msgspec.Struct):
-    """What a call left behind."""
+class CommandResult(msgspec.Struct):
+    """Exit code and output of a call."""
 
     code: int
     out: str
@@ -18,14 +18,14 @@ class Done(msgspec.Struct):
 
 
 class Shell:
-    """Run ``irkit`` in a folder and catch what it prints."""
+    """Runs ``irkit`` in a folder and captures its output."""
 
     def __init__(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         self.folder, self.monkeypatch, self.capsys = folder, monkeypatch, capsys
 
-    def __call__(self, *args: str) -> Done:
+    def __call__(self, *args: str) -> CommandResult:
         self.monkeypatch.setattr(sys, "argv", ["irkit", *args])
         self.capsys.readouterr()
         code = 0
@@ -34,7 +34,7 @@ class Shell:
         except SystemExit as stop:
             code = int(stop.code or 0)
         printed = self.capsys.readouterr()
-        return Done(code, printed.out, printed.err)
+        return CommandResult(code, printed.out, printed.err)
 
     def write(self, name: str, text: str) -> str:
         """Write a file into the folder."""

@@ -1,4 +1,4 @@
-"""``irkit check`` and ``irkit bisect``, as people call them."""
+"""``irkit check`` and ``irkit bisect``, as a user calls them."""
 
 import sys
 from pathlib import Path
@@ -45,14 +45,14 @@ def call(*args: str) -> Result:
     return CliRunner().invoke(irkit, args)
 
 
-def test_a_right_pipeline_is_told_so_and_the_exit_code_is_0(folder: Path) -> None:
+def test_a_right_pipeline_passes_with_exit_code_0(folder: Path) -> None:
     result = call("check", "scale.irs")
     assert result.exit_code == 0
     assert "3 same" in result.output
     assert "differs" not in result.output
 
 
-def test_the_guilty_pass_stands_in_the_table_and_the_exit_code_is_1(folder: Path) -> None:
+def test_the_guilty_pass_is_in_the_table_and_the_exit_code_is_1(folder: Path) -> None:
     result = call("check", "scale.irs", "--pass", "2:shorten_in_a_test:shorten", "--dim", "n=4")
     assert result.exit_code == 1
     assert "phase 2: 'shorten' on 'scale': differs: C[0, 3] is" in result.output
@@ -80,11 +80,11 @@ def test_bisect_of_a_right_pipeline_finds_nothing(folder: Path) -> None:
     assert (result.exit_code, result.output) == (0, "every step keeps the meaning\n")
 
 
-def test_a_dimension_that_is_none_is_refused(folder: Path) -> None:
-    assert "is no dimension" in call("check", "scale.irs", "--dim", "n=few").output
+def test_an_invalid_dimension_is_refused(folder: Path) -> None:
+    assert "is not a dimension" in call("check", "scale.irs", "--dim", "n=few").output
 
 
-def test_a_file_of_inputs_that_is_none_is_refused(folder: Path) -> None:
+def test_an_invalid_file_of_inputs_is_refused(folder: Path) -> None:
     np.save("x.npy", np.zeros(3))
     result = call("check", "scale.irs", "--inputs", "x.npy")
     assert isinstance(result.exception, IRKitError)
@@ -104,7 +104,7 @@ FAILING = {
     ("verb", "name"),
     [*(("check", name) for name in FAILING), ("bisect", "segfaults"), ("bisect", "loops")],
 )
-def test_a_pass_that_does_not_come_back_is_named_and_leaves_a_folder(
+def test_a_pass_that_does_not_return_is_named_and_leaves_a_folder(
     verb: str, name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
@@ -119,9 +119,7 @@ def test_a_pass_that_does_not_come_back_is_named_and_leaves_a_folder(
         assert f"the pass {said}, so its rewrites cannot be told apart" in result.output
 
 
-def test_no_folder_is_left_where_none_is_wanted(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_folder_is_left_with_no_crash_dir(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
     result = call("check", "scale.irs", "--pass", BAD + "raises", "--no-crash-dir")
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""The command: what a shell sees, and one clear message for every mistake."""
+"""``irkit compile``: its passes, tables and files."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.cli.shell import Shell
 from tests.cli.test_opt import PASSES
 
 
-def test_a_quiet_compilation_says_nothing(folder: Path) -> None:
+def test_a_quiet_compilation_prints_nothing(folder: Path) -> None:
     assert compile_model("--quiet").output == ""
 
 
@@ -26,7 +26,7 @@ def test_a_table_in_a_file_is_not_cut_off(folder: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
-def test_a_name_with_brackets_is_no_markup(folder: Path) -> None:
+def test_a_name_with_brackets_is_not_markup(folder: Path) -> None:
     args = ["compile", "model.onnx", "-o", "a[red]b.irkit", "--shape", "data_0=2,8"]
     result = CliRunner().invoke(verbs.irkit, args)
     assert "a[red]b.irkit: 2 kernels" in result.output
@@ -49,7 +49,7 @@ def model(shell: Shell) -> str:
     return "m.onnx"
 
 
-def test_passes_go_to_any_place_and_idle_ones_are_said(shell: Shell, model: str) -> None:
+def test_passes_go_to_any_place_and_unused_ones_are_noted(shell: Shell, model: str) -> None:
     done = shell(
         *("compile", model, "-o", "m.irkit", "--trace", "m.trace"),
         *("--pass", "graph:mine:idle_graph", "--pass", "legalize:mine:tag{times=7}"),
@@ -64,7 +64,7 @@ def test_passes_go_to_any_place_and_idle_ones_are_said(shell: Shell, model: str)
     assert shell("run", "m.irkit", "--random").code == 0
 
 
-def test_the_switches_print_and_write(shell: Shell, model: str) -> None:
+def test_options_print_and_write_the_ir(shell: Shell, model: str) -> None:
     done = shell(
         *("compile", model, "-o", "m.irkit", "--quiet", "--time-passes", "--no-verify-each"),
         *("--time-passes-json", "t.json", "--print-ir-tree-dir", "tree", "--remarks"),
@@ -82,7 +82,7 @@ def test_the_switches_print_and_write(shell: Shell, model: str) -> None:
     assert len(folders) > 2
 
 
-def test_what_does_not_run_cannot_be_printed(shell: Shell, model: str) -> None:
+def test_a_pass_that_does_not_run_cannot_be_printed(shell: Shell, model: str) -> None:
     done = shell("compile", model, "-o", "m.irkit", "--print-ir-after=fuze-ops")
     assert done.code == 2
     assert "cannot print the IR at pass 'fuze-ops': it does not run" in done.err

@@ -1,4 +1,4 @@
-"""The verb diff: what it prints, and how it ends."""
+"""``irkit diff``: its output and exit codes."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def test_traces_that_differ_are_shown_step_by_step(files: tuple[str, str]) -> No
     assert "- " in done.output
 
 
-def test_brief_says_only_how_much(files: tuple[str, str]) -> None:
+def test_brief_prints_only_the_number_of_lines(files: tuple[str, str]) -> None:
     done = run(*files, "--brief")
     assert done.exit_code == 1
     assert "lines" in done.output
@@ -68,7 +68,7 @@ def test_a_step_that_is_not_there_is_an_error(files: tuple[str, str]) -> None:
     assert "numbered from 0" in str(done.exception)
 
 
-def test_no_trace_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_trace_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "x.trace"
     path.write_bytes(b"no trace at all")
     done = run(str(path), str(path))

@@ -1,4 +1,4 @@
-"""The verb fuzz."""
+"""``irkit fuzz``: findings, reports, replay and mistakes."""
 
 import html
 import os
@@ -64,7 +64,7 @@ def test_a_wrong_pass_of_the_users_is_found_named_and_replayed(wrong: tuple[Resu
     assert "after drop-the-last-iteration" in again.output
 
 
-def test_what_is_found_becomes_small_and_a_test_and_a_trace(wrong: tuple[Result, Path]) -> None:
+def test_a_finding_is_reduced_and_becomes_a_test_and_a_trace(wrong: tuple[Result, Path]) -> None:
     result, folder = wrong
     assert "smallest: 1 stages, 0 schedule steps, 1 passes" in result.output
     assert "irkit inspect" in result.output
@@ -78,7 +78,7 @@ def test_what_is_found_becomes_small_and_a_test_and_a_trace(wrong: tuple[Result,
         run_test()
 
 
-def test_the_page_about_it_has_all_that_was_found(wrong: tuple[Result, Path]) -> None:
+def test_the_report_contains_every_finding(wrong: tuple[Result, Path]) -> None:
     page = html.unescape(re.sub("<[^>]*>", "", (wrong[1].parent / "report.html").read_text()))
     (found,), (test,), (trace,) = (wrong[1].glob(each) for each in ("*.toml", "test_*", "*.trace"))
     for said in (
@@ -93,7 +93,7 @@ def test_the_page_about_it_has_all_that_was_found(wrong: tuple[Result, Path]) ->
         assert said in page, said
 
 
-def test_what_is_kept_runs_first(wrong: tuple[Result, Path], tmp_path: Path) -> None:
+def test_the_corpus_runs_first(wrong: tuple[Result, Path], tmp_path: Path) -> None:
     (found,) = wrong[1].glob("*.toml")
     corpus = tmp_path / "corpus"
     corpus.mkdir()
@@ -115,8 +115,8 @@ def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--mutants", "--pass", "1:simplify"), "--mutants goes with"),
-        (("--time", "soon"), "no time"),
-        (("--time", "0"), "no time"),
+        (("--time", "soon"), "is not a duration"),
+        (("--time", "0"), "is not a duration"),
         (("--cases", "0"), "0 is not in the range"),
         (("--kind", "poems"), "poems"),
         (("--jobs", "1000"), "1000 is not in the range"),
@@ -125,7 +125,7 @@ def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
         (("--report", "x", "--junit", "x"), "cannot both be x"),
     ],
 )
-def test_a_mistake_is_said_and_nothing_runs(
+def test_a_mistake_is_an_error_and_nothing_runs(
     tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
     own = ["--findings", str(tmp_path / "findings"), "--corpus", str(tmp_path / "corpus")]
@@ -148,7 +148,7 @@ def test_a_mistake_is_said_and_nothing_runs(
         ("\udcff", "can't decode byte"),
     ],
 )
-def test_a_corpus_that_cannot_be_read_is_told_with_its_file(
+def test_a_corpus_that_cannot_be_read_is_an_error_with_its_file(
     tmp_path: Path, text: str, said: str
 ) -> None:
     corpus = tmp_path / "corpus"
@@ -161,7 +161,7 @@ def test_a_corpus_that_cannot_be_read_is_told_with_its_file(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_the_reports_of_what_was_done(
+def test_an_interrupt_leaves_reports_of_the_cases_so_far(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # Unheard in the background.
@@ -192,14 +192,14 @@ def test_a_report_that_cannot_be_written_in_the_end_is_an_error_after_the_summar
     def full(path: str) -> object:
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr("irkit.cli.fuzz.replacing", full)
+    monkeypatch.setattr("irkit.cli.fuzz.atomic_write", full)
     page = tmp_path / "report.html"
     result = run(tmp_path, "--cases", "2", "--kind", "text", "--report", str(page))
     assert result.exit_code == 2
     assert result.output.endswith(f"error: {page} cannot be written: No space left on device\n")
 
 
-def test_what_is_no_case_cannot_be_replayed(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_case_cannot_be_replayed(tmp_path: Path) -> None:
     path = tmp_path / "case.toml"
     path.write_text('kind = "programs"\n')
     result = CliRunner().invoke(fuzz, ["--replay", str(path)])

@@ -1,4 +1,4 @@
-"""How files become runs: in a child, with limits, again when they change, and what is said of"""
+"""``irkit inspect``: its address, its end, and its mistakes."""
 
 import signal
 import socket

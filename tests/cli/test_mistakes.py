@@ -18,7 +18,7 @@ from irkit.transform import Registry, Trace
 from tests.cli.command import ROOT, call, compile_model, shell
 
 
-def hostile(folder: Path) -> None:
+def write_malformed_files(folder: Path) -> None:
     (folder / "text.onnx").write_text("no model")
     (folder / "empty").write_bytes(b"")
     (folder / "bytes.irs").write_bytes(b"\xff\xfe")
@@ -39,7 +39,7 @@ RUN = ("run", "m.irkit")
 MISTAKES: list[tuple[tuple[str, ...], str]] = [
     (("compile", "none.onnx", "-o", "new.irkit"), "File 'none.onnx' does not exist"),
     (("compile", "text.onnx", "-o", "new.irkit"), "'text.onnx' cannot be read as an ONNX model"),
-    (("compile", "empty", "-o", "new.irkit"), "'empty' is no ONNX model"),
+    (("compile", "empty", "-o", "new.irkit"), "'empty' is not an ONNX model"),
     (("compile", ".", "-o", "new.irkit"), "File '.' is a directory"),
     (("compile", "model.onnx"), "Missing option '-o'"),
     (("compile", "model.onnx", "-o", "new.irkit"), "'data_0' is not constant: f32[n, 8]"),
@@ -69,7 +69,7 @@ MISTAKES: list[tuple[tuple[str, ...], str]] = [
     ((*COMPILE[:4], "--shape", "data_0=-2,8"), "write it as NAME=1,3,224,224"),
     ((*COMPILE[:4], "--shape", "data_0=" + "9" * 9999), "write it as NAME=1,3,224,224"),
     ((*COMPILE[:4], "--shape", "data_0=2"), "gives input 'data_0' shape (2,), but"),
-    ((*COMPILE[:4], "--shape", "other=2,8"), "no input of the model; its inputs are: data_0"),
+    ((*COMPILE[:4], "--shape", "other=2,8"), "not an input of the model; its inputs are: data_0"),
     ((*COMPILE, "--shape", "data_0=3,8"), "'data_0' has two shapes"),
     ((*COMPILE, "--features", "avx2"), "must begin with + or -"),
     ((*COMPILE, "--cpu", "nonsense"), "LLVM does not know the processor 'nonsense'"),
@@ -82,18 +82,18 @@ MISTAKES: list[tuple[tuple[str, ...], str]] = [
     ((*RUN, "--input", "data_0=x.npy", "--input", "data_0=x.npy"), "'data_0' is given twice"),
     ((*RUN, "--input", "data_0=none.npy"), "cannot read 'none.npy': No such file"),
     ((*RUN, "--input", "data_0=."), "cannot read '.': Is a directory"),
-    ((*RUN, "--input", "data_0=empty"), "'empty' is no .npy file"),
-    ((*RUN, "--input", "data_0=pickle.npy"), "'pickle.npy' is no .npy file of numbers: Object"),
-    ((*RUN, "--input", "data_0=many.npz"), "'many.npz' is no .npy file"),
-    ((*RUN, "--input", "data_0=huge.npy"), "'huge.npy' is no .npy file of numbers: Unable to"),
+    ((*RUN, "--input", "data_0=empty"), "'empty' is not an .npy file"),
+    ((*RUN, "--input", "data_0=pickle.npy"), "'pickle.npy' is not an .npy file of numbers: Object"),
+    ((*RUN, "--input", "data_0=many.npz"), "'many.npz' is not an .npy file"),
+    ((*RUN, "--input", "data_0=huge.npy"), "'huge.npy' is not an .npy file of numbers: Unable to"),
     ((*RUN, "--input", "data_0=double.npy"), "must be of type float32, found float64"),
     ((*RUN, "--input", "data_0=small.npy"), "must have shape (2, 8), found (2, 7)"),
     ((*RUN, "--random", "-o", "no/out.npz"), "no/out.npz: No such file"),
     (("opt", "none.irs"), "File 'none.irs' does not exist"),
-    (("opt", "bytes.irs"), "bytes.irs is no text"),
+    (("opt", "bytes.irs"), "bytes.irs is not text"),
     (("opt", "broken.irs"), "broken.irs:2"),
     ((*OPT, "--stop-after", "4"), "no phase 4; the phases are: 0 raw, 1 flat, 2 loops, 3 cleanup"),
-    ((*OPT, "--stop-after", "x"), "'x' is no phase; expected 0 to 3"),
+    ((*OPT, "--stop-after", "x"), "'x' is not a phase; expected 0 to 3"),
     ((*OPT, "-o", "no/out.irs"), "no/out.irs: No such file"),
     ((*OPT, "--pass", "1:m:stampnumber=3", "1:m:stampword=x"), "put quotes around it"),
     (("trace", "none"), "File 'none' does not exist"),
@@ -119,7 +119,7 @@ def test_a_mistake_is_one_message_and_changes_no_file(
     compiled: dict[str, bytes],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    hostile(folder)
+    write_malformed_files(folder)
     if not compiled:
         compile_model("--quiet", "--trace", "m.trace")
         compiled.update({name: (folder / name).read_bytes() for name in ("m.irkit", "m.trace")})
@@ -144,7 +144,7 @@ def test_a_mistake_in_a_process_of_its_own_looks_the_same(folder: Path) -> None:
     assert done.stdout == ""
     assert done.stderr == (
         "error: there is no phase 9; the phases are: 0 raw, 1 flat, 2 loops, 3 cleanup\n"
-        "  Before them comes 'graph:NAME', after them 'legalize:NAME'.\n"
+        "  'graph:NAME' runs before them, 'legalize:NAME' after them.\n"
     )
 
 
@@ -159,7 +159,7 @@ def test_a_mistake_of_ours_is_not_hidden(
         call(capsys, *OPT, "--pass", "1:simplify")
 
 
-def test_too_little_memory_is_said_without_a_trace(
+def test_too_little_memory_is_an_error_without_a_traceback(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(*args: object) -> None:

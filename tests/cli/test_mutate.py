@@ -1,4 +1,4 @@
-"""The verb teeth."""
+"""``irkit mutate``: the score of one seeded bug."""
 
 import pytest
 from click.testing import CliRunner
@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from irkit.cli.mutate import mutate
 
 
-def test_the_verb_says_what_found_a_bug_and_which_pass_was_named() -> None:
+def test_it_reports_what_found_a_bug_and_which_pass_was_named() -> None:
     result = CliRunner().invoke(mutate, ["--only", "a lost predicate"])
     assert result.exit_code == 0
     assert "lower-blocks" in result.output
@@ -14,7 +14,7 @@ def test_the_verb_says_what_found_a_bug_and_which_pass_was_named() -> None:
 
 
 @pytest.mark.parametrize("words", [["--only", "no such bug"], ["--jobs", "0"]])
-def test_a_mistake_is_said_and_nothing_is_planted(words: list[str]) -> None:
+def test_a_mistake_is_an_error_and_nothing_is_seeded(words: list[str]) -> None:
     result = CliRunner().invoke(mutate, words)
     assert result.exit_code == 2
     assert "Error" in result.output

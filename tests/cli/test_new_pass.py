@@ -1,4 +1,4 @@
-"""The verbs passes and new-pass: what there is, and how to make another."""
+"""``irkit new-pass``: a pass, a test that passes, and an entry point."""
 
 import subprocess
 import sys
@@ -23,6 +23,7 @@ def test_a_new_pass_comes_with_a_test_that_passes_and_an_entry_point(shell: Shel
     assert (first.code, second.code) == (0, 0), first.err + second.err
     assert "wrote pyproject.toml" in first.out
     assert "added the entry point to pyproject.toml" in second.out
+    assert "pip install 'irkit[fuzz]'" in first.out
     read = tomllib.loads((shell.folder / "pyproject.toml").read_text())
     assert read["project"]["entry-points"]["irkit.passes"] == {
         "mark-loops": "mark_loops:mark_loops",
@@ -64,7 +65,7 @@ def test_a_new_pass_over_graphs_comes_with_a_test_that_passes(shell: Shell) -> N
     assert (ran.code, "skip-relus" in ran.err) == (0, True), ran.err
 
 
-def test_a_level_that_is_none_is_refused(shell: Shell) -> None:
+def test_an_unknown_level_is_refused(shell: Shell) -> None:
     done = shell("new-pass", "fold", "--level", "assembly")
     assert (done.code, list(shell.folder.iterdir())) == (2, [])
     assert "'loop', 'graph'" in done.err
@@ -83,10 +84,10 @@ def test_a_new_pass_in_a_package_is_imported_from_there(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("name", ["9lives", "Fold", "fold zeros", "a/b", "class", "", "x" * 99])
-def test_a_name_that_is_none_is_refused(shell: Shell, name: str) -> None:
+def test_an_invalid_name_is_refused(shell: Shell, name: str) -> None:
     done = shell("new-pass", name)
     assert done.code == 2
-    assert "is no name for a pass" in done.err
+    assert "is not a name for a pass" in done.err
     assert list(shell.folder.iterdir()) == []
 
 
@@ -101,7 +102,7 @@ def test_nothing_is_overwritten(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[project\n", "is no TOML"),
+        ("[project\n", "is not TOML"),
         ('[project.entry-points]\n"irkit.passes" = {}\n', "Add this by hand"),
         (
             '[project.entry-points."irkit.passes"]\nfold = "a:b"\n',

@@ -1,4 +1,4 @@
-"""The command: what a shell sees, and one clear message for every mistake."""
+"""``irkit opt``: placement of passes, printed IR, golden files."""
 
 import json
 from pathlib import Path
@@ -163,10 +163,12 @@ def test_a_place_that_does_not_exist_lists_those_that_do(shell: Shell, kernel: s
     assert "no pipeline has a pass 'flaten'" in done.err
     assert "flatten-buffers" in done.err
     done = shell("opt", kernel, "--pass", "before=simplify:mine:tag")
-    assert "occurs 2 times" in done.err
-    assert "Say which phase" in done.err
+    assert "pass 'simplify' runs 2 times, in phases 1 and 3" in done.err
+    assert "Put the phase before a slash, as in '1/before=simplify:mine:tag'" in done.err
+    help_text = shell("opt", "--help").out
+    assert "PHASE/before=OTHER" in " ".join(help_text.split())
     assert "no phase 9" in shell("opt", kernel, "--stop-after", "graph.9").err
-    assert "is no phase; expected 0 to 3" in shell("opt", kernel, "--stop-after", "x").err
+    assert "is not a phase; expected 0 to 3" in shell("opt", kernel, "--stop-after", "x").err
 
 
 @pytest.mark.parametrize(
@@ -190,7 +192,7 @@ def test_a_shell_that_split_a_pass_is_recognised(
         assert "--pass '1:my_package.my_module:my_pass{lanes=8,tail=true}'" in done.err
 
 
-def test_a_pass_that_did_nothing_is_said(shell: Shell, kernel: str) -> None:
+def test_a_pass_that_did_nothing_is_noted(shell: Shell, kernel: str) -> None:
     done = shell("opt", kernel, "--pass", "1:mine:idle", "--pass", "graph:mine:idle_graph")
     assert done.code == 0
     assert "note: pass 'idle' in phase 1 flat ran once and never changed anything" in done.err
@@ -217,7 +219,7 @@ def test_a_textual_pipeline_replaces_all_others(shell: Shell, kernel: str) -> No
     assert legal.err.count("BISECT") == 2
 
 
-def test_a_fact_that_the_input_has_is_taken_as_given(shell: Shell, kernel: str) -> None:
+def test_facts_of_the_input_are_in_force(shell: Shell, kernel: str) -> None:
     assert shell("opt", kernel, "--pipeline", "2:vectorize-loops").code == 0
     shell.write("deep.irs", "def f(A: f32[2, 2]):\n    A[0, 0] = f32(1.0)\n")
     done = shell("opt", "deep.irs", "--pipeline", "2:vectorize-loops")
@@ -230,7 +232,7 @@ def test_an_order_that_cannot_hold_is_refused_before_anything_runs(
     shell: Shell, kernel: str
 ) -> None:
     done = shell("opt", kernel, "--pipeline", "1:unroll-loops,vectorize-loops")
-    assert "a body is made of vectors once, and copied then" in done.err
+    assert "a body is vectorized once, and its vectors are copied" in done.err
     done = shell("opt", kernel, "--disable-pass", "flatten-buffers", "--print-ir-after")
     assert done.code == 2
     assert "needs flat_access, which nothing before it gives" in done.err
@@ -303,7 +305,7 @@ def test_times_are_a_table_and_a_timeline(shell: Shell, kernel: str) -> None:
         assert following["ts"] == pytest.approx(end, abs=0.01)
 
 
-def test_remarks_tell_the_line_of_the_printed_ir(shell: Shell, kernel: str) -> None:
+def test_remarks_name_the_line_of_the_printed_ir(shell: Shell, kernel: str) -> None:
     done = shell("opt", kernel, "--remarks", "--print-ir-before=unroll-loops")
     before = [line for line in done.err.splitlines() if not line.startswith("# IR")]
     said = next(line for line in before if "unroll-loops: extent is not" in line)

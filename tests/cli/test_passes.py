@@ -1,4 +1,4 @@
-"""The verbs passes and new-pass: what there is, and how to make another."""
+"""``irkit passes``: the list, one pass in full, and JSON."""
 
 import json
 

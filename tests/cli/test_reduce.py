@@ -1,4 +1,4 @@
-"""``irkit reduce``, as people call it."""
+"""``irkit reduce``, as a user calls it."""
 
 import runpy
 import subprocess
@@ -54,7 +54,7 @@ def fail(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def hang(func: PrimFunc) -> PrimFunc:
-    """Do not end at a product of floats."""
+    """Run forever at a product of floats."""
     while any(node.dtype.is_float for node in walk(func, Mul)):
         pass
     return func
@@ -88,7 +88,7 @@ def test_a_folder_holds_the_smallest_case_and_a_test_that_fails(folder: Shell) -
     assert list(np.load(small / "inputs.npz")) == ["C"]
 
 
-def test_the_test_fails_in_a_process_of_its_own_until_the_pass_is_mended(folder: Shell) -> None:
+def test_the_test_fails_in_a_process_of_its_own_until_the_pass_is_fixed(folder: Shell) -> None:
     folder("reduce", "kernel.irs", "--pass", PLACED)
     environment = {"PYTHONPATH": str(Path(irkit.__file__).parent.parent)}
     call = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
@@ -117,7 +117,7 @@ def test_the_files_of_a_reduced_case_can_be_reduced_again(folder: Shell) -> None
         assert first.read_text() == second.read_text()
 
 
-def test_what_does_not_fail_is_refused_and_nothing_is_written(folder: Shell) -> None:
+def test_a_case_that_does_not_fail_is_refused_and_nothing_is_written(folder: Shell) -> None:
     done = folder("reduce", "kernel.irs", "-o", "small")
     assert done.code == 2
     assert "nothing to reduce: every step keeps the meaning of 'copy', 'scale'" in done.err
@@ -141,7 +141,7 @@ def test_graph_functions_are_not_reduced(folder: Shell) -> None:
     folder.write("graph.irs", "def g(x: f32[2]):\n    return x\n")
     done = folder("reduce", "graph.irs")
     assert done.code == 2
-    assert "there is no function over loops to reduce" in done.err
+    assert "graph.irs has no function over loops to reduce" in done.err
 
 
 def test_a_crash_folder_can_be_reduced(folder: Shell) -> None:

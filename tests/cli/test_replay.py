@@ -1,4 +1,4 @@
-"""The command explains a failed pass, leaves a folder, and replays it."""
+"""``irkit replay``: a failed pass is explained, leaves a folder, and fails again from it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A report is one file that shows everything without a server; and what CI reads."""
+"""``irkit report`` needs something to write."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from irkit.cli.verbs import irkit
 from tests.inspector_web.pages import matmul_trace
 
 
-def test_nothing_to_write_is_a_mistake(tmp_path: Path) -> None:
+def test_nothing_to_write_is_an_error(tmp_path: Path) -> None:
     done = CliRunner().invoke(irkit, ["report", matmul_trace(tmp_path)])
     assert done.exit_code == 2
     assert "--junit" in done.output

@@ -1,4 +1,4 @@
-"""The command: what a shell sees, and one clear message for every mistake."""
+"""``irkit run``: inputs and outputs."""
 
 import zipfile
 from pathlib import Path

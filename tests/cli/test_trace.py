@@ -1,4 +1,4 @@
-"""The command: what a shell sees, and one clear message for every mistake."""
+"""``irkit trace``: the list of steps."""
 
 from pathlib import Path
 from typing import Any

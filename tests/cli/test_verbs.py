@@ -1,4 +1,4 @@
-"""The command: what a shell sees, and one clear message for every mistake."""
+"""The command as a whole: help, version, and a model from file to results."""
 
 import os
 import re
@@ -50,7 +50,7 @@ def test_the_version_is_known_without_an_installation() -> None:
     assert result.output == f"irkit, version {irkit.__version__}\n"
 
 
-def test_a_model_is_compiled_run_and_looked_into(folder: Path) -> None:
+def test_a_model_is_compiled_run_and_its_trace_is_shown(folder: Path) -> None:
     """Go the whole way in processes of their own, as a user does."""
     spec = "1:my_passes:stamp{number=3, word=here}"
     shape = ("--shape", "data_0=2,8")
@@ -77,7 +77,7 @@ def test_a_model_is_compiled_run_and_looked_into(folder: Path) -> None:
     assert parse_module(after.stdout)
 
 
-def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(folder: Path) -> None:
     (folder / "many.irs").write_text("\n".join(LOOPS.replace("add", f"f{n}") for n in range(40)))
     read, write = os.pipe()
     os.close(read)

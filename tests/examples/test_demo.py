@@ -1,4 +1,4 @@
-"""The demo runs from end to end, and says by its exit code whether the numbers agree."""
+"""The demo runs from end to end, and its exit code tells whether the numbers agree."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A second package that gives irkit a pass, really installed."""
+"""A second package with a pass for irkit, installed for real."""
 
 import subprocess
 import sys
@@ -79,7 +79,9 @@ def test_two_packages_with_one_name_are_told_apart(site: Path, tmp_path: Path) -
     assert "irkit_second:serialize_loops" in done.stderr
 
 
-def test_the_pass_does_what_its_file_says(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pass_does_what_its_docstring_shows(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(str(PLUGIN))
     from irkit_serialize import serialize_loops
 

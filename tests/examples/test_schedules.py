@@ -1,4 +1,4 @@
-"""The schedules kept as examples give right results, also where tiles do not fit, and replay."""
+"""The example schedules give right results, even where tiles do not fit, and replay."""
 
 import subprocess
 import sys
@@ -70,7 +70,7 @@ def convolved(x: Any, w: Any) -> Any:
 
 @pytest.mark.parametrize("n", [512, 1001])
 @pytest.mark.parametrize("lanes", [8, 16])
-def test_elements_are_those_of_numpy(n: int, lanes: int) -> None:
+def test_elementwise_results_are_those_of_numpy(n: int, lanes: int) -> None:
     a, b, d, c = numbers(n), numbers(n), numbers(n), np.empty(n, np.float32)
     irkit.build(elementwise.schedule(elementwise.add(n), lanes=lanes).func)(a, b, c)
     np.testing.assert_array_equal(c, a + b)

@@ -1,4 +1,4 @@
-"""The examples do what they say, and fit into the pipeline where they say."""
+"""The example pass does what its docstring shows, at the place that it names."""
 
 import importlib.util
 import re
@@ -32,7 +32,7 @@ def tag_innermost_loops() -> Pass[..., object]:
     return load("tag_innermost_loops").tag_innermost_loops
 
 
-def test_the_pass_does_what_its_file_says() -> None:
+def test_the_pass_does_what_its_docstring_shows() -> None:
     doc = load("tag_innermost_loops").__doc__ or ""
     before, after = re.findall(r"::\n\n((?:    .*\n|\n)+)", doc)[:2]
     func = parse(textwrap.dedent(before).strip() + "\n")
@@ -45,7 +45,7 @@ def test_a_tagged_function_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_at_phase_1_it_is_seen_and_changes_no_result(name: str) -> None:
+def test_in_phase_1_it_shows_in_the_trace_and_changes_no_result(name: str) -> None:
     pipeline = DEFAULT.with_passes([(1, tag_innermost_loops().using(tag="inner"))])
     func = kernel(name)
     steps = list(pipeline.steps(func))

@@ -1,4 +1,4 @@
-"""From a function to something that can be called."""
+"""Functions become kernels that can be called."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Leave a mark."""
+"""Models become native code; failures name the pass."""
 
 import re
 from typing import Any
@@ -98,7 +98,7 @@ def test_a_graph_pass_that_breaks_the_graph_is_named() -> None:
         irkit.compile(mlp(), graph_pipeline=GRAPH.insert(lose_kernels, after="lower-to-loops"))
 
 
-def test_progress_tells_what_was_done_and_how_much_there_is() -> None:
+def test_progress_reports_the_last_step_and_the_number_of_kernels() -> None:
     told: list[tuple[str, int, int]] = []
     found = irkit.compile(mlp(), progress=lambda *args: told.append(args))
     assert [what for what, _, _ in told[: 1 + len(GRAPH.names)]] == ["import", *GRAPH.names]
@@ -108,7 +108,7 @@ def test_progress_tells_what_was_done_and_how_much_there_is() -> None:
     ]
 
 
-def test_progress_may_stop_the_work() -> None:
+def test_progress_can_stop_the_work() -> None:
     def stop(what: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
@@ -154,7 +154,7 @@ def test_vectors_are_as_wide_as_the_features_say(features: tuple[str, ...], wide
     assert lower_to_loops.using(vector_bytes=wide) in [p for _, p in chosen.placed]
 
 
-def test_a_width_that_was_asked_for_stays() -> None:
+def test_a_width_set_in_the_pipeline_stays() -> None:
     asked = GRAPH.replace("lower-to-loops", lower_to_loops.using(vector_bytes=8))
     assert for_target(asked, Target(features=("+avx512f",))) is asked
     found = irkit.compile(mlp(), graph_pipeline=asked)
@@ -182,7 +182,7 @@ def test_a_module_without_a_graph_called_main_is_refused() -> None:
         irkit.compile(mlp(), shapes={"x": (4, 16)})
 
 
-def test_functions_that_nobody_calls_are_not_compiled() -> None:
+def test_functions_without_calls_are_not_compiled() -> None:
     spare = kernel("def spare(A: f32[4]):\n    A[0] = f32(1.0)\n")
     b = Builder()
     found = irkit.compile(module(b.finish(b.op("relu", b.param("x", (4,)))), spare=spare))

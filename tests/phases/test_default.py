@@ -21,14 +21,14 @@ def test_every_step_gives_the_same_bits_and_parses_back(name: str) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(0, 0, 0), (1, 1, 1), (3, 2, 0), (17, 5, 4)])
-def test_symbolic_sizes_may_be_anything_also_nothing(sizes: tuple[int, int, int]) -> None:
+def test_symbolic_sizes_can_be_any_number_even_0(sizes: tuple[int, int, int]) -> None:
     func = kernel("SYMBOLIC_MATMUL")
     given = dict(zip("mnk", sizes, strict=True))
     assert results(lower(func), sizes=given) == results(func, sizes=given)
 
 
 @pytest.mark.parametrize("pair", ORDER, ids=lambda pair: f"{pair.before}..{pair.after}")
-def test_an_order_that_is_turned_round_is_refused_with_its_reason(pair: object) -> None:
+def test_an_order_that_is_reversed_is_refused_with_its_reason(pair: object) -> None:
     assert hasattr(pair, "before")
     assert hasattr(pair, "after")
     phases = with_bounds_checks(DEFAULT).phases

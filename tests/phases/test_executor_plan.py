@@ -1,4 +1,4 @@
-"""Plans: where tensors live while a model runs."""
+"""Plans: where tensors are while a model runs."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def _meet(one: tuple[TensorPlace, int], two: tuple[TensorPlace, int]) -> bool:
 
 
 def sizes_of(module: IRModule, plan: ExecutorPlan) -> dict[tuple[int, int], int]:
-    """Measure the arguments of calls by the parameters of the kernels; outputs are negative."""
+    """Return the sizes of the arguments of calls, negative for outputs."""
     found: dict[tuple[int, int], int] = {}
     for number, call in enumerate(plan.calls):
         func: Any = module[call.kernel]
@@ -166,7 +166,7 @@ def test_every_parameter_begins_at_a_multiple_of_64_bytes() -> None:
         assert set(values) == {spec.shape[0]}
 
 
-def test_an_item_of_a_pair_is_what_was_put_in() -> None:
+def test_an_item_of_a_pair_is_the_value_put_in() -> None:
     b = Builder()
     x = b.param("x", (3,))
     r = b.op("relu", x)
@@ -200,11 +200,11 @@ def test_a_memory_plan_that_is_older_than_the_values_is_refused() -> None:
         irkit.compile(IRModule({"main": chain()}), graph_pipeline=pipeline)
 
 
-def test_a_plan_is_made_where_no_pass_has_made_one() -> None:
+def test_a_plan_is_made_if_no_pass_has_made_one() -> None:
     found = irkit.compile(IRModule({"main": chain()}), graph_pipeline=RAW.without("plan-memory"))
     assert found.plan.arena_bytes == 2 * 256
 
 
 def test_steps_without_a_kernel_are_refused() -> None:
-    with pytest.raises(IRKitError, match="no kernel was made for Op 'exp'"):
+    with pytest.raises(IRKitError, match="Op 'exp' has no kernel"):
         make_plan(chain())

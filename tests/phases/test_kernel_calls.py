@@ -1,4 +1,4 @@
-"""From a model to native code: what runs, in which order, and how it fails."""
+"""A function that does not fit its call is refused."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The default pipeline keeps the meaning of programs, step by step."""
+"""Functions and modules through the numbered phases."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A pass goes in at any place, from Python too, and is seen in the one trace."""
+"""A pass goes in at any place, from Python too, and shows in the one trace."""
 
 from typing import Any
 
@@ -139,7 +139,7 @@ def test_passes_that_did_nothing_are_data() -> None:
     ]
 
 
-def test_a_refusal_names_the_fact_and_who_could_give_it() -> None:
+def test_a_refusal_names_the_fact_and_the_passes_that_could_give_it() -> None:
     with pytest.raises(MissingFact) as caught:
         DEFAULT.without("flatten-buffers")
     assert caught.value.fact == "flat_access"

@@ -1,5 +1,6 @@
-"""Options that several verbs share, and what their values are read into.
+"""Options that several verbs share, and the values they are read into.
 
-Reading order: files, placement (``--pass`` and ``--disable-pass``), print_flags
-(``--print-ir-after`` and its kind), isolation_flags, schedule_flag, check_flags (inputs and sizes).
+Reading order: files, grouping (several options as one value), placement (``--pass`` and
+``--disable-pass``), print_flags (``--print-ir-after`` and the like), isolation_flags,
+schedule_flag, check_flags (inputs and sizes).
 """

@@ -1,4 +1,4 @@
-"""FIXME The verbs check and bisect of the ``irkit`` command."""
+"""Files that verbs read and write: their kinds, and IR text as a module."""
 
 import sys
 from pathlib import Path
@@ -9,6 +9,8 @@ from irkit.core import IRKitError, IRModule
 from irkit.graph import parse_module
 
 FILE = click.Path(exists=True, dir_okay=False)
+NEW_FILE = click.Path(dir_okay=False)
+NEW_FOLDER = click.Path(file_okay=False)
 
 
 def read_module(file: str) -> IRModule:
@@ -18,9 +20,5 @@ def read_module(file: str) -> IRModule:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise IRKitError(f"{title} is no text: {error}", hint="IR text is UTF-8.") from None
+        raise IRKitError(f"{title} is not text: {error}", hint="IR text is UTF-8.") from None
     return parse_module(text, file=title)
-
-
-NEW_FILE = click.Path(dir_okay=False)
-NEW_FOLDER = click.Path(file_okay=False)

@@ -1,39 +1,18 @@
-"""Flags --isolate, --pass-timeout, --pass-memory, --crash-dir, --no-crash-dir of the verbs that run
-passes."""
+"""Options of the verbs that run passes: ``--isolate``, limits of time and memory, crash folders."""
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import click
 
-from irkit.debug.crash.isolation_policy import IsolationPolicy
+from irkit.cli.flags.grouping import Option, Verb, with_options
+from irkit.debug import IsolationPolicy
 
-
-def with_isolation_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options of a guard, as one argument ``guard``."""
-
-    @wraps(command)
-    def run(**given: Any) -> None:
-        isolate = given.pop("isolate") or given["pass_memory"] is not None
-        folder = given.pop("crash_dir")
-        crash_dir = None if given.pop("no_crash_dir") else folder
-        guard = IsolationPolicy(
-            isolate, given.pop("pass_timeout"), given.pop("pass_memory"), crash_dir
-        )
-        command(**given, guard=guard)
-
-    made: Callable[..., None] = run
-    for option in reversed(_OPTIONS):
-        made = option(made)
-    return made
-
-
-_OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--isolate",
         is_flag=True,
-        help="Run passes in a process of their own, which may crash without harm.",
+        help="Run passes in a separate process, so that a crash ends only that process.",
     ),
     click.option(
         "--pass-timeout",
@@ -55,5 +34,21 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
         metavar="DIR",
         help="Where to write a folder about a pass that fails.  [default: here]",
     ),
-    click.option("--no-crash-dir", is_flag=True, help="Write no such folder."),
+    click.option("--no-crash-dir", is_flag=True, help="Do not write a folder about a failure."),
 )
+
+
+def with_isolation_flags(verb: Verb) -> Verb:
+    """Give a verb the options that isolate passes, as one parameter ``guard``."""
+
+    @wraps(verb)
+    def run(**values: Any) -> None:
+        isolate = values.pop("isolate") or values["pass_memory"] is not None
+        folder = values.pop("crash_dir")
+        crash_dir = None if values.pop("no_crash_dir") else folder
+        guard = IsolationPolicy(
+            isolate, values.pop("pass_timeout"), values.pop("pass_memory"), crash_dir
+        )
+        verb(**values, guard=guard)
+
+    return with_options(run, _OPTIONS)

@@ -1,34 +1,36 @@
-"""FIXME A verb with ``--pass``; it knows what an unquoted one looks like."""
+"""Options that place passes: ``--pass`` and ``--disable-pass``."""
 
 import re
 import sys
+from collections.abc import Iterable
 from itertools import pairwise
 
 import click
+import msgspec
 
 from irkit.cli.flags.print_flags import expand_bare_flags
 from irkit.core import ParseError
-from irkit.passes.registry import installed_passes
-from irkit.phases.placement import Flow
+from irkit.passes import installed_passes
+from irkit.phases import Flow
 from irkit.transform import MissingFact, parse_placed
 
-QUOTE = "put quotes around it, a shell takes braces for its own."
-_EXAMPLE = "Such as: --pass '1:my_package.my_module:my_pass{lanes=8,tail=true}'"
+QUOTE = "put quotes around it: a shell interprets braces and spaces."
+_EXAMPLE = "For example: --pass '1:my_package.my_module:my_pass{lanes=8,tail=true}'"
 PASS = click.option(
     "--pass",
     "passes",
     multiple=True,
     metavar="'PLACE:NAME{OPTIONS}'",
     help="Run a pass at PLACE: at the end of a phase (0-3), of graph or legalize, or before=OTHER "
-    "or after=OTHER. NAME is one that `irkit passes` lists, or module:function. Quote it. "
-    "Repeatable.",
+    "or after=OTHER; where OTHER runs in several phases, PHASE/before=OTHER. NAME is one that "
+    "`irkit passes` lists, or module:function. Quote it. Repeatable.",
 )
 DISABLE = click.option(
     "--disable-pass",
     "disabled",
     multiple=True,
     metavar="NAME",
-    help="Leave a pass out, wherever it stands. Repeatable.",
+    help="Leave a pass out wherever it runs. Repeatable.",
 )
 VERIFY = click.option(
     "--verify-each/--no-verify-each",
@@ -37,8 +39,24 @@ VERIFY = click.option(
 )
 
 
+class PassFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Values of ``--pass``, ``--disable-pass`` and ``--verify-each``."""
+
+    passes: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
+    verify_each: bool = True
+
+    def flow(self, flow: Flow | None = None) -> Flow:
+        """Return the default pipelines, or those of ``flow``, as the options change them.
+
+        Raises: ParseError that points at the column; IRKitError for a name or place that does not
+        exist, or an order that cannot hold.
+        """
+        return flow_of(self.passes, self.disabled, flow)
+
+
 class WithPasses(click.Command):
-    """A verb with ``--pass``; it knows what an unquoted one looks like."""
+    """A verb with ``--pass``, which explains a value that the shell has split."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = args = expand_bare_flags(args)
@@ -52,7 +70,7 @@ class WithPasses(click.Command):
             raise
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the verb; where an order cannot hold, say which known passes would mend it."""
+        """Run the verb; if a fact is missing, name the known passes that give it."""
         try:
             return super().invoke(ctx)
         except MissingFact as error:
@@ -62,23 +80,28 @@ class WithPasses(click.Command):
 
 
 def add_current_directory() -> None:
-    """Let ``module:function`` name a module in the current directory, as ``python -m`` does."""
+    """Make modules in the current directory importable, as ``python -m`` does."""
     if "" not in sys.path:
         sys.path.insert(0, "")
+
+
+def add_current_directory_for(texts: Iterable[str]) -> None:
+    """Add the current directory if a text with phases or places names a pass by its module."""
+    if any(re.search(r":[^;]*:", text) for text in texts):
+        add_current_directory()
 
 
 def flow_of(
     passes: tuple[str, ...], disabled: tuple[str, ...] = (), flow: Flow | None = None
 ) -> Flow:
-    """Make the pipelines that ``--pass`` and ``--disable-pass`` ask for.
+    """Return the pipelines that ``--pass`` and ``--disable-pass`` ask for.
 
     Raises: ParseError that points at the column; IRKitError for a name or place that does not
     exist, or an order that cannot hold.
     """
     for text in passes:
         _check_placed(text)
-    if any(re.search(r":.*:", text) for text in passes):
-        add_current_directory()
+    add_current_directory_for(passes)
     made = (flow or Flow()).without(disabled)
     return made.with_placed(passes, installed_passes()) if passes else made
 
@@ -102,6 +125,6 @@ def _values(args: list[str], option: str) -> list[str]:
 
 
 def _looks_split(text: str) -> bool:
-    """See what is left of ``1:p{a=1,b=2}`` when a shell expands the braces to ``1:pa=1 1:pb=2``, or
-    splits the text at a space."""
+    """Return True for a part of ``1:p{a=1,b=2}`` after a shell has expanded the braces to
+    ``1:pa=1 1:pb=2``, or has split the text at a space."""
     return text.count("{") != text.count("}") or ("=" in text and "{" not in text)

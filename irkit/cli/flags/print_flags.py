@@ -1,13 +1,13 @@
-"""The familiar switches: what a verb prints about the passes it runs."""
+"""Options that print the IR, times and remarks of passes, named as in LLVM and MLIR."""
 
-import functools
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 import click
 import msgspec
 
+from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER
+from irkit.cli.flags.grouping import Option, Verb, as_value
 from irkit.core import Names, atomic_write
 from irkit.debug import StepPrinter, chrome_trace, console, remarks, time_table
 from irkit.transform import PassFailed, Step
@@ -16,7 +16,7 @@ _OPTIONAL = ("--print-ir-before", "--print-ir-after")
 
 
 class PrintFlags(msgspec.Struct, frozen=True):
-    """The values of the switches; everything goes to standard error or to files."""
+    """Values of the options that print; everything goes to standard error or to files."""
 
     print_ir_before: tuple[str, ...] = ()
     print_ir_after: tuple[str, ...] = ()
@@ -28,8 +28,8 @@ class PrintFlags(msgspec.Struct, frozen=True):
     names: Names = msgspec.field(default_factory=Names)
 
     @property
-    def printing(self) -> StepPrinter:
-        """Say what IR is to be printed."""
+    def printer(self) -> StepPrinter:
+        """Return what prints the IR that the options ask for."""
         return StepPrinter(
             frozenset(self.print_ir_before),
             frozenset(self.print_ir_after),
@@ -39,24 +39,24 @@ class PrintFlags(msgspec.Struct, frozen=True):
         )
 
     def print_step(self, step: Step) -> None:
-        """Print what is asked for of one step, as soon as it is there."""
-        self.printing.print_step(step, _write)
+        """Print what the options ask for about a step that has just run."""
+        self.printer.print_step(step, _write)
 
     def print_failure(self, error: PassFailed) -> None:
-        """Print the IR at which a pass failed, if its IR was asked for."""
-        self.printing.print_failure(error, _write)
+        """Print the IR on which a pass failed, if the options ask for its IR."""
+        self.printer.print_failure(error, _write)
 
-    def finish(self, steps: Iterable[Step]) -> None:
-        """Print what sums up all steps."""
-        kept = tuple(steps)
+    def print_summary(self, steps: Iterable[Step]) -> None:
+        """Print the remarks and times of all steps."""
+        done = tuple(steps)
         if self.remarks:
-            said = remarks(kept)
-            _write("".join(f"{each}\n" for each in said) or "no pass made a remark\n")
+            found = remarks(done)
+            _write("".join(f"{each}\n" for each in found) or "no pass made a remark\n")
         if self.time_passes:
-            console(stderr=True).print(time_table(kept))
+            console(stderr=True).print(time_table(done))
         if self.time_passes_json is not None:
             with atomic_write(self.time_passes_json) as file:
-                file.write_bytes(chrome_trace(kept))
+                file.write_bytes(chrome_trace(done))
 
 
 def _write(text: str) -> None:
@@ -64,27 +64,13 @@ def _write(text: str) -> None:
     click.echo(text, nl=False, err=True)
 
 
-def with_print_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the switches, as one argument ``switches``."""
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        chosen = {name: given.pop(name) for name in PrintFlags.__struct_fields__ if name in given}
-        command(**given, switches=PrintFlags(**chosen))
-
-    made: Callable[..., None] = run
-    for option in reversed(_FLAGS):
-        made = option(made)
-    return made
-
-
 def expand_bare_flags(args: list[str]) -> list[str]:
-    """Let ``--print-ir-after`` stand for ``--print-ir-after=*``: its value is optional, and only
-    after an equals sign, so that it does not take the file for a pass."""
+    """Write a bare ``--print-ir-after`` as ``--print-ir-after=*``: its value is optional, and
+    given only after an equals sign, so the option never takes the file for a pass."""
     return [f"{arg}=*" if arg in _OPTIONAL else arg for arg in args]
 
 
-_FLAGS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--print-ir-before",
         multiple=True,
@@ -104,18 +90,25 @@ _FLAGS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     ),
     click.option(
         "--print-ir-tree-dir",
-        type=click.Path(file_okay=False),
+        type=NEW_FOLDER,
         metavar="DIR",
         help="Write the IR after each pass to DIR/FUNCTION/STEP_PHASE_PASS.irs.",
     ),
     click.option("--time-passes", is_flag=True, help="Print a table of the time in passes."),
     click.option(
         "--time-passes-json",
-        type=click.Path(dir_okay=False),
+        type=NEW_FILE,
         metavar="FILE",
         help="Write the same as a timeline for chrome://tracing or Perfetto.",
     ),
     click.option(
-        "--remarks", is_flag=True, help="Print what passes say, such as why they left a line alone."
+        "--remarks",
+        is_flag=True,
+        help="Print the remarks of passes, such as why they left a line alone.",
     ),
 )
+
+
+def with_print_flags(verb: Verb) -> Verb:
+    """Give a verb the options that print, as one parameter ``printing``."""
+    return as_value("printing", PrintFlags, _OPTIONS)(verb)

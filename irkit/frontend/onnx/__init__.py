@@ -1,5 +1,8 @@
-"""Import ONNX models. Reading order: load, check (what is refused at once), importer (the walk),
-context (what a converter sees), convert.
+"""Import of ONNX models.
+
+Reading order: model_file and encoding_errors (reading a file), model_checks (what is refused before
+the import), importer (the walk over the nodes), onnx_node (one node, as a converter sees it),
+convert.
 
 Models are untrusted input: what a node asks for is bounded before anything is allocated, an
 attribute that the operator does not have at its version is an error, and external data are read

@@ -1,48 +1,48 @@
-"""Find where the encoding of a model breaks: Protobuf itself only says that it does."""
+"""The place of an error in an encoded model, which Protobuf itself does not report."""
 
 from typing import Any, NamedTuple
 
 import onnx
 
-_MOST_FIELDS = 200_000
-_DEEPEST = 100  # What Protobuf reads.
+_MAX_FIELDS = 200_000
+_MAX_DEPTH = 100  # The limit of Protobuf.
 _SINGLE = frozenset({"graph", "type", "tensor_type", "shape", "t", "g"})
 _VARINT, _FIXED64, _BYTES, _BEGIN_GROUP, _END_GROUP, _FIXED32 = range(6)
 
 
-class _Open(NamedTuple):
-    """A message that is being read: its type, where it ends, and how it is reached."""
+class _OpenMessage(NamedTuple):
+    """A message that is being read: its type, its end, and its path from the model."""
 
     kind: Any
-    """Its descriptor, whose class depends on how Protobuf is built."""
+    """The descriptor of its type, whose class depends on how Protobuf is built."""
     end: int
     path: str
 
 
-class _Broken(Exception):
-    """What is wrong, at the place the walk has come to."""
+class _EncodingError(Exception):
+    """An error in the encoding, at the byte that the walk has reached."""
 
 
 def locate_encoding_error(data: bytes) -> str:
-    """Say at which byte, and in which field, a model cannot be read; "" if that is not found."""
+    """Return the byte and the field at which a model cannot be read; "" if there is none."""
     walk = _Walk(data)
     try:
         walk.run()
-    except _Broken as found:
+    except _EncodingError as found:
         return f" at byte {walk.at}, in {walk.open[-1].path}: {found}"
     return ""
 
 
 class _Walk:
-    """Go through fields in order; messages that are open wait on a list."""
+    """Walk over the fields in order, with a list of the messages that are open."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
-        self.open = [_Open(onnx.ModelProto.DESCRIPTOR, len(data), "the model")]
+        self.open = [_OpenMessage(onnx.ModelProto.DESCRIPTOR, len(data), "the model")]
         self.counts: list[dict[str, int]] = [{}]
 
     def run(self) -> None:
-        for _ in range(_MOST_FIELDS):
+        for _ in range(_MAX_FIELDS):
             while self.open and self.at >= self.open[-1].end:
                 if len(self.open) == 1:
                     return
@@ -53,7 +53,7 @@ class _Walk:
             number, wire = tag >> 3, tag & 7
             if not number or wire > _FIXED32:
                 self.at = begin
-                raise _Broken(f"{tag} is the tag of no field")
+                raise _EncodingError(f"{tag} is not the tag of a field")
             self._field(number, wire)
 
     def _field(self, number: int, wire: int) -> None:
@@ -64,7 +64,7 @@ class _Walk:
         elif wire == _BYTES:
             self._bytes(number)
         else:
-            raise _Broken("a group, which models do not have")
+            raise _EncodingError("a group, which models do not have")
 
     def _bytes(self, number: int) -> None:
         size = self._varint()
@@ -72,7 +72,9 @@ class _Walk:
         field = here.kind.fields_by_number.get(number) if here.kind is not None else None
         if self.at + size > here.end:
             left = here.end - self.at
-            raise _Broken(f"{_called(field, number)} should have {size} bytes, but {left} follow")
+            raise _EncodingError(
+                f"{_title(field, number)} should have {size} bytes, but {left} follow"
+            )
         if field is None or field.message_type is None:
             self.at += size
             return
@@ -80,28 +82,28 @@ class _Walk:
         self.counts[-1][field.name] = count + 1
         name = field.name if field.name in _SINGLE else f"{field.name}[{count}]"
         path = name if len(self.open) == 1 else f"{here.path}.{name}"
-        if len(self.open) >= _DEEPEST:
-            raise _Broken(f"messages are nested more than {_DEEPEST} deep")
-        self.open.append(_Open(field.message_type, self.at + size, path))
+        if len(self.open) >= _MAX_DEPTH:
+            raise _EncodingError(f"messages are nested more than {_MAX_DEPTH} deep")
+        self.open.append(_OpenMessage(field.message_type, self.at + size, path))
         self.counts.append({})
 
     def _skip(self, size: int) -> None:
         if self.at + size > self.open[-1].end:
-            raise _Broken("it ends in the middle of a number")
+            raise _EncodingError("it ends inside a number")
         self.at += size
 
     def _varint(self) -> int:
         value = 0
         for shift in range(0, 70, 7):
             if self.at >= self.open[-1].end:
-                raise _Broken("it ends in the middle of a number")
+                raise _EncodingError("it ends inside a number")
             byte = self.data[self.at]
             self.at += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value
-        raise _Broken("a number of more than ten bytes")
+        raise _EncodingError("a number of more than ten bytes")
 
 
-def _called(field: Any, number: int) -> str:
+def _title(field: Any, number: int) -> str:
     return f"field {field.name!r}" if field is not None else f"field {number}"

@@ -1,5 +1,4 @@
-"""Walk an ONNX graph and build the graph function it means, at the model's own operator
-versions."""
+"""The import of an ONNX graph as a graph function, at the operator versions of the model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from irkit.frontend.onnx.model_checks import (
     check_supported,
     check_well_formed,
     opset_of,
-    surplus,
+    unknown_part,
     version_of,
 )
 from irkit.frontend.onnx.model_file import ModelLike, load_model
@@ -40,12 +39,11 @@ def import_onnx(
 ) -> IRModule:
     """Import a model as an IRModule whose function ``main`` is the graph.
 
-    ``shapes`` fixes the shapes of inputs, ``values`` fixes inputs altogether (they decide a shape,
-    or never change).
-    Inputs and outputs keep their names, in attributes ``inputs`` and ``outputs`` of the function.
+    ``shapes`` fixes the shapes of inputs; ``values`` fixes whole inputs, such as those that decide
+    a shape or never change. Inputs and outputs keep their names, in attributes ``inputs`` and
+    ``outputs`` of the function.
     Raises: FormatError if the model is damaged; UnsupportedModel with all operators that are
-    missing; ImportFailed, DTypeError
-    or ShapeError for a node that makes no sense.
+    missing; ImportFailed, DTypeError or ShapeError for a node that is invalid.
     """
     proto = load_model(model)
     check_well_formed(proto)
@@ -73,7 +71,7 @@ class _Importer:
         inputs = [info for info in self.graph.input if info.name not in initializers]
         self._check_names({info.name for info in inputs})
         for info in inputs:
-            self._learn_sizes(info)
+            self._record_sizes(info)
         for info in inputs:
             self._input(info)
         for tensor in self.graph.initializer:
@@ -93,12 +91,12 @@ class _Importer:
             unknown = sorted(set(given) - inputs)
             if unknown:
                 raise IRKitError(
-                    f"{what} names {unknown[0]!r}, which is no input of the model; "
+                    f"{what} names {unknown[0]!r}, which is not an input of the model; "
                     f"its inputs are: {', '.join(sorted(inputs)) or 'none'}"
                 )
 
-    def _learn_sizes(self, info: onnx.ValueInfoProto) -> None:
-        """Learn the named dimensions of an input that is fixed: other inputs may share them."""
+    def _record_sizes(self, info: onnx.ValueInfoProto) -> None:
+        """Record the named dimensions of an input that is fixed: other inputs can share them."""
         name = info.name
         if name in self.values:
             what, given = "values", np.shape(self.values[name])
@@ -121,7 +119,7 @@ class _Importer:
 
     def _input(self, info: onnx.ValueInfoProto) -> None:
         if not info.type.HasField("tensor_type"):
-            raise ImportFailed(f"input {info.name!r} is no tensor; only tensors are supported")
+            raise ImportFailed(f"input {info.name!r} is not a tensor; only tensors are supported")
         tensor = info.type.tensor_type
         dtype = _element_type(info.name, tensor.elem_type)
         if info.name in self.values:
@@ -137,12 +135,12 @@ class _Importer:
             return tuple(const(int(dim), I64) for dim in given)
         if not tensor.HasField("shape"):
             raise ImportFailed(
-                f"input {name!r} has no shape", hint=f"Give it one: shapes={{{name!r}: (...)}}."
+                f"input {name!r} has no shape", hint=f"Set it: shapes={{{name!r}: (...)}}."
             )
         return tuple(self._dim(dim, name, at) for at, dim in enumerate(dims))
 
     def _fix(self, name: str, dtype: DType) -> None:
-        """Make an input a constant, if the value given can be one of its values."""
+        """Replace an input by a constant. Raises: IRKitError if the type of the value differs."""
         array = np.asarray(self.values[name])
         if array.dtype != numpy_dtype(dtype):
             raise IRKitError(
@@ -174,7 +172,7 @@ class _Importer:
         )
         if len(proto.input) > MAX_INPUTS:
             raise node.fail(f"it has {len(proto.input)} inputs; up to {MAX_INPUTS} are supported")
-        unknown = surplus(proto, self.opset)
+        unknown = unknown_part(proto, self.opset)
         if unknown:
             raise node.fail(f"{unknown} does not exist at version {node.version} of its operator")
         try:
@@ -195,7 +193,7 @@ class _Importer:
                 self._define(name, value, node)
 
     def _remedy(self) -> str:
-        """Say how to fix the dimensions that are symbolic, if there are any."""
+        """Return a hint how to fix the symbolic dimensions, or "" without any."""
         inputs = [
             f"{info.name!r}: (...)"
             for info in self.graph.input
@@ -218,13 +216,13 @@ class _Importer:
             later = any(name in node.output for node in self.graph.node)
             raise ImportFailed(
                 f"{proto.op_type} node {title!r} reads {name!r}, which nothing before it defines",
-                hint="A node further on does: nodes must stand in order." if later else "",
+                hint="A later node does: nodes must be in order of execution." if later else "",
             )
         return self.scope[name]
 
     def _result(self, name: str) -> Value:
         if name not in self.scope:
-            raise ImportFailed(f"output {name!r} of the model is defined nowhere")
+            raise ImportFailed(f"no node defines output {name!r} of the model")
         return self.scope[name]
 
 
@@ -235,7 +233,7 @@ def _dims(
 
 
 def _key(dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> str:
-    """Name a dimension: as the model does, or by its input and place."""
+    """Return the name of a dimension in the model, or else one made of input and number."""
     return dim.dim_param or f"{name}_{at}"
 
 
@@ -249,7 +247,7 @@ def _element_type(name: str, number: int) -> DType:
 
 
 def _check_fits(what: str, name: str, given: Sequence[int], tensor: onnx.TypeProto.Tensor) -> None:
-    """Hold that a shape given by the caller agrees with what the model says of an input."""
+    """Raise IRKitError unless the caller's shape of an input fits the model's."""
     dims = list(tensor.shape.dim)
     if len(given) != len(dims) or any(
         dim.HasField("dim_value") and dim.dim_value not in (want, -1)

@@ -1,5 +1,5 @@
-"""Refuse, before the walk, what no walk could make sense of: text that is none, an unknown operator
-set, names defined twice, operators that are missing."""
+"""Checks before the import: names that are not text or not unique, an unknown operator set,
+operators without a converter."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,7 +10,7 @@ from irkit.frontend.onnx.convert import CONVERTERS
 
 
 class UnsupportedModel(IRKitError):
-    """A model that uses operators irkit does not have; ``operators`` lists all of them."""
+    """A model uses operators that irkit does not support; ``operators`` lists all of them."""
 
     def __init__(self, operators: Sequence[tuple[str, int, str]]) -> None:
         self.operators = tuple(operators)
@@ -20,12 +20,12 @@ class UnsupportedModel(IRKitError):
 
 
 def check_well_formed(model: onnx.ModelProto) -> None:
-    """Hold that names are text, and that each is defined once.
+    """Check that names are text, and that each is defined once.
 
     Raises: FormatError.
     """
     for text in _texts(model):
-        # Protobuf gives bytes where a string is not UTF-8.
+        # Protobuf returns bytes for a string that is not UTF-8.
         if not isinstance(text, str):
             raise FormatError(f"the model is damaged: {text!r} should be text, but is not UTF-8")
     graph = model.graph
@@ -53,14 +53,15 @@ def _check_unique(what: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise FormatError(f"the model is damaged: two of its {what} are called {name!r}")
+            raise FormatError(f"the model is damaged: two of its {what} are named {name!r}")
         seen.add(name)
 
 
 def opset_of(model: onnx.ModelProto) -> int:
     """Return the version of the standard operators that a model uses.
 
-    Raises: FormatError if it names none, or one that the installed onnx package does not know.
+    Raises: FormatError if the model has none, or one that the installed onnx package does not
+    know.
     """
     versions = [each.version for each in model.opset_import if each.domain in ("", "ai.onnx")]
     if not versions:
@@ -68,17 +69,16 @@ def opset_of(model: onnx.ModelProto) -> int:
     newest = onnx.defs.onnx_opset_version()
     if not 1 <= max(versions) <= newest:
         raise FormatError(
-            f"the model uses version {max(versions)} of the ONNX operators; "
-            f"known are 1 to {newest}",
-            hint="A newer onnx package may know it." if max(versions) > newest else "",
+            f"the model uses version {max(versions)} of the ONNX operators; expected 1 to {newest}",
+            hint="A newer onnx package may support it." if max(versions) > newest else "",
         )
     return max(versions)
 
 
 def check_supported(graph: onnx.GraphProto, opset: int) -> None:
-    """Hold that there is a converter for every node.
+    """Check that there is a converter for every node.
 
-    Raises: UnsupportedModel with all that have none.
+    Raises: UnsupportedModel with every node that has none.
     """
     missing: list[tuple[str, int, str]] = []
     for node in graph.node:
@@ -93,16 +93,17 @@ def check_supported(graph: onnx.GraphProto, opset: int) -> None:
 
 
 def version_of(op_type: str, opset: int) -> int:
-    """Find the version in which an operator last changed at or before ``opset``; 0 if there was
-    none."""
+    """Return the version in which an operator last changed at or before ``opset``; 0 if it did not
+    exist yet."""
     schema = _schema(op_type, opset)
     return 0 if schema is None else int(schema.since_version)
 
 
-def surplus(node: onnx.NodeProto, opset: int) -> str:
-    """Name what a node has and its operator, at this version, does not; "" if there is nothing.
+def unknown_part(node: onnx.NodeProto, opset: int) -> str:
+    """Return an attribute, input or output of a node that its operator does not have at this
+    version; "" if there is none.
 
-    To overlook an attribute is to compute something else than was meant.
+    To ignore an attribute would compute something other than the model means.
     """
     schema = _schema(node.op_type, opset)
     if schema is None:

@@ -1,4 +1,4 @@
-"""Read an ONNX model from a file, bytes or a ModelProto; anything damaged is a FormatError."""
+"""ONNX models read from a file, bytes or a ModelProto."""
 
 import os
 from pathlib import Path
@@ -16,12 +16,12 @@ ModelLike = Union[str, os.PathLike[str], bytes, onnx.ModelProto]
 def load_model(model: ModelLike) -> onnx.ModelProto:
     """Load a model and check that it is well formed.
 
-    Raises: FormatError if there is no such file, it is no ONNX model, it is damaged, or its
+    Raises: FormatError if the file does not exist, is not an ONNX model or is damaged, or if its
     external data cannot be read.
     """
     loaded = model if isinstance(model, onnx.ModelProto) else _read(model)
     if not loaded.graph.output:
-        raise FormatError(f"{_title(model)} is no ONNX model: it has no outputs")
+        raise FormatError(f"{_title(model)} is not an ONNX model: it has no outputs")
     return loaded
 
 

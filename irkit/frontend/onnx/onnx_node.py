@@ -1,5 +1,4 @@
-"""What a converter sees: one node with its attributes, its inputs as graph values, and the
-builder."""
+"""One ONNX node as a converter sees it: attributes, inputs as graph values, and the builder."""
 
 import math
 from collections.abc import Sequence
@@ -14,26 +13,26 @@ from irkit.core import IRKitError, ShapeError, Span
 from irkit.graph import Builder, TensorType, Value
 from irkit.ir import DType, as_int
 
-# Shapes come from untrusted files, and must not make anything allocate without bound.
+# Shapes come from untrusted files, so what they allocate must have a limit.
 MAX_ELEMENTS = 1 << 32
-MAX_CONSTANT_BYTES = 1 << 29  # To fill more takes longer than an error further on may take.
-MAX_RANK = 32  # What every NumPy can hold.
-MAX_INPUTS = 512  # Passes take more than linear time over what thousands of operands become.
+MAX_CONSTANT_BYTES = 1 << 29  # Filling more would take too long before a later error is found.
+MAX_RANK = 32  # Supported by every version of NumPy.
+MAX_INPUTS = 512  # Passes take more than linear time in the number of operands.
 
 
 class ImportFailed(IRKitError):
-    """A node of a model that cannot be imported; the message names it."""
+    """A node of a model cannot be imported; the message names it."""
 
 
 class KnownArrays(dict[Value, NDArray[np.generic]]):
-    """What constants hold, and how many bytes of them nodes made from a shape alone."""
+    """Arrays of constants, and the number of bytes in those that nodes filled from a shape."""
 
     made_bytes = 0
 
 
 class OnnxNode:
-    """One ONNX node: ``version`` is the opset version in which its operator last changed, as this
-    model sees it."""
+    """One ONNX node; ``version`` is the opset version, up to the model's, in which its operator
+    last changed."""
 
     def __init__(
         self,
@@ -53,12 +52,12 @@ class OnnxNode:
 
     @property
     def title(self) -> str:
-        """How messages name this node."""
+        """Name of this node in messages."""
         return f"{self.proto.op_type} node {self.proto.name or self.label!r}"
 
     @property
     def label(self) -> str:
-        """What values that stem from this node are called: its first output."""
+        """Name of the values made by this node: that of its first output."""
         return next((name for name in self.proto.output if name), self.proto.op_type.lower())
 
     @property
@@ -67,36 +66,37 @@ class OnnxNode:
 
     @property
     def outputs(self) -> list[str]:
-        """Names of the outputs that are wanted; an empty name is one that is not."""
+        """Names of the outputs; the name of an unused one is empty."""
         return list(self.proto.output)
 
     def wants(self, at: int) -> bool:
-        """Say whether the output of a number is used."""
+        """Return True if the output with this number is used."""
         return at < len(self.proto.output) and self.proto.output[at] != ""
 
     def fail(self, message: str, hint: str = "") -> ImportFailed:
-        """Make the error for this node, ready to raise."""
+        """Return an error about this node, to be raised."""
         return ImportFailed(f"{self.title}: {message}", hint=hint, span=self.span)
 
     def op(self, name: str, *args: Value, **attrs: Any) -> Value:
-        """Emit one graph operator that stems from this node."""
+        """Emit one graph operator for this node."""
         made = self.builder.op(name, *args, name=self.label, span=self.span, **attrs)
         if isinstance(made.type, TensorType):
             self.check_size([dim for dim in map(as_int, made.type.shape) if dim is not None])
         return made
 
     def check_size(self, shape: Sequence[int]) -> None:
-        """Refuse a tensor that only a damaged or hostile model asks for."""
+        """Raise ImportFailed if a tensor is so large that the model must be damaged or
+        malicious."""
         if len(shape) > MAX_RANK:
             raise self.fail(f"a tensor of rank {len(shape)}: more than {MAX_RANK} is not supported")
-        # An extent of 0 hides nothing: NumPy, too, looks at the others.
+        # An extent of 0 counts as 1, since NumPy limits the product of the others.
         if math.prod(max(dim, 1) for dim in shape) > MAX_ELEMENTS:
             raise self.fail(
                 f"a tensor of shape {tuple(shape)} has more than {MAX_ELEMENTS} elements"
             )
 
     def full(self, shape: Sequence[int], value: NDArray[np.generic]) -> Value:
-        """Emit a constant that holds one value everywhere; those of a model have a bound."""
+        """Emit a constant filled with one value; their total size in a model is limited."""
         self.check_size(shape)
         self._known.made_bytes += math.prod(shape) * value.dtype.itemsize
         if self._known.made_bytes > MAX_CONSTANT_BYTES:
@@ -105,17 +105,17 @@ class OnnxNode:
                 f"{MAX_CONSTANT_BYTES} bytes"
             )
         array = np.full(shape, value.reshape(()), dtype=value.dtype)
-        array.flags.writeable = False  # It is nobody else's, so nothing need copy it.
+        array.flags.writeable = False  # Owned by the constant, which then need not copy it.
         return self.constant(array)
 
     def constant(self, array: NDArray[np.generic]) -> Value:
-        """Emit a constant; converters further on know what it holds."""
+        """Emit a constant; later converters can read its value."""
         value = self.builder.constant(array, name=f"{self.label}_const", span=self.span)
         self._known[value] = array
         return value
 
     def input(self, at: int) -> Value:
-        """Return an input that must be there."""
+        """Return a required input."""
         value = self.optional(at)
         if value is None:
             raise self.fail(f"input {at} is missing")
@@ -149,14 +149,15 @@ class OnnxNode:
             return None
         if array.dtype.kind not in "iu" or array.ndim > 1:
             raise self.fail(
-                f"its {what} must be a line of integers, found {array.dtype} of rank {array.ndim}"
+                f"its {what} must be integers in one dimension, found {array.dtype} of rank "
+                f"{array.ndim}"
             )
         return tuple(int(item) for item in array.reshape(-1))
 
     def type(self, value: Value) -> TensorType:
         """Return the tensor type of a value."""
         if not isinstance(value.type, TensorType):
-            raise self.fail(f"{value.name!r} is no tensor")
+            raise self.fail(f"{value.name!r} is not a tensor")
         return value.type
 
     def dtype(self, value: Value) -> DType:
@@ -181,13 +182,13 @@ class OnnxNode:
         return len(self.type(value).shape)
 
     def axis(self, axis: int, rank: int, *, end: bool = False) -> int:
-        """Count an axis from the front; ``end`` also admits the place behind the last."""
+        """Return an axis counted from the front; ``end`` also allows the place after the last."""
         limit = rank + 1 if end else rank
         if not -rank <= axis < max(limit, 1):
             raise self.fail(f"axis {axis} is outside a tensor of rank {rank}")
         return axis + rank if axis < 0 else axis
 
-    # Attributes, each with the type that the ONNX page gives it.
+    # Attributes by the types that the ONNX specification names.
 
     def has(self, name: str) -> bool:
         return name in self._attrs
@@ -227,15 +228,14 @@ class OnnxNode:
 
 
 def to_array(proto: onnx.TensorProto, title: str) -> NDArray[np.generic]:
-    """Read a tensor.
+    """Return the values of a tensor.
 
-    Raises: ImportFailed if its data do not fit its shape and type, or lie in a file that loading
-    has not read.
+    Raises: ImportFailed if its data do not fit its shape and type, or are in another file.
     """
     if proto.data_location == onnx.TensorProto.EXTERNAL:
         raise ImportFailed(
-            f"{title}: the data of tensor {proto.name!r} lie in another file",
-            hint="Give the path of the model, so that its folder is known.",
+            f"{title}: the data of tensor {proto.name!r} are in another file",
+            hint="Import the model by its path: the file is looked up beside it.",
         )
     try:
         array = numpy_helper.to_array(proto)

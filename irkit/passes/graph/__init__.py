@@ -1,5 +1,8 @@
-"""Passes over graph functions, one a file. A usual order: simplify_graph, fold_constants,
-fold_batch_norm, eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory."""
+"""Passes over graph functions, one a file; each file opens with an example of what the pass does.
+
+Reading order, that of the phases: simplify_graph, fold_batch_norm, fold_constants,
+eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory.
+"""
 
 from irkit.passes.graph.eliminate_dead_nodes import (
     eliminate_dead_nodes as eliminate_dead_nodes,

@@ -1,4 +1,4 @@
-"""Remove bindings whose values nothing needs.
+"""Remove bindings whose values are not used.
 
 Before::
 
@@ -21,7 +21,7 @@ from irkit.transform import define_pass
 
 @define_pass(idempotent=True)
 def eliminate_dead_nodes(func: GraphFunc) -> GraphFunc:
-    """Remove every binding that the result does not need, also inside bodies of bindings."""
+    """Remove every binding that the result does not depend on, in bodies of bindings too."""
     needed = _needed(func)
 
     def without_dead(body: Body) -> Body:
@@ -32,7 +32,7 @@ def eliminate_dead_nodes(func: GraphFunc) -> GraphFunc:
 
 
 def _needed(func: GraphFunc) -> set[Value]:
-    """Follow what the result needs; steps have no effects, so nothing else counts."""
+    """Return the values that the result depends on; steps have no effects, so no others matter."""
     bound = bindings_of(func)
     found: set[Value] = set()
     waiting = [func.body.result]

@@ -50,7 +50,7 @@ def fold_batch_norm(func: GraphFunc) -> GraphFunc:
 
     The conv must have no other use; the old one stays, for ``eliminate_dead_nodes``.
     """
-    # The batch norm of a batch norm can be folded once the inner one is.
+    # A batch norm of a batch norm can be folded once the inner one has been.
     while (after := _fold_once(func)) is not func:
         func = after
     return func
@@ -73,13 +73,13 @@ def _fold_once(func: GraphFunc) -> GraphFunc:
             return None
         given = (*conv.args[1:], *norm.args[1:])
         if any(value not in known or known[value].is_absent for value in given):
-            remark(bind, "weights or statistics are no constants: left as it is")
+            remark(bind, "weights or statistics are not constants: left as it is")
             return None
         folded = _folded(source.var.name, conv, norm, known, names, bind.span)
         return bind.replace(step=folded)
 
     lets = {bind.var for bind in walk(func.body, on=Bind) if isinstance(bind.step, Body)}
-    return flatten_lets(rewrite(func, fold, on=Bind), lets)  # Those of others are left alone.
+    return flatten_lets(rewrite(func, fold, on=Bind), lets)  # Other lets stay.
 
 
 def _folded(
@@ -90,13 +90,13 @@ def _folded(
     names: UniqueNames,
     span: Span | None,
 ) -> Body:
-    """Compute in float64: weights w * s and bias (b - mean) * s + shift, s = scale / sqrt(var +
-    epsilon)."""
+    """Return the conv with weights w * s and bias (b - mean) * s + shift, computed in float64,
+    where s = scale / sqrt(var + epsilon)."""
     weight = known[conv.args[1]].array
     wide = [known[value].array.astype(np.float64) for value in (*conv.args[1:], *norm.args[1:])]
     scale, shift, mean, var = wide[-4:]
     bias = wide[1] if len(conv.args) == 3 else np.zeros_like(mean)
-    with np.errstate(all="ignore"):  # A variance below zero gives NaN here as it would there.
+    with np.errstate(all="ignore"):  # A variance below zero gives NaN, as batch_norm does.
         factor = scale / np.sqrt(var + attributes(norm).float("epsilon"))
         scaled = (wide[0] * factor.reshape(-1, *(1,) * (weight.ndim - 1))).astype(weight.dtype)
         moved = ((bias - mean) * factor + shift).astype(weight.dtype)

@@ -1,4 +1,4 @@
-"""Compute at compile time what depends on constants only.
+"""Compute operators on constants at compile time.
 
 Before::
 
@@ -38,10 +38,11 @@ from irkit.transform import define_pass
 def fold_constants(
     func: GraphFunc, *, max_bytes: int = 1 << 28, max_total_bytes: int = 1 << 31
 ) -> GraphFunc:
-    """Replace operators on constants by their result, if that takes no more than the constants did,
-    or at most ``max_bytes``, and all of the latter together ``max_total_bytes``.
+    """Replace operators on constants by their results, unless those need too much memory.
 
-    What is no longer needed stays, for ``eliminate_dead_nodes``.
+    A result may be as large as its operands together, or have up to ``max_bytes``; results larger
+    than their operands may have ``max_total_bytes`` together. Nodes that are no longer used stay,
+    for ``eliminate_dead_nodes``.
     """
     known: dict[Value, ArrayData] = {}
     left = max_total_bytes
@@ -68,7 +69,7 @@ def fold_constants(
 
 
 def _bytes(value: Value) -> int | None:
-    """Size of a tensor; None of what is no tensor of constant shape."""
+    """Return the bytes of a tensor, or None for anything else than a tensor of constant shape."""
     if not isinstance(value.type, TensorType):
         return None
     extents = [as_int(extent) for extent in value.type.shape]

@@ -18,8 +18,8 @@ After::
         r: f32[1, 4, 6, 6] = fused_conv_relu(x, w)
         return r
 
-A step joins the one through which everything it feeds must flow, its immediate post-dominator, and
-all between them join too; so a group has one result, and no path leaves it and comes back.
+A step joins its immediate post-dominator, the step that all paths from it go through, together with
+all steps between them; so a group has one result, and no path leaves it and returns.
 Source: operator fusion of TVM (Chen et al., OSDI 2018, section 3), with its operator kinds.
 """
 
@@ -60,7 +60,7 @@ _RANK: dict[Kind, int] = {
     "complex": 4,
     "opaque": 5,
 }
-# Where all paths end: at the result, and at every step that is no operator.
+# All paths end here: at the result, and at every step that is not an operator.
 _EXIT = Value("exit", TupleType(()))
 _FUSED: Attrs = (("fused", True),)
 
@@ -81,7 +81,7 @@ def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
 
 
 def _dominators(graph: "nx.DiGraph[Value]") -> dict[Value, Value]:
-    """Find, for each value, the one through which all its uses go."""
+    """Return the immediate post-dominator of each value: the value that all its uses go through."""
     find = cast(Callable[..., dict[Value, Value]], nx.immediate_dominators)
     return find(graph, _EXIT)
 
@@ -102,7 +102,9 @@ class _Groups:
                 self._edge(graph, value, user)
         self._edge(graph, func.body.result, _EXIT)
         for value in self.order:
-            if not self.users[value]:  # Also what nothing needs must not end up inside a group.
+            if not self.users[
+                value
+            ]:  # Unused values have an exit too: they must not end up inside a group.
                 self._edge(graph, value, _EXIT)
         self.after = _dominators(graph)
         self.leader: dict[Value, Value] = {value: value for value in self.order}
@@ -113,13 +115,13 @@ class _Groups:
 
     def _edge(self, graph: "nx.DiGraph[Value]", value: Value, user: Value) -> None:
         if value in self.steps:
-            # Reversed: what dominates here is what post-dominates in the program.
+            # Reversed: a dominator here is a post-dominator in the program.
             graph.add_edge(user, value)
             if user is not _EXIT:
                 self.users[value].append(user)
 
     def grow(self, value: Value, phase: str) -> None:
-        """Fuse the group of an operator with what post-dominates it, if the kinds allow."""
+        """Fuse the group of an operator with its post-dominator, if the kinds allow it."""
         sink = self.after.get(value)
         if sink is None or sink is _EXIT or self.find(sink) is self.find(value):
             return
@@ -143,7 +145,7 @@ class _Groups:
             self._join(joined, self.find(sink))
 
     def _between(self, value: Value, sink: Value) -> list[Value]:
-        """List what lies on the paths from an operator to its post-dominator, up to the limit."""
+        """Return the operators on paths from one to its post-dominator, up to the limit."""
         found: dict[Value, None] = {}
         waiting = list(self.users[value])
         while waiting and len(found) < self.max_ops:
@@ -168,7 +170,7 @@ class _Groups:
         return value
 
     def members(self) -> list[list[Value]]:
-        """List the groups, each in the order of its operators."""
+        """Return the groups, each in the order of its operators."""
         found: dict[Value, list[Value]] = {}
         for value in self.order:
             found.setdefault(self.find(value), []).append(value)
@@ -176,7 +178,7 @@ class _Groups:
 
 
 def _aligned(a: Value, b: Value) -> bool:
-    """Say whether both are tensors of one shape, so that each element needs one of the other."""
+    """Return True if both are tensors of the same shape."""
     both = (a.type, b.type)
     return (
         isinstance(both[0], TensorType)
@@ -186,7 +188,7 @@ def _aligned(a: Value, b: Value) -> bool:
 
 
 class _Rebuild:
-    """Write the groups down as lambdas, each applied where its last operator stood."""
+    """Rebuilds a function with groups as lambdas, each applied in place of its last operator."""
 
     def __init__(self, func: GraphFunc, groups: list[list[Value]]) -> None:
         self.func, self.known = func, constants_of(func)
@@ -213,7 +215,7 @@ class _Rebuild:
         return self.func.replace(body=self.func.body.replace(bindings=tuple(bindings)))
 
     def _applied(self, members: list[Value]) -> tuple[Bind, Bind]:
-        """Make the lambda of a group, and its application under the name of the last member."""
+        """Return the lambda of a group, and its application under the name of the last member."""
         sink = self.bound[members[-1]]
         inside = [self.bound[member] for member in members]
         outer = _outer(inside)
@@ -239,7 +241,7 @@ class _Rebuild:
 
 
 def _outer(inside: Iterable[Bind]) -> list[Value]:
-    """List what a group takes from around it, in order of first use."""
+    """Return the values from outside that a group uses, in order of first use."""
     own = {bind.var for bind in inside}
     used = (value for bind in inside for value in used_inside(bind.step))
     return list(dict.fromkeys(value for value in used if value not in own))
@@ -250,7 +252,7 @@ def _is_scalar(data: ArrayData) -> bool:
 
 
 def _anchor(inside: list[Bind]) -> Bind:
-    """Find the operator that decides how a group runs: the first of the highest kind."""
+    """Return the operator that decides how a group runs: the first of the highest kind."""
     return max(
         inside,
         key=lambda bind: _RANK[op_spec(bind.step.name).kind] if isinstance(bind.step, Op) else 0,

@@ -12,7 +12,7 @@ After::
         r: f32[1, 8] = call("relu", x)
         return r
 
-and beside it the loop function ``relu``. Groups whose loops are the same share one function.
+and the loop function ``relu`` is added. Groups with the same loops share one function.
 """
 
 from collections.abc import Sequence
@@ -43,11 +43,13 @@ from irkit.transform import define_pass
 _Computed: TypeAlias = "Tensor | tuple[_Computed, ...]"
 
 
-# Atomic: the rewrites inside are those of schedules, which are legal only as a whole.
+# Atomic: it runs schedules, whose rewrites are legal only as a whole.
 @define_pass(idempotent=True, atomic=True)
 def lower_to_loops(mod: IRModule, *, vector_bytes: int = 64) -> IRModule:
-    """Make loop functions from the operators of every graph function. Units: bytes of one vector
-    register."""
+    """Turn the operators of every graph function into loop functions.
+
+    Units: ``vector_bytes`` bytes in a vector register.
+    """
     kernels = _Kernels(mod, vector_bytes)
     changes: dict[str, Function | None] = {}
     for name, func in mod.functions.items():
@@ -57,7 +59,7 @@ def lower_to_loops(mod: IRModule, *, vector_bytes: int = 64) -> IRModule:
 
 
 class _Kernels:
-    """The loop functions made so far, found again by what they compute."""
+    """Loop functions made so far, found by their structure."""
 
     def __init__(self, mod: IRModule, vector_bytes: int) -> None:
         self.made: dict[str, PrimFunc] = {}
@@ -66,8 +68,9 @@ class _Kernels:
         self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
 
     def name_of(self, func: PrimFunc) -> str:
-        """Schedule a function, or find the one that is the same; return its name."""
-        # Looked up as it came, for scheduling is most of the work of this pass.
+        """Return the name of a function that is the same, or else schedule this one and return its
+        name."""
+        # Looked up before it is scheduled, because scheduling takes most of the time of this pass.
         key = structural_hash(func)
         for name, known in self._by_hash.setdefault(key, []):
             if same(known, func):
@@ -116,13 +119,13 @@ def _single(bind: Bind) -> Body:
 
 
 def _is_array(bind: Bind) -> bool:
-    """Say whether a constant is too large to be written into a kernel."""
+    """Return True for a constant that is too large to be written into a kernel."""
     return isinstance(bind.step, Constant) and not _is_one_element(bind.step)
 
 
 def _moved_out(group: Lambda) -> list[Bind]:
-    """List what need not be inside of a group: large constants, and items of tuples around it,
-    which no kernel takes whole."""
+    """Return the bindings to move out of a group: large constants, and items of tuples from
+    outside, since a kernel does not take a tuple."""
     own = {*group.params, *(bind.var for bind in group.body.bindings)}
     found: list[Bind] = []
     for bind in group.body.bindings:
@@ -133,7 +136,8 @@ def _moved_out(group: Lambda) -> list[Bind]:
 
 
 def _opened(group: Lambda, moved: Sequence[Bind]) -> tuple[Body, list[Value]]:
-    """Give the body of a group without what is moved out, and what it takes from around it."""
+    """Return the body of a group without the bindings moved out, and the values it uses from
+    outside."""
     kept = tuple(bind for bind in group.body.bindings if bind not in moved)
     own = {*group.params, *(bind.var for bind in kept)}
     body = Body(kept, group.body.result)
@@ -147,8 +151,8 @@ def _kernel(
     span: Span | None,
     params: Sequence[Value] | None = None,
 ) -> Invoke:
-    """Make the function of one group; each argument is a parameter once, however often it is
-    used."""
+    """Make the function of one group, with one parameter for each different argument, and return
+    its call."""
     unique = list(dict.fromkeys(args))
     tensors = {
         arg: placeholder(_tensor(arg).shape, dtype=_tensor(arg).dtype, name=f"p{at}")
@@ -168,12 +172,12 @@ def _kernel(
 
 def _tensor(value: Value) -> TensorType:
     if not isinstance(value.type, TensorType):
-        raise IRKitError(f"{value.name!r} is no tensor, so it cannot be passed to a kernel")
+        raise IRKitError(f"{value.name!r} is not a tensor, so it cannot be passed to a kernel")
     return value.type
 
 
 def _computed(body: Body, given: dict[Value, Tensor]) -> tuple[list[Tensor], list[str]]:
-    """Build the tensor expressions of a body; return its results and the names of its operators."""
+    """Return the tensor expressions of the results of a body, and the names of its operators."""
     scope: dict[Value, _Computed] = dict(given)
     names: list[str] = []
     for bind in body.bindings:
@@ -203,7 +207,7 @@ def _one(found: _Computed) -> Tensor:
 
 
 def _results(found: _Computed, given: dict[Value, Tensor]) -> list[Tensor]:
-    """List results; a kernel copies one that it was given, or that is there twice."""
+    """Return the results, with a copy of each that is a parameter or occurs twice."""
     seen, results = list(given.values()), list[Tensor]()
     for each in found if isinstance(found, tuple) else (found,):
         if not isinstance(each, Tensor):
@@ -218,6 +222,6 @@ def _is_one_element(step: Constant) -> bool:
 
 
 def _filled(step: Constant) -> Tensor:
-    """Write a constant of one element into the kernel itself."""
+    """Return a constant of one element as a tensor that the kernel computes."""
     array = step.data.array
     return full(step.data.shape, array.reshape(()).item(), from_numpy(array.dtype))

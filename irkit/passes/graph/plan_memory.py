@@ -1,4 +1,4 @@
-"""Write down where every value lives, as attributes of the function that the executor reads.
+"""Record the place of every value in memory, as attributes of the function for the executor.
 
 Before::
 
@@ -29,7 +29,9 @@ from irkit.transform import define_pass
 
 @define_pass(idempotent=True)
 def plan_memory(func: GraphFunc) -> GraphFunc:
-    """Plan the arena; a slot is item (of a tuple), offset and size in bytes, first and last
-    binding."""
+    """Plan the arena and record it as attributes ``arena_size`` and ``slot_NAME``.
+
+    A slot holds item (of a tuple), offset and size in bytes, first and last binding.
+    """
     attrs = (*without_plan(func.attrs), *memory_plan(func).as_attrs())
     return func if attrs == func.attrs else func.replace(attrs=attrs)

@@ -1,4 +1,4 @@
-"""Remove steps that give back what they were given.
+"""Remove steps whose result is their operand.
 
 Before::
 
@@ -40,9 +40,9 @@ _NOTHING_IF_SAME_TYPE = frozenset(
 
 @define_pass(idempotent=True)
 def simplify_graph(func: GraphFunc) -> GraphFunc:
-    """Replace the values of identities, of shape changes that change nothing, of items of known
-    tuples, and of nested lets, by what they stand for."""
-    # An item of a tuple that a let gives is known once the let is flat.
+    """Replace identities, shape changes without effect, items of known tuples, and nested lets by
+    the values they stand for."""
+    # An item of a tuple from a let is known only once the let is flat.
     while (after := _simplified_once(func)) is not func:
         func = after
     return func
@@ -50,7 +50,7 @@ def simplify_graph(func: GraphFunc) -> GraphFunc:
 
 def _simplified_once(func: GraphFunc) -> GraphFunc:
     bound = bindings_of(func)
-    same: dict[Value, Value] = {}  # What items stand for, so that items of items are known too.
+    same: dict[Value, Value] = {}  # Values of items, so that items of items are known too.
 
     def simplify(bind: Bind) -> Bind | None:
         stands_for = _stands_for(bind, bound, same)
@@ -64,7 +64,7 @@ def _simplified_once(func: GraphFunc) -> GraphFunc:
 
 
 def _kept_lets(func: GraphFunc) -> set[Value]:
-    """List what is bound to the lets that are not to be made flat."""
+    """Return the variables of the lets that are not to be flattened."""
     recorder = current_recorder()
     if recorder is None:
         return set()
@@ -84,7 +84,7 @@ def _stands_for(bind: Bind, bound: dict[Value, Bind], same: dict[Value, Value]) 
         axes = attributes(step).ints("axes")
         return step.args[0] if axes == tuple(range(len(axes))) else None
     if step.name == "slice" and any(stride < 0 for stride in attributes(step).ints("strides")):
-        return None  # It may reverse.
+        return None  # It can reverse.
     if step.name == "pad" and any(attributes(step).ints("pads")):
-        return None  # It may cut on one side and add on the other.
+        return None  # It can cut on one side and add on the other.
     return step.args[0] if step.name in _NOTHING_IF_SAME_TYPE else None

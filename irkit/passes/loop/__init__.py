@@ -1,15 +1,8 @@
-"""The passes over loops, one a file; each file opens with what it does to a program.
+"""Passes over loops, one a file; each file opens with an example of what the pass does.
 
-Reading order: that of the phases.
-1: canonicalize_loops, lower_cross_thread_reduction, plan_allocations, lower_init_blocks,
-lower_blocks, unify_thread_bindings, compact_buffers,
-flatten_buffers, narrow_indices, simplify;
-2: loop_partition, hoist_first_iterations, inject_virtual_threads, thread_sync, lower_thread_loops,
-serialize_inner_parallel_loops, vectorize_loops, hoist_if_then_else, unroll_loops;
-3: remove_no_ops, rewrite_unsafe_selects, eliminate_common_subexpressions;
-where asked for: convert_ssa, convert_for_loops_to_serial. What they rest on: boxes,
-carried_values, loop_guards, loop_parts, thread_barriers, unroll_marks, vector_expr, and the
-analyses of the loop IR.
+blocks: lowering of blocks; storage: buffers; loops: loops and conditions inside them; threads:
+loops over the threads of a grid; cleanup: expressions and statements without effect; support: what
+several of them use. ``irkit.phases.default`` shows the order in which they run.
 
 Passes whose rewrites depend on each other are atomic; of all others, any subset of the applications
 leaves a valid program, and a test holds that. Loads and stores are compared by numbers, never by

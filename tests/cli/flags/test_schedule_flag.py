@@ -1,4 +1,4 @@
-"""``--schedule`` of ``irkit check``, ``bisect`` and ``reduce``, as people call them."""
+"""``--schedule`` of ``irkit check``, ``bisect`` and ``reduce``, as a user calls them."""
 
 import runpy
 from pathlib import Path
@@ -37,7 +37,7 @@ def lose_guards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
 
 
-def test_a_right_schedule_is_told_so(folder: Shell) -> None:
+def test_a_right_schedule_passes(folder: Shell) -> None:
     done = folder("check", "scale.irs", "--schedule", "trace.json")
     assert done.code == 0, done.err
     assert "schedule" in done.out
@@ -63,8 +63,8 @@ def test_check_and_bisect_name_the_guilty_step(folder: Shell) -> None:
 def test_a_folder_holds_the_smallest_schedule_and_a_test_that_fails(
     folder: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as planted:
-        planted.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
+    with monkeypatch.context() as patched:
+        patched.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
         done = folder("reduce", "scale.irs", "--schedule", "trace.json")
         assert done.code == 0, done.err
         assert "5 schedule steps" in done.out
@@ -84,7 +84,7 @@ def test_a_folder_holds_the_smallest_schedule_and_a_test_that_fails(
     assert len(kept) <= 3
 
 
-def test_what_is_no_schedule_or_does_not_fit_is_refused(folder: Shell) -> None:
+def test_a_file_that_is_not_a_schedule_or_does_not_fit_is_refused(folder: Shell) -> None:
     folder.write("none.json", "[]")
     assert (
         "expected a schedule, found other JSON"

@@ -20,7 +20,7 @@ def model_of(
     constants: Mapping[str, Any] | None = None,
     dtype: int = onnx.TensorProto.FLOAT,
 ) -> onnx.ModelProto:
-    """Make a model; outputs have no declared type."""
+    """Return a model; its outputs have no declared type."""
     graph = helper.make_graph(
         list(nodes),
         "graph",

@@ -1,4 +1,4 @@
-"""Where the encoding of a model breaks."""
+"""Errors in the encoding of a model are located."""
 
 import numpy as np
 import onnx
@@ -23,13 +23,13 @@ def refused(data: bytes) -> str:
     return str(caught.value)
 
 
-def test_a_file_that_ends_too_soon_names_the_byte_and_the_field() -> None:
+def test_the_error_of_a_truncated_file_names_the_byte_and_the_field() -> None:
     text = refused(DATA[: DATA.index(b"Relu") + 2])
     assert "cannot be read as an ONNX model at byte " in text
     assert "in the model: field 'graph' should have" in text
 
 
-def test_damage_inside_a_node_is_found_there() -> None:
+def test_an_error_inside_a_node_is_located_there() -> None:
     at = DATA.index(b"\x22\x06Concat")
     broken = DATA[: at + 1] + b"\x60" + DATA[at + 2 :]
     assert f"at byte {at + 2}, in graph.node[1]: field 'op_type' should have 96 bytes" in refused(
@@ -40,15 +40,15 @@ def test_damage_inside_a_node_is_found_there() -> None:
 @pytest.mark.parametrize(
     ("data", "claim"),
     [
-        (b"\x07", "at byte 0, in the model: 7 is the tag of no field"),
-        (b"\x08", "ends in the middle of a number"),
+        (b"\x07", "at byte 0, in the model: 7 is not the tag of a field"),
+        (b"\x08", "ends inside a number"),
         (b"\x08" + b"\xff" * 10 + b"\1", "more than ten bytes"),
         (b"\x0b", "a group"),
-        (b"\x0d\0", "ends in the middle of a number"),
+        (b"\x0d\0", "ends inside a number"),
         (b"\x7a\x05a", "field 15 should have 5 bytes, but 1 follow"),
     ],
 )
-def test_what_is_no_encoding_says_why(data: bytes, claim: str) -> None:
+def test_the_error_of_an_invalid_encoding_names_the_cause(data: bytes, claim: str) -> None:
     assert claim in refused(data)
 
 
@@ -79,7 +79,7 @@ def test_an_error_does_not_quote_a_name_without_end() -> None:
     assert len(str(caught.value)) < 20_000
 
 
-def test_a_bound_that_is_no_single_number_is_refused() -> None:
+def test_a_bound_that_is_not_a_single_number_is_refused() -> None:
     bound = np.ones((1, 1), np.float32)
     node = make_node("Clip", ["x", "low"], ["y"])
     model = model_of([node], {"x": (2, 3)}, ["y"], opset=13, constants={"low": bound})

@@ -1,6 +1,6 @@
-"""Whole networks against what they shipped with, and, with random weights, against onnx.reference.
+"""Whole networks against the outputs they shipped with and, with random weights, onnx.reference.
 
-The shipped weights are constants, which prove little: every sum of a layer is of equal numbers.
+The shipped weights are constants, which prove little: every sum of a layer adds equal numbers.
 """
 
 from pathlib import Path
@@ -43,7 +43,7 @@ def input_of(model: onnx.ModelProto) -> str:
 
 
 def error(found: NDArray[Any], expected: NDArray[Any]) -> float:
-    """Measure the largest difference in units of the root mean square of what is expected."""
+    """Return the largest difference in units of the root mean square of the expected values."""
     assert found.shape == expected.shape
     assert found.dtype == np.float32
     return float(np.abs(found - expected).max() / np.sqrt(np.mean(np.square(expected))))
@@ -93,7 +93,7 @@ def test_a_network_with_random_weights_agrees_with_the_reference_inside_and_at_i
 
 
 def perceptron(variant: str) -> onnx.ModelProto:
-    """Make a 784-256-10 network."""
+    """Return a 784-256-10 network."""
     weights = {
         "w1": floats(256, 784, seed=1) / 28, "b1": floats(256, seed=2),
         "w2": floats(10, 256, seed=3) / 16, "b2": floats(10, seed=4),

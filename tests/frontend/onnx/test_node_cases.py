@@ -43,7 +43,7 @@ REFUSED = {
 
 @cache
 def cases() -> tuple[NodeCase, ...]:
-    """Make the cases in scope: known operators, tensors of supported types."""
+    """Return the cases with known operators and tensors of supported types."""
     with warnings.catch_warnings():  # The suite divides by zero while it makes other cases.
         warnings.simplefilter("ignore")
         found = onnx.backend.test.loader.load_model_tests(kind="node")

@@ -1,4 +1,4 @@
-"""What cannot be imported is refused with one error that names it, and nothing worse happens."""
+"""A model that cannot be imported is refused with one error that names the cause."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"hello", bytes(range(256)) * 8, b"\xff" * 99])
-def test_bytes_that_are_no_model_are_refused(data: bytes, tmp_path: Path) -> None:
+def test_bytes_that_are_not_a_model_are_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="the model"):
         irkit.compile(data)
     path = tmp_path / "odd.onnx"
@@ -75,7 +75,7 @@ def test_a_file_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["json", "textproto", "onnxtxt"])
-def test_the_name_of_a_file_does_not_say_how_it_is_read(suffix: str, tmp_path: Path) -> None:
+def test_the_name_of_a_file_does_not_matter_for_its_format(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(one(RELU).SerializeToString())
     assert "main" in import_onnx(path)
@@ -112,7 +112,7 @@ def twice(field: str) -> onnx.ModelProto:
 
 @pytest.mark.parametrize("field", ["input", "initializer", "output"])
 def test_a_name_that_is_declared_twice_is_refused(field: str) -> None:
-    with pytest.raises(FormatError, match=r"two of its .* are called"):
+    with pytest.raises(FormatError, match=r"two of its .* are named"):
         irkit.compile(twice(field))
 
 
@@ -137,19 +137,19 @@ def test_a_name_that_is_defined_twice_is_refused() -> None:
         (one(make_node("Relu", ["x"], ["y", "z"])), "output 1 does not exist"),
         (one(make_node("Relu", ["x"], ["y"], alpha=1.0)), "attribute 'alpha' does not exist"),
         (one(make_node("Add", ["x", "x"], ["y"], broadcast=1)), "'broadcast' does not exist"),
-        (one(make_node("Relu", ["x"], ["z"])), "'y' of the model is defined nowhere"),
+        (one(make_node("Relu", ["x"], ["z"])), "no node defines output 'y' of the model"),
         (one(make_node("Softmax", ["x"], ["y"], axis="1")), "type STRING, expected INT"),
         (one(make_node("Softmax", ["x"], ["y"], axis=1.5)), "type FLOAT, expected INT"),
         (one(make_node("Transpose", ["x"], ["y"], perm=1)), "type INT, expected INTS"),
         (one(make_node("Softmax", ["x"], ["y"], axis=2)), "axis 2 is outside"),
-        (one(make_node("Transpose", ["x"], ["y"], perm=[0, 0])), "no permutation"),
+        (one(make_node("Transpose", ["x"], ["y"], perm=[0, 0])), "not a permutation"),
         (one(make_node("Concat", ["x", "x"], ["y"], axis=1 << 40)), "is outside"),
         (one(make_node("Add", ["x", "w"], ["y"]), w=np.arange(3)), "i64"),
         (one(make_node("Add", ["x", "w"], ["y"]), w=floats(4)), "does not broadcast"),
         (one(make_node("Reshape", ["x", "x"], ["y"])), "only known when the model runs"),
     ],
 )
-def test_a_node_that_makes_no_sense_is_named(model: onnx.ModelProto, said: str) -> None:
+def test_an_invalid_node_is_named(model: onnx.ModelProto, said: str) -> None:
     with pytest.raises(IRKitError, match=said):
         irkit.compile(model)
 
@@ -210,7 +210,7 @@ def test_external_data_of_a_model_without_a_folder_are_refused(
     (tmp_path / "w.bin").write_bytes(floats(3).tobytes())
     monkeypatch.chdir(tmp_path)
     for model in (external("w.bin"), external("w.bin").SerializeToString()):
-        with pytest.raises(ImportFailed, match="lie in another file"):
+        with pytest.raises(ImportFailed, match="are in another file"):
             irkit.compile(model)
 
 
@@ -299,7 +299,7 @@ def test_a_symbolic_dimension_is_refused_with_its_remedy() -> None:
 
 
 @pytest.mark.parametrize("shapes", [{"x": (2, 3)}, {"z": (2, 3)}, {"x": (2, 3), "z": (2, 3)}])
-def test_shapes_fix_symbolic_dimensions_wherever_they_stand(
+def test_shapes_fix_symbolic_dimensions_wherever_they_occur(
     shapes: dict[str, tuple[int, ...]],
 ) -> None:
     model = irkit.compile(symbolic(), shapes=shapes)
@@ -318,8 +318,8 @@ def test_shapes_that_contradict_each_other_are_refused() -> None:
         ({"shapes": {"x": (3, 3)}}, r"shapes gives input 'x' shape \(3, 3\), .*\(2, 3\)"),
         ({"shapes": {"x": (2, 3, 1)}}, "shapes gives input 'x'"),
         ({"shapes": {"x": (2, -3)}}, "impossible shape"),
-        ({"shapes": {"w": (2, 3)}}, "shapes names 'w', which is no input .*: x"),
-        ({"values": {"q": 1.0}}, "values names 'q', which is no input"),
+        ({"shapes": {"w": (2, 3)}}, "shapes names 'w', which is not an input .*: x"),
+        ({"values": {"q": 1.0}}, "values names 'q', which is not an input"),
         ({"values": {"x": np.zeros((2, 3))}}, "values gives input 'x' type float64"),
         ({"values": {"x": np.zeros((2, 4), np.float32)}}, "values gives input 'x' shape"),
     ],
@@ -331,7 +331,7 @@ def test_shapes_and_values_that_contradict_the_model_are_refused(
         irkit.compile(one(RELU), **how)
 
 
-def test_inputs_that_are_no_numeric_tensors_are_refused() -> None:
+def test_inputs_that_are_not_numeric_tensors_are_refused() -> None:
     model = model_of([RELU], X, ["y"], opset=13, dtype=TensorProto.STRING)
     with pytest.raises(ImportFailed, match="input 'x' has unsupported type STRING"):
         irkit.compile(model)

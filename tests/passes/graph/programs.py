@@ -1,4 +1,4 @@
-"""What each graph pass does, and what it leaves alone."""
+"""Parts of graph functions that several tests look at."""
 
 from irkit.graph import GraphFunc, Op
 

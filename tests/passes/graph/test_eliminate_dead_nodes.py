@@ -1,4 +1,4 @@
-"""What each graph pass does, and what it leaves alone."""
+"""Bindings without uses go, at every depth."""
 
 from irkit.graph import parse, verify
 from irkit.passes.graph import eliminate_dead_nodes

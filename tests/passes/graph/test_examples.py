@@ -17,7 +17,7 @@ _EXAMPLE = re.compile(r"Before::\n(.*?)\nAfter::\n(.*?)(?=\n\S|\Z)", re.DOTALL)
 
 
 def example(each: Any) -> tuple[GraphFunc, str]:
-    """Read the text before, and the text that the pass should make of it."""
+    """Return the text before, and the expected text after."""
     doc = __import__(each.function.__module__, fromlist=["x"]).__doc__
     found = _EXAMPLE.search(doc)
     assert found is not None, each.name
@@ -43,7 +43,7 @@ def test_the_example_of_a_pass_holds(each: Any) -> None:
 
 
 @pytest.mark.parametrize("each", PASSES, ids=str)
-def test_a_pass_leaves_alone_what_it_has_done(each: Any) -> None:
+def test_a_pass_leaves_its_own_result_alone(each: Any) -> None:
     after = applied(each, example(each)[0])
     assert each(after) is after
 

@@ -1,4 +1,4 @@
-"""What each graph pass does, and what it leaves alone."""
+"""Batch normalisation becomes part of a convolution, or stays if it cannot."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_batch_norm_folds_into_weights_and_an_existing_bias() -> None:
     )
 
 
-def test_what_is_folded_has_the_place_of_the_batch_norm() -> None:
+def test_a_folded_convolution_has_the_span_of_the_batch_norm() -> None:
     func = parse(CONV_BN)
     norm = func.body.bindings[-1]
     made = [bind for bind in fold_batch_norm(func).body.bindings if bind not in func.body.bindings]
@@ -54,13 +54,13 @@ def test_batch_norm_stays_where_it_cannot_be_folded(old: str, new: str) -> None:
     assert fold_batch_norm(func) is func
 
 
-def test_switched_off_foldings_do_not_take_place() -> None:
+def test_foldings_that_are_switched_off_do_not_happen() -> None:
     func = parse(CONV_BN)
     with recording(Recorder(frozenset({0}))) as recorder:
         assert fold_batch_norm(func) is func
     assert recorder.count == 1
 
 
-def test_folding_leaves_the_lets_of_others_alone() -> None:
+def test_folding_leaves_other_lets_alone() -> None:
     func = parse(LET)
     assert fold_batch_norm(func) is func

@@ -1,4 +1,4 @@
-"""What each graph pass does, and what it leaves alone."""
+"""Operators on constants become constants, within limits of memory."""
 
 import numpy as np
 

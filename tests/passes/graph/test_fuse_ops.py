@@ -1,4 +1,4 @@
-"""What each graph pass does, and what it leaves alone."""
+"""Which operators form a group, and which stay apart."""
 
 from irkit.core import Recorder, recording
 from irkit.graph import Apply, GraphFunc, Lambda, Op, parse, verify

@@ -1,4 +1,4 @@
-"""Functions inside of a graph become kernels, whatever they hold, see or return."""
+"""Functions inside a graph become kernels, whatever they contain, use or return."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What each graph pass does, and what it leaves alone."""
+"""The plan of the arena is recorded as attributes."""
 
 from irkit.graph import parse, recorded_plan
 from irkit.passes.graph import plan_memory

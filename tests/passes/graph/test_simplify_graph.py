@@ -1,4 +1,4 @@
-"""What each graph pass does, and what it leaves alone."""
+"""Steps without effect go, and nested lets become flat."""
 
 import time
 

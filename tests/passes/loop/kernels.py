@@ -1,4 +1,4 @@
-"""Functions that the passes are tried on, with arguments for them."""
+"""Functions that the passes are tested on, with arguments for them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def kernel(name: str) -> PrimFunc:
 
 
 def arguments(func: PrimFunc, seed: int = 0, sizes: dict[str, int] | None = None) -> list[Any]:
-    """Make arrays for all parameters, those for results too: full of noise."""
+    """Return arrays of random numbers for all parameters, those of results too."""
     rng = np.random.default_rng(seed)
     known: dict[Var, int] = {var: (sizes or SIZES)[var.name] for var in shape_vars(func)}
     made: list[Any] = []
@@ -36,7 +36,7 @@ def arguments(func: PrimFunc, seed: int = 0, sizes: dict[str, int] | None = None
 
 
 def results(func: PrimFunc, seed: int = 0, sizes: dict[str, int] | None = None) -> list[bytes]:
-    """Run with the interpreter; the contents of all arrays afterwards."""
+    """Run with the interpreter and return the contents of all arrays afterwards."""
     arrays = arguments(func, seed, sizes)
     interpret(func, *arrays)
     return [array.tobytes() for array in arrays]

@@ -1,4 +1,4 @@
-"""Where loops begin, what is tested in front of them, what stays parallel, and what has a name."""
+"""Small functions from lines of text, and what passes make of them."""
 
 from irkit.core import Recorder, recording
 from irkit.fuzz.generators.loops.loop_functions import arguments
@@ -12,15 +12,15 @@ def func(*lines: str) -> PrimFunc:
     return parse(HEAD + "".join(f"    {line}\n" for line in lines))
 
 
-def after(p: AnyPass, *lines: str) -> tuple[list[str], list[str]]:
+def applied_with_remarks(p: AnyPass, *lines: str) -> tuple[list[str], list[str]]:
     recorder = Recorder()
     with recording(recorder):
         made = script(p(func(*lines))).removeprefix(HEAD)
-    said = [remark.text for remark in recorder.remarks]
-    return [line[4:] for line in made.splitlines()], said
+    remarks = [remark.text for remark in recorder.remarks]
+    return [line[4:] for line in made.splitlines()], remarks
 
 
-def outcome(func: PrimFunc) -> list[bytes]:
+def outputs(func: PrimFunc) -> list[bytes]:
     arrays = arguments(func)
     interpret(func, *arrays)
     return [getattr(array, "tobytes", lambda a=array: repr(a).encode())() for array in arrays]

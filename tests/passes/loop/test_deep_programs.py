@@ -1,4 +1,4 @@
-"""Programs that are deep, long or shared: no pass recurses on them, or looks at a node twice."""
+"""Programs that are deep, long or shared: no pass overflows the stack or visits a node twice."""
 
 from collections.abc import Callable
 from time import perf_counter

@@ -1,4 +1,4 @@
-"""What each pass does, leaves alone, and keeps: text in, text out."""
+"""Contracts that every pass over loops keeps."""
 
 import pytest
 
@@ -59,7 +59,7 @@ ALONE = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_pass_leaves_alone_what_it_is_not_about(name: str) -> None:
+def test_a_pass_leaves_unrelated_programs_alone(name: str) -> None:
     given = func(*ALONE[name])
     assert getattr(loop, name)(given) is given
 
@@ -82,7 +82,7 @@ def test_every_statement_still_says_where_it_came_from(name: str) -> None:
             assert stmt.span is not None or isinstance(stmt, Seq), f"{step.name}: {stmt}"
 
 
-def test_the_folder_holds_what_the_toolkit_brings() -> None:
+def test_the_folder_holds_the_builtin_passes() -> None:
     names = {p.name for p in BUILTIN}
     assert {name.replace("_", "-") for name in NAMES} <= names
     assert len(names) == len(BUILTIN)

@@ -1,4 +1,4 @@
-"""The Before and After at the top of each pass file are what the pass does."""
+"""The Before and After in the docstring of each pass are what the pass does."""
 
 import importlib
 import re
@@ -23,7 +23,7 @@ def example(name: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("name", PASSES)
-def test_a_pass_does_what_its_file_says(name: str) -> None:
+def test_a_pass_does_what_its_docstring_shows(name: str) -> None:
     before, after = example(name)
     assert script(getattr(loop, name)(parse(before))) == after
 

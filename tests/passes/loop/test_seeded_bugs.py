@@ -1,4 +1,4 @@
-"""Bugs planted into the passes, each of which the checks must find."""
+"""Seeded bugs in the passes, each of which the checks must find."""
 
 from importlib import import_module
 from typing import Any
@@ -27,7 +27,7 @@ from tests.passes.loop.kernels import KERNELS, kernel, results
 
 
 def fault(pipeline: Pipeline = DEFAULT) -> str:
-    """Lower every kernel with checks after each pass; say what the first fault is, or nothing."""
+    """Lower every kernel with checks after each pass; return the first fault, or nothing."""
     for name in KERNELS:
         func = kernel(name)
         expected = results(func)
@@ -41,7 +41,7 @@ def fault(pipeline: Pipeline = DEFAULT) -> str:
 
 
 def inside(name: str) -> Any:
-    """Find the file of a pass; the folder gives its name to the function."""
+    """Return the module of a pass; in the folder, its name is the function."""
     return import_module(getattr(loop, name).function.__module__)
 
 
@@ -139,7 +139,7 @@ def unroll_loops(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def remove_no_ops(func: PrimFunc) -> PrimFunc:
-    """Take every store of a value of the same buffer for a store of what is there."""
+    """Treat every store of a value of the same buffer as a store of its own value."""
 
     def remove(store: Store) -> Stmt | None:
         return seq() if isinstance(store.value, Load) else None
@@ -149,7 +149,7 @@ def remove_no_ops(func: PrimFunc) -> PrimFunc:
 
 @define_pass
 def simplify(func: PrimFunc) -> PrimFunc:
-    """Take conditions of equality for decided."""
+    """Treat equalities as decided."""
     return rewrite(func, lambda stmt: stmt.then, on=If)
 
 
@@ -161,7 +161,7 @@ def test_the_passes_as_they_are_have_no_fault() -> None:
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_a_planted_bug_is_found(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seeded_bug_is_found(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*BUGS[bug])
     assert fault() != ""
 

@@ -1,5 +1,7 @@
-"""One converter for each ONNX operator. A converter takes a ``OnnxNode`` and returns its outputs as
-graph values."""
+"""Converters of ONNX operators, one for each: from an ``OnnxNode`` to its outputs as graph values.
+
+Reading order: elementwise, shape, constant, linear, activation, norm; window, conv, pool.
+"""
 
 from collections.abc import Callable, Sequence
 

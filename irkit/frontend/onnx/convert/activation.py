@@ -1,4 +1,4 @@
-"""FIXME Exponentiate and divide by the sum along an axis."""
+"""Activations that are more than one elementwise operator: Softmax."""
 
 import math
 
@@ -9,9 +9,9 @@ from irkit.graph import Value
 def softmax(node: OnnxNode) -> Value:
     """Exponentiate and divide by the sum along an axis.
 
-    Source: Softmax-1 to Softmax-13. Before version 13 the input is seen as a matrix, split at
-    ``axis`` (1 unless given), and
-    each row sums to 1; from 13 on each line along ``axis`` (the last unless given) does.
+    Source: Softmax-1 to Softmax-13. Before version 13 the input is a matrix, split at ``axis``
+    (default 1), and each row sums to 1; from 13 on each line along ``axis`` (default: the last)
+    does.
     """
     x = node.input(0)
     if node.version >= 13:

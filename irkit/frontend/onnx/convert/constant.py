@@ -1,4 +1,4 @@
-"""FIXME Make the tensor that an attribute holds."""
+"""Operators that make constants."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from irkit.graph import Value
 
 
 def constant(node: OnnxNode) -> Value:
-    """Make the tensor that an attribute holds.
+    """Return the tensor that an attribute holds.
 
     Source: Constant-1 to Constant-25.
     """
@@ -27,13 +27,13 @@ def constant(node: OnnxNode) -> Value:
 
 
 def constant_of_shape(node: OnnxNode) -> Value:
-    """Fill a tensor of a shape that is known on import with one value, by default 0.0.
+    """Return a tensor filled with one value, by default 0.0; its shape must be known on import.
 
     Source: ConstantOfShape-9 to ConstantOfShape-25.
     """
     shape = node.ints(0, "shape")
     if shape is None or any(dim < 0 for dim in shape):
-        raise node.fail(f"shape {shape} is no shape")
+        raise node.fail(f"{shape} is not a shape")
     value = node.tensor("value") if node.has("value") else np.zeros(1, dtype=np.float32)
     if value.size != 1:
         raise node.fail(f"attribute 'value' must hold one element, found {value.size}")

@@ -1,4 +1,4 @@
-"""FIXME Convolve, channels first, with groups, and add a bias if there is one."""
+"""Convolution."""
 
 from irkit.frontend.onnx.convert.window import window_attributes
 from irkit.frontend.onnx.onnx_node import OnnxNode

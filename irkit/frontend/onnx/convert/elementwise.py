@@ -1,5 +1,4 @@
-"""Operators that work element by element: arithmetic, activations, and those that only pass a value
-on."""
+"""Elementwise operators: arithmetic, activations, and those that return their input."""
 
 from collections.abc import Callable
 
@@ -22,21 +21,21 @@ def unary(name: str) -> Callable[[OnnxNode], Value]:
 def binary(name: str) -> Callable[[OnnxNode], Value]:
     """Convert an operator of two arguments.
 
-    Source: Add, Sub, Mul, Div; before version 7 they broadcast only where attribute ``broadcast``
-    says so, from ``axis`` on.
+    Source: Add, Sub, Mul, Div; before version 7 they broadcast only if attribute ``broadcast`` is
+    set, from ``axis`` on.
     """
 
     def convert(node: OnnxNode) -> Value:
         a, b = node.input(0), node.input(1)
         if node.version < 7:
-            b = _placed(node, a, b)
+            b = _aligned(node, a, b)
         return node.op(name, a, b)
 
     return convert
 
 
-def _placed(node: OnnxNode, a: Value, b: Value) -> Value:
-    """Place the second operand under the dimensions of the first as the old attributes say."""
+def _aligned(node: OnnxNode, a: Value, b: Value) -> Value:
+    """Align the second operand with the dimensions of the first, as the old attributes ask."""
     if not node.integer("broadcast", 0):
         if node.type(a).shape != node.type(b).shape:
             raise node.fail(
@@ -65,7 +64,7 @@ def variadic(name: str) -> Callable[[OnnxNode], Value]:
 
 
 def identity(node: OnnxNode) -> Value:
-    """Pass the input on.
+    """Return the input.
 
     Source: Identity-1.
     """
@@ -73,7 +72,7 @@ def identity(node: OnnxNode) -> Value:
 
 
 def dropout(node: OnnxNode) -> tuple[Value, Value | None]:
-    """Pass the input on; the mask, where wanted, is True everywhere.
+    """Return the input; the mask, if it is used, is True everywhere.
 
     Source: Dropout-1 to Dropout-22. Training mode draws random numbers, so it is refused unless the
     ratio is 0.
@@ -96,10 +95,10 @@ def dropout(node: OnnxNode) -> tuple[Value, Value | None]:
 
 
 def clip(node: OnnxNode) -> Value:
-    """Keep values between two bounds, either of which may be missing.
+    """Limit values to two bounds, each of which is optional.
 
-    Source: Clip-1 to Clip-13; before version 11 the bounds are attributes. A lower bound above the
-    upper gives the upper.
+    Source: Clip-1 to Clip-13; before version 11 the bounds are attributes. If the lower bound is
+    above the upper, every value becomes the upper.
     """
     result = node.input(0)
     low, high = node.optional(1), node.optional(2)

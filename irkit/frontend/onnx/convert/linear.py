@@ -1,4 +1,4 @@
-"""FIXME Multiply matrices as numpy.matmul does."""
+"""Products of matrices."""
 
 import numpy as np
 
@@ -18,8 +18,7 @@ def matmul(node: OnnxNode) -> Value:
 def gemm(node: OnnxNode) -> Value:
     """Compute alpha * A' * B' + beta * C, where A' and B' may be transposed.
 
-    Source: Gemm-1 to Gemm-13; before version 7 C broadcasts only where attribute ``broadcast`` says
-    so.
+    Source: Gemm-1 to Gemm-13; before version 7 C broadcasts only if attribute ``broadcast`` is set.
     """
     a, b, c = node.input(0), node.input(1), node.optional(2)
     for value in (a, b):

@@ -1,4 +1,4 @@
-"""FIXME Normalise each channel by given statistics; in training mode by those of the."""
+"""Normalisation: BatchNormalization and LRN."""
 
 import numpy as np
 
@@ -8,12 +8,11 @@ from irkit.ir import numpy_dtype
 
 
 def batch_normalization(node: OnnxNode) -> Value | tuple[Value | None, ...]:
-    """Normalise each channel by given statistics; in training mode by those of the batch, which
-    also update the given ones.
+    """Normalise each channel by the statistics in the inputs; in training mode by those of the
+    batch, which also update the inputs.
 
-    Source: BatchNormalization-1 to BatchNormalization-15. Up to version 13 the number of outputs
-    (before 7, ``is_test``)
-    says which mode is meant; from 14 on ``training_mode`` does.
+    Source: BatchNormalization-1 to BatchNormalization-15. The mode is ``training_mode`` from
+    version 14 on, before that the number of outputs, and before version 7 ``is_test``.
     """
     x, scale, bias, mean, var = (node.input(at) for at in range(5))
     epsilon = node.number("epsilon", 1e-5)
@@ -33,14 +32,14 @@ def batch_normalization(node: OnnxNode) -> Value | tuple[Value | None, ...]:
     result = node.op("batch_norm", x, scale, bias, batch_mean, batch_var, epsilon=epsilon)
     momentum = node.number("momentum", 0.9)
     running = tuple(
-        _mixed(node, old, new, momentum) if node.wants(at) else None
+        _moving_average(node, old, new, momentum) if node.wants(at) else None
         for at, old, new in ((1, mean, batch_mean), (2, var, batch_var))
     )
     return result, *running
 
 
 def _statistics(node: OnnxNode, x: Value) -> tuple[Value, Value]:
-    """Take mean and population variance of each channel.
+    """Return mean and population variance of each channel.
 
     Shapes: x [N, C, ...] -> [C] each.
     """
@@ -51,11 +50,11 @@ def _statistics(node: OnnxNode, x: Value) -> tuple[Value, Value]:
     return node.op("reshape", mean, shape=(node.shape(x)[1],)), var
 
 
-def _mixed(node: OnnxNode, old: Value, new: Value, momentum: float) -> Value:
+def _moving_average(node: OnnxNode, old: Value, new: Value, momentum: float) -> Value:
     kind = numpy_dtype(node.dtype(old))
-    kept = node.op("multiply", old, node.constant(np.array(momentum, dtype=kind)))
-    added = node.op("multiply", new, node.constant(np.array(1 - momentum, dtype=kind)))
-    return node.op("add", kept, added)
+    old_part = node.op("multiply", old, node.constant(np.array(momentum, dtype=kind)))
+    new_part = node.op("multiply", new, node.constant(np.array(1 - momentum, dtype=kind)))
+    return node.op("add", old_part, new_part)
 
 
 def lrn(node: OnnxNode) -> Value:

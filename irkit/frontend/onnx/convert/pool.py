@@ -1,4 +1,4 @@
-"""FIXME Take the maximum of each window; padding never wins. The second output holds the."""
+"""Pools: maximum and mean of windows."""
 
 from irkit.frontend.onnx.convert.window import window_attributes
 from irkit.frontend.onnx.onnx_node import OnnxNode
@@ -6,8 +6,8 @@ from irkit.graph import Value
 
 
 def max_pool(node: OnnxNode) -> Value | tuple[Value, Value]:
-    """Take the maximum of each window; padding never wins. The second output holds the places of
-    the maxima.
+    """Compute the maximum of each window, without padding; output 1 holds the indices of the
+    maxima.
 
     Source: MaxPool-1 to MaxPool-22.
     """
@@ -29,7 +29,7 @@ def max_pool(node: OnnxNode) -> Value | tuple[Value, Value]:
 
 
 def average_pool(node: OnnxNode) -> Value:
-    """Take the mean of each window.
+    """Compute the mean of each window.
 
     Source: AveragePool-1 to AveragePool-22; padding counts only with ``count_include_pad``.
     """
@@ -46,7 +46,7 @@ def average_pool(node: OnnxNode) -> Value:
 
 
 def global_average_pool(node: OnnxNode) -> Value:
-    """Take the mean over all spatial dimensions, which stay with extent 1.
+    """Compute the mean over all spatial dimensions, which stay with extent 1.
 
     Source: GlobalAveragePool-1 to GlobalAveragePool-22.
     """

@@ -1,4 +1,4 @@
-"""Operators that make or rearrange tensors without arithmetic."""
+"""Operators that rearrange tensors without arithmetic."""
 
 import math
 
@@ -7,7 +7,7 @@ from irkit.graph import Value
 
 
 def reshape(node: OnnxNode) -> Value:
-    """Give the elements another shape; 0 keeps a dimension, one -1 is found.
+    """Reshape a tensor; 0 keeps a dimension, and one dimension of -1 is inferred.
 
     Source: Reshape-1 (shape is an attribute) to Reshape-25; with ``allowzero`` a 0 means 0.
     """
@@ -21,7 +21,7 @@ def reshape(node: OnnxNode) -> Value:
             raise node.fail(f"shape {target} keeps a dimension that the input {old} does not have")
         target = tuple(old[at] if dim == 0 else dim for at, dim in enumerate(target))
     if target.count(-1) > 1 or any(dim < -1 for dim in target):
-        raise node.fail(f"shape {target} is no shape")
+        raise node.fail(f"{target} is not a shape")
     if -1 in target:
         known = math.prod(dim for dim in target if dim != -1)
         if known == 0 or math.prod(old) % known:
@@ -31,7 +31,7 @@ def reshape(node: OnnxNode) -> Value:
 
 
 def flatten(node: OnnxNode) -> Value:
-    """Make a matrix: the dimensions before ``axis``, and those from it on.
+    """Reshape to a matrix: the dimensions before ``axis``, and those from it on.
 
     Source: Flatten-1 to Flatten-25.
     """
@@ -42,14 +42,14 @@ def flatten(node: OnnxNode) -> Value:
 
 
 def _axes(node: OnnxNode) -> tuple[int, ...] | None:
-    """Read axes, which are an input from version 13 on and an attribute before."""
+    """Return axes, which are an input from version 13 on and an attribute before."""
     if node.version >= 13:
         return node.ints(1, "axes")
     return node.integers("axes", ()) if node.has("axes") else None
 
 
 def squeeze(node: OnnxNode) -> Value:
-    """Drop dimensions of extent 1: those given, or all of them.
+    """Drop dimensions of extent 1: those in ``axes``, or all.
 
     Source: Squeeze-1 to Squeeze-25.
     """
@@ -69,7 +69,7 @@ def squeeze(node: OnnxNode) -> Value:
 
 
 def unsqueeze(node: OnnxNode) -> Value:
-    """Insert dimensions of extent 1 at places of the result.
+    """Insert dimensions of extent 1 at these axes of the result.
 
     Source: Unsqueeze-1 to Unsqueeze-25.
     """
@@ -80,7 +80,7 @@ def unsqueeze(node: OnnxNode) -> Value:
     rank = node.rank(x) + len(given)
     places = {node.axis(axis, rank) for axis in given}
     if len(places) != len(given):
-        raise node.fail(f"axes {given} name a place twice")
+        raise node.fail(f"axes {given} name an axis twice")
     rest = iter(node.shape(x))
     return node.op(
         "reshape", x, shape=tuple(1 if at in places else next(rest) for at in range(rank))
@@ -95,14 +95,14 @@ def transpose(node: OnnxNode) -> Value:
     x = node.input(0)
     axes = node.integers("perm", tuple(reversed(range(node.rank(x)))))
     if sorted(axes) != list(range(node.rank(x))):
-        raise node.fail(f"perm {axes} is no permutation of {node.rank(x)} dimensions")
+        raise node.fail(f"perm {axes} is not a permutation of {node.rank(x)} dimensions")
     return node.op("transpose", x, axes=axes)
 
 
 def concat(node: OnnxNode) -> Value:
     """Join tensors along an axis.
 
-    Source: Concat-1 (axis is 1 unless given) to Concat-13.
+    Source: Concat-1 (default axis 1) to Concat-13.
     """
     inputs = [node.input(at) for at in range(len(node.inputs))]
     if not inputs:

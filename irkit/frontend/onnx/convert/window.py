@@ -1,4 +1,4 @@
-"""FIXME Read strides, dilations and pads, and resolve ``auto_pad`` into explicit pads."""
+"""Attributes that convolutions and pools share."""
 
 import math
 
@@ -8,19 +8,20 @@ from irkit.frontend.onnx.onnx_node import OnnxNode
 def window_attributes(
     node: OnnxNode, spatial: tuple[int, ...], kernel: tuple[int, ...]
 ) -> dict[str, tuple[int, ...]]:
-    """Read strides, dilations and pads, and resolve ``auto_pad`` into explicit pads."""
+    """Return strides, dilations and pads, with ``auto_pad`` resolved to explicit pads."""
     rank = len(kernel)
     strides = node.integers("strides", (1,) * rank)
     dilations = node.integers("dilations", (1,) * rank)
     pads = node.integers("pads", (0,) * 2 * rank)
     auto = node.text("auto_pad", "NOTSET")
-    for name, given, wanted in (
+    for name, values, count in (
         ("strides", strides, rank),
         ("dilations", dilations, rank),
         ("pads", pads, 2 * rank),
     ):
-        if len(given) != wanted or any(item < (0 if name == "pads" else 1) for item in given):
-            raise node.fail(f"{name} is {given}; expected {wanted} numbers, none too small")
+        least = 0 if name == "pads" else 1
+        if len(values) != count or any(item < least for item in values):
+            raise node.fail(f"{name} is {values}; expected {count} numbers of at least {least}")
     if len(spatial) != rank:
         raise node.fail(f"the kernel {kernel} does not fit {len(spatial)} spatial dimensions")
     if auto in ("SAME_UPPER", "SAME_LOWER"):

@@ -11,7 +11,7 @@ import numpy as np
 
 from irkit.core import IRKitError, walk
 from irkit.debug import InputSet
-from irkit.debug.execution.inputs import dim_size, drawn
+from irkit.debug.execution.inputs import dim_size, draw_values
 from irkit.fuzz.generators.graphs.forms import FORMS, apply_form
 from irkit.fuzz.generators.graphs.meaning import meaning
 from irkit.fuzz.generators.graphs.operators import DRAWS, ROUNDING
@@ -108,7 +108,7 @@ def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
         if any(size < 0 for size in shape):
             raise Unusable("an extent is below 0")
         rung = "whole numbers" if whole else "fractions"
-        args.append(drawn(param.type.dtype, shape, rung, rng, (-3, 4)))
+        args.append(draw_values(param.type.dtype, shape, rung, rng, (-3, 4)))
     extents = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
     name = "whole" if whole else "fractions"
     return InputSet(name + (f" ({extents})" if extents else ""), rung_of(whole=whole), tuple(args))

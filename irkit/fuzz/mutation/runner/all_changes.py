@@ -2,8 +2,7 @@
 
 import random
 import time
-
-import click
+from collections.abc import Callable
 
 from irkit.debug import console
 from irkit.fuzz.mutation.mutants.families import FAMILIES
@@ -28,9 +27,18 @@ def changes_of(seed: int) -> list[Change]:
     return changes
 
 
-def fuzz_all_changes(order: FuzzOrder, *, jobs: int = 1, seconds: float | None = None) -> int:
+def fuzz_all_changes(
+    order: FuzzOrder,
+    *,
+    report: Callable[[str], object],
+    progress: Callable[[str], object],
+    jobs: int = 1,
+    seconds: float | None = None,
+) -> int:
     """Fuzz all changes, print each result, and return an exit code: 1 if a seeded bug was not found
     or the wrong pass was named, 2 if there was time for none.
+
+    ``report`` prints a line of the result, ``progress`` one beside it.
 
     Units: ``seconds`` for the whole run; changes it had no time for do not count.
 
@@ -47,17 +55,17 @@ def fuzz_all_changes(order: FuzzOrder, *, jobs: int = 1, seconds: float | None =
         results.append(result)
         case = result.result
         found = f"found in case {case.number + 1}" if case.found else "not found"
-        click.echo(f"{len(results)} of {len(changes)}: {result.name}: {found}", err=True)
+        progress(f"{len(results)} of {len(changes)}: {result.name}: {found}")
     if len(results) < len(changes):
-        click.echo("stopped: the time is over", err=True)
+        progress("stopped: the time is over")
     if not results:
-        click.echo("error: nothing was tested: the time was too short for one change", err=True)
+        progress("error: nothing was tested: the time was too short for one change")
         return 2
     console().print(fuzz_table(results))
     seeded = [result for result in results if result.is_seeded]
-    click.echo(f"seeded: {fuzz_score(seeded)}")
+    report(f"seeded: {fuzz_score(seeded)}")
     rest = [result for result in results if not result.is_seeded]
     if rest:
-        click.echo(f"at random: {fuzz_score(rest)}")
-    click.echo(f"{time.monotonic() - started:.1f} s")
+        report(f"at random: {fuzz_score(rest)}")
+    report(f"{time.monotonic() - started:.1f} s")
     return 0 if all(result.result.found and result.right for result in seeded) else 1

@@ -1,4 +1,4 @@
-"""Dissolve blocks: axes become what they are bound to, predicates become conditions.
+"""Replace blocks by their bodies: axes become their bindings, predicates become conditions.
 
 Before::
 
@@ -51,5 +51,5 @@ def lower_blocks(func: PrimFunc) -> PrimFunc:
             return with_span_of(body, stmt)
         return If(stmt.predicate, body, None, span=stmt.span)
 
-    # All axes at once, so that blocks within blocks cost no more than others.
+    # All axes at once, so nested blocks do not take quadratic time.
     return func.replace(body=visit(substitute(func.body, values), rewritten))

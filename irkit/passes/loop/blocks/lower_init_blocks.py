@@ -1,4 +1,4 @@
-"""Turn the init of a block into a statement guarded by "this is the first reduction step".
+"""Turn the init of a block into a statement that runs in the first step of the reduction.
 
 Before::
 
@@ -32,7 +32,8 @@ from irkit.transform import define_pass
 
 @define_pass(idempotent=True, gives=(no_init_blocks,))
 def lower_init_blocks(func: PrimFunc) -> PrimFunc:
-    """Put the init of every block in front of its body, run where all reduce axes are 0."""
+    """Put the init of every block in front of its body, under the condition that all reduce axes
+    are 0."""
 
     def lower(block: Block) -> Stmt | None:
         if block.init is None:

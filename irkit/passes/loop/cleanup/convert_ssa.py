@@ -1,4 +1,4 @@
-"""Give every definition a symbol of its own.
+"""Rename symbols so that each is defined once.
 
 Before::
 
@@ -16,9 +16,9 @@ After::
         for i_1 in serial(0, 8):
             C[i_1] = C[i_1] + A[i_1]
 
-Everything here rests on a variable or buffer being bound once, and the verifier refuses a function
-where one is not. This mends one whose rewrite copied a statement and forgot ``fresh``: call it on
-the result. A use belongs to the innermost definition around it.
+Passes rely on each variable and buffer being bound once, and the verifier rejects a function where
+one is bound again. This pass repairs the result of a rewrite that copied a statement without
+``fresh``. A use belongs to the innermost definition around it.
 """
 
 from typing import cast
@@ -43,23 +43,23 @@ from irkit.ir import (
 )
 from irkit.transform import define_pass
 
-# One statement that stands in two places at each of 60 levels is more than any machine holds.
+# A statement shared twice at each of 60 levels would become 2**60 statements.
 MAX_REPEATED = 1 << 17
 
 
 @define_pass(idempotent=True, atomic=True)
 def convert_ssa(func: PrimFunc) -> PrimFunc:
-    """Rename every variable and buffer that is bound more than once, from its second place on.
+    """Rename every variable and buffer that is bound more than once, from its second binding on.
 
-    Raises: IRKitError if statements stand in several places too often to be written out.
+    Raises: IRKitError if too many statements are shared between several places.
     """
-    body = visit(func.body, _Unique(func).visit)
+    body = visit(func.body, _Renamer(func).visit)
     made = func.replace(body=body)
     return made if allowed("rename", func, made) else func
 
 
-class _Unique:
-    """What has been bound so far, and what stands for it where the visit is."""
+class _Renamer:
+    """The symbols bound so far, and their replacements in the scope of the visit."""
 
     def __init__(self, func: PrimFunc) -> None:
         self.bound: set[Node] = {*func.params, *dimension_vars(func.params)}
@@ -89,7 +89,7 @@ class _Unique:
         return (yield from self._scope(stmt))
 
     def _scope(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
-        """Bind what a statement introduces, if anything, and visit what is below it."""
+        """Bind the symbols that a statement introduces and visit the statements below it."""
         held = binders(stmt)
         before = self._bind(*held)
         made = yield from visit_below(stmt)
@@ -98,7 +98,7 @@ class _Unique:
         return cast(Stmt, with_fields(made, renamed, ("binder",))) if renamed else made
 
     def _block(self, block: Block) -> Visit[Stmt, Stmt]:
-        """Rename axes; their extents and bindings are outside of their scope."""
+        """Rename axes; their extents and bindings are outside their scope."""
         outside = [
             axis.replace(
                 extent=substitute(axis.extent, self.new),
@@ -127,7 +127,7 @@ class _Unique:
         return regions if all(a is b for a, b in zip(new, regions, strict=True)) else new
 
     def _bind(self, *symbols: Node) -> dict[Node, Node | None]:
-        """Enter the scope of symbols; gives what stood for them outside."""
+        """Enter the scope of symbols; return their replacements outside it."""
         before: dict[Node, Node | None] = {}
         for symbol in symbols:
             new = self._shaped(symbol)
@@ -146,7 +146,7 @@ class _Unique:
                 self.new[symbol] = outside
 
     def _shaped(self, symbol: Node) -> Node:
-        """Rename what the shape of a buffer mentions."""
+        """Rename the variables in the shape of a buffer."""
         if not isinstance(symbol, Buffer):
             return symbol
         shape, strides = self._dims(symbol.shape), symbol.strides
@@ -161,7 +161,7 @@ class _Unique:
         self.visited.add(id(stmt))
         if self.repeated > MAX_REPEATED:
             raise IRKitError(
-                f"statements that stand in several places do so more than {MAX_REPEATED} times",
+                f"statements are shared between several places more than {MAX_REPEATED} times",
                 span=stmt.span,
-                hint="Copy less, or call fresh() on what is copied.",
+                hint="Copy less, or call fresh() on copies.",
             )

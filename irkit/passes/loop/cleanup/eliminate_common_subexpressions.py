@@ -1,4 +1,4 @@
-"""Compute once what neighbouring statements compute several times.
+"""Compute common subexpressions of neighbouring statements once.
 
 Before::
 
@@ -16,8 +16,9 @@ After::
             C[t] = t_1 + f32(1.0)
             D[t] = t_1 * f32(2.0)
 
-A load is shared only while nothing is written to its buffer. What is computed only under a
-condition is not computed before it. Ramps stay in place: they tell a vector load from a gather.
+A load is shared only while nothing is written to its buffer. An expression that is computed only
+under a condition is not computed before it. Ramps stay in place: they tell a vector load from a
+gather.
 """
 
 from collections import Counter
@@ -70,13 +71,14 @@ MAX_RUN = 256
 
 @define_pass(idempotent=True, needs=(no_blocks,))
 def eliminate_common_subexpressions(func: PrimFunc) -> PrimFunc:
-    """Bind expressions that occur more than once in a straight run of statements to names."""
+    """Bind expressions that occur more than once in a run of statements without control flow to
+    names."""
     sources = {view.buffer: view.source for view in walk(func.body, View)}
-    return func.replace(body=visit(func.body, _Runs(sources).visit))
+    return func.replace(body=visit(func.body, _RunFinder(sources).visit))
 
 
-class _Runs:
-    """Find the straight runs: neighbours in a sequence, and what a name or a branch stands on."""
+class _RunFinder:
+    """Finds the runs: neighbours in a sequence, and the expressions of lets and branches."""
 
     def __init__(self, sources: dict[Buffer, Buffer]) -> None:
         self.sources = sources
@@ -126,8 +128,8 @@ class _Runs:
 
 
 def _is_leaf(stmt: Stmt) -> bool:
-    """Say whether a statement computes values to share; what a barrier or a prefetch names it does
-    not load."""
+    """Return True if a statement computes values to share; a barrier or prefetch does not load what
+    it names."""
     effect = isinstance(stmt, Evaluate) and isinstance(stmt.value, Call)
     return isinstance(stmt, LEAVES) and not effect
 
@@ -138,8 +140,8 @@ def _same_stmts(made: Stmt, stmt: Seq) -> bool:
     return all(a is b for a, b in zip(made.stmts, stmt.stmts, strict=True))
 
 
-class _Line(msgspec.Struct):
-    """A statement, its expressions children first, and the number of each."""
+class _NumberedStatement(msgspec.Struct):
+    """A statement, its expressions in postorder, and the value number of each."""
 
     stmt: Stmt
     nodes: list[Expr]
@@ -147,7 +149,7 @@ class _Line(msgspec.Struct):
 
 
 class _StatementRun:
-    """A run of statements, one after the other, without branches or loops."""
+    """A run of statements without branches or loops."""
 
     def __init__(self, run: list[Stmt], sources: dict[Buffer, Buffer]) -> None:
         self.sources = sources
@@ -167,7 +169,7 @@ class _StatementRun:
             buffer = self.sources[buffer]
         return buffer
 
-    def _line(self, at: int, stmt: Stmt) -> _Line:
+    def _line(self, at: int, stmt: Stmt) -> _NumberedStatement:
         roots = [root for root in children(stmt) if isinstance(root, Expr)]
         nodes: list[Expr] = []
         seen: set[int] = set()
@@ -183,7 +185,7 @@ class _StatementRun:
         if isinstance(stmt, Store):
             self.versions[self._root(stmt.buffer)] += 1
             self.numbering.forget()
-        return _Line(stmt, nodes, numbers)
+        return _NumberedStatement(stmt, nodes, numbers)
 
     def _number(self, at: int, node: Expr) -> int:
         number = self.numbering.of(node)
@@ -195,7 +197,7 @@ class _StatementRun:
     def _mark_always(
         self, at: int, roots: list[Expr], nodes: list[Expr], of: dict[int, int]
     ) -> None:
-        # What an assertion says is computed only where it fails.
+        # The values in the message of an assertion are computed only if it fails.
         sure = roots[:1] if isinstance(self.stmts[at], Assert) else roots
         always = {id(root) for root in sure}
         for node in reversed(nodes):
@@ -210,7 +212,7 @@ class _StatementRun:
                         always.update(map(id, children(node)))
 
     def rebuilt(self) -> Stmt | None:
-        """Rebuild the run with what is common bound to names; None if nothing is."""
+        """Return the run with common expressions bound to names; None if there are none."""
         names = {
             number: Var("t", expr.dtype)
             for number, expr in enumerate(self.numbering.exprs)

@@ -1,4 +1,4 @@
-"""Compute indices and loop variables in 32 bits where they fit.
+"""Compute indices and loop variables in 32 bits if they fit.
 
 Before::
 
@@ -16,7 +16,7 @@ After::
                 if i * i32(16) + j < i32(60):
                     C[i * i32(16) + j] = A[i * i32(16) + j]
 
-Every step of a computation must fit, not only its result; symbolic extents stay in 64 bits.
+Every intermediate result must fit, not only the last; symbolic extents stay in 64 bits.
 """
 
 from irkit.core import Node, Rules, postorder, rewrite, substitute, walk
@@ -61,8 +61,8 @@ CASTS = Rules(
 
 @define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def narrow_indices(func: PrimFunc) -> PrimFunc:
-    """Turn 64-bit loop variables, index arithmetic and comparisons into 32-bit ones where no value
-    in between can leave that range."""
+    """Turn 64-bit loop variables, index arithmetic and comparisons into 32-bit ones if no
+    intermediate value can leave that range."""
     narrow = _Narrow(loop_ranges(func))
     loops = [loop for loop in walk(func.body, For) if narrow.loop(loop)]
     wide: dict[Node, Node] = {loop.var: Cast(narrow.vars[loop.var], I64) for loop in loops}
@@ -106,7 +106,8 @@ class _Narrow:
         self._alive: list[Expr] = []
 
     def loop(self, loop: For) -> bool:
-        """Take a loop's variable if it and its bounds fit; outer loops must come first."""
+        """Record the variable of a loop if it and its bounds fit, and return True if so; outer
+        loops must come first."""
         bounds_fit = self.expr(loop.begin) is not None and self.expr(loop.end) is not None
         if loop.var.dtype != I64 or not bounds_fit:
             return False
@@ -116,7 +117,7 @@ class _Narrow:
         return True
 
     def expr(self, expr: Expr) -> Expr | None:
-        """Compute the same value in 32 bits; None where that is not known to fit."""
+        """Return an expression for the same value in 32 bits; None if it may not fit."""
         if expr.dtype != I64:
             return None
         made = self._made
@@ -148,7 +149,7 @@ class _Narrow:
         return narrow
 
     def _fits(self, node: Binary, a: Expr, b: Expr) -> bool:
-        # Stand-ins for the operands, so that a deep sum is not looked through at every level.
+        # Variables stand for the operands, so a deep sum is not analysed again at every level.
         x, y = Var("x"), Var("y")
         known = {x: self._within[id(a)], y: self._within[id(b)]}
         found = self._within[id(node)] = bounds(type(node)(x, y, I64), known)

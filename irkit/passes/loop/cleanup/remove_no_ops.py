@@ -1,4 +1,4 @@
-"""Remove statements that do nothing.
+"""Remove statements without effect.
 
 Before::
 
@@ -42,14 +42,14 @@ from irkit.transform import define_pass
 
 
 def dead_loop(loop: For) -> Stmt | None:
-    """Drop a loop that never runs, or has nothing to do."""
+    """Drop a loop that never runs, or has an empty body."""
     first, last = as_int(loop.begin), as_int(loop.end)
     never = first is not None and last is not None and first >= last
     return seq() if never or is_empty(loop.body) else None
 
 
 def empty_branch(stmt: If) -> Stmt | None:
-    """Drop an else that does nothing, then a branch, or turn it around."""
+    """Drop an empty else or branch; negate the condition if only the else has statements."""
     if stmt.otherwise is not None and is_empty(stmt.otherwise):
         return seq() if is_empty(stmt.then) else stmt.replace(otherwise=None)
     if not is_empty(stmt.then):
@@ -60,12 +60,12 @@ def empty_branch(stmt: If) -> Stmt | None:
 
 
 def stored_already(store: Store) -> Stmt | None:
-    """Drop a store of what is in its place."""
+    """Drop a store of the value that its element already has."""
     load, numbers = store.value, ValueNumbering()
     if not isinstance(load, Load) or load.buffer is not store.buffer:
         return None
     here = [*map(numbers.of, store.indices)]
-    # A masked load gives 0 where it does not read.
+    # A masked load gives 0 for the lanes that it does not read.
     whole = load.mask is None or (
         store.mask is not None and numbers.of(load.mask) == numbers.of(store.mask)
     )
@@ -73,7 +73,7 @@ def stored_already(store: Store) -> Stmt | None:
 
 
 def no_effect(stmt: Evaluate | Assert) -> Stmt | None:
-    """Drop what is evaluated for nothing, and asserts that hold."""
+    """Drop evaluations without effect, and asserts that always hold."""
     match stmt:
         case Evaluate(Call(name="barrier" | "prefetch")):
             return None
@@ -88,20 +88,20 @@ NO_OPS = Rules("no-ops", dead_loop, empty_branch, stored_already, no_effect)
 
 @define_pass(idempotent=True)
 def remove_no_ops(func: PrimFunc) -> PrimFunc:
-    """Remove loops that never run or do nothing, empty branches, stores of what is there, asserts
-    that hold, and names, buffers and views that nobody uses."""
+    """Remove loops that never run or do nothing, empty branches, stores of values that are already
+    there, asserts that always hold, and names, buffers and views without uses."""
     uses = _Uses(func.body)
 
     def unused(stmt: Let | Allocate | View) -> Stmt | None:
         (symbol,) = binders(stmt)
         return stmt.body if symbol not in uses or is_empty(stmt.body) else None
 
-    # Children go first, so what encloses a statement may be of no use once that is gone.
+    # Children go first: a statement can become useless once those inside it are gone.
     return rewrite(func, Rules("no-ops", NO_OPS, unused), applied=uses.drop)
 
 
 class _Uses:
-    """How many statements refer to each symbol, kept true while statements are removed."""
+    """Number of statements that refer to each symbol, updated while statements are removed."""
 
     def __init__(self, root: Stmt) -> None:
         self._counts = Counter[Node]()
@@ -112,7 +112,7 @@ class _Uses:
         return self._counts[symbol] > 0
 
     def drop(self, stmt: Stmt, smaller: Stmt) -> None:
-        """Take note that ``stmt`` became ``smaller``: nothing at all, or its own body."""
+        """Update the counts after ``stmt`` became ``smaller``: its own body, or nothing."""
         if is_empty(smaller):
             for gone in walk(stmt, Stmt):
                 self._counts.subtract(_touched(gone))

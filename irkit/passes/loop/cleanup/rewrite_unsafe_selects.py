@@ -1,4 +1,4 @@
-"""Make choices lazy where the side not taken could read outside of a buffer.
+"""Make selects lazy if the side that is not taken could read outside a buffer.
 
 Before::
 
@@ -22,15 +22,15 @@ from irkit.transform import define_pass
 
 @define_pass(idempotent=True)
 def rewrite_unsafe_selects(func: PrimFunc) -> PrimFunc:
-    """Turn selects into conditional expressions where a side loads what cannot be shown to be
-    inside its buffer; only the chosen side is evaluated then."""
+    """Turn selects into conditional expressions, which evaluate only the chosen side, unless all
+    loads of both sides are proved to be in bounds."""
     if not any_node(func.body, Select):
         return func
     ranges = loop_ranges(func)
 
     def rewrite_select(choice: Select) -> Expr | None:
         if choice.cond.dtype.lanes > 1 or choice.dtype.lanes > 1:
-            return None  # The loads of vectors are masked where they are guarded.
+            return None  # A vector load under a guard has a mask.
         sides = (choice.then, choice.otherwise)
         if all(_is_safe(side, ranges) for side in sides):
             return None

@@ -1,4 +1,4 @@
-"""Bring expressions into their simplest form, and drop branches that are decided.
+"""Simplify expressions, and drop branches whose conditions are known.
 
 Before::
 
@@ -15,8 +15,8 @@ After::
             for j in serial(0, 16):
                 C[i * 16 + j] = A[j + i * 16]
 
-A loop of one iteration becomes its body. Conditions around a statement, and the bounds of the
-loops around it, count as known inside it.
+A loop of one iteration becomes its body. The conditions and the bounds of loops around a statement
+are facts inside it.
 """
 
 from irkit.core import Visit, allowed, any_node, with_span_of
@@ -52,20 +52,21 @@ def simplify(
     propagate_knowns_to_simplify_expressions: bool = True,
     apply_constraints_to_boolean_branches: bool = False,
 ) -> PrimFunc:
-    """Simplify every expression by what holds where it stands, decide the branches that can be
-    decided, and dissolve loops that run once or never.
+    """Simplify every expression by the facts that hold there, decide branches, and remove loops
+    that run once or never.
 
-    ``propagate_knowns_to_prove_conditional`` lets the conditions around a branch decide it;
-    ``propagate_knowns_to_simplify_expressions`` lets them simplify everything else.
-    ``apply_constraints_to_boolean_branches`` lets the left sides of an ``and`` simplify the right.
+    ``propagate_knowns_to_prove_conditional`` uses the conditions around a branch to decide it;
+    ``propagate_knowns_to_simplify_expressions`` uses them to simplify everything else;
+    ``apply_constraints_to_boolean_branches`` uses the left sides of an ``and`` to simplify the
+    right.
     """
     known = (propagate_knowns_to_prove_conditional, propagate_knowns_to_simplify_expressions)
     return _Scope(func, known, joined=apply_constraints_to_boolean_branches).run()
 
 
 class _Scope(Rewriter):
-    """What holds at the statement being visited; ``known`` says whether that counts in conditions
-    of statements, and elsewhere."""
+    """Simplifies each statement by the facts that hold there; ``known`` tells whether to use the
+    facts in conditions of statements, and elsewhere."""
 
     def __init__(self, func: PrimFunc, known: tuple[bool, bool], *, joined: bool) -> None:
         super().__init__(func)
@@ -81,7 +82,7 @@ class _Scope(Rewriter):
         return made if made is given or allowed("simplify", expr, made) else given
 
     def _each_by_those_before(self, cond: And, facts: tuple[Expr, ...]) -> Expr:
-        """Simplify what is asked only where all before it holds."""
+        """Simplify each part of an ``and`` under the parts before it."""
         before, made = conjuncts(cond), list[Expr]()
         for part in before:
             earlier = [fact for fact in made if not any_node(fact, Load)]

@@ -1,4 +1,4 @@
-"""Let every loop start at 0.
+"""Make every loop start at 0.
 
 Before::
 
@@ -16,7 +16,7 @@ After::
         for j in parallel(0, 64 - n):
             C[j + n] = A[j + n]
 
-Steps are always 1 here. What reads memory, or is long, gets a name in front of the loop.
+Steps are always 1 here. A begin that reads memory, or is long, gets a name in front of the loop.
 """
 
 from itertools import islice
@@ -31,9 +31,9 @@ MAX_REPEATED = 4  # nodes of a begin that is written at each use of the variable
 
 @define_pass(idempotent=True)
 def canonicalize_loops(func: PrimFunc) -> PrimFunc:
-    """Run every loop from 0 on, and add where it began to each use of its variable.
+    """Make every loop run from 0, and add its begin to each use of its variable.
 
-    A loop whose number of iterations may not fit its type is left alone.
+    A loop whose extent may not fit its type is left alone.
     """
     if all(as_int(loop.begin) == 0 for loop in walk(func.body, For)):
         return func
@@ -68,7 +68,7 @@ def _extent(begin: Expr, end: Expr) -> Expr:
 
 
 def _fits(loop: For, ranges: Ranges) -> bool:
-    """Say whether the extent can be computed. 64-bit indices are taken not to wrap around."""
+    """Return True if the extent fits the type; 64-bit indices are assumed not to wrap around."""
     dtype = loop.var.dtype
     if dtype.kind == "i" and dtype.bits == 64:
         return True

@@ -1,4 +1,4 @@
-"""Make loops serial, to look for a fault without what makes them fast.
+"""Make loops serial, to look for a fault without parallel or vector code.
 
 Before::
 
@@ -24,8 +24,7 @@ from irkit.transform import define_pass
 def convert_for_loops_to_serial(
     func: PrimFunc, *, parallel: bool = True, vectorized: bool = True, unrolled: bool = False
 ) -> PrimFunc:
-    """Make loops of the chosen kinds serial: ``parallel`` ones; ``vectorized`` ones; ``unrolled``
-    ones."""
+    """Make loops of the chosen kinds serial: ``parallel``, ``vectorized``, ``unrolled``."""
     chosen = {"parallel": parallel, "vectorized": vectorized, "unrolled": unrolled}
 
     def serial(loop: For) -> For | None:

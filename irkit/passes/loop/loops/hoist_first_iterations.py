@@ -1,4 +1,4 @@
-"""Move what only the first iteration of a loop does, before anything else, in front of the loop.
+"""Move a statement that runs only at the start of the first iteration in front of the loop.
 
 Before::
 
@@ -17,8 +17,8 @@ After::
             for k in serial(0, 8):
                 C[i] = C[i] + A[i, k]
 
-This takes the test of a reduction's start out of its innermost loop. Where several loops reduce,
-the conditions go one loop at a time.
+This takes the init of a reduction, with its condition, out of the innermost loop. If several loops
+reduce, the condition moves out one loop at a time.
 """
 
 from irkit.core import Node, any_node, rewrite, substitute, walk
@@ -47,8 +47,8 @@ from irkit.transform import define_pass
 
 @define_pass(idempotent=True, needs=(no_blocks,))
 def hoist_first_iterations(func: PrimFunc) -> PrimFunc:
-    """Run a condition at the start of a serial loop, and what it guards, before the loop, if it can
-    only hold in the first iteration."""
+    """Move the conditional statement at the start of a serial loop in front of the loop, if the
+    condition can hold in the first iteration only."""
     sums = AffineReader(loop_ranges(func))
 
     def hoist(loop: For) -> Stmt | None:
@@ -78,9 +78,9 @@ def _runs(loop: For) -> list[Expr]:
 
 
 def _is_first(cond: Expr, loop: For, sums: AffineReader) -> bool:
-    """Say whether a condition implies that the loop is in its first iteration.
+    """Return True if a condition implies that the loop is in its first iteration.
 
-    An equation does if the sum of both sides' difference only moves away from 0 afterwards.
+    An equation does if the difference of its sides only moves away from 0 afterwards.
     """
     if not isinstance(cond, EQ) or not cond.a.dtype.is_integer:
         return False

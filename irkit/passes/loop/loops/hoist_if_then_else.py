@@ -27,8 +27,8 @@ from irkit.transform import define_pass
 
 @define_pass(idempotent=True)
 def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
-    """Test in front of a loop what its body consists of and no iteration changes; with an else,
-    either side gets a loop of its own."""
+    """Move the condition around the body of a loop out of it, if it is the same in every iteration;
+    with an else, each branch gets a loop of its own."""
 
     def hoist(loop: For) -> Stmt | None:
         branch = loop.body
@@ -49,13 +49,15 @@ def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
 
 
 def _other(loop: For, body: Stmt) -> Stmt:
-    """Run the other side in a loop with a variable of its own."""
+    """Return a loop around the other branch, with a variable of its own."""
     return fresh(loop.replace(body=body))
 
 
 def _sorted(branch: If, loop: For) -> tuple[list[Expr], list[Expr]]:
-    """Part the conditions that no iteration changes from the others; the order does not matter, for
-    only a read needs a guard, and what reads stays behind."""
+    """Return the conditions that are the same in every iteration, and the others.
+
+    Their order does not matter: only a load needs a guard, and conditions with loads stay inside.
+    """
     steady: list[Expr] = []
     varying: list[Expr] = []
     for cond in conjuncts(branch.cond):

@@ -1,4 +1,4 @@
-"""Take guards out of the loops that they hold nearly everywhere in.
+"""Split loops so that guards which nearly always hold need not be tested.
 
 Before::
 
@@ -17,10 +17,10 @@ After::
         for j_1 in vectorized(0, 3):
             C[2 * 16 + j_1] = A[2 * 16 + j_1]
 
-A loop becomes up to three: iterations before the one from which on all of its guards hold, those
-where they do, and those after. A parallel loop stays one, with a branch between the body without
-guards and the body with them, so that its iterations keep being shared out at once. The hint
-``partition`` on a loop, True or False, has the last word.
+A loop becomes up to three: the iterations before all of its guards hold, those in which they hold,
+and those after. A parallel loop stays one loop, with a branch between the body without guards and
+the body with them, so that all its iterations are still scheduled together. The hint ``partition``
+on a loop, True or False, overrides everything else.
 """
 
 from collections.abc import Generator
@@ -85,15 +85,15 @@ from irkit.transform import define_pass
 HINT = "partition"
 
 
-class Around(msgspec.Struct, frozen=True, eq=False):
-    """What is known where a statement stands: the guards in it and beside it, and how many copies
-    may still be made."""
+class PartitionContext(msgspec.Struct, frozen=True, eq=False):
+    """Context of a statement: the guards in it and beside it, and the number of copies still
+    allowed."""
 
     guards: LoopGuards
     copies: int
 
 
-Task = tuple[Stmt, Around]
+Task = tuple[Stmt, PartitionContext]
 
 
 @define_pass(idempotent=True, needs=(no_blocks,))
@@ -106,25 +106,25 @@ def loop_partition(
     max_copies: int = 8,
     max_steps: int = 16,
 ) -> PrimFunc:
-    """Split loops where their guards begin and cease to hold, and drop the guards in between.
+    """Split loops where their guards begin and stop to hold, and drop the guards in between.
 
     ``constant_loops`` are those with constant bounds and guards; ``symbolic_loops`` are the others.
-    ``only_vectorized`` leaves guards alone that are in no vectorized loop. All loops of a nest
-    together make at most ``max_copies`` of its body, and of a body with more than ``max_steps``
-    stores, those of unrolled loops counted each time, there is one: a guard costs little there,
-    and a copy much.
+    ``only_vectorized`` leaves guards alone that are not in a vectorized loop. All loops of a nest
+    together make at most ``max_copies`` copies of its body, and only one copy of a body with more
+    than ``max_steps`` stores (those of unrolled loops counted each time): there a guard costs
+    little, and a copy much.
     """
     if not any_node(func.body, (If, Conditional, Select)):
         return func
     kinds = (constant_loops, symbolic_loops)
     limits = (max_copies, max_steps)
-    partition = _Partition(func, kinds, limits, only_vectorized=only_vectorized)
-    around = Around(partition.guards_in(func.body), max_copies)
+    partition = _Partitioner(func, kinds, limits, only_vectorized=only_vectorized)
+    around = PartitionContext(partition.guards_in(func.body), max_copies)
     return func.replace(body=visit((func.body, around), partition.visit))
 
 
-class _Partition:
-    """The visit of a function: what is known where it is."""
+class _Partitioner:
+    """Partitions the loops of a function; holds what is known where the visit is."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class _Partition:
         self.steady = {param for param in func.params if isinstance(param, Var)}
         self.steady.update(dimension_vars(func.params))
         self.lanes = 0
-        """How many vectorized loops are around."""
+        """Number of vectorized loops around the visit."""
 
     def guards_in(self, stmt: Stmt) -> LoopGuards:
         return LoopGuards(stmt, self.ranges, in_lanes=self.lanes > 0)
@@ -155,12 +155,12 @@ class _Partition:
                 self.steady.add(stmt.var)
         return (yield from _each(stmt, around))
 
-    def _loop(self, loop: For, around: Around) -> Visit[Task, Stmt]:
+    def _loop(self, loop: For, around: PartitionContext) -> Visit[Task, Stmt]:
         try:
             plan = self._plan(loop, around)
         except TooManyCopies as why:
-            remark(loop, f"{why}, which is more than may be made: left whole")
-            if around.copies < self.copies:  # As a whole program, it would be allowed more.
+            remark(loop, f"{why}, which is more than allowed: left whole")
+            if around.copies < self.copies:  # On its own, it would be allowed more.
                 loop = _finished(loop)
             plan = None
         if plan is None:
@@ -170,19 +170,19 @@ class _Partition:
             return (yield from self._under(loop, around))
         made: list[Stmt] = []
         for piece, part in zip(pieces, plan.parts, strict=True):
-            # What is left of the loop is not split again, and a single iteration is no loop.
+            # A part is not split again, and a single iteration is not a loop.
             if isinstance(piece, For) and not part.is_single:
                 if isinstance(part.begin, int) and isinstance(part.end, int):
                     self.ranges[piece.var] = Interval(part.begin, part.end - 1)
-                inside = Around(self.guards_in(piece), around.copies // plan.copies)
+                inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
                 left = piece if self._is_settled(piece, inside) else _finished(piece)
                 made.append((yield from self._under(left, inside)))
             else:
-                inside = Around(self.guards_in(piece), around.copies // plan.copies)
+                inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
                 made.append((yield piece, inside))
         return with_span_of(seq(*made), loop)
 
-    def _plan(self, loop: For, around: Around) -> PartitionPlan | None:
+    def _plan(self, loop: For, around: PartitionContext) -> PartitionPlan | None:
         if dict(loop.attrs).get(HINT) is False or loop.kind in ("thread", "unrolled"):
             return None
         only_in_lanes = self._only_in_lanes(loop)
@@ -202,22 +202,22 @@ class _Partition:
             plan = symbolic_plan(loop, reaches, self.ranges, copies)
         return plan
 
-    def _whole(self, loop: For, around: Around) -> Visit[Task, Stmt]:
-        """Visit a loop that is not split; loops in it that are may show more about its guards, and
-        splitting it then would copy those again."""
+    def _whole(self, loop: For, around: PartitionContext) -> Visit[Task, Stmt]:
+        """Visit a loop that is not split, and mark it if loops in it were: more would be known of
+        its guards then, and splitting it would copy those loops again."""
         made = yield from self._under(loop, around)
         return made if made is loop or self._is_settled(loop, around) else _finished(made)
 
-    def _is_settled(self, loop: For, around: Around) -> bool:
-        """Say whether a loop has no guards that might be taken out of it."""
-        asked = around.guards.asked(loop, only_in_lanes=self._only_in_lanes(loop))
-        return not asked or loop.kind in ("thread", "unrolled")
+    def _is_settled(self, loop: For, around: PartitionContext) -> bool:
+        """Return True if a loop has no guards that could be taken out of it."""
+        guards = around.guards.guards_of(loop, only_in_lanes=self._only_in_lanes(loop))
+        return not guards or loop.kind in ("thread", "unrolled")
 
     def _only_in_lanes(self, loop: For) -> bool:
         return self.only_vectorized and dict(loop.attrs).get(HINT) is not True
 
-    def _under(self, loop: For, around: Around) -> Generator[Task, Stmt, For]:
-        """Visit the body of a loop that stays."""
+    def _under(self, loop: For, around: PartitionContext) -> Generator[Task, Stmt, For]:
+        """Visit the body of a loop that stays, and return the loop with the new body."""
         vectorized = loop.kind == "vectorized"
         self.lanes += vectorized
         if not vectorized and loop.kind != "thread":
@@ -227,7 +227,7 @@ class _Partition:
         return loop.replace(body=body)
 
     def _pieces(self, loop: For, plan: PartitionPlan) -> list[Stmt]:
-        """Write the parts of a loop; the one in which most is decided keeps its symbols."""
+        """Return the parts of a loop; the one with the most guards decided keeps its symbols."""
         parts = plan.parts
         kept = max(range(len(parts)), key=lambda at: sum(parts[at].decided.values()), default=0)
         return [self._piece(loop, plan, part, kept=at == kept) for at, part in enumerate(parts)]
@@ -246,7 +246,7 @@ class _Partition:
         return piece if kept else self._copy(piece)
 
     def _branches(self, loop: For, whole: LoopPart, main: LoopPart) -> Stmt:
-        """Give the iterations of the main part a body without guards, and the others a copy."""
+        """Return a branch to the body without guards in the main part, and to a copy elsewhere."""
         bounds = list[Expr]()
         if main.begin is not whole.begin:
             bounds.append(ge(loop.var, _bound(main.begin, loop.var)))
@@ -256,7 +256,7 @@ class _Partition:
         return If(logical_and(*bounds), then, otherwise, span=loop.span)
 
     def _copy(self, stmt: Stmt) -> Stmt:
-        """Copy a statement with symbols of its own, of which is known what was known of theirs."""
+        """Copy a statement with fresh symbols, which have the ranges of the old ones."""
         made = fresh(stmt)
         for old, new in zip(symbols_bound(stmt), symbols_bound(made), strict=True):
             if isinstance(old, Var) and isinstance(new, Var) and old in self.ranges:
@@ -264,8 +264,8 @@ class _Partition:
         return made
 
 
-def _each(stmt: Stmt, around: Around) -> Visit[Task, Stmt]:
-    """Visit the statements directly below, all knowing the same."""
+def _each(stmt: Stmt, around: PartitionContext) -> Visit[Task, Stmt]:
+    """Visit the statements directly below, all in the same context."""
     below: Generator[Stmt, Stmt, Stmt] = visit_below(stmt)
     try:
         part = next(below)
@@ -287,7 +287,7 @@ def _bound(bound: Bound, var: Var) -> Expr:
 
 
 def _settled(body: Stmt, part: LoopPart) -> Stmt:
-    """Put in what is known of the guards, and drop what does not run then."""
+    """Replace guards by their known values, and drop the statements that never run then."""
 
     def settle(node: Node) -> Node | None:
         match node:
@@ -309,5 +309,5 @@ def _settled(body: Stmt, part: LoopPart) -> Stmt:
 
     if not part.decided:
         return body
-    with recording(Recorder()):  # All of it is one application: the loop is split, or it is not.
+    with recording(Recorder()):  # One application in all: the loop is split, or it is not.
         return rewrite(body, settle, on=(Compare, And, If, Conditional, Select, For))

@@ -1,4 +1,4 @@
-"""Keep one level of parallel loops: those inside another become serial.
+"""Make parallel loops inside other parallel loops serial.
 
 Before::
 
@@ -14,7 +14,7 @@ After::
             for j in serial(0, 8):
                 C[i, j] = A[i, j]
 
-The outer loop already has work for every thread, and a region inside a region would only wait for
+The outer loop already has work for every thread, and an inner parallel region would only wait for
 the same threads.
 """
 

@@ -28,7 +28,7 @@ from irkit.ir import Const, For, PrimFunc, Stmt, no_unrolled_loops, seq
 from irkit.passes.loop.support.unroll_marks import UnrollLimits, mark_unrolled
 from irkit.transform import define_pass
 
-# A few nested loops of 64 iterations are more program than any machine holds.
+# Three nested loops of 64 iterations would already be 262,144 copies.
 MAX_NODES = 1 << 17
 
 
@@ -46,11 +46,11 @@ def unroll_loops(
     others become serial.
 
     Inner loops go first, so a nest of n loops of extent k becomes k**n copies of its body. A serial
-    loop with no other left in it counts as marked if its copies hold at most ``auto_max_step``
-    stores, or it runs at most ``auto_max_extent`` times, and it has at most ``auto_max_depth``
-    unrolled loops in it. Without ``explicit`` nothing is copied here, and the loops are left to the
-    code generator. The hints ``auto_unroll_max_step`` and ``unroll_explicit`` of a loop are these
-    options for it and all in it.
+    loop without another loop left in it counts as marked if its copies have at most
+    ``auto_max_step`` stores, or it runs at most ``auto_max_extent`` times, and it contains at most
+    ``auto_max_depth`` unrolled loops. Without ``explicit`` nothing is copied here, and the loops
+    are left to the code generator. The hints ``auto_unroll_max_step`` and ``unroll_explicit`` set
+    these options for a loop and everything in it.
     """
     limits = UnrollLimits(auto_max_step, auto_max_depth, auto_max_extent, explicit)
     given, func = func, mark_unrolled(func, limits)
@@ -78,14 +78,14 @@ def unroll_loops(
                 return None
 
     made = rewrite(func, unroll, on=For)
-    # Loops that were marked here, and are too long after all, are as they were.
+    # Loops that were marked here, but are too long to be unrolled, stay as they were.
     return given if func is not given and same(made, given) else made
 
 
 def _fits(body: Stmt, copies: int) -> bool:
     if copies * count_nodes(body) > MAX_NODES:
         return False
-    # Copies that do not differ are one node, but a line each.
+    # Equal copies share one node, but each is a line of its own.
     lines: dict[int, int] = {}
     for node in postorder(body):
         if isinstance(node, Stmt):

@@ -13,8 +13,8 @@ After::
         for i in serial(0, 4):
             C[ramp(i * 16, 1, 16)] = A[ramp(i * 16, 1, 16)] * broadcast(f32(2.0), 16)
 
-A condition that differs from lane to lane becomes a mask. What cannot be run in lockstep, such as
-a sum over the lanes, becomes a serial loop, with a remark.
+A condition that differs from lane to lane becomes a mask. A loop that cannot run in lockstep, such
+as a sum over the lanes, becomes a serial loop, with a remark.
 """
 
 from collections.abc import Callable
@@ -70,7 +70,7 @@ Memory = Callable[[Buffer], Buffer]
 @define_pass(idempotent=True, needs=(flat_access,), gives=(no_vectorized_loops,))
 def vectorize_loops(func: PrimFunc, *, lanes: int = 16) -> PrimFunc:
     """Run up to ``lanes`` iterations of each vectorized loop at once; a longer loop becomes a
-    serial loop of vectors and a shorter vector for the rest."""
+    serial loop over vectors, and a shorter vector for the rest."""
     if not any(loop.kind == "vectorized" for loop in walk(func.body, For)):
         return func
     ranges = loop_ranges(func)
@@ -130,7 +130,7 @@ def _plus(begin: Expr, offset: Expr) -> Expr:
 
 def _lockstep(loop: For, begin: Expr, lanes: int, ranges: Ranges) -> Stmt:
     """Run ``lanes`` iterations from ``begin`` on, statement by statement."""
-    if lanes == 1:  # What is left over may be a single iteration.
+    if lanes == 1:  # The rest can be a single iteration.
         first: dict[Node, Node] = {loop.var: begin}
         return substitute(loop.body, first)
     values = LaneVectorizer(lanes, {loop.var: ramp(begin, 1, lanes)}, ranges)
@@ -198,7 +198,9 @@ class _Statements:
     def _branch(self, stmt: If, mask: Mask) -> Visit[Task, Stmt]:
         if stmt.otherwise is None and isinstance(stmt.cond, And):
             agreed, differing = self._sorted(conjuncts(stmt.cond))
-            if agreed and differing:  # What all lanes agree on is a branch, and not part of a mask.
+            if (
+                agreed and differing
+            ):  # A condition that is the same in all lanes becomes a branch, not part of a mask.
                 inner = If(logical_and(*differing), stmt.then, None, span=stmt.span)
                 return (yield stmt.replace(cond=logical_and(*agreed), then=inner), mask)
         cond = self.values.vector(stmt.cond, mask)
@@ -210,7 +212,7 @@ class _Statements:
             return stmt.replace(cond=cond, then=then, otherwise=otherwise)
         name: Var | None = None
         test = cond
-        if any_node(cond, Load):  # What the branches write must not change which lanes take them.
+        if any_node(cond, Load):  # What the branches store must not change which lanes take them.
             name = Var("taken", cond.dtype)
             test = name
         made = with_span_of((yield stmt.then, self.values.both(mask, test)), stmt)
@@ -223,7 +225,7 @@ class _Statements:
         agreed: list[Expr] = []
         differing: list[Expr] = []
         for cond in conds:
-            # A load may be guarded by what stands before it.
+            # The conditions before a load can be its guards.
             free = not any_node(cond, Load)
             same = free and self.values.vector(cond, None).dtype.lanes == 1
             (agreed if same else differing).append(cond)

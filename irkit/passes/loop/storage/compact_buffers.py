@@ -1,4 +1,4 @@
-"""Shrink allocated buffers to the part that is touched while they live.
+"""Shrink allocated buffers to the part that is accessed in their scope.
 
 Before::
 
@@ -20,8 +20,8 @@ After::
             for k in serial(0, 16):
                 C[i * 16 + k] = T[k] + T[0]
 
-This is what makes tiles small enough for registers. A dimension whose touched part has no constant
-size keeps its extent.
+This makes tiles small enough for registers. A dimension keeps its extent if the accessed part has
+no constant size.
 """
 
 from irkit.core import Node, remark, rewrite, uses, walk
@@ -43,8 +43,8 @@ Sides = tuple[BoxSide | None, ...]
 
 @define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def compact_buffers(func: PrimFunc) -> PrimFunc:
-    """Make every allocated buffer as large as the box that its accesses lie in, and count their
-    indices from its corner."""
+    """Shrink every allocated buffer to the bounding box of its accesses, and make their indices
+    relative to the corner of the box."""
     allocates = list(walk(func.body, Allocate))
     if not allocates:
         return func
@@ -75,22 +75,21 @@ def compact_buffers(func: PrimFunc) -> PrimFunc:
 
 
 def _threads_around(func: PrimFunc, allocate: Allocate) -> set[Node]:
-    """List the variables of the threads that have a buffer in common though it is inside their
-    loops."""
+    """Return the variables of the threads that share a buffer although it is inside their loops."""
     if allocate.buffer.scope != "shared":
         return set()
     return {loop.var for loop in enclosing(func).loops(allocate) if is_thread_loop(loop)}
 
 
 def _touched(allocate: Allocate, boxes: IndexBoxes, threads: set[Node]) -> Sides | None:
-    """Find the box of all accesses; None along a dimension says: leave it."""
+    """Return the box of all accesses, with None for a dimension to leave; None if there is none."""
     buffer = allocate.buffer
     found: list[tuple[Expr, ...]] = []
     for node in walk(allocate.body):
         if buffer not in uses(node):
             continue
         if not isinstance(node, (Load, Store)):
-            remark(allocate, f"{buffer.name!r} is seen through a view or named by a region")
+            remark(allocate, f"{buffer.name!r} has a view or is named by a region")
             return None
         found.append(node.indices)
     if not found or buffer.strides is not None:

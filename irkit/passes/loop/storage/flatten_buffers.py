@@ -1,4 +1,4 @@
-"""Give every access one index: storage is one-dimensional from here on.
+"""Make buffers one-dimensional, so that every access has one index.
 
 Before::
 
@@ -16,7 +16,7 @@ After::
             for j in serial(0, 8):
                 C_flat[j * 4 + i] = A_flat[i * 8 + j]
 
-A parameter keeps its shape, for the signature never changes: a view stands for its memory.
+A parameter keeps its shape, since the signature never changes: a flat view stands for it.
 """
 
 from functools import reduce
@@ -92,7 +92,8 @@ def _flat(buffer: Buffer, name: str) -> Buffer:
 
 
 def _reach(shape: tuple[Expr, ...], strides: tuple[Expr, ...]) -> Expr:
-    """Count up to the last element, with the gaps between rows; of no elements there are none."""
+    """Return the number of elements from the first to the last, gaps between rows included; 0 for
+    an empty buffer."""
     pairs = [(as_int(dim), as_int(stride)) for dim, stride in zip(shape, strides, strict=True)]
     known = [(dim, stride) for dim, stride in pairs if dim is not None and stride is not None]
     if any(dim == 0 for dim, _ in pairs):
@@ -118,5 +119,5 @@ def _offset(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
 
 
 def _wide(at: Expr) -> Expr:
-    # An index that fits its own type may not fit it any more when multiplied by a stride.
+    # An index can overflow its own type when it is multiplied by a stride.
     return convert(at, I64.with_lanes(at.dtype.lanes))

@@ -1,4 +1,4 @@
-"""Fill a buffer for the next iteration while this one uses what the last has filled.
+"""Double buffers: fill one half for the next iteration while this iteration uses the other.
 
 Before::
 
@@ -25,7 +25,7 @@ After::
             for k_1 in serial(0, 8):
                 C[(8 - 1) * 8 + k_1] = T[k_1 + (8 - 1 - 0) % 2 * 8]
 
-The buffer has two halves, of which one is filled while the other is read.
+The buffer has two halves; one is filled while the other is read.
 """
 
 from typing import NamedTuple
@@ -74,20 +74,20 @@ from irkit.ir import (
 from irkit.transform import define_pass
 
 ATTR = "double_buffer"
-MOST_COPIES = 16
+MAX_COPIES = 16
 
 
 @define_pass(idempotent=True, needs=(flat_access, no_blocks), atomic=True)
 def inject_double_buffers(func: PrimFunc, *, split_loop: int = 1) -> PrimFunc:
-    """Give two halves to each buffer whose allocation has the attribute ``double_buffer``.
+    """Double each buffer whose allocation has the attribute ``double_buffer``.
 
-    ``split_loop`` is how many iterations the steady loop takes at once, at most 16: with an even
-    number the halves are constants. With 0 the last iteration is not taken apart, and each asks
-    whether there is a next one.
+    ``split_loop`` is the number of iterations, at most 16, that the main loop does at once: with an
+    even number the halves are constants. With 0 the last iteration is not split off, and each
+    iteration tests whether there is a next one.
     """
     if not any(_is_marked(each) for each in walk(func.body, Allocate)):
         return func
-    copies = max(0, min(split_loop, MOST_COPIES))
+    copies = max(0, min(split_loop, MAX_COPIES))
 
     def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
         made = yield from visit_below(stmt)
@@ -110,7 +110,7 @@ def _is_marked(allocate: Allocate) -> bool:
     return dict(allocate.attrs).get(ATTR) is True
 
 
-class _Found(NamedTuple):
+class _DoubleBuffer(NamedTuple):
     """A loop with a marked allocation; ``chain`` are the other allocations directly inside."""
 
     loop: For
@@ -121,7 +121,7 @@ class _Found(NamedTuple):
     ordered: bool
 
 
-def _parts(loop: For) -> _Found | None:
+def _parts(loop: For) -> _DoubleBuffer | None:
     chain: list[Allocate] = []
     marked: Allocate | None = None
     at = loop.body
@@ -139,7 +139,7 @@ def _parts(loop: For) -> _Found | None:
     use = [stmt for stmt, first in zip(stmts, fills, strict=True) if not first]
     read = [n for n, s in enumerate(stmts) if not fills[n] and _names(s, marked.buffer)]
     last = max((n for n, first in enumerate(fills) if first), default=-1)
-    return _Found(loop, marked, chain, fill, use, bool(read) and last < read[0])
+    return _DoubleBuffer(loop, marked, chain, fill, use, bool(read) and last < read[0])
 
 
 def _writes(stmt: Stmt, buffer: Buffer) -> bool:
@@ -150,8 +150,8 @@ def _names(stmt: Stmt, buffer: Buffer) -> bool:
     return any(buffer in uses(node) for node in walk(stmt))
 
 
-def _misfit(found: _Found) -> str:
-    """Say why a buffer cannot be filled an iteration ahead."""
+def _misfit(found: _DoubleBuffer) -> str:
+    """Return why a buffer cannot be filled an iteration ahead; "" if it can."""
     loop, buffer = found.loop, found.allocate.buffer
     if loop.kind != "serial":
         return f"loop {loop.var.name!r} is {loop.kind}, and its iterations have no order"
@@ -162,9 +162,9 @@ def _misfit(found: _Found) -> str:
     if not found.fill or not found.ordered:
         return "it is not filled by statements that come before all that use it"
     if any(True for _ in walk(loop.body, View)):
-        return "memory is seen through a view in its loop"
+        return "a view in its loop can alias it"
     if any(any_node(stmt, (Evaluate, Assert)) for stmt in found.fill):
-        return "what fills it has an effect beside memory"
+        return "a statement that fills it has an effect other than on memory"
     return _dependence(found)
 
 
@@ -173,7 +173,7 @@ def _is_small(buffer: Buffer) -> bool:
     return size is not None and size < 1 << 29  # So that 32-bit indices reach both halves.
 
 
-def _dependence(found: _Found) -> str:
+def _dependence(found: _DoubleBuffer) -> str:
     buffer = found.allocate.buffer
     own = {each.buffer for stmt in found.fill for each in walk(stmt, Allocate)}
     mine = {each.buffer for each in found.chain}
@@ -189,7 +189,7 @@ def _dependence(found: _Found) -> str:
     return ""
 
 
-def _unmarked(found: _Found) -> Stmt:
+def _unmarked(found: _DoubleBuffer) -> Stmt:
     attrs = tuple(pair for pair in found.allocate.attrs if pair[0] != ATTR)
     body = found.allocate
     inner: Stmt = body
@@ -205,9 +205,9 @@ def _around(chain: list[Allocate], body: Stmt) -> Stmt:
 
 
 class _Doubled:
-    """Write the loop with two halves."""
+    """Rebuilds a loop with two halves of a buffer."""
 
-    def __init__(self, found: _Found, copies: int) -> None:
+    def __init__(self, found: _DoubleBuffer, copies: int) -> None:
         self.found, self.copies = found, copies
         self.loop = found.loop
         old = found.allocate.buffer
@@ -216,7 +216,7 @@ class _Doubled:
         self.new = Buffer(old.name, shape, old.dtype, old.scope, None, old.align, old.span)
 
     def stmt(self) -> Stmt:
-        """Fill the first half, run the steady loop, and use the last half."""
+        """Return the loop: fill the first half, run the main loop, use the last half."""
         loop, begin, end = self.loop, self.loop.begin, self.loop.end
         one = const(1, loop.var.dtype)
         runs = lt(begin, end)
@@ -230,13 +230,14 @@ class _Doubled:
             body = _around(self.found.chain, self.step(loop.var))
             rest = fresh(loop.replace(begin=start, end=end - one, body=body))
             last = fresh(_around(self.found.chain, self.use(end - one)))
-            # There is a last iteration only if there is any.
+            # A last iteration exists only if the loop runs at all.
             whole = If(runs, seq(first, *steady, rest, last), None, span=loop.span)
         attrs = tuple(pair for pair in self.found.allocate.attrs if pair[0] != ATTR)
         return Allocate(self.new, whole, attrs, span=self.found.allocate.span)
 
     def steady(self, one: Expr) -> tuple[list[Stmt], Expr]:
-        """Take several iterations at once; returns where those begin that are left."""
+        """Return a loop that does several iterations at once, and where the remaining ones
+        begin."""
         loop, count = self.loop, self.copies
         if count == 1:
             return [], loop.begin
@@ -253,7 +254,8 @@ class _Doubled:
         return [made], loop.begin + rounds * many
 
     def step(self, at: Expr, halves: tuple[int, int] | None = None) -> Stmt:
-        """Fill the half of the next iteration, and use that of this one."""
+        """Return the statements that fill the half of the next iteration and use that of this
+        one."""
         here, there = (None, None) if halves is None else (const(h, at.dtype) for h in halves)
         return seq(self.fill(at + const(1, at.dtype), there), self.use(at, here))
 
@@ -264,7 +266,7 @@ class _Doubled:
         return self.placed(seq(*self.found.use), at, half)
 
     def placed(self, stmt: Stmt, at: Expr, half: Expr | None) -> Stmt:
-        """Put the place of an iteration, and of its half, into statements."""
+        """Return statements for iteration ``at``, with accesses to its half."""
         if half is None:
             half = floormod(at - self.loop.begin, const(2, at.dtype))
 

@@ -1,4 +1,4 @@
-"""Check every access against the bounds of its buffer, and every view against the memory it shows.
+"""Check every access against the bounds of its buffer, and every view against its memory.
 
 Before::
 
@@ -14,8 +14,8 @@ After::
             assert not k < 8 or k >= 0, ("A[{}] is out of bounds: the shape is [8]", k)
             A[i] = (A[k] if k < 8 else A[i + 1])
 
-A check asks only where the access runs, and what is known of loops and conditions leaves most of
-them out. It stands before accesses are flattened, so that it can name the indices.
+A check counts only under the conditions of its access, and most are dropped because loops and
+conditions prove them. The pass runs before accesses are flattened, so that messages name indices.
 """
 
 from collections.abc import Iterator, Sequence
@@ -60,17 +60,17 @@ from irkit.passes.loop.support.view_bounds import view_problem
 from irkit.transform import define_pass
 
 MARK = "bounds_checked"
-"""The attribute of functions that have their checks, so that they do not get them twice."""
+"""Attribute of functions that have checks already."""
 MAX_FACTS = 32
 _FAR = 1 << 31
 
 
 @define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def instrument_bounds(func: PrimFunc) -> PrimFunc:
-    """Stop with the buffer, its index and its shape where an access lies outside."""
+    """Add assertions that stop at an access out of bounds, with buffer, indices and shape."""
     if dict(func.attrs).get(MARK) is True:
         return func
-    made = _Instrument(func).run()
+    made = _BoundsInstrumenter(func).run()
     return made if made is func else made.replace(attrs=(*made.attrs, (MARK, True)))
 
 
@@ -78,8 +78,8 @@ def _is_prefetch(value: Expr) -> bool:
     return isinstance(value, Call) and value.name == "prefetch"
 
 
-class _Instrument(Rewriter):
-    """Put assertions before the statements whose accesses are not shown to be inside."""
+class _BoundsInstrumenter(Rewriter):
+    """Puts assertions before statements whose accesses are not proved to be in bounds."""
 
     def __init__(self, func: PrimFunc) -> None:
         super().__init__(func)
@@ -99,7 +99,7 @@ class _Instrument(Rewriter):
         return seq(*checks, made) if checks else made
 
     def _names(self, stmt: Stmt) -> list[Let]:
-        """Name the lanes of a vector that decides where something is, or whether it runs."""
+        """Name the lanes of a vector that is part of an index or condition."""
         if not isinstance(stmt, Let) or stmt.var not in self.wanted:
             return []
         count = stmt.var.dtype.lanes
@@ -112,7 +112,7 @@ class _Instrument(Rewriter):
 
     def _checks(self, stmt: Stmt) -> Iterator[Assert]:
         if isinstance(stmt, Evaluate) and _is_prefetch(stmt.value):
-            return  # It evaluates nothing.
+            return  # A prefetch does not load.
         for root, path in _roots(stmt):
             for load, under in guarded_loads(root, path):
                 yield from self._access(stmt, load, under)
@@ -166,7 +166,7 @@ class _Instrument(Rewriter):
         message: str,
         values: tuple[Expr, ...],
     ) -> Iterator[Assert]:
-        """Assert what cannot be shown."""
+        """Assert the conditions that cannot be proved."""
         known = [part for cond in path_conditions(path)[-MAX_FACTS:] for part in conjuncts(cond)]
         facts = [fact for fact in known if not any_node(fact, Load)] + self.facts[-MAX_FACTS:]
         left = [simplify(cond, self.ranges, facts[:MAX_FACTS]) for cond in conds]
@@ -184,7 +184,7 @@ class _Instrument(Rewriter):
 
 
 def _roots(stmt: Stmt) -> list[tuple[Expr, GuardPath | None]]:
-    """List the expressions that a statement evaluates itself, in order."""
+    """Return the expressions that a statement itself evaluates, in order."""
     if isinstance(stmt, Assert):
         broken = guard_path(logical_not(stmt.cond))
         return [(stmt.cond, None), *((value, broken) for value in stmt.values)]
@@ -200,18 +200,18 @@ def _roots(stmt: Stmt) -> list[tuple[Expr, GuardPath | None]]:
 
 
 def _deciding(access: Load | Store, lanes: int) -> Sequence[int]:
-    """List the lanes that must be inside for all to be: of evenly spaced ones the ends."""
+    """Return the lanes that decide whether all are in bounds: of evenly spaced ones the ends."""
     for at in access.indices:
         steady = at.dtype.lanes == 1 or isinstance(at, Broadcast)
         step = as_int(at.stride) if isinstance(at, Ramp) else None
-        # In 64 bits no step wraps around between two ends that are both inside.
+        # In 64 bits no step wraps around between two ends that are both in bounds.
         if not steady and (step is None or abs(step) >= _FAR or at.dtype.element != I64):
             return range(lanes)
     return (0, lanes - 1)
 
 
 def _vectors_that_decide(func: PrimFunc) -> set[Var]:
-    """Collect the named vectors on which it depends where an access is, or whether it runs."""
+    """Return the named vectors that indices, masks and conditions of accesses depend on."""
     found: set[Var] = set()
 
     def note(*roots: Expr | None) -> None:
@@ -229,7 +229,7 @@ def _vectors_that_decide(func: PrimFunc) -> set[Var]:
                 note(a, b)
             case _:
                 pass
-    if found:  # Inner names stand on outer ones.
+    if found:  # Inner names can use outer ones.
         for let in reversed(list(walk(func.body, Let))):
             if let.var in found:
                 note(let.value)

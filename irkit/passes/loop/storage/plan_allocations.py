@@ -1,4 +1,4 @@
-"""Move each allocation inwards, to the smallest part of the program that holds all its uses.
+"""Move each allocation inwards, to the smallest part of the program that contains all its uses.
 
 Before::
 
@@ -20,8 +20,8 @@ After::
             for k in serial(0, 16):
                 C[i * 16 + k] = T[i * 16 + k]
 
-A loop is entered only if no iteration can read what another wrote. Vectorized loops are not
-entered: their lanes would need a buffer each.
+An allocation moves into a loop only if no iteration can read what another one wrote. It does not
+move into vectorized loops: their lanes would need a buffer each.
 """
 
 from typing import NamedTuple
@@ -45,7 +45,7 @@ from irkit.transform import define_pass
 
 
 class _AllocationPlace(NamedTuple):
-    """A statement, or some neighbours in a sequence."""
+    """A statement, or neighbouring statements of a sequence."""
 
     stmt: Stmt
     first: int
@@ -54,9 +54,9 @@ class _AllocationPlace(NamedTuple):
 
 @define_pass(idempotent=True)
 def plan_allocations(func: PrimFunc) -> PrimFunc:
-    """Allocate every buffer just around its uses, and drop those without any."""
+    """Allocate every buffer just around its uses, and drop buffers without uses."""
     allocates = list(walk(func.body, Allocate))
-    for _ in allocates:  # What moves inwards may let what is around it end sooner.
+    for _ in allocates:  # When an allocation moves inwards, those around it can shrink.
         made = _planned(func, allocates)
         if made is func:
             break
@@ -91,14 +91,14 @@ def _planned(func: PrimFunc, allocates: list[Allocate]) -> PrimFunc:
         return _around(made, [allocate for _, allocate in here])
 
     made = func.replace(body=visit(func.body, insert))
-    # Stretches that overlap may end where they began, around everything.
+    # Ranges that overlap can end up around everything, as before.
     return func if same(made, func) else made
 
 
 def _joined(
     found: list[tuple[Allocate, _AllocationPlace | None]],
 ) -> list[tuple[Allocate, _AllocationPlace | None]]:
-    """Let stretches of one sequence that overlap become one, for they cannot be nested."""
+    """Merge ranges of a sequence that overlap, since they cannot be nested."""
     starts = sorted((place.first, at) for at, (_, place) in enumerate(found) if place is not None)
     made = dict(enumerate(place for _, place in found))
     open_at: dict[int, list[int]] = {}
@@ -131,7 +131,7 @@ def _around(stmt: Stmt, allocates: list[Allocate]) -> Stmt:
 
 
 def _in_sequence(parts: list[Stmt], here: list[tuple[_AllocationPlace, Allocate]]) -> Stmt:
-    """Allocate around stretches of a sequence; stretches that overlap become one."""
+    """Return a sequence with allocations around its ranges; ranges that overlap become one."""
     made: list[Stmt] = []
     at = 0
     waiting = sorted(here, key=lambda pair: pair[0].first)
@@ -149,7 +149,7 @@ def _in_sequence(parts: list[Stmt], here: list[tuple[_AllocationPlace, Allocate]
 
 
 class _AllocationPlanner:
-    """Find places; knows which buffers each statement uses, itself and below."""
+    """Finds places for allocations, from the buffers that each statement uses, itself and below."""
 
     def __init__(self, func: PrimFunc) -> None:
         self.carried = CarriedValues(func)
@@ -165,7 +165,7 @@ class _AllocationPlanner:
             self.below[id(stmt)] = own.union(*(self.below[id(inner)] for inner in nested))
 
     def place(self, allocate: Allocate) -> _AllocationPlace | None:
-        """Find the innermost place for an allocation; None if nothing uses it."""
+        """Return the innermost place for an allocation; None if it has no uses."""
         buffer, at = allocate.buffer, allocate.body
         if buffer not in self.below[id(at)]:
             remark(allocate, f"{buffer.name!r} is never used: its allocation is dropped")
@@ -191,7 +191,7 @@ class _AllocationPlanner:
             return False
         why = self.carried.reason(loop, buffer)
         if why is not None:
-            remark(loop, f"{buffer.name!r} is allocated outside of this loop: {why}")
+            remark(loop, f"{buffer.name!r} is allocated outside this loop: {why}")
         return why is None
 
 

@@ -1,4 +1,4 @@
-"""Let buffers that are not needed at the same time have the same memory.
+"""Share memory between buffers that are not needed at the same time.
 
 Before::
 
@@ -23,9 +23,8 @@ After::
         for k in serial(0, 4096):
             C[k] = T[4095 - k]
 
-A buffer may take the place of one that it is computed from, element by element, if that one is not
-needed any more. Small buffers stay as they are: they may become registers, and of two that share
-memory neither does.
+A buffer can replace the one that it is computed from, element by element, if that one is not needed
+afterwards. Small buffers stay as they are: they can become registers, but not if they share memory.
 """
 
 from irkit.core import IRKitError, Node, Visit, remark, substitute, visit, walk
@@ -47,19 +46,19 @@ from irkit.ir.arith import simplify
 from irkit.transform import define_pass
 
 CHEAP = 64 << 10
-"""Memory of this many bytes lies on the stack for all of a call, whatever needs it."""
+"""Buffers of up to this many bytes are on the stack for the whole call anyway."""
 
 
 @define_pass(idempotent=True, needs=(flat_access, no_blocks), atomic=True)
 def storage_rewrite(func: PrimFunc, *, smallest: int = 4096) -> PrimFunc:
-    """Merge allocations of at least ``smallest`` (bytes) whose lives do not meet."""
+    """Merge allocations of at least ``smallest`` (bytes) whose live ranges do not overlap."""
     allocates = [each for each in walk(func.body, Allocate) if _is_plain(each, smallest)]
     if len(allocates) < 2:
         return func
     try:
         rooms = _StoragePlanner(func).rooms(allocates)
     except IRKitError:
-        remark(func, "a statement stands in several places: buffers keep memory of their own")
+        remark(func, "a statement is shared between several places: buffers keep their own memory")
         return func
     shared = [room for room in rooms if len(room.members) > 1]
     return _rebuilt(func, shared) if shared else func
@@ -73,8 +72,8 @@ def _is_plain(allocate: Allocate, smallest: int) -> bool:
     return size is None or size * buffer.dtype.bytes >= smallest
 
 
-class _Room:
-    """Memory for some buffers, around the statement ``at``."""
+class _SharedMemory:
+    """Memory for several buffers, allocated around the statement ``at``."""
 
     def __init__(self, first: Allocate) -> None:
         self.members = [first]
@@ -83,33 +82,33 @@ class _Room:
 
     @property
     def buffer(self) -> Buffer:
-        """Make the buffer that stands for all members."""
+        """Return a new buffer that replaces all members."""
         first = self.members[0].buffer
         align = max(each.buffer.align for each in self.members)
         return Buffer(first.name, (self.size,), first.dtype, first.scope, None, align, first.span)
 
 
 class _StoragePlanner:
-    """Give each allocation a room, in text order: the first that it fits into, or its own."""
+    """Assigns each allocation, in text order, to the first room that it fits, or to a new one."""
 
     def __init__(self, func: PrimFunc) -> None:
         self.around: EnclosingStmts = enclosing(func)
         self.live = liveness(func)
         self.in_place = InPlace(func)
 
-    def rooms(self, allocates: list[Allocate]) -> list[_Room]:
-        rooms: list[_Room] = []
+    def rooms(self, allocates: list[Allocate]) -> list[_SharedMemory]:
+        rooms: list[_SharedMemory] = []
         for allocate in allocates:
             if not any(self._joins(allocate, room) for room in rooms):
-                rooms.append(_Room(allocate))
+                rooms.append(_SharedMemory(allocate))
         return rooms
 
-    def _joins(self, allocate: Allocate, room: _Room) -> bool:
+    def _joins(self, allocate: Allocate, room: _SharedMemory) -> bool:
         buffer, first = allocate.buffer, room.members[0].buffer
         if (buffer.dtype, buffer.scope) != (first.dtype, first.scope):
             return False
         if buffer.scope == "shared" and _is_in_threads(self.around.loops(allocate)):
-            return False  # Which thread still needs it is a matter of barriers.
+            return False  # Only barriers tell which threads still need it.
         size = _larger(buffer.shape[0], room.size)
         meeting = [m.buffer for m in room.members if self.live.interfere(m.buffer, buffer)]
         if size is None or len(meeting) > 1:
@@ -127,8 +126,8 @@ class _StoragePlanner:
     def _follow(self, a: Buffer, b: Buffer) -> bool:
         return self.in_place.takes(a, b) or self.in_place.takes(b, a)
 
-    def _common(self, allocate: Allocate, room: _Room, size: Expr) -> Stmt | None:
-        """Find the statement that the memory has to be around; None where it may not be."""
+    def _common(self, allocate: Allocate, room: _SharedMemory, size: Expr) -> Stmt | None:
+        """Return the statement to allocate memory around; None if it cannot be shared."""
         mine = (*self.around.path(allocate), allocate)
         others = (*self.around.path(room.at), room.at)
         alike = sum(1 for a, b in zip(mine, others, strict=False) if a is b)
@@ -138,15 +137,15 @@ class _StoragePlanner:
             return None
         if at is room.at:
             return at
-        # Memory from the heap would be held longer than each of them needs it.
+        # Memory on the heap would be held longer than either buffer needs it.
         bytes_ = (as_int(size) or CHEAP + 1) * allocate.buffer.dtype.bytes
         return at if bytes_ <= CHEAP else None
 
 
 def _may_leave(stmt: Stmt) -> bool:
-    """Say whether memory may be taken before a statement and not inside it.
+    """Return True if memory can be allocated before a statement instead of inside it.
 
-    The iterations of other loops run side by side, and need memory of their own.
+    Iterations of other loops run at the same time, and need memory of their own.
     """
     return not isinstance(stmt, For) or stmt.kind in ("serial", "unrolled")
 
@@ -162,9 +161,9 @@ def _larger(a: Expr, b: Expr) -> Expr | None:
     return b if x is None and y is None and as_int(simplify(a - b)) == 0 else None
 
 
-def _rebuilt(func: PrimFunc, rooms: list[_Room]) -> PrimFunc:
+def _rebuilt(func: PrimFunc, rooms: list[_SharedMemory]) -> PrimFunc:
     gone = {member.buffer for room in rooms for member in room.members}
-    homes: dict[int, list[tuple[_Room, Buffer]]] = {}
+    homes: dict[int, list[tuple[_SharedMemory, Buffer]]] = {}
     names: dict[Node, Node] = {}
     for room in rooms:
         buffer = room.buffer

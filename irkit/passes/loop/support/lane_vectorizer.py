@@ -1,7 +1,7 @@
-"""The value of an expression in all lanes at once.
+"""Expressions evaluated in all lanes at once.
 
-What does not depend on the lane stays a scalar until it meets a vector. Conditions that differ
-from lane to lane become masks on the loads they guard.
+An expression that does not depend on the lane stays a scalar until it is combined with a vector.
+Conditions that differ from lane to lane become masks on the loads they guard.
 """
 
 from typing import cast
@@ -37,14 +37,14 @@ Task = tuple[Expr, Mask]
 
 
 class CannotVectorize(Exception):
-    """Say why a loop has to run one iteration at a time; caught by the pass, never by a user."""
+    """A loop has to run one iteration at a time, for this reason; the pass catches it."""
 
 
 class LaneVectorizer:
-    """Turn scalar expressions into vectors of ``lanes`` values.
+    """Turns scalar expressions into vectors of ``lanes`` values.
 
-    ``values`` are the variables that differ from lane to lane; ``facts`` are conditions that hold
-    in all lanes at the moment.
+    ``values`` holds vectors for the variables that differ from lane to lane; ``facts`` are
+    conditions that hold in all lanes at this point.
     """
 
     def __init__(self, lanes: int, values: dict[Var, Expr], ranges: Ranges) -> None:
@@ -58,13 +58,13 @@ class LaneVectorizer:
         self._loading: set[int] = set()
 
     def vector(self, expr: Expr, mask: Mask) -> Expr:
-        """Evaluate in all lanes where ``mask`` holds; a scalar if all of them agree."""
+        """Return the values in the lanes where ``mask`` holds; a scalar if all are equal."""
         self._look(expr)
         self._alive.append((expr, mask))
         return visit((expr, mask), self._visit)
 
     def forget(self) -> None:
-        """Make everything anew from here on, for ``facts`` are about to change."""
+        """Forget the expressions made so far, since ``facts`` change."""
         self._made.clear()
 
     def wide(self, expr: Expr) -> Expr:
@@ -87,7 +87,7 @@ class LaneVectorizer:
         varying, loading = self._varying, self._loading
         for node in postorder(root):
             below = children(node)
-            # Only variables are looked up: hashing an expression would walk all of it.
+            # Only variables are looked up: hashing an expression would walk over all of it.
             own = isinstance(node, Var) and node in self.values
             if own or any(id(child) in varying for child in below):
                 varying.add(id(node))
@@ -169,7 +169,7 @@ class LaneVectorizer:
         if not isinstance(value, Ramp) or not expr.dtype.is_integer:
             return None
         wide, narrow = expr.dtype, value.dtype.element
-        if wide.bits > narrow.bits:  # A ramp that wraps around is no ramp in a wider type.
+        if wide.bits > narrow.bits:  # A ramp that wraps around is not a ramp in a wider type.
             base, stride = bounds(value.base, self.ranges), as_int(value.stride)
             if stride is None or base.low is None or base.high is None:
                 return None
@@ -196,7 +196,7 @@ def _rebuilt(expr: Expr, parts: dict[int, Expr]) -> Expr:
 
 
 def _ramp(expr: Binary, a: Expr, b: Expr, lanes: int) -> Expr | None:
-    """Keep evenly spaced values evenly spaced: that is what makes a load one vector load."""
+    """Return a ramp for evenly spaced values, which make a load one vector load."""
     if not expr.dtype.is_integer:
         return None
     match expr, a, b:

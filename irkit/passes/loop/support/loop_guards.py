@@ -1,8 +1,8 @@
-"""The conditions that limit loops, and where in a loop each of them holds.
+"""Guards in loops, and the iterations in which each of them holds.
 
-A guard is a comparison of integers that a branch or a choice asks for, brought into the form "a
-sum is at least 0". Seen from one loop, the sum is a multiple of its variable, plus what no
-iteration changes, plus what lies within known limits.
+A guard is a comparison of integers in the condition of a branch or select, in the form "a sum is at
+least 0". For one loop, the sum is a multiple of its variable, plus a part that no iteration
+changes, plus a part with known limits.
 """
 
 from collections.abc import Iterator
@@ -36,11 +36,11 @@ from irkit.ir.arith import Interval, simplify as simplest
 
 Bound = int | Expr
 MAX_CHAIN = 64
-FARTHEST = 1 << 40  # What lies further off is no limit, but the width of a type.
+FARTHEST = 1 << 40  # A bound beyond this is not a limit, only the width of a type.
 
 
 class LoopGuard(msgspec.Struct, frozen=True, eq=False):
-    """A condition, whether it stands in a vectorized loop, and the sum that is at least 0 where it
+    """A condition, whether it is in a vectorized loop, and the sum that is at least 0 when it
     holds."""
 
     cond: Compare
@@ -49,10 +49,10 @@ class LoopGuard(msgspec.Struct, frozen=True, eq=False):
 
 
 class GuardReach(msgspec.Struct, frozen=True, eq=False):
-    """Where in a loop a guard surely holds, and outside of what it surely does not.
+    """The iterations of a loop in which a guard always holds, and those in which it can hold.
 
-    ``rising`` says that it holds from some iteration on, and else that it does up to one; that is
-    iteration ``always``, and ``ever`` where the others begin or end in which it may hold.
+    If ``rising``, a guard always holds from iteration ``always`` on, and can hold from ``ever`` on;
+    otherwise it always holds before ``always``, and can hold before ``ever``.
     """
 
     cond: Compare
@@ -62,18 +62,21 @@ class GuardReach(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_constant(self) -> bool:
-        """Say whether numbers limit it."""
+        """Return True if its limits are numbers."""
         return isinstance(self.always, int) and isinstance(self.ever, int)
 
     @property
     def cut(self) -> int:
-        """Return ``always``, which is a number."""
+        """Return ``always``, which must be a number."""
         assert isinstance(self.always, int)
         return self.always
 
     def decided(self, begin: int, end: int) -> bool | None:
-        """Say whether it holds in all iterations from ``begin`` up to ``end``, or in none; for
-        constant ones."""
+        """Return whether it holds in the iterations from ``begin`` up to ``end``; None if only in
+        some.
+
+        Its limits must be constant.
+        """
         assert isinstance(self.always, int)
         assert isinstance(self.ever, int)
         if self.rising:
@@ -82,7 +85,7 @@ class GuardReach(msgspec.Struct, frozen=True, eq=False):
 
 
 class LoopGuards:
-    """The guards below a statement, by the loops whose variables they mention."""
+    """The guards below a statement, by the loop variables that they contain."""
 
     def __init__(self, root: Stmt, ranges: dict[Var, Interval], *, in_lanes: bool) -> None:
         loops = {loop.var: loop for loop in walk(root, For)}
@@ -110,14 +113,14 @@ class LoopGuards:
         return b.plus(a, -1).plus(Affine({}, int(isinstance(cond, (LT, GT)))), -1)
 
     def reaches(self, loop: For, steady: set[Var], *, only_in_lanes: bool) -> list[GuardReach]:
-        """Find where the guards of a loop hold; ``steady`` are the variables that no iteration of
-        it changes."""
-        asked = self.asked(loop, only_in_lanes=only_in_lanes)
-        found = [self._reach(guard, loop.var, steady) for guard in asked]
+        """Return where the guards of a loop hold; ``steady`` are the variables that are the same in
+        every iteration."""
+        guards = self.guards_of(loop, only_in_lanes=only_in_lanes)
+        found = [self._reach(guard, loop.var, steady) for guard in guards]
         return [reach for reach in found if reach is not None]
 
-    def asked(self, loop: For, *, only_in_lanes: bool) -> list[LoopGuard]:
-        """List the guards that mention the variable of a loop."""
+    def guards_of(self, loop: For, *, only_in_lanes: bool) -> list[LoopGuard]:
+        """Return the guards that contain the variable of a loop."""
         found = self.of.get(loop.var, [])
         return [guard for guard in found if guard.in_lanes] if only_in_lanes else found
 
@@ -141,13 +144,13 @@ class LoopGuards:
             return None
         factor = guard.form.terms[own]
         always = self._cut(Affine(fixed, low), factor)
-        # Where a symbol decides, nobody asks.
+        # ``decided`` is used with constant limits only.
         ever = always if fixed else self._cut(Affine({}, high), factor)
         return GuardReach(guard.cond, factor > 0, always, ever)
 
     def _cut(self, rest: Affine, factor: int) -> Bound:
-        """Solve ``factor * i + rest >= 0`` for i: the first that does, or the one behind the
-        last."""
+        """Solve ``factor * i + rest >= 0`` for i: return the first solution, or the number after
+        the last."""
         if not rest.terms:
             return -(rest.constant // factor) if factor > 0 else rest.constant // -factor + 1
         total: Expr = const(rest.constant, I64)
@@ -158,7 +161,7 @@ class LoopGuards:
 
 
 def _asked(root: Node) -> Iterator[Compare]:
-    """List the comparisons that branches and choices ask for."""
+    """Return the comparisons in conditions of branches and selects."""
     for node in walk(root, (If, Conditional, Select)):
         assert isinstance(node, (If, Conditional, Select))
         for cond in conjuncts(node.cond):
@@ -173,7 +176,7 @@ def _is_of_integers(cond: Compare) -> bool:
 
 
 def whole_guards(loop: For) -> set[int]:
-    """Collect the conditions, by identity, without which nothing in a loop's body happens."""
+    """Return the identities of the conditions that guard the whole body of a loop."""
     found: set[int] = set()
     stmt = loop.body
     for _ in range(MAX_CHAIN):

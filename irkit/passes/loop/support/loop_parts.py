@@ -1,7 +1,7 @@
-"""Into which parts a loop is split, so that its guards are decided in each.
+"""The parts that a loop is split into, so that its guards are decided in each.
 
-With numbers for all bounds there may be several parts; with symbols there are those before, in and
-behind the iterations in which all guards hold.
+With constant bounds there can be several parts; with symbolic ones there are the iterations in
+which all guards hold, and those before and after.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,15 +32,15 @@ from irkit.ir.arith import Interval, simplify as simplest
 from irkit.passes.loop.support.loop_guards import Bound, GuardReach, whole_guards
 
 MAX_LOOKED_AT = 256  # statements
-MAX_SYMBOLIC = 8  # guards; each is a minimum or maximum more in a bound
+MAX_SYMBOLIC = 8  # guards; each adds a minimum or maximum to a bound
 
 
 class TooManyCopies(Exception):
-    """Say why a loop is not split; caught by the pass, never by a user."""
+    """A loop would need too many copies of its body; the pass catches it."""
 
 
 class LoopPart(msgspec.Struct, frozen=True, eq=False):
-    """Some iterations of a loop, and which guards hold in all of them, or in none: by the identity
+    """Some iterations of a loop, and the guards that hold in all or none of them, by the identity
     of their conditions."""
 
     begin: Bound
@@ -49,15 +49,15 @@ class LoopPart(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_single(self) -> bool:
-        """Say whether it is one iteration, of a known number."""
+        """Return True for one iteration with a known number."""
         return isinstance(self.begin, int) and self.end == self.begin + 1
 
 
 class PartitionPlan(msgspec.Struct, frozen=True, eq=False):
     """The parts of a loop, in order.
 
-    With a ``branch`` there is one part, and of its iterations those of the branch take another
-    copy of the body.
+    With a ``branch`` there is one part, and the iterations of the branch run another copy of the
+    body.
     """
 
     parts: tuple[LoopPart, ...]
@@ -65,13 +65,13 @@ class PartitionPlan(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def copies(self) -> int:
-        """Count the copies of the body."""
+        """Return the number of copies of the body."""
         return len(self.parts) + (self.branch is not None)
 
 
 def steps_at_least(body: Stmt, count: int) -> bool:
-    """Say whether a body holds that many stores, or is long; unrolled loops count as their copies,
-    and vectors as one."""
+    """Return True if a body has at least so many stores, or is long; unrolled loops count as their
+    copies, and vectors as one."""
     stack, seen = [(body, 1)], 0
     while stack and count > 0:
         stmt, times = stack.pop()
@@ -88,9 +88,9 @@ def steps_at_least(body: Stmt, count: int) -> bool:
 
 
 def constant_plan(loop: For, reaches: Sequence[GuardReach], copies: int) -> PartitionPlan | None:
-    """Split a loop with constant bounds at constants; None if there is nothing to gain.
+    """Return the plan for a loop with constant bounds and guards; None if there is nothing to gain.
 
-    Where a guard is all there is in the body, iterations in which it does not hold are left out.
+    If a guard is around the whole body, iterations in which it does not hold are left out.
     Raises: TooManyCopies if even the fewest parts are more than ``copies``.
     """
     first, last = as_int(loop.begin), as_int(loop.end)
@@ -103,7 +103,9 @@ def constant_plan(loop: For, reaches: Sequence[GuardReach], copies: int) -> Part
     cuts = sorted({reach.cut for reach in known if begin < reach.cut < end})
     low = max([reach.cut for reach in known if reach.rising], default=begin)
     high = min([reach.cut for reach in known if not reach.rising], default=end)
-    if loop.kind == "vectorized":  # Lanes have masks, and short vectors cost as much as long ones.
+    if (
+        loop.kind == "vectorized"
+    ):  # Lanes have masks, and a short vector costs as much as a long one.
         cuts = []
     if loop.kind == "parallel" and cuts:
         return _constant_branch(known, (begin, end), (low, high), copies)
@@ -111,7 +113,7 @@ def constant_plan(loop: For, reaches: Sequence[GuardReach], copies: int) -> Part
     if len(cuts) >= copies:
         fewer = [cut for cut in (low, high) if begin < cut < end and low < high]
     if len(fewer) >= copies or (cuts and not fewer):
-        raise TooManyCopies(f"its guards ask for {len(cuts) + 1} copies of its body")
+        raise TooManyCopies(f"its guards need {len(cuts) + 1} copies of its body")
     edges = [begin, *fewer, end]
     parts = tuple(LoopPart(a, b, _decided(known, a, b)) for a, b in pairwise(edges))
     if len(parts) == 1 and (begin, end) == (first, last) and not parts[0].decided:
@@ -122,18 +124,18 @@ def constant_plan(loop: For, reaches: Sequence[GuardReach], copies: int) -> Part
 def _constant_branch(
     reaches: Sequence[GuardReach], whole: tuple[int, int], main: tuple[int, int], copies: int
 ) -> PartitionPlan | None:
-    """Let the iterations in which all guards hold take a branch of their own."""
+    """Return the plan in which the iterations where all guards hold take a branch."""
     begin, end = max(main[0], whole[0]), min(main[1], whole[1])
     if begin >= end:
         return None
     if copies < 2:
-        raise TooManyCopies("its guards ask for 2 copies of its body")
+        raise TooManyCopies("its guards need 2 copies of its body")
     holding = {id(reach.cond): True for reach in reaches}
     return PartitionPlan((LoopPart(*whole, {}),), LoopPart(begin, end, holding))
 
 
 def _needed(loop: For, reaches: Sequence[GuardReach], begin: int, end: int) -> tuple[int, int]:
-    """Leave out iterations in which nothing happens."""
+    """Return the parts without those in which nothing happens."""
     whole = whole_guards(loop)
     for reach in reaches:
         if id(reach.cond) in whole and isinstance(reach.ever, int):
@@ -150,7 +152,8 @@ def _decided(reaches: Sequence[GuardReach], begin: int, end: int) -> dict[int, b
 def symbolic_plan(
     loop: For, reaches: Sequence[GuardReach], ranges: Mapping[Var, Interval], copies: int
 ) -> PartitionPlan | None:
-    """Split a loop where all of its guards begin and cease to hold; None if they never do.
+    """Return the plan that splits a loop where all of its guards begin and stop to hold; None if
+    they never do.
 
     Raises: TooManyCopies if there would be more than ``copies``.
     """
@@ -167,16 +170,16 @@ def symbolic_plan(
     holding = {id(reach.cond): True for reach in reaches}
     if loop.kind == "parallel":
         if copies < 2:
-            raise TooManyCopies("its guards ask for 2 copies of its body")
+            raise TooManyCopies("its guards need 2 copies of its body")
         first = _plain(low, ranges) if rising else loop.begin
         behind = _plain(reduce(minimum, falling), ranges) if falling else loop.end
         main = LoopPart(first, behind, holding)
         return PartitionPlan((LoopPart(loop.begin, loop.end, {}),), main)
     if 1 + bool(rising) + bool(falling) > copies:
         raise TooManyCopies(
-            f"its guards ask for {1 + bool(rising) + bool(falling)} copies of its body"
+            f"its guards need {1 + bool(rising) + bool(falling)} copies of its body"
         )
-    # Each part begins where the last one ends, also where the loop never runs.
+    # Each part begins where the last one ends, even if the loop never runs.
     start: Bound = _plain(minimum(low, end), ranges) if rising else loop.begin
     stop: Bound = loop.end
     if falling:
@@ -188,7 +191,8 @@ def symbolic_plan(
 
 
 def _at_most(a: Expr, b: Expr, ranges: Mapping[Var, Interval]) -> bool:
-    """Say whether a bound is surely at most another one, as n // 16 is at most (n + 15) // 16."""
+    """Return True if a bound is proved to be at most another, as n // 16 is at most (n + 15) //
+    16."""
     if isinstance(a, FloorDiv) and isinstance(b, FloorDiv) and as_int(a.b) == as_int(b.b):
         factor = as_int(a.b)
         if factor is not None and factor > 0:

@@ -22,16 +22,16 @@ MAX_NODES = 1 << 18
 
 
 class OneLane:
-    """Take expressions apart; ``vars`` holds the scalars that stand for the lanes of variables."""
+    """Extracts lanes of expressions; ``vars`` holds the scalars for the lanes of variables."""
 
     def __init__(self, scalars: Mapping[Var, tuple[Var, ...]]) -> None:
         self.scalars = scalars
         self.left = MAX_NODES
 
     def of(self, root: Expr, lane: int) -> Expr:
-        """Write what an expression is in a lane; a scalar is the same in all.
+        """Return an expression in one lane; a scalar is the same in all lanes.
 
-        Raises: IRKitError if there is too much to write.
+        Raises: IRKitError if the result would be too large.
         """
         if root.dtype.lanes == 1:
             return root

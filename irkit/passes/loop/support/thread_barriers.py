@@ -1,4 +1,4 @@
-"""Where the threads of a nest must wait for each other."""
+"""Barriers between the accesses of different threads."""
 
 from collections.abc import Set
 
@@ -37,8 +37,9 @@ Job = tuple[Stmt, Path]
 
 
 def with_barriers(func: PrimFunc, *, of: Set[Var] | None = None) -> PrimFunc:
-    """Put a barrier wherever a thread may touch what another thread touched since the last one,
-    and one of them writes; in all nests, or in those whose outermost variable is given."""
+    """Insert a barrier wherever a thread can access an element that another one has accessed since
+    the last barrier, and one of the two writes; in all nests, or in those of some outermost
+    variables."""
     nests = [nest for nest in outermost_nests(func.body) if of is None or nest.var in of]
     if not nests:
         return func
@@ -46,7 +47,7 @@ def with_barriers(func: PrimFunc, *, of: Set[Var] | None = None) -> PrimFunc:
     before: dict[int, Span | None] = {}
     for nest in nests:
         if stands_twice(nest):
-            remark(nest, "a statement stands in several places: no barriers are put between them")
+            remark(nest, "a statement is shared between several places: no barriers are inserted")
             continue
         before |= _BarrierFinder(conflicts, nest).before
 
@@ -61,7 +62,7 @@ def with_barriers(func: PrimFunc, *, of: Set[Var] | None = None) -> PrimFunc:
 
 
 def outermost_nests(body: Stmt) -> list[For]:
-    """List the thread loops that are in no other thread loop, those over blocks apart."""
+    """Return the outermost thread loops, not counting those over blocks."""
     found: list[For] = []
     stack = [body]
     while stack:
@@ -74,7 +75,7 @@ def outermost_nests(body: Stmt) -> list[For]:
 
 
 def stands_twice(nest: Stmt) -> bool:
-    """Say whether some statement stands in several places."""
+    """Return True if a statement is shared between several places."""
     seen: set[int] = set()
     stack = [nest]
     while stack:
@@ -86,22 +87,22 @@ def stands_twice(nest: Stmt) -> bool:
     return False
 
 
-class _Loop(msgspec.Struct):
-    """What is known of a serial loop being visited: what is touched in it before any barrier."""
+class _LoopState(msgspec.Struct):
+    """State of a serial loop in the visit: the accesses in it before the first barrier."""
 
     heads: list[AccessSite]
     is_open: bool = True
 
 
 class _BarrierFinder:
-    """Visit a nest in the order in which it runs; ``pending`` is what was touched since the last
-    barrier, ``before`` the statements in front of which a barrier must stand."""
+    """Visits a nest in order of execution; ``pending`` holds the accesses since the last barrier,
+    ``before`` the statements that need a barrier in front of them."""
 
     def __init__(self, conflicts: ThreadConflicts, nest: For) -> None:
         self.conflicts = conflicts
         self.before: dict[int, Span | None] = {}
         self.pending: list[AccessSite] = []
-        self.loops: list[_Loop] = []
+        self.loops: list[_LoopState] = []
         self.uniform = UniformityInfo()
         visit((nest, ()), self.visit)
 
@@ -132,7 +133,7 @@ class _BarrierFinder:
                 self._touch(stmt, stmt, path)
 
     def _touch(self, stmt: Stmt, what: Stmt | Expr, path: Path) -> None:
-        """Note accesses at a statement, with a barrier before it if they need one."""
+        """Record accesses of a statement, with a barrier before it if they need one."""
         if isinstance(what, Expr) and not any_node(what, Load):
             return
         here = what, path
@@ -160,7 +161,7 @@ class _BarrierFinder:
             self._touch(loop, loop.body, inside)
             return
         outside, before = self.pending, [(each.is_open, len(each.heads)) for each in self.loops]
-        here = _Loop([])
+        here = _LoopState([])
         self.loops.append(here)
         self.pending = []
         yield loop.body, inside
@@ -168,7 +169,7 @@ class _BarrierFinder:
         tail = self.pending
         carries = self._carries(loop, again, tail, here.heads)
         waits = len(outside) >= MAX_PENDING or self._any(outside, here.heads)
-        if carries:  # This barrier serves the first iteration too.
+        if carries:  # It separates the first iteration from accesses before the loop too.
             self.before[id(loop.body)] = loop.span
         elif waits:
             self.before[id(loop)] = loop.span
@@ -183,7 +184,8 @@ class _BarrierFinder:
     def _carries(
         self, loop: For, again: Path, tail: list[AccessSite], heads: list[AccessSite]
     ) -> bool:
-        """Say whether an iteration may touch, before it waits, what the one before touched."""
+        """Return True if an iteration can access, before a barrier, what the one before
+        accessed."""
         return self._any([(what, _renewed(path, loop, again)) for what, path in tail], heads)
 
     def _any(self, earlier: list[AccessSite], later: list[AccessSite]) -> bool:
@@ -207,7 +209,7 @@ class _BarrierFinder:
 
 
 def _renewed(path: Path, loop: For, again: Path) -> Path:
-    """See a path in another iteration of a loop than the one at hand."""
+    """Return a path in another iteration of a loop than the current one."""
     at = len(again) - 1
     return (*again, *path[at + 1 :]) if path[at : at + 1] == (loop,) else path
 

@@ -1,7 +1,7 @@
-"""Which loops count as marked unrolled, by how much their copies would be.
+"""Loops to unroll without a mark, chosen by the size of their copies.
 
-A loop is judged after those in it: what counts is how many stores its body holds once they are
-unrolled, and whether another loop is left in it.
+Inner loops come first: a loop is chosen by the number of stores in its body once they are unrolled,
+and by whether another loop is left in it.
 """
 
 import msgspec
@@ -14,7 +14,8 @@ EXPLICIT_HINT = "unroll_explicit"
 
 
 class UnrollLimits(msgspec.Struct, frozen=True):
-    """What is unrolled without a mark, and whether marks are heeded at all."""
+    """Limits for loops that are unrolled without a mark; ``explicit`` tells whether to unroll at
+    all."""
 
     max_step: int
     max_depth: int
@@ -23,7 +24,7 @@ class UnrollLimits(msgspec.Struct, frozen=True):
 
 
 class UnrolledSize(msgspec.Struct):
-    """What a statement comes to: its stores, and whether loops are left, or unrolled, in it."""
+    """Size of a statement: its stores, and whether loops are left, or unrolled, in it."""
 
     steps: int = 0
     depth: int = 0
@@ -31,16 +32,16 @@ class UnrolledSize(msgspec.Struct):
 
 
 def mark_unrolled(func: PrimFunc, limits: UnrollLimits) -> PrimFunc:
-    """Mark the loops that are unrolled without being asked for, and take back marks not heeded."""
+    """Mark the loops to unroll within the limits, and remove marks that are not to be obeyed."""
     plain = limits.explicit and limits.max_step <= 0 and limits.max_extent <= 0
     hints = {key for loop in walk(func.body, For) for key, _ in loop.attrs}
     if plain and not hints & {STEP_HINT, EXPLICIT_HINT}:
         return func
-    return func.replace(body=visit((func.body, limits), _Marks().visit))
+    return func.replace(body=visit((func.body, limits), _LoopMarker().visit))
 
 
-class _Marks:
-    """The visit; ``size`` is that of what was visited last."""
+class _LoopMarker:
+    """Marks loops; ``size`` is that of the statement visited last."""
 
     def __init__(self) -> None:
         self.size = UnrolledSize()
@@ -85,12 +86,12 @@ class _Marks:
 
 
 def _is_open(size: UnrolledSize, limits: UnrollLimits) -> bool:
-    asked = limits.max_step > 0 or limits.max_extent > 0
-    return asked and not size.has_loop and size.depth <= limits.max_depth
+    has_limits = limits.max_step > 0 or limits.max_extent > 0
+    return has_limits and not size.has_loop and size.depth <= limits.max_depth
 
 
 def _hinted(loop: For, limits: UnrollLimits) -> UnrollLimits:
-    """Read the options that a loop has for itself and all in it."""
+    """Return the limits with the hints that a loop has for itself and everything in it."""
     hints = dict(loop.attrs)
     step, explicit = hints.get(STEP_HINT), hints.get(EXPLICIT_HINT)
     if type(step) is int:

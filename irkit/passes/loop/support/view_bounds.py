@@ -1,6 +1,6 @@
-"""What must hold for a view to lie within the memory that it shows.
+"""The condition that a view is inside the memory of its source.
 
-Nothing here overflows, whatever the sizes are: they are divided by and not multiplied.
+It does not overflow for any sizes, since it divides by them instead of multiplying.
 """
 
 from irkit.ir import (
@@ -22,7 +22,7 @@ from irkit.ir import (
 
 
 def view_problem(view: View) -> tuple[list[Expr], str, tuple[Expr, ...]]:
-    """List the conditions, the message where they do not hold, and the values it mentions."""
+    """Return the conditions, the message if they do not hold, and the values in the message."""
     buffer, offset = view.buffer, convert(view.offset, I64)
     room = _size(view.source)
     left = room - offset
@@ -40,7 +40,8 @@ def _is_empty(buffer: Buffer) -> bool:
 
 
 def _size(buffer: Buffer) -> Expr:
-    """Count the elements that a buffer spans; it is there, so this cannot overflow."""
+    """Return the number of elements that a buffer spans; it is allocated, so this cannot
+    overflow."""
     if buffer.strides is None:
         return product(buffer.shape)
     last: Expr = const(1, I64)
@@ -51,7 +52,7 @@ def _size(buffer: Buffer) -> Expr:
 
 
 def _fits(buffer: Buffer, left: Expr) -> list[Expr]:
-    """Say when a shape that is not empty lies in ``left`` elements."""
+    """Return the condition that a shape which is not empty fits into ``left`` elements."""
     conds: list[Expr] = []
     if buffer.strides is None:
         known = 1

@@ -1,4 +1,4 @@
-"""Interleave virtual threads: one thread does, statement by statement, what all of them do.
+"""Interleave virtual threads: one thread runs each statement for all of them.
 
 Before::
 
@@ -25,8 +25,8 @@ After::
             C[0 * 4 + t] = R[0]
             C[1 * 4 + t] = R_1[0]
 
-What stands between two barriers is interleaved only if no virtual thread touches what another one
-touches there; otherwise it is copied as a whole. Memory of a virtual thread gets a copy for each.
+Statements between two barriers are interleaved only if no virtual thread accesses what another one
+accesses there; otherwise they are copied as a whole. Private memory gets a copy for each thread.
 """
 
 from collections.abc import Callable
@@ -77,8 +77,8 @@ Job = tuple[Stmt, Path]
 
 @define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def inject_virtual_threads(func: PrimFunc, *, max_extent: int = 16) -> PrimFunc:
-    """Replace each loop over virtual threads that has at most ``max_extent`` (threads) by
-    interleaved copies of what is in it, the innermost loop first."""
+    """Replace each loop over at most ``max_extent`` virtual threads by interleaved copies of its
+    body, the innermost loop first."""
     left: set[Var] = set()
     for _ in range(MAX_LOOPS):
         loops = [
@@ -117,13 +117,13 @@ def _count(loop: For) -> int | None:
 
 
 class _Copies:
-    """Copy the body of one loop; ``values`` say what stands for its variable, and for what differs
-    between its threads, in each copy."""
+    """Copies the body of one loop; ``values`` holds, for each copy, the replacements of its
+    variable and of the symbols that differ between its threads."""
 
     def __init__(self, func: PrimFunc, loop: For) -> None:
         self.memory: Callable[[Buffer], Buffer] = uses_of(func).memory
         self.conflicts = ThreadConflicts(func)
-        self.held = holding(loop.body, is_barrier)
+        self.with_barriers = holding(loop.body, is_barrier)
         self.uniform = UniformityInfo()
         self.uniform.add(loop.var)
         self.varying: set[Node] = {loop.var}
@@ -137,7 +137,7 @@ class _Copies:
 
     def visit(self, job: Job) -> Visit[Job, Stmt]:
         stmt, path = job
-        waits = id(stmt) in self.held
+        waits = id(stmt) in self.with_barriers
         if is_barrier(stmt) or (not waits and self._is_same_for_all(stmt)):
             return stmt
         if not waits and self.conflicts.between((stmt, path), (stmt, path)):
@@ -145,7 +145,7 @@ class _Copies:
         return (yield from self._inside(stmt, path))
 
     def _inside(self, stmt: Stmt, path: Path) -> Visit[Job, Stmt]:
-        """Copy the statements in one, side by side."""
+        """Copy the statements inside one, interleaved."""
         match stmt:
             case Seq():
                 made: list[Stmt] = []
@@ -167,14 +167,14 @@ class _Copies:
                 return self._whole(stmt)
 
     def _sections(self, stmt: Seq) -> list[Stmt]:
-        """List the parts of a sequence: all if they go side by side, else those between
-        barriers."""
-        if id(stmt) not in self.held:
+        """Return the parts of a sequence: each statement if they can be interleaved, else the
+        ranges between barriers."""
+        if id(stmt) not in self.with_barriers:
             return list(stmt.stmts)
         parts: list[Stmt] = []
         run: list[Stmt] = []
         for inner in (*stmt.stmts, None):
-            if inner is not None and id(inner) not in self.held:
+            if inner is not None and id(inner) not in self.with_barriers:
                 run.append(inner)
                 continue
             parts += [with_span_of(seq(*run), stmt)] if run else []
@@ -200,8 +200,8 @@ class _Copies:
         return made
 
     def _whole(self, stmt: Stmt) -> Stmt:
-        """Copy a statement with all that is in it, one virtual thread after the other."""
-        if id(stmt) in self.held:
+        """Copy a whole statement for one virtual thread after the other."""
+        if id(stmt) in self.with_barriers:
             raise IRKitError(
                 "virtual threads may not agree on what is around a barrier, so that they cannot "
                 "go side by side",
@@ -212,7 +212,8 @@ class _Copies:
         return with_span_of(seq(copies[0], *map(fresh, copies[1:])), stmt)
 
     def _is_same_for_all(self, stmt: Stmt) -> bool:
-        """Say whether a statement does the same once as when every virtual thread does it."""
+        """Return True if running a statement once has the same effect as in every virtual
+        thread."""
         if not isinstance(stmt, (Store, Seq, For, If, Let, Evaluate, Assert)):
             return False
         if symbols_used(stmt) & self.varying:

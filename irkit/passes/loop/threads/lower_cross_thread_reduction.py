@@ -1,4 +1,4 @@
-"""Let threads reduce together: each reduces its part, and the first one combines the parts.
+"""Reduce in several threads: each reduces a part, and the first thread combines the parts.
 
 Before::
 
@@ -39,7 +39,7 @@ After::
                             C[vi_2] = i32(0)
                         C[vi_2] = C[vi_2] + C_parts[t_4, vi_2]
 
-Binding a reduction to threads is leave to add in another order. A reduction that is not one store
+Binding a reduction to threads permits another order of additions. A reduction that is not one store
 of a sum, product, minimum or maximum stays as it is.
 """
 
@@ -129,7 +129,7 @@ def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
 
 
 def _variables(expr: Expr, block: Block) -> set[Node]:
-    """List the variables that an expression over the axes of a block comes down to."""
+    """Return the loop variables that an expression over the axes of a block depends on."""
     axes = {axis.var: axis.binding for axis in block.axes}
     return symbols_used(substitute(expr, axes))
 
@@ -147,12 +147,13 @@ def _reducing_threads(block: Block, places: EnclosingStmts) -> list[For]:
 
 
 def _joins(loop: For) -> bool:
-    """Say whether the iterations of a loop may reduce together: virtual threads are one thread."""
+    """Return True if the iterations of a loop can reduce together; virtual threads are one
+    thread."""
     return is_thread_loop(loop) and loop.thread.startswith("threadIdx")
 
 
 def _combined(block: Block) -> tuple[Combiner, Store, Expr] | str:
-    """Read the body of a block as ``C = combine(C, value)``."""
+    """Return the body of a block as ``C = combine(C, value)``."""
     body, init = block.body, block.init
     if not isinstance(body, Store) or not isinstance(init, Store) or body.mask is not None:
         return "it is not one store"
@@ -160,14 +161,14 @@ def _combined(block: Block) -> tuple[Combiner, Store, Expr] | str:
         return "it is not one store"
     value = body.value
     if not isinstance(value, (Add, Mul, Min, Max)):
-        return "it is no sum, product, minimum or maximum"
+        return "it is not a sum, product, minimum or maximum"
     for here, other in ((value.a, value.b), (value.b, value.a)):
         if not isinstance(here, Load) or here.buffer is not body.buffer:
             continue
         same = [_is_same(a, b) for a, b in zip(here.indices, body.indices, strict=True)]
         if all(same) and here.mask is None and body.buffer not in _loaded(other):
             return type(value), body, other
-    return "it does not combine with what it stores to"
+    return "it does not combine with the element that it stores to"
 
 
 def _is_same(a: Expr, b: Expr) -> bool:
@@ -188,8 +189,8 @@ def _identity(combiner: Combiner, buffer: Buffer) -> Expr:
 
 
 class _Reduction(NamedTuple):
-    """One reduction: ``own`` are its loops inside the threads, ``guards`` its conditions on what it
-    is for."""
+    """One reduction: ``own`` are its loops inside the threads, ``guards`` its conditions on spatial
+    axes."""
 
     block: Block
     store: Store
@@ -199,7 +200,7 @@ class _Reduction(NamedTuple):
     own: list[For]
     guards: list[Expr]
     parts: Buffer
-    again: bool  # It stands in a loop inside the threads.
+    again: bool  # It is in a loop inside the threads.
 
     @property
     def top(self) -> Stmt:
@@ -207,7 +208,7 @@ class _Reduction(NamedTuple):
 
     @staticmethod
     def of(block: Block, threads: list[For], path: tuple[Stmt, ...]) -> "_Reduction | str":
-        """Read a reduction; a text says why it cannot be lowered."""
+        """Return a reduction, or a text why it cannot be lowered."""
         known = _combined(block)
         if isinstance(known, str):
             return known
@@ -232,13 +233,13 @@ class _Reduction(NamedTuple):
         return _Reduction(block, store, combiner, value, threads, own, guards, parts, again)
 
     def lowered(self) -> Stmt:
-        """Make the start, the parts, the wait and the combination."""
+        """Return the start, the parts, the barrier and the combination."""
         wait = Evaluate(BARRIER, span=self.block.span)
         after = [wait] if self.again else []
         return seq(self._start(), self._part(), wait, self._finish(), *after)
 
     def _start(self) -> Stmt:
-        """Let each thread begin its part."""
+        """Return the block in which each thread begins its part."""
         axes = self._axes([loop.var - loop.begin for loop in self.threads], "spatial")
         store = Store(self.parts, self._at(axes), _identity(self.combiner, self.parts))
         block = self._block("_start", (*self._spatial(), *axes), store, self.guards)
@@ -247,7 +248,7 @@ class _Reduction(NamedTuple):
         )
 
     def _part(self) -> Stmt:
-        """Let each thread reduce its part."""
+        """Return the block in which each thread reduces its part."""
         axes = self._axes([loop.var - loop.begin for loop in self.threads], "spatial")
         at = self._at(axes)
         store = Store(self.parts, at, binary(self.combiner, self.parts[at], self.value))
@@ -257,7 +258,7 @@ class _Reduction(NamedTuple):
         )
 
     def _finish(self) -> Stmt:
-        """Let the first thread combine the parts."""
+        """Return the block in which the first thread combines the parts."""
         loops = [
             For(loop.var.copy(), zero, extent, seq(), span=self.block.span)
             for loop in self.threads
@@ -308,34 +309,34 @@ class _Reduction(NamedTuple):
 
 
 def _around_threads(around: Sequence[Stmt], block: Block) -> str:
-    """Say what keeps a reduction from being split because of where its threads stand."""
+    """Return why the position of its threads keeps a reduction from being split; "" if not."""
     reducing = _reduced(block)
     loops = [stmt for stmt in around if isinstance(stmt, For)]
     if any(loop.var in reducing for loop in loops):  # Each launch would start it again.
         return "a loop that it reduces over is around its threads"
     if any(loop.kind == "vectorized" for loop in loops):
-        return "it stands in a vectorized loop"
+        return "it is in a vectorized loop"
     nest = next((at for at, stmt in enumerate(around) if is_thread_loop(stmt)), len(around))
     return _passing(around[nest:])
 
 
 def _obstacle(reduction: Block, store: Store, own: Sequence[For], above: Sequence[Stmt]) -> str:
-    """Say what keeps a reduction from being split; ``above`` are the statements from the outermost
-    of its threads inwards, ``own`` the loops after them."""
+    """Return why a reduction cannot be split, "" if it can; ``above`` are the statements from the
+    outermost of its threads inwards, ``own`` the loops after them."""
     reducing = _reduced(reduction)
     threads = [loop for loop in above if isinstance(loop, For) and loop.var in reducing]
     if any(not _joins(loop) for loop in threads):
         return "a loop that it reduces over is around its threads"
     spatial = [axis.binding for axis in reduction.axes if axis.kind != "reduce"]
     used = reducing.union(*(symbols_used(binding) for binding in spatial))
-    if any(loop.var not in used for loop in own):  # A part would count as often.
+    if any(loop.var not in used for loop in own):  # Each part would be added as often.
         return "a loop inside its threads runs it again"
     if any(axis.kind == "opaque" for axis in reduction.axes):
         return "it has an axis of its own kind"
     if any(symbols_used(binding) & reducing for binding in spatial):
-        return "what it is for depends on the threads that reduce"
+        return "its spatial axes depend on the threads that reduce"
     if any(_variables(index, reduction) & reducing for index in store.indices):
-        return "where it stores depends on the threads that reduce"
+        return "the indices of its store depend on the threads that reduce"
     outer = above[0]
     inside = {id(node) for node in walk(reduction)}
     if store.buffer in symbols_bound(outer) or any(
@@ -346,16 +347,16 @@ def _obstacle(reduction: Block, store: Store, own: Sequence[For], above: Sequenc
 
 
 def _passing(above: Sequence[Stmt]) -> str:
-    """Say whether some threads may not come to the reduction."""
+    """Return why some threads may not reach the reduction; "" if all do."""
     bound: set[Node] = set()
     for stmt in above:
         if isinstance(stmt, (If, Block)):
-            return "it stands in a condition or block inside its threads"
+            return "it is in a condition or block inside its threads"
         if isinstance(stmt, For):
             if (symbols_used(stmt.begin) | symbols_used(stmt.end)) & bound:
-                return "it stands in a loop that is not the same for all threads"
+                return "it is in a loop that is not the same for all threads"
             if stmt.kind in ("parallel", "vectorized"):
-                return f"it stands in a {stmt.kind} loop inside its threads"
+                return f"it is in a {stmt.kind} loop inside its threads"
         if isinstance(stmt, Let) or is_thread_loop(stmt):
             bound.update(binders(stmt))
     return ""
@@ -364,7 +365,7 @@ def _passing(above: Sequence[Stmt]) -> str:
 def _running(
     reduction: Block, loops: Sequence[For], reducing: set[Node], spatial: Sequence[Expr]
 ) -> str:
-    """Say whether a reduction may be over nothing, so that its start would never run."""
+    """Return why a reduction can be empty, so that its start would never run; "" if not."""
     axes = {axis.var: axis.binding for axis in reduction.axes}
     first = {loop.var: loop.begin for loop in loops}
     for loop in loops:
@@ -377,7 +378,7 @@ def _running(
         if not names & reducing:
             continue
         if names & kept:
-            return "a condition is about both what it is for and what it reduces over"
+            return "a condition depends on both spatial and reduce axes"
         if not is_const(simplify(substitute(substitute(guard, axes), first)), 1):
             return "its first step may be left out"
     return ""

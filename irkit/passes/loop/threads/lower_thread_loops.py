@@ -27,8 +27,8 @@ After::
                 x_1: f32 = x_all[t_2]
                 C[b, t_2] = x_1 + S[7 - t_2]
 
-A loop or condition around a barrier goes around the thread loops, so all threads must agree on it.
-Where blocks may touch the same element, they run one after the other.
+A loop or condition around a barrier goes around the thread loops, so it must be the same in all
+threads. Blocks that can access the same element run one after the other.
 """
 
 from irkit.core import remark, rewrite, walk

@@ -1,4 +1,4 @@
-"""Let threads wait for each other wherever one may touch what another one touches.
+"""Insert barriers wherever a thread can access what another one accesses.
 
 Before::
 
@@ -19,8 +19,8 @@ After::
             evaluate(barrier())
             C[t] = S[7 - t]
 
-A thread that reads only what it wrote itself does not wait. Where some threads may not pass, in a
-condition on which they differ, no barrier can stand.
+A thread that reads only what it wrote itself does not wait. A barrier cannot be inside a condition
+that differs between threads, since not all of them would reach it.
 """
 
 from irkit.ir import PrimFunc, no_blocks
@@ -30,6 +30,6 @@ from irkit.transform import define_pass
 
 @define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def thread_sync(func: PrimFunc) -> PrimFunc:
-    """Put barriers between accesses of different threads to the same element, one of them a
-    store, in every memory that threads share."""
+    """Insert barriers between accesses of different threads to the same element, one of them a
+    store, in all memory that threads share."""
     return with_barriers(func)

@@ -1,4 +1,4 @@
-"""Make one launch of each kernel: one loop for each thread axis around all that is bound to it.
+"""Make each kernel one launch: one loop for each thread axis, around everything bound to it.
 
 Before::
 
@@ -24,9 +24,9 @@ After::
                 evaluate(barrier())
                 C[b, i] = S[7 - i]
 
-A loop inside another one of its axis is shared out among the threads if each of them would do the
-same; otherwise every thread runs all of it. Where a thread then touches what another one touches,
-they wait for each other.
+A loop inside another loop of its axis is divided among the threads if each of them would do the
+same; otherwise every thread runs all of it. Barriers separate accesses of different threads to the
+same element.
 """
 
 from collections.abc import Callable, Iterable
@@ -88,8 +88,8 @@ Job = tuple[Stmt, frozenset[str], bool]
 
 @define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
-    """Put one loop for each thread axis around each block of threads, in place of all loops that
-    are bound to the axis."""
+    """Put one loop for each thread axis around each block of threads, and remove the loops bound to
+    the axis."""
     regions = {id(region): region for region in _regions(func.body)}
     memory = uses_of(func)
     launched: set[Var] = set()
@@ -115,8 +115,8 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
 
 
 def _regions(body: Stmt) -> list[Stmt]:
-    """List the statements that are launched together: all in an innermost loop over blocks, or a
-    thread loop outside of any. Raises: IRKitError if an axis has several extents in one kernel."""
+    """Return the statements that are launched together: those in an innermost loop over blocks, or
+    a thread loop outside any. Raises: IRKitError if an axis has several extents in one kernel."""
     found: list[Stmt] = []
     blocks = holding(body, is_block_loop)
     stack: list[tuple[Stmt, bool]] = [(body, False)]
@@ -161,14 +161,14 @@ def _is_bound(stmt: Node) -> bool:
     return is_thread_loop(stmt) and isinstance(stmt, For) and not stmt.thread.startswith("vthread")
 
 
-class _Cannot(Exception):
-    """A region stays as it is; the text says why."""
+class _CannotLaunch(Exception):
+    """A region stays as it is, for this reason."""
 
 
 class _Launch:
-    """Put the loops of one region around all of it.
+    """Puts the loops of one region around all of it.
 
-    A visit knows which axes are bound around a statement, and whether threads may have parted.
+    The visit tracks which axes are bound around a statement, and whether threads can have diverged.
     """
 
     def __init__(self, region: Stmt, memory: Callable[[Buffer], Buffer]) -> None:
@@ -183,13 +183,13 @@ class _Launch:
         self.uniform = {axis: UniformityInfo() for axis in self.axes}
 
     def made(self) -> Stmt:
-        """Make the launch; the same region back if it is one, or cannot be."""
+        """Return the launch; the same region if it is one already, or cannot become one."""
         if not self.axes or self._is_one():
             return self.region
         try:
             self._check()
             made = visit((self.region, frozenset[str](), False), self.visit)
-        except _Cannot as why:
+        except _CannotLaunch as why:
             remark(self.region, f"left as several launches: {why}")
             return self.region
         made = substitute(made, self.values)
@@ -198,7 +198,7 @@ class _Launch:
         return made
 
     def _is_one(self) -> bool:
-        """Say whether each axis has one loop, with nothing beside it down to the innermost."""
+        """Return True if each axis has one loop, with nothing beside it down to the innermost."""
         stmt, seen = self.region, list[str]()
         while id(stmt) in self.split and isinstance(stmt, (For, Allocate, View, Let)):
             if isinstance(stmt, For):
@@ -210,11 +210,11 @@ class _Launch:
 
     def _check(self) -> None:
         if stands_twice(self.region):
-            raise _Cannot("a statement stands in several places")
+            raise _CannotLaunch("a statement is shared between several places")
         bound = {*symbols_bound(self.region)}
         for loop in self.axes.values():
             if (symbols_used(loop.begin) | symbols_used(loop.end)) & bound:
-                raise _Cannot(f"the extent of {loop.var.name!r} is known only inside")
+                raise _CannotLaunch(f"the extent of {loop.var.name!r} is known only inside")
 
     def visit(self, job: Job) -> Visit[Job, Stmt]:
         stmt, bound, parted = job
@@ -249,7 +249,7 @@ class _Launch:
                 return stmt
 
     def _parts(self, bound: Iterable[str], *exprs: Expr, var: Var | None = None) -> bool:
-        """Say whether threads may differ about expressions, and so about what they are for."""
+        """Return True if expressions can differ between threads, and so threads diverge."""
         found = False
         for axis in bound:
             if not self.uniform[axis].holds(*exprs):
@@ -261,7 +261,7 @@ class _Launch:
     def _bound(self, loop: For, bound: frozenset[str], parted: bool) -> Visit[Job, Stmt]:
         axis, launch = loop.thread, self.axes[loop.thread]
         if axis not in bound and parted:
-            raise _Cannot(f"{loop.var.name!r} runs where threads of another axis may differ")
+            raise _CannotLaunch(f"{loop.var.name!r} runs where threads of another axis may differ")
         why = self._not_shared_out(loop, parted) if axis in bound else ""
         if why:
             remark(loop, f"every thread runs all of it: {why}")
@@ -273,9 +273,9 @@ class _Launch:
         return (yield loop.body, bound | {axis}, parted)
 
     def _not_shared_out(self, loop: For, parted: bool) -> str:
-        """Say why not each thread can do one iteration; nothing if it can."""
+        """Return why threads cannot do one iteration each; "" if they can."""
         if parted or any_node(loop.body, Evaluate, is_barrier):
-            return "threads may not come to it together"
+            return "threads may not reach it together"
         uniform = self.uniform[loop.thread]
         for symbol in symbols_used(loop.body):
             if isinstance(symbol, (Var, Buffer)) and uniform.differs(symbol):
@@ -285,17 +285,17 @@ class _Launch:
         return "it reads what it writes" if stored & read else ""
 
     def _common(self, stmt: Allocate, bound: frozenset[str]) -> Allocate:
-        """Keep one memory for the threads that had one."""
+        """Keep one buffer for the threads that shared it."""
         buffer = stmt.buffer
         if buffer.scope == "shared" or len(bound) == len(self.axes):
             return stmt
         if bound:
-            raise _Cannot(f"{buffer.name!r} is shared by some axes and not by others")
+            raise _CannotLaunch(f"{buffer.name!r} is shared by some axes and not by others")
         shared = self.values[buffer] = buffer.replace(scope="shared")
         return stmt.replace(buffer=shared)
 
     def _once(self, stmt: Stmt, bound: frozenset[str]) -> Stmt:
-        """Let one thread along each axis do what is not bound to it."""
+        """Return a statement not bound to an axis so that only one thread along it runs it."""
         missing = [self.axes[axis] for axis in sorted(self.axes) if axis not in bound]
         if not missing or is_empty(stmt):
             return stmt

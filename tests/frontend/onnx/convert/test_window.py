@@ -1,4 +1,4 @@
-"""Convolutions and pools of all kinds of windows, against loops written down from the ONNX page."""
+"""Convolutions and pools with all kinds of windows, against loops from the ONNX specification."""
 
 import itertools
 import math
@@ -35,7 +35,7 @@ class Case(NamedTuple):
         return (self.kernel[axis] - 1) * self.dilations[axis] + 1
 
     def resolved_pads(self) -> Ints:
-        """Read auto_pad: with SAME there are ceil(extent / stride) windows."""
+        """Return explicit pads: with SAME there are ceil(extent / stride) windows."""
         if self.auto_pad in ("", "VALID"):
             return self.pads if not self.auto_pad else (0,) * len(self.pads)
         begins, ends = list[int](), list[int]()
@@ -49,7 +49,8 @@ class Case(NamedTuple):
         return (*begins, *ends)
 
     def counts(self) -> Ints:
-        """Count the windows of each axis; the last of ceil_mode must begin before the end pads."""
+        """Return the number of windows of each axis; in ceil_mode, the last must begin before the
+        end pads."""
         pads, rank = self.resolved_pads(), len(self.spatial)
         found: list[int] = []
         for axis, extent in enumerate(self.spatial):
@@ -63,7 +64,7 @@ class Case(NamedTuple):
         return tuple(found)
 
     def points(self, window: Ints) -> Iterator[tuple[Ints, Ints]]:
-        """List the places of a window: in the kernel, and in the input (outside it, too)."""
+        """Return the points of a window: in the kernel, and in the input (or outside it)."""
         pads = self.resolved_pads()
         for inside in itertools.product(*map(range, self.kernel)):
             yield (

@@ -7,17 +7,19 @@ from irkit.fuzz.mutation.runner import FuzzOrder
 from irkit.fuzz.mutation.runner.all_changes import changes_of, fuzz_all_changes
 
 
-def test_a_run_without_time_tested_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_without_time_tested_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*_: object, **__: object) -> None:
         raise AssertionError("a process is started")
 
     monkeypatch.setattr("subprocess.Popen", started)
-    assert fuzz_all_changes(FuzzOrder(), seconds=0.0) == 2
-    printed = capsys.readouterr().err
-    assert "stopped: the time is over" in printed
-    assert "nothing was tested" in printed
+    report, progress = list[str](), list[str]()
+    order = FuzzOrder()
+    code = fuzz_all_changes(order, report=report.append, progress=progress.append, seconds=0.0)
+    assert (code, report) == (2, [])
+    assert progress == [
+        "stopped: the time is over",
+        "error: nothing was tested: the time was too short for one change",
+    ]
 
 
 def test_a_run_that_is_cut_off_saw_a_sample_of_all() -> None:

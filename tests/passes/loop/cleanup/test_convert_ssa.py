@@ -1,4 +1,4 @@
-"""Where loops begin, what is tested in front of them, what stays parallel, and what has a name."""
+"""Symbols that are bound twice get new names."""
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +12,7 @@ from tests.passes.loop.programs import func
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(prim_funcs())
-def test_a_body_copied_without_fresh_is_mended(func: PrimFunc) -> None:
+def test_a_body_copied_without_fresh_is_repaired(func: PrimFunc) -> None:
     careless = func.replace(body=seq(func.body, func.body))
     made = convert_ssa(careless)
     assert verify(made) == []
@@ -47,7 +47,7 @@ def test_copies_of_copies_without_end_are_an_error() -> None:
     body = given.body
     for _ in range(60):
         body = Seq((If(parse_cond(), body), If(parse_cond(), body)))
-    with pytest.raises(IRKitError, match="stand in several places"):
+    with pytest.raises(IRKitError, match="shared between several places"):
         convert_ssa(given.replace(body=body))
 
 

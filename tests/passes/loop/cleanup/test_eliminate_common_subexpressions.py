@@ -1,4 +1,4 @@
-"""What each pass does, leaves alone, and keeps: text in, text out."""
+"""What is computed once, and what must be computed again."""
 
 from irkit.passes import loop
 from tests.passes.loop.programs import body, func, text

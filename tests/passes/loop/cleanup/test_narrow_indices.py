@@ -1,4 +1,4 @@
-"""What each pass does, leaves alone, and keeps: text in, text out."""
+"""Indices become 32-bit only if every value fits."""
 
 from irkit.passes import loop
 from tests.passes.loop.programs import body, func

@@ -1,4 +1,4 @@
-"""What each pass does, leaves alone, and keeps: text in, text out."""
+"""Statements and names without effect go."""
 
 from collections import Counter
 from pathlib import Path
@@ -11,7 +11,7 @@ from irkit.transform import Phase, Pipeline, Trace
 from tests.passes.loop.programs import body, func, text
 
 
-def test_unused_names_go_and_with_them_what_only_they_used() -> None:
+def test_unused_names_go_with_everything_that_only_they_used() -> None:
     given = func("a: i64 = n + 1", "b: i64 = a * 2", "C[0] = A[0]")
     assert body(loop.remove_no_ops(given)) == text("C[0] = A[0]")
 

@@ -1,4 +1,4 @@
-"""What the options of unrolling and simplification decide."""
+"""Branches and loops that are decided go, and options choose which facts count."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -7,7 +7,7 @@ from irkit.fuzz.generators.loops.loop_functions import prim_funcs
 from irkit.ir import PrimFunc, script, verify
 from irkit.passes import loop
 from irkit.passes.loop import simplify
-from tests.passes.loop.programs import HEAD, body, func, outcome, text
+from tests.passes.loop.programs import HEAD, body, func, outputs, text
 
 KNOWN = ("if n < 4:", "    if n < 5:", "        C[min(n, 9)] = A[0]")
 
@@ -26,14 +26,14 @@ KNOWN = ("if n < 4:", "    if n < 5:", "        C[min(n, 9)] = A[0]")
         ),
     ],
 )
-def test_what_is_known_counts_where_it_is_asked_to(
+def test_facts_count_only_where_an_option_asks_for_them(
     options: dict[str, bool], lines: list[str]
 ) -> None:
     made = script(simplify(func(*KNOWN), **options)).removeprefix(HEAD)
     assert [line[4:] for line in made.splitlines()] == lines
 
 
-def test_the_left_of_an_and_decides_the_right_if_asked_to() -> None:
+def test_the_left_of_an_and_decides_the_right_if_an_option_asks_for_it() -> None:
     given = func("if n < 4 and n < 5:", "    C[0] = A[0]")
     assert simplify(given) is given
     made = simplify(given, apply_constraints_to_boolean_branches=True)
@@ -54,7 +54,7 @@ def test_simplification_with_less_or_more_knowledge_keeps_the_results(
         apply_constraints_to_boolean_branches=True,
     )
     assert verify(made) == []
-    assert outcome(made) == outcome(func)
+    assert outputs(made) == outputs(func)
 
 
 # What renormalising split patterns is for elsewhere: the forms that unrolling leaves behind.
@@ -85,7 +85,7 @@ def test_a_loop_that_never_runs_becomes_nothing() -> None:
     assert body(loop.simplify(given)) == text("C[0] = A[0]")
 
 
-def test_a_condition_counts_inside_its_branches_and_not_behind_them() -> None:
+def test_a_condition_counts_inside_its_branches_and_not_after_them() -> None:
     given = func(
         "if n < 4:",
         "    if n < 5:",

@@ -1,9 +1,9 @@
-"""Where loops begin, what is tested in front of them, what stays parallel, and what has a name."""
+"""Loops of chosen kinds become serial."""
 
 import pytest
 
 from irkit.passes.loop import convert_for_loops_to_serial
-from tests.passes.loop.programs import after
+from tests.passes.loop.programs import applied_with_remarks
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,5 @@ from tests.passes.loop.programs import after
 def test_only_the_chosen_kinds_become_serial(options: dict[str, bool], kinds: list[str]) -> None:
     lines = ("for i in parallel(0, 2):", "    C[i] = A[i]", "for j in vectorized(0, 2):")
     rest = ("    C[j] = A[j]", "for k in unrolled(0, 2):", "    C[k] = A[k]")
-    made, _ = after(convert_for_loops_to_serial.using(**options), *lines, *rest)
+    made, _ = applied_with_remarks(convert_for_loops_to_serial.using(**options), *lines, *rest)
     assert [line.split()[3].partition("(")[0] for line in made if line.startswith("for")] == kinds

@@ -1,4 +1,4 @@
-"""What each pass does, leaves alone, and keeps: text in, text out."""
+"""A statement of the first iteration moves in front of its loop."""
 
 from irkit.passes import loop
 from tests.passes.loop.programs import body, func, text

@@ -1,14 +1,14 @@
-"""Where loops begin, what is tested in front of them, what stays parallel, and what has a name."""
+"""A condition that is the same in every iteration moves out of its loop."""
 
 import pytest
 
 from irkit.ir import script
 from irkit.passes.loop import hoist_if_then_else, unroll_loops
-from tests.passes.loop.programs import after, func
+from tests.passes.loop.programs import applied_with_remarks, func
 
 
 def test_an_else_gets_a_loop_of_its_own() -> None:
-    made, _ = after(
+    made, _ = applied_with_remarks(
         hoist_if_then_else,
         "for i in parallel(0, 8):",
         "    if n < 3:",
@@ -45,14 +45,14 @@ def test_a_condition_that_is_not_the_same_for_the_whole_body_stays(lines: tuple[
     assert hoist_if_then_else(given) is given
 
 
-def test_a_condition_on_memory_stays_and_says_why() -> None:
+def test_a_condition_on_memory_stays_with_a_remark() -> None:
     lines = ("for i in serial(0, n):", "    if A[0] < f32(1.0):", "        A[i] = f32(2.0)")
-    made, said = after(hoist_if_then_else, *lines)
+    made, said = applied_with_remarks(hoist_if_then_else, *lines)
     assert made == list(lines)
     assert said == ["the condition reads memory, which the loop may change: left inside"]
 
 
-def test_what_is_hoisted_before_unrolling_stands_once() -> None:
+def test_a_condition_hoisted_before_unrolling_is_not_copied() -> None:
     given = func("for i in unrolled(0, 4):", "    if n < 4:", "        C[i] = A[i]")
     assert script(unroll_loops(hoist_if_then_else(given))).count("if ") == 1
     assert script(unroll_loops(given)).count("if ") == 4

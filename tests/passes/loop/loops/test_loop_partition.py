@@ -1,4 +1,4 @@
-"""Which loops are split at their guards, which stay whole, and what is said about it."""
+"""Which loops are split at their guards, which stay whole, and the remarks about it."""
 
 import random
 
@@ -157,7 +157,7 @@ def test_iterations_in_which_nothing_happens_are_left_out() -> None:
         ),
     ],
 )
-def test_what_gains_nothing_or_is_not_asked_for_stays(
+def test_a_loop_that_gains_nothing_or_is_not_chosen_stays(
     lines: tuple[str, ...], options: dict[str, bool | int]
 ) -> None:
     made, _ = split(*lines, **options)
@@ -171,14 +171,12 @@ def test_a_hint_asks_for_a_loop_without_vectors() -> None:
     assert made[1] == "    C[i] = A[i]"
 
 
-def test_more_copies_than_allowed_are_refused_and_said() -> None:
+def test_more_copies_than_allowed_are_refused_with_a_remark() -> None:
     _, said = split(*INEXACT, max_copies=1)
-    assert said == [
-        "its guards ask for 2 copies of its body, which is more than may be made: left whole"
-    ]
+    assert said == ["its guards need 2 copies of its body, which is more than allowed: left whole"]
 
 
-def test_bounds_in_memory_are_refused_and_said() -> None:
+def test_bounds_in_memory_are_refused_with_a_remark() -> None:
     lines = ("for i in serial(0, cast(A[0], i64)):", *INEXACT[1:])
     made, said = split(*lines)
     assert made == list(lines)

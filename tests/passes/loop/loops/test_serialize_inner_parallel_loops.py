@@ -1,4 +1,4 @@
-"""One level of parallel loops stays, and siblings do not disturb each other."""
+"""One level of parallel loops stays, and siblings do not matter."""
 
 from irkit.core import Span, walk
 from irkit.ir import For, no_nested_parallel_loops, parse

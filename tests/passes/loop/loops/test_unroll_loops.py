@@ -1,4 +1,4 @@
-"""What the options of unrolling and simplification decide."""
+"""Which loops become copies of their body."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from irkit.fuzz.generators.loops.loop_functions import prim_funcs
 from irkit.ir import PrimFunc, parse, script, verify
 from irkit.passes import loop
 from irkit.passes.loop import unroll_loops
-from tests.passes.loop.programs import body, func, outcome
+from tests.passes.loop.programs import body, func, outputs
 
 NEST = (
     "for i in serial(0, 4):",
@@ -68,7 +68,7 @@ def test_unrolling_of_itself_keeps_the_results(
 ) -> None:
     made = unroll_loops(func, auto_max_step=step, auto_max_extent=extent, explicit=explicit)
     assert verify(made) == []
-    assert outcome(made) == outcome(func)
+    assert outputs(made) == outputs(func)
 
 
 def test_a_loop_that_is_too_long_to_be_unrolled_after_all_is_left_as_it_was() -> None:

@@ -1,4 +1,4 @@
-"""Which loops become vectors, which do not, and what is said about it."""
+"""Which loops become vectors, which do not, and the remarks about it."""
 
 import random
 
@@ -75,7 +75,7 @@ def test_a_longer_loop_becomes_vectors_and_a_shorter_vector() -> None:
     )
 
 
-def test_a_single_iteration_that_is_left_over_is_no_vector() -> None:
+def test_a_single_iteration_that_is_left_over_is_not_a_vector() -> None:
     body, _ = lowered("for i in vectorized(0, 17):", "    C[i] = A[i]")
     assert body == (
         "    for i_o in serial(0, 1):\n"
@@ -102,7 +102,7 @@ def test_lanes_is_an_option() -> None:
         (("T = alloc(f32[16])", "T[i] = A[i]", "C[i] = T[i]"), "it allocates 'T'"),
     ],
 )
-def test_what_cannot_run_in_lockstep_becomes_serial_and_says_why(
+def test_a_loop_that_cannot_run_in_lockstep_becomes_serial_with_a_remark(
     lines: tuple[str, ...], why: str
 ) -> None:
     body, remarks = lowered("for i in vectorized(0, 8):", *(f"    {line}" for line in lines))
@@ -131,7 +131,7 @@ def test_an_inner_loop_with_the_same_bounds_in_all_lanes_stays_inside() -> None:
     assert body.startswith("    for k in serial(0, n):\n        C[ramp(0, 1, 8)] = ")
 
 
-def test_panels_that_lie_apart_are_copied_in_vectors() -> None:
+def test_panels_that_do_not_overlap_are_copied_in_vectors() -> None:
     body, remarks = lowered(
         "for p in serial(i32(0), i32(4)):",
         "    for i in vectorized(i32(0), i32(8)):",

@@ -1,4 +1,4 @@
-"""What each pass does, leaves alone, and keeps: text in, text out."""
+"""Buffers shrink to the box of their accesses."""
 
 from irkit.passes import loop
 from tests.passes.loop.programs import body, func

@@ -1,4 +1,4 @@
-"""What each pass does, leaves alone, and keeps: text in, text out."""
+"""Buffers become one-dimensional."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.passes.loop.programs import body, func, text
 
 
 @pytest.mark.parametrize("rows", ["0", "n"])
-def test_rows_with_gaps_of_which_there_are_none_take_no_memory(rows: str) -> None:
+def test_no_rows_take_no_memory_even_with_gaps(rows: str) -> None:
     text = f"""def f(A: f32[n], C: f32[1]):
     T = alloc(f32[{rows}, 4], strides=(8, 1))
     for i in serial(0, {rows}):

@@ -1,4 +1,4 @@
-"""A buffer is filled an iteration ahead where that changes nothing, and else left alone."""
+"""A buffer is filled an iteration ahead if that changes no result."""
 
 from typing import Any
 
@@ -74,7 +74,9 @@ def test_an_even_split_makes_the_halves_constant() -> None:
         ("f32[8], double", "f32[n], double", "not constant"),
     ],
 )
-def test_what_does_not_fit_is_left_alone_and_told(old: str, new: str, why: str) -> None:
+def test_a_buffer_that_cannot_be_doubled_is_left_alone_with_a_remark(
+    old: str, new: str, why: str
+) -> None:
     func = parse((HEAD + LOOP.format(begin=0)).replace(old, new))
     recorder = Recorder()
     with recording(recorder):

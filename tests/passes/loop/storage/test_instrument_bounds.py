@@ -1,4 +1,4 @@
-"""An access outside of its buffer is an error that says where; one inside is left in peace."""
+"""An access outside its buffer is an error with its place; one inside is not checked."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def test_each_call_has_a_record_of_its_own() -> None:
         kernel(a, np.array([1, 0, 0, 0]), c)
 
 
-def test_what_is_shown_to_be_inside_is_not_checked() -> None:
+def test_an_access_proved_in_bounds_is_not_checked() -> None:
     func = parse(
         "def f(A: f32[n], C: f32[n, 4]):\n"
         "    for i in serial(0, n):\n"
@@ -73,7 +73,7 @@ def test_what_is_shown_to_be_inside_is_not_checked() -> None:
     assert instrument_bounds(func) is func
 
 
-def test_a_row_that_is_too_long_is_found_though_the_offset_is_inside() -> None:
+def test_an_index_out_of_its_row_is_found_although_the_offset_is_in_bounds() -> None:
     text = """
 def f(A: f32[4, 4], k: i64):
     for j in serial(0, k):
@@ -146,7 +146,7 @@ def test_the_lanes_of_vectors_are_checked() -> None:
 
 
 @pytest.mark.parametrize("text", [MASKED, LAZY_LANES])
-def test_lanes_that_do_not_take_part_raise_no_alarm(text: str) -> None:
+def test_lanes_that_are_masked_off_raise_no_alarm(text: str) -> None:
     a, c = np.zeros(10, "f4"), np.zeros(8, "f4")
     assert problem(text, a, c, 6) == ""
     assert "A[-1]" in problem(text, a, c, -1)
@@ -183,7 +183,7 @@ def f(A: f32[16], m: i64, s: i64):
     assert "does not fit" in problem(text, a, 2, -1)
 
 
-def test_checks_stand_before_what_they_guard_and_print() -> None:
+def test_checks_come_before_the_accesses_they_guard_and_print() -> None:
     func = instrument_bounds(parse(GATHER))
     assert same(parse(script(func)), func)
     (check,) = walk(func, Assert)
@@ -229,6 +229,6 @@ def test_a_fault_is_found_where_the_interpreter_finds_it(
             assert not expected
 
 
-def test_a_prefetch_may_name_what_is_outside() -> None:
+def test_a_prefetch_can_name_an_element_out_of_bounds() -> None:
     func = parse("def f(A: f32[4]):\n    evaluate(prefetch(A[4]))\n    A[0] = f32(1.0)\n")
     assert instrument_bounds(func).body == func.body

@@ -1,4 +1,4 @@
-"""What each pass does, leaves alone, and keeps: text in, text out."""
+"""Allocations move inwards, but never into a loop that carries values in them."""
 
 from irkit.core import Recorder, recording
 from irkit.fuzz.seed_corpus.thread_kernels import THREADS
@@ -22,7 +22,7 @@ def test_a_parallel_loop_keeps_its_own_buffer() -> None:
     assert loop.plan_allocations(given) is given
 
 
-def test_a_buffer_that_nobody_uses_is_dropped() -> None:
+def test_a_buffer_without_uses_is_dropped() -> None:
     recorder = Recorder()
     with recording(recorder):
         made = loop.plan_allocations(func("T = alloc(f32[4])", "C[0] = A[0]"))
@@ -32,7 +32,7 @@ def test_a_buffer_that_nobody_uses_is_dropped() -> None:
     ]
 
 
-def test_a_buffer_is_placed_though_a_statement_stands_in_two_places() -> None:
+def test_a_buffer_is_placed_although_a_statement_is_shared() -> None:
     given = func("T = alloc(f32[4])", "T[0] = A[0]", "if A[1] > f32(0.0):", "    C[0] = T[0]")
     outer = given.body
     assert isinstance(outer, Allocate)

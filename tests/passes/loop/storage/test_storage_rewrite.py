@@ -1,4 +1,4 @@
-"""Buffers share memory only where none is needed while the other is."""
+"""Buffers share memory only if neither is needed while the other is."""
 
 from typing import Any
 
@@ -75,14 +75,14 @@ def test_a_step_that_writes_an_element_twice_is_not_done_in_place() -> None:
     assert sizes(given) == [64, 64]
 
 
-def test_what_is_still_needed_keeps_its_memory() -> None:
+def test_a_buffer_that_is_still_needed_keeps_its_memory() -> None:
     given = func(
         *TWO, *stage("T[i]", "A[i]"), *stage("U[i]", "T[i]"), *stage("C[i]", "U[i] + T[i]")
     )
     assert SMALL(given) is given
 
 
-def test_lives_that_do_not_meet_share_the_larger_size() -> None:
+def test_buffers_with_disjoint_live_ranges_share_the_larger_size() -> None:
     given = func(
         "T = alloc(f32[8])",
         "U = alloc(f32[64])",
@@ -94,7 +94,7 @@ def test_lives_that_do_not_meet_share_the_larger_size() -> None:
     assert sizes(given) == [64]
 
 
-def test_what_a_later_iteration_needs_keeps_its_memory() -> None:
+def test_a_buffer_that_a_later_iteration_needs_keeps_its_memory() -> None:
     given = func(
         *TWO,
         "T[0] = A[0]",
@@ -147,7 +147,7 @@ def test_unlike_buffers_keep_their_own(t: str, u: str) -> None:
     assert SMALL(given) is given
 
 
-def test_a_view_prolongs_the_life_of_what_it_shows() -> None:
+def test_a_view_prolongs_the_live_range_of_its_source() -> None:
     given = func(
         *TWO,
         "V = view(T, f32[8], offset=0)",
@@ -163,7 +163,7 @@ def test_buffers_that_may_become_registers_are_left_alone() -> None:
     assert storage_rewrite(given) is given
 
 
-def test_each_merge_is_told() -> None:
+def test_each_merge_is_a_remark() -> None:
     given = func(*TWO, *stage("T[i]", "A[i]"), *stage("U[i]", "T[i]"), *stage("C[i]", "U[i]"))
     recorder = Recorder()
     with recording(recorder):
@@ -173,7 +173,7 @@ def test_each_merge_is_told() -> None:
 
 @st.composite
 def chains(draw: st.DrawFn) -> PrimFunc:
-    """Make steps, each from some of the buffers before, in memory allocated here and there."""
+    """Draw steps, each from some earlier buffers, with allocations in various places."""
     count = draw(st.integers(2, 6))
     names = ["A"]
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Make arrays on which sums and products of every order are exact."""
+"""Functions over threads, run by the interpreter and natively."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from irkit.phases import build
 
 
 def small_integers(func: PrimFunc, seed: int = 0, **dims: int) -> list[Any]:
-    """Make arrays on which sums and products of every order are exact."""
+    """Return arrays on which sums and products in any order are exact."""
     rng = np.random.default_rng(seed)
     made: list[Any] = []
     for param in func.params:

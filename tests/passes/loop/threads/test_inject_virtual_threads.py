@@ -1,4 +1,4 @@
-"""Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
+"""Virtual threads become interleaved copies with the same results."""
 
 from hypothesis import given, settings, strategies as st
 
@@ -58,7 +58,7 @@ def f(A: f32[4], C: f32[4], S: f32[4]):
 """
 
 
-def test_virtual_threads_that_touch_the_same_are_copied_as_a_whole() -> None:
+def test_virtual_threads_that_access_the_same_element_are_copied_as_a_whole() -> None:
     func = func_of(VIRTUAL.format(at="k"))
     made = inject_virtual_threads(func)
     assert script(made).count("for k") == 2
@@ -67,7 +67,7 @@ def test_virtual_threads_that_touch_the_same_are_copied_as_a_whole() -> None:
     )
 
 
-def test_virtual_threads_in_a_number_that_is_not_known_stay() -> None:
+def test_virtual_threads_of_unknown_number_stay() -> None:
     text = (
         VIRTUAL.format(at="k")
         .replace("thread(0, 2", "thread(0, n")

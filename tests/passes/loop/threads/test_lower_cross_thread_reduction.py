@@ -1,4 +1,4 @@
-"""Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
+"""Reductions over threads become parts that the first thread combines."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -110,7 +110,7 @@ AGAIN = """def f(A: f32[4], C: f32[1]):
         *("virtual threads between", "steps between"),
     ],
 )
-def test_a_reduction_whose_threads_do_not_all_come_at_once_is_left_alone(text: str) -> None:
+def test_a_reduction_that_threads_reach_separately_is_left_alone(text: str) -> None:
     func = func_of(text)
     assert lower_cross_thread_reduction(func) is func
     arrays = small_integers(func)

@@ -1,4 +1,4 @@
-"""Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
+"""Thread loops become serial and parallel loops."""
 
 import pytest
 
@@ -25,6 +25,6 @@ def f(A: f32[8], C: f32[8]):
 
 
 @pytest.mark.parametrize(("at", "kind"), [("b * 2 + t", "parallel"), ("b + t", "serial")])
-def test_blocks_run_in_parallel_only_where_they_are_apart(at: str, kind: str) -> None:
+def test_blocks_run_in_parallel_only_if_they_are_independent(at: str, kind: str) -> None:
     made = lower_thread_loops(func_of(BLOCKS.format(at=at)))
     assert [loop.kind for loop in walk(made, For)] == [kind, "serial"]

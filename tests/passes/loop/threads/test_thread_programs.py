@@ -1,4 +1,4 @@
-"""Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
+"""Programs over threads give the same bits in the interpreter and natively."""
 
 import numpy as np
 import pytest

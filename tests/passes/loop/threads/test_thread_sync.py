@@ -1,4 +1,4 @@
-"""Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
+"""Barriers are inserted where threads need them."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -43,7 +43,7 @@ def test_a_tree_of_any_size_gets_its_barriers_and_sums(blocks: int, threads: int
 @pytest.mark.parametrize(
     "name", ["THREAD_MATMUL", "THREAD_SOFTMAX", "THREAD_STENCIL", "THREAD_TREE"]
 )
-def test_barriers_that_were_left_out_come_back(name: str) -> None:
+def test_missing_barriers_are_inserted(name: str) -> None:
     func = func_of(THREADS[name])
     bare = rewrite(func, lambda stmt: seq() if is_barrier(stmt) else None, on=Evaluate)
     assert bare is not func

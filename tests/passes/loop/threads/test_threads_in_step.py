@@ -1,4 +1,4 @@
-"""Threads that meet at barriers go in step: random programs of such threads against NumPy."""
+"""Random programs of threads that meet at barriers, against NumPy."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def steps(draw: st.DrawFn) -> Lines:
 
 
 def in_step(lines: Lines, rounds: int, a: Any) -> Any:
-    """Do what the stores say, each for all threads before the next."""
+    """Run the stores in NumPy, each for all threads before the next."""
     t = np.arange(8)
     memory = {"A": a, "C": np.ones(8, np.int32), "S": a.copy(), "T": a[::-1].copy()}
     for to, write, source, read in lines * rounds:
@@ -62,7 +62,7 @@ def f(A: i32[8], C: i32[8]):
 
 
 def program(lines: Lines, rounds: int, *, backwards: bool) -> PrimFunc:
-    """Write the stores as a program over threads, the first or the last of which runs first."""
+    """Return the stores as a program over threads; the first or last thread runs first."""
     t, pad = "(7 - u)" if backwards else "t", " " * 12
     body = "".join(
         f"{pad}{to}[{write}] = {source}[{read}] * 3 + {to}[{write}]\n".replace("t", t)
@@ -74,7 +74,7 @@ def program(lines: Lines, rounds: int, *, backwards: bool) -> PrimFunc:
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(steps(), st.integers(1, 3), st.booleans())
-def test_threads_that_wait_where_they_must_go_in_step(
+def test_threads_that_wait_at_barriers_stay_in_step(
     lines: Lines, rounds: int, backwards: bool
 ) -> None:
     func = program(lines, rounds, backwards=backwards)
@@ -95,6 +95,6 @@ def test_a_thread_that_reads_only_what_it_wrote_does_not_wait() -> None:
     )
 
 
-def test_a_barrier_inside_a_loop_serves_what_is_before_it_too() -> None:
+def test_a_barrier_inside_a_loop_also_separates_accesses_before_it() -> None:
     swap = [("S", "t", "C", "t"), ("C", "t", "S", "7 - t")]
     assert barriers(script(program(swap, 3, backwards=False))) == 2

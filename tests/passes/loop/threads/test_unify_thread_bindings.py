@@ -1,4 +1,4 @@
-"""Programs over threads give the same bits in the interpreter, where threads are tasks, and as"""
+"""All loops of a thread axis become one."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def f(A: f32[4], C: f32[4]):
     ("scope", "at", "is_shared_out"),
     [(', scope="shared"', "u", True), ("", "u", False), (', scope="shared"', "(t + u) % 4", False)],
 )
-def test_a_loop_is_shared_out_if_each_thread_would_do_the_same(
+def test_a_loop_is_divided_among_threads_if_each_would_do_the_same(
     scope: str, at: str, is_shared_out: bool
 ) -> None:
     made = unify_thread_bindings(func_of(COPIES.format(scope=scope, at=at)))

@@ -1,0 +1,1 @@
+"""Fuzzing: cases a second, and malformed input by the thousand."""

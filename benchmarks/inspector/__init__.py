@@ -1,0 +1,1 @@
+"""The inspector on large traces and under load."""

@@ -1,0 +1,1 @@
+"""How fast the code that irkit compiles is: models, parallel regions, vector functions."""

@@ -1,0 +1,1 @@
+"""The schedules of ``examples/schedules`` against other libraries."""
