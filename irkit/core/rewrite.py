@@ -9,7 +9,7 @@ from irkit.core.errors import IRKitError
 from irkit.core.module import Function
 from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, with_fields
 from irkit.core.recorder import current_recorder
-from irkit.core.rules import Found, Rule, Rules, written_at
+from irkit.core.rules import Found, Rule, Rules, subject_of, written_at
 from irkit.core.span import Span
 from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
 
@@ -27,16 +27,23 @@ def rewrite(
     root: _N,
     rule: Callable[..., Node | None],
     *,
-    on: type[Node] | tuple[type[Node], ...] = Node,
+    on: type[Node] | tuple[type[Node], ...] | None = None,
     applied: Callable[..., object] | None = None,
 ) -> _N:
     """Apply ``rule``, a function or ``Rules``, to every node of class ``on``, children first.
+
+    Without ``on``, ``Rules`` say themselves what they are about, and a function says it by the
+    annotation of its first parameter; without that it sees every node.
 
     ``None`` or the same object means "leave alone". If nothing changed the very same root comes
     back. New statements that have no span get the one of the node they replace. Each application
     is reported to the recorder. ``applied`` is called with the nodes before and after each one that
     takes place, so that a pass can keep what it knows true.
+
+    Raises: IRKitError if the annotation cannot be read or is no class of nodes.
     """
+    if on is None:
+        on = Node if isinstance(rule, (Rule, Rules)) else subject_of(rule)
     targets = on if isinstance(on, tuple) else (on,)
     order = postorder(root)
     fires = _Fires(rule, targets)
