@@ -183,9 +183,8 @@ def _subject(function: Apply, name: str) -> tuple[type[Node], ...]:
     except (TypeError, ValueError) as error:
         raise _unreadable(name, error) from error
     for first in parameters:
-        hint = cast(object, first.annotation)
-        if hint is inspect.Parameter.empty:
-            hint = Node
+        given = first.annotation is not inspect.Parameter.empty
+        hint = cast(object, first.annotation if given else Node)
         return _annotated(function, first.name, hint, name)
     raise IRKitError(f"rule {name!r} must take a node as its first parameter")
 

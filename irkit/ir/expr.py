@@ -10,8 +10,11 @@ not overloaded; use ``eq``, ``lt`` and their kin.
 import struct
 from typing import TYPE_CHECKING, ClassVar, Union
 
+from msgspec.structs import force_setattr
+
 from irkit.core import DTypeError, Node
-from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, common
+from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, as_number, common
+from irkit.ir.refused_operators import RefusedOperators
 
 Scalar = Union[int, float, bool]
 ExprLike = Union["Expr", int, float, bool]
@@ -24,7 +27,7 @@ class _Typed:
         dtype: DType  # pyright: ignore[reportUninitializedInstanceVariable]
 
 
-class Expr(Node, _Typed, frozen=True, gc=False):
+class Expr(RefusedOperators, Node, _Typed, frozen=True, gc=False):
     """Be the base of all expressions; every subclass has a field ``dtype``."""
 
     def __add__(self, other: ExprLike) -> "Expr":
@@ -85,12 +88,6 @@ class Expr(Node, _Typed, frozen=True, gc=False):
         """Convert to a type; the lanes follow the value."""
         return convert(self, as_dtype(dtype).with_lanes(self.dtype.lanes))
 
-    def __bool__(self) -> bool:
-        raise DTypeError(
-            "an expression has no truth value while the program is being built",
-            hint="Choose with select or if_then_else; compare and combine by eq, lt, logical_and.",
-        )
-
 
 class Var(Expr, frozen=True, gc=False, eq=False):
     """A variable, known by identity; the name is for people. Bound once: by a loop, a let, a block,
@@ -99,6 +96,10 @@ class Var(Expr, frozen=True, gc=False, eq=False):
     symbol: ClassVar[bool] = True
     name: str
     dtype: DType = I64
+
+    def __post_init__(self) -> None:
+        if isinstance(self.dtype, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a name will do
+            force_setattr(self, "dtype", as_dtype(self.dtype))
 
     def copy(self, name: str | None = None) -> "Var":
         """Make another variable of the same type."""
@@ -301,12 +302,16 @@ class Broadcast(Expr, frozen=True, gc=False):
     dtype: DType
 
 
-def const(value: Scalar, dtype: DType) -> Expr:
+def const(value: Scalar, dtype: DType | str) -> Expr:
     """Make a constant of a type, in range; with lanes, a broadcast of it.
 
     Raises: DTypeError if the value is not representable: a fraction as an integer, or an integer
     out of range.
     """
+    if not isinstance(dtype, DType):
+        dtype = as_dtype(dtype)
+    if not isinstance(value, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        value = as_number(value)
     if dtype.lanes > 1:
         return Broadcast(const(value, dtype.element), dtype)
     if dtype.is_float:
@@ -327,20 +332,12 @@ def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
     stands_for = getattr(value, "as_expr", None)  # A tensor without dimensions is a number too.
     if stands_for is not None:
         return stands_for()
-    number = _as_number(value)
+    number = as_number(value)
     if like is not None and (like.is_float or not isinstance(number, float)):
         return const(number, like.element if not like.is_bool or isinstance(number, bool) else I64)
     return Const(
         number, BOOL if isinstance(number, bool) else I64 if isinstance(number, int) else F32
     )
-
-
-def _as_number(value: object) -> Scalar:
-    item = getattr(value, "item", None)  # NumPy scalars
-    number: object = value if item is None else item()
-    if not isinstance(number, (bool, int, float)):
-        raise DTypeError(f"expected an expression or a number, found {type(value).__name__}")
-    return number
 
 
 def convert(value: Expr, dtype: DType) -> Expr:
