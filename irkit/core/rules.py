@@ -183,9 +183,9 @@ def _subject(function: Apply, name: str) -> tuple[type[Node], ...]:
     except (TypeError, ValueError) as error:
         raise _unreadable(name, error) from error
     for first in parameters:
-        given = first.annotation is not inspect.Parameter.empty
-        hint = cast(object, first.annotation if given else Node)
-        return _annotated(function, first.name, hint, name)
+        bare = first.annotation is inspect.Parameter.empty
+        hint = Node if bare else first.annotation
+        return _annotated(function, first.name, cast(object, hint), name)
     raise IRKitError(f"rule {name!r} must take a node as its first parameter")
 
 
@@ -203,7 +203,7 @@ def subject_of(function: Apply) -> tuple[type[Node], ...]:
     hint = plain.__annotations__.get(first, Node)
     if isinstance(hint, type) and issubclass(hint, Node):  # As nearly always, and cheap.
         return (hint,)
-    return _annotated(plain, first, hint, plain.__name__)
+    return _annotated(plain, first, cast(object, hint), plain.__name__)
 
 
 def _annotated(function: Apply, first: str, hint: object, name: str) -> tuple[type[Node], ...]:

@@ -18,6 +18,7 @@ from irkit.ir.refused_operators import RefusedOperators
 
 Scalar = Union[int, float, bool]
 ExprLike = Union["Expr", int, float, bool]
+_PLAIN = frozenset({int, float, bool})
 
 
 class _Typed:
@@ -308,20 +309,20 @@ def const(value: Scalar, dtype: DType | str) -> Expr:
     Raises: DTypeError if the value is not representable: a fraction as an integer, or an integer
     out of range.
     """
-    if not isinstance(dtype, DType):
-        dtype = as_dtype(dtype)
-    if not isinstance(value, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
+    # By class and not isinstance, which costs as much as all the rest.
+    wanted: DType = dtype if dtype.__class__ is DType else as_dtype(dtype)  # pyright: ignore[reportAssignmentType]
+    if value.__class__ not in _PLAIN:
         value = as_number(value)
-    if dtype.lanes > 1:
-        return Broadcast(const(value, dtype.element), dtype)
-    if dtype.is_float:
-        return Const(float(value), dtype)
+    if wanted.lanes > 1:
+        return Broadcast(const(value, wanted.element), wanted)
+    if wanted.is_float:
+        return Const(float(value), wanted)
     if isinstance(value, float) and not value.is_integer():
-        raise DTypeError(f"cannot write {value!r} as {dtype}: it is no whole number")
+        raise DTypeError(f"cannot write {value!r} as {wanted}: it is no whole number")
     whole = int(value)
-    if not dtype.low <= whole <= dtype.high:
-        raise DTypeError(f"cannot write {whole} as {dtype}: it holds {dtype.low} to {dtype.high}")
-    return Const(bool(whole) if dtype.is_bool else whole, dtype)
+    if not wanted.low <= whole <= wanted.high:
+        raise DTypeError(f"cannot write {whole} as {wanted}: it holds {wanted.low} to {wanted.high}")
+    return Const(bool(whole) if wanted.is_bool else whole, wanted)
 
 
 def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
