@@ -45,6 +45,8 @@ def rewrite(
     if on is None:
         on = Node if isinstance(rule, (Rule, Rules)) else subject_of(rule)
     targets = on if isinstance(on, tuple) else (on,)
+    if not isinstance(root, Node):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
+        raise _no_node("rewrite", root)
     order = postorder(root)
     fires = _Fires(rule, targets)
     if not any(fires[cls] is not None for cls in {node.__class__ for node in order}):
@@ -78,6 +80,8 @@ class _Fires(dict[type[Node], Callable[[Any], Any] | None]):
         super().__init__()
         self.rule = rule
         self.targets = targets
+        if not callable(rule):
+            raise IRKitError(f"a rule is a function of a node, found {rule!r}")
         if isinstance(rule, Rule):
             self.rule = Rules(rule.name, rule)
         self.name: str = getattr(rule, "__qualname__", type(rule).__name__)
@@ -85,7 +89,12 @@ class _Fires(dict[type[Node], Callable[[Any], Any] | None]):
 
     def __missing__(self, cls: type[Node]) -> Callable[[Any], Any] | None:
         fire = self.rule.table[cls] if isinstance(self.rule, Rules) else self.rule
-        made = self[cls] = fire if _fires_on(cls, self.targets) else None
+        try:
+            made = self[cls] = fire if _fires_on(cls, self.targets) else None
+        except TypeError:
+            raise IRKitError(
+                f"on must be a class of nodes, or a tuple of such; found {self.targets[0]!r}"
+            ) from None
         return made
 
     def applied(self, node: Node, result: Any) -> Node:
@@ -107,6 +116,13 @@ class _Fires(dict[type[Node], Callable[[Any], Any] | None]):
             fire = self[node.__class__]
             found = None if fire is None else fire(node)
         return node
+
+
+def _no_node(what: str, found: object) -> IRKitError:
+    return IRKitError(
+        f"{what} takes nodes of IR, found {type(found).__name__}",
+        hint="Make a node of a number by const or as_expr; of a module, take its functions.",
+    )
 
 
 def _with_new_children(old: Node, new: dict[int, Node]) -> tuple[Node, bool]:
@@ -165,6 +181,9 @@ def substitute(root: _N, mapping: Mapping[_S, _R]) -> _N:
     takes its place there too, and anything else does not.
     """
     given: dict[int, Node] = {id(old): new for old, new in mapping.items() if old is not new}
+    for new in given.values():
+        if not isinstance(new, Node):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
+            raise _no_node("substitute", new)
     if not given:
         return root
     _replace_in_parts(symbols_bound(root), given)

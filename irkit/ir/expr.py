@@ -321,7 +321,9 @@ def const(value: Scalar, dtype: DType | str) -> Expr:
         raise DTypeError(f"cannot write {value!r} as {wanted}: it is no whole number")
     whole = int(value)
     if not wanted.low <= whole <= wanted.high:
-        raise DTypeError(f"cannot write {whole} as {wanted}: it holds {wanted.low} to {wanted.high}")
+        raise DTypeError(
+            f"cannot write {whole} as {wanted}: it holds {wanted.low} to {wanted.high}"
+        )
     return Const(bool(whole) if wanted.is_bool else whole, wanted)
 
 
