@@ -23,8 +23,7 @@ from irkit.debug import (
 )
 from irkit.graph import GRAPH_LEVEL
 from irkit.ir import LOOP_LEVEL
-from irkit.phases.compile import compile
-from irkit.phases.placement import Flow
+from irkit.phases import Flow, compile
 from irkit.transform import Apply, Step, Trace
 
 

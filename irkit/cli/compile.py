@@ -15,8 +15,7 @@ from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.notes import note, note_unused_passes
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
-from irkit.phases.compile import compile
-from irkit.phases.placement import Flow
+from irkit.phases import Flow, compile
 from irkit.runtime import Model
 
 _SHAPE = click.option(

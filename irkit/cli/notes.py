@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import click
 
 from irkit.debug import unused_passes
-from irkit.passes.registry import is_user_pass
-from irkit.phases.placement import Flow
+from irkit.passes import is_user_pass
+from irkit.phases import Flow
 from irkit.transform import Step
 
 

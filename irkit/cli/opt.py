@@ -28,8 +28,8 @@ from irkit.debug import (
 )
 from irkit.graph import GraphFunc
 from irkit.ir import LOOP_LEVEL, PrimFunc
-from irkit.passes.registry import installed_passes
-from irkit.phases.placement import Flow
+from irkit.passes import installed_passes
+from irkit.phases import Flow
 from irkit.transform import Apply, Fact, PassFailed, Pipeline, Step, apply_here, read_phases
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from irkit.cli.flags.placement import add_current_directory
 from irkit.core import IRKitError
-from irkit.passes.registry import installed_passes
-from irkit.phases.placement import Flow
+from irkit.passes import installed_passes
+from irkit.phases import Flow
 from irkit.transform import AnyPass, Registry
 
 WIDTH = 96

@@ -29,8 +29,8 @@ from irkit.debug import (
     write_case,
 )
 from irkit.ir import PrimFunc
-from irkit.passes.registry import installed_passes
-from irkit.phases.resume import pipeline_for
+from irkit.passes import installed_passes
+from irkit.phases import pipeline_for
 from irkit.transform import Apply, Pipeline, sub_pipeline
 
 

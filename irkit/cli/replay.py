@@ -2,10 +2,7 @@
 
 import click
 
-from irkit.debug.crash.isolation_policy import IsolationPolicy
-from irkit.debug.crash.material import failure_traceback
-from irkit.debug.crash.replay import replay as replay_folder
-from irkit.debug.isolation.kernels import KernelHalted
+from irkit.debug import IsolationPolicy, KernelHalted, failure_traceback, replay as replay_folder
 from irkit.transform import PassFailed
 
 _EXIT = {"same": 0, "gone": 1, "different": 3}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from irkit.codegen import TensorSpec
 from irkit.core import InputError, IRKitError, atomic_write
 from irkit.ir import as_dtype, numpy_dtype
-from irkit.runtime.model import load
+from irkit.runtime import load
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _NEW_FILE = click.Path(dir_okay=False)

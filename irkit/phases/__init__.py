@@ -23,6 +23,9 @@ from irkit.phases.lower import (
     lower as lower,
     trace as trace,
 )
+from irkit.phases.placement import (
+    Flow as Flow,
+)
 from irkit.phases.resume import (
     pipeline_for as pipeline_for,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from irkit.cli.flags.files import FILE
 from irkit.cli.flags.placement import DISABLE, PASS
 from irkit.core import IRKitError
-from irkit.phases.placement import Flow
+from irkit.phases import Flow
 from irkit.transform import Pipeline
 
 _OPTIONS = (

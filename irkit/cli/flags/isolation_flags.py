@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from irkit.debug.crash.isolation_policy import IsolationPolicy
+from irkit.debug import IsolationPolicy
 
 
 def with_isolation_flags(command: Callable[..., None]) -> Callable[..., None]:

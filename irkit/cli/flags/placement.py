@@ -8,8 +8,8 @@ import click
 
 from irkit.cli.flags.print_flags import expand_bare_flags
 from irkit.core import ParseError
-from irkit.passes.registry import installed_passes
-from irkit.phases.placement import Flow
+from irkit.passes import installed_passes
+from irkit.phases import Flow
 from irkit.transform import MissingFact, parse_placed
 
 QUOTE = "put quotes around it, a shell takes braces for its own."

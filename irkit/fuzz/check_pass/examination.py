@@ -7,10 +7,7 @@ from functools import cache
 import msgspec
 
 from irkit.core import IRKitError, IRModule, Recorder
-from irkit.debug import Child, ChildDied, NativeWorker, contracts
-from irkit.debug.check.check import verdicts
-from irkit.debug.check.options import CheckOptions
-from irkit.debug.check.verdict import Verdict
+from irkit.debug import CheckOptions, Child, ChildDied, NativeWorker, Verdict, contracts, verdicts
 from irkit.debug.execution.executors import MAX_SECONDS
 from irkit.debug.processes.timeout import TimeUp, can_interrupt, timeout
 from irkit.fuzz.check_pass.position import PassPosition

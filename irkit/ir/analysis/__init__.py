@@ -14,6 +14,9 @@ from irkit.ir.analysis.affine import (
 from irkit.ir.analysis.axes import (
     axis_values as axis_values,
 )
+from irkit.ir.analysis.carried_values import (
+    CarriedValues as CarriedValues,
+)
 from irkit.ir.analysis.conflicts import (
     Access as Access,
     ConflictTest as ConflictTest,
@@ -27,6 +30,24 @@ from irkit.ir.analysis.dependence import (
 from irkit.ir.analysis.enclosing import (
     Enclosing as Enclosing,
     enclosing as enclosing,
+)
+from irkit.ir.analysis.guarded_loads import (
+    GuardPath as GuardPath,
+    guard_path as guard_path,
+    guarded_loads as guarded_loads,
+    path_conditions as path_conditions,
+)
+from irkit.ir.analysis.in_bounds import (
+    is_in_bounds as is_in_bounds,
+)
+from irkit.ir.analysis.in_place import (
+    InPlace as InPlace,
+)
+from irkit.ir.analysis.index_boxes import (
+    BoxSide as BoxSide,
+    IndexBoxes as IndexBoxes,
+    bound_inside as bound_inside,
+    merged_sides as merged_sides,
 )
 from irkit.ir.analysis.liveness import (
     Liveness as Liveness,

@@ -15,7 +15,7 @@ After::
 
 from irkit.core import any_node, rewrite, walk
 from irkit.ir import Conditional, Expr, Load, PrimFunc, Select
-from irkit.ir.analysis.in_bounds import is_in_bounds
+from irkit.ir.analysis import is_in_bounds
 from irkit.ir.arith import Ranges, loop_ranges
 from irkit.transform import define_pass
 

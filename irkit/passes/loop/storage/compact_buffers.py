@@ -26,8 +26,14 @@ size keeps its extent.
 
 from irkit.core import Node, remark, rewrite, uses, walk
 from irkit.ir import I64, Allocate, Buffer, Expr, Load, PrimFunc, Store, as_int, const, no_blocks
-from irkit.ir.analysis import axis_values, enclosing
-from irkit.ir.analysis.index_boxes import BoxSide, IndexBoxes, bound_inside, merged_sides
+from irkit.ir.analysis import (
+    BoxSide,
+    IndexBoxes,
+    axis_values,
+    bound_inside,
+    enclosing,
+    merged_sides,
+)
 from irkit.ir.arith import loop_ranges
 from irkit.ir.threads import is_thread_loop
 from irkit.transform import define_pass

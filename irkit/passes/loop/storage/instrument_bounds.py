@@ -53,7 +53,7 @@ from irkit.ir import (
     no_blocks,
     seq,
 )
-from irkit.ir.analysis.guarded_loads import GuardPath, guard_path, guarded_loads, path_conditions
+from irkit.ir.analysis import GuardPath, guard_path, guarded_loads, path_conditions
 from irkit.ir.arith import simplify
 from irkit.passes.loop.support.one_lane import OneLane
 from irkit.passes.loop.support.view_bounds import view_problem

@@ -40,7 +40,7 @@ from irkit.core import (
     with_span_of,
 )
 from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq, visit_below
-from irkit.ir.analysis.carried_values import CarriedValues
+from irkit.ir.analysis import CarriedValues
 from irkit.transform import define_pass
 
 

@@ -42,8 +42,7 @@ from irkit.ir import (
     no_blocks,
     visit_below,
 )
-from irkit.ir.analysis import Enclosing, enclosing, liveness
-from irkit.ir.analysis.in_place import InPlace
+from irkit.ir.analysis import Enclosing, InPlace, enclosing, liveness
 from irkit.ir.arith import simplify
 from irkit.transform import define_pass
 

@@ -29,7 +29,7 @@ from irkit.ir import (
     as_int,
     convert,
 )
-from irkit.ir.analysis.in_bounds import is_in_bounds
+from irkit.ir.analysis import is_in_bounds
 from irkit.ir.arith import Ranges, bounds
 
 Mask = Expr | None
