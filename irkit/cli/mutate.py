@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 
 from irkit.debug import console
-from irkit.fuzz.mutation import mutants
+from irkit.fuzz.mutation.mutants.mutant import mutants
 from irkit.fuzz.mutation.runner.check_score import (
     RANDOM_PROGRAMS,
     mutant_results,
