@@ -55,7 +55,7 @@ def no_match() -> str:
         tree = tree + (number + 2)
     nodes = count_nodes(tree)
 
-    def leave_alone(node: Mul) -> Expr | None:
+    def leave_alone(node: Expr) -> Expr | None:
         return None
 
     by_class = median_of(lambda: rewrite(tree, leave_alone, on=Mul), repeats=9)

@@ -12,12 +12,17 @@ from irkit.cli.flags.grouping import as_value
 from irkit.core import IRKitError
 from irkit.debug import console
 from irkit.graph import GRAPH_LEVEL
-from irkit.inspector_web.diff.line_diff import Diff, diff_lines
+from irkit.inspector_web import (
+    Diff,
+    LineTable,
+    Pair,
+    Side,
+    Texts,
+    align,
+    diff_lines,
+    diff_up_to_names,
+)
 from irkit.inspector_web.diff.terminal import printed_diff
-from irkit.inspector_web.diff.up_to_names import diff_up_to_names
-from irkit.inspector_web.runs.align import Pair, align
-from irkit.inspector_web.text.lines import LineTable
-from irkit.inspector_web.text.texts import Side, Texts
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Step, Trace
 

@@ -11,7 +11,7 @@ from irkit.core.errors import IRKitError
 from irkit.core.module import Function
 from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, with_fields
 from irkit.core.recorder import current_recorder
-from irkit.core.rules import Firing, Rule, Rules, written_at
+from irkit.core.rules import Firing, Rule, Rules, subject_of, written_at
 from irkit.core.span import Span
 from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
 
@@ -29,17 +29,26 @@ def rewrite(
     root: _N,
     rule: Callable[..., Node | None],
     *,
-    on: type[Node] | tuple[type[Node], ...] = Node,
+    on: type[Node] | tuple[type[Node], ...] | None = None,
     applied: Callable[..., object] | None = None,
 ) -> _N:
     """Apply ``rule``, a function or ``Rules``, to every node of class ``on``, children first.
+
+    Without ``on``, ``Rules`` know their classes, and those of a function are read from the
+    annotation of its first parameter; a function without annotation is called for every node.
 
     A rule returns None or the same node to leave it alone. If nothing changed, the same root is
     returned. New statements without a span get that of the node they replace. Each application is
     reported to the recorder. ``applied`` is called with the nodes before and after each application
     that takes place, so that a pass can update its tables.
+
+    Raises: IRKitError if the annotation cannot be read or is not a class of nodes.
     """
+    if on is None:
+        on = Node if isinstance(rule, (Rule, Rules)) else subject_of(rule)
     targets = on if isinstance(on, tuple) else (on,)
+    if not isinstance(root, Node):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
+        raise _no_node("rewrite", root)
     order = postorder(root)
     fires = _Dispatch(rule, targets)
     if not any(fires[cls] is not None for cls in {node.__class__ for node in order}):
@@ -73,6 +82,8 @@ class _Dispatch(dict[type[Node], Callable[[Any], Any] | None]):
         super().__init__()
         self.rule = rule
         self.targets = targets
+        if not callable(rule):
+            raise IRKitError(f"a rule is a function of a node, found {rule!r}")
         if isinstance(rule, Rule):
             self.rule = Rules(rule.name, rule)
         self.name: str = getattr(rule, "__qualname__", type(rule).__name__)
@@ -80,7 +91,12 @@ class _Dispatch(dict[type[Node], Callable[[Any], Any] | None]):
 
     def __missing__(self, cls: type[Node]) -> Callable[[Any], Any] | None:
         fire = self.rule.table[cls] if isinstance(self.rule, Rules) else self.rule
-        made = self[cls] = fire if _fires_on(cls, self.targets) else None
+        try:
+            made = self[cls] = fire if _fires_on(cls, self.targets) else None
+        except TypeError:
+            raise IRKitError(
+                f"on must be a class of nodes, or a tuple of such; found {self.targets[0]!r}"
+            ) from None
         return made
 
     def applied(self, node: Node, result: Any) -> Node:
@@ -102,6 +118,13 @@ class _Dispatch(dict[type[Node], Callable[[Any], Any] | None]):
             fire = self[node.__class__]
             found = None if fire is None else fire(node)
         return node
+
+
+def _no_node(what: str, found: object) -> IRKitError:
+    return IRKitError(
+        f"{what} takes nodes of IR, found {type(found).__name__}",
+        hint="Make a node of a number by const or as_expr; of a module, take its functions.",
+    )
 
 
 def _with_new_children(old: Node, new: dict[int, Node]) -> tuple[Node, bool]:
@@ -160,6 +183,9 @@ def substitute(root: _N, mapping: Mapping[_S, _R]) -> _N:
     instead if it is a symbol too.
     """
     given: dict[int, Node] = {id(old): new for old, new in mapping.items() if old is not new}
+    for new in given.values():
+        if not isinstance(new, Node):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
+            raise _no_node("substitute", new)
     if not given:
         return root
     _replace_in_parts(symbols_bound(root), given)

@@ -180,20 +180,54 @@ def _subject(function: Apply, name: str) -> Classes:
     """Return the classes that annotate the first parameter of a rule, or ``Node`` without
     annotation."""
     try:
-        parameters = list(inspect.signature(function).parameters)
-        hints = get_type_hints(function)
-    except (NameError, TypeError, ValueError) as error:
-        raise IRKitError(f"rule {name!r}: its annotations cannot be read: {error}") from error
-    if not parameters:
-        raise IRKitError(f"rule {name!r} must take a node as its first parameter")
-    hint = hints.get(parameters[0], Node)
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise _unreadable(name, error) from error
+    for first in parameters:
+        bare = first.annotation is inspect.Parameter.empty
+        hint = Node if bare else first.annotation
+        return _annotated(function, first.name, cast(object, hint), name)
+    raise IRKitError(f"rule {name!r} must take a node as its first parameter")
+
+
+def subject_of(function: Apply) -> tuple[type[Node], ...]:
+    """Read the classes that ``rewrite`` applies a bare function to, as ``Rule.of`` reads them.
+
+    What has no annotation, or is callable and no function of Python, is applied to any node.
+    """
+    plain = getattr(function, "__func__", function)
+    code = getattr(plain, "__code__", None)
+    place = 0 if plain is function else 1  # The first parameter of a method is its object.
+    if code is None or code.co_argcount <= place:
+        return (Node,)
+    first = code.co_varnames[place]
+    hint = plain.__annotations__.get(first, Node)
+    if isinstance(hint, type) and issubclass(hint, Node):  # As nearly always, and cheap.
+        return (hint,)
+    return _annotated(plain, first, cast(object, hint), plain.__name__)
+
+
+def _annotated(function: Apply, first: str, hint: object, name: str) -> tuple[type[Node], ...]:
+    """Turn the annotation of the first parameter into classes."""
+    if isinstance(hint, str):
+        try:
+            hint = get_type_hints(function)[first]
+        except (NameError, TypeError, ValueError, SyntaxError) as error:
+            raise _unreadable(name, error) from error
     options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     if not all(isinstance(option, type) and issubclass(option, Node) for option in options):
         raise IRKitError(
             f"rule {name!r}: its first parameter must be annotated with a class of nodes",
-            hint="Or name the classes: Rule.of(function, on=For).",
+            hint="Or name the classes, as in on=For.",
         )
-    return tuple(options)
+    return cast(tuple[type[Node], ...], tuple(options))
+
+
+def _unreadable(name: str, error: Exception) -> IRKitError:
+    return IRKitError(
+        f"rule {name!r}: its annotations cannot be read: {error}",
+        hint="Name the classes instead, as in on=For.",
+    )
 
 
 def written_at(function: Apply, name: str) -> Span | None:

@@ -218,6 +218,9 @@ from irkit.ir.pattern import (
 from irkit.ir.peephole import (
     peephole as peephole,
 )
+from irkit.ir.refused_operators import (
+    RefusedOperators as RefusedOperators,
+)
 from irkit.ir.scoped_rewriter import (
     Rewriter as Rewriter,
     conjuncts as conjuncts,

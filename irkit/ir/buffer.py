@@ -2,8 +2,10 @@
 
 from typing import ClassVar
 
+from msgspec.structs import force_setattr
+
 from irkit.core import Node, Span, Uses
-from irkit.ir.dtype import DType
+from irkit.ir.dtype import DType, as_dtype
 from irkit.ir.expr import Expr, ExprLike, as_expr
 
 
@@ -22,6 +24,10 @@ class Buffer(Node, frozen=True, eq=False):
     strides: tuple[Expr, ...] | None = None
     align: int = 0
     span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.dtype, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a name will do
+            force_setattr(self, "dtype", as_dtype(self.dtype))
 
     def copy(self, name: str | None = None) -> "Buffer":
         """Return another buffer with the same fields."""

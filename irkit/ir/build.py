@@ -6,7 +6,7 @@ from functools import reduce
 from irkit.core import DTypeError
 from irkit.ir.buffer import Ramp
 from irkit.ir.conditional import Conditional, Select
-from irkit.ir.dtype import BOOL, I64, DType, as_dtype, common
+from irkit.ir.dtype import BOOL, I64, MAX_LANES, DType, as_dtype, common
 from irkit.ir.expr import (
     EQ,
     GE,
@@ -173,13 +173,20 @@ def call(name: str, *args: ExprLike) -> Expr:
 def ramp(base: ExprLike, stride: ExprLike, lanes: int) -> Expr:
     """Return the vector base, base + stride, ..."""
     a, b = meet(base, stride)
-    return Ramp(a, b, a.dtype.with_lanes(lanes))
+    return Ramp(a, b, _vector(a.dtype, lanes))
 
 
 def broadcast(value: ExprLike, lanes: int) -> Expr:
     """Repeat a scalar over lanes; one lane is the scalar itself."""
     expr = as_expr(value)
-    return expr if lanes == 1 else Broadcast(expr, expr.dtype.with_lanes(lanes))
+    return expr if lanes == 1 else Broadcast(expr, _vector(expr.dtype, lanes))
+
+
+def _vector(element: DType, lanes: int) -> DType:
+    made = element.with_lanes(lanes)
+    if not made.is_known():
+        raise DTypeError(f"expected 1 to {MAX_LANES} lanes, found {lanes!r}")
+    return made
 
 
 def index(value: ExprLike) -> Expr:

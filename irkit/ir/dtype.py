@@ -96,6 +96,11 @@ def dtype(name: str) -> DType:
 
     Raises: DTypeError if there is no such type.
     """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass NumPy's
+        raise DTypeError(
+            f"expected a type or its name, found {name!r}",
+            hint='Write the name, as in "f32"; from_numpy gives the type that is like NumPy\'s.',
+        )
     short = re.sub(r"^(bfloat|float|uint|int)", lambda found: _LONG[found[0]], name)
     found = _FORM.match(short)
     if found is not None:
@@ -115,6 +120,18 @@ def dtype(name: str) -> DType:
 def as_dtype(given: "DType | str") -> DType:
     """Return a DType, given one or its name."""
     return given if isinstance(given, DType) else dtype(given)
+
+
+def as_number(value: object) -> bool | int | float:
+    """Turn a scalar of NumPy into one of Python; Python's own stay as they are.
+
+    Raises: DTypeError if it is something else.
+    """
+    item = getattr(value, "item", None)
+    number = item() if item is not None and getattr(value, "size", 0) == 1 else value
+    if not isinstance(number, (bool, int, float)):
+        raise DTypeError(f"expected an expression or a number, found {type(value).__name__}")
+    return number
 
 
 def common(a: DType, b: DType) -> DType:

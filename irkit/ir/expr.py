@@ -8,11 +8,15 @@ infer the type. ``==`` and ``<`` are not overloaded; use ``eq``, ``lt`` and so o
 import struct
 from typing import TYPE_CHECKING, ClassVar, Union
 
+from msgspec.structs import force_setattr
+
 from irkit.core import DTypeError, Node
-from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, common
+from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, as_number, common
+from irkit.ir.refused_operators import RefusedOperators
 
 Scalar = Union[int, float, bool]
 ExprLike = Union["Expr", int, float, bool]
+_PLAIN = frozenset({int, float, bool})
 
 
 class _Typed:
@@ -22,7 +26,7 @@ class _Typed:
         dtype: DType  # pyright: ignore[reportUninitializedInstanceVariable]
 
 
-class Expr(Node, _Typed, frozen=True, gc=False):
+class Expr(RefusedOperators, Node, _Typed, frozen=True, gc=False):
     """Base class of expressions; every subclass has a field ``dtype``."""
 
     def __add__(self, other: ExprLike) -> "Expr":
@@ -83,12 +87,6 @@ class Expr(Node, _Typed, frozen=True, gc=False):
         """Convert to a type, with the lanes of the value."""
         return convert(self, as_dtype(dtype).with_lanes(self.dtype.lanes))
 
-    def __bool__(self) -> bool:
-        raise DTypeError(
-            "an expression has no truth value while the program is being built",
-            hint="Choose with select or if_then_else; compare and combine by eq, lt, logical_and.",
-        )
-
 
 class Var(Expr, frozen=True, gc=False, eq=False):
     """A variable with identity; its name is for people.
@@ -99,6 +97,10 @@ class Var(Expr, frozen=True, gc=False, eq=False):
     symbol: ClassVar[bool] = True
     name: str
     dtype: DType = I64
+
+    def __post_init__(self) -> None:
+        if isinstance(self.dtype, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a name will do
+            force_setattr(self, "dtype", as_dtype(self.dtype))
 
     def copy(self, name: str | None = None) -> "Var":
         """Return another variable of the same type."""
@@ -301,22 +303,28 @@ class Broadcast(Expr, frozen=True, gc=False):
     dtype: DType
 
 
-def const(value: Scalar, dtype: DType) -> Expr:
+def const(value: Scalar, dtype: DType | str) -> Expr:
     """Return a constant of a type, or its broadcast if the type has lanes.
 
     Raises: DTypeError if the value is not representable: a fraction as an integer, or an integer
     out of range.
     """
-    if dtype.lanes > 1:
-        return Broadcast(const(value, dtype.element), dtype)
-    if dtype.is_float:
-        return Const(float(value), dtype)
+    # By class and not isinstance, which costs as much as all the rest.
+    wanted: DType = dtype if dtype.__class__ is DType else as_dtype(dtype)  # pyright: ignore[reportAssignmentType]
+    if value.__class__ not in _PLAIN:
+        value = as_number(value)
+    if wanted.lanes > 1:
+        return Broadcast(const(value, wanted.element), wanted)
+    if wanted.is_float:
+        return Const(float(value), wanted)
     if isinstance(value, float) and not value.is_integer():
-        raise DTypeError(f"cannot write {value!r} as {dtype}: it is not a whole number")
+        raise DTypeError(f"cannot write {value!r} as {wanted}: it is not a whole number")
     whole = int(value)
-    if not dtype.low <= whole <= dtype.high:
-        raise DTypeError(f"cannot write {whole} as {dtype}: expected {dtype.low} to {dtype.high}")
-    return Const(bool(whole) if dtype.is_bool else whole, dtype)
+    if not wanted.low <= whole <= wanted.high:
+        raise DTypeError(
+            f"cannot write {whole} as {wanted}: expected {wanted.low} to {wanted.high}"
+        )
+    return Const(bool(whole) if wanted.is_bool else whole, wanted)
 
 
 def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
@@ -329,20 +337,12 @@ def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
     stands_for = getattr(value, "as_expr", None)  # A tensor without dimensions is a number too.
     if stands_for is not None:
         return stands_for()
-    number = _as_number(value)
+    number = as_number(value)
     if like is not None and (like.is_float or not isinstance(number, float)):
         return const(number, like.element if not like.is_bool or isinstance(number, bool) else I64)
     return Const(
         number, BOOL if isinstance(number, bool) else I64 if isinstance(number, int) else F32
     )
-
-
-def _as_number(value: object) -> Scalar:
-    item = getattr(value, "item", None)  # NumPy scalars
-    number: object = value if item is None else item()
-    if not isinstance(number, (bool, int, float)):
-        raise DTypeError(f"expected an expression or a number, found {type(value).__name__}")
-    return number
 
 
 def convert(value: Expr, dtype: DType) -> Expr:

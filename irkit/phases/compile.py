@@ -104,7 +104,7 @@ def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:
 
 
 def vector_bytes(target: Target) -> int:
-    """Return how many bytes a vector register of a complete_target target holds."""
+    """Return how many bytes a vector register of a complete target holds."""
     for feature, size in (("+avx512f", 64), ("+avx2", 32)):
         if feature in target.features:
             return size

@@ -1,9 +1,11 @@
 """Iteration axes: variables with a range."""
 
+from typing import cast
+
 import msgspec
 
-from irkit.core import DTypeError, user_span
-from irkit.ir import I64, DType, Expr, ExprLike, Var, as_dtype, as_expr, as_int, cast
+from irkit.core import DTypeError, ShapeError, user_span
+from irkit.ir import I64, DType, Expr, ExprLike, Var, as_dtype, as_expr, as_int, cast as cast_to
 
 
 class Range(msgspec.Struct, frozen=True, gc=False):
@@ -47,8 +49,19 @@ def var(name: str = "n", dtype: DType | str = I64) -> Var:
 
 def reduce_axis(dom: "tuple[ExprLike, ExprLike] | Range", name: str = "rv") -> IterVar:
     """Make an axis to reduce over, from ``dom[0]`` up to, but not including, ``dom[1]``."""
-    begin, end = (dom.begin, dom.end) if isinstance(dom, Range) else dom
+    begin, end = (dom.begin, dom.end) if isinstance(dom, Range) else _pair(dom, name)
     return IterVar(name, I64, dom=Range(_bound(begin, name), _bound(end, name)), is_reduce=True)
+
+
+def _pair(dom: object, name: str) -> tuple[ExprLike, ExprLike]:
+    if not (isinstance(dom, (tuple, list)) and len(cast(list[ExprLike], dom)) == 2):
+        raise ShapeError(
+            f"axis {name!r} runs over a pair of bounds, found {dom!r}",
+            hint="Write te.reduce_axis((0, n)).",
+            span=user_span(name),
+        )
+    begin, end = cast(list[ExprLike], dom)
+    return begin, end
 
 
 def _bound(value: ExprLike, name: str) -> Expr:
@@ -57,4 +70,4 @@ def _bound(value: ExprLike, name: str) -> Expr:
         raise DTypeError(
             f"the range of axis {name!r} must be integers, found {expr.dtype}", span=user_span(name)
         )
-    return cast(expr, I64)
+    return cast_to(expr, I64)

@@ -75,6 +75,12 @@ def compute(
     Raises: ShapeError if ``fcompute`` does not take one index for each axis.
     """
     span = user_span(name)
+    if not callable(fcompute):
+        raise IRKitError(
+            f"stage {name!r} is defined by a function of its indices, found {fcompute!r}",
+            hint="Write te.compute((n,), lambda i: ...).",
+            span=span,
+        )
     extents = as_shape(shape, name, span)
     axes = axes_over(extents, _axis_names(fcompute, len(extents), name, span))
     given = cast(Callable[..., Any], fcompute)(*axes)

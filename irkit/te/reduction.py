@@ -199,7 +199,8 @@ def _reduce(
 ) -> tuple[Expr, ...]:
     sources = tuple(as_expr(expr) for expr in given)
     reducer = reducer_for(tuple(source.dtype for source in sources))
-    axes = (axis,) if isinstance(axis, IterVar) else tuple(axis)
+    given_axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(cast(Sequence[IterVar], given_axes))
     span = user_span(reducer.name)
     if not axes or len(set(axes)) != len(axes):
         raise IRKitError(

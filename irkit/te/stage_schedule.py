@@ -1,6 +1,7 @@
 """The schedule of tensor expressions: one stage for each tensor, over one schedule of loops."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from irkit.core import IRModule, ScheduleError
 from irkit.ir import I64, Expr, PrimFunc, Var, as_expr
@@ -212,9 +213,11 @@ def create_schedule(
     ``check="each"`` also runs the loops after every directive and compares with NumPy;
     ``intrinsics`` are those available to ``tensorize``, by default the built-in ones.
     """
-    given = [outputs] if isinstance(outputs, (Tensor, Operation)) else list(outputs)
+    given = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     tensors: list[Tensor] = []
-    for each in given:
+    for each in cast(list[Tensor | Operation], given):
+        if not isinstance(each, (Tensor, Operation)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ScheduleError(f"a schedule is made of tensors, found {type(each).__name__}")
         tensors.extend([each] if isinstance(each, Tensor) else each.outputs)
     inputs = [tensor.name for tensor in tensors if isinstance(tensor.op, PlaceholderOp)]
     if inputs or not tensors:

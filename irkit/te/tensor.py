@@ -22,6 +22,7 @@ from irkit.ir import (
     FloorDiv,
     FloorMod,
     Mul,
+    RefusedOperators,
     Sub,
     Var,
     as_dtype,
@@ -76,7 +77,7 @@ class ComputeOp(Operation, frozen=True, eq=False, kw_only=True):
     """Operation of a stage: at each point of ``axis``, output ``o`` is ``body[o]``."""
 
 
-class Tensor(Node, frozen=True, eq=False):
+class Tensor(RefusedOperators, Node, frozen=True, eq=False):
     """Output ``index`` of an operation, compared by identity; supports indexing, calls and
     arithmetic."""
 
@@ -181,8 +182,14 @@ class Tensor(Node, frozen=True, eq=False):
     def __floordiv__(self, other: "Tensor | ExprLike") -> "Tensor":
         return _arithmetic(FloorDiv, self, other)
 
+    def __rfloordiv__(self, other: "Tensor | ExprLike") -> "Tensor":
+        return _arithmetic(FloorDiv, other, self)
+
     def __mod__(self, other: "Tensor | ExprLike") -> "Tensor":
         return _arithmetic(FloorMod, self, other)
+
+    def __rmod__(self, other: "Tensor | ExprLike") -> "Tensor":
+        return _arithmetic(FloorMod, other, self)
 
     def __neg__(self) -> "Tensor":
         return elementwise(lambda x: -x, self, name=f"{self.name}_neg")

@@ -223,6 +223,11 @@ def define_pass(
     """
 
     def define(function: Callable[..., Any]) -> AnyPass:
+        if not hasattr(function, "__name__"):
+            raise IRKitError(
+                f"a pass is made of a function, found {type(function).__name__}",
+                hint="Write @define_pass above def, with its keywords if there are any.",
+            )
         return Pass(
             function,
             needs=needs,

@@ -81,6 +81,53 @@ def test_a_rule_sees_children_first_and_only_its_classes() -> None:
     assert seen == ["Const", "Neg", "Add"]
 
 
+def test_a_function_is_applied_to_the_classes_that_its_annotation_names() -> None:
+    seen: list[str] = []
+
+    def one(node: Neg) -> None:
+        seen.append(f"one {type(node).__name__}")
+
+    def several(node: Neg | Const, again: int = 0) -> None:
+        seen.append(f"several {type(node).__name__}")
+
+    def in_quotes(node: "Const") -> "Nowhere": ...  # pyright: ignore # noqa: F821
+
+    def quoted(node: "Const") -> None:
+        seen.append(f"quoted {type(node).__name__}")
+
+    class Counter:
+        def method(self, node: Add) -> None:
+            seen.append(f"method {type(node).__name__}")
+
+        def __call__(self, node: Add) -> None:
+            seen.append(f"object {type(node).__name__}")
+
+    root = Add(Neg(ONE, I64), Var("x"), I64)
+    for rule in (one, several, quoted, Counter().method):
+        assert rewrite(root, rule) is root
+    assert seen == ["one Neg", "several Const", "several Neg", "quoted Const", "method Add"]
+    seen.clear()
+    rewrite(root, one, on=Var)
+    assert seen == ["one Var"]
+    seen.clear()
+    rewrite(root, Counter())
+    assert seen == [f"object {name}" for name in ("Const", "Neg", "Var", "Add")]
+    with pytest.raises(IRKitError, match="'in_quotes': its annotations cannot be read"):
+        rewrite(root, in_quotes)
+
+
+def test_a_function_about_something_else_is_told_so_unless_on_says_what_it_is_about() -> None:
+    def wrong(node: int) -> None: ...
+    def unknown(node: "Nowhere") -> None: ...  # pyright: ignore # noqa: F821
+
+    with pytest.raises(IRKitError, match="'wrong': its first parameter must be annotated"):
+        rewrite(ONE, wrong)
+    with pytest.raises(IRKitError, match=r"'unknown': its annotations cannot be read.*\n.*on=For"):
+        rewrite(ONE, unknown)  # pyright: ignore
+    assert rewrite(ONE, wrong, on=Const) is ONE
+    assert rewrite(ONE, unknown, on=Const) is ONE  # pyright: ignore
+
+
 def test_untouched_parts_keep_their_identity() -> None:
     left, right = Neg(ONE, I64), Neg(TWO, I64)
     root = rewrite(Add(left, right, I64), lambda node: ONE if node is TWO else None, on=Const)

@@ -25,8 +25,7 @@ from irkit.frontend.onnx.onnx_node import (
     to_array,
 )
 from irkit.graph import Builder, TensorType, Value
-from irkit.ir import DType, Expr, Var, const, from_numpy, numpy_dtype
-from irkit.ir.dtype import I64
+from irkit.ir import I64, DType, Expr, Var, const, from_numpy, numpy_dtype
 
 Shapes = Mapping[str, Sequence[int]]
 

@@ -13,8 +13,8 @@ from irkit.fuzz.generators.sample_file import read_sample
 from irkit.fuzz.judge.models import is_model
 from irkit.fuzz.picks import Picks, beginning_with, picks_of
 from irkit.ir import PrimFunc
-from irkit.passes.registry import installed_passes
-from irkit.phases.placement import Flow
+from irkit.passes import installed_passes
+from irkit.phases import Flow
 from irkit.transform import parse_placed
 
 

@@ -13,6 +13,7 @@ from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Broadcast, Cast, Expr, Max, Min, Neg, const
 from irkit.ir.intrinsics import INTRINSICS, Call
+from irkit.ir.text.bare_numbers import bare_number
 from irkit.ir.text.expr_reader import SCALARS, ExprReader, Read
 
 
@@ -33,10 +34,9 @@ def _choice(
     fits = lanes == a.dtype.lanes or (cls is Conditional and lanes == 1)
     if fits and a.dtype == b.dtype and cond.dtype.is_bool:
         return cls(cond, a, b, a.dtype)
-    first, second = reader.like(then), reader.like(otherwise)
     make = build.select if cls is Select else build.if_then_else
     try:
-        return make(cond, a if first is None else first, b if second is None else second)
+        return make(cond, *reader.meeting((then, a), (otherwise, b)))
     except DTypeError as found:
         raise reader.error(found.message, at, found.hint) from None
 
@@ -60,18 +60,15 @@ def _call(reader: ExprReader, node: ast.Call) -> Expr:
         first = args[0].dtype
         if first.is_float and all(arg.dtype == first for arg in args):
             return Call(name, tuple(args), first)
-    numbers = [reader.like(arg) for arg in node.args]
     try:
-        return build.call(
-            name, *(a if n is None else n for a, n in zip(args, numbers, strict=True))
-        )
+        return build.call(name, *reader.meeting(*zip(node.args, args, strict=True)))
     except DTypeError as found:
         raise reader.error(found.message, node, found.hint) from None
 
 
 def _literal(reader: ExprReader, node: ast.Call, kind: DType) -> Expr:
     (arg,) = reader.arguments(node, f"{kind}(number)")
-    number = reader.like(arg)
+    number = bare_number(arg)
     if isinstance(arg, ast.Constant) and isinstance(arg.value, str) and kind.is_float:
         number = float_from(arg.value)
         if number is None:
@@ -122,9 +119,9 @@ def _ramp(reader: ExprReader, node: ast.Call) -> Expr:
     lanes = _lanes(reader, count)
     if a.dtype == b.dtype and a.dtype.lanes == 1:
         return Ramp(a, b, a.dtype.with_lanes(lanes))
-    first, second = reader.like(begin), reader.like(step)
     try:
-        return build.ramp(a if first is None else first, b if second is None else second, lanes)
+        base, stride = reader.meeting((begin, a), (step, b))
+        return build.ramp(base, stride, lanes)
     except DTypeError as found:
         raise reader.error(found.message, node, found.hint) from None
 

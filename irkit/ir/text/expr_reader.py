@@ -31,6 +31,7 @@ from irkit.ir.expr import (
     Const,
     Div,
     Expr,
+    ExprLike,
     FloorDiv,
     FloorMod,
     Max,
@@ -39,13 +40,13 @@ from irkit.ir.expr import (
     Neg,
     Not,
     Or,
-    Scalar,
     Shl,
     Shr,
     Sub,
     binary,
     const,
 )
+from irkit.ir.text.bare_numbers import bare_number, is_bare, retyped
 
 SCALARS: dict[str, DType] = {
     name: dtype(name)
@@ -161,41 +162,49 @@ class ExprReader:
 
     def operation(self, cls: type[Binary], left: ast.expr, right: ast.expr, at: ast.expr) -> Expr:
         """Read a binary operation."""
-        return self.joined(cls, self.expr(left), self.like(left), right, at)
+        return self.joined(cls, self.expr(left), left, right, at)
 
     def joined(
-        self, cls: type[Binary], a: Expr, number: Scalar | None, right: ast.expr, at: ast.expr
+        self, cls: type[Binary], a: Expr, left: ast.expr | None, right: ast.expr, at: ast.expr
     ) -> Expr:
-        """Combine an operand that was read (``number`` if it is a literal) with one that was
+        """Combine an operand that was read (from ``left``, if that may be bare) with one that was
         not."""
         b = self.expr(right)
         type_a = a.dtype
         if type_a == b.dtype and type_a.kind in _KINDS[cls]:
             return cls(a, b, BOOL.with_lanes(type_a.lanes) if issubclass(cls, Compare) else type_a)
-        other = self.like(right)
         try:
-            return binary(cls, a if number is None else number, b if other is None else other)
+            return binary(cls, *self.meeting((left, a), (right, b)))
         except DTypeError as found:
             raise self.error(found.message, at, found.hint) from None
 
-    def like(self, node: ast.expr) -> Scalar | None:
-        """Return the value of a bare number, which takes the type of the other operand, or None."""
-        signs = 0
-        while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            node, signs = node.operand, signs + 1
-        if not (isinstance(node, ast.Constant) and isinstance(node.value, (int, float))):
-            return None
-        if not signs:
-            return node.value
-        return None if isinstance(node.value, bool) else -node.value if signs % 2 else node.value
+    def meeting(self, *read: tuple[ast.expr | None, Expr]) -> list[ExprLike]:
+        """Give bare operands the type of the first operand that is not bare; a number stays a
+        number, for which the functions of ``build.py`` find the type."""
+        said = (expr.dtype for node, expr in read if node is None or not is_bare(node))
+        like = next(said, None)
+        met = list[ExprLike]()
+        for node, expr in read:
+            number = None if node is None else bare_number(node)
+            if number is not None:
+                met.append(number)
+            elif node is not None and like is not None and is_bare(node):
+                met.append(retyped(expr, like))
+            else:
+                met.append(expr)
+        return met
+
+    like = staticmethod(bare_number)
 
     def typed(self, node: ast.expr, wanted: DType) -> Expr:
-        """Read an expression; a bare number becomes one of type ``wanted``."""
-        number = self.like(node)
-        if number is None or wanted == I64:
-            return self.expr(node)
+        """Read an expression; what stands bare becomes one of type ``wanted``."""
+        number = bare_number(node)
         try:
-            if isinstance(number, float) and not wanted.is_float:
+            if number is None:
+                expr = self.expr(node)
+                known = expr.dtype == wanted or not is_bare(node)
+                return expr if known else retyped(expr, wanted.element)
+            if wanted == I64 or (isinstance(number, float) and not wanted.is_float):
                 return self.expr(node)
             return const(number, wanted.element)
         except (DTypeError, OverflowError) as found:
@@ -212,7 +221,7 @@ class ExprReader:
 
     def integer(self, node: ast.expr) -> int:
         """Read a literal integer."""
-        value = self.like(node)
+        value = bare_number(node)
         if not isinstance(value, int) or isinstance(value, bool):
             raise self.error(f"expected an integer, found {_described(node)}", node)
         return value
@@ -307,7 +316,7 @@ def _unary(reader: ExprReader, node: ast.UnaryOp) -> Expr:
     op = node.op
     if isinstance(op, ast.USub):
         if isinstance(node.operand, ast.Constant):
-            number = reader.like(node)
+            number = bare_number(node)
             if isinstance(number, int) and not isinstance(number, bool) and number >= -(1 << 63):
                 return Const(number, I64)
             if isinstance(number, float):

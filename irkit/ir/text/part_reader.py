@@ -9,6 +9,7 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Sub, binary
 from irkit.ir.stmt import Region
+from irkit.ir.text.bare_numbers import bare_number
 from irkit.ir.text.call_reader import CallReader, float_from
 
 
@@ -32,7 +33,7 @@ class PartReader(CallReader):
             return tuple(self.value(item) for item in node.elts)  # pyright: ignore[reportReturnType] -- the verifier reports deeper tuples
         if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, NoneType)):
             return node.value
-        number = self.like(node)
+        number = bare_number(node)
         if number is not None:
             return number
         if isinstance(node, ast.Call) and word_of(node) == "float" and len(node.args) == 1:
@@ -99,7 +100,7 @@ class PartReader(CallReader):
         low, high = node.lower, node.upper
         if low is None or high is None or node.step is not None:
             raise self.error("expected begin:end", node)
-        begin, first, last = self.expr(low), self.like(low), self.like(high)
+        begin, first, last = self.expr(low), bare_number(low), bare_number(high)
         if first == 0:
             return begin, self.expr(high)
         if isinstance(first, int) and isinstance(last, int):

@@ -26,6 +26,8 @@ def parse(text: str, *, file: str = "") -> PrimFunc:
     Raises: ParseError, with line and column, if the text is not well formed.
     """
     reader = TextReader(file)
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
+        raise reader.error(f"expected the text of a function, found {type(text).__name__}")
     reader.read(text)
     if len(reader.functions) != 1:
         raise reader.error(f"expected one function, found {len(reader.functions)}")

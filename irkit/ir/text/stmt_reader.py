@@ -272,9 +272,8 @@ def _loop(reader: StmtReader, node: ast.For) -> None:
         raise reader.error(f"expected {kind}(begin, end{', tag' if threaded else ''})", call)
     begin, end = reader.expr(call.args[0]), reader.expr(call.args[1])
     if begin.dtype != end.dtype:
-        first, last = reader.like(call.args[0]), reader.like(call.args[1])
         try:
-            begin, end = meet(begin if first is None else first, end if last is None else last)
+            begin, end = meet(*reader.meeting((call.args[0], begin), (call.args[1], end)))
         except DTypeError as found:
             raise reader.error(found.message, call, found.hint) from None
     thread = reader.string(call.args[2]) if threaded else ""

@@ -27,6 +27,7 @@ from irkit.ir import (
     parse_expr,
     parse_module,
     script,
+    verify,
 )
 
 EVERYTHING = """\
@@ -117,6 +118,59 @@ def test_every_bit_of_a_float_survives() -> None:
 def test_a_bare_number_takes_the_type_of_the_other_side() -> None:
     x = Var("x", I32)
     assert parse_expr("x + 1", {"x": x}) == Add(x, Const(1, I32), I32)
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("C[0] = select(a < b, 1, 0)", "C[0] = select(a < b, i32(1), i32(0))"),
+        ("C[0] = 1 if a < b else 0", "C[0] = (i32(1) if a < b else i32(0))"),
+        ("C[0] = x + select(a < b, 1, 0)", "C[0] = x + select(a < b, i32(1), i32(0))"),
+        ("C[0] = (1 if a < b else 0) * x", "C[0] = (i32(1) if a < b else i32(0)) * x"),
+        ("C[0] = select(a < b, 2, -3) * 4", "C[0] = select(a < b, i32(2), i32(-3)) * i32(4)"),
+        (
+            "C[0] = select(a < b, x, 1 if a < 0.5 else 2)",
+            "C[0] = select(a < b, x, (i32(1) if a < f32(0.5) else i32(2)))",
+        ),
+        ("C[0] = min(x, 1 + 2)", "C[0] = min(x, i32(1) + i32(2))"),
+        (
+            "C[ramp(0, 1, 2)] = select(E[ramp(0, 1, 2)] < 0.5, 1, 0)",
+            "C[ramp(0, 1, 2)] = select(E[ramp(0, 1, 2)] < broadcast(f64(0.5), 2), "
+            "broadcast(i32(1), 2), broadcast(i32(0), 2))",
+        ),
+        (
+            "store(C, 0, select(a < b, 1, 0), mask=a < b)",
+            "store(C, (0,), select(a < b, i32(1), i32(0)), mask=a < b)",
+        ),
+        ("y: i32 = select(a < b, 1, 0)", "y: i32 = select(a < b, i32(1), i32(0))"),
+        ("E[0] = select(a < b, 0.1, 0)", "E[0] = select(a < b, f64(0.1), f64(0.0))"),
+        ("E[0] = pow(E[0], 1 if a < b else 2)",
+         "E[0] = pow(E[0], (f64(1.0) if a < b else f64(2.0)))"),
+        ("N[0] = select(a < b, 1, 0)", "N[0] = select(a < b, 1, 0)"),
+        ("N[0] = n + select(x < select(a < b, 1, 0), 2, 3)",
+         "N[0] = n + select(x < select(a < b, i32(1), i32(0)), 2, 3)"),
+    ],
+)  # fmt: skip
+def test_a_choice_of_bare_numbers_takes_the_type_of_what_it_meets(
+    written: str, printed: str
+) -> None:
+    head = "def f(C: i32[2], E: f64[2], N: i64[2], a: f32, b: f32, x: i32, n: i64):\n    "
+    end = "\n    C[0] = y\n" if written.startswith("y") else "\n"
+    func = parse(head + written + end)
+    assert not verify(func)
+    assert script(func) == head + printed + end
+    assert same(parse(script(func)), func)
+
+
+def test_a_choice_that_says_its_types_keeps_them() -> None:
+    head = "def f(C: i32[1], D: i8[1], a: f32, x: i32):\n    "
+    for line in ("C[0] = select(a < a, i64(1), 0)", "C[0] = select(a < a, 1.5, 0)"):
+        assert [problem.message for problem in verify(parse(f"{head}{line}\n"))]
+    with pytest.raises(ParseError, match=r":2:12: cannot write 300 as i8: it holds -128 to 127"):
+        parse(f"{head}D[0] = select(a < a, 300, 0)\n")
+    x = Var("x", I32)
+    wide = parse_expr("x + select(True, i64(1), 0)", {"x": x})
+    assert wide.dtype == I64
 
 
 def test_an_expression_ten_thousand_deep_is_printed_and_read() -> None:

@@ -170,7 +170,7 @@ def test_a_variable_is_bound_where_it_is_a_whole_dimension() -> None:
 
 
 def test_a_problem_names_its_line() -> None:
-    func = parse("def f(A: f32[8]):\n    A[0] = f32(0.0)\n    A[1] = 1 // 2\n", file="a.irs")
+    func = parse("def f(A: f32[8]):\n    A[0] = f32(0.0)\n    A[1] = i64(1)\n", file="a.irs")
     assert [str(found) for found in verify(func)] == [
         "a.irs:3: a i64 is stored in buffer 'A'; expected f32"
     ]

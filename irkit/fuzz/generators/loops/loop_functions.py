@@ -56,12 +56,12 @@ from irkit.ir import (
     ge,
     lt,
     minimum,
+    numpy_dtype,
     product,
     ramp,
     seq,
     shape_vars,
 )
-from irkit.ir.numpy_types import numpy_dtype
 
 _DTYPES = (F32, F32, F64, I32, I64, U8)
 _ANY_DTYPES = (*_DTYPES, F16, BF16, I8, I16, U16, U32, U64, BOOL, F32, I32)

@@ -19,9 +19,7 @@ from irkit.debug import CallOutcome, InterpreterExecutor, bisect, check, identic
 from irkit.fuzz.mutation.trials.graph_steps import check_graph_steps
 from irkit.fuzz.mutation.trials.programs import TrialProgram, read_program, steps_of
 from irkit.ir import PrimFunc, StepLimit
-from irkit.transform import Apply, PassFailed, PassHalted, Step
-from irkit.transform.run import apply_here
-from irkit.transform.step import Attempt
+from irkit.transform import Apply, Attempt, PassFailed, PassHalted, Step, apply_here
 
 PASS_SECONDS = 2.0
 MORE_SAMPLES = 12

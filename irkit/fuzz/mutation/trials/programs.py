@@ -15,8 +15,7 @@ from irkit.fuzz.seed_corpus.schedules import SCHEDULES, scheduled
 from irkit.graph import parse as parse_graph
 from irkit.ir import PrimFunc, parse, script
 from irkit.phases import DEFAULT, GRAPH
-from irkit.transform import IR, Pipeline, Step
-from irkit.transform.run import Apply
+from irkit.transform import IR, Apply, Pipeline, Step
 
 ProgramKind = Literal["loops", "plain", "schedule", "graph"]
 

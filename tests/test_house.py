@@ -1,0 +1,290 @@
+"""The house keeps its order: rooms of a size, doors between them, names and docstrings.
+
+A table below lists what is not in order yet, or never will be, with the reason. What a table lists
+and is in order must leave it.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import irkit
+
+ROOT = Path(irkit.__file__).parent.parent
+MOST_MODULES, MOST_IN_A_CATALOGUE, MOST_LINES = 15, 25, 400
+
+CATALOGUES = {
+    "irkit/cli": "a verb a file",
+    "irkit/schedule/primitives/blocks": "a primitive a file",
+    "irkit/schedule/primitives/buffers": "a primitive a file",
+    "irkit/schedule/primitives/loops": "a primitive a file",
+    "irkit/graph/ops": "a family of operators a file",
+    "tests/cli": "tests of a verb a file",
+    "tests/schedule/primitives/blocks": "tests of a primitive a file",
+    "tests/schedule/primitives/buffers": "tests of a primitive a file",
+    "tests/schedule/primitives/loops": "tests of a primitive a file",
+    "tests/graph/ops": "tests of a family of operators a file",
+}
+"""Folders that may hold more than 15 modules, for all are of one kind."""
+
+LONG = {"irkit/ir/text/printer.py"}
+"""Files of more than 400 lines."""
+
+FACES = {
+    "irkit.frontend.onnx",
+    "irkit.fuzz.campaign",
+    "irkit.fuzz.generators",
+    "irkit.fuzz.judge",
+    "irkit.fuzz.mutation.runner",
+    "irkit.fuzz.mutation.seeded_bugs",
+    "irkit.ir.analysis",
+    "irkit.ir.arith",
+    "irkit.ir.threads",
+    "irkit.passes.graph",
+    "irkit.passes.loop",
+}
+"""Folders inside a room that other rooms import from; of other rooms the room itself."""
+
+INNER = {
+    "cli": {
+        "irkit.fuzz.campaign.draw",
+        "irkit.fuzz.campaign.engine",
+        "irkit.fuzz.campaign.interrupts",
+        "irkit.fuzz.campaign.page",
+        "irkit.fuzz.campaign.summary",
+        "irkit.fuzz.mutation.mutants.mutant",
+        "irkit.fuzz.mutation.runner.check_score",
+        "irkit.inspector_web.diff.terminal",
+        "irkit.inspector_web.jobs.verdicts",
+        "irkit.inspector_web.load",
+        "irkit.inspector_web.report.single_file",
+        "irkit.inspector_web.report.summaries",
+        "irkit.inspector_web.runs.run",
+        "irkit.inspector_web.runs.workspace",
+        "irkit.inspector_web.server.app",
+        "irkit.inspector_web.server.http_server",
+        "irkit.inspector_web.server.security",
+    },
+    "debug": {"irkit.transform.define"},
+    "fuzz": {
+        "irkit.debug.check.difference",
+        "irkit.debug.check.schedule_steps",
+        "irkit.debug.crash.explanation",
+        "irkit.debug.execution.executors",
+        "irkit.debug.execution.inputs",
+        "irkit.debug.processes.timeout",
+        "irkit.te.numpy_semantics",
+    },
+    "schedule": {"irkit.ir.text.printer"},
+}
+"""By room: the inner modules of other rooms that it imports, past their face."""
+
+NOUNS = {
+    "enclosing": "what encloses a statement",
+    "finding": "what a run found",
+    "indexing": "a family of operators, in ONNX's word",
+    "listing": "a program with line numbers",
+    "meaning": "what an operator computes",
+    "pooling": "a family of operators, in ONNX's word",
+    "sampling": "the primitives that sample decisions, in TVM's word",
+    "shaping": "a family of operators",
+}
+"""Modules whose name ends in -ing and is a noun."""
+
+SAME_NAME: dict[str, str] = {}
+"""Names that two classes of the product have, and why."""
+
+VERBS_TO_AVOID = ("Say", "Be", "Give", "Let", "Tell")
+UNREAD = {
+    "cli",
+    "codegen",
+    "core",
+    "debug",
+    "frontend",
+    "fuzz",
+    "graph",
+    "inspector_web",
+    "ir",
+    "passes",
+    "phases",
+    "pytest_plugin",
+    "runtime",
+    "schedule",
+    "te",
+    "topi",
+    "transform",
+}
+"""Rooms whose docstrings still begin with one of these; to become empty."""
+
+
+def sources(*tops: str, suffix: str = ".py") -> list[Path]:
+    found = [path for top in tops for path in sorted((ROOT / top).rglob(f"*{suffix}"))]
+    return [path for path in found if "__pycache__" not in path.parts]
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def room_of(path: Path) -> str:
+    """The folder of irkit that a file is in, or the module that it is."""
+    return path.relative_to(ROOT / "irkit").parts[0].removesuffix(".py")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def told(problems: Iterable[str], remedy: str) -> None:
+    found = sorted(problems)
+    assert not found, "\n".join([f"{remedy}:", *found])
+
+
+def module_counts() -> dict[str, int]:
+    counts: dict[str, int] = defaultdict(int)
+    for path in sources("irkit", "tests"):
+        counts[named(path.parent)] += path.name != "__init__.py"
+    return counts
+
+
+def test_no_folder_holds_more_modules_than_one_can_take_in() -> None:
+    told(
+        (
+            f"{folder} has {count} modules"
+            for folder, count in module_counts().items()
+            if count > (MOST_IN_A_CATALOGUE if folder in CATALOGUES else MOST_MODULES)
+        ),
+        "group them by kind in subfolders",
+    )
+
+
+def test_every_catalogue_is_there() -> None:
+    told(CATALOGUES.keys() - module_counts().keys(), "take out of CATALOGUES")
+
+
+def test_no_file_is_longer_than_four_hundred_lines() -> None:
+    files = [*sources("irkit", "tests", "examples", "benchmarks"), *sources("irkit", suffix=".js")]
+    long = {named(path) for path in files if len(path.read_text().splitlines()) > MOST_LINES}
+    told(long - LONG, f"split what has more than {MOST_LINES} lines")
+    told(LONG - long, "take out of LONG")
+
+
+def test_no_module_lists_its_names_twice() -> None:
+    told(
+        (
+            f"{named(path)}:{node.lineno}"
+            for path in sources("irkit")
+            for node in ast.walk(tree_of(path))
+            if isinstance(node, ast.Name) and node.id == "__all__"
+        ),
+        "re-export as 'from x import y as y', without __all__",
+    )
+
+
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The modules of irkit that a file imports from, wherever it does, each with its line."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.lineno, node.module
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+
+
+def inner_imports() -> dict[tuple[str, str], str]:
+    """What is imported past a face: room and module, with the first place."""
+    found: dict[tuple[str, str], str] = {}
+    for path in sources("irkit"):
+        room = room_of(path)
+        for line, module in imports_of(path):
+            parts = module.split(".")
+            past = parts[0] == "irkit" and len(parts) > 2 and module not in FACES
+            if past and parts[1] != room and room != "__main__":
+                found.setdefault((room, module), f"{named(path)}:{line}")
+    return found
+
+
+def test_rooms_import_from_the_face_of_another_room() -> None:
+    found = inner_imports()
+    known = {(room, module) for room, modules in INNER.items() for module in modules}
+    told(
+        (f"{place} imports {key[1]}" for key, place in found.items() if key not in known),
+        "import from the room, and re-export there what is missing",
+    )
+    told((f"{room}: {module}" for room, module in known - found.keys()), "take out of INNER")
+
+
+def test_every_face_is_used_by_another_room() -> None:
+    used = {
+        module
+        for path in sources("irkit")
+        for _, module in imports_of(path)
+        if not module.startswith(f"irkit.{room_of(path)}.")
+    }
+    told(FACES - used, "take out of FACES")
+
+
+def test_every_folder_says_what_is_in_it() -> None:
+    folders = {path.parent for path in sources("irkit")}
+    told(
+        (
+            named(folder)
+            for folder in folders
+            if not (folder / "__init__.py").is_file()
+            or not ast.get_docstring(tree_of(folder / "__init__.py"))
+        ),
+        "write an __init__.py with a docstring",
+    )
+
+
+def test_no_module_is_named_by_a_bare_gerund() -> None:
+    names = {path.stem: named(path) for path in sources("irkit")}
+    names |= {path.parent.name: named(path.parent) for path in sources("irkit")}
+    gerunds = {name for name in names if re.fullmatch(r"[a-z]+ing", name)}
+    told((names[name] for name in gerunds - NOUNS.keys()), "name it by what it holds")
+    told(NOUNS.keys() - gerunds, "take out of NOUNS")
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in sources("irkit"):
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(f"{named(path)}:{node.lineno}")
+    shared = {name: where for name, where in places.items() if len(where) > 1}
+    told(
+        (f"{name}: {', '.join(shared[name])}" for name in shared.keys() - SAME_NAME.keys()),
+        "give one of them another name",
+    )
+    told(SAME_NAME.keys() - shared.keys(), "take out of SAME_NAME")
+
+
+def unread_docstrings() -> Iterator[tuple[str, str]]:
+    """The docstrings that begin with a verb to avoid: room and place."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for path in sources("irkit"):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, kinds):
+                first, *_ = (ast.get_docstring(node) or "").split(maxsplit=1) or [""]
+                if first in VERBS_TO_AVOID:
+                    line = getattr(node, "lineno", 1)
+                    yield room_of(path), f"{named(path)}:{line} begins with {first!r}"
+
+
+def test_docstrings_begin_with_what_is_done() -> None:
+    found = list(unread_docstrings())
+    told(
+        (place for room, place in found if room not in UNREAD),
+        "begin as the standard library does, with Return, Check, Raise or the like",
+    )
+    told(UNREAD - {room for room, _ in found}, "take out of UNREAD")
+
+
+@pytest.mark.parametrize("reasons", [CATALOGUES, NOUNS, SAME_NAME])
+def test_every_exception_has_its_reason(reasons: dict[str, str]) -> None:
+    assert all(reasons.values())
