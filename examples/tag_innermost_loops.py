@@ -25,7 +25,7 @@ from irkit.transform import define_pass
 
 @define_pass
 def tag_innermost_loops(func: PrimFunc, *, tag: str = "innermost") -> PrimFunc:
-    """Give every innermost loop an attribute that later passes can look for."""
+    """Mark every innermost loop with an attribute that later passes can look for."""
 
     def mark(loop: For) -> For | None:
         if any_node(loop.body, For) or (tag, True) in loop.attrs:

@@ -10,7 +10,7 @@ import msgspec
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from irkit.cli.flags.files import FILE, NEW_FILE
-from irkit.cli.flags.grouping import as_value
+from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPasses
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags

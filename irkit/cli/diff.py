@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from irkit.cli.flags.files import FILE
-from irkit.cli.flags.grouping import as_value
+from irkit.cli.flags.flag_values import as_value
 from irkit.core import IRKitError
 from irkit.debug import console
 from irkit.graph import GRAPH_LEVEL
@@ -21,8 +21,8 @@ from irkit.inspector_web import (
     align,
     diff_lines,
     diff_up_to_names,
+    printed_diff,
 )
-from irkit.inspector_web.diff.terminal import printed_diff
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Step, Trace
 

@@ -13,16 +13,26 @@ import click
 import msgspec
 
 from irkit.cli.flags.files import FILE, NEW_FILE, NEW_FOLDER
-from irkit.cli.flags.grouping import as_value
+from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.placement import WithPasses, add_current_directory
 from irkit.core import FormatError, IRKitError, atomic_write
 from irkit.debug import ChildDied, isolate
-from irkit.fuzz.campaign import Campaign, CampaignPlan, CaseOptions, Draw, read_draw, run_case
-from irkit.fuzz.campaign.draw import checked_names
-from irkit.fuzz.campaign.engine import CASE_SECONDS
-from irkit.fuzz.campaign.interrupts import interruptible, undisturbed
-from irkit.fuzz.campaign.page import as_page
-from irkit.fuzz.campaign.summary import as_junit, exit_code, summary
+from irkit.fuzz.campaign import (
+    CASE_SECONDS,
+    Campaign,
+    CampaignPlan,
+    CaseOptions,
+    Draw,
+    as_junit,
+    as_page,
+    checked_names,
+    exit_code,
+    interruptible,
+    read_draw,
+    run_case,
+    summary,
+    undisturbed,
+)
 from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.judge import INVARIANTS
 from irkit.fuzz.mutation.runner import FuzzOrder, fuzz_all_changes

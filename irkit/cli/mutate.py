@@ -8,8 +8,8 @@ from typing import TypeVar
 import click
 
 from irkit.debug import console
-from irkit.fuzz.mutation.mutants.mutant import mutants
-from irkit.fuzz.mutation.runner.check_score import (
+from irkit.fuzz.mutation.mutants import mutants
+from irkit.fuzz.mutation.runner import (
     RANDOM_PROGRAMS,
     mutant_results,
     mutant_score,

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER, read_module
-from irkit.cli.flags.grouping import as_value
+from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import (
     DISABLE,

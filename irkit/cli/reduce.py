@@ -11,7 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from irkit.cli.flags.check_flags import CheckFlags, with_check_flags
 from irkit.cli.flags.files import NEW_FOLDER, read_module
-from irkit.cli.flags.grouping import as_value
+from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.placement import WithPasses, add_current_directory
 from irkit.cli.notes import note
 from irkit.core import IRKitError

@@ -7,12 +7,10 @@ import click
 
 from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.core import IRKitError, atomic_write
-from irkit.inspector_web.jobs.verdicts import WRONG, StepVerdicts, check_run
+from irkit.inspector_web import Run, Workspace
+from irkit.inspector_web.jobs import WRONG, StepVerdicts, check_run
 from irkit.inspector_web.load import Inspection
-from irkit.inspector_web.report.single_file import report
-from irkit.inspector_web.report.summaries import as_json, as_junit, as_markdown
-from irkit.inspector_web.runs.run import Run
-from irkit.inspector_web.runs.workspace import Workspace
+from irkit.inspector_web.report import as_json, as_junit, as_markdown, report
 
 
 @click.command("report")

@@ -26,6 +26,7 @@ from irkit.inspector_web.diff.rows import (
     side_by_side as side_by_side,
     unfolded as unfolded,
 )
+from irkit.inspector_web.diff.terminal import printed_diff as printed_diff
 from irkit.inspector_web.diff.up_to_names import (
     diff_up_to_names as diff_up_to_names,
 )
@@ -33,11 +34,13 @@ from irkit.inspector_web.runs.align import (
     Pair as Pair,
     align as align,
 )
+from irkit.inspector_web.runs.run import Run as Run
 from irkit.inspector_web.runs.steps import (
     Filter as Filter,
     StepRow as StepRow,
     Steps as Steps,
 )
+from irkit.inspector_web.runs.workspace import Workspace as Workspace
 from irkit.inspector_web.text.highlight import (
     Highlighter as Highlighter,
     Marks as Marks,

@@ -61,7 +61,7 @@ from irkit.transform import define_pass
 
 @define_pass
 def tag(func: PrimFunc, *, word: str = "tag", times: int = 1) -> PrimFunc:
-    """Give every loop an attribute; ``word`` is its name."""
+    """Mark every loop with an attribute; ``word`` is its name."""
     def mark(loop: For) -> For | None:
         if any(name == word for name, _ in loop.attrs):
             return None

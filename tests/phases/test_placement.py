@@ -35,7 +35,7 @@ def f(A: f32[8], C: f32[8]):
 
 @define_pass
 def tag(func: PrimFunc) -> PrimFunc:
-    """Give every loop an attribute."""
+    """Mark every loop with an attribute."""
 
     def mark(loop: For) -> Node | None:
         return None if ("tag", 1) in loop.attrs else loop.replace(attrs=(*loop.attrs, ("tag", 1)))

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from irkit.cli.flags.files import FILE
-from irkit.cli.flags.grouping import Option, Verb, as_value
+from irkit.cli.flags.flag_values import Option, Verb, as_value
 from irkit.cli.flags.placement import DISABLE, PASS, flow_of
 from irkit.cli.flags.schedule_flag import SCHEDULE, schedule_from
 from irkit.core import IRKitError
@@ -86,7 +86,7 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_check_flags(verb: Verb) -> Verb:
-    """Give a verb the options that check, bisect and reduce share, as one parameter ``chosen``."""
+    """Add the options that check, bisect and reduce share, as one parameter ``chosen``."""
     return as_value("chosen", CheckFlags, _OPTIONS)(verb)
 
 

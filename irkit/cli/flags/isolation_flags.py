@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from irkit.cli.flags.grouping import Option, Verb, with_options
+from irkit.cli.flags.flag_values import Option, Verb, with_options
 from irkit.debug import IsolationPolicy
 
 _OPTIONS: tuple[Option, ...] = (
@@ -39,7 +39,7 @@ _OPTIONS: tuple[Option, ...] = (
 
 
 def with_isolation_flags(verb: Verb) -> Verb:
-    """Give a verb the options that isolate passes, as one parameter ``guard``."""
+    """Add the options that isolate passes to a verb, as one parameter ``guard``."""
 
     @wraps(verb)
     def run(**values: Any) -> None:

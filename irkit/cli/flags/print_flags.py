@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER
-from irkit.cli.flags.grouping import Option, Verb, as_value
+from irkit.cli.flags.flag_values import Option, Verb, as_value
 from irkit.core import Names, atomic_write
 from irkit.debug import StepPrinter, chrome_trace, console, remarks, time_table
 from irkit.transform import PassFailed, Step
@@ -110,5 +110,5 @@ _OPTIONS: tuple[Option, ...] = (
 
 
 def with_print_flags(verb: Verb) -> Verb:
-    """Give a verb the options that print, as one parameter ``printing``."""
+    """Add the options that print to a verb, as one parameter ``printing``."""
     return as_value("printing", PrintFlags, _OPTIONS)(verb)

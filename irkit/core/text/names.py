@@ -118,7 +118,7 @@ class PrintedNames(dict[int, str]):
         self._next: dict[str, int] = {}
 
     def add(self, symbol: Node) -> str:
-        """Give a symbol a name that no other has; this includes symbols not bound in the text."""
+        """Choose a name that no other symbol has; this includes symbols not bound in the text."""
         name = self.get(id(symbol))
         if name is None:
             key = id(symbol)

@@ -13,11 +13,13 @@ interrupts, engine; coverage, summary, page.
 
 from irkit.fuzz.campaign.draw import (
     Draw as Draw,
+    checked_names as checked_names,
     draw_of as draw_of,
     read_draw as read_draw,
     with_passes as with_passes,
 )
 from irkit.fuzz.campaign.engine import (
+    CASE_SECONDS as CASE_SECONDS,
     Campaign as Campaign,
     CampaignPlan as CampaignPlan,
 )
@@ -25,6 +27,16 @@ from irkit.fuzz.campaign.findings import (
     Finding as Finding,
     Findings as Findings,
     write_finding as write_finding,
+)
+from irkit.fuzz.campaign.interrupts import (
+    interruptible as interruptible,
+    undisturbed as undisturbed,
+)
+from irkit.fuzz.campaign.page import as_page as as_page
+from irkit.fuzz.campaign.summary import (
+    as_junit as as_junit,
+    exit_code as exit_code,
+    summary as summary,
 )
 from irkit.fuzz.campaign.tally import (
     CampaignTally as CampaignTally,

@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from irkit.core import IRKitError, IRModule, Recorder
-from irkit.debug import FailingCase, Failure, failure_of, find_case, reduce, write_case
-from irkit.debug.crash.explanation import text_diff
+from irkit.debug import FailingCase, Failure, failure_of, find_case, reduce, text_diff, write_case
 from irkit.fuzz.check_pass.corpus import PROGRAM, write_all
 from irkit.fuzz.check_pass.examination import (
     Examination,

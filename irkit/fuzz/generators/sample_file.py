@@ -16,8 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from irkit.core import FormatError, IRKitError, IRModule, atomic_write
-from irkit.debug import NO_SCHEDULE, InputSet
-from irkit.debug.execution.inputs import InputKind
+from irkit.debug import NO_SCHEDULE, InputKind, InputSet
 from irkit.fuzz.generators.sample import KINDS, Array, Program, Sample, Tolerance
 from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
 from irkit.ir import PrimFunc, parse

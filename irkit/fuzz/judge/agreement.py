@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from irkit.debug.check.difference import compare, is_float
+from irkit.debug import compare, is_float
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance
 from irkit.ir import Buffer, PrimFunc
 

@@ -10,9 +10,16 @@ import msgspec
 
 from irkit.codegen import compile_object, emit, host_target, runnable_target
 from irkit.core import IRKitError, Target, count_nodes
-from irkit.debug import Flush, GuardedKernel, GuardedMemory, schedule_steps, scheduled_steps
-from irkit.debug.check.schedule_steps import SCHEDULE
-from irkit.debug.execution.executors import MAX_SLOWDOWN, MAX_STEPS
+from irkit.debug import (
+    MAX_SLOWDOWN,
+    MAX_STEPS,
+    SCHEDULE,
+    Flush,
+    GuardedKernel,
+    GuardedMemory,
+    schedule_steps,
+    scheduled_steps,
+)
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.judge.agreement import ExpectedResults
 from irkit.fuzz.judge.outcome import WrongSample

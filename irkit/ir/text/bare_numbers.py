@@ -28,7 +28,7 @@ def bare_number(node: ast.expr) -> Scalar | None:
 
 
 def is_bare(node: ast.expr) -> bool:
-    """Say whether an expression is written without any type, as ``1`` or ``2 if c else 3``."""
+    """Return True if an expression is written without any type, as ``1`` or ``2 if c else 3``."""
     match node:
         case ast.IfExp(body=a, orelse=b):
             return is_bare(a) and is_bare(b)

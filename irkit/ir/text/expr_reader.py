@@ -179,7 +179,7 @@ class ExprReader:
             raise self.error(found.message, at, found.hint) from None
 
     def meeting(self, *read: tuple[ast.expr | None, Expr]) -> list[ExprLike]:
-        """Give bare operands the type of the first operand that is not bare; a number stays a
+        """Convert bare operands to the type of the first operand that is not bare; a number stays a
         number, for which the functions of ``build.py`` find the type."""
         said = (expr.dtype for node, expr in read if node is None or not is_bare(node))
         like = next(said, None)

@@ -48,7 +48,7 @@ def crash_in_native_code(draw: Draw, options: CaseOptions) -> CaseResult:
 
 
 def wrong_now_and_then(draw: Draw, options: CaseOptions) -> CaseResult:
-    """Be wrong if the number is a multiple of ten, always in the same way."""
+    """Return a wrong result if the number is a multiple of ten, always in the same way."""
     if draw.number % 10:
         return CaseResult(Outcome("ok"))
     outcome = Outcome("mismatch", "lowered", "simplify", "C[0] is 1, expected 2")

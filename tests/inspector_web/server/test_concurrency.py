@@ -26,7 +26,7 @@ def test_eight_clients_get_fifty_answers_each_without_an_error(trace_file: str) 
 
 
 def within(seconds: float, run: Callable[[], object]) -> bool:
-    """Say whether something ends in time."""
+    """Return True if something ends in time."""
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(seconds)

@@ -14,7 +14,7 @@ from tests.ir.analysis.programs import nests
 
 
 def check_sharing(func: PrimFunc) -> None:
-    """Let buffers that do not interfere share memory, and check that each reads what it wrote."""
+    """Share memory between buffers that do not interfere; check that each reads what it wrote."""
     known, run = liveness(func), Run(func)
     buffers = {touch.memory for touch in run.touches}
     for a, b in combinations(sorted(buffers, key=lambda buffer: buffer.name), 2):

@@ -165,6 +165,6 @@ def atanh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
 
 
 def _odd(f: LaneArithmetic, x: str, d: LaneArithmetic, value: str) -> str:
-    """Give a result the sign of x; below 2**-13 return x, which is within half an ulp."""
+    """Copy the sign of x to a result; below 2**-13 return x, which is within half an ulp."""
     small = f.compare("olt", f.abs(x), 2.0**-13)
     return f.choose(small, x, f.with_sign_of(f.narrowed(d, value), x))

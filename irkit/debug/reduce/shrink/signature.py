@@ -121,7 +121,7 @@ def _plain(case: FailingCase, name: str) -> FailingCase | None:
 
 
 def _as_viewed(case: FailingCase, name: str) -> FailingCase | None:
-    """Give a parameter the shape of the view of it that the body uses."""
+    """Reshape a parameter to the view of it that the body uses."""
     source = _param(case, name)
     views = [view for view in walk(case.func.body, View) if view.source is source]
     if not isinstance(source, Buffer) or len(views) != 1:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, walk
-from irkit.debug import InputSet
-from irkit.debug.execution.inputs import dim_size, draw_values
+from irkit.debug import InputSet, dim_size, draw_values
 from irkit.fuzz.generators.graphs.forms import FORMS, apply_form
 from irkit.fuzz.generators.graphs.meaning import meaning
 from irkit.fuzz.generators.graphs.operators import DRAWS, ROUNDING

@@ -56,7 +56,7 @@ def number(m: ModelDraws, op: str) -> OnnxTensor | None:
 def _with(
     m: ModelDraws, made: OnnxTensor | None, kind: int, shape: tuple[int, ...]
 ) -> OnnxTensor | None:
-    """Give the last node one more result, which becomes a result of the model."""
+    """Add one more result to the last node, which becomes a result of the model."""
     if made is not None:
         name = f"{made.name}_{len(m.nodes[-1].output)}"
         m.nodes[-1].output.append(name)

@@ -2,3 +2,5 @@
 
 Reading order: targets and families (which modules), sites (which nodes), mutant.
 """
+
+from irkit.fuzz.mutation.mutants.mutant import mutants as mutants

@@ -7,6 +7,15 @@ check_score; fuzz_runs, fuzz_score, all_changes.
 from irkit.fuzz.mutation.runner.all_changes import (
     fuzz_all_changes as fuzz_all_changes,
 )
+from irkit.fuzz.mutation.runner.check_score import (
+    RANDOM_PROGRAMS as RANDOM_PROGRAMS,
+    mutant_results as mutant_results,
+    mutant_score as mutant_score,
+    mutant_table as mutant_table,
+    seeded_bug_results as seeded_bug_results,
+    seeded_bug_score as seeded_bug_score,
+    seeded_bug_table as seeded_bug_table,
+)
 from irkit.fuzz.mutation.runner.fuzz_runs import (
     FuzzedChange as FuzzedChange,
     fuzz_changes as fuzz_changes,

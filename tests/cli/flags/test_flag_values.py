@@ -4,7 +4,7 @@ import click
 import msgspec
 from click.testing import CliRunner
 
-from irkit.cli.flags.grouping import as_value
+from irkit.cli.flags.flag_values import as_value
 
 
 class Size(msgspec.Struct, frozen=True):
