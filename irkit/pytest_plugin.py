@@ -10,9 +10,12 @@ import json
 import os
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from irkit.fuzz import PassCheck
 
 MARKER = "irkit_fuzz"
 PROPERTY = "irkit"
@@ -98,11 +101,11 @@ def corpus_of(config: pytest.Config) -> Path:
     return config.rootpath / (str(config.getini("irkit_corpus")) or ".irkit/corpus")
 
 
-def _check_of(item: pytest.Item) -> Any:
+def _check_of(item: pytest.Item) -> "PassCheck | None":
     return getattr(getattr(item, "obj", None), "irkit_check", None)
 
 
-def _figures(item: pytest.Item, check: Any) -> dict[str, Any]:
+def _figures(item: pytest.Item, check: "PassCheck") -> dict[str, Any]:
     tally = check.tally
     return {
         "test": item.nodeid,

@@ -53,7 +53,10 @@ def test_its_pass_is_listed_with_its_package(site: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "package: irkit-serialize 0.1.0" in done.stdout
     assert "irkit_serialize:serialize_loops" in done.stdout
-    assert "least: int = 0\n        Loops that are known to run fewer" in done.stdout
+    assert (
+        "least: int = 0\n        Make parallel loops serial, except those known to run fewer"
+        in done.stdout
+    )
     assert "phase:   -" in done.stdout
 
 

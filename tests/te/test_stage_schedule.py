@@ -228,7 +228,7 @@ def test_parameters_belong_to_schedules_of_tensors() -> None:
         irkit.lower(s, None)  # type: ignore[call-overload] -- what is tested
     with pytest.raises(IRKitError, match="has its parameters"):
         irkit.lower(te.create_prim_func([a, c]), [a, c])  # type: ignore[call-overload] -- what is tested
-    with pytest.raises(IRKitError, match="target is given by name"):
+    with pytest.raises(IRKitError, match="Pass a target by name"):
         irkit.build(te.create_prim_func([a, c]), "llvm")  # type: ignore[call-overload] -- what is tested
 
 

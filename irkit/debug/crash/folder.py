@@ -12,7 +12,7 @@ import msgspec
 
 from irkit.core import FormatError, Target
 
-VERSION = 2  # Folders of version 1 name passes by modules that have moved.
+VERSION = 1
 MAX_BYTES = 1 << 22  # of the description
 JSON_NAME = "crash.json"
 REPORT_NAME = "report.txt"

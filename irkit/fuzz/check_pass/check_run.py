@@ -137,7 +137,7 @@ class _CheckRun:
             if found is not None:
                 raise self._report(found, "on which the last run ended")
         for path in self.corpus.findings():
-            self.tally.replay_choices += 1
+            self.tally.replayed += 1
             try:
                 drawn = read_program(path)
                 found = self._after_a_crash(drawn) if _crashed(path) else self._examine(drawn)

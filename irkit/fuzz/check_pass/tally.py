@@ -12,7 +12,7 @@ class CheckTally(msgspec.Struct):
 
     cases: int = 0
     fired: int = 0
-    replay_choices: int = 0
+    replayed: int = 0
     seconds: float = 0.0
     why_not: Counter[str] = msgspec.field(default_factory=Counter[str])
     notes: list[str] = msgspec.field(default_factory=list[str])

@@ -264,10 +264,10 @@ def test_a_damaged_folder_is_a_clear_error(name: str, data: bytes | None, tmp_pa
         replay(folder)
 
 
-def test_a_folder_of_an_older_version_names_the_remedy(tmp_path: Path) -> None:
+def test_a_folder_of_another_version_names_the_remedy(tmp_path: Path) -> None:
     folder = write_crash(failure(bad.raises), tmp_path)
-    (folder / "crash.json").write_bytes(b'{"version": 1}')
-    with pytest.raises(FormatError, match="has version 1; this irkit reads 2") as caught:
+    (folder / "crash.json").write_bytes(b'{"version": 2}')
+    with pytest.raises(FormatError, match="has version 2; this irkit reads 1") as caught:
         replay(folder)
     assert "irkit that wrote it" in str(caught.value)
 

@@ -196,7 +196,7 @@ def test_the_body_can_check_more_and_use_fixtures(tmp_path: Path) -> None:
     # It is kept, and tried first.
     with pytest.raises(AssertionError, match="it must not"):
         test(tmp_path=tmp_path)
-    assert test.irkit_check.tally.replay_choices == 1
+    assert test.irkit_check.tally.replayed == 1
     assert test.irkit_check.tally.cases == 0
 
 
@@ -211,7 +211,7 @@ def test_a_finding_is_tried_first_until_it_is_mended(tmp_path: Path) -> None:
     assert again.irkit_check.tally.cases == 0
     mended = made(wrong_passes.mark_short_loops, tmp_path, test_it, examples=4, fires=0.0)
     mended()
-    assert mended.irkit_check.tally.replay_choices == 1
+    assert mended.irkit_check.tally.replayed == 1
 
 
 def test_a_pass_that_does_not_end_is_interrupted(

@@ -134,7 +134,10 @@ def change(key: str, value: object) -> Callable[[dict[str, Any]], object]:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (change("name", "os:system"), "not known, and modules are not imported"),
+        (
+            change("name", "os:system"),
+            "there is no pass 'os:system' here, and modules are not imported",
+        ),
         (change("name", "/etc/passwd"), "expected the name of a pass"),
         (change("name", "no-such-pass"), "there is no pass"),
         (change("name", "<script>"), "expected the name of a pass"),

@@ -166,7 +166,7 @@ def test_a_choice_that_says_its_types_keeps_them() -> None:
     head = "def f(C: i32[1], D: i8[1], a: f32, x: i32):\n    "
     for line in ("C[0] = select(a < a, i64(1), 0)", "C[0] = select(a < a, 1.5, 0)"):
         assert [problem.message for problem in verify(parse(f"{head}{line}\n"))]
-    with pytest.raises(ParseError, match=r":2:12: cannot write 300 as i8: it holds -128 to 127"):
+    with pytest.raises(ParseError, match=r":2:12: cannot write 300 as i8: expected -128 to 127"):
         parse(f"{head}D[0] = select(a < a, 300, 0)\n")
     x = Var("x", I32)
     wide = parse_expr("x + select(True, i64(1), 0)", {"x": x})

@@ -45,7 +45,7 @@ _TIERS: dict[str, tuple[str, ...]] = {
     "O0": _NATIVE,
     "O3": _NATIVE,
     "invariants": (*_NATIVE, *_TEXT, "irkit.runtime:object_for"),
-    "interpreter": (*_READ, *_TEXT, "irkit.graph:interpret", "irkit.ir:Interpreted"),
+    "interpreter": (*_READ, *_TEXT, "irkit.graph:interpret", "irkit.ir:InterpretedFunction"),
     "draw": _READ,
 }
 _DEFINES = (ast.FunctionDef, ast.ClassDef)

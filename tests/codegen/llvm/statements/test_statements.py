@@ -319,7 +319,7 @@ def test_a_barrier_that_threads_may_not_agree_on_is_an_error() -> None:
     c = buffer("C", 8)
     wait = If(lt(i, 4), Evaluate(call("barrier")))
     nest = For(i, index(0), index(8), wait, "thread", "threadIdx.x")
-    with pytest.raises(IRKitError, match="may not agree on the condition around a barrier"):
+    with pytest.raises(IRKitError, match="may disagree on the condition around a barrier"):
         compiled([PrimFunc("f", (c,), nest)])
 
 

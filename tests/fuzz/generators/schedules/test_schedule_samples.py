@@ -75,6 +75,6 @@ def test_a_primitive_that_refuses_a_legal_step_is_found(monkeypatch: pytest.Monk
         raise ScheduleError(f"{func.name} may not be moved {rest}")
 
     monkeypatch.setattr("irkit.schedule.methods.blocks.compute_at", refuses)
-    with pytest.raises(WrongSchedule, match="compute_at: it is legal, and failed") as found:
+    with pytest.raises(WrongSchedule, match="compute_at: it is legal, but failed") as found:
         _written("MOVE")
     assert primitive_in(found.value) == "sch.compute_at"

@@ -33,5 +33,5 @@ def test_a_refused_directive_that_changes_something_is_wrong(
     monkeypatch.setattr(
         stage_schedules, "DIRECTIVES", dict.fromkeys(stage_schedules.DIRECTIVES, half_done)
     )
-    with pytest.raises(AssertionError, match="refused and changed something"):
+    with pytest.raises(AssertionError, match="refused but changed something"):
         draw_staged(picks_of(2))
