@@ -26,7 +26,7 @@ REQUIRED_SHARE = 0.95
 
 @click.command("mutate")
 @click.option(
-    "--planted/--no-planted",
+    "--seeded/--no-seeded",
     default=True,
     show_default=True,
     help="Run the catalogue of seeded bugs.",
@@ -40,7 +40,7 @@ REQUIRED_SHARE = 0.95
 @click.option("--jobs", default=1, type=click.IntRange(1, 64), show_default=True)
 @click.option("--seconds", default=600.0, show_default=True, help="Begin nothing after this time.")
 def mutate(
-    planted: bool, only: str, bisect: bool, count: int, seed: int, jobs: int, seconds: float
+    seeded: bool, only: str, bisect: bool, count: int, seed: int, jobs: int, seconds: float
 ) -> None:
     """Break irkit's own passes, one change at a time, and report whether the checks notice.
 
@@ -49,10 +49,10 @@ def mutate(
 
     \b
       irkit mutate
-      irkit mutate --no-planted --mutants 200 --seed 7
+      irkit mutate --no-seeded --mutants 200 --seed 7
     """
     started, good = time.monotonic(), True
-    if planted:
+    if seeded:
         bugs = [bug for bug in CATALOGUE if only in bug.name]
         if not bugs:
             raise click.BadParameter(f"no seeded bug has a name with {only!r}")
