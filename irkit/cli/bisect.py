@@ -20,7 +20,7 @@ def bisect_(file: str, chosen: CheckFlags, guard: IsolationPolicy) -> None:
     """Find the pass that breaks the loop IR in FILE, and the rewrite inside it, or the step of its
     schedule.
 
-    The exit code is 1 if there is one.
+    The exit code is 1 if one is found.
 
     \b
       irkit bisect kernel.irs --pass '2:my_package.passes:my_pass'

@@ -28,12 +28,12 @@ from irkit.transform import Apply, Step, Trace
 @click.command("check", cls=WithPasses)
 @click.argument("file", type=FILE)
 @with_check_flags
-@click.option("--all", "everything", is_flag=True, help="Show the steps that changed nothing too.")
+@click.option("--all", "everything", is_flag=True, help="Also show the steps that changed nothing.")
 @with_isolation_flags
 def check_(file: str, chosen: CheckFlags, everything: bool, guard: IsolationPolicy) -> None:
     """Run every stage of FILE and report which pass changes what it computes.
 
-    FILE holds loop IR (.irs), a model (.onnx) or a trace (.trace). The exit code is 1 if some step
+    FILE holds loop IR (.irs), a model (.onnx) or a trace (.trace). The exit code is 1 if a step
     does not compute the same, or could not be run.
 
     \b

@@ -41,7 +41,7 @@ _with_model_flags = as_value(
     "wanted",
     _ModelFlags,
     (
-        click.option("-o", "--output", required=True, type=NEW_FILE, help="The package."),
+        click.option("-o", "--output", required=True, type=NEW_FILE, help="The package to write."),
         click.option(
             "--shape",
             "shapes",
@@ -49,7 +49,11 @@ _with_model_flags = as_value(
             metavar="NAME=1,3,224,224",
             help="Fix the shape of an input. Repeatable.",
         ),
-        click.option("--trace", type=NEW_FILE, help="Save what every pass did."),
+        click.option(
+            "--trace",
+            type=NEW_FILE,
+            help="Save what every pass did, for irkit trace, diff and inspect.",
+        ),
         click.option(
             "--cpu", default="", help="Processor to compile for; this machine's by default."
         ),

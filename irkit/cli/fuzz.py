@@ -84,7 +84,10 @@ _with_case_flags = as_value(
     _CaseFlags,
     (
         click.option(
-            "--time", "seconds", type=Duration(), help="Begin no case after this.  [default: 1m]"
+            "--time",
+            "seconds",
+            type=Duration(),
+            help="Start no case after this much time.  [default: 1m]",
         ),
         click.option(
             "--cases",
@@ -104,7 +107,7 @@ _with_case_flags = as_value(
             default=0,
             show_default=True,
             type=click.IntRange(min=0),
-            help="Which cases. The same seed gives the same ones, whatever --jobs.",
+            help="Choose the cases. The same seed gives the same ones, whatever --jobs is.",
         ),
         click.option(
             "--kind",
@@ -135,7 +138,7 @@ _with_file_flags = as_value(
             default="fuzz-findings",
             show_default=True,
             type=NEW_FOLDER,
-            help="Where findings go, a file each, and the cases that are running.",
+            help="Where to write findings, each in a file, and the cases that are running.",
         ),
         click.option(
             "--corpus",

@@ -99,7 +99,9 @@ _with_golden_flags = as_value(
 
 @click.command("opt", cls=WithPasses)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("-o", "--output", type=NEW_FILE, help="Write there and not to standard output.")
+@click.option(
+    "-o", "--output", type=NEW_FILE, help="Write the result to FILE instead of standard output."
+)
 @_with_pass_flags
 @_with_golden_flags
 @with_isolation_flags

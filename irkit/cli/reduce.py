@@ -73,13 +73,15 @@ _with_pass_flags = as_value(
     show_default=True,
     help="The folder that the reduced case is written to.",
 )
-@click.option("--function", "name", metavar="NAME", help="The function to reduce, of several.")
+@click.option(
+    "--function", "name", metavar="NAME", help="The function to reduce, if there are several."
+)
 @click.option(
     "--seconds",
     default=60.0,
     show_default=True,
     type=click.FloatRange(min=0.1, max=86_400),
-    help="When to stop looking for something smaller.",
+    help="Stop looking for something smaller after this time.",
 )
 @with_check_flags
 @_with_pass_flags

@@ -16,8 +16,18 @@ _EXIT = {"same": 0, "gone": 1, "different": 3}
     is_flag=True,
     help="Run it in this process, for a debugger; a crash ends the command.",
 )
-@click.option("--pass-timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS")
-@click.option("--pass-memory", type=click.IntRange(min=1), metavar="MIB")
+@click.option(
+    "--pass-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop it after this time, instead of the limit under which it failed.",
+)
+@click.option(
+    "--pass-memory",
+    type=click.IntRange(min=1),
+    metavar="MIB",
+    help="Stop it at this much memory, instead of the limit under which it failed.",
+)
 @click.pass_context
 def replay(
     ctx: click.Context,
@@ -27,14 +37,14 @@ def replay(
     pass_timeout: float | None,
     pass_memory: int | None,
 ) -> None:
-    """Run the step that a crash FOLDER is about again.
+    """Rerun the failing step that a crash FOLDER records.
 
-    The step runs in a separate process, under the limits under which it failed. The folder is
+    The step runs in a separate process, with the limits under which it failed. The folder is
     trusted: the modules of the passes it names are imported. The rest of it is only read.
 
     \b
     Exit code: 0 it fails the same way
-               1 it does not fail any more
+               1 it no longer fails
                3 it fails in another way
                2 it cannot be run: the folder is damaged, or the pass is not here
 
@@ -46,7 +56,7 @@ def replay(
         folder, rest=rest, isolated=not in_process, seconds=pass_timeout, memory=memory
     )
     if done.outcome == "gone":
-        click.echo(f"{folder}: it does not fail any more")
+        click.echo(f"{folder}: it no longer fails")
     elif done.outcome == "same":
         click.echo(f"{folder}: it fails the same way")
     else:

@@ -17,7 +17,9 @@ from irkit.runtime import load
 
 @click.command("run")
 @click.argument("package", type=FILE)
-@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Repeatable.")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Give an input. Repeatable."
+)
 @click.option(
     "--random",
     is_flag=True,

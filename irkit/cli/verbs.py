@@ -22,12 +22,12 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "report": (
         "irkit.cli.report:report_",
-        "Write what every pass did to a page that needs no server, and to files for CI.",
+        "Write what every pass did to an HTML file, and to files for CI.",
     ),
     "opt": ("irkit.cli.opt:opt", "Run passes: IR text in, IR text out."),
     "check": (
         "irkit.cli.check:check_",
-        "Report after which pass a program computes something else.",
+        "Run a program after each pass, and name the pass that changes what it computes.",
     ),
     "bisect": (
         "irkit.cli.bisect:bisect_",
@@ -43,11 +43,11 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "replay": (
         "irkit.cli.replay:replay",
-        "Run the pass that a crash folder is about again.",
+        "Rerun the failure that a crash folder records.",
     ),
     "reduce": (
         "irkit.cli.reduce:reduce_",
-        "Reduce a failure, and write a test that fails as long as it is there.",
+        "Reduce a failing case, and write a test that fails until it is fixed.",
     ),
     "fuzz": (
         "irkit.cli.fuzz:fuzz",
@@ -81,7 +81,7 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="irkit VERB --help describes each.",
+    epilog="irkit COMMAND --help describes one command.",
 )
 @click.version_option(__version__, prog_name="irkit")
 def irkit() -> None:

@@ -21,12 +21,12 @@ _OPTIONS: tuple[Option, ...] = (
     DISABLE,
     click.option("--stop-after", type=int, metavar="PHASE", help="The last phase to run: 0 to 3."),
     click.option(
-        "--inputs", type=FILE, help="Arrays by parameter name, as .npz; others are made up."
+        "--inputs", type=FILE, help="Arrays by parameter name, as .npz; the others are made up."
     ),
     click.option(
         "--dim", "dims", multiple=True, metavar="NAME=5", help="Fix a symbolic dimension."
     ),
-    click.option("--seed", default=0, show_default=True, help="Seed of the inputs made up."),
+    click.option("--seed", default=0, show_default=True, help="Seed of the made-up inputs."),
     click.option(
         "--samples",
         default=4,

@@ -24,15 +24,15 @@ _OPTIONS: tuple[Option, ...] = (
         "--pass-memory",
         type=click.IntRange(min=1),
         metavar="MIB",
-        help="Stop a pass that takes more memory; implies --isolate, whose default is half of "
-        "the machine's.",
+        help="Stop a pass that takes more memory; implies --isolate.  [default with --isolate: "
+        "half of the machine's]",
     ),
     click.option(
         "--crash-dir",
         type=click.Path(file_okay=False),
         default=".",
         metavar="DIR",
-        help="Where to write a folder about a pass that fails.  [default: here]",
+        help="Where to write a folder about a pass that fails.  [default: the current directory]",
     ),
     click.option("--no-crash-dir", is_flag=True, help="Do not write a folder about a failure."),
 )
