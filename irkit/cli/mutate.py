@@ -37,7 +37,13 @@ REQUIRED_SHARE = 0.95
 @click.option("--bisect/--no-bisect", help="Look for the rewrite at fault of each seeded bug too.")
 @click.option("--mutants", "count", default=0, metavar="N", help="How many random changes to try.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the random changes.")
-@click.option("--jobs", default=1, type=click.IntRange(1, 64), show_default=True)
+@click.option(
+    "--jobs",
+    default=1,
+    type=click.IntRange(1, 64),
+    show_default=True,
+    help="How many changes to try at a time.",
+)
 @click.option("--seconds", default=600.0, show_default=True, help="Begin nothing after this time.")
 def mutate(
     seeded: bool, only: str, bisect: bool, count: int, seed: int, jobs: int, seconds: float
