@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long test-oldest bench docs format check clean
+.PHONY: demo test test-long test-oldest bench docs format check style types layers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -31,10 +31,18 @@ bench: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python -m benchmarks
 
+# Types take half a minute on one core, and the other checks run beside them.
 check: $(STAMP)
+	$(MAKE) --no-print-directory -j 2 types style layers
+
+style: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(STAMP)
 	$(BIN)/basedpyright
+
+layers: $(STAMP)
 	$(BIN)/lint-imports
 
 format: $(STAMP)

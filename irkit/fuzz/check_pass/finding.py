@@ -58,7 +58,7 @@ program = parse_module((here / "{file}").read_text(), file="{file}")
 {run}
 '''
 _CONFTEST = '''\
-"""Let the test beside this file find the pass that it is about."""
+"""Put the module of the pass under test on the path of the test beside this file."""
 
 import sys
 from pathlib import Path

@@ -15,6 +15,7 @@ def mutant_of(module: str, text: str) -> Mutant:
     return found[0]
 
 
+@pytest.mark.long
 def test_a_mutant_that_is_not_found_is_compared_with_the_original() -> None:
     wide = "loop.var.dtype != I64 or not bounds_fit  ->  True"
     shown = "logical_or(logical_not(path.whole), holds)  ->"  # In a pass that runs only on request.
