@@ -2,8 +2,8 @@
 
 Reading order: node (the base class and its field table), walk, rules, rewrite, visit (traversal and
 change); same (comparison and hashing); module (functions, modules, levels); then the rest, each a
-page: fixpoint, recorder, analysis, errors, span, field_checks, target, files, and text (names,
-tokens, excerpts).
+page: fixpoint, recorder, recursion, analysis, errors, span, field_checks, target, files, and text
+(names, tokens, excerpts).
 
 The field table (``node``) is read once from the annotations of a class: children (traversal goes
 there), binders (``Binds[...]``, which introduce symbols), uses (``Uses[...]``, which refer to them)
@@ -71,6 +71,9 @@ from irkit.core.recorder import (
     current_recorder as current_recorder,
     recording as recording,
     remark as remark,
+)
+from irkit.core.recursion import (
+    deep_recursion as deep_recursion,
 )
 from irkit.core.rewrite import (
     any_node as any_node,

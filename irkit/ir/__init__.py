@@ -224,6 +224,7 @@ from irkit.ir.refused_operators import (
 from irkit.ir.scoped_rewriter import (
     Rewriter as Rewriter,
     conjuncts as conjuncts,
+    map_below as map_below,
     visit_below as visit_below,
 )
 from irkit.ir.stmt import (

@@ -4,16 +4,9 @@ A :class:`Rewriter` tracks the ranges of variables, the conditions and statement
 statement, and the values of variables whose binder is removed.
 """
 
-from irkit.core import (
-    Node,
-    Visit,
-    any_node,
-    children,
-    substitute,
-    visit,
-    with_fields,
-    with_span_of,
-)
+from collections.abc import Callable
+
+from irkit.core import Node, Visit, any_node, children, substitute, with_fields, with_span_of
 from irkit.ir.arith import loop_ranges
 from irkit.ir.buffer import Load
 from irkit.ir.build import as_int, ge, is_empty, logical_not, lt, seq
@@ -25,9 +18,9 @@ from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, View
 class Rewriter:
     """Base class of passes that need context; override ``visit``, ``expr``, or both.
 
-    ``visit`` is a generator: ``yield stmt`` visits another statement and returns its result;
-    ``yield from self.below(stmt)`` visits everything below a statement, in its scope. Add an entry
-    to ``values`` for each variable whose binder is removed.
+    ``self.visit(stmt)`` rewrites a statement; ``self.below(stmt)`` visits everything below one, in
+    its scope. Add an entry to ``values`` for each variable whose binder is removed. Both are plain
+    recursion: call ``run`` ``with deep_recursion:`` if nests may be deeper than Python's limit.
     """
 
     def __init__(self, func: PrimFunc) -> None:
@@ -39,13 +32,13 @@ class Rewriter:
 
     def run(self) -> PrimFunc:
         """Rewrite the function; return the same object if nothing changed."""
-        body = visit(self.func.body, self.visit)
+        body = self.visit(self.func.body)
         # Shapes of buffers can mention a variable whose binder was removed.
         return self.func.replace(body=substitute(body, self.values))
 
-    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def visit(self, stmt: Stmt) -> Stmt:
         """Rewrite one statement; by default, its expressions and everything below it."""
-        return (yield from self.below(self.own(stmt)))
+        return self.below(self.own(stmt))
 
     def expr(self, expr: Expr) -> Expr:
         """Rewrite an expression of the current statement."""
@@ -75,40 +68,37 @@ class Rewriter:
         predicate = None if block.predicate is None else self.expr(block.predicate)
         return block.replace(axes=axes, predicate=predicate)
 
-    def below(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def below(self, stmt: Stmt) -> Stmt:
         """Visit the statements directly below, each in the scope that this one creates."""
         self.around.append(stmt)
         match stmt:
             case For():
-                made = stmt.replace(body=(yield from self._under(_limits(stmt), stmt.body)))
+                made: Stmt = stmt.replace(body=self._under(_limits(stmt), stmt.body))
             case If():
-                made = yield from self._branches(stmt)
+                made = self._branches(stmt)
             case Block():
                 known = [] if stmt.predicate is None else conjuncts(stmt.predicate)
-                init = stmt.init
-                if init is not None:
-                    init = yield from self._under(known, init)
-                body = yield from self._under(known, stmt.body)
-                made = stmt.replace(init=init, body=body)
+                init = None if stmt.init is None else self._under(known, stmt.init)
+                made = stmt.replace(init=init, body=self._under(known, stmt.body))
             case _:
-                made = yield from visit_below(stmt)
+                made = map_below(stmt, self.visit)
         self.around.pop()
         return made
 
-    def _branches(self, stmt: If) -> Visit[Stmt, Stmt]:
-        then = yield from self._under(conjuncts(stmt.cond), stmt.then)
+    def _branches(self, stmt: If) -> Stmt:
+        then = self._under(conjuncts(stmt.cond), stmt.then)
         otherwise = stmt.otherwise
         if otherwise is not None:
-            made = yield from self._under([logical_not(stmt.cond)], otherwise)
+            made = self._under([logical_not(stmt.cond)], otherwise)
             otherwise = None if made is not otherwise and is_empty(made) else made
         return stmt.replace(then=then, otherwise=otherwise)
 
-    def _under(self, conds: list[Expr], stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def _under(self, conds: list[Expr], stmt: Stmt) -> Stmt:
         """Visit a statement where some conditions hold."""
         known = len(self.facts)
         # Conditions that read memory are left out: a store can change it before they are used.
         self.facts += [cond for cond in conds if not any_node(cond, Load)]
-        made = yield stmt
+        made = self.visit(stmt)
         del self.facts[known:]
         return made
 
@@ -117,6 +107,30 @@ def _limits(loop: For) -> list[Expr]:
     """Return what holds for a loop variable beyond its range."""
     limits = [] if as_int(loop.end) is not None else [lt(loop.var, loop.end)]
     return limits + ([] if as_int(loop.begin) is not None else [ge(loop.var, loop.begin)])
+
+
+def map_below(stmt: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
+    """Change the statements directly below one, in execution order; for visitors without context.
+
+    Return the same object if none of them changes.
+    """
+    match stmt:
+        case Seq():
+            new = [change(inner) for inner in stmt.stmts]
+            if all(a is b for a, b in zip(new, stmt.stmts, strict=True)):
+                return stmt
+            return with_span_of(seq(*new), stmt)
+        case If():
+            then = change(stmt.then)
+            otherwise = None if stmt.otherwise is None else change(stmt.otherwise)
+            return stmt.replace(then=then, otherwise=otherwise)
+        case Block():
+            init = None if stmt.init is None else change(stmt.init)
+            return stmt.replace(init=init, body=change(stmt.body))
+        case For() | Let() | Allocate() | View():
+            return stmt.replace(body=change(stmt.body))
+        case _:
+            return stmt
 
 
 def visit_below(stmt: Stmt) -> Visit[Stmt, Stmt]:

@@ -19,7 +19,7 @@ A loop of one iteration becomes its body. The conditions and the bounds of loops
 are facts inside it.
 """
 
-from irkit.core import Visit, allowed, any_node, with_span_of
+from irkit.core import allowed, any_node, deep_recursion, with_span_of
 from irkit.ir import (
     And,
     Assert,
@@ -61,7 +61,8 @@ def simplify(
     right.
     """
     known = (propagate_knowns_to_prove_conditional, propagate_knowns_to_simplify_expressions)
-    return _Scope(func, known, joined=apply_constraints_to_boolean_branches).run()
+    with deep_recursion:
+        return _Scope(func, known, joined=apply_constraints_to_boolean_branches).run()
 
 
 class _Scope(Rewriter):
@@ -91,29 +92,29 @@ class _Scope(Rewriter):
             return cond
         return simplest(logical_and(*made), self.ranges, facts)
 
-    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def visit(self, stmt: Stmt) -> Stmt:
         self.is_condition = isinstance(stmt, (If, Assert, Block))
         match self.own(stmt):
             case For() as loop:
-                return (yield from self._loop(loop))
+                return self._loop(loop)
             case If(Const(holds), then, otherwise) as branch:
                 chosen = then if holds else otherwise
                 if allowed("decided", branch, chosen or seq()):
-                    return seq() if chosen is None else (yield chosen)
-                return (yield from self.below(_without_empty_else(branch)))
+                    return seq() if chosen is None else self.visit(chosen)
+                return self.below(_without_empty_else(branch))
             case If() as branch:
-                return (yield from self.below(_without_empty_else(branch)))
+                return self.below(_without_empty_else(branch))
             case Let(var, Const() | Var() as value, body) as let if allowed(
                 "plain name", let, body
             ):
                 self.values[var] = value
-                return with_span_of((yield body), let)
+                return with_span_of(self.visit(body), let)
             case Block(predicate=Const(True)) as block:
-                return (yield from self.below(block.replace(predicate=None)))
+                return self.below(block.replace(predicate=None))
             case other:
-                return (yield from self.below(other))
+                return self.below(other)
 
-    def _loop(self, loop: For) -> Visit[Stmt, Stmt]:
+    def _loop(self, loop: For) -> Stmt:
         begin = loop.begin
         extent = as_int(simplest(loop.end - begin, self.ranges, tuple(self.facts)))
         if extent is not None and loop.kind != "thread" and begin.dtype == loop.var.dtype:
@@ -121,8 +122,8 @@ class _Scope(Rewriter):
                 return seq()
             if extent == 1 and not any_node(begin, Load) and allowed("runs once", loop, loop.body):
                 self.values[loop.var] = begin
-                return with_span_of((yield loop.body), loop)
-        return (yield from self.below(loop))
+                return with_span_of(self.visit(loop.body), loop)
+        return self.below(loop)
 
 
 def _without_empty_else(stmt: If) -> If:

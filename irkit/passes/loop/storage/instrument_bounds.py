@@ -20,7 +20,7 @@ conditions prove them. The pass runs before accesses are flattened, so that mess
 
 from collections.abc import Iterator, Sequence
 
-from irkit.core import Visit, any_node, binders, children, parts, visit, walk
+from irkit.core import any_node, binders, children, deep_recursion, parts, walk
 from irkit.ir import (
     I64,
     Allocate,
@@ -70,7 +70,8 @@ def instrument_bounds(func: PrimFunc) -> PrimFunc:
     """Add assertions that stop at an access out of bounds, with buffer, indices and shape."""
     if dict(func.attrs).get(MARK) is True:
         return func
-    made = _BoundsInstrumenter(func).run()
+    with deep_recursion:
+        made = _BoundsInstrumenter(func).run()
     return made if made is func else made.replace(attrs=(*made.attrs, (MARK, True)))
 
 
@@ -88,12 +89,12 @@ class _BoundsInstrumenter(Rewriter):
         self.lanes = OneLane(self.scalars)
 
     def run(self) -> PrimFunc:
-        return self.func.replace(body=visit(self.func.body, self.visit))
+        return self.func.replace(body=self.visit(self.func.body))
 
-    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def visit(self, stmt: Stmt) -> Stmt:
         checks = list(self._checks(stmt))
         names = self._names(stmt)
-        made: Stmt = yield from self.below(stmt)
+        made: Stmt = self.below(stmt)
         for name in reversed(names):
             made = name.replace(body=made)
         return seq(*checks, made) if checks else made
