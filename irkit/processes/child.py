@@ -181,12 +181,6 @@ class Child:
         process = self._process
         return "" if process is None else process.report()
 
-    @property
-    def is_alive(self) -> bool:
-        """True if the process runs."""
-        process = self._process
-        return process is not None and process.popen.poll() is None
-
     def start(self) -> int:
         """Start the process if it is not running; return the number of starts so far."""
         with self._lock:

@@ -4,14 +4,19 @@ import ctypes
 import math
 import os
 import statistics
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from irkit.core import IRKitError
 from irkit.processes import Child, ChildDied, Limits, isolate, report
+from tests.processes.test_fork import gone
 
 
 def test_functions_run_in_their_own_process() -> None:
@@ -38,7 +43,7 @@ def test_what_is_imported_for_a_call_takes_none_of_its_memory() -> None:
 
 def test_one_child_serves_many_threads_in_turn() -> None:
     with Child(Limits(seconds=20)) as child, ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(lambda n: child.call(math.factorial, n), range(40)))
+        made = list(pool.map(partial(child.call, math.factorial), range(40)))
         assert made == [math.factorial(n) for n in range(40)]
         assert child.starts == 1
 
@@ -102,6 +107,27 @@ def test_tracebacks_are_cut_at_a_file() -> None:
         last = str(caught.value.__cause__).split("Traceback ")[-1]
         assert "statistics.py" in last
         assert ("child_main.py" not in last) == cut
+
+
+PARENT = """
+import os
+from irkit.processes import Child
+child = Child()
+print(child.call(os.getpid), flush=True)
+child.call(exec, "while True: pass")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+def test_a_child_in_an_endless_loop_ends_with_its_parent() -> None:
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, env=env
+    ) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.kill()
+        assert gone([child])
 
 
 def test_a_child_whose_owner_is_collected_ends() -> None:

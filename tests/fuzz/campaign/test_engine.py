@@ -77,7 +77,8 @@ def test_cases_are_counted_findings_retried_and_nothing_is_left_behind(tmp_path:
     assert "came again 3 of 3 times" in summary(campaign)
     assert len(list(tmp_path.iterdir())) == MOST_OF_A_KIND
     workers = campaign._workers  # pyright: ignore[reportPrivateUsage]
-    assert not any(child.is_alive for each in workers for child in (each.child, each.elsewhere))
+    for child in (child for each in workers for child in (each.child, each.elsewhere)):
+        assert child._process is None  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.usefixtures("not_tried_again")
