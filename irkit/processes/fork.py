@@ -44,8 +44,7 @@ def run_in_fork(work: Callable[[], bytes], limits: Limits, *, quiet: float | Non
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(reading)
-        _run(work, limits, writing, here)
+        _run(work, limits, reading, writing, here)
     os.close(writing)
     ended = False
     try:
@@ -92,10 +91,13 @@ def end_with_parent(parent: int) -> None:
             os._exit(1)
 
 
-def _run(work: Callable[[], bytes], limits: Limits, writing: int, parent: int) -> NoReturn:
+def _run(
+    work: Callable[[], bytes], limits: Limits, reading: int, writing: int, parent: int
+) -> NoReturn:
     """Do the work of the fork, and end it: nothing else of the parent process may run here."""
     try:
         end_with_parent(parent)
+        os.close(reading)
         gc.freeze()  # Garbage collection would copy every page of the parent that it looks at.
         faulthandler.disable()  # A crash here is what is looked for.
         no_core_dumps()

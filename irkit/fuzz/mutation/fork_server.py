@@ -34,8 +34,7 @@ from irkit.fuzz.mutation.dependents import dependents
 from irkit.fuzz.mutation.trials import check_programs, programs as cases_file
 from irkit.fuzz.mutation.trials.check_programs import TrialResult
 from irkit.fuzz.mutation.trials.messages import DigestOrder, Digests, FuzzOrder, FuzzResult
-from irkit.processes import ONE_THREAD
-from irkit.processes.fork import end_with_parent, limit_processor_time, listen
+from irkit.processes import ONE_THREAD, end_with_parent, limit_processor_time, listen
 
 MEMORY = 8 << 30
 _QUIET = 30.0
