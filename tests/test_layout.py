@@ -182,6 +182,18 @@ def test_every_face_is_used_by_another_package() -> None:
     expect_none(FACES - used, "take out of FACES")
 
 
+def test_irkit_imports_nothing_of_its_tests() -> None:
+    expect_none(
+        (
+            f"{named(path)}:{line} imports {module}"
+            for path in sources("irkit")
+            for line, module in imports_of(path)
+            if module.split(".")[0] == "tests"
+        ),
+        "move what the product needs into irkit",
+    )
+
+
 def test_every_folder_says_what_is_in_it() -> None:
     folders = {path.parent for path in sources("irkit")}
     expect_none(

@@ -41,7 +41,9 @@ REQUIRED_SHARE = 0.95
 @click.option("--mutants", "count", default=0, metavar="N", help="How many random changes to try.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the random changes.")
 @click.option("--sample", type=FILE, help="Try the random changes of this file, and none drawn.")
-@click.option("--save-sample", type=NEW_FILE, help="Write the random changes to this file.")
+@click.option(
+    "--save-sample", "saved", type=NEW_FILE, help="Write the random changes to this file."
+)
 @click.option(
     "--jobs",
     default=1,
@@ -59,7 +61,7 @@ def mutate(
     count: int,
     seed: int,
     sample: str | None,
-    save_sample: str | None,
+    saved: str | None,
     jobs: int,
     seconds: float,
 ) -> None:
@@ -78,8 +80,8 @@ def mutate(
     if seeded:
         good = _try_seeded(only, bisect, jobs, started + seconds)
     chosen = list(mutants(seed, count)) if sample is None else _sampled(sample)
-    if save_sample is not None:
-        _save(save_sample, chosen)
+    if saved is not None:
+        save_sample(saved, chosen)
     if chosen:
         good = _try_mutants(chosen, jobs, started + seconds) and good
     click.echo(f"{time.monotonic() - started:.1f} s")
@@ -116,10 +118,6 @@ def _sampled(path: str) -> list[Mutant]:
         click.echo(f"gone: {name.module}:{name.definition}: {name.what}", err=True)
     click.echo(f"sample: {len(names) - len(gone)} of {len(names)} are here, {len(gone)} gone")
     return [mutant for _, mutant in found if mutant is not None]
-
-
-def _save(path: str, chosen: list[Mutant]) -> None:
-    save_sample(path, chosen)
 
 
 def _until(results: Iterable[_T], end: float) -> Iterator[_T]:

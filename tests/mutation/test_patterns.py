@@ -21,7 +21,7 @@ SOURCE = dedent("""
 """)
 
 
-def changed(before: str, after: str, source: str = SOURCE) -> str:
+def changed(before: str, after: str, source: str) -> str:
     """Return source with a change, as it is unparsed."""
     tree = ast.parse(source)
     change = Change(before, after)
@@ -31,10 +31,10 @@ def changed(before: str, after: str, source: str = SOURCE) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def expected(*both: str, source: str = SOURCE) -> str:
+def expected(old: str, new: str, source: str) -> str:
     """Return source with a replaced text, as it is unparsed."""
-    assert source.count(both[0]) == 1
-    return ast.unparse(ast.parse(source.replace(*both)))
+    assert source.count(old) == 1
+    return ast.unparse(ast.parse(source.replace(old, new)))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def expected(*both: str, source: str = SOURCE) -> str:
 def test_a_pattern_is_replaced(before: str, after: str, old: str, new: str) -> None:
     source = f"if True:\n{SOURCE.replace(chr(10), chr(10) + '    ')}"
     old = old.replace("\n", "\n    ")
-    assert changed(before, after, source) == expected(old, new, source=source)
+    assert changed(before, after, source) == expected(old, new, source)
 
 
 @pytest.mark.parametrize(

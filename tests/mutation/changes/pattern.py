@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -89,13 +89,13 @@ class Change:
             made = ast.parse(ast.unparse(found.node).replace(*self._texts), mode="eval").body
             found.replace([made])
             return
-        filled = [_Filled(found).visit(deepcopy(each)) for each in self._new]
+        filled: list[Any] = [_Filled(found).visit(deepcopy(each)) for each in self._new]
         found.replace([each.value for each in filled] if self._expression else filled)
 
     def nearest(self, nodes: Sequence[ast.AST]) -> str:
         """Return the source in some trees that is most like the pattern, or an empty string."""
         places = _expressions(nodes) if self._texts or self._expression else _statements(nodes)
-        texts = {_head(place.node) for place in places}
+        texts = sorted({_head(place.node) for place in places})
         return "".join(get_close_matches(self.before.replace("$", ""), texts, n=1, cutoff=0.5))
 
     def _count(self, node: ast.AST) -> int:
@@ -133,8 +133,9 @@ def _fits(pattern: Any, found: Any, bound: _Bound) -> bool:
     if type(pattern) is not type(found):
         return False
     if isinstance(pattern, list):
-        return len(pattern) == len(found) and all(
-            _fits(a, b, bound) for a, b in zip(pattern, found, strict=True)
+        patterns = cast(list[Any], pattern)
+        return len(patterns) == len(found) and all(
+            _fits(a, b, bound) for a, b in zip(patterns, found, strict=True)
         )
     if not isinstance(pattern, ast.AST):
         return pattern == found
@@ -177,7 +178,7 @@ def _places(nodes: Sequence[ast.AST]) -> Iterator[Match]:
             if isinstance(value, ast.AST):
                 yield Match(owner, field, None, 0, {}, value)
             elif isinstance(value, list):
-                for at, each in enumerate(value):
+                for at, each in enumerate(cast(list[Any], value)):
                     if isinstance(each, ast.AST):
                         yield Match(owner, field, at, at + 1, {}, each)
 

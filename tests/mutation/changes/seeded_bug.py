@@ -8,15 +8,12 @@ pattern after ``-`` and its replacement after ``+`` (see `pattern`); each may ha
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
 from irkit.core import IRKitError
 from tests.mutation.changes.pattern import Change, Match
 from tests.mutation.changes.source import definitions_in, modules_that_define, source_of
-
-_FOLDER = Path(__file__).parents[1] / "bugs"
 
 
 class SeededBug(msgspec.Struct, frozen=True):
