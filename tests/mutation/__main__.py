@@ -40,7 +40,7 @@ REQUIRED_SHARE = 0.95
 @click.option("--bisect/--no-bisect", help="Look for the rewrite at fault of each seeded bug too.")
 @click.option("--mutants", "count", default=0, metavar="N", help="How many random changes to try.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the random changes.")
-@click.option("--sample", type=FILE, help="Try the random changes of this file, and none drawn.")
+@click.option("--sample", type=FILE, help="Try the random changes of a file, and none drawn.")
 @click.option(
     "--save-sample", "saved", type=NEW_FILE, help="Write the random changes to this file."
 )

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from tests.mutation.__main__ import mutate
 from tests.mutation.changes.mutant import mutants
-from tests.mutation.changes.sample import find_mutant, read_sample
+from tests.mutation.changes.sample import save_sample
 from tests.mutation.fuzz import fuzz_mutants
 
 
@@ -24,26 +24,27 @@ def test_without_seeded_bugs_the_catalogue_is_not_run() -> None:
     assert "seeded:" not in result.output
 
 
-@pytest.mark.parametrize("words", [["--only", "no such bug"], ["--jobs", "0"]])
+@pytest.mark.parametrize(
+    "words", [["--only", "no such bug"], ["--jobs", "0"], ["--mutants", "1", "--sample", __file__]]
+)
 def test_a_mistake_is_an_error_and_nothing_is_seeded(words: list[str]) -> None:
     result = CliRunner().invoke(mutate, words)
     assert result.exit_code == 2
     assert "Error" in result.output
 
 
-def test_a_sample_is_saved_tried_again_and_what_is_gone_is_counted(tmp_path: Path) -> None:
-    words = ["--no-seeded", "--mutants", "2", "--seed", "3"]
-    saved, cut = tmp_path / "sample", tmp_path / "cut"
-    result = CliRunner().invoke(mutate, [*words, "--save-sample", str(saved)])
+def test_a_sample_is_tried_and_saved_and_what_is_gone_is_counted(tmp_path: Path) -> None:
+    given, saved = tmp_path / "given", tmp_path / "saved"
+    chosen = list(mutants(3, 1))
+    save_sample(given, chosen)
+    kept = given.read_bytes()
+    given.write_bytes(kept + b'{"module":"irkit.gone","definition":"f","what":"1  ->  2"}\n')
+    words = ["--no-seeded", "--sample", str(given), "--save-sample", str(saved)]
+    result = CliRunner().invoke(mutate, words)
+    assert "sample: 1 of 2 are here, 1 gone" in result.output
+    assert "gone: irkit.gone:f: 1  ->  2" in result.output
     assert "mutants: " in result.output
-    names = read_sample(saved)
-    assert [find_mutant(name) for name in names] == list(mutants(3, 2))
-    lost = '{"module":"irkit.gone","definition":"f","what":"1  ->  2"}\n'
-    cut.write_text(saved.read_text().splitlines()[0] + "\n" + lost)
-    again = CliRunner().invoke(mutate, ["--no-seeded", "--sample", str(cut)])
-    assert "sample: 1 of 2 are here, 1 gone" in again.output
-    assert "gone: irkit.gone:f: 1  ->  2" in again.output
-    assert "mutants: " in again.output
+    assert saved.read_bytes() == kept
 
 
 @pytest.mark.parametrize("words", [["--cases", "0"], ["--kind", "no such kind"], ["--time", "x"]])

@@ -92,11 +92,11 @@ class Change:
         filled: list[Any] = [_Filled(found).visit(deepcopy(each)) for each in self._new]
         found.replace([each.value for each in filled] if self._expression else filled)
 
-    def nearest(self, nodes: Sequence[ast.AST]) -> str:
-        """Return the source in some trees that is most like the pattern, or an empty string."""
+    def nearest(self, nodes: Sequence[ast.AST]) -> list[str]:
+        """Return what in some trees is most like the pattern."""
         places = _expressions(nodes) if self._texts or self._expression else _statements(nodes)
         texts = sorted({_head(place.node) for place in places})
-        return "".join(get_close_matches(self.before.replace("$", ""), texts, n=1, cutoff=0.5))
+        return get_close_matches(self.before.replace("$", ""), texts, cutoff=0.5)
 
     def _count(self, node: ast.AST) -> int:
         assert self._texts is not None

@@ -58,8 +58,8 @@ class SeededBug(msgspec.Struct, frozen=True):
         if len(found) == 1:
             return tree, change, found[0]
         lines = ", ".join(str(match.line) for match in found)
-        nearest = change.nearest(nodes)
-        hint = f"In lines {lines}." if found else nearest and f"The nearest is {nearest}"
+        nearest = "; ".join(change.nearest(nodes))
+        hint = f"In lines {lines}." if found else nearest and f"Most like it: {nearest}"
         where = f"{self.module}:{self.definition}"
         what = f"{self.before!r} is in {len(found)} places of {where}, expected 1"
         raise self._error(what, hint)
