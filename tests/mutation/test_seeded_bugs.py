@@ -76,7 +76,10 @@ def test_a_bug_that_no_longer_fits_is_an_error_that_names_it_and_what_is_there()
     assert f"{named}'const(3, $at.dtype)' is in 0 places of {where}, expected 1" in said
     assert "Most like it: " in said
     assert "const(2, at.dtype)" in said
-    assert re.search(r"is in \d+ places of .*, expected 1 In lines \d+, \d+", stale(before="$x"))
+    assert re.search(
+        r"is in \d+ places of .*, expected 1 In lines \d+, \d+", stale(before="$x", after="$x")
+    )
+    assert f"{named}'$x +' is no Python" in stale(before="$x +")
     said = stale(definition="inject_double_buffers")
     assert f"{named}{bug.before!r} is in 0 places of {bug.module}:inject_double_buffers" in said
 

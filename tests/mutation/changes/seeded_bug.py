@@ -53,7 +53,10 @@ class SeededBug(msgspec.Struct, frozen=True):
         nodes = definitions_in(tree, self.definition)
         if not nodes:
             raise self._error(f"{self.module} does not define {self.definition}", self._places())
-        change = Change(self.before, self.after)
+        try:
+            change = Change(self.before, self.after)
+        except IRKitError as error:
+            raise self._error(error.message, "") from None
         found = change.matches(nodes)
         if len(found) == 1:
             return tree, change, found[0]
