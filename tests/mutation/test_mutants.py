@@ -39,11 +39,13 @@ def test_mutants_that_change_meaning_are_found() -> None:
 
 
 def test_a_sample_is_found_again_by_definition_and_change(tmp_path: Path) -> None:
-    chosen = list(mutants(5, 30))
+    everything = [mutant for module in MODULES for mutant in mutants_of(module)]
+    alike = [mutant for mutant in everything if mutant.nth]
+    assert alike
+    chosen = [*mutants(5, 30), *alike[:5]]
     save_sample(tmp_path / "sample", chosen)
     names = read_sample(tmp_path / "sample")
     assert [find_mutant(name) for name in names] == chosen
-    everything = [mutant for module in MODULES for mutant in mutants_of(module)]
     named = {(each.module, each.definition, each.what, each.nth) for each in everything}
     assert len(named) == len(everything)
 
