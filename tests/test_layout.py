@@ -46,6 +46,7 @@ FACES = {
     "irkit.inspector_web.server",
     "irkit.ir.analysis",
     "irkit.ir.arith",
+    "irkit.ir.reference",
     "irkit.ir.threads",
     "irkit.passes.graph",
     "irkit.passes.loop",
@@ -54,7 +55,6 @@ FACES = {
 
 INNER = {
     "debug": {"irkit.transform.define"},
-    "fuzz": {"irkit.te.numpy_semantics"},
 }
 """By package: the inner modules of other packages that it imports."""
 

@@ -1,5 +1,8 @@
 """The effect of each operation on NumPy scalars and lane arrays: docs/semantics.md in code.
 
+One of the four meanings that check each other (see ``irkit/ir/intrinsics.py``): it shares no code
+with the folder, the reference or code generation.
+
 Every function here takes NumPy scalars (one lane) or one-dimensional arrays (several) and returns
 the same. Callers silence warnings about overflow and division.
 """
