@@ -285,8 +285,10 @@ def _fma_in_f64(a: Any, b: Any, c: Any) -> Any:
 
 
 def _fma_one(a: float, b: float, c: float) -> float:
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return float(np.float64(a) * np.float64(b) + np.float64(c))
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return a * b + c
+    if not math.isfinite(c):
+        return c  # However large the product is, it is finite.
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return float(np.float64(a) * np.float64(b) + np.float64(c)) if a * b == 0 else 0.0

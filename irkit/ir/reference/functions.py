@@ -123,7 +123,8 @@ _ON_INTEGERS: dict[str, Callable[..., Array]] = {
 def _fma(a: float, b: float, c: float, kind: type[np.floating[Any]]) -> float:
     """Multiply and add exactly, then round once to f32 or f64."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return float(np.float64(a) * b + c)
+        # The product of two finite numbers is finite, even where f64 cannot hold it.
+        return c if math.isfinite(a) and math.isfinite(b) else a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:  # The sum of two zeros or of two opposites has the right sign.
         return a * b + c
