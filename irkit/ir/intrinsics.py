@@ -162,6 +162,10 @@ _ROWS = (
         bounds=_truncmod_bounds,
     ),
     Intrinsic("popcount", ("x",), "integer", "the number of bits set in x", bounds=_count_bounds),
+    Intrinsic(
+        *("clz", ("x",), "integer", "the number of zero bits above the highest one set in x"),
+        bounds=_count_bounds,
+    ),
     Intrinsic("fma", ("a", "b", "c"), "float", "a * b + c, rounded once", ulps=0.5),
     Intrinsic("barrier", (), "effect", "Wait for all threads of the nest", "none"),
     Intrinsic("prefetch", ("x",), "effect", "Hint that x will be read soon", "none"),

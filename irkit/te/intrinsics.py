@@ -91,6 +91,7 @@ fmod = _intrinsic("fmod")
 truncdiv = _intrinsic("truncdiv")
 truncmod = _intrinsic("truncmod")
 popcount = _intrinsic("popcount")
+clz = _intrinsic("clz")
 fma = _intrinsic("fma")
 power = pow
 

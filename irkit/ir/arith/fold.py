@@ -251,6 +251,7 @@ _INTEGER_CALLS: dict[str, Callable[[int, int, DType], int]] = {
     "truncdiv": lambda a, b, t: _truncdiv(a, b),
     "truncmod": lambda a, b, t: _truncmod(a, b),
     "popcount": lambda a, b, t: (a & ((1 << t.bits) - 1)).bit_count(),
+    "clz": lambda a, b, t: t.bits - a.bit_length() if a >= 0 else 0,
 }
 
 

@@ -319,6 +319,14 @@ def _popcount(a: Any) -> Any:
     return np.bitwise_count(a.view(f"u{a.dtype.itemsize}")).astype(a.dtype)
 
 
+def _clz(a: Any) -> Any:
+    # The bits below the highest one set are set too, and then counted.
+    filled = a.view(f"u{a.dtype.itemsize}")
+    for step in (1, 2, 4, 8, 16, 32)[: (a.dtype.itemsize * 8).bit_length() - 1]:
+        filled = filled | (filled >> filled.dtype.type(step))
+    return (a.dtype.itemsize * 8 - np.bitwise_count(filled)).astype(a.dtype)
+
+
 def _integer_power(a: Any, b: Any) -> Any:
     one = a.dtype.type(1)
     result, square = np.ones_like(a), a
@@ -341,4 +349,5 @@ _INTEGER: dict[str, Function] = {
     "truncdiv": _truncdiv,
     "truncmod": _truncmod,
     "popcount": _popcount,
+    "clz": _clz,
 }

@@ -1,6 +1,6 @@
 """What each intrinsic function computes, on NumPy arrays: the reference of te and of graphs.
 
-Floats are computed in f64 and rounded once to the type; f16 and bf16 through f32.
+Functions with an error are computed in f64 and rounded once to the type; f16 and bf16 through f32.
 """
 
 import math
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from irkit.ir.dtype import DType
+from irkit.ir.intrinsics import INTRINSICS
 from irkit.ir.numpy_types import numpy_dtype
 
 Array = Any
@@ -32,7 +33,8 @@ def _erf(x: Array) -> Array:
 def _pow(a: Array, b: Array) -> Array:
     # Of zeros and infinities, only an odd power has a sign; NumPy errs for a scalar power of 0.5.
     unsigned = ((a == 0) | np.isinf(a)) & (np.mod(b, 2) != 1)
-    return np.power(np.where(unsigned, np.abs(a), a), b)
+    base: Array = np.where(unsigned, np.abs(a), a)
+    return np.power(base, b)
 
 
 _ON_FLOATS: dict[str, Callable[..., Array]] = {
@@ -110,6 +112,12 @@ def _popcount(a: Array) -> Array:
     return np.asarray(counts, dtype=a.dtype).reshape(np.shape(a))
 
 
+def _clz(a: Array) -> Array:
+    digits = [np.binary_repr(item, a.dtype.itemsize * 8) for item in np.ravel(a).tolist()]
+    counts = [len(each) - len(each.lstrip("0")) for each in digits]
+    return np.asarray(counts, dtype=a.dtype).reshape(np.shape(a))
+
+
 _ON_INTEGERS: dict[str, Callable[..., Array]] = {
     "abs": np.abs,
     "sign": np.sign,
@@ -117,6 +125,7 @@ _ON_INTEGERS: dict[str, Callable[..., Array]] = {
     "truncdiv": _truncdiv,
     "truncmod": _truncmod,
     "popcount": _popcount,
+    "clz": _clz,
 }
 
 
@@ -152,11 +161,18 @@ def call(name: str, args: list[Array], dtype: DType) -> Array:
     """Evaluate an intrinsic on arrays of a type."""
     if not dtype.is_float:
         return _ON_INTEGERS[name](*args)
-    wide = [arg.astype(np.float64) for arg in args]
     kind = np.float64 if dtype.bits == 64 else np.float32
+    # What has a single right value can be computed in the type itself, but for fma.
+    plain = INTRINSICS[name].ulps <= 0.5 and name != "fma"
+    wide = [arg.astype(kind if plain else np.float64, copy=False) for arg in args]
     if name == "fma":
-        fused = np.frompyfunc(lambda a, b, c: _fma(a, b, c, kind), 3, 1)
-        found = np.asarray(fused(*wide), np.float64)
+
+        def fused(a: float, b: float, c: float) -> float:
+            return _fma(a, b, c, kind)
+
+        found = np.asarray(np.frompyfunc(fused, 3, 1)(*wide), np.float64)
     else:
         found = np.asarray(_ON_FLOATS[name](*wide))
-    return found if found.dtype == np.bool_ else found.astype(kind).astype(numpy_dtype(dtype))
+    if found.dtype == np.bool_:
+        return found
+    return found.astype(kind, copy=False).astype(numpy_dtype(dtype), copy=False)

@@ -216,6 +216,10 @@ def _popcount(text: FunctionText, dtype: DType, args: list[str], flags: str) -> 
     return text.intrinsic("ctpop", value_type(dtype), *args)
 
 
+def _clz(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    return text.intrinsic("ctlz", value_type(dtype), *args, more="i1 false")
+
+
 _TESTS = ("isnan", "isinf", "isfinite")
 _FLOAT: dict[str, Emit] = {
     **{name: _inline(name) for name in _INLINE},
@@ -235,4 +239,5 @@ _INTEGER: dict[str, Emit] = {
     "truncdiv": _divides("truncdiv"),
     "truncmod": _divides("truncmod"),
     "popcount": _popcount,
+    "clz": _clz,
 }

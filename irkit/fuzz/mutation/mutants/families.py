@@ -42,6 +42,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "bounds": (
         "irkit.ir.arith.bounds",
         "irkit.ir.arith.transfer",
+        "irkit.ir.intrinsics",
         "irkit.ir.arith.interval",
         "irkit.ir.arith.ranges",
         "irkit.ir.arith.division",

@@ -41,6 +41,7 @@ MODULES = (
     "irkit.ir.arith.knowledge",
     "irkit.ir.arith.sums",
     "irkit.ir.arith.transfer",
+    "irkit.ir.intrinsics",
     "irkit.ir.analysis.affine",
     "irkit.ir.analysis.conflicts",
     "irkit.ir.analysis.axes",
