@@ -13,6 +13,7 @@ from irkit import te, topi
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant
 from irkit.codegen.llvm.builder.types import number, value_type
 from irkit.codegen.llvm.math import intrinsics as native_code
+from irkit.debug.check.precision import ULPS
 from irkit.fuzz.generators import functions as drawn
 from irkit.graph import OPS
 from irkit.ir import (
@@ -347,6 +348,11 @@ def test_te_has_the_function_with_its_signature_and_help(row: Intrinsic) -> None
 def test_a_function_of_one_float_is_an_operator_of_graphs_and_topi(row: Intrinsic) -> None:
     assert row.name in OPS
     assert getattr(topi, row.name, None) is getattr(te, row.name), f"irkit/topi lacks {row.name}"
+
+
+def test_a_check_allows_what_both_sides_may_be_off() -> None:
+    for row in ROWS:
+        assert 2 * max(row.ulps_in(F32), row.ulps_in(F64)) <= ULPS, row.name
 
 
 def test_the_generators_draw_every_function() -> None:

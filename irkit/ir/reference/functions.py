@@ -33,8 +33,7 @@ def _erf(x: Array) -> Array:
 def _pow(a: Array, b: Array) -> Array:
     # Of zeros and infinities, only an odd power has a sign; NumPy errs for a scalar power of 0.5.
     unsigned = ((a == 0) | np.isinf(a)) & (np.mod(b, 2) != 1)
-    base: Array = np.where(unsigned, np.abs(a), a)
-    return np.power(base, b)
+    return np.power(np.copysign(a, np.where(unsigned, 1.0, a)), b)
 
 
 _ON_FLOATS: dict[str, Callable[..., Array]] = {
