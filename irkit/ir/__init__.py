@@ -225,6 +225,7 @@ from irkit.ir.scoped_rewriter import (
     Rewriter as Rewriter,
     conjuncts as conjuncts,
     map_below as map_below,
+    replace_stmts as replace_stmts,
     visit_below as visit_below,
 )
 from irkit.ir.stmt import (

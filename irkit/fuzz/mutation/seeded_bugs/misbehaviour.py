@@ -56,8 +56,8 @@ MISBEHAVIOUR = (
     SeededBug(
         "a parameter dropped",
         "irkit.passes.loop.blocks.lower_blocks:lower_blocks",
-        "    return func.replace(body=visit(substitute(func.body, values), rewritten))\n",
-        "    body = visit(substitute(func.body, values), rewritten)\n"
+        "        return func.replace(body=lowered(substitute(func.body, values)))\n",
+        "        body = lowered(substitute(func.body, values))\n"
         "    return func.replace(params=func.params[1:], body=body)\n",
         ("lower-blocks",),
         "MATMUL",

@@ -32,14 +32,13 @@ from typing import NamedTuple
 
 from irkit.core import (
     Node,
-    Visit,
     any_node,
+    deep_recursion,
     fresh,
     remark,
     rewrite,
     substitute,
     uses,
-    visit,
     walk,
     with_span_of,
 )
@@ -67,9 +66,9 @@ from irkit.ir import (
     floordiv,
     floormod,
     lt,
+    map_below,
     no_blocks,
     seq,
-    visit_below,
 )
 from irkit.transform import define_pass
 
@@ -89,8 +88,8 @@ def inject_double_buffers(func: PrimFunc, *, split_loop: int = 1) -> PrimFunc:
         return func
     copies = max(0, min(split_loop, MAX_COPIES))
 
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
-        made = yield from visit_below(stmt)
+    def doubled(stmt: Stmt) -> Stmt:
+        made = map_below(stmt, doubled)
         while isinstance(made, For):
             found = _parts(made)
             if found is None:
@@ -103,7 +102,8 @@ def inject_double_buffers(func: PrimFunc, *, split_loop: int = 1) -> PrimFunc:
             return with_span_of(_Doubled(found, copies).stmt(), stmt)
         return made
 
-    return func.replace(body=visit(func.body, rewritten))
+    with deep_recursion:
+        return func.replace(body=doubled(func.body))
 
 
 def _is_marked(allocate: Allocate) -> bool:

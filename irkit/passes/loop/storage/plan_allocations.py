@@ -28,18 +28,17 @@ from typing import NamedTuple
 
 from irkit.core import (
     Node,
-    Visit,
     allowed,
     children,
+    deep_recursion,
     postorder,
     remark,
     same,
     uses,
-    visit,
     walk,
     with_span_of,
 )
-from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq, visit_below
+from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, map_below, seq
 from irkit.ir.analysis import CarriedValues
 from irkit.transform import define_pass
 
@@ -78,19 +77,17 @@ def _planned(func: PrimFunc, allocates: list[Allocate]) -> PrimFunc:
     if not moving:
         return func
 
-    def insert(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def insert(stmt: Stmt) -> Stmt:
         here = placed.get(id(stmt), [])
         if isinstance(stmt, Allocate) and stmt.buffer in moving:
-            return (yield stmt.body)
+            return insert(stmt.body)
         if isinstance(stmt, Seq) and here:
-            parts: list[Stmt] = []
-            for inner in stmt.stmts:
-                parts.append((yield inner))  # noqa: PERF401 -- no comprehension holds a yield
+            parts = [insert(inner) for inner in stmt.stmts]
             return with_span_of(_in_sequence(parts, here), stmt)
-        made = yield from visit_below(stmt)
-        return _around(made, [allocate for _, allocate in here])
+        return _around(map_below(stmt, insert), [allocate for _, allocate in here])
 
-    made = func.replace(body=visit(func.body, insert))
+    with deep_recursion:
+        made = func.replace(body=insert(func.body))
     # Ranges that overlap can end up around everything, as before.
     return func if same(made, func) else made
 

@@ -48,7 +48,6 @@ from typing import NamedTuple
 
 from irkit.core import (
     Node,
-    Visit,
     binders,
     equal,
     fresh,
@@ -57,7 +56,6 @@ from irkit.core import (
     symbols_bound,
     symbols_used,
     uses,
-    visit,
     walk,
 )
 from irkit.ir import (
@@ -87,8 +85,8 @@ from irkit.ir import (
     eq,
     is_const,
     logical_and,
+    replace_stmts,
     seq,
-    visit_below,
 )
 from irkit.ir.analysis import EnclosingStmts, enclosing
 from irkit.ir.arith import simplify
@@ -103,7 +101,7 @@ def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
     """Split each reduction whose axis is bound to threads into a part for each thread, a barrier,
     and a reduction of the parts."""
     places = enclosing(func)
-    made: dict[int, Stmt] = {}
+    made: dict[Stmt, Stmt] = {}
     parts: list[Buffer] = []
     for block in walk(func.body, Block):
         threads = _reducing_threads(block, places)
@@ -112,17 +110,12 @@ def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
         found = _Reduction.of(block, threads, places.path(block))
         if isinstance(found, str):
             remark(block, f"threads reduce one after the other: {found}")
-        elif id(found.top) not in made:
-            made[id(found.top)] = found.lowered()
+        elif found.top not in made:
+            made[found.top] = found.lowered()
             parts.append(found.parts)
-
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
-        known = made.get(id(stmt))
-        return (yield from visit_below(stmt)) if known is None else known
-
     if not made:
         return func
-    body = visit(func.body, rewritten)
+    body = replace_stmts(func.body, made)
     for buffer in reversed(parts):
         body = Allocate(buffer, body, span=buffer.span)
     return func.replace(body=body)

@@ -16,6 +16,7 @@ from irkit.ir import (
     Var,
     dependences,
     ge,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.accesses import variables, written_by
@@ -27,7 +28,6 @@ from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.nests import nest
 from irkit.schedule.rewrite.reduction_init import init_nest
 from irkit.schedule.state.lookup import blocks_below, find_block, find_loop, loops_to, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, str]:

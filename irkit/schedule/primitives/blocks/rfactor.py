@@ -21,6 +21,7 @@ from irkit.ir import (
     is_const,
     logical_and,
     prove,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.accesses import same_place, variables
@@ -32,7 +33,6 @@ from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest, nest_like
 from irkit.schedule.state.lookup import blocks_below, find_loop, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, str]:

@@ -21,6 +21,7 @@ from irkit.ir import (
     index,
     is_const,
     linear,
+    replace_stmts,
     seq,
     simplify,
 )
@@ -30,7 +31,6 @@ from irkit.schedule.analysis.domain import Points
 from irkit.schedule.arguments.index_map import IndexMap, image_of
 from irkit.schedule.rewrite.nests import nest
 from irkit.schedule.state.lookup import find_block, loops_above, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def transform_block_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc:

@@ -23,6 +23,7 @@ from irkit.ir import (
     logical_and,
     lt,
     prove,
+    replace_stmts,
     seq,
     simplify,
 )
@@ -30,7 +31,6 @@ from irkit.schedule.analysis.ranges import facts_of, ranges_at
 from irkit.schedule.analysis.touched_regions import SymbolicInterval, box_of, touches
 from irkit.schedule.rewrite.nests import nest
 from irkit.schedule.state.lookup import find_block, find_loop, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 LINE = 64
 """Size of a cache line. Units: bytes."""
