@@ -149,9 +149,11 @@ def test_several_outputs_and_reducers_agree_with_the_reference() -> None:
 
 
 def test_operations_are_listed_once_inputs_first_however_long_the_chain() -> None:
-    first = te.placeholder((2,), name="A")
-    chain = [first]
+    def added(a: te.Tensor, b: te.Tensor) -> te.Tensor:
+        return te.compute((2,), lambda i: a[i] + b[i])
+
+    chain = [te.placeholder((2,), name="A")]
     for at in range(5_000):
-        before = chain[max(0, at - 1)], chain[-1]
-        chain.append(te.compute((2,), lambda i, before=before: before[0][i] + before[1][i]))
+        chain.append(added(chain[max(0, at - 1)], chain[-1]))
+    first = chain[0]
     assert te.operations_of([chain[-1], first]) == [tensor.op for tensor in chain]

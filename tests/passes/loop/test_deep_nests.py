@@ -142,7 +142,8 @@ def test_a_pass_goes_as_deep_as_the_nest(name: str, depth: int) -> None:
     assert same(made.replace(body=inside(made.body, depth)), alone)
 
 
-def test_a_deep_nest_that_stands_twice_is_renamed(depth: int = 2_000) -> None:
+def test_a_deep_nest_that_stands_twice_is_renamed() -> None:
+    depth = 2_000
     func = around(parse("def f(A: f32[8], C: f32[8]):\n    C[0] = A[0]\n"), depth)
     made = convert_ssa(func.replace(body=seq(func.body, func.body)))
     bound = symbols_bound(made.body)

@@ -164,16 +164,16 @@ class _Partitioner:
             return self._under(loop, around)
         made: list[Stmt] = []
         for piece, part in zip(pieces, plan.parts, strict=True):
-            is_loop = isinstance(piece, For) and not part.is_single
-            if is_loop and isinstance(part.begin, int) and isinstance(part.end, int):
-                self.ranges[piece.var] = Interval(part.begin, part.end - 1)
-            inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
             # A part is not split again, and a single iteration is not a loop.
-            if is_loop:
-                left = piece if self._is_settled(piece, inside) else _finished(piece)
-                made.append(self._under(left, inside))
-            else:
+            whole = piece if isinstance(piece, For) and not part.is_single else None
+            if whole is not None and isinstance(part.begin, int) and isinstance(part.end, int):
+                self.ranges[whole.var] = Interval(part.begin, part.end - 1)
+            inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
+            if whole is None:
                 made.append(self.visit(piece, inside))
+            else:
+                left = whole if self._is_settled(whole, inside) else _finished(whole)
+                made.append(self._under(left, inside))
         return with_span_of(seq(*made), loop)
 
     def _plan(self, loop: For, around: PartitionContext) -> PartitionPlan | None:

@@ -171,8 +171,10 @@ def _rebuilt(func: PrimFunc, rooms: list[_SharedMemory]) -> PrimFunc:
         names.update({member.buffer: buffer for member in room.members})
 
     def moved(stmt: Stmt) -> Stmt:
-        leaves = isinstance(stmt, Allocate) and stmt.buffer in gone
-        made = moved(stmt.body) if leaves else map_below(stmt, moved)
+        if isinstance(stmt, Allocate) and stmt.buffer in gone:
+            made = moved(stmt.body)
+        else:
+            made = map_below(stmt, moved)
         for room, buffer in homes.get(id(stmt), []):
             made = Allocate(buffer, made, span=room.members[0].span)
         return made
