@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from irkit.core import IRKitError, IRModule, Node, Problem, deep_recursion, equal
-from irkit.graph.flow import operands
+from irkit.core import IRKitError, IRModule, Node, Problem, children, deep_recursion, equal
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of, written_type
 from irkit.graph.nodes import Bind, Body, GraphIf, GraphStep, Invoke, Lambda, Value
@@ -45,8 +44,10 @@ class _GraphChecker:
     def _bind(self, bind: Bind) -> None:
         """Check the operands and bodies of a step, and then bring its name into scope."""
         step = bind.step
-        for value in operands(step):
-            self._use(value, bind)
+        if not isinstance(step, (Body, Lambda)):
+            for value in children(step):
+                if isinstance(value, Value):
+                    self._use(value, bind)
         match step:
             case Body():
                 self._body(step, bind)

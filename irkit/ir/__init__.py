@@ -109,6 +109,7 @@ from irkit.ir.build import (
     maximum as maximum,
     minimum as minimum,
     ne as ne,
+    nested as nested,
     product as product,
     ramp as ramp,
     select as select,

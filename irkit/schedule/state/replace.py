@@ -16,6 +16,7 @@ from irkit.ir import (
     Stmt,
     Store,
     View,
+    nested,
     replace_stmts,
     seq,
 )
@@ -30,10 +31,7 @@ def inside_bindings(body: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
     while isinstance(body, (Allocate, Let, View)):
         around.append(body)
         body = body.body
-    body = change(body)
-    for stmt in reversed(around):
-        body = stmt.replace(body=body)
-    return body
+    return nested(around, change(body))
 
 
 def remove_block(func: PrimFunc, block: Block) -> PrimFunc:

@@ -58,6 +58,7 @@ from irkit.ir import (
     Var,
     View,
     map_below,
+    nested,
     no_blocks,
     seq,
 )
@@ -116,10 +117,7 @@ class _RunFinder:
             return stmt
         assert isinstance(found, Evaluate)
         field = "value" if isinstance(stmt, Let) else "cond"
-        made: Stmt = stmt.replace(**{field: found.value})
-        for name in reversed(names):
-            made = name.replace(body=made)
-        return made
+        return nested(names, stmt.replace(**{field: found.value}))
 
     def _shared(self, run: list[Stmt]) -> Stmt:
         before = seq(*run)

@@ -38,7 +38,7 @@ from irkit.core import (
     walk,
     with_span_of,
 )
-from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, map_below, seq
+from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, map_below, nested, seq
 from irkit.ir.analysis import CarriedValues
 from irkit.transform import define_pass
 
@@ -84,7 +84,7 @@ def _planned(func: PrimFunc, allocates: list[Allocate]) -> PrimFunc:
         if isinstance(stmt, Seq) and here:
             parts = [insert(inner) for inner in stmt.stmts]
             return with_span_of(_in_sequence(parts, here), stmt)
-        return _around(map_below(stmt, insert), [allocate for _, allocate in here])
+        return nested([allocate for _, allocate in here], map_below(stmt, insert))
 
     with deep_recursion:
         made = func.replace(body=insert(func.body))
@@ -121,12 +121,6 @@ def _is_elsewhere(place: _AllocationPlace, allocate: Allocate) -> bool:
     return place.stmt is not body or (place.first, place.last) != (0, size)
 
 
-def _around(stmt: Stmt, allocates: list[Allocate]) -> Stmt:
-    for allocate in reversed(allocates):
-        stmt = allocate.replace(body=stmt)
-    return stmt
-
-
 def _in_sequence(parts: list[Stmt], here: list[tuple[_AllocationPlace, Allocate]]) -> Stmt:
     """Return a sequence with allocations around its ranges; ranges that overlap become one."""
     made: list[Stmt] = []
@@ -140,7 +134,7 @@ def _in_sequence(parts: list[Stmt], here: list[tuple[_AllocationPlace, Allocate]
             inside.append(allocate)
             last = max(last, place.last)
         made += parts[at:first]
-        made.append(_around(seq(*parts[first:last]), inside))
+        made.append(nested(inside, seq(*parts[first:last])))
         at = last
     return seq(*made, *parts[at:])
 

@@ -85,6 +85,7 @@ from irkit.ir import (
     eq,
     is_const,
     logical_and,
+    nested,
     replace_stmts,
     seq,
 )
@@ -236,9 +237,7 @@ class _Reduction(NamedTuple):
         axes = self._axes([loop.var - loop.begin for loop in self.threads], "spatial")
         store = Store(self.parts, self._at(axes), _identity(self.combiner, self.parts))
         block = self._block("_start", (*self._spatial(), *axes), store, self.guards)
-        return fresh(
-            self._around(block, [x for x in self.own if x.var not in _reduced(self.block)])
-        )
+        return fresh(nested(self._spatial_loops(), block))
 
     def _part(self) -> Stmt:
         """Return the block in which each thread reduces its part."""
@@ -246,9 +245,7 @@ class _Reduction(NamedTuple):
         at = self._at(axes)
         store = Store(self.parts, at, binary(self.combiner, self.parts[at], self.value))
         guards = [] if self.block.predicate is None else [self.block.predicate]
-        return self._around(
-            self._block("_part", (*self.block.axes, *axes), store, guards), self.own
-        )
+        return nested(self.own, self._block("_part", (*self.block.axes, *axes), store, guards))
 
     def _finish(self) -> Stmt:
         """Return the block in which the first thread combines the parts."""
@@ -265,7 +262,7 @@ class _Reduction(NamedTuple):
         first = [eq(loop.var, loop.begin) for loop in self.threads]
         block = self._block("", (*self._spatial(), *axes), store, [*first, *self.guards])
         block = block.replace(init=self.block.init)
-        return fresh(self._around(block, [*self._spatial_loops(), *loops]))
+        return fresh(nested([*self._spatial_loops(), *loops], block))
 
     def _spatial_loops(self) -> list[For]:
         reduced = _reduced(self.block)
@@ -293,12 +290,6 @@ class _Reduction(NamedTuple):
             reads=None,
             writes=None,
         )
-
-    def _around(self, block: Block, loops: Sequence[For]) -> Stmt:
-        made: Stmt = block
-        for loop in reversed(loops):
-            made = loop.replace(body=made)
-        return made
 
 
 def _around_threads(around: Sequence[Stmt], block: Block) -> str:

@@ -64,6 +64,7 @@ from irkit.ir import (
     is_empty,
     logical_and,
     map_below,
+    nested,
     no_blocks,
 )
 from irkit.ir.analysis import uses_of
@@ -91,7 +92,7 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
     def unified(stmt: Stmt) -> Stmt:
         if id(stmt) not in regions:
             return map_below(stmt, unified)
-        inner, around = stmt, list[Stmt]()
+        inner, around = stmt, list[Allocate | View | Let]()
         while isinstance(inner, (Allocate, View, Let)):
             around.append(inner)
             inner = inner.body
@@ -100,9 +101,7 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
         if made is inner:
             return stmt
         launched.update(loop.var for loop in launch.axes.values())
-        for each in reversed(around):
-            made = each.replace(body=made)
-        return made
+        return nested(around, made)
 
     with deep_recursion:
         made = func.replace(body=unified(func.body))
@@ -188,9 +187,8 @@ class _Launch:
             remark(self.region, f"left as several launches: {why}")
             return self.region
         made = substitute(made, self.values)
-        for axis in sorted(self.axes):  # x is the innermost.
-            made = self.axes[axis].replace(body=made)
-        return made
+        # x is the innermost.
+        return nested([self.axes[axis] for axis in sorted(self.axes, reverse=True)], made)
 
     def _is_one(self) -> bool:
         """Return True if each axis has one loop, with nothing beside it down to the innermost."""
