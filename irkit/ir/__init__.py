@@ -227,7 +227,6 @@ from irkit.ir.scoped_rewriter import (
     conjuncts as conjuncts,
     map_below as map_below,
     replace_stmts as replace_stmts,
-    visit_below as visit_below,
 )
 from irkit.ir.stmt import (
     AXIS_KINDS as AXIS_KINDS,

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from irkit.core import (
     Node,
-    Visit,
     any_node,
     children,
     deep_recursion,
@@ -157,32 +156,6 @@ def replace_stmts(root: _R, changes: Mapping[Stmt, Stmt]) -> _R:
         if isinstance(root, PrimFunc):
             return root.replace(body=changed(root.body))
         return changed(root)
-
-
-def visit_below(stmt: Stmt) -> Visit[Stmt, Stmt]:
-    """Visit the statements directly below, in execution order, for visitors without context.
-
-    Return the same object if none of them changes.
-    """
-    match stmt:
-        case Seq():
-            new: list[Stmt] = []
-            for inner in stmt.stmts:
-                new.append((yield inner))  # noqa: PERF401 -- a comprehension cannot yield
-            if all(a is b for a, b in zip(new, stmt.stmts, strict=True)):
-                return stmt
-            return with_span_of(seq(*new), stmt)
-        case If():
-            then = yield stmt.then
-            otherwise = None if stmt.otherwise is None else (yield stmt.otherwise)
-            return stmt.replace(then=then, otherwise=otherwise)
-        case Block():
-            init = None if stmt.init is None else (yield stmt.init)
-            return stmt.replace(init=init, body=(yield stmt.body))
-        case For() | Let() | Allocate() | View():
-            return stmt.replace(body=(yield stmt.body))
-        case _:
-            return stmt
 
 
 def conjuncts(cond: Expr) -> list[Expr]:
