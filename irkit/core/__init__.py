@@ -1,6 +1,6 @@
 """What every level of IR shares: nodes, rewriting, comparison, names, errors.
 
-Reading order: node (the base class and its field table), walk, rules, rewrite, visit (traversal and
+Reading order: node (the base class and its field table), walk, rules, rewrite (traversal and
 change); same (comparison and hashing); module (functions, modules, levels); then the rest, each a
 page: fixpoint, recorder, recursion, analysis, errors, span, field_checks, target, files, and text
 (names, tokens, excerpts).
@@ -68,6 +68,7 @@ from irkit.core.recorder import (
     Application as Application,
     Recorder as Recorder,
     Remark as Remark,
+    allowed as allowed,
     current_recorder as current_recorder,
     recording as recording,
     remark as remark,
@@ -81,6 +82,7 @@ from irkit.core.rewrite import (
     fresh as fresh,
     rewrite as rewrite,
     substitute as substitute,
+    with_span_of as with_span_of,
 )
 from irkit.core.rules import (
     Rule as Rule,
@@ -117,12 +119,6 @@ from irkit.core.text.tokens import (
     text_to_html as text_to_html,
     token_class as token_class,
     tokens as tokens,
-)
-from irkit.core.visit import (
-    Visit as Visit,
-    allowed as allowed,
-    visit as visit,
-    with_span_of as with_span_of,
 )
 from irkit.core.walk import (
     count_nodes as count_nodes,

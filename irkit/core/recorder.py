@@ -61,6 +61,12 @@ def current_recorder() -> Recorder | None:
     return _RECORDER.get()
 
 
+def allowed(rule: str, before: Node, after: Node) -> bool:
+    """Report one application of a rule to the recorder; return False if it is disabled."""
+    recorder = _RECORDER.get()
+    return after is not before and (recorder is None or recorder.allows(rule, before, after))
+
+
 @contextmanager
 def recording(recorder: Recorder) -> Generator[Recorder]:
     """Make ``recorder`` the current one within a ``with`` block."""

@@ -174,6 +174,12 @@ def _carry_span(old: Node, result: Node) -> Node:
     return new.get(id(result), result)
 
 
+def with_span_of(new: _N, old: Node) -> _N:
+    """Return ``new`` with the span of ``old`` if it has none of its own."""
+    span = getattr(old, "span", None)
+    return new if span is None or getattr(new, "span", span) is not None else new.replace(span=span)
+
+
 def substitute(root: _N, mapping: Mapping[_S, _R]) -> _N:
     """Replace symbols (variables by expressions, buffers by buffers) wherever they are used.
 

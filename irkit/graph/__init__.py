@@ -98,6 +98,7 @@ from irkit.graph.types import (
     TensorType as TensorType,
     TupleType as TupleType,
     Type as Type,
+    tensors_in as tensors_in,
 )
 from irkit.graph.verify import (
     verify as verify,

@@ -1,14 +1,11 @@
-"""Reference interpreter of graph functions in NumPy; compiled code is compared with it.
-
-Bodies run from an explicit stack, so nesting can be of any depth.
-"""
+"""Reference interpreter of graph functions in NumPy; compiled code is compared with it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Union, cast
 
 import numpy as np
 
-from irkit.core import Function, IRKitError, IRModule, ShapeError
+from irkit.core import Function, IRKitError, IRModule, ShapeError, deep_recursion
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import written_type
 from irkit.graph.nodes import (
@@ -52,9 +49,10 @@ class Closure:
 
 
 class CallEnvironment:
-    """Values of one call, with a link to those around its function."""
+    """Values of one call, ``calls`` deep, with a link to those around its function."""
 
-    def __init__(self, outer: "CallEnvironment | None" = None) -> None:
+    def __init__(self, outer: "CallEnvironment | None" = None, calls: int = 0) -> None:
+        self.calls = calls
         self.values: dict[int, Result] = {}
         self.outer = outer
         self.sizes: dict[Var, int] = {} if outer is None else outer.sizes
@@ -69,14 +67,6 @@ class CallEnvironment:
 
     def __setitem__(self, value: Value, result: Result) -> None:
         self.values[id(value)] = result
-
-
-class BodyFrame:
-    """A body being run; its result goes to ``bind`` of the frame below."""
-
-    def __init__(self, body: Body, scope: CallEnvironment, bind: Bind | None, calls: int) -> None:
-        self.body, self.scope, self.bind, self.calls = body, scope, bind, calls
-        self.bindings = iter(body.bindings)
 
 
 def interpret(
@@ -136,69 +126,53 @@ class _Machine:
             scope[param] = self._widened(np.asarray(array))
             self._see(param, scope[param])
         _check_shapes(func, [cast(Array, scope[param]) for param in func.params], scope.sizes)
-        return self._finish(BodyFrame(func.body, scope, None, 0))
+        with deep_recursion:
+            return self._body(func.body, scope)
 
-    def _finish(self, frame: BodyFrame) -> Result:
-        """Run bodies until the outermost one is done."""
-        stack = [frame]
-        while True:
-            top = stack[-1]
-            bind = next(top.bindings, None)
-            if bind is not None:
-                opened = self._step(top, bind)
-                if opened is not None:
-                    stack.append(opened)
-                continue
-            result = top.scope[top.body.result]
-            stack.pop()
-            if top.bind is None:
-                return result
-            stack[-1].scope[top.bind.var] = result
-            self._see(top.bind.var, result)
+    def _body(self, body: Body, scope: CallEnvironment) -> Result:
+        """Run the bindings of a body in order; return its result."""
+        for bind in body.bindings:
+            result = scope[bind.var] = self._step(bind, scope)
+            self._see(bind.var, result)
+        return scope[body.result]
 
-    def _step(self, frame: BodyFrame, bind: Bind) -> BodyFrame | None:
-        """Run one binding, or open the body that computes it."""
-        scope = frame.scope
+    def _step(self, bind: Bind, scope: CallEnvironment) -> Result:
         match bind.step:
             case Body() as body:
-                return BodyFrame(body, scope, bind, frame.calls)
+                return self._body(body, scope)
             case GraphIf(cond, then, otherwise):
-                chosen = then if bool(scope[cond]) else otherwise
-                return BodyFrame(chosen, scope, bind, frame.calls)
+                return self._body(then if bool(scope[cond]) else otherwise, scope)
             case Apply(callee, args):
                 closure = scope[callee]
                 assert isinstance(closure, Closure)
-                given = [scope[arg] for arg in args]
-                return self._call(closure.code, closure.scope, given, bind, frame)
+                inside = self._called(closure.scope, bind, scope)
+                return self._call(closure.code, inside, [scope[arg] for arg in args])
             case Invoke(name, args):
                 given = [scope[arg] for arg in args]
                 target = self._target(name)
                 if isinstance(target, GraphFunc):
-                    return self._call(target, None, given, bind, frame)
-                result = self._loops(name, given, bind.var, scope)
+                    return self._call(target, self._called(None, bind, scope), given)
+                return self._loops(name, given, bind.var, scope)
             case step:
-                result = self._plain(step, scope)
-        scope[bind.var] = result
-        self._see(bind.var, result)
-        return None
+                return self._plain(step, scope)
+
+    def _called(
+        self, outer: CallEnvironment | None, bind: Bind, scope: CallEnvironment
+    ) -> CallEnvironment:
+        """Return the environment of a call that a binding makes."""
+        if scope.calls >= MAX_CALLS:
+            raise IRKitError(f"calls are nested more than {MAX_CALLS} deep at {bind.var.name!r}")
+        return CallEnvironment(outer, scope.calls + 1)
 
     def _call(
-        self,
-        code: Lambda | GraphFunc,
-        outer: CallEnvironment | None,
-        given: list[Result],
-        bind: Bind,
-        frame: BodyFrame,
-    ) -> BodyFrame:
-        if frame.calls >= MAX_CALLS:
-            raise IRKitError(f"calls are nested more than {MAX_CALLS} deep at {bind.var.name!r}")
-        scope = CallEnvironment(outer)
+        self, code: Lambda | GraphFunc, scope: CallEnvironment, given: list[Result]
+    ) -> Result:
         for param, value in zip(code.params, given, strict=True):
             scope[param] = value
             self._see(param, value)
         if isinstance(code, GraphFunc):
             _check_shapes(code, [cast(Array, value) for value in given], scope.sizes)
-        return BodyFrame(code.body, scope, bind, frame.calls + 1)
+        return self._body(code.body, scope)
 
     def _plain(self, step: GraphStep, scope: CallEnvironment) -> Result:
         match step:

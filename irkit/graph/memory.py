@@ -5,8 +5,6 @@ Only values of the outermost body are planned. Parameters, constants and results
 caller; the executor allocates values of symbolic size.
 """
 
-from collections.abc import Iterator
-
 import msgspec
 import numpy as np
 
@@ -14,7 +12,7 @@ from irkit.core import Attrs, IRKitError
 from irkit.graph.flow import used_inside
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import Bind, Constant, Lambda, Tuple, TupleGet, Value
-from irkit.graph.types import TensorType, TupleType, Type
+from irkit.graph.types import TensorType, TupleType, tensors_in
 from irkit.ir import as_int
 
 ALIGNMENT = 64
@@ -172,14 +170,14 @@ def _storage(
         return tuple(life for item in step.items for life in owned[item])
     if isinstance(step, TupleGet):
         return _part(step, owned)
-    sizes = [_bytes(leaf) for leaf in _leaves(bind.var.type)]
+    sizes = [_bytes(leaf) for leaf in tensors_in(bind.var.type)]
     return tuple(_Lifetime(bind.var.name, item, size, at, at) for item, size in enumerate(sizes))
 
 
 def _elsewhere(value: Value) -> tuple[_Lifetime, ...]:
     """Return the tensors of an input or a constant, which the plan does not place."""
     return tuple(
-        _Lifetime(value.name, item, None, 0, 0) for item, _ in enumerate(_leaves(value.type))
+        _Lifetime(value.name, item, None, 0, 0) for item, _ in enumerate(tensors_in(value.type))
     )
 
 
@@ -187,20 +185,10 @@ def _part(step: TupleGet, owned: dict[Value, tuple[_Lifetime, ...]]) -> tuple[_L
     """Return the tensors of one item."""
     lives, kind = owned[step.value], step.value.type
     assert isinstance(kind, TupleType)
-    counts = [sum(1 for _ in _leaves(item)) for item in kind.items]
+    counts = [len(tensors_in(item)) for item in kind.items]
     assert sum(counts) == len(lives), step
     begin = sum(counts[: step.index])
     return lives[begin : begin + counts[step.index]]
-
-
-def _leaves(kind: Type) -> Iterator[TensorType]:
-    stack = [kind]
-    while stack:
-        found = stack.pop()
-        if isinstance(found, TensorType):
-            yield found
-        elif isinstance(found, TupleType):
-            stack.extend(reversed(found.items))
 
 
 def _bytes(kind: TensorType) -> int | None:

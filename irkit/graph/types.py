@@ -29,3 +29,18 @@ class FuncType(Type, frozen=True):
 
     params: tuple[Type, ...]
     result: Type
+
+
+def tensors_in(kind: Type) -> list[TensorType]:
+    """List the tensors in a type, in order, without the parameters and results of functions."""
+    found: list[TensorType] = []
+    stack = [kind]
+    while stack:
+        match stack.pop():
+            case TensorType() as tensor:
+                found.append(tensor)
+            case TupleType(items):
+                stack += items[::-1]
+            case _:
+                pass
+    return found

@@ -1,9 +1,8 @@
 """Verify graph functions: scopes, single binding, operators, types, calls."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
-from irkit.core import IRKitError, IRModule, Node, Problem, children, equal
+from irkit.core import IRKitError, IRModule, Node, Problem, children, deep_recursion, equal
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of, written_type
 from irkit.graph.nodes import Bind, Body, GraphIf, GraphStep, Invoke, Lambda, Value
@@ -23,51 +22,44 @@ def verify(program: GraphFunc | IRModule) -> list[Problem]:
 
 
 class _GraphChecker:
-    """Walk over one function in text order, with pending actions on a stack."""
+    """Walk over one function in text order."""
 
     def __init__(self, func: GraphFunc, module: IRModule | None) -> None:
         self.problems: list[Problem] = []
         self.module = module
         self._scope: set[int] = set()
         self._bound: set[int] = set()
-        self._waiting: list[Callable[[], None]] = []
         self._enter(func.params, func)
-        self._open(func.body)
-        while self._waiting:
-            self._waiting.pop()()
+        with deep_recursion:
+            self._body(func.body, func.body)
 
-    def _then(self, *actions: Callable[[], None]) -> None:
-        self._waiting.extend(reversed(actions))
-
-    def _open(self, body: Body, params: tuple[Value, ...] = (), node: Node | None = None) -> None:
+    def _body(self, body: Body, node: Node, params: tuple[Value, ...] = ()) -> None:
         """Check the bindings in order, then the result; then end the scope."""
-        inside = [*params, *(bind.var for bind in body.bindings)]
-        self._then(
-            partial(self._enter, params, node or body),
-            *(partial(self._bind, bind) for bind in body.bindings),
-            partial(self._use, body.result, node or body),
-            partial(self._leave, inside),
-        )
+        self._enter(params, node)
+        for bind in body.bindings:
+            self._bind(bind)
+        self._use(body.result, node)
+        self._leave([*params, *(bind.var for bind in body.bindings)])
 
     def _bind(self, bind: Bind) -> None:
         """Check the operands and bodies of a step, and then bring its name into scope."""
-        step, bodies = bind.step, list[Callable[[], None]]()
-        match step:
-            case Body():
-                bodies = [partial(self._open, step, (), bind)]
-            case GraphIf(_, then, otherwise):
-                bodies = [partial(self._open, side, (), bind) for side in (then, otherwise)]
-            case Lambda(params, body):
-                bodies = [partial(self._open, body, params, bind)]
-            case _:
-                pass
+        step = bind.step
         if not isinstance(step, (Body, Lambda)):
             for value in children(step):
                 if isinstance(value, Value):
                     self._use(value, bind)
-        self._then(
-            *bodies, partial(self._check_type, bind), partial(self._enter, (bind.var,), bind)
-        )
+        match step:
+            case Body():
+                self._body(step, bind)
+            case GraphIf(_, then, otherwise):
+                self._body(then, bind)
+                self._body(otherwise, bind)
+            case Lambda(params, body):
+                self._body(body, bind, params)
+            case _:
+                pass
+        self._check_type(bind)
+        self._enter((bind.var,), bind)
 
     def _check_type(self, bind: Bind) -> None:
         step, declared = bind.step, bind.var.type

@@ -110,6 +110,7 @@ from irkit.ir.build import (
     maximum as maximum,
     minimum as minimum,
     ne as ne,
+    nested as nested,
     product as product,
     ramp as ramp,
     select as select,
@@ -226,7 +227,7 @@ from irkit.ir.scoped_rewriter import (
     Rewriter as Rewriter,
     conjuncts as conjuncts,
     map_below as map_below,
-    visit_below as visit_below,
+    replace_stmts as replace_stmts,
 )
 from irkit.ir.stmt import (
     AXIS_KINDS as AXIS_KINDS,

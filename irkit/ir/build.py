@@ -1,6 +1,6 @@
 """Functions that build IR and infer its types; all code outside this folder uses them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from irkit.core import DTypeError
@@ -31,7 +31,7 @@ from irkit.ir.expr import (
     meet,
 )
 from irkit.ir.intrinsics import INTRINSICS, Call
-from irkit.ir.stmt import Seq, Stmt
+from irkit.ir.stmt import Allocate, For, Let, Seq, Stmt, View
 
 
 def eq(a: ExprLike, b: ExprLike) -> Expr:
@@ -228,6 +228,13 @@ def product(dims: Iterable[ExprLike]) -> Expr:
 def seq(*stmts: Stmt) -> Stmt:
     """Put statements in order, flattening sequences; a single statement is returned as it is."""
     return Seq(stmts).rebuilt() if stmts else Seq(())
+
+
+def nested(around: Sequence[For | Let | Allocate | View], body: Stmt) -> Stmt:
+    """Put a statement into others in place of their bodies, the first one outermost."""
+    for stmt in reversed(around):
+        body = stmt.replace(body=body)
+    return body
 
 
 def is_empty(stmt: Stmt) -> bool:

@@ -4,15 +4,26 @@ A :class:`Rewriter` tracks the ranges of variables, the conditions and statement
 statement, and the values of variables whose binder is removed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
-from irkit.core import Node, Visit, any_node, children, substitute, with_fields, with_span_of
+from irkit.core import (
+    Node,
+    any_node,
+    children,
+    deep_recursion,
+    substitute,
+    with_fields,
+    with_span_of,
+)
 from irkit.ir.arith import loop_ranges
 from irkit.ir.buffer import Load
 from irkit.ir.build import as_int, ge, is_empty, logical_not, lt, seq
 from irkit.ir.expr import And, Expr
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, View
+
+_R = TypeVar("_R", PrimFunc, Stmt)
 
 
 class Rewriter:
@@ -133,30 +144,18 @@ def map_below(stmt: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
             return stmt
 
 
-def visit_below(stmt: Stmt) -> Visit[Stmt, Stmt]:
-    """Visit the statements directly below, in execution order, for visitors without context.
+def replace_stmts(root: _R, changes: Mapping[Stmt, Stmt]) -> _R:
+    """Replace statements of a function, or of a statement, compared by identity; an empty sequence
+    deletes one."""
 
-    Return the same object if none of them changes.
-    """
-    match stmt:
-        case Seq():
-            new: list[Stmt] = []
-            for inner in stmt.stmts:
-                new.append((yield inner))  # noqa: PERF401 -- a comprehension cannot yield
-            if all(a is b for a, b in zip(new, stmt.stmts, strict=True)):
-                return stmt
-            return with_span_of(seq(*new), stmt)
-        case If():
-            then = yield stmt.then
-            otherwise = None if stmt.otherwise is None else (yield stmt.otherwise)
-            return stmt.replace(then=then, otherwise=otherwise)
-        case Block():
-            init = None if stmt.init is None else (yield stmt.init)
-            return stmt.replace(init=init, body=(yield stmt.body))
-        case For() | Let() | Allocate() | View():
-            return stmt.replace(body=(yield stmt.body))
-        case _:
-            return stmt
+    def changed(stmt: Stmt) -> Stmt:
+        new = changes.get(stmt)
+        return map_below(stmt, changed) if new is None else new
+
+    with deep_recursion:
+        if isinstance(root, PrimFunc):
+            return root.replace(body=changed(root.body))
+        return changed(root)
 
 
 def conjuncts(cond: Expr) -> list[Expr]:

@@ -1,6 +1,6 @@
 """The plan that the executor runs, and the block of parameters, from a lowered graph function."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -24,6 +24,7 @@ from irkit.graph import (
     Value,
     memory_plan,
     recorded_plan,
+    tensors_in,
     written_type,
 )
 from irkit.ir import as_int
@@ -150,7 +151,7 @@ class _ExecutorPlanner:
         elif isinstance(step, TupleGet):
             whole = step.value.type
             assert isinstance(whole, TupleType)
-            counts = [sum(1 for _ in _leaves(item)) for item in whole.items]
+            counts = [len(tensors_in(item)) for item in whole.items]
             begin = sum(counts[: step.index])
             part = slice(begin, begin + counts[step.index])
             self.tensors[var] = self.tensors[step.value][part]
@@ -196,18 +197,8 @@ class _ExecutorPlanner:
 
 def _stored(value: Value, *, computed: bool) -> tuple[_Tensor, ...]:
     return tuple(
-        _Tensor(value, item, type, computed) for item, type in enumerate(_leaves(value.type))
+        _Tensor(value, item, type, computed) for item, type in enumerate(tensors_in(value.type))
     )
-
-
-def _leaves(type: Type) -> Iterator[TensorType]:
-    stack = [type]
-    while stack:
-        found = stack.pop()
-        if isinstance(found, TensorType):
-            yield found
-        elif isinstance(found, TupleType):
-            stack.extend(reversed(found.items))
 
 
 def _bytes(tensor: _Tensor) -> int:

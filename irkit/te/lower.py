@@ -5,7 +5,17 @@ from typing import cast
 
 import msgspec
 
-from irkit.core import IRKitError, Node, Span, rewrite, substitute, symbols_used, user_span, walk
+from irkit.core import (
+    IRKitError,
+    Node,
+    Span,
+    deep_recursion,
+    rewrite,
+    substitute,
+    symbols_used,
+    user_span,
+    walk,
+)
 from irkit.ir import (
     I64,
     Allocate,
@@ -98,17 +108,16 @@ def lower_stages(
 def operations_of(tensors: Iterable[Tensor]) -> list[Operation]:
     """List the operations that tensors need, in topological order."""
     order: dict[Operation, None] = {}
-    for root in tensors:
-        stack: list[tuple[Operation, bool]] = [(root.op, False)]
-        while stack:
-            op, inputs_done = stack.pop()
-            if op in order:
-                continue
-            if inputs_done:
-                order[op] = None
-                continue
-            stack.append((op, True))
-            stack.extend((tensor.op, False) for tensor in reversed(op.input_tensors))
+
+    def add(op: Operation) -> None:
+        if op not in order:
+            for tensor in op.input_tensors:
+                add(tensor.op)
+            order[op] = None
+
+    with deep_recursion:
+        for root in tensors:
+            add(root.op)
     return list(order)
 
 

@@ -13,6 +13,7 @@ from irkit.ir import (
     Let,
     PrimFunc,
     Rewriter,
+    Seq,
     Stmt,
     Store,
     Var,
@@ -21,7 +22,9 @@ from irkit.ir import (
     logical_and,
     lt,
     parse,
+    replace_stmts,
     script,
+    seq,
 )
 
 NEST = """def f(A: f32[n], C: f32[n], m: i64):
@@ -94,6 +97,26 @@ def test_nests_of_100_000_levels_are_rewritten_inside_the_guard() -> None:
     func = PrimFunc("f", (), body)
     with deep_recursion:
         assert Rewriter(func).run() is func
+
+
+def test_a_statement_is_replaced_or_deleted_at_any_depth() -> None:
+    old, new = Evaluate(Const(1, I64)), Evaluate(Const(2, I64))
+    body: Stmt = seq(Evaluate(Const(0, I64)), old)
+    for _ in range(100_000):
+        body = For(Var("i"), Const(0, I64), Const(2, I64), body)
+    func = PrimFunc("f", (), body)
+    made = replace_stmts(func, {old: new})
+    assert [each.value for each in walk(made, Evaluate)] == [Const(0, I64), Const(2, I64)]
+    assert list(walk(replace_stmts(body, {old: seq()}), Evaluate)) == [*walk(body, Evaluate)][:1]
+    assert replace_stmts(func, {new: old}) is func
+
+
+def test_what_is_replaced_is_not_entered_and_what_is_new_is_kept() -> None:
+    inner, outer = Evaluate(Const(1, I64)), Evaluate(Const(2, I64))
+    loop = For(Var("i"), Const(0, I64), Const(2, I64), inner)
+    made = replace_stmts(seq(loop, inner), {loop: seq(loop, outer), inner: outer})
+    assert isinstance(made, Seq)
+    assert made.stmts == (loop, outer, outer)
 
 
 def test_conjuncts_are_listed_in_order() -> None:

@@ -146,3 +146,14 @@ def test_several_outputs_and_reducers_agree_with_the_reference() -> None:
     kept = np.delete(x, 2, axis=1)
     product = (kept + 1).prod(1, dtype=np.int32)
     agree([s, p, twice, odd], {a: x}, kept.sum(1, dtype=np.int32), product, x * 2, x % 2 == 1)
+
+
+def test_operations_are_listed_once_inputs_first_however_long_the_chain() -> None:
+    def added(a: te.Tensor, b: te.Tensor) -> te.Tensor:
+        return te.compute((2,), lambda i: a[i] + b[i])
+
+    chain = [te.placeholder((2,), name="A")]
+    for at in range(5_000):
+        chain.append(added(chain[max(0, at - 1)], chain[-1]))
+    first = chain[0]
+    assert te.operations_of([chain[-1], first]) == [tensor.op for tensor in chain]

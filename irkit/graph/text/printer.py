@@ -4,9 +4,16 @@ A lambda is a nested ``def`` under ``@function``; a body of an ``if`` or of a ne
 an assignment of its result to the bound name. Spans are not printed.
 """
 
-from typing import NamedTuple
-
-from irkit.core import Attrs, IRKitError, Listing, Node, Span, print_function, symbols_bound
+from irkit.core import (
+    Attrs,
+    IRKitError,
+    Listing,
+    Node,
+    Span,
+    deep_recursion,
+    print_function,
+    symbols_bound,
+)
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import (
     Apply,
@@ -72,7 +79,9 @@ def _printed(func: GraphFunc, table: Names) -> "_Printer":
     printer.title(func, dims)
     printer.starts[id(func)] = len(printer.lines) + 1
     printer.header("def", func.name, func.params, "")
-    printer.run(func.body, f"return {printer.name(func.body.result)}")
+    with deep_recursion:
+        printer.body(func.body, STEP)
+    printer.lines.append(f"{STEP}return {printer.name(func.body.result)}")
     return printer
 
 
@@ -101,22 +110,14 @@ def standing_alone(kind: Type) -> list[Var]:
     return found
 
 
-class BodyEnd(NamedTuple):
-    """The last line of a body that is not a function."""
-
-    var: Value
-    result: Value
-
-
 class _Printer:
-    """Lines of one function under construction; bindings and closing lines wait on a stack."""
+    """Lines of one function under construction."""
 
     def __init__(self, printed: PrintedNames, span: Span | None) -> None:
         self.exprs = ExprPrinter(printed)
         self.span = span
         self.lines: list[str] = []
         self.starts: dict[int, int] = {}
-        self._stack: list[tuple[Bind | BodyEnd | str, str]] = []
 
     def name(self, symbol: Node) -> str:
         return self.exprs.name(symbol)
@@ -160,24 +161,12 @@ class _Printer:
         else:
             self.lines += [start, *(f"{indent}{STEP}{part}," for part in parts), f"{indent}):"]
 
-    def run(self, body: Body, ending: str) -> None:
-        """Print a body and everything below it."""
-        stack = self._stack
-        self._open(body, ending, STEP)
-        while stack:
-            item, indent = stack.pop()
-            match item:
-                case str():
-                    self.lines.append(indent + item)
-                case BodyEnd(var, result):
-                    text = f"{self.typed(var, indent)} = {self.name(result)}"
-                    self.lines.append(indent + text)
-                case _:
-                    self._bind(item, indent)
-
-    def _open(self, body: Body, ending: "str | BodyEnd", indent: str) -> None:
-        self._stack.append((ending, indent))
-        self._stack.extend((bind, indent) for bind in reversed(body.bindings))
+    def body(self, body: Body, indent: str, var: Value | None = None) -> None:
+        """Print the bindings of a body; then, unless it is that of a function, its value."""
+        for bind in body.bindings:
+            self._bind(bind, indent)
+        if var is not None:
+            self.lines.append(f"{indent}{self.typed(var, indent)} = {self.name(body.result)}")
 
     def _bind(self, bind: Bind, indent: str) -> None:
         step, var = bind.step, bind.var
@@ -188,12 +177,12 @@ class _Printer:
                 self._lambda(step, var, indent)
             case GraphIf(cond, then, otherwise):
                 self.lines.append(f"{indent}if {self.name(cond)}:")
-                self._open(otherwise, BodyEnd(var, otherwise.result), indent + STEP)
-                self._stack.append(("else:", indent))
-                self._open(then, BodyEnd(var, then.result), indent + STEP)
+                self.body(then, indent + STEP, var)
+                self.lines.append(f"{indent}else:")
+                self.body(otherwise, indent + STEP, var)
             case Body():
                 self.lines.append(f"{indent}with let():")
-                self._open(step, BodyEnd(var, step.result), indent + STEP)
+                self.body(step, indent + STEP, var)
             case _:
                 self.lines.append(f"{indent}{self.typed(var, indent)} = {self._step(step)}")
 
@@ -207,7 +196,8 @@ class _Printer:
             self._original(param, indent)
         self.lines.append(f"{indent}@function({options_text(step.attrs)})")
         self.header("def", self.name(var), step.params, indent)
-        self._open(step.body, f"return {self.name(step.body.result)}", indent + STEP)
+        self.body(step.body, indent + STEP)
+        self.lines.append(f"{indent}{STEP}return {self.name(step.body.result)}")
 
     def _step(self, step: GraphStep) -> str:
         match step:

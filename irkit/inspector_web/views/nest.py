@@ -5,14 +5,14 @@ Numbers count every iteration, both sides of a condition, all lanes under a mask
 subexpression of a statement once. They are None if an extent is unknown.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from math import prod
 from typing import Literal
 
 import msgspec
 import numpy as np
 
-from irkit.core import children, walk
+from irkit.core import children, deep_recursion, walk
 from irkit.inspector_web.diff.line_diff import diff_lines
 from irkit.inspector_web.text.lines import Ids
 from irkit.inspector_web.text.texts import PrintedFunction
@@ -30,7 +30,6 @@ from irkit.ir import (
     Load,
     Neg,
     PrimFunc,
-    Seq,
     Stmt,
     Store,
     as_int,
@@ -60,58 +59,67 @@ class NestRow(msgspec.Struct, omit_defaults=True):
     flops: int | None = 0
 
 
-class _Visit(msgspec.Struct):
-    """A statement to visit, below row ``parent``; ``block`` is set for the init of a block."""
-
-    node: Stmt
-    parent: int
-    block: Block | None = None
-
-
 def nest(part: PrintedFunction) -> list[NestRow]:
     """List the rows of a loop function, in the order of its text."""
     func = part.func
     assert isinstance(func, PrimFunc), "only loop functions have loop nests"
-    starts = part.starts
-    rows = [NestRow("function", func.name, line=starts.get(id(func), 0))]
-    stack = [_Visit(func.body, 0)]
-    while stack:
-        visit = stack.pop()
-        parent = visit.parent
-        for row in _rows(visit, rows[parent]):
-            row.parent, row.line = parent, starts.get(id(visit.node), 0)
-            row.depth = rows[parent].depth + 1
-            rows.append(row)
-            parent = len(rows) - 1
-        _count(visit.node, rows[parent])
-        stack.extend(reversed(list(_inner_statements(visit.node, parent))))
-    for row in reversed(rows[1:]):
-        _add(rows[row.parent], row.read, row.written, row.flops)
-    return rows
+    tree = _NestTree(func, part.starts)
+    with deep_recursion:
+        tree.visit(func.body, 0)
+    for row in reversed(tree.rows[1:]):
+        _add(tree.rows[row.parent], row.read, row.written, row.flops)
+    return tree.rows
 
 
-def _rows(visit: _Visit, above: NestRow) -> Iterator[NestRow]:
-    """Yield the row of a statement, if it has one, after that of the init of a block."""
-    if visit.block is not None:
-        above = _init_row(visit.block, above)
-        yield above
-    match visit.node:
+class _NestTree:
+    """The rows of a function, and the lines on which its nodes start."""
+
+    def __init__(self, func: PrimFunc, starts: Mapping[int, int]) -> None:
+        self.starts = starts
+        self.rows = [NestRow("function", func.name, line=starts.get(id(func), 0))]
+
+    def visit(self, stmt: Stmt, parent: int) -> None:
+        """Add the rows of a statement and of everything in it, below row ``parent``."""
+        row = _row(stmt, self.rows[parent])
+        if row is not None:
+            parent = self.add(row, stmt, parent)
+        _count(stmt, self.rows[parent])
+        if isinstance(stmt, Block) and stmt.init is not None:
+            init = _init_row(stmt, self.rows[parent])
+            self.visit(stmt.init, self.add(init, stmt.init, parent))
+            self.visit(stmt.body, parent)
+            return
+        for inner in children(stmt):
+            if isinstance(inner, Stmt):
+                self.visit(inner, parent)
+
+    def add(self, row: NestRow, stmt: Stmt, parent: int) -> int:
+        """Add one row below another; return its position."""
+        row.parent, row.line = parent, self.starts.get(id(stmt), 0)
+        row.depth = self.rows[parent].depth + 1
+        self.rows.append(row)
+        return len(self.rows) - 1
+
+
+def _row(stmt: Stmt, above: NestRow) -> NestRow | None:
+    """Return the row of a statement, if it has one."""
+    match stmt:
         case For(var, begin, end, _, kind, thread):
             first, last = as_int(begin), as_int(end)
             extent = None if first is None or last is None else max(0, last - first)
             trips = _product([extent, above.trips])
             mark = thread or kind
-            yield NestRow("loop", var.name, mark=mark, extent=extent, trips=trips)
+            return NestRow("loop", var.name, mark=mark, extent=extent, trips=trips)
         case Block(name):
-            yield NestRow("block", name, trips=above.trips)
+            return NestRow("block", name, trips=above.trips)
         case If():
-            yield NestRow("if", "", trips=above.trips)
+            return NestRow("if", "", trips=above.trips)
         case Store(buffer):
-            yield NestRow("store", buffer.name, trips=above.trips)
+            return NestRow("store", buffer.name, trips=above.trips)
         case Evaluate(Call(name)):
-            yield NestRow("call", name, trips=above.trips)
+            return NestRow("call", name, trips=above.trips)
         case _:
-            pass
+            return None
 
 
 def _init_row(block: Block, above: NestRow) -> NestRow:
@@ -125,18 +133,6 @@ def _init_row(block: Block, above: NestRow) -> NestRow:
 def _product(sizes: list[int | None]) -> int | None:
     known = [size for size in sizes if size is not None]
     return prod(known) if len(known) == len(sizes) else None
-
-
-def _inner_statements(node: Stmt, parent: int) -> Iterator[_Visit]:
-    """Yield the statements inside one, in order of the text."""
-    if isinstance(node, Seq):
-        yield from (_Visit(stmt, parent) for stmt in node.stmts)
-        return
-    if isinstance(node, Block) and node.init is not None:
-        yield _Visit(node.init, parent, node)
-        yield _Visit(node.body, parent)
-        return
-    yield from (_Visit(child, parent) for child in children(node) if isinstance(child, Stmt))
 
 
 def _count(node: Stmt, row: NestRow) -> None:

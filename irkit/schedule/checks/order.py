@@ -13,12 +13,12 @@ from irkit.ir import (
     Var,
     View,
     dependences,
+    replace_stmts,
     seq,
     uses_of,
 )
 from irkit.schedule.analysis.accesses import read_by, variables, written_by
 from irkit.schedule.state.lookup import allocation, find_block, loops_to, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def scope_of(func: PrimFunc, stmt: Stmt) -> Block | None:

@@ -17,11 +17,11 @@ from irkit.ir import (
     loop_ranges,
     minimum,
     prove,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.rewrite.clone import Cloner
-from irkit.schedule.state.replace import replace_stmts
 
 
 def index_for(value: int | Expr, loop: For) -> Expr:

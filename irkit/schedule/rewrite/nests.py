@@ -38,13 +38,6 @@ def computed_nest(name: str, axes: Sequence[Axis], store: Store, span: Span) -> 
     )
 
 
-def nest(loops: Sequence[For], body: Stmt) -> Stmt:
-    """Wrap loops around a body, the first one outermost."""
-    for loop in reversed(loops):
-        body = loop.replace(body=body)
-    return body
-
-
 def nest_like(loops: Sequence[For], own: Mapping[Var, Var], body: Stmt, span: Span) -> Stmt:
     """Wrap copies of loops around a body that already uses their new variables; ``own`` maps old to
     new ones."""

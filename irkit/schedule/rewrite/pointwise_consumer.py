@@ -14,6 +14,7 @@ from irkit.ir import (
     PrimFunc,
     Select,
     Var,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.accesses import (
@@ -31,7 +32,7 @@ from irkit.schedule.checks.pointwise import NotOneForOne, pointwise_store
 from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.nests import nest_like
 from irkit.schedule.state.lookup import allocation, blocks_below, find_block, find_loop, loops_to
-from irkit.schedule.state.replace import remove_block, replace_stmts
+from irkit.schedule.state.replace import remove_block
 
 
 def move_pointwise_consumer(func: PrimFunc, name: str, var: Var) -> PrimFunc:

@@ -16,6 +16,7 @@ from irkit.ir import (
     convert,
     ge,
     lt,
+    nested,
     prove,
     seq,
     simplify,
@@ -23,7 +24,6 @@ from irkit.ir import (
 from irkit.schedule.analysis.guards import joined
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
 from irkit.schedule.analysis.touched_regions import SymbolicInterval
-from irkit.schedule.rewrite.nests import nest
 
 
 def regenerate(
@@ -64,7 +64,7 @@ def regenerate(
         writes=None,
         span=span,
     )
-    return nest(loops, moved)
+    return nested(loops, moved)
 
 
 def _worthwhile(

@@ -25,6 +25,7 @@ from irkit.ir import (
     const,
     convert,
     dependences,
+    replace_stmts,
     seq,
     simplify,
 )
@@ -36,7 +37,6 @@ from irkit.schedule.checks.recomputation import check_from_scratch
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.regenerate import regenerate
 from irkit.schedule.state.lookup import find_block, find_loop, loops_to, path_to
-from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 Staged = tuple[PrimFunc, list[str]]
 
@@ -83,7 +83,7 @@ class StagedCopy:
         box = box_of(found, ranges_at(self.func))
         span = Span("schedule", self.primitive, parent=at.span)
         moved = _redirected(target, self.buffer, self.new)
-        parts, names = [replace_stmts_in(self.root, {target: moved})], list[str]()
+        parts, names = [replace_stmts(self.root, {target: moved})], list[str]()
         if not self.stores or not self._is_filled(box):
             names.append(new_name(self.func, f"{self.new.name}_in"))
             parts.insert(0, self._copy(names[-1], self.buffer, self.new, box, span))

@@ -4,7 +4,7 @@ A loop is identified by its variable and a block by its name: both survive every
 references need no forwarding.
 """
 
-from irkit.core import Node, ScheduleError, children, uses, walk
+from irkit.core import Node, ScheduleError, children, deep_recursion, uses, walk
 from irkit.ir import Allocate, Block, Buffer, For, Let, PrimFunc, Stmt, Var, View
 from irkit.schedule.state.references import BlockRef, LoopRef
 
@@ -21,21 +21,22 @@ def nest_of(func: PrimFunc, block: Block) -> Stmt:
 
 def path_to(func: PrimFunc, target: Node) -> list[Stmt]:
     """List the statements from the body of ``func`` down to ``target``, which is the last."""
-    stack: list[tuple[Node, int]] = [(func, -1)]
-    visited: list[tuple[Node, int]] = []
-    while stack:
-        node, parent = stack.pop()
-        at = len(visited)
-        visited.append((node, parent))
-        if node is target:
-            found: list[Stmt] = []
-            while at > 0:
-                step, at = visited[at]
-                if isinstance(step, Stmt):
-                    found.append(step)
-            return found[::-1]
-        stack.extend((child, at) for child in reversed(children(node)) if isinstance(child, Stmt))
-    raise AssertionError("the statement is not part of the function")
+    path: list[Stmt] = []
+
+    def leads_to(stmt: Stmt) -> bool:
+        path.append(stmt)
+        if stmt is target:
+            return True
+        for inner in children(stmt):
+            if isinstance(inner, Stmt) and leads_to(inner):
+                return True
+        path.pop()
+        return False
+
+    with deep_recursion:
+        found = leads_to(func.body)
+    assert found, "the statement is not part of the function"
+    return path
 
 
 def find_block(func: PrimFunc, name: str) -> Block:

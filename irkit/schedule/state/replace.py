@@ -1,9 +1,9 @@
 """Replace statements and buffers in a function."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeVar
 
-from irkit.core import Node, postorder, rewrite, with_fields
+from irkit.core import Node, rewrite
 from irkit.ir import (
     Allocate,
     Block,
@@ -16,29 +16,13 @@ from irkit.ir import (
     Stmt,
     Store,
     View,
+    nested,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.state.lookup import allocation, path_to
 
 _N = TypeVar("_N", bound=Node)
-
-
-def replace_stmts(func: PrimFunc, changes: Mapping[Stmt, Stmt]) -> PrimFunc:
-    """Replace statements, compared by identity; an empty sequence deletes one."""
-    new: dict[int, Node] = {id(old): now for old, now in changes.items()}
-    for node in postorder(func):
-        if id(node) not in new:
-            changed = with_fields(node, new)
-            if changed is not node:
-                new[id(node)] = changed
-    result = new.get(id(func), func)
-    assert isinstance(result, PrimFunc)
-    return result
-
-
-def replace_stmts_in(part: Stmt, changes: Mapping[Stmt, Stmt]) -> Stmt:
-    """Replace statements below a statement that need not be part of a function."""
-    return replace_stmts(PrimFunc("part", (), part), changes).body
 
 
 def inside_bindings(body: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
@@ -47,10 +31,7 @@ def inside_bindings(body: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
     while isinstance(body, (Allocate, Let, View)):
         around.append(body)
         body = body.body
-    body = change(body)
-    for stmt in reversed(around):
-        body = stmt.replace(body=body)
-    return body
+    return nested(around, change(body))
 
 
 def remove_block(func: PrimFunc, block: Block) -> PrimFunc:

@@ -1,5 +1,6 @@
 """Graph text is printed and read back as the same function, and errors have a place."""
 
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -14,6 +15,7 @@ from irkit.graph import (
     Builder,
     FuncType,
     GraphFunc,
+    GraphIf,
     Op,
     TensorType,
     TupleType,
@@ -292,3 +294,16 @@ def test_an_extent_that_does_not_fit_is_an_error_with_a_line() -> None:
     most = (1 << 63) - 1
     with pytest.raises(ParseError, match=r"<text>:2:9: pad: an extent of 9223372036854775811"):
         parse(f"def main(x: f32[4]):\n    p = pad(x, pads=(0, {most}))\n    return p\n")
+
+
+def test_bodies_nested_deeper_than_the_limit_of_recursion_are_printed() -> None:
+    b = Builder()
+    x, flag = b.param("x", (2,)), b.param("c", (), "bool")
+    side = b.inner()
+    body = side.body(side.op("negative", x))
+    for _ in range(sys.getrecursionlimit() + 200):
+        outer = b.inner()
+        body = outer.body(outer.emit(body, "y"))
+    other = b.inner()
+    func = b.finish(b.emit(GraphIf(flag, body, other.body(other.op("exp", x))), "z"))
+    assert same(parse(func.script()), func)

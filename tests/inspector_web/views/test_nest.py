@@ -3,7 +3,7 @@
 import msgspec
 
 from irkit.inspector_web import Texts, nest, nest_changes
-from irkit.ir import parse
+from irkit.ir import I64, Call, Const, Evaluate, For, PrimFunc, Stmt, Var, parse
 from irkit.phases import trace
 from irkit.transform import Trace
 from tests.inspector_web.views.shapes_programs import part_of
@@ -55,6 +55,15 @@ def test_rows_point_at_their_lines() -> None:
         for row in nest(texts.of(step.index).parts[0][1]):
             if row.kind == "loop":
                 assert f"for {row.name}" in lines[row.line - 1]
+
+
+def test_the_rows_of_a_deep_nest_are_listed() -> None:
+    body: Stmt = Evaluate(Call("prefetch", (), I64))
+    for at in range(1_500):
+        body = For(Var(f"i{at}"), Const(0, I64), Const(1, I64), body)
+    rows = nest(part_of(PrimFunc("f", (), body)))
+    assert [row.depth for row in rows] == list(range(1_502))
+    assert [row.parent for row in rows] == list(range(-1, 1_501))
 
 
 def test_the_sums_of_a_tree_are_those_of_its_children() -> None:

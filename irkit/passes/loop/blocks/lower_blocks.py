@@ -19,8 +19,8 @@ After::
                     C[i * 8 + j] = A[i * 8 + j] + f32(1.0)
 """
 
-from irkit.core import Node, Visit, allowed, substitute, visit, walk, with_span_of
-from irkit.ir import Block, If, PrimFunc, Stmt, no_blocks, no_init_blocks, visit_below
+from irkit.core import Node, allowed, deep_recursion, substitute, walk, with_span_of
+from irkit.ir import Block, If, PrimFunc, Stmt, map_below, no_blocks, no_init_blocks
 from irkit.ir.analysis import axis_values
 from irkit.transform import define_pass
 
@@ -43,13 +43,14 @@ def lower_blocks(func: PrimFunc) -> PrimFunc:
     }
     in_order = iter(leaving)
 
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def lowered(stmt: Stmt) -> Stmt:
         if not isinstance(stmt, Block) or not next(in_order):
-            return (yield from visit_below(stmt))
-        body = yield stmt.body
+            return map_below(stmt, lowered)
+        body = lowered(stmt.body)
         if stmt.predicate is None:
             return with_span_of(body, stmt)
         return If(stmt.predicate, body, None, span=stmt.span)
 
     # All axes at once, so nested blocks do not take quadratic time.
-    return func.replace(body=visit(substitute(func.body, values), rewritten))
+    with deep_recursion:
+        return func.replace(body=lowered(substitute(func.body, values)))

@@ -23,7 +23,15 @@ one is bound again. This pass repairs the result of a rewrite that copied a stat
 
 from typing import cast
 
-from irkit.core import IRKitError, Node, Visit, allowed, binders, substitute, visit, with_fields
+from irkit.core import (
+    IRKitError,
+    Node,
+    allowed,
+    binders,
+    deep_recursion,
+    substitute,
+    with_fields,
+)
 from irkit.ir import (
     Assert,
     Block,
@@ -39,7 +47,7 @@ from irkit.ir import (
     Store,
     View,
     dimension_vars,
-    visit_below,
+    map_below,
 )
 from irkit.transform import define_pass
 
@@ -53,8 +61,8 @@ def convert_ssa(func: PrimFunc) -> PrimFunc:
 
     Raises: IRKitError if too many statements are shared between several places.
     """
-    body = visit(func.body, _Renamer(func).visit)
-    made = func.replace(body=body)
+    with deep_recursion:
+        made = func.replace(body=_Renamer(func).visit(func.body))
     return made if allowed("rename", func, made) else func
 
 
@@ -67,7 +75,7 @@ class _Renamer:
         self.visited: set[int] = set()
         self.repeated = 0
 
-    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def visit(self, stmt: Stmt) -> Stmt:
         self._count(stmt)
         match stmt:
             case Store() | Evaluate() | Assert():
@@ -83,21 +91,21 @@ class _Renamer:
                 source = self.new.get(stmt.source, stmt.source)
                 stmt = stmt.replace(source=source, offset=substitute(stmt.offset, self.new))
             case Block():
-                return (yield from self._block(stmt))
+                return self._block(stmt)
             case _:
                 pass
-        return (yield from self._scope(stmt))
+        return self._scope(stmt)
 
-    def _scope(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def _scope(self, stmt: Stmt) -> Stmt:
         """Bind the symbols that a statement introduces and visit the statements below it."""
         held = binders(stmt)
         before = self._bind(*held)
-        made = yield from visit_below(stmt)
+        made = map_below(stmt, self.visit)
         renamed = {id(symbol): self.new[symbol] for symbol in held if symbol in self.new}
         self._restore(before)
         return cast(Stmt, with_fields(made, renamed, ("binder",))) if renamed else made
 
-    def _block(self, block: Block) -> Visit[Stmt, Stmt]:
+    def _block(self, block: Block) -> Stmt:
         """Rename axes; their extents and bindings are outside their scope."""
         outside = [
             axis.replace(
@@ -109,7 +117,7 @@ class _Renamer:
         before = self._bind(*(axis.var for axis in block.axes))
         axes = tuple(axis.replace(var=self.new.get(axis.var, axis.var)) for axis in outside)
         changed = any(a is not b for a, b in zip(axes, block.axes, strict=True))
-        made = yield from visit_below(block)
+        made = map_below(block, self.visit)
         assert isinstance(made, Block)
         made = made.replace(
             axes=axes if changed else block.axes,

@@ -28,11 +28,10 @@ import msgspec
 
 from irkit.core import (
     Node,
-    Visit,
     allowed,
     children,
+    deep_recursion,
     postorder,
-    visit,
     walk,
     with_fields,
     with_span_of,
@@ -58,9 +57,10 @@ from irkit.ir import (
     Store,
     Var,
     View,
+    map_below,
+    nested,
     no_blocks,
     seq,
-    visit_below,
 )
 from irkit.ir.analysis import ValueNumbering
 from irkit.transform import define_pass
@@ -74,7 +74,8 @@ def eliminate_common_subexpressions(func: PrimFunc) -> PrimFunc:
     """Bind expressions that occur more than once in a run of statements without control flow to
     names."""
     sources = {view.buffer: view.source for view in walk(func.body, View)}
-    return func.replace(body=visit(func.body, _RunFinder(sources).visit))
+    with deep_recursion:
+        return func.replace(body=_RunFinder(sources).visit(func.body))
 
 
 class _RunFinder:
@@ -83,15 +84,15 @@ class _RunFinder:
     def __init__(self, sources: dict[Buffer, Buffer]) -> None:
         self.sources = sources
 
-    def visit(self, stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def visit(self, stmt: Stmt) -> Stmt:
         if _is_leaf(stmt):
             return self._shared([stmt])
         if isinstance(stmt, Seq):
-            return (yield from self._sequence(stmt))
-        below = yield from visit_below(stmt)
+            return self._sequence(stmt)
+        below = map_below(stmt, self.visit)
         return self._header(below) if isinstance(below, (Let, If)) else below
 
-    def _sequence(self, stmt: Seq) -> Visit[Stmt, Stmt]:
+    def _sequence(self, stmt: Seq) -> Stmt:
         made: list[Stmt] = []
         run: list[Stmt] = []
         for inner in stmt.stmts:
@@ -100,7 +101,7 @@ class _RunFinder:
                 continue
             made += [self._shared(run)] if run else []
             run = [inner] if _is_leaf(inner) else []
-            made += [] if run else [(yield inner)]
+            made += [] if run else [self.visit(inner)]
         made += [self._shared(run)] if run else []
         flat = seq(*made)
         return stmt if _same_stmts(flat, stmt) else with_span_of(flat, stmt)
@@ -116,10 +117,7 @@ class _RunFinder:
             return stmt
         assert isinstance(found, Evaluate)
         field = "value" if isinstance(stmt, Let) else "cond"
-        made: Stmt = stmt.replace(**{field: found.value})
-        for name in reversed(names):
-            made = name.replace(body=made)
-        return made
+        return nested(names, stmt.replace(**{field: found.value}))
 
     def _shared(self, run: list[Stmt]) -> Stmt:
         before = seq(*run)

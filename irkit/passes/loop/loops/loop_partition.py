@@ -23,24 +23,21 @@ the body with them, so that all its iterations are still scheduled together. The
 on a loop, True or False, overrides everything else.
 """
 
-from collections.abc import Generator
-
 import msgspec
 
 from irkit.core import (
     Attrs,
     Node,
     Recorder,
-    Visit,
     allowed,
     any_node,
+    deep_recursion,
     fresh,
     recording,
     remark,
     rewrite,
     substitute,
     symbols_bound,
-    visit,
     walk,
     with_span_of,
 )
@@ -66,9 +63,9 @@ from irkit.ir import (
     is_empty,
     logical_and,
     lt,
+    map_below,
     no_blocks,
     seq,
-    visit_below,
 )
 from irkit.ir.arith import Interval, loop_ranges
 from irkit.passes.loop.support.loop_guards import Bound, LoopGuards
@@ -91,9 +88,6 @@ class PartitionContext(msgspec.Struct, frozen=True, eq=False):
 
     guards: LoopGuards
     copies: int
-
-
-Task = tuple[Stmt, PartitionContext]
 
 
 @define_pass(idempotent=True, needs=(no_blocks,))
@@ -120,7 +114,8 @@ def loop_partition(
     limits = (max_copies, max_steps)
     partition = _Partitioner(func, kinds, limits, only_vectorized=only_vectorized)
     around = PartitionContext(partition.guards_in(func.body), max_copies)
-    return func.replace(body=visit((func.body, around), partition.visit))
+    with deep_recursion:
+        return func.replace(body=partition.visit(func.body, around))
 
 
 class _Partitioner:
@@ -145,17 +140,16 @@ class _Partitioner:
     def guards_in(self, stmt: Stmt) -> LoopGuards:
         return LoopGuards(stmt, self.ranges, in_lanes=self.lanes > 0)
 
-    def visit(self, task: Task) -> Visit[Task, Stmt]:
-        stmt, around = task
+    def visit(self, stmt: Stmt, around: PartitionContext) -> Stmt:
         if isinstance(stmt, For):
-            return (yield from self._loop(stmt, around))
+            return self._loop(stmt, around)
         if isinstance(stmt, Let):
             fixed = all(used in self.steady for used in walk(stmt.value, Var))
             if fixed and not (self.lanes and any_node(stmt.value, Load)):
                 self.steady.add(stmt.var)
-        return (yield from _each(stmt, around))
+        return map_below(stmt, lambda inner: self.visit(inner, around))
 
-    def _loop(self, loop: For, around: PartitionContext) -> Visit[Task, Stmt]:
+    def _loop(self, loop: For, around: PartitionContext) -> Stmt:
         try:
             plan = self._plan(loop, around)
         except TooManyCopies as why:
@@ -164,22 +158,22 @@ class _Partitioner:
                 loop = _finished(loop)
             plan = None
         if plan is None:
-            return (yield from self._whole(loop, around))
+            return self._whole(loop, around)
         pieces = self._pieces(loop, plan)
         if not allowed("partition", loop, with_span_of(seq(*pieces), loop)):
-            return (yield from self._under(loop, around))
+            return self._under(loop, around)
         made: list[Stmt] = []
         for piece, part in zip(pieces, plan.parts, strict=True):
             # A part is not split again, and a single iteration is not a loop.
-            if isinstance(piece, For) and not part.is_single:
-                if isinstance(part.begin, int) and isinstance(part.end, int):
-                    self.ranges[piece.var] = Interval(part.begin, part.end - 1)
-                inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
-                left = piece if self._is_settled(piece, inside) else _finished(piece)
-                made.append((yield from self._under(left, inside)))
+            whole = piece if isinstance(piece, For) and not part.is_single else None
+            if whole is not None and isinstance(part.begin, int) and isinstance(part.end, int):
+                self.ranges[whole.var] = Interval(part.begin, part.end - 1)
+            inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
+            if whole is None:
+                made.append(self.visit(piece, inside))
             else:
-                inside = PartitionContext(self.guards_in(piece), around.copies // plan.copies)
-                made.append((yield piece, inside))
+                left = whole if self._is_settled(whole, inside) else _finished(whole)
+                made.append(self._under(left, inside))
         return with_span_of(seq(*made), loop)
 
     def _plan(self, loop: For, around: PartitionContext) -> PartitionPlan | None:
@@ -202,10 +196,10 @@ class _Partitioner:
             plan = symbolic_plan(loop, reaches, self.ranges, copies)
         return plan
 
-    def _whole(self, loop: For, around: PartitionContext) -> Visit[Task, Stmt]:
+    def _whole(self, loop: For, around: PartitionContext) -> Stmt:
         """Visit a loop that is not split, and mark it if loops in it were: more would be known of
         its guards then, and splitting it would copy those loops again."""
-        made = yield from self._under(loop, around)
+        made = self._under(loop, around)
         return made if made is loop or self._is_settled(loop, around) else _finished(made)
 
     def _is_settled(self, loop: For, around: PartitionContext) -> bool:
@@ -216,13 +210,13 @@ class _Partitioner:
     def _only_in_lanes(self, loop: For) -> bool:
         return self.only_vectorized and dict(loop.attrs).get(HINT) is not True
 
-    def _under(self, loop: For, around: PartitionContext) -> Generator[Task, Stmt, For]:
+    def _under(self, loop: For, around: PartitionContext) -> For:
         """Visit the body of a loop that stays, and return the loop with the new body."""
         vectorized = loop.kind == "vectorized"
         self.lanes += vectorized
         if not vectorized and loop.kind != "thread":
             self.steady.add(loop.var)
-        body = yield loop.body, around
+        body = self.visit(loop.body, around)
         self.lanes -= vectorized
         return loop.replace(body=body)
 
@@ -262,17 +256,6 @@ class _Partitioner:
             if isinstance(old, Var) and isinstance(new, Var) and old in self.ranges:
                 self.ranges[new] = self.ranges[old]
         return made
-
-
-def _each(stmt: Stmt, around: PartitionContext) -> Visit[Task, Stmt]:
-    """Visit the statements directly below, all in the same context."""
-    below: Generator[Stmt, Stmt, Stmt] = visit_below(stmt)
-    try:
-        part = next(below)
-        while True:
-            part = below.send((yield part, around))
-    except StopIteration as done:
-        return done.value
 
 
 def _finished(loop: For) -> For:

@@ -21,13 +21,12 @@ from collections.abc import Callable
 
 from irkit.core import (
     Node,
-    Visit,
     allowed,
     any_node,
+    deep_recursion,
     fresh,
     remark,
     substitute,
-    visit,
     walk,
     with_span_of,
 )
@@ -53,17 +52,16 @@ from irkit.ir import (
     flat_access,
     logical_and,
     logical_not,
+    map_below,
     no_vectorized_loops,
     ramp,
     seq,
-    visit_below,
 )
 from irkit.ir.analysis import AffineReader, lane_conflict, uses_of
 from irkit.ir.arith import Interval, Ranges, loop_ranges
 from irkit.passes.loop.support.lane_vectorizer import CannotVectorize, LaneVectorizer, Mask
 from irkit.transform import define_pass
 
-Task = tuple[Stmt, Mask]
 Memory = Callable[[Buffer], Buffer]
 
 
@@ -76,8 +74,8 @@ def vectorize_loops(func: PrimFunc, *, lanes: int = 16) -> PrimFunc:
     ranges = loop_ranges(func)
     memory = uses_of(func).memory
 
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
-        below = yield from visit_below(stmt)
+    def vectorized(stmt: Stmt) -> Stmt:
+        below = map_below(stmt, vectorized)
         if not isinstance(below, For) or below.kind != "vectorized":
             return below
         try:
@@ -87,7 +85,8 @@ def vectorize_loops(func: PrimFunc, *, lanes: int = 16) -> PrimFunc:
             made = below.replace(kind="serial")
         return made if allowed("vectorize", below, made) else below
 
-    return func.replace(body=visit(func.body, rewritten))
+    with deep_recursion:
+        return func.replace(body=vectorized(func.body))
 
 
 def _vectors(loop: For, lanes: int, ranges: Ranges, memory: Memory) -> Stmt:
@@ -134,7 +133,7 @@ def _lockstep(loop: For, begin: Expr, lanes: int, ranges: Ranges) -> Stmt:
         first: dict[Node, Node] = {loop.var: begin}
         return substitute(loop.body, first)
     values = LaneVectorizer(lanes, {loop.var: ramp(begin, 1, lanes)}, ranges)
-    return visit((loop.body, None), _Statements(values).visit)
+    return _Statements(values).visit(loop.body, None)
 
 
 class _Statements:
@@ -143,28 +142,26 @@ class _Statements:
     def __init__(self, values: LaneVectorizer) -> None:
         self.values = values
 
-    def visit(self, task: Task) -> Visit[Task, Stmt]:
-        stmt, mask = task
+    def visit(self, stmt: Stmt, mask: Mask) -> Stmt:
         match stmt:
             case Store():
                 return self._store(stmt, mask)
             case Seq():
-                parts: list[Stmt] = []
-                for inner in stmt.stmts:
-                    parts.append((yield inner, mask))  # noqa: PERF401 -- no comprehension holds a yield
-                return seq(*parts).replace(span=stmt.span)
+                return seq(*[self.visit(inner, mask) for inner in stmt.stmts]).replace(
+                    span=stmt.span
+                )
             case If():
-                return (yield from self._branch(stmt, mask))
+                return self._branch(stmt, mask)
             case Let():
-                return (yield from self._let(stmt, mask))
+                return self._let(stmt, mask)
             case For() if stmt.kind != "thread":
                 begin, end = self._same(stmt.begin, mask), self._same(stmt.end, mask)
                 kind = "serial" if stmt.kind == "parallel" else stmt.kind
-                body = yield stmt.body, mask
+                body = self.visit(stmt.body, mask)
                 return stmt.replace(begin=begin, end=end, body=body, kind=kind)
             case View():
                 offset = self._same(stmt.offset, mask)
-                return stmt.replace(offset=offset, body=(yield stmt.body, mask))
+                return stmt.replace(offset=offset, body=self.visit(stmt.body, mask))
             case Assert() if mask is None:
                 values = tuple(self._same(value, mask) for value in stmt.values)
                 return stmt.replace(cond=self._same(stmt.cond, mask), values=values)
@@ -195,29 +192,29 @@ class _Statements:
             mask=mask,
         )
 
-    def _branch(self, stmt: If, mask: Mask) -> Visit[Task, Stmt]:
+    def _branch(self, stmt: If, mask: Mask) -> Stmt:
         if stmt.otherwise is None and isinstance(stmt.cond, And):
             agreed, differing = self._sorted(conjuncts(stmt.cond))
             if (
                 agreed and differing
             ):  # A condition that is the same in all lanes becomes a branch, not part of a mask.
                 inner = If(logical_and(*differing), stmt.then, None, span=stmt.span)
-                return (yield stmt.replace(cond=logical_and(*agreed), then=inner), mask)
+                return self.visit(stmt.replace(cond=logical_and(*agreed), then=inner), mask)
         cond = self.values.vector(stmt.cond, mask)
         if cond.dtype.lanes == 1:
-            then = yield from self._knowing(conjuncts(cond), stmt.then, mask)
+            then = self._knowing(conjuncts(cond), stmt.then, mask)
             otherwise = stmt.otherwise
             if otherwise is not None:
-                otherwise = yield from self._knowing([logical_not(cond)], otherwise, mask)
+                otherwise = self._knowing([logical_not(cond)], otherwise, mask)
             return stmt.replace(cond=cond, then=then, otherwise=otherwise)
         name: Var | None = None
         test = cond
         if any_node(cond, Load):  # What the branches store must not change which lanes take them.
             name = Var("taken", cond.dtype)
             test = name
-        made = with_span_of((yield stmt.then, self.values.both(mask, test)), stmt)
+        made = with_span_of(self.visit(stmt.then, self.values.both(mask, test)), stmt)
         if stmt.otherwise is not None:
-            other = yield stmt.otherwise, self.values.neither(mask, test)
+            other = self.visit(stmt.otherwise, self.values.neither(mask, test))
             made = seq(made, other).replace(span=stmt.span)
         return made if name is None else Let(name, cond, made, span=stmt.span)
 
@@ -231,20 +228,20 @@ class _Statements:
             (agreed if same else differing).append(cond)
         return agreed, differing
 
-    def _knowing(self, conds: list[Expr], stmt: Stmt, mask: Mask) -> Visit[Task, Stmt]:
+    def _knowing(self, conds: list[Expr], stmt: Stmt, mask: Mask) -> Stmt:
         facts = self.values.facts
         known = len(facts)
         facts += [cond for cond in conds if not any_node(cond, Load)]
         self.values.forget()
-        made = yield stmt, mask
+        made = self.visit(stmt, mask)
         del facts[known:]
         self.values.forget()
         return made
 
-    def _let(self, stmt: Let, mask: Mask) -> Visit[Task, Stmt]:
+    def _let(self, stmt: Let, mask: Mask) -> Stmt:
         value = self.values.vector(stmt.value, mask)
         if value.dtype.lanes == 1:
-            return stmt.replace(value=value, body=(yield stmt.body, mask))
+            return stmt.replace(value=value, body=self.visit(stmt.body, mask))
         var = Var(stmt.var.name, value.dtype)
         self.values.values[stmt.var] = var
-        return stmt.replace(var=var, value=value, body=(yield stmt.body, mask))
+        return stmt.replace(var=var, value=value, body=self.visit(stmt.body, mask))

@@ -32,14 +32,13 @@ from typing import NamedTuple
 
 from irkit.core import (
     Node,
-    Visit,
     any_node,
+    deep_recursion,
     fresh,
     remark,
     rewrite,
     substitute,
     uses,
-    visit,
     walk,
     with_span_of,
 )
@@ -67,9 +66,10 @@ from irkit.ir import (
     floordiv,
     floormod,
     lt,
+    map_below,
+    nested,
     no_blocks,
     seq,
-    visit_below,
 )
 from irkit.transform import define_pass
 
@@ -89,8 +89,8 @@ def inject_double_buffers(func: PrimFunc, *, split_loop: int = 1) -> PrimFunc:
         return func
     copies = max(0, min(split_loop, MAX_COPIES))
 
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
-        made = yield from visit_below(stmt)
+    def doubled(stmt: Stmt) -> Stmt:
+        made = map_below(stmt, doubled)
         while isinstance(made, For):
             found = _parts(made)
             if found is None:
@@ -98,12 +98,13 @@ def inject_double_buffers(func: PrimFunc, *, split_loop: int = 1) -> PrimFunc:
             why = _misfit(found)
             if why:
                 remark(found.allocate, f"{found.allocate.buffer.name!r} stays single: {why}")
-                made = made.replace(body=_around(found.chain, _unmarked(found)))
+                made = made.replace(body=nested(found.chain, _unmarked(found)))
                 continue
             return with_span_of(_Doubled(found, copies).stmt(), stmt)
         return made
 
-    return func.replace(body=visit(func.body, rewritten))
+    with deep_recursion:
+        return func.replace(body=doubled(func.body))
 
 
 def _is_marked(allocate: Allocate) -> bool:
@@ -198,12 +199,6 @@ def _unmarked(found: _DoubleBuffer) -> Stmt:
     return found.allocate.replace(attrs=attrs, body=inner)
 
 
-def _around(chain: list[Allocate], body: Stmt) -> Stmt:
-    for allocate in reversed(chain):
-        body = allocate.replace(body=body)
-    return body
-
-
 class _Doubled:
     """Rebuilds a loop with two halves of a buffer."""
 
@@ -223,13 +218,13 @@ class _Doubled:
         first = self.fill(begin, const(0, begin.dtype))
         if not self.copies:
             ahead = If(lt(loop.var + one, end), self.fill(loop.var + one), None, span=loop.span)
-            body = _around(self.found.chain, seq(ahead, self.use(loop.var)))
+            body = nested(self.found.chain, seq(ahead, self.use(loop.var)))
             whole = seq(If(runs, first, None, span=loop.span), loop.replace(body=body))
         else:
             steady, start = self.steady(one)
-            body = _around(self.found.chain, self.step(loop.var))
+            body = nested(self.found.chain, self.step(loop.var))
             rest = fresh(loop.replace(begin=start, end=end - one, body=body))
-            last = fresh(_around(self.found.chain, self.use(end - one)))
+            last = fresh(nested(self.found.chain, self.use(end - one)))
             # A last iteration exists only if the loop runs at all.
             whole = If(runs, seq(first, *steady, rest, last), None, span=loop.span)
         attrs = tuple(pair for pair in self.found.allocate.attrs if pair[0] != ATTR)
@@ -248,7 +243,7 @@ class _Doubled:
         for number in range(count):
             at = loop.begin + outer * many + const(number, outer.dtype)
             halves = (number % 2, (number + 1) % 2) if count % 2 == 0 else None
-            steps.append(fresh(_around(self.found.chain, self.step(at, halves))))
+            steps.append(fresh(nested(self.found.chain, self.step(at, halves))))
         zero = const(0, outer.dtype)
         made = For(outer, zero, rounds, seq(*steps), span=loop.span)
         return [made], loop.begin + rounds * many

@@ -50,6 +50,7 @@ from irkit.ir import (
     logical_not,
     logical_or,
     lt,
+    nested,
     no_blocks,
     seq,
 )
@@ -94,9 +95,7 @@ class _BoundsInstrumenter(Rewriter):
     def visit(self, stmt: Stmt) -> Stmt:
         checks = list(self._checks(stmt))
         names = self._names(stmt)
-        made: Stmt = self.below(stmt)
-        for name in reversed(names):
-            made = name.replace(body=made)
+        made = nested(names, self.below(stmt))
         return seq(*checks, made) if checks else made
 
     def _names(self, stmt: Stmt) -> list[Let]:

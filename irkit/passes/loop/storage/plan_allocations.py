@@ -28,18 +28,17 @@ from typing import NamedTuple
 
 from irkit.core import (
     Node,
-    Visit,
     allowed,
     children,
+    deep_recursion,
     postorder,
     remark,
     same,
     uses,
-    visit,
     walk,
     with_span_of,
 )
-from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, seq, visit_below
+from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, map_below, nested, seq
 from irkit.ir.analysis import CarriedValues
 from irkit.transform import define_pass
 
@@ -78,19 +77,17 @@ def _planned(func: PrimFunc, allocates: list[Allocate]) -> PrimFunc:
     if not moving:
         return func
 
-    def insert(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def insert(stmt: Stmt) -> Stmt:
         here = placed.get(id(stmt), [])
         if isinstance(stmt, Allocate) and stmt.buffer in moving:
-            return (yield stmt.body)
+            return insert(stmt.body)
         if isinstance(stmt, Seq) and here:
-            parts: list[Stmt] = []
-            for inner in stmt.stmts:
-                parts.append((yield inner))  # noqa: PERF401 -- no comprehension holds a yield
+            parts = [insert(inner) for inner in stmt.stmts]
             return with_span_of(_in_sequence(parts, here), stmt)
-        made = yield from visit_below(stmt)
-        return _around(made, [allocate for _, allocate in here])
+        return nested([allocate for _, allocate in here], map_below(stmt, insert))
 
-    made = func.replace(body=visit(func.body, insert))
+    with deep_recursion:
+        made = func.replace(body=insert(func.body))
     # Ranges that overlap can end up around everything, as before.
     return func if same(made, func) else made
 
@@ -124,12 +121,6 @@ def _is_elsewhere(place: _AllocationPlace, allocate: Allocate) -> bool:
     return place.stmt is not body or (place.first, place.last) != (0, size)
 
 
-def _around(stmt: Stmt, allocates: list[Allocate]) -> Stmt:
-    for allocate in reversed(allocates):
-        stmt = allocate.replace(body=stmt)
-    return stmt
-
-
 def _in_sequence(parts: list[Stmt], here: list[tuple[_AllocationPlace, Allocate]]) -> Stmt:
     """Return a sequence with allocations around its ranges; ranges that overlap become one."""
     made: list[Stmt] = []
@@ -143,7 +134,7 @@ def _in_sequence(parts: list[Stmt], here: list[tuple[_AllocationPlace, Allocate]
             inside.append(allocate)
             last = max(last, place.last)
         made += parts[at:first]
-        made.append(_around(seq(*parts[first:last]), inside))
+        made.append(nested(inside, seq(*parts[first:last])))
         at = last
     return seq(*made, *parts[at:])
 

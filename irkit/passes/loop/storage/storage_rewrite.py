@@ -27,7 +27,7 @@ A buffer can replace the one that it is computed from, element by element, if th
 afterwards. Small buffers stay as they are: they can become registers, but not if they share memory.
 """
 
-from irkit.core import IRKitError, Node, Visit, remark, substitute, visit, walk
+from irkit.core import IRKitError, Node, deep_recursion, remark, substitute, walk
 from irkit.ir import (
     Allocate,
     Buffer,
@@ -38,8 +38,8 @@ from irkit.ir import (
     as_int,
     const,
     flat_access,
+    map_below,
     no_blocks,
-    visit_below,
 )
 from irkit.ir.analysis import EnclosingStmts, InPlace, enclosing, liveness
 from irkit.ir.arith import simplify
@@ -170,13 +170,14 @@ def _rebuilt(func: PrimFunc, rooms: list[_SharedMemory]) -> PrimFunc:
         homes.setdefault(id(room.at), []).append((room, buffer))
         names.update({member.buffer: buffer for member in room.members})
 
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def moved(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Allocate) and stmt.buffer in gone:
-            made = yield stmt.body
+            made = moved(stmt.body)
         else:
-            made = yield from visit_below(stmt)
+            made = map_below(stmt, moved)
         for room, buffer in homes.get(id(stmt), []):
             made = Allocate(buffer, made, span=room.members[0].span)
         return made
 
-    return func.replace(body=substitute(visit(func.body, rewritten), names))
+    with deep_recursion:
+        return func.replace(body=substitute(moved(func.body), names))

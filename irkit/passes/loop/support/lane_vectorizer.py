@@ -6,7 +6,7 @@ Conditions that differ from lane to lane become masks on the loads they guard.
 
 from typing import cast
 
-from irkit.core import Visit, children, fields, postorder, visit
+from irkit.core import children, fields, postorder
 from irkit.ir import (
     Add,
     And,
@@ -33,7 +33,6 @@ from irkit.ir.analysis import is_in_bounds
 from irkit.ir.arith import Ranges, bounds
 
 Mask = Expr | None
-Task = tuple[Expr, Mask]
 
 
 class CannotVectorize(Exception):
@@ -61,7 +60,7 @@ class LaneVectorizer:
         """Return the values in the lanes where ``mask`` holds; a scalar if all are equal."""
         self._look(expr)
         self._alive.append((expr, mask))
-        return visit((expr, mask), self._visit)
+        return self._visit(expr, mask)
 
     def forget(self) -> None:
         """Forget the expressions made so far, since ``facts`` change."""
@@ -94,8 +93,7 @@ class LaneVectorizer:
             if isinstance(node, Load) or any(id(child) in loading for child in below):
                 loading.add(id(node))
 
-    def _visit(self, task: Task) -> Visit[Task, Expr]:
-        expr, mask = task
+    def _visit(self, expr: Expr, mask: Mask) -> Expr:
         known = self._made.get((id(expr), id(mask)))
         if known is not None:
             return known
@@ -107,40 +105,36 @@ class LaneVectorizer:
         elif id(expr) not in self._varying and not guarded:
             return expr
         else:
-            made = yield from self._combine(expr, mask)
+            made = self._combine(expr, mask)
         self._alive.append(mask)
         self._made[id(expr), id(mask)] = made
         return made
 
-    def _combine(self, expr: Expr, mask: Mask) -> Visit[Task, Expr]:
+    def _combine(self, expr: Expr, mask: Mask) -> Expr:
         match expr:
             case Load():
-                return (yield from self._load(expr, mask))
+                return self._load(expr, mask)
             case Conditional(cond, then, otherwise):
-                test = self.wide((yield cond, mask))
-                a = yield then, self.both(mask, test)
-                b = yield otherwise, self.neither(mask, test)
+                test = self.wide(self._visit(cond, mask))
+                a = self._visit(then, self.both(mask, test))
+                b = self._visit(otherwise, self.neither(mask, test))
                 return Select(test, self.wide(a), self.wide(b), self._typed(expr))
             case And(a, b):
-                left = self.wide((yield a, mask))
-                right = yield b, self.both(mask, left)
+                left = self.wide(self._visit(a, mask))
+                right = self._visit(b, self.both(mask, left))
                 return BitAnd(left, self.wide(right), self._typed(expr))
             case Or(a, b):
-                left = self.wide((yield a, mask))
-                right = yield b, self.neither(mask, left)
+                left = self.wide(self._visit(a, mask))
+                right = self._visit(b, self.neither(mask, left))
                 return BitOr(left, self.wide(right), self._typed(expr))
             case _:
-                parts: dict[int, Expr] = {}
-                for child in cast(tuple[Expr, ...], children(expr)):
-                    parts[id(child)] = yield child, mask
-                return self._apply(expr, parts)
+                below = cast(tuple[Expr, ...], children(expr))
+                return self._apply(expr, {id(part): self._visit(part, mask) for part in below})
 
-    def _load(self, load: Load, mask: Mask) -> Visit[Task, Expr]:
+    def _load(self, load: Load, mask: Mask) -> Expr:
         if load.mask is not None:
-            mask = self.both(mask, (yield load.mask, mask))
-        indices: list[Expr] = []
-        for index in load.indices:
-            indices.append((yield index, mask))  # noqa: PERF401 -- no comprehension holds a yield
+            mask = self.both(mask, self._visit(load.mask, mask))
+        indices = [self._visit(index, mask) for index in load.indices]
         same = all(index.dtype.lanes == 1 for index in indices)
         if same and load.mask is None and is_in_bounds(load, self.ranges, self.facts):
             return load.replace(indices=tuple(indices))

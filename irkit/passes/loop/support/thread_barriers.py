@@ -4,7 +4,7 @@ from collections.abc import Set
 
 import msgspec
 
-from irkit.core import Span, Visit, allowed, any_node, children, remark, visit
+from irkit.core import Span, allowed, any_node, children, deep_recursion, remark
 from irkit.ir import (
     Allocate,
     Evaluate,
@@ -19,8 +19,8 @@ from irkit.ir import (
     Var,
     View,
     as_int,
+    map_below,
     seq,
-    visit_below,
 )
 from irkit.ir.threads import (
     BARRIER,
@@ -33,7 +33,6 @@ from irkit.ir.threads import (
 
 MAX_PENDING = 128
 AccessSite = tuple[Stmt | Expr, Path]
-Job = tuple[Stmt, Path]
 
 
 def with_barriers(func: PrimFunc, *, of: Set[Var] | None = None) -> PrimFunc:
@@ -45,20 +44,24 @@ def with_barriers(func: PrimFunc, *, of: Set[Var] | None = None) -> PrimFunc:
         return func
     conflicts = ThreadConflicts(func)
     before: dict[int, Span | None] = {}
-    for nest in nests:
-        if stands_twice(nest):
-            remark(nest, "a statement is shared between several places: no barriers are inserted")
-            continue
-        before |= _BarrierFinder(conflicts, nest).before
 
-    def insert(stmt: Stmt) -> Visit[Stmt, Stmt]:
-        made = yield from visit_below(stmt)
+    def insert(stmt: Stmt) -> Stmt:
+        made = map_below(stmt, insert)
         if id(stmt) not in before:
             return made
         waiting = seq(Evaluate(BARRIER, span=before[id(stmt)]), made)
         return waiting if allowed("wait", made, waiting) else made
 
-    return func.replace(body=visit(func.body, insert)) if before else func
+    with deep_recursion:
+        for nest in nests:
+            if stands_twice(nest):
+                why = "a statement is shared between several places: no barriers are inserted"
+                remark(nest, why)
+                continue
+            finder = _BarrierFinder(conflicts)
+            finder.visit(nest, ())
+            before |= finder.before
+        return func.replace(body=insert(func.body)) if before else func
 
 
 def outermost_nests(body: Stmt) -> list[For]:
@@ -98,37 +101,35 @@ class _BarrierFinder:
     """Visits a nest in order of execution; ``pending`` holds the accesses since the last barrier,
     ``before`` the statements that need a barrier in front of them."""
 
-    def __init__(self, conflicts: ThreadConflicts, nest: For) -> None:
+    def __init__(self, conflicts: ThreadConflicts) -> None:
         self.conflicts = conflicts
         self.before: dict[int, Span | None] = {}
         self.pending: list[AccessSite] = []
         self.loops: list[_LoopState] = []
         self.uniform = UniformityInfo()
-        visit((nest, ()), self.visit)
 
-    def visit(self, job: Job) -> Visit[Job, None]:
-        stmt, path = job
+    def visit(self, stmt: Stmt, path: Path) -> None:
         self.uniform.enter(stmt, inside=True)
         match stmt:
             case Evaluate() if is_barrier(stmt):
                 self._wait()
             case Seq():
                 for inner in stmt.stmts:
-                    yield inner, path
+                    self.visit(inner, path)
             case Let():
                 self._touch(stmt, stmt.value, path)
-                yield stmt.body, path
+                self.visit(stmt.body, path)
             case View():
                 self._touch(stmt, stmt.offset, path)
-                yield stmt.body, path
+                self.visit(stmt.body, path)
             case Allocate():
-                yield stmt.body, path
+                self.visit(stmt.body, path)
             case For() if is_thread_loop(stmt):
-                yield stmt.body, (*path, stmt)
+                self.visit(stmt.body, (*path, stmt))
             case For(kind="serial" | "unrolled") if self.uniform.holds(stmt.begin, stmt.end):
-                yield from self._loop(stmt, path)
+                self._loop(stmt, path)
             case If() if self.uniform.holds(stmt.cond):
-                yield from self._branches(stmt, path)
+                self._branches(stmt, path)
             case _:
                 self._touch(stmt, stmt, path)
 
@@ -150,7 +151,7 @@ class _BarrierFinder:
         for loop in self.loops:
             loop.is_open = False
 
-    def _loop(self, loop: For, path: Path) -> Visit[Job, None]:
+    def _loop(self, loop: For, path: Path) -> None:
         for bound in (loop.begin, loop.end):
             self._touch(loop, bound, path)
         inside = (*path, loop)
@@ -164,7 +165,7 @@ class _BarrierFinder:
         here = _LoopState([])
         self.loops.append(here)
         self.pending = []
-        yield loop.body, inside
+        self.visit(loop.body, inside)
         self.loops.pop()
         tail = self.pending
         carries = self._carries(loop, again, tail, here.heads)
@@ -191,17 +192,17 @@ class _BarrierFinder:
     def _any(self, earlier: list[AccessSite], later: list[AccessSite]) -> bool:
         return any(self.conflicts.between(a, b) for a in earlier for b in later)
 
-    def _branches(self, stmt: If, path: Path) -> Visit[Job, None]:
+    def _branches(self, stmt: If, path: Path) -> None:
         self._touch(stmt, stmt.cond, path)
         before, opened = self.pending, [each.is_open for each in self.loops]
         self.pending = list(before)
-        yield stmt.then, path
+        self.visit(stmt.then, path)
         then, closed = self.pending, [each.is_open for each in self.loops]
         for each, was in zip(self.loops, opened, strict=True):
             each.is_open = was
         self.pending = list(before)
         if stmt.otherwise is not None:
-            yield stmt.otherwise, path
+            self.visit(stmt.otherwise, path)
         known = {id(what) for what, _ in then}
         self.pending = then + [place for place in self.pending if id(place[0]) not in known]
         for each, was in zip(self.loops, closed, strict=True):

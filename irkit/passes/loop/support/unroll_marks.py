@@ -6,8 +6,8 @@ and by whether another loop is left in it.
 
 import msgspec
 
-from irkit.core import Visit, allowed, remark, visit, walk
-from irkit.ir import Evaluate, For, PrimFunc, Stmt, Store, as_int, visit_below
+from irkit.core import allowed, deep_recursion, remark, walk
+from irkit.ir import Evaluate, For, PrimFunc, Stmt, Store, as_int, map_below
 
 STEP_HINT = "auto_unroll_max_step"
 EXPLICIT_HINT = "unroll_explicit"
@@ -23,7 +23,7 @@ class UnrollLimits(msgspec.Struct, frozen=True):
     explicit: bool
 
 
-class UnrolledSize(msgspec.Struct):
+class UnrolledSize(msgspec.Struct, frozen=True):
     """Size of a statement: its stores, and whether loops are left, or unrolled, in it."""
 
     steps: int = 0
@@ -37,52 +37,44 @@ def mark_unrolled(func: PrimFunc, limits: UnrollLimits) -> PrimFunc:
     hints = {key for loop in walk(func.body, For) for key, _ in loop.attrs}
     if plain and not hints & {STEP_HINT, EXPLICIT_HINT}:
         return func
-    return func.replace(body=visit((func.body, limits), _LoopMarker().visit))
+    with deep_recursion:
+        return func.replace(body=_marked(func.body, limits)[0])
 
 
-class _LoopMarker:
-    """Marks loops; ``size`` is that of the statement visited last."""
+def _marked(stmt: Stmt, limits: UnrollLimits) -> tuple[Stmt, UnrolledSize]:
+    if isinstance(stmt, For):
+        limits = _hinted(stmt, limits)
+    inside: list[UnrolledSize] = []
 
-    def __init__(self) -> None:
-        self.size = UnrolledSize()
+    def marked(part: Stmt) -> Stmt:
+        made, size = _marked(part, limits)
+        inside.append(size)
+        return made
 
-    def visit(self, task: tuple[Stmt, UnrollLimits]) -> Visit[tuple[Stmt, UnrollLimits], Stmt]:
-        stmt, limits = task
-        if isinstance(stmt, For):
-            limits = _hinted(stmt, limits)
-        total = UnrolledSize(steps=int(isinstance(stmt, (Store, Evaluate))))
-        below = visit_below(stmt)
-        try:
-            part = next(below)
-            while True:
-                made = yield part, limits
-                total.steps += self.size.steps
-                total.depth = max(total.depth, self.size.depth)
-                total.has_loop = total.has_loop or self.size.has_loop
-                part = below.send(made)
-        except StopIteration as done:
-            result: Stmt = done.value
-        self.size = total
-        return self._loop(result, limits) if isinstance(result, For) else result
+    made = map_below(stmt, marked)
+    size = UnrolledSize(
+        isinstance(stmt, (Store, Evaluate)) + sum(each.steps for each in inside),
+        max((each.depth for each in inside), default=0),
+        any(each.has_loop for each in inside),
+    )
+    return _marked_loop(made, size, limits) if isinstance(made, For) else (made, size)
 
-    def _loop(self, loop: For, limits: UnrollLimits) -> For:
-        size = self.size
-        first, last = as_int(loop.begin), as_int(loop.end)
-        extent = 0 if first is None or last is None else last - first
-        small = extent * size.steps <= limits.max_step or extent <= limits.max_extent
-        if loop.kind == "serial" and extent > 0 and small and _is_open(size, limits):
-            made = loop.replace(kind="unrolled")
-            loop = made if limits.explicit and allowed("unroll", loop, made) else loop
-        elif loop.kind == "unrolled" and not limits.explicit:
-            remark(loop, "not unrolled here: left to the code generator as a serial loop")
-            made = loop.replace(kind="serial")
-            loop = made if allowed("leave", loop, made) else loop
-        if loop.kind == "unrolled" and extent > 0:
-            size.steps *= extent
-            size.depth += 1
-        else:
-            size.has_loop = True
-        return loop
+
+def _marked_loop(loop: For, size: UnrolledSize, limits: UnrollLimits) -> tuple[For, UnrolledSize]:
+    """Mark a loop around statements of a size."""
+    first, last = as_int(loop.begin), as_int(loop.end)
+    extent = 0 if first is None or last is None else last - first
+    small = extent * size.steps <= limits.max_step or extent <= limits.max_extent
+    if loop.kind == "serial" and extent > 0 and small and _is_open(size, limits):
+        made = loop.replace(kind="unrolled")
+        loop = made if limits.explicit and allowed("unroll", loop, made) else loop
+    elif loop.kind == "unrolled" and not limits.explicit:
+        remark(loop, "not unrolled here: left to the code generator as a serial loop")
+        made = loop.replace(kind="serial")
+        loop = made if allowed("leave", loop, made) else loop
+    if loop.kind == "unrolled" and extent > 0:
+        return loop, UnrolledSize(size.steps * extent, size.depth + 1, size.has_loop)
+    return loop, UnrolledSize(size.steps, size.depth, has_loop=True)
 
 
 def _is_open(size: UnrolledSize, limits: UnrollLimits) -> bool:

@@ -34,14 +34,13 @@ from collections.abc import Callable
 from irkit.core import (
     IRKitError,
     Node,
-    Visit,
     count_nodes,
+    deep_recursion,
     fresh,
     remark,
     substitute,
     symbols_bound,
     symbols_used,
-    visit,
     walk,
     with_span_of,
 )
@@ -62,9 +61,10 @@ from irkit.ir import (
     Var,
     View,
     as_int,
+    map_below,
     no_blocks,
+    replace_stmts,
     seq,
-    visit_below,
 )
 from irkit.ir.analysis import uses_of
 from irkit.ir.threads import Path, ThreadConflicts, UniformityInfo, holding, is_barrier
@@ -72,7 +72,6 @@ from irkit.transform import define_pass
 
 MAX_LOOPS = 64
 MAX_NODES = 1 << 17
-Job = tuple[Stmt, Path]
 
 
 @define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
@@ -96,19 +95,12 @@ def inject_virtual_threads(func: PrimFunc, *, max_extent: int = 16) -> PrimFunc:
             remark(inner, "its copies would be too large: left as threads")
             left.add(inner.var)
             continue
-        func = func.replace(body=_exchanged(func.body, inner, _Copies(func, inner).made))
+        func = replace_stmts(func, {inner: _Copies(func, inner).stmt()})
     return func
 
 
 def _is_virtual(loop: For) -> bool:
     return loop.kind == "thread" and loop.thread.startswith("vthread")
-
-
-def _exchanged(body: Stmt, old: Stmt, new: Stmt) -> Stmt:
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
-        return new if stmt is old else (yield from visit_below(stmt))
-
-    return visit(body, rewritten)
 
 
 def _count(loop: For) -> int | None:
@@ -121,6 +113,7 @@ class _Copies:
     variable and of the symbols that differ between its threads."""
 
     def __init__(self, func: PrimFunc, loop: For) -> None:
+        self.loop = loop
         self.memory: Callable[[Buffer], Buffer] = uses_of(func).memory
         self.conflicts = ThreadConflicts(func)
         self.with_barriers = holding(loop.body, is_barrier)
@@ -131,38 +124,34 @@ class _Copies:
         self.values: list[dict[Node, Node]] = [
             {loop.var: Const(first + at, loop.var.dtype)} for at in range(count)
         ]
-        self.made: Stmt = seq()
-        if count:
-            self.made = visit((loop.body, (loop,)), self.visit)
 
-    def visit(self, job: Job) -> Visit[Job, Stmt]:
-        stmt, path = job
+    @deep_recursion
+    def stmt(self) -> Stmt:
+        """Return the statement that replaces the loop."""
+        return self.visit(self.loop.body, (self.loop,)) if self.values else seq()
+
+    def visit(self, stmt: Stmt, path: Path) -> Stmt:
         waits = id(stmt) in self.with_barriers
         if is_barrier(stmt) or (not waits and self._is_same_for_all(stmt)):
             return stmt
         if not waits and self.conflicts.between((stmt, path), (stmt, path)):
             return self._whole(stmt)
-        return (yield from self._inside(stmt, path))
+        return self._inside(stmt, path)
 
-    def _inside(self, stmt: Stmt, path: Path) -> Visit[Job, Stmt]:
+    def _inside(self, stmt: Stmt, path: Path) -> Stmt:
         """Copy the statements inside one, interleaved."""
         match stmt:
             case Seq():
-                made: list[Stmt] = []
-                for part in self._sections(stmt):
-                    made.append((yield part, path))  # noqa: PERF401 -- no comprehension holds a yield
+                made = [self.visit(part, path) for part in self._sections(stmt)]
                 return with_span_of(seq(*made), stmt)
             case For() if self.uniform.holds(stmt.begin, stmt.end):
-                inside = (*path, stmt)
-                return stmt.replace(body=(yield stmt.body, inside))
+                return stmt.replace(body=self.visit(stmt.body, (*path, stmt)))
             case If() if self.uniform.holds(stmt.cond):
-                then = yield stmt.then, path
-                otherwise = None if stmt.otherwise is None else (yield stmt.otherwise, path)
-                return stmt.replace(then=then, otherwise=otherwise)
+                return map_below(stmt, lambda inner: self.visit(inner, path))
             case Let() | View():
-                return (yield from self._named(stmt, path))
+                return self._named(stmt, path)
             case Allocate() if self.uniform.holds(*stmt.buffer.shape, *(stmt.buffer.strides or ())):
-                return (yield from self._named(stmt, path))
+                return self._named(stmt, path)
             case _:
                 return self._whole(stmt)
 
@@ -182,17 +171,17 @@ class _Copies:
             run = []
         return parts
 
-    def _named(self, stmt: Let | View | Allocate, path: Path) -> Visit[Job, Stmt]:
+    def _named(self, stmt: Let | View | Allocate, path: Path) -> Stmt:
         """Bind a name once for each copy, if it differs between them."""
         symbol = stmt.var if isinstance(stmt, Let) else stmt.buffer
         self.uniform.enter(stmt, inside=True)
         if not self.uniform.differs(symbol):
-            return stmt.replace(body=(yield stmt.body, path))
+            return stmt.replace(body=self.visit(stmt.body, path))
         self.varying.add(symbol)
         heads = [substitute(stmt.replace(body=seq()), values) for values in self.values]
         for values in self.values[1:]:
             values[symbol] = symbol.copy()
-        made = yield stmt.body, path
+        made = self.visit(stmt.body, path)
         for head, values in reversed(list(zip(heads, self.values, strict=True))):
             own = values.get(symbol, symbol)
             named = {"var": own} if isinstance(head, Let) else {"buffer": own}

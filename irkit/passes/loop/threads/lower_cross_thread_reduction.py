@@ -48,7 +48,6 @@ from typing import NamedTuple
 
 from irkit.core import (
     Node,
-    Visit,
     binders,
     equal,
     fresh,
@@ -57,7 +56,6 @@ from irkit.core import (
     symbols_bound,
     symbols_used,
     uses,
-    visit,
     walk,
 )
 from irkit.ir import (
@@ -87,8 +85,9 @@ from irkit.ir import (
     eq,
     is_const,
     logical_and,
+    nested,
+    replace_stmts,
     seq,
-    visit_below,
 )
 from irkit.ir.analysis import EnclosingStmts, enclosing
 from irkit.ir.arith import simplify
@@ -103,7 +102,7 @@ def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
     """Split each reduction whose axis is bound to threads into a part for each thread, a barrier,
     and a reduction of the parts."""
     places = enclosing(func)
-    made: dict[int, Stmt] = {}
+    made: dict[Stmt, Stmt] = {}
     parts: list[Buffer] = []
     for block in walk(func.body, Block):
         threads = _reducing_threads(block, places)
@@ -112,17 +111,12 @@ def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
         found = _Reduction.of(block, threads, places.path(block))
         if isinstance(found, str):
             remark(block, f"threads reduce one after the other: {found}")
-        elif id(found.top) not in made:
-            made[id(found.top)] = found.lowered()
+        elif found.top not in made:
+            made[found.top] = found.lowered()
             parts.append(found.parts)
-
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
-        known = made.get(id(stmt))
-        return (yield from visit_below(stmt)) if known is None else known
-
     if not made:
         return func
-    body = visit(func.body, rewritten)
+    body = replace_stmts(func.body, made)
     for buffer in reversed(parts):
         body = Allocate(buffer, body, span=buffer.span)
     return func.replace(body=body)
@@ -243,9 +237,7 @@ class _Reduction(NamedTuple):
         axes = self._axes([loop.var - loop.begin for loop in self.threads], "spatial")
         store = Store(self.parts, self._at(axes), _identity(self.combiner, self.parts))
         block = self._block("_start", (*self._spatial(), *axes), store, self.guards)
-        return fresh(
-            self._around(block, [x for x in self.own if x.var not in _reduced(self.block)])
-        )
+        return fresh(nested(self._spatial_loops(), block))
 
     def _part(self) -> Stmt:
         """Return the block in which each thread reduces its part."""
@@ -253,9 +245,7 @@ class _Reduction(NamedTuple):
         at = self._at(axes)
         store = Store(self.parts, at, binary(self.combiner, self.parts[at], self.value))
         guards = [] if self.block.predicate is None else [self.block.predicate]
-        return self._around(
-            self._block("_part", (*self.block.axes, *axes), store, guards), self.own
-        )
+        return nested(self.own, self._block("_part", (*self.block.axes, *axes), store, guards))
 
     def _finish(self) -> Stmt:
         """Return the block in which the first thread combines the parts."""
@@ -272,7 +262,7 @@ class _Reduction(NamedTuple):
         first = [eq(loop.var, loop.begin) for loop in self.threads]
         block = self._block("", (*self._spatial(), *axes), store, [*first, *self.guards])
         block = block.replace(init=self.block.init)
-        return fresh(self._around(block, [*self._spatial_loops(), *loops]))
+        return fresh(nested([*self._spatial_loops(), *loops], block))
 
     def _spatial_loops(self) -> list[For]:
         reduced = _reduced(self.block)
@@ -300,12 +290,6 @@ class _Reduction(NamedTuple):
             reads=None,
             writes=None,
         )
-
-    def _around(self, block: Block, loops: Sequence[For]) -> Stmt:
-        made: Stmt = block
-        for loop in reversed(loops):
-            made = loop.replace(body=made)
-        return made
 
 
 def _around_threads(around: Sequence[Stmt], block: Block) -> str:

@@ -34,17 +34,15 @@ from collections.abc import Callable, Iterable
 from irkit.core import (
     IRKitError,
     Node,
-    Visit,
     any_node,
     children,
+    deep_recursion,
     equal,
     remark,
     substitute,
     symbols_bound,
     symbols_used,
-    visit,
     walk,
-    with_span_of,
 )
 from irkit.ir import (
     Allocate,
@@ -56,7 +54,6 @@ from irkit.ir import (
     Let,
     Load,
     PrimFunc,
-    Seq,
     Stmt,
     Store,
     Var,
@@ -66,9 +63,9 @@ from irkit.ir import (
     is_const,
     is_empty,
     logical_and,
+    map_below,
+    nested,
     no_blocks,
-    seq,
-    visit_below,
 )
 from irkit.ir.analysis import uses_of
 from irkit.ir.arith import simplify
@@ -83,8 +80,6 @@ from irkit.ir.threads import (
 from irkit.passes.loop.support.thread_barriers import stands_twice, with_barriers
 from irkit.transform import define_pass
 
-Job = tuple[Stmt, frozenset[str], bool]
-
 
 @define_pass(idempotent=True, needs=(no_blocks,), atomic=True)
 def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
@@ -94,10 +89,10 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
     memory = uses_of(func)
     launched: set[Var] = set()
 
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def unified(stmt: Stmt) -> Stmt:
         if id(stmt) not in regions:
-            return (yield from visit_below(stmt))
-        inner, around = stmt, list[Stmt]()
+            return map_below(stmt, unified)
+        inner, around = stmt, list[Allocate | View | Let]()
         while isinstance(inner, (Allocate, View, Let)):
             around.append(inner)
             inner = inner.body
@@ -106,11 +101,10 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
         if made is inner:
             return stmt
         launched.update(loop.var for loop in launch.axes.values())
-        for each in reversed(around):
-            made = each.replace(body=made)
-        return made
+        return nested(around, made)
 
-    made = func.replace(body=visit(func.body, rewritten))
+    with deep_recursion:
+        made = func.replace(body=unified(func.body))
     return with_barriers(made, of=launched) if launched else func
 
 
@@ -188,14 +182,13 @@ class _Launch:
             return self.region
         try:
             self._check()
-            made = visit((self.region, frozenset[str](), False), self.visit)
+            made = self.visit(self.region, frozenset(), parted=False)
         except _CannotLaunch as why:
             remark(self.region, f"left as several launches: {why}")
             return self.region
         made = substitute(made, self.values)
-        for axis in sorted(self.axes):  # x is the innermost.
-            made = self.axes[axis].replace(body=made)
-        return made
+        # x is the innermost.
+        return nested([self.axes[axis] for axis in sorted(self.axes, reverse=True)], made)
 
     def _is_one(self) -> bool:
         """Return True if each axis has one loop, with nothing beside it down to the innermost."""
@@ -216,37 +209,26 @@ class _Launch:
             if (symbols_used(loop.begin) | symbols_used(loop.end)) & bound:
                 raise _CannotLaunch(f"the extent of {loop.var.name!r} is known only inside")
 
-    def visit(self, job: Job) -> Visit[Job, Stmt]:
-        stmt, bound, parted = job
+    def visit(self, stmt: Stmt, bound: frozenset[str], *, parted: bool) -> Stmt:
         if id(stmt) not in self.split:
             return self._once(stmt, bound)
         match stmt:
-            case Seq():
-                made: list[Stmt] = []
-                for inner in stmt.stmts:
-                    made.append((yield inner, bound, parted))  # noqa: PERF401 -- no comprehension holds a yield
-                return with_span_of(seq(*made), stmt)
             case For() if _is_bound(stmt):
-                return (yield from self._bound(stmt, bound, parted))
+                return self._bound(stmt, bound, parted=parted)
             case For():
                 parted = parted or self._parts(bound, stmt.begin, stmt.end, var=stmt.var)
                 kind = stmt.kind if stmt.kind in ("unrolled", "thread") else "serial"
-                return stmt.replace(body=(yield stmt.body, bound, parted), kind=kind)
+                stmt = stmt.replace(kind=kind)
             case If():
                 parted = parted or self._parts(bound, stmt.cond)
-                then = yield stmt.then, bound, parted
-                otherwise = stmt.otherwise
-                if otherwise is not None:
-                    otherwise = yield otherwise, bound, parted
-                return stmt.replace(then=then, otherwise=otherwise)
             case Let() | View() | Allocate():
                 for axis in bound:
                     self.uniform[axis].enter(stmt, inside=True)
                 if isinstance(stmt, Allocate):
                     stmt = self._common(stmt, bound)
-                return stmt.replace(body=(yield stmt.body, bound, parted))
             case _:
-                return stmt
+                pass
+        return map_below(stmt, lambda inner: self.visit(inner, bound, parted=parted))
 
     def _parts(self, bound: Iterable[str], *exprs: Expr, var: Var | None = None) -> bool:
         """Return True if expressions can differ between threads, and so threads diverge."""
@@ -258,21 +240,22 @@ class _Launch:
                     self.uniform[axis].add(var)
         return found
 
-    def _bound(self, loop: For, bound: frozenset[str], parted: bool) -> Visit[Job, Stmt]:
+    def _bound(self, loop: For, bound: frozenset[str], *, parted: bool) -> Stmt:
         axis, launch = loop.thread, self.axes[loop.thread]
         if axis not in bound and parted:
             raise _CannotLaunch(f"{loop.var.name!r} runs where threads of another axis may differ")
-        why = self._not_shared_out(loop, parted) if axis in bound else ""
+        why = self._not_shared_out(loop, parted=parted) if axis in bound else ""
         if why:
             remark(loop, f"every thread runs all of it: {why}")
-            return loop.replace(body=(yield loop.body, bound, parted), kind="serial", thread="")
+            body = self.visit(loop.body, bound, parted=parted)
+            return loop.replace(body=body, kind="serial", thread="")
         self.uniform[axis].add(loop.var)
         if loop is not launch:
             shift = simplify(loop.begin - launch.begin)
             self.values[loop.var] = launch.var if is_const(shift, 0) else launch.var + shift
-        return (yield loop.body, bound | {axis}, parted)
+        return self.visit(loop.body, bound | {axis}, parted=parted)
 
-    def _not_shared_out(self, loop: For, parted: bool) -> str:
+    def _not_shared_out(self, loop: For, *, parted: bool) -> str:
         """Return why threads cannot do one iteration each; "" if they can."""
         if parted or any_node(loop.body, Evaluate, is_barrier):
             return "threads may not reach it together"

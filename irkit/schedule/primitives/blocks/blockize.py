@@ -1,23 +1,13 @@
 """The primitive blockize: turn a loop and everything below it into one block."""
 
 from irkit.core import Node, ScheduleError, Span, substitute, walk
-from irkit.ir import (
-    Axis,
-    AxisKind,
-    Block,
-    For,
-    PrimFunc,
-    Stmt,
-    Var,
-    is_const,
-)
+from irkit.ir import Axis, AxisKind, Block, For, PrimFunc, Stmt, Var, is_const, replace_stmts
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_of, reduced_over
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.reduction_init import init_nest
 from irkit.schedule.state.lookup import blocks_below, find_loop, loops_above, path_to
-from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 
 def blockize(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
@@ -102,4 +92,4 @@ def _started(
     if mixed or not nested or not points_of(func, block).reduces_completely():
         return None, loop
     started, _ = init_nest(func, block, loops, span)
-    return started, replace_stmts_in(loop, {block: block.replace(init=None)})
+    return started, replace_stmts(loop, {block: block.replace(init=None)})

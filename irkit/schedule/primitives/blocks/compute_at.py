@@ -4,7 +4,20 @@ import functools
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError, Span, walk
-from irkit.ir import Allocate, Block, Buffer, For, Load, PrimFunc, Seq, Stmt, Store, Var, seq
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    For,
+    Load,
+    PrimFunc,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    replace_stmts,
+    seq,
+)
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.analysis.solve_axes import solve_axes
@@ -20,12 +33,7 @@ from irkit.schedule.checks.order import (
 from irkit.schedule.checks.recomputation import check_complete, check_producer
 from irkit.schedule.rewrite.regenerate import regenerate
 from irkit.schedule.state.lookup import find_block, find_loop, loops_to, path_to
-from irkit.schedule.state.replace import (
-    inside_bindings,
-    remove_block,
-    replace_stmts,
-    without_allocation,
-)
+from irkit.schedule.state.replace import inside_bindings, remove_block, without_allocation
 
 
 def compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:

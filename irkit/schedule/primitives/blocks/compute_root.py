@@ -3,7 +3,7 @@
 import functools
 
 from irkit.core import ScheduleError, Span
-from irkit.ir import Allocate, PrimFunc, seq
+from irkit.ir import Allocate, PrimFunc, replace_stmts, seq
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.checks.order import (
@@ -23,7 +23,7 @@ from irkit.schedule.state.lookup import (
     loops_above,
     loops_to,
 )
-from irkit.schedule.state.replace import remove_block, replace_stmts, without_allocation
+from irkit.schedule.state.replace import remove_block, without_allocation
 
 
 def compute_root(func: PrimFunc, name: str) -> PrimFunc:

@@ -23,6 +23,7 @@ from irkit.ir import (
     const,
     is_const,
     linear,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_of
@@ -30,7 +31,6 @@ from irkit.schedule.analysis.guards import guards_of, joined
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_like
 from irkit.schedule.state.lookup import find_block, find_loop, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 _FARTHEST = 1 << 40
 

@@ -16,6 +16,8 @@ from irkit.ir import (
     Var,
     dependences,
     ge,
+    nested,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.accesses import variables, written_by
@@ -24,10 +26,8 @@ from irkit.schedule.analysis.guards import reduced_over
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.analysis.reduction_steps import first_step_initialises
 from irkit.schedule.checks.reduced_loops import check_unmixed
-from irkit.schedule.rewrite.nests import nest
 from irkit.schedule.rewrite.reduction_init import init_nest
 from irkit.schedule.state.lookup import blocks_below, find_block, find_loop, loops_to, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, str]:
@@ -119,7 +119,7 @@ def _check_once(func: PrimFunc, block: Block, inner: Sequence[For], reducing: se
         raise ScheduleError(
             f"{what}: it cannot be proved that its first step initialises it", at=block
         )
-    alone = PrimFunc(func.name, func.params, nest(inner, block))
+    alone = PrimFunc(func.name, func.params, nested(inner, block))
     points = Points(block, tuple(inner), ranges_at(func))
     for loop in inner:
         if loop.var in reducing or points.by_axes(loop.var) is not None:

@@ -1,7 +1,7 @@
 """The primitive fuse_reduction_epilogue: initialise a sum with what is added to its result."""
 
 from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
-from irkit.ir import Add, Block, Expr, Load, PrimFunc, Store, Var, is_const
+from irkit.ir import Add, Block, Expr, Load, PrimFunc, Store, Var, is_const, replace_stmts
 from irkit.schedule.analysis.accesses import (
     only_store,
     read_by,
@@ -13,7 +13,7 @@ from irkit.schedule.analysis.combine import combine_of
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.checks.order import check_visible, is_used, scope_of
 from irkit.schedule.state.lookup import allocation, find_block
-from irkit.schedule.state.replace import remove_block, replace_stmts, without_allocation
+from irkit.schedule.state.replace import remove_block, without_allocation
 
 
 def fuse_reduction_epilogue(func: PrimFunc, name: str, epilogue: str) -> PrimFunc:

@@ -20,11 +20,12 @@ from irkit.ir import (
     logical_and,
     loop_ranges,
     lt,
+    replace_stmts,
 )
 from irkit.schedule.analysis.accesses import only_store, variables
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.state.lookup import allocation, find_block
-from irkit.schedule.state.replace import replace_buffer, replace_stmts
+from irkit.schedule.state.replace import replace_buffer
 
 
 def overcompute(func: PrimFunc, name: str) -> PrimFunc:

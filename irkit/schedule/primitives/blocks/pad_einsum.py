@@ -24,6 +24,7 @@ from irkit.ir import (
     is_const,
     logical_and,
     lt,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.combine import combine_of
@@ -31,7 +32,6 @@ from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.rewrite.clone import Cloner
 from irkit.schedule.rewrite.nests import nest_over
 from irkit.schedule.state.lookup import find_block, loops_above, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 Sizes = dict[Var, Expr]
 

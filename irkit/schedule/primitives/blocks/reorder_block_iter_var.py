@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError
-from irkit.ir import PrimFunc
+from irkit.ir import PrimFunc, replace_stmts
 from irkit.schedule.state.lookup import find_block
-from irkit.schedule.state.replace import replace_stmts
 
 
 def reorder_block_iter_var(func: PrimFunc, name: str, order: Sequence[int]) -> PrimFunc:

@@ -24,6 +24,7 @@ from irkit.ir import (
     linear,
     lt,
     prove,
+    replace_stmts,
     seq,
     simplify,
 )
@@ -54,12 +55,7 @@ from irkit.schedule.state.lookup import (
     loops_to,
     path_to,
 )
-from irkit.schedule.state.replace import (
-    inside_bindings,
-    remove_block,
-    replace_stmts,
-    without_allocation,
-)
+from irkit.schedule.state.replace import inside_bindings, remove_block, without_allocation
 
 _Ranges = Mapping[Var, Interval]
 

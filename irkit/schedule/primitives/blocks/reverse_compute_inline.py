@@ -1,7 +1,7 @@
 """The primitive reverse_compute_inline: fold a pointwise consumer into its producer."""
 
 from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
-from irkit.ir import Block, Expr, If, Load, PrimFunc, Store, Var
+from irkit.ir import Block, Expr, If, Load, PrimFunc, Store, Var, replace_stmts
 from irkit.schedule.analysis.accesses import (
     at_own_axes,
     only_store,
@@ -14,7 +14,7 @@ from irkit.schedule.analysis.accesses import (
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.checks.order import check_visible, controlling_vars, is_used, scope_of
 from irkit.schedule.state.lookup import allocation, find_block, loops_above, path_to, unbound_at
-from irkit.schedule.state.replace import remove_block, replace_stmts, without_allocation
+from irkit.schedule.state.replace import remove_block, without_allocation
 
 
 def reverse_compute_inline(func: PrimFunc, name: str) -> PrimFunc:

@@ -20,7 +20,9 @@ from irkit.ir import (
     const,
     is_const,
     logical_and,
+    nested,
     prove,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.accesses import same_place, variables
@@ -30,9 +32,8 @@ from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
 from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.clone import new_name
-from irkit.schedule.rewrite.nests import nest, nest_like
+from irkit.schedule.rewrite.nests import nest_like
 from irkit.schedule.state.lookup import blocks_below, find_loop, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, str]:
@@ -62,7 +63,7 @@ def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, s
     partial = old.replace(name=f"{old.name}_rf", shape=shape, strides=None)
     top = parts.chain[0]
     inner = _partial_block(func, block, combine, parts, partial, place, span)
-    first = nest(parts.chain, inner)
+    first = nested(parts.chain, inner)
     second = _final_nest(block, combine, parts, partial, place, span)
     made = replace_stmts(func, {top: Allocate(partial, seq(first, second), span=span)})
     return made, inner.name

@@ -13,12 +13,12 @@ from irkit.ir import (
     logical_and,
     loop_ranges,
     prove,
+    replace_stmts,
 )
 from irkit.schedule.analysis.accesses import only_store, variables, writes_of
 from irkit.schedule.analysis.guards import guards_of
 from irkit.schedule.arguments.condition import Condition, condition_expr
 from irkit.schedule.state.lookup import allocation, find_block, loops_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def set_store_predicate(func: PrimFunc, name: str, condition: Condition) -> PrimFunc:

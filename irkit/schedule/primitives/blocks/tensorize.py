@@ -1,12 +1,11 @@
 """The primitive tensorize: replace the body of a block by a tensor intrinsic."""
 
 from irkit.core import ScheduleError, Span, fresh, rewrite
-from irkit.ir import Buffer, Expr, Load, PrimFunc, Ramp, Stmt, Store, ramp
+from irkit.ir import Buffer, Expr, Load, PrimFunc, Ramp, Stmt, Store, ramp, replace_stmts
 from irkit.schedule.analysis.intrinsic_match import MatchedPart, Mismatch, match_intrinsic
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.arguments.intrinsics import TensorIntrin
 from irkit.schedule.state.lookup import find_block
-from irkit.schedule.state.replace import replace_stmts
 
 
 def tensorize(func: PrimFunc, name: str, intrin: TensorIntrin) -> PrimFunc:

@@ -21,6 +21,8 @@ from irkit.ir import (
     index,
     is_const,
     linear,
+    nested,
+    replace_stmts,
     seq,
     simplify,
 )
@@ -28,9 +30,7 @@ from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.accumulation import accumulates
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.arguments.index_map import IndexMap, image_of
-from irkit.schedule.rewrite.nests import nest
 from irkit.schedule.state.lookup import find_block, loops_above, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def transform_block_layout(func: PrimFunc, name: str, index_map: IndexMap) -> PrimFunc:
@@ -67,7 +67,7 @@ def transform_block_layout(func: PrimFunc, name: str, index_map: IndexMap) -> Pr
         writes=None,
         span=span,
     )
-    return replace_stmts(func, {loops[0]: nest(made_loops, made)})
+    return replace_stmts(func, {loops[0]: nested(made_loops, made)})
 
 
 def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:

@@ -11,6 +11,7 @@ from irkit.ir import (
     Store,
     Var,
     linear,
+    replace_stmts,
     seq,
     shape_vars,
 )
@@ -18,7 +19,6 @@ from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import computed_nest
 from irkit.schedule.state.lookup import find_block, nest_of
-from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 
 def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[str]]:
@@ -61,7 +61,7 @@ def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[s
         return load.replace(indices=tuple(tables.get(at, at) for at in load.indices))
 
     body = rewrite(block.body, look_up, on=Load)
-    changed = replace_stmts_in(top, {block: block.replace(body=body, reads=None)})
+    changed = replace_stmts(top, {block: block.replace(body=body, reads=None)})
     whole: Stmt = seq(*made, changed)
     for load in reversed(tables.values()):
         whole = Allocate(load.buffer, whole, span=span)

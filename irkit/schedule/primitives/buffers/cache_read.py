@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError, Span, rewrite, walk
-from irkit.ir import Allocate, Buffer, Load, PrimFunc, Seq, Stmt, Store, seq
+from irkit.ir import Allocate, Buffer, Load, PrimFunc, Seq, Stmt, Store, replace_stmts, seq
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import buffer_copy_nest
 from irkit.schedule.state.lookup import find_block, nest_of
-from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 
 def cache_read(
@@ -44,7 +43,7 @@ def cache_read(
     changes: dict[Stmt, Stmt] = {
         block: rewrite(block, move, on=Load).replace(reads=None) for block in blocks
     }
-    stmts = [replace_stmts_in(stmt, changes) for stmt in around]
+    stmts = [replace_stmts(stmt, changes) for stmt in around]
     whole = Allocate(new, seq(copied, *stmts[first:]), span=span)
     old = around[0] if len(around) == 1 else _parent(func, around)
     return replace_stmts(func, {old: seq(*stmts[:first], whole)}), made

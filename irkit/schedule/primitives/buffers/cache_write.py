@@ -1,13 +1,13 @@
 """The primitive cache_write: write to a new buffer, which is copied to the old one."""
 
 from irkit.core import ScheduleError, Span
-from irkit.ir import Allocate, PrimFunc, seq
+from irkit.ir import Allocate, PrimFunc, replace_stmts, seq
 from irkit.schedule.analysis.accesses import only_store, writes_of
 from irkit.schedule.analysis.domain import writes_all
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import buffer_copy_nest
 from irkit.schedule.state.lookup import find_block, nest_of
-from irkit.schedule.state.replace import replace_buffer, replace_stmts
+from irkit.schedule.state.replace import replace_buffer
 
 
 def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:

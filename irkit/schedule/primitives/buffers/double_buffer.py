@@ -1,12 +1,11 @@
 """The primitive double_buffer: mark a buffer for double buffering."""
 
 from irkit.core import ScheduleError, walk
-from irkit.ir import Allocate, Block, Buffer, For, Load, PrimFunc, Stmt, Store, View
+from irkit.ir import Allocate, Block, Buffer, For, Load, PrimFunc, Stmt, Store, View, replace_stmts
 from irkit.schedule.analysis.accesses import read_by, written_by
 from irkit.schedule.checks.block_buffers import buffer_written, own_buffer
 from irkit.schedule.checks.order import is_used
 from irkit.schedule.state.lookup import find_block, loops_to
-from irkit.schedule.state.replace import replace_stmts
 
 DOUBLE_BUFFER = "double_buffer"
 

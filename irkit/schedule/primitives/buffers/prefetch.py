@@ -22,15 +22,15 @@ from irkit.ir import (
     ge,
     logical_and,
     lt,
+    nested,
     prove,
+    replace_stmts,
     seq,
     simplify,
 )
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
 from irkit.schedule.analysis.touched_regions import SymbolicInterval, box_of, touches
-from irkit.schedule.rewrite.nests import nest
 from irkit.schedule.state.lookup import find_block, find_loop, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 LINE = 64
 """Size of a cache line. Units: bytes."""
@@ -112,7 +112,7 @@ class _PrefetchNest:
         made: Stmt = Evaluate(call("prefetch", self.buffer[tuple(places)]), span=self.span)
         tests = self._tests(places, loops)
         made = If(logical_and(*tests), made, span=self.span) if tests else made
-        return nest(loops, made)
+        return nested(loops, made)
 
     def _tests(self, places: Sequence[Expr], loops: Sequence[For]) -> list[Expr]:
         """List the conditions for a prefetch: the later iteration and the element exist."""

@@ -19,6 +19,7 @@ from irkit.ir import (
     bounds,
     const,
     index,
+    replace_stmts,
     seq,
     shape_vars,
 )
@@ -31,7 +32,6 @@ from irkit.schedule.checks.recomputation import check_only_writer
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import computed_nest
 from irkit.schedule.state.lookup import find_block, nest_of
-from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 
 def reindex(
@@ -111,7 +111,7 @@ class _ReindexedCopy:
         elif not self._may_copy(copied):
             raise self.error("it may be accessed outside the buffer where the block does not")
         moved = _moved(self.block, self.buffer, new, image)
-        changed = replace_stmts_in(top, {self.block: moved})
+        changed = replace_stmts(top, {self.block: moved})
         parts = (changed, copied) if written else (copied, changed)
         whole = Allocate(new, seq(*parts), span=span)
         return replace_stmts(self.func, {top: whole}), name

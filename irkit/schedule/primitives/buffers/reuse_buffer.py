@@ -13,13 +13,13 @@ from irkit.ir import (
     Stmt,
     as_int,
     liveness,
+    replace_stmts,
     shape_vars,
     simplify,
 )
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.checks.block_buffers import buffer_written, own_buffer
 from irkit.schedule.state.lookup import find_block, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def reuse_buffer(func: PrimFunc, first: str, second: str) -> PrimFunc:

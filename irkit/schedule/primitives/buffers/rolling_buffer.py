@@ -50,6 +50,7 @@ from irkit.ir import (
     linear,
     logical_and,
     logical_or,
+    replace_stmts,
     uses_of,
 )
 from irkit.schedule.analysis.accesses import read_by, variables, writes_of, written_by
@@ -58,7 +59,6 @@ from irkit.schedule.analysis.guards import guards_of
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.checks.recomputation import check_complete, check_from_scratch, check_producer
 from irkit.schedule.state.lookup import allocation, find_block, path_to
-from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 
 class _Window(msgspec.Struct, frozen=True):
@@ -272,6 +272,6 @@ class _RollingBuffer:
             indices[window.dim] = floormod(at, const(room, at.dtype))
             return node.replace(buffer=new, indices=tuple(indices))
 
-        part = replace_stmts_in(loop, {self.block: guarded})
+        part = replace_stmts(loop, {self.block: guarded})
         made = rewrite(part, move, on=(Load, Store, Allocate))
         return replace_stmts(self.func, {loop: Allocate(new, made, span=span)})

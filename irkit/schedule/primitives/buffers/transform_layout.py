@@ -20,6 +20,7 @@ from irkit.ir import (
     bounds,
     const,
     index,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.analysis.accesses import variables
@@ -28,7 +29,6 @@ from irkit.schedule.checks.block_buffers import own_buffer_written
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_over
 from irkit.schedule.state.lookup import allocation, find_block
-from irkit.schedule.state.replace import replace_stmts
 
 _MOST_ELEMENTS = 1 << 22
 

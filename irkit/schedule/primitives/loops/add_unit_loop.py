@@ -1,8 +1,7 @@
 """The primitive add_unit_loop: add a loop that runs once around a statement."""
 
 from irkit.core import Span
-from irkit.ir import For, PrimFunc, Stmt, Var, const, index
-from irkit.schedule.state.replace import replace_stmts
+from irkit.ir import For, PrimFunc, Stmt, Var, const, index, replace_stmts
 
 
 def add_unit_loop(func: PrimFunc, stmt: Stmt) -> tuple[PrimFunc, Var]:

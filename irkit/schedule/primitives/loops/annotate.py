@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from irkit.core import AttrValue, ScheduleError
-from irkit.ir import Block, For, PrimFunc
-from irkit.schedule.state.replace import replace_stmts
+from irkit.ir import Block, For, PrimFunc, replace_stmts
 
 
 def annotate(func: PrimFunc, stmt: For | Block, key: str, value: object) -> PrimFunc:

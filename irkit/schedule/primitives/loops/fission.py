@@ -1,10 +1,9 @@
 """The primitive fission: split the body of a loop in two."""
 
 from irkit.core import ScheduleError, Span, substitute
-from irkit.ir import For, PrimFunc, Seq, Stmt, Var, dependences, is_empty, seq
+from irkit.ir import For, PrimFunc, Seq, Stmt, Var, dependences, is_empty, replace_stmts, seq
 from irkit.schedule.checks.plain_loop import find_unmarked_loop
 from irkit.schedule.state.lookup import find_loop, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def fission(func: PrimFunc, var: Var, after: Stmt) -> tuple[PrimFunc, list[Var]]:

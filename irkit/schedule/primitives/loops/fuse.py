@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from irkit.core import ScheduleError, Span, substitute
-from irkit.ir import Expr, For, PrimFunc, Var, product
+from irkit.ir import Expr, For, PrimFunc, Var, product, replace_stmts
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.checks.plain_loop import find_plain_loop
-from irkit.schedule.state.replace import replace_stmts
 
 
 def fuse(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:

@@ -3,11 +3,24 @@
 from itertools import pairwise
 
 from irkit.core import ScheduleError, Span, rewrite, same, substitute, walk
-from irkit.ir import Block, Expr, For, PrimFunc, Seq, Var, eq, le, loop_ranges, minimum, prove, seq
+from irkit.ir import (
+    Block,
+    Expr,
+    For,
+    PrimFunc,
+    Seq,
+    Var,
+    eq,
+    le,
+    loop_ranges,
+    minimum,
+    prove,
+    replace_stmts,
+    seq,
+)
 from irkit.schedule.checks.plain_loop import find_unmarked_loop
 from irkit.schedule.rewrite.consecutive_loops import never_initialises
 from irkit.schedule.state.lookup import path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def join_loops(func: PrimFunc, first: Var, second: Var) -> tuple[PrimFunc, Var]:

@@ -1,12 +1,24 @@
 """The primitive lift_scope: interchange a loop or an `if` with the scope directly around it."""
 
 from irkit.core import ScheduleError, Span, fresh, walk
-from irkit.ir import Block, For, If, Load, PrimFunc, Store, Var, loop_ranges, lt, prove, uses_of
+from irkit.ir import (
+    Block,
+    For,
+    If,
+    Load,
+    PrimFunc,
+    Store,
+    Var,
+    loop_ranges,
+    lt,
+    prove,
+    replace_stmts,
+    uses_of,
+)
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.checks.plain_loop import find_unmarked_loop
 from irkit.schedule.primitives.loops.reorder import reorder
 from irkit.schedule.state.lookup import find_loop, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def lift_loop(func: PrimFunc, var: Var) -> PrimFunc:

@@ -1,10 +1,9 @@
 """The primitives parallel, vectorize and unroll: mark how the iterations of a loop run."""
 
 from irkit.core import ScheduleError
-from irkit.ir import LoopKind, PrimFunc, Var
+from irkit.ir import LoopKind, PrimFunc, Var, replace_stmts
 from irkit.schedule.checks.independence import check_independent
 from irkit.schedule.state.lookup import find_loop
-from irkit.schedule.state.replace import replace_stmts
 
 
 def mark(func: PrimFunc, var: Var, kind: LoopKind) -> PrimFunc:

@@ -14,11 +14,11 @@ from irkit.ir import (
     eq,
     loop_ranges,
     prove,
+    replace_stmts,
     seq,
 )
 from irkit.schedule.checks.plain_loop import find_plain_loop
 from irkit.schedule.state.lookup import path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def merge(func: PrimFunc, loops: Sequence[Var]) -> tuple[PrimFunc, Var]:

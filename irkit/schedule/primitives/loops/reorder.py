@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from irkit.core import ScheduleError
-from irkit.ir import Axis, For, PrimFunc, Var, dependences
+from irkit.ir import Axis, For, PrimFunc, Var, dependences, nested, replace_stmts
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.accumulation import accumulates
 from irkit.schedule.checks.launch import check_launches
-from irkit.schedule.rewrite.nests import nest
 from irkit.schedule.state.lookup import blocks_below, find_loop, path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
@@ -31,7 +29,7 @@ def reorder(func: PrimFunc, order: Sequence[Var]) -> PrimFunc:
     for loop in moved:
         _check_free(func, loop)
     _check_steps(func, chain, shuffled)
-    made = nest(shuffled, chain[-1].body)
+    made = nested(shuffled, chain[-1].body)
     func = replace_stmts(func, {chain[0]: made})
     check_launches(func, made, "reorder")
     return func

@@ -1,11 +1,10 @@
 """The primitive shift_loop: shift the range of a loop."""
 
 from irkit.core import ScheduleError, Span, substitute, walk
-from irkit.ir import Expr, For, PrimFunc, Var, as_int, loop_ranges, simplify
+from irkit.ir import Expr, For, PrimFunc, Var, as_int, loop_ranges, replace_stmts, simplify
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.rewrite.consecutive_loops import index_for
 from irkit.schedule.state.lookup import find_loop
-from irkit.schedule.state.replace import replace_stmts
 
 
 def shift_loop(func: PrimFunc, var: Var, begin: int | Expr) -> PrimFunc:

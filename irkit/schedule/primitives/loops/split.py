@@ -21,12 +21,12 @@ from irkit.ir import (
     lt,
     product,
     prove,
+    replace_stmts,
 )
 from irkit.schedule.analysis.guards import guards_of, joined
 from irkit.schedule.checks.plain_loop import find_plain_loop
 from irkit.schedule.checks.shifted_tail import shifted
 from irkit.schedule.state.lookup import blocks_below
-from irkit.schedule.state.replace import replace_stmts, replace_stmts_in
 
 Factor = int | Expr | None
 Tail = Literal["guard", "shift"]
@@ -121,4 +121,4 @@ def _guard(body: Stmt, condition: Expr) -> Stmt:
     changes: dict[Stmt, Stmt] = {
         block: block.replace(predicate=joined([*guards_of(block), condition])) for block in blocks
     }
-    return replace_stmts_in(body, changes)
+    return replace_stmts(body, changes)

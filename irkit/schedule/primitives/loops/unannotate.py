@@ -1,8 +1,7 @@
 """The primitive unannotate: remove a hint."""
 
 from irkit.core import Attrs, ScheduleError
-from irkit.ir import Block, For, PrimFunc
-from irkit.schedule.state.replace import replace_stmts
+from irkit.ir import Block, For, PrimFunc, replace_stmts
 
 
 def unannotate(func: PrimFunc, stmt: For | Block, key: str) -> PrimFunc:

@@ -1,13 +1,12 @@
 """The primitive bind: bind a loop to a thread axis."""
 
 from irkit.core import ScheduleError, symbols_bound
-from irkit.ir import Block, For, PrimFunc, Var, is_const
+from irkit.ir import Block, For, PrimFunc, Var, is_const, replace_stmts
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.accumulation import accumulates
 from irkit.schedule.checks.independence import check_independent
 from irkit.schedule.checks.launch import THREAD_AXES, check_launch
 from irkit.schedule.state.lookup import find_loop
-from irkit.schedule.state.replace import replace_stmts
 
 
 def bind(func: PrimFunc, var: Var, axis: str) -> PrimFunc:

@@ -3,10 +3,22 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError, Span, walk
-from irkit.ir import Block, Evaluate, For, If, PrimFunc, Stmt, Var, const, eq, index, logical_and
+from irkit.ir import (
+    Block,
+    Evaluate,
+    For,
+    If,
+    PrimFunc,
+    Stmt,
+    Var,
+    const,
+    eq,
+    index,
+    logical_and,
+    replace_stmts,
+)
 from irkit.schedule.checks.launch import THREAD_AXES, check_launch
 from irkit.schedule.state.lookup import path_to
-from irkit.schedule.state.replace import replace_stmts
 
 
 def env_threads(
