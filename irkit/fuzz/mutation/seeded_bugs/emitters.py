@@ -281,14 +281,14 @@ _MEMORY = (
     _bug(
         "a load kept over the store that changes it",
         "irkit.codegen.llvm.statements.statements:_store",
-        "def _store(scope: FunctionScope, node: Store) -> Steps:\n    scope.begin_statement()\n",
-        "def _store(scope: FunctionScope, node: Store) -> Steps:\n",
+        "def _store(scope: FunctionScope, node: Store) -> None:\n    scope.begin_statement()\n",
+        "def _store(scope: FunctionScope, node: Store) -> None:\n",
     ),
     _bug(
         "a value of one side used on the other",
-        "irkit.codegen.llvm.expressions.conditionals:_end_side",
-        "    scope.forget_since(fork.mark)\n    _, otherwise, end = fork.labels",
-        "    _, otherwise, end = fork.labels",
+        "irkit.codegen.llvm.expressions.conditionals:_side",
+        "    scope.forget_since(mark)\n    scope.text.jump(end)",
+        "    scope.text.jump(end)",
     ),
     _bug(
         "a loop without iterations that runs once",
