@@ -10,14 +10,13 @@ from functools import reduce
 from irkit.core import (
     IRKitError,
     Node,
-    Visit,
     analysis,
     any_node,
     binders,
+    deep_recursion,
     fresh,
     substitute,
     symbols_used,
-    visit,
     with_span_of,
 )
 from irkit.ir.analysis import axis_values
@@ -27,13 +26,12 @@ from irkit.ir.build import as_int, eq, index, is_const, logical_and, maximum, pr
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var, convert
 from irkit.ir.function import PrimFunc
-from irkit.ir.scoped_rewriter import visit_below
+from irkit.ir.scoped_rewriter import map_below
 from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, Store, View
 from irkit.ir.threads.nest import UniformityInfo, extent_of, holding, is_barrier, is_thread_loop
 
 MAX_COPIES = 1 << 16
 Env = tuple[For | Let | View, ...]
-Job = tuple[Stmt, Env]
 
 
 def split_threads(func: PrimFunc) -> PrimFunc:
@@ -52,9 +50,9 @@ def _split_body(func: PrimFunc) -> Stmt | None:
     held = holding(func.body, is_barrier)
     if not held:
         return None
-    body = _prepared(func.body, held)
-    split = _NestSplitter(holding(body, is_barrier))
-    return visit((body, ()), split.visit)
+    with deep_recursion:
+        body = _prepared(func.body, held)
+        return _NestSplitter(holding(body, is_barrier)).visit(body, ())
 
 
 def _prepared(body: Stmt, held: set[int]) -> Stmt:
@@ -66,13 +64,13 @@ def _prepared(body: Stmt, held: set[int]) -> Stmt:
     bound = axis_values(body)
     gone: dict[Node, Node] = {}
 
-    def rewritten(stmt: Stmt) -> Visit[Stmt, Stmt]:
+    def prepare(stmt: Stmt) -> Stmt:
         if id(stmt) not in held:
             return stmt
         if not isinstance(stmt, Block):
-            made = yield from visit_below(stmt)
+            made = map_below(stmt, prepare)
             return _with_names(made) if isinstance(made, (For, View)) else made
-        inner = yield stmt.body
+        inner = prepare(stmt.body)
         if stmt.init is not None:
             first = [eq(axis.var, 0) for axis in stmt.axes if axis.kind == "reduce"]
             init = If(logical_and(*first), stmt.init, span=stmt.span) if first else stmt.init
@@ -82,8 +80,7 @@ def _prepared(body: Stmt, held: set[int]) -> Stmt:
             inner = If(stmt.predicate, inner, span=stmt.span)
         return with_span_of(inner, stmt)
 
-    made = visit(body, rewritten)
-    return substitute(made, gone)
+    return substitute(prepare(body), gone)
 
 
 def _with_names(stmt: For | View) -> Stmt:
@@ -109,32 +106,31 @@ class _NestSplitter:
         self.placed: set[int] = set()  # Binders that are already around an earlier piece.
         self.copies = 0
 
-    def visit(self, job: Job) -> Visit[Job, Stmt]:
-        stmt, env = job
+    def visit(self, stmt: Stmt, env: Env) -> Stmt:
         if id(stmt) not in self.held:
             return self.piece(stmt, env)
         if is_barrier(stmt):
             return seq()
         match stmt:
             case Seq():
-                return (yield from self._seq(stmt, env))
+                return self._seq(stmt, env)
             case For():
-                return (yield from self._loop(stmt, env))
+                return self._loop(stmt, env)
             case If():
                 self._agree(stmt, "condition", stmt.cond)
-                then = yield stmt.then, env
-                otherwise = None if stmt.otherwise is None else (yield stmt.otherwise, env)
+                then = self.visit(stmt.then, env)
+                otherwise = None if stmt.otherwise is None else self.visit(stmt.otherwise, env)
                 return stmt.replace(then=then, otherwise=otherwise)
             case Let():
-                return (yield from self._let(stmt, env))
+                return self._let(stmt, env)
             case Allocate():
-                return (yield from self._allocate(stmt, env))
+                return self._allocate(stmt, env)
             case View():
-                return (yield from self._view(stmt, env))
+                return self._view(stmt, env)
             case _:
                 raise AssertionError(f"{type(stmt).__name__} holds no barrier")
 
-    def _seq(self, stmt: Seq, env: Env) -> Visit[Job, Stmt]:
+    def _seq(self, stmt: Seq, env: Env) -> Stmt:
         made: list[Stmt] = []
         together: list[Stmt] = []
         for inner in stmt.stmts:
@@ -143,15 +139,15 @@ class _NestSplitter:
                 continue
             made += [self.piece(with_span_of(seq(*together), stmt), env)] if together else []
             together.clear()
-            made.append((yield inner, env))
+            made.append(self.visit(inner, env))
         made += [self.piece(with_span_of(seq(*together), stmt), env)] if together else []
         return with_span_of(seq(*made), stmt)
 
-    def _loop(self, loop: For, env: Env) -> Visit[Job, Stmt]:
+    def _loop(self, loop: For, env: Env) -> Stmt:
         self._agree(loop, f"range of {loop.var.name!r}", loop.begin, loop.end)
         if is_thread_loop(loop):
             self.uniform.add(loop.var)
-            return (yield loop.body, (*env, loop))
+            return self.visit(loop.body, (*env, loop))
         if env and loop.kind in ("parallel", "vectorized"):
             raise IRKitError(
                 f"threads meet at a barrier inside the {loop.kind} loop {loop.var.name!r}; its "
@@ -159,29 +155,29 @@ class _NestSplitter:
                 hint="Make the loop serial.",
                 span=loop.span,
             )
-        return loop.replace(body=(yield loop.body, env))
+        return loop.replace(body=self.visit(loop.body, env))
 
-    def _let(self, let: Let, env: Env) -> Visit[Job, Stmt]:
+    def _let(self, let: Let, env: Env) -> Stmt:
         self.uniform.enter(let, inside=bool(env))
         if self.uniform.holds(let.var):
-            return let.replace(body=(yield let.body, env))
+            return let.replace(body=self.visit(let.body, env))
         if not any_node(let.value, Load):  # The value can be recomputed in each piece.
-            return (yield let.body, (*env, let))
+            return self.visit(let.body, (*env, let))
         lanes = let.var.dtype.lanes
         count, number = _threads(env)
         size = product((count, lanes))
         kept = Buffer(f"{let.var.name}_all", (size,), let.var.dtype.element, "local")
         at = number if lanes == 1 else ramp(number * lanes, 1, lanes)
         store = self.piece(Store(kept, (at,), let.value, span=let.span), env)
-        rest = yield let.body, (*env, let.replace(value=kept[at]))
+        rest = self.visit(let.body, (*env, let.replace(value=kept[at])))
         return Allocate(kept, seq(store, rest), span=let.span)
 
-    def _allocate(self, stmt: Allocate, env: Env) -> Visit[Job, Stmt]:
+    def _allocate(self, stmt: Allocate, env: Env) -> Stmt:
         buffer = stmt.buffer
         self._agree(stmt, f"size of {buffer.name!r}", *buffer.shape, *(buffer.strides or ()))
         self.uniform.enter(stmt, inside=bool(env))
         if not self.uniform.differs(buffer):
-            return stmt.replace(body=(yield stmt.body, env))
+            return stmt.replace(body=self.visit(stmt.body, env))
         count, number = _threads(env)
         size = _reach(buffer)
         kept = Buffer(
@@ -192,14 +188,14 @@ class _NestSplitter:
             span=buffer.span,
         )
         own = View(buffer, kept, _times(number, size), seq(), span=stmt.span)
-        rest = yield stmt.body, (*env, own)
+        rest = self.visit(stmt.body, (*env, own))
         return Allocate(kept, rest, stmt.attrs, span=stmt.span)
 
-    def _view(self, stmt: View, env: Env) -> Visit[Job, Stmt]:
+    def _view(self, stmt: View, env: Env) -> Stmt:
         self.uniform.enter(stmt, inside=bool(env))
         if self.uniform.differs(stmt.buffer):
-            return (yield stmt.body, (*env, stmt))
-        return stmt.replace(body=(yield stmt.body, env))
+            return self.visit(stmt.body, (*env, stmt))
+        return stmt.replace(body=self.visit(stmt.body, env))
 
     def _agree(self, stmt: Stmt, what: str, *exprs: Expr) -> None:
         if not self.uniform.holds(*exprs):
