@@ -28,6 +28,7 @@ ARGUMENTS = "arguments of schedule primitives: lists of references and numbers"
 DRAWN = "made by the fuzzer, which limits the depth"
 EXCUSED = {
     "irkit/core/field_checks.py:_leaves": "annotations of fields",
+    "irkit/core/same.py:same_data": DATA,
     "irkit/debug/reduce/shrink/schedule.py:_renamed.put": ARGUMENTS,
     "irkit/debug/reduce/shrink/schedule.py:_simpler_items": ARGUMENTS,
     "irkit/debug/reduce/shrink/schedule.py:_simpler_values": ARGUMENTS,

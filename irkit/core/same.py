@@ -155,12 +155,7 @@ def same_data(a: Any, b: Any) -> bool:
         return struct.pack("<d", a) == struct.pack("<d", b)
     if isinstance(a, tuple):
         items, others = cast(tuple[Any, ...], a), cast(tuple[Any, ...], b)
-        if len(items) != len(others):
-            return False
-        for item, other in zip(items, others, strict=True):
-            if not same_data(item, other):
-                return False
-        return True
+        return len(items) == len(others) and all(map(same_data, items, others))
     return bool(a == b)
 
 
