@@ -47,7 +47,10 @@ class Class:
         """Return the definition of a member, its own or a base's."""
         if name in self.members:
             return [self.members[name]]
-        return next(filter(None, (base.inherited(name) for base in self.bases)), [])
+        for base in self.bases:
+            if found := base.inherited(name):
+                return found
+        return []
 
     def overriding(self, name: str) -> list[Definition]:
         """Return the definitions of a member in the classes that derive from this one."""

@@ -39,12 +39,14 @@ def function() -> PrimFunc:
 
 
 def a_compute_lambda() -> None:
-    def element(i: Var) -> object:
+    def element(i: Any) -> Any:
         note("a_compute_lambda")
         return a[i] * 2.0
 
     a = te.placeholder((8,), name="A")
-    lower(te.create_prim_func([a, te.compute((8,), element, name="B")]))
+    b = te.compute((8,), element, name="B")
+    assert isinstance(b, te.Tensor)
+    lower(te.create_prim_func([a, b]))
 
 
 def a_reducer() -> None:
@@ -59,7 +61,11 @@ def a_reducer() -> None:
     both = te.comm_reducer(combine, identity, "both")
     a = te.placeholder((4, 8), name="A")
     k = te.reduce_axis((0, 8), name="k")
-    made = te.compute((4,), lambda i: both((a[i, k], a[i, k]), axis=k), name="B")
+
+    def element(i: Any) -> Any:
+        return both((a[i, k], a[i, k]), axis=k)
+
+    made = te.compute((4,), element, name="B")
     te.create_prim_func([a, *made])
 
 

@@ -265,6 +265,7 @@ def test_expressions_100_000_deep_evaluate() -> None:
     for _ in range(100_000):
         plain = plain + 1
         chain = if_then_else(lt(i, 0), chain, i)
+    for _ in range(20_000):
         guarded = if_then_else(lt(i, 0), guarded, a[0])
     array = np.array([5, 0, 0, 0])
     assert evaluate(plain, {i: 1}) == 100_001
