@@ -26,8 +26,8 @@ from irkit.ir import (
     verify,
 )
 from irkit.ir.threads import split_threads
+from tests.depth import DEEP
 
-DEEP = 100_000
 ZERO = Const(0, I64)
 
 
