@@ -83,7 +83,7 @@ def _shallow(value: Any) -> str:
         items = cast(tuple[Any, ...], value)
         return (
             "("
-            + ", ".join(_shallow(item) for item in items[:8])
+            + ", ".join([_shallow(item) for item in items[:8]])
             + (", ...)" if len(items) > 8 else ")")
         )
     return str(value) if isinstance(value, msgspec.Struct) else repr(value)

@@ -31,10 +31,15 @@ def same(a: Node | IRModule, b: Node | IRModule) -> bool:
     if a is b:
         return True
     if isinstance(a, IRModule) and isinstance(b, IRModule):
-        return list(a) == list(b) and all(same(a[name], b[name]) for name in a)
+        return list(a) == list(b) and all(_same_trees(a[name], b[name]) for name in a)
     if not isinstance(a, Node) or not isinstance(b, Node):
         return False
-    return _Comparison(renaming=True, closed=isinstance(a, Function)).holds(a, b)
+    return _same_trees(a, b)
+
+
+def _same_trees(a: Node, b: Node) -> bool:
+    closed = isinstance(a, Function)
+    return a is b or _Comparison(renaming=True, closed=closed).holds(a, b)
 
 
 @cache
@@ -274,7 +279,7 @@ def _token(value: Any) -> str:
     if isinstance(value, _PLAIN):
         return f"{type(value).__name__}:{value!r}"
     if isinstance(value, tuple):
-        return "(" + ",".join(map(_token, cast(tuple[Any, ...], value))) + ")"
+        return "(" + ",".join([_token(item) for item in cast(tuple[Any, ...], value)]) + ")"
     if isinstance(value, msgspec.Struct):
         held = [_token(getattr(value, name)) for name in value.__struct_fields__]
         return f"{type(value).__name__}({','.join(held)})"

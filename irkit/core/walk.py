@@ -1,4 +1,4 @@
-"""Traversal without recursion: trees 10,000 deep and shared subexpressions are ordinary."""
+"""Traversal without recursion: trees 100,000 deep and shared subexpressions are ordinary."""
 
 from collections.abc import Iterator
 from typing import TypeVar, overload

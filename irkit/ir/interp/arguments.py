@@ -22,15 +22,15 @@ def nested_statements(body: Stmt) -> list[Stmt]:
     expressions."""
     order: list[Stmt] = []
     seen: set[int] = set()
-    stack: list[tuple[Stmt, bool]] = [(body, False)]
-    while stack:
-        stmt, done = stack.pop()
-        if done:
-            order.append(stmt)
-        elif id(stmt) not in seen:
-            seen.add(id(stmt))
-            stack.append((stmt, True))
-            stack += [(child, False) for child in children(stmt) if isinstance(child, Stmt)]
+
+    def enter(stmt: Stmt) -> None:
+        seen.add(id(stmt))
+        for child in children(stmt):
+            if isinstance(child, Stmt) and id(child) not in seen:
+                enter(child)
+        order.append(stmt)
+
+    enter(body)
     return order
 
 

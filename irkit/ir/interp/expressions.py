@@ -1,4 +1,4 @@
-"""Compile expressions to operations on registers, once per function, without recursion.
+"""Compile expressions to operations on registers, once per function.
 
 Shared nodes are computed once. ``Conditional``, ``And`` and ``Or`` become jumps only if the side
 that can be skipped contains a load, because nothing else can fail. All other sides are computed in
@@ -7,8 +7,7 @@ advance, which keeps shared expressions from multiplying.
 
 import operator
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -32,20 +31,6 @@ from irkit.ir.interp.values import (
 from irkit.ir.intrinsics import Call
 
 
-class _Choice:
-    """State of one choice while its sides are being compiled."""
-
-    def __init__(self, node: Expr, cond: Expr, then: Expr | None, otherwise: Expr | None) -> None:
-        self.node = node
-        self.cond = cond
-        self.sides = (then, otherwise)  # None is the short-circuit constant of And and Or.
-        self.to = -1
-        self.masks: tuple[int, int] = (-1, -1)
-        self.results: tuple[int, int] = (-1, -1)
-        self.join = -1
-        self.added: list[int] = []
-
-
 class ExpressionCompiler:
     """Compiler of the expressions of one function.
 
@@ -58,11 +43,10 @@ class ExpressionCompiler:
         self.places: dict[Node, BufferRegisters] = {}
         self.known: dict[int, int] = {}
         self.guarded: set[int] = set()
-        self.choices: list[_Choice] = []
-        self.masks: dict[
-            int, list[int]
-        ] = {}  # The registers of active-lane masks, by number of lanes.
-        self.todo: list[Callable[[], None]] = []
+        # The expressions computed so far in each side of a choice around the current place.
+        self.sides: list[list[int]] = []
+        # The registers of active-lane masks, by number of lanes.
+        self.masks: dict[int, list[int]] = {}
 
     def begin(self, span: Span | None) -> None:
         """Start a statement: values computed for the previous one are no longer valid."""
@@ -71,14 +55,9 @@ class ExpressionCompiler:
 
     def value(self, expr: Expr) -> int:
         """Compile an expression, and return the register of its value."""
-        if isinstance(expr, (Const, Var)):
-            self._visit(expr)
-        else:
+        if not isinstance(expr, (Const, Var)):
             self._find_guards(expr)
-            self.todo = [partial(self._visit, expr)]
-            while self.todo:
-                self.todo.pop()()
-        return self.known[id(expr)]
+        return self._value(expr)
 
     def index(self, expr: Expr) -> int:
         """Compile an expression whose value is used as an i64."""
@@ -107,31 +86,26 @@ class ExpressionCompiler:
                 case _:
                     pass
 
-    def _visit(self, node: Expr) -> None:
+    def _value(self, node: Expr) -> int:
         if id(node) in self.known:
-            return
+            return self.known[id(node)]
         if isinstance(node, Var):
             if node not in self.variables:
                 raise IRKitError(f"variable {node.name!r} has no value here", span=self.code.span)
-            self.known[id(node)] = self.variables[node]
+            register = self.variables[node]
         elif isinstance(node, Const):
-            self.known[id(node)] = self.code.constant(constant(node.value, node.dtype))
-        elif id(node) in self.guarded:
-            self._visit_choice(node)
+            register = self.code.constant(constant(node.value, node.dtype))
         else:
-            self.todo.append(partial(self._emit, node))
-            self.todo += [
-                partial(self._visit, cast(Expr, child)) for child in reversed(children(node))
-            ]
-
-    def _emit(self, node: Expr) -> None:
-        if id(node) not in self.known:
-            self._set(node, EMIT[type(node)](self, node))
-
-    def _set(self, node: Expr, register: int) -> None:
+            register = self._choice(node) if id(node) in self.guarded else self._operation(node)
+            if self.sides:
+                self.sides[-1].append(id(node))
         self.known[id(node)] = register
-        if self.choices:
-            self.choices[-1].added.append(id(node))
+        return register
+
+    def _operation(self, node: Expr) -> int:
+        for child in children(node):
+            self._value(child)  # pyright: ignore[reportArgumentType] -- expressions hold expressions
+        return EMIT[type(node)](self, node)
 
     def at(self, node: Expr) -> int:
         """Return the register of a node that is already compiled."""
@@ -140,76 +114,50 @@ class ExpressionCompiler:
     # Choices. With one lane they jump. With several, each side is evaluated in its lanes, under a
     # mask that its loads obey, and skipped if it has no lanes.
 
-    def _visit_choice(self, node: Expr) -> None:
+    def _choice(self, node: Expr) -> int:
         match node:
             case Conditional(cond, then, otherwise):
-                choice = _Choice(node, cond, then, otherwise)
+                sides = then, otherwise
             case And(cond, b):
-                choice = _Choice(node, cond, b, None)
+                sides = b, None
             case Or(cond, b):
-                choice = _Choice(node, cond, None, b)
+                sides = None, b
             case _:
                 raise AssertionError(node)
-        steps: list[Callable[[], None]] = [
-            partial(self._visit, cond),
-            partial(self._open, choice),
-        ]
-        for number, side in enumerate(choice.sides):
-            if side is not None:
-                steps += [
-                    partial(self._enter, choice, number),
-                    partial(self._visit, side),
-                    partial(self._leave, choice, number, side),
-                ]
-        steps.append(partial(self._close, choice))
-        self.todo += reversed(steps)
-
-    def _open(self, choice: _Choice) -> None:
-        code, cond, lanes = self.code, self.at(choice.cond), choice.cond.dtype.lanes
-        choice.to = code.register()
-        kind = choice.node.dtype.element
-        short = (constant(False, kind), constant(True, kind))
-        neutral = [constant(0, kind)] * 2 if isinstance(choice.node, Conditional) else short[::-1]
-        choice.results = (code.register(), code.register())
-        for result, value in zip(choice.results, neutral, strict=True):
+        code, test, lanes = self.code, self._value(cond), cond.dtype.lanes
+        # A side that is left out, or that no lane takes, has a neutral result.
+        kind, lazy = node.dtype.element, isinstance(node, Conditional)
+        neutral = [constant(0 if lazy else value, kind) for value in (True, False)]
+        results = code.register(), code.register()
+        for result, value in zip(results, neutral, strict=True):
             code.move(result, code.constant(value))
-        if lanes > 1:
-            outer = self._active(lanes)
-            inverse = code.unary(lanes_not, cond)
-            both = [cond, inverse]
-            if outer is not None:
-                both = [code.binary(lanes_and, outer, mask) for mask in both]
-            choice.masks = (both[0], both[1])
-        else:
-            choice.masks = (cond, code.unary(lanes_not, cond))
+        masks = [test, code.unary(lanes_not, test)]
+        outer = self._active(lanes) if lanes > 1 else None
+        if outer is not None:
+            masks = [code.binary(lanes_and, outer, mask) for mask in masks]
+        for side, mask, result in zip(sides, masks, results, strict=True):
+            if side is not None:
+                self._side(side, lanes, mask, result)
+        return code.nary(_pick if lanes == 1 else np.where, (test, *results))
 
     def _active(self, lanes: int) -> int | None:
         found = self.masks.get(lanes)
         return found[-1] if found else None
 
-    def _enter(self, choice: _Choice, number: int) -> None:
-        code, lanes, mask = self.code, choice.cond.dtype.lanes, choice.masks[number]
-        body, choice.join = code.label(), code.label()
+    def _side(self, side: Expr, lanes: int, mask: int, result: int) -> None:
+        code = self.code
+        body, join = code.label(), code.label()
         any_lane = mask if lanes == 1 else code.unary(np.any, mask)
-        code.branch(any_lane, body, choice.join, body)
+        code.branch(any_lane, body, join, body)
         if lanes > 1:
             self.masks.setdefault(lanes, []).append(mask)
-        choice.added = []
-        self.choices.append(choice)
-
-    def _leave(self, choice: _Choice, number: int, side: Expr) -> None:
-        self.code.move(choice.results[number], self.at(side))
-        self.code.goto(choice.join, choice.join)
-        self.choices.pop()
-        if choice.cond.dtype.lanes > 1:
-            self.masks[choice.cond.dtype.lanes].pop()
-        for key in choice.added:  # Computed on one path only, so not available on the other.
+        self.sides.append([])
+        code.move(result, self._value(side))
+        code.goto(join, join)
+        if lanes > 1:
+            self.masks[lanes].pop()
+        for key in self.sides.pop():  # Computed on one path only, so not available on the other.
             del self.known[key]
-
-    def _close(self, choice: _Choice) -> None:
-        cond = self.at(choice.cond)
-        picked = _pick if choice.cond.dtype.lanes == 1 else np.where
-        self._set(choice.node, self.code.nary(picked, (cond, *choice.results)))
 
     # One method per expression class.
 

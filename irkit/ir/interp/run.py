@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from irkit.core import deep_recursion
 from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
@@ -27,6 +28,7 @@ MAX_BYTES = 1 << 31
 class InterpretedFunction:
     """A function compiled for the interpreter, which can run many times."""
 
+    @deep_recursion
     def __init__(self, func: PrimFunc) -> None:
         self.func = func
         self.written = written_params(func)

@@ -1,7 +1,6 @@
-"""Compile the statements of a function to a program, without recursion."""
+"""Compile the statements of a function to a program."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from irkit.core import IRKitError, children
@@ -40,12 +39,10 @@ from irkit.ir.stmt import (
 
 
 class StatementCompiler(ExpressionCompiler):
-    """Compiler of statements; ``todo`` of the base class is for expressions, ``steps`` for
-    statements."""
+    """Compiler of statements; ``compile`` needs the guard of ``deep_recursion``."""
 
     def __init__(self) -> None:
         super().__init__(Assembler())
-        self.steps: list[Callable[[], None]] = []
         self.events: list[Barrier | Fork] = []
         self.waiting: set[int] = set()  # Thread loops that contain a barrier.
         self.last = -1  # The register of the latest Evaluate.
@@ -54,9 +51,7 @@ class StatementCompiler(ExpressionCompiler):
     def compile(self, body: Stmt) -> None:
         """Append the code of a statement."""
         self._find_barriers(body)
-        self.steps = [partial(self.statement, body)]
-        while self.steps:
-            self.steps.pop()()
+        self.statement(body)
 
     def program(self) -> Program:
         """End the code, and return the program."""
@@ -82,12 +77,9 @@ class StatementCompiler(ExpressionCompiler):
         self.code.allowed += GROWTH
         COMPILE[type(stmt)](self, stmt)
 
-    def then(self, *steps: Callable[[], None]) -> None:
-        """Run some steps next, in this order."""
-        self.steps += reversed(steps)
-
     def seq(self, stmt: Seq) -> None:
-        self.then(*(partial(self.statement, inner) for inner in stmt.stmts))
+        for inner in stmt.stmts:
+            self.statement(inner)
 
     def store(self, stmt: Store) -> None:
         place = self.place(stmt.buffer)
@@ -132,15 +124,14 @@ class StatementCompiler(ExpressionCompiler):
             return leave
 
         self.code.finish(enter, body)
-        self.then(partial(self.statement, stmt.body), partial(self.code.finish, again, leave))
+        self.statement(stmt.body)
+        self.code.finish(again, leave)
 
     def _threads(self, stmt: For, var: int, begin: int, end: int) -> None:
         body, leave = self.code.label(), self.code.label()
         self._stop(Fork(var, begin, end, body, leave, stmt.span), body)
-        self.then(
-            partial(self.statement, stmt.body),
-            partial(self.code.finish, lambda r: END, leave),
-        )
+        self.statement(stmt.body)
+        self.code.finish(lambda r: END, leave)
 
     def _stop(self, event: Barrier | Fork, then: int) -> None:
         self.events.append(event)
@@ -163,9 +154,10 @@ class StatementCompiler(ExpressionCompiler):
         self.begin(stmt.span)
         for axis in stmt.axes:
             self._check_axis(axis, stmt)
-        self.then(partial(self.statement, stmt.body), partial(self.code.goto, leave, leave))
         if stmt.init is not None:
             self._init(stmt, stmt.init)
+        self.statement(stmt.body)
+        self.code.goto(leave, leave)
 
     def _unless(self, cond: int, leave: int) -> None:
         inside = self.code.label()
@@ -182,7 +174,8 @@ class StatementCompiler(ExpressionCompiler):
             return first
 
         self.code.finish(start, first)
-        self.then(partial(self.statement, init), partial(self.code.goto, after, after))
+        self.statement(init)
+        self.code.goto(after, after)
 
     def _check_axis(self, axis: Axis, stmt: Block) -> None:
         if isinstance(axis.binding, Var) and isinstance(axis.extent, Const):
@@ -205,22 +198,17 @@ class StatementCompiler(ExpressionCompiler):
     def if_(self, stmt: If) -> None:
         cond = self.value(stmt.cond)
         yes, leave = self.code.label(), self.code.label()
-        if stmt.otherwise is None:
-            self.code.branch(cond, yes, leave, yes)
-            self.then(partial(self.statement, stmt.then), partial(self.code.goto, leave, leave))
-            return
-        no = self.code.label()
+        no = leave if stmt.otherwise is None else self.code.label()
         self.code.branch(cond, yes, no, yes)
-        self.then(
-            partial(self.statement, stmt.then),
-            partial(self.code.goto, leave, no),
-            partial(self.statement, stmt.otherwise),
-            partial(self.code.goto, leave, leave),
-        )
+        self.statement(stmt.then)
+        self.code.goto(leave, no)
+        if stmt.otherwise is not None:
+            self.statement(stmt.otherwise)
+            self.code.goto(leave, leave)
 
     def let(self, stmt: Let) -> None:
         self.variables[stmt.var] = self.value(stmt.value)
-        self.then(partial(self.statement, stmt.body))
+        self.statement(stmt.body)
 
     def new_place(self, buffer: Buffer) -> BufferRegisters:
         """Allocate registers for a buffer, and compute its sizes that are not constant."""
@@ -245,17 +233,15 @@ class StatementCompiler(ExpressionCompiler):
         self.code.emit(
             allocate(place, buffer.dtype, given_strides=given, shared=shared, span=stmt.span)
         )
-        self.then(
-            partial(self.statement, stmt.body),
-            partial(self.code.emit, release(place, shared=shared)),
-        )
+        self.statement(stmt.body)
+        self.code.emit(release(place, shared=shared))
 
     def view(self, stmt: View) -> None:
         place = self.new_place(stmt.buffer)
         source, offset = self.place(stmt.source), self.index(stmt.offset)
         given = stmt.buffer.strides is not None
         self.code.emit(view(place, source.memory, offset, given_strides=given, span=stmt.span))
-        self.then(partial(self.statement, stmt.body))
+        self.statement(stmt.body)
 
     def evaluate(self, stmt: Evaluate) -> None:
         if _is_barrier(stmt):

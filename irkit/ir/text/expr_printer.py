@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from irkit.core import ALIAS, Node, PrintedNames, children
+from irkit.core import ALIAS, Node, PrintedNames, children, deep_recursion
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8
@@ -205,17 +205,18 @@ class ExprPrinter:
 
 def _bottom_up(root: Expr, leaves: dict[int, str]) -> list[Expr]:
     """Return the parts of an expression once each, operands first; ``leaves`` are not entered."""
-    order = list[Expr]()
-    seen = set[int]()
-    stack: list[tuple[Any, bool]] = [(root, False)]
-    while stack:
-        expr, ready = stack.pop()
-        if ready or id(expr) in leaves:
-            order.append(expr)
-        elif id(expr) not in seen:
+    order, seen = list[Expr](), set[int]()
+
+    def enter(expr: Any) -> None:
+        if id(expr) not in seen:
             seen.add(id(expr))
-            stack.append((expr, True))
-            stack.extend((part, False) for part in reversed(children(expr)))
+            if id(expr) not in leaves:
+                for part in children(expr):
+                    enter(part)
+            order.append(expr)
+
+    with deep_recursion:
+        enter(root)
     return order
 
 

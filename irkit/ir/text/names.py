@@ -1,6 +1,6 @@
 """The order in which the printer names what a function introduces: that of the text."""
 
-from irkit.core import Node
+from irkit.core import Node, deep_recursion
 from irkit.ir.function import PrimFunc, dimension_vars
 from irkit.ir.stmt import (
     Allocate,
@@ -23,52 +23,51 @@ def symbols_in_order(func: PrimFunc, memo: Memo | None = None) -> list[Node]:
     return [*func.params, *dimension_vars(func.params), *bound_symbols(func.body, memo)]
 
 
+@deep_recursion
 def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
     """Return what statements bind, in text order; ``memo`` caches it for their parts."""
     found = list[Node]()
-    stack: list[Node | tuple[int, int]] = [stmt]
-    known = {} if memo is None else memo.symbols
-    while stack:
-        node = stack.pop()
-        cls = node.__class__
-        if cls in _NAMELESS:
-            continue
-        if isinstance(node, tuple):
-            if len(found) - node[1] <= MAX_LINES:
-                known[node[0]] = tuple(found[node[1] :])
-            continue
-        if memo is not None and cls in _KEPT:
-            if id(node) in known:
-                found += known[id(node)]
-                continue
-            stack.append((id(node), len(found)))
-        if isinstance(node, For):
-            found.append(node.var)
-            stack.append(node.body)
-        else:
-            _push_bound(node, found, stack)
+    _add_bound(stmt, found, None if memo is None else memo.symbols)
     return found
 
 
 _KEPT = (For, If, Block)  # Statements worth caching: all others are one step away from them.
-_NAMELESS = (Store, Evaluate, Assert)
 
 
-def _push_bound(node: Node, found: list[Node], stack: list[Node | tuple[int, int]]) -> None:
-    """Add what one statement binds, and push the statements inside it."""
-    match node:
+def _add_bound(stmt: Stmt, found: list[Node], known: dict[int, tuple[Node, ...]] | None) -> None:
+    """Add what a statement and those below it bind."""
+    if known is None or stmt.__class__ not in _KEPT:
+        _add_below(stmt, found, known)
+    elif id(stmt) in known:
+        found += known[id(stmt)]
+    else:
+        begin = len(found)
+        _add_below(stmt, found, known)
+        if len(found) - begin <= MAX_LINES:
+            known[id(stmt)] = tuple(found[begin:])
+
+
+def _add_below(stmt: Stmt, found: list[Node], known: dict[int, tuple[Node, ...]] | None) -> None:
+    match stmt:
+        case Store() | Evaluate() | Assert():
+            pass
         case Seq():
-            stack.extend(reversed(node.stmts))
-        case Let():
-            found.append(node.var)
-            stack.append(node.body)
+            for inner in stmt.stmts:
+                _add_bound(inner, found, known)
+        case For() | Let():
+            found.append(stmt.var)
+            _add_bound(stmt.body, found, known)
         case Allocate() | View():
-            found.append(node.buffer)
-            stack.append(node.body)
+            found.append(stmt.buffer)
+            _add_bound(stmt.body, found, known)
         case If():
-            stack.extend(part for part in (node.otherwise, node.then) if part is not None)
+            _add_bound(stmt.then, found, known)
+            if stmt.otherwise is not None:
+                _add_bound(stmt.otherwise, found, known)
         case Block():
-            found.extend(axis.var for axis in node.axes)
-            stack.extend(part for part in (node.body, node.init) if part is not None)
+            found.extend([axis.var for axis in stmt.axes])
+            if stmt.init is not None:
+                _add_bound(stmt.init, found, known)
+            _add_bound(stmt.body, found, known)
         case _:
             pass

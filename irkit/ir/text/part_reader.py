@@ -30,7 +30,7 @@ class PartReader(CallReader):
     def value(self, node: ast.expr) -> AttrValue:
         """Read the value of an attribute."""
         if isinstance(node, ast.Tuple):
-            return tuple(self.value(item) for item in node.elts)  # pyright: ignore[reportReturnType] -- the verifier reports deeper tuples
+            return tuple([self.value(item) for item in node.elts])  # pyright: ignore[reportReturnType] -- the verifier reports deeper tuples
         if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, NoneType)):
             return node.value
         number = bare_number(node)

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from irkit.core import Attrs, Node, Problem, children
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import as_int
@@ -18,13 +16,6 @@ from irkit.ir.verify.types import expression_problem
 MAX_PROBLEMS = 100
 MAX_STRING = 1 << 14
 _THREAD = re.compile(r"(threadIdx|blockIdx|vthread)(\.[xyz])?\Z")
-
-
-class ScopeEnd(msgspec.Struct, frozen=True):
-    """Marks the end of the scope of some symbols on the checker's stack."""
-
-    symbols: tuple[Node, ...]
-    loop: For | None = None
 
 
 class LoopChecker:
@@ -40,7 +31,6 @@ class LoopChecker:
         self._bound: set[int] = set()
         self._typed: set[int] = set()
         self._loops: list[For] = []
-        self._stack: list[Stmt | ScopeEnd] = []
 
     def report(self, message: str) -> None:
         self.problems.append(Problem(message, self.at))
@@ -59,35 +49,33 @@ class LoopChecker:
                 self.bind(param)
         self.attrs(func.attrs)
 
-    def statements(self, body: Stmt) -> None:
-        """Check every statement, in text order."""
-        stack = self._stack
-        stack.append(body)
-        while stack and len(self.problems) < MAX_PROBLEMS:
-            item = stack.pop()
-            if isinstance(item, ScopeEnd):
-                self._scope.difference_update(map(id, item.symbols))
-                if item.loop is not None:
-                    self._loops.pop()
-                continue
-            self.at = item
-            rule = self.rules.get(item.__class__)
-            if rule is None:
-                self.report(f"{type(item).__name__} is not a statement of loop IR")
-            else:
-                rule(self, item)
+    def statement(self, stmt: Stmt) -> None:
+        """Check a statement and those below it, in text order, until there are many problems."""
+        if len(self.problems) >= MAX_PROBLEMS:
+            return
+        self.at = stmt
+        rule = self.rules.get(stmt.__class__)
+        if rule is None:
+            self.report(f"{type(stmt).__name__} is not a statement of loop IR")
+        else:
+            rule(self, stmt)
 
-    def then(self, *stmts: Stmt | None) -> None:
-        """Check these statements next."""
-        self._stack.extend(stmt for stmt in reversed(stmts) if stmt is not None)
-
-    def scope(self, *symbols: Node, loop: For | None = None) -> None:
-        """Bind symbols until the statements pushed after this call have been checked."""
+    def scope(self, symbols: tuple[Node, ...], body: Stmt) -> None:
+        """Check a body in which some symbols are bound."""
         for symbol in symbols:
             self.bind(symbol)
-        if loop is not None:
-            self._loops.append(loop)
-        self._stack.append(ScopeEnd(symbols, loop))
+        self.statement(body)
+        self.leave(symbols)
+
+    def leave(self, symbols: tuple[Node, ...]) -> None:
+        """End the scope of some symbols."""
+        self._scope.difference_update(map(id, symbols))
+
+    def loop(self, loop: For) -> None:
+        """Check the body of a loop."""
+        self._loops.append(loop)
+        self.scope((loop.var,), loop.body)
+        self._loops.pop()
 
     def bind(self, symbol: Node) -> None:
         if id(symbol) in self._bound:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from irkit.core import Node, Problem, check_fields
+from irkit.core import Node, Problem, check_fields, deep_recursion
 from irkit.ir.dtype import DType
 from irkit.ir.function import PrimFunc
 from irkit.ir.intrinsics import Call
@@ -37,14 +37,16 @@ def verify(func: PrimFunc) -> list[Problem]:
         return broken  # The rules below rely on correct field classes.
     checker = LoopChecker(func, _RULES)
     checker.signature(func)
-    checker.statements(func.body)
+    with deep_recursion:
+        checker.statement(func.body)
     return checker.problems[:MAX_PROBLEMS]
 
 
 def _seq(checker: LoopChecker, stmt: Seq) -> None:
     if len(stmt.stmts) == 1 or any(isinstance(inner, Seq) for inner in stmt.stmts):
         checker.report("a sequence holds one statement, or a sequence; build it with seq()")
-    checker.then(*stmt.stmts)
+    for inner in stmt.stmts:
+        checker.statement(inner)
 
 
 def _store(checker: LoopChecker, stmt: Store) -> None:
@@ -76,8 +78,7 @@ def _for(checker: LoopChecker, stmt: For) -> None:
         checker.thread(stmt, name)
     elif stmt.thread:
         checker.report(f"{name} is {stmt.kind}, so it has no thread axis {stmt.thread!r}")
-    checker.scope(stmt.var, loop=stmt)
-    checker.then(stmt.body)
+    checker.loop(stmt)
 
 
 def _block(checker: LoopChecker, stmt: Block) -> None:
@@ -90,12 +91,17 @@ def _block(checker: LoopChecker, stmt: Block) -> None:
         if axis.kind not in AXIS_KINDS:
             checker.report(f"{name} is {axis.kind!r}; expected one of {', '.join(AXIS_KINDS)}")
     checker.attrs(stmt.attrs)
-    checker.scope(*(axis.var for axis in stmt.axes))
+    axes = tuple(axis.var for axis in stmt.axes)
+    for var in axes:
+        checker.bind(var)
     if stmt.predicate is not None:
         checker.condition(stmt.predicate, f"the predicate of block {stmt.name!r}")
     for region in (*(stmt.reads or ()), *(stmt.writes or ())):
         _region(checker, region)
-    checker.then(stmt.init, stmt.body)
+    if stmt.init is not None:
+        checker.statement(stmt.init)
+    checker.statement(stmt.body)
+    checker.leave(axes)
 
 
 def _region(checker: LoopChecker, region: Region) -> None:
@@ -109,22 +115,22 @@ def _region(checker: LoopChecker, region: Region) -> None:
 
 def _if(checker: LoopChecker, stmt: If) -> None:
     checker.condition(stmt.cond, "the condition of an if")
-    checker.then(stmt.then, stmt.otherwise)
+    checker.statement(stmt.then)
+    if stmt.otherwise is not None:
+        checker.statement(stmt.otherwise)
 
 
 def _let(checker: LoopChecker, stmt: Let) -> None:
     kind = checker.expr(stmt.value)
     if kind != stmt.var.dtype:
         checker.report(f"variable {stmt.var.name!r} has type {stmt.var.dtype}, its value {kind}")
-    checker.scope(stmt.var)
-    checker.then(stmt.body)
+    checker.scope((stmt.var,), stmt.body)
 
 
 def _allocate(checker: LoopChecker, stmt: Allocate) -> None:
     checker.buffer(stmt.buffer)
     checker.attrs(stmt.attrs)
-    checker.scope(stmt.buffer)
-    checker.then(stmt.body)
+    checker.scope((stmt.buffer,), stmt.body)
 
 
 def _view(checker: LoopChecker, stmt: View) -> None:
@@ -136,8 +142,7 @@ def _view(checker: LoopChecker, stmt: View) -> None:
         checker.report(
             f"{name} has elements of type {stmt.buffer.dtype}, its source {stmt.source.dtype}"
         )
-    checker.scope(stmt.buffer)
-    checker.then(stmt.body)
+    checker.scope((stmt.buffer,), stmt.body)
 
 
 def _evaluate(checker: LoopChecker, stmt: Evaluate) -> None:

@@ -39,6 +39,7 @@ from irkit.ir import (
     seq,
 )
 from tests.codegen.llvm.cases import compiled
+from tests.depth import DEEP, DEEP_EXPRESSION
 from tests.ir.classes import leaves
 
 
@@ -65,30 +66,32 @@ C = Buffer("C", (index(4),), F32)
 ZERO = (index(0),)
 
 
-@pytest.mark.parametrize("depth", [10_000])
-def test_a_sum_ten_thousand_deep_compiles(depth: int) -> None:
+def test_a_sum_100_000_deep_is_emitted() -> None:
     value: Expr = C[index(1)]
-    for step in range(depth):
+    for step in range(DEEP_EXPRESSION):
         value = value + float(step % 3) if step % 2 else float(step % 5) - value
     text = emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target())
-    assert text.count("fadd") + text.count("fsub") == depth
+    assert text.count("fadd") + text.count("fsub") == DEEP_EXPRESSION
 
 
-def test_conditionals_ten_thousand_deep_compile() -> None:
+def test_conditionals_100_000_deep_are_emitted() -> None:
     value: Expr = C[index(1)]
-    for step in range(10_000):
+    for step in range(DEEP_EXPRESSION):
         value = if_then_else(lt(C[index(2)], float(step)), value, C[index(3)])
-    assert emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target()).count("phi") == 10_000
+    assert (
+        emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target()).count("phi")
+        == DEEP_EXPRESSION
+    )
     cond: Expr = lt(C[index(2)], 0.0)
-    for _ in range(10_000):
+    for _ in range(DEEP_EXPRESSION):
         cond = logical_and(cond, lt(C[index(1)], 1.0))
     body = If(cond, Store(C, ZERO, C[index(1)]))
-    assert emit([PrimFunc("f", (C,), body)], host_target()).count("phi") == 10_000
+    assert emit([PrimFunc("f", (C,), body)], host_target()).count("phi") == DEEP_EXPRESSION
 
 
-def test_statements_ten_thousand_deep_are_written() -> None:
+def test_statements_100_000_deep_are_written() -> None:
     body: Stmt = Store(C, ZERO, C[index(1)])
-    for step in range(10_000):
+    for step in range(DEEP):
         body = If(lt(C[index(2)], 1.0), body) if step % 2 else Let(Var("t"), index(step), body)
     emit([PrimFunc("f", (C,), body)], host_target())
 
@@ -106,7 +109,7 @@ def test_deeply_nested_loops_compile_without_optimisation_or_are_rejected() -> N
     compiled([nested(200)], Target())["f"](got)
     assert got[0] == 1
     with pytest.raises(IRKitError, match="nested 513 deep; code can be made for at most 512"):
-        emit([nested(10_000)], host_target())
+        emit([nested(DEEP)], host_target())
 
 
 def test_a_shared_subexpression_is_computed_once() -> None:

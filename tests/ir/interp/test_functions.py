@@ -51,6 +51,7 @@ from irkit.ir import (
 from irkit.ir.interp.expressions import EMIT
 from irkit.ir.interp.statements import COMPILE
 from irkit.ir.interp.values import call_function
+from tests.depth import DEEP_EXPRESSION
 from tests.ir.classes import leaves
 
 
@@ -259,23 +260,24 @@ def test_values_computed_on_one_side_of_a_choice_are_not_reused_on_the_other() -
     assert [evaluate(expr, {a: array, i: at}) for at in range(4)] == [2, 4, 9, 12]
 
 
-def test_expressions_10_000_deep_evaluate() -> None:
+def test_expressions_100_000_deep_evaluate() -> None:
     a, i = buffer("A", 4, dtype=I64), Var("i")
     plain, chain, guarded = i, i, i
-    for _ in range(10_000):
+    for _ in range(DEEP_EXPRESSION):
         plain = plain + 1
         chain = if_then_else(lt(i, 0), chain, i)
+    for _ in range(DEEP_EXPRESSION // 5):
         guarded = if_then_else(lt(i, 0), guarded, a[0])
     array = np.array([5, 0, 0, 0])
-    assert evaluate(plain, {i: 1}) == 10_001
+    assert evaluate(plain, {i: 1}) == DEEP_EXPRESSION + 1
     assert evaluate(chain, {i: 1}) == 1
     assert evaluate(guarded, {i: -1, a: array}) == -1
 
 
-def test_statements_10_000_deep_run() -> None:
+def test_statements_100_000_deep_run() -> None:
     a = buffer("A", 1, dtype=I64)
     body: Stmt = Store(a, (whole(0),), a[0] + 1)
-    for number in range(10_000):
+    for number in range(100_000):
         v = Var("v")
         nest = [If(lt(a[0], 5), body), loop(v, 1, body), Let(v, a[0] + 1, body)]
         body = nest[number % 3]

@@ -39,6 +39,7 @@ from irkit.ir import (
     parse,
     verify,
 )
+from tests.depth import DEEP_EXPRESSION
 from tests.ir.blocks import BLOCK, VALID
 
 OUT = Buffer("C", (Const(8, I64),), F32)
@@ -178,11 +179,11 @@ def test_a_problem_names_its_line() -> None:
 
 def test_a_deep_function_is_verified_and_problems_are_bounded() -> None:
     expr: Expr = I
-    for _ in range(20_000):
+    for _ in range(DEEP_EXPRESSION):
         expr = expr + 1
     body: Stmt = store(HALF, expr)
     assert sentences(loop(body)) == []
-    for _ in range(5_000):
+    for _ in range(100_000):
         body = If(TRUE, body)
     assert sentences(loop(body)) == []
     assert len(sentences(Seq(tuple(store(ONE) for _ in range(1000))))) == 100

@@ -47,10 +47,9 @@ def memory_type(dtype: DType) -> str:
 @cache
 def suffix(spelled: str) -> str:
     """Return a type as spelled in names of intrinsics: ``f32``, ``v8i64``."""
-    if spelled.startswith("<"):
-        lanes, element = spelled[1:-1].split(" x ")
-        return f"v{lanes}{suffix(element)}"
-    return {"float": "f32", "double": "f64", "half": "f16", "ptr": "p0"}.get(spelled, spelled)
+    lanes, _, element = spelled.strip("<>").rpartition(" x ")
+    short = {"float": "f32", "double": "f64", "half": "f16", "ptr": "p0"}.get(element, element)
+    return f"v{lanes}{short}" if lanes else short
 
 
 def as_vector(spelled: str, lanes: int) -> str:

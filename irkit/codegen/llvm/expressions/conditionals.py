@@ -1,82 +1,56 @@
 """Conditionals that evaluate one side only: branches for scalars, masks for vectors.
 
-A handler returns the steps of the evaluator: expressions to evaluate, and actions (a function and
-its arguments) between them. None means that nothing needs guarding, so both sides are evaluated.
+A handler writes the code of a conditional and returns its value; ``code`` is what evaluates its
+parts. None means that nothing needs guarding, so both sides are evaluated.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.types import as_vector, value_type
 from irkit.ir import And, Conditional, Expr, Or
 
-Steps = list[Any]
+Code = Callable[[FunctionScope, Expr], str]
 
 
-class _Fork(msgspec.Struct):
-    """State of a branch between its sides: where it began and where each side ended."""
-
-    mark: int
-    labels: tuple[str, ...]
-    ends: list[tuple[str, str]]
-    mask: tuple[str, int] | None = None
-
-
-def if_then_else(scope: FunctionScope, node: Conditional) -> Steps | None:
+def if_then_else(scope: FunctionScope, node: Conditional, code: Code) -> str | None:
     """Evaluate one side, by branches, or lane by lane under masks."""
     if not _guarded(scope, node.then) and not _guarded(scope, node.otherwise):
         return None
-    text = scope.text
+    text, kind = scope.text, value_type(node.dtype)
     if node.cond.dtype.lanes > 1:
-        fork = _Fork(0, (), [])
-        return [
-            node.cond,
-            (_mask_side, scope, fork, node.cond, False),
-            node.then,
-            (_end_masked, scope, fork, node.then),
-            (_mask_side, scope, fork, node.cond, True),
-            node.otherwise,
-            (_end_masked, scope, fork, node.otherwise),
-            (_blend, scope, fork, node),
-        ]
-    fork = _Fork(0, tuple(text.new_label(hint) for hint in ("then", "else", "end")), [])
-    return [
-        node.cond,
-        (_begin_fork, scope, fork, node.cond),
-        node.then,
-        (_end_side, scope, fork, node.then, True),
-        node.otherwise,
-        (_end_side, scope, fork, node.otherwise, False),
-        (_join, scope, fork, node),
-    ]
+        cond = code(scope, node.cond)
+        then = _masked(scope, node.then, node.cond, code, negated=False)
+        otherwise = _masked(scope, node.otherwise, node.cond, code, negated=True)
+        test = value_type(node.cond.dtype)
+        return text.op(f"select {test} {cond}, {kind} {then}, {kind} {otherwise}")
+    yes, no, end = (text.new_label(hint) for hint in ("then", "else", "end"))
+    text.branch(code(scope, node.cond), yes, no)
+    then = _side(scope, node.then, code, yes, end)
+    otherwise = _side(scope, node.otherwise, code, no, end)
+    text.start(end)
+    return text.op(f"phi {kind} {then}, {otherwise}")
 
 
-def logical(scope: FunctionScope, node: And | Or) -> Steps | None:
+def logical(scope: FunctionScope, node: And | Or, code: Code) -> str | None:
     """Evaluate the right side only if the left does not decide."""
     if not _guarded(scope, node.b):
         return None
+    text, decides = scope.text, isinstance(node, Or)
     if node.dtype.lanes > 1:
-        fork = _Fork(0, (), [])
-        return [
-            node.a,
-            (_mask_side, scope, fork, node.a, isinstance(node, Or)),
-            node.b,
-            (_end_masked, scope, fork, node.b),
-            (_combine, scope, fork, node),
-        ]
-    fork = _Fork(0, tuple(scope.text.new_label(hint) for hint in ("right", "end")), [])
-    return [
-        node.a,
-        (_begin_right, scope, fork, node),
-        node.b,
-        (_end_right, scope, fork, node),
-    ]
+        left = code(scope, node.a)
+        right = _masked(scope, node.b, node.a, code, negated=decides)
+        return text.op(f"{'or' if decides else 'and'} {value_type(node.dtype)} {left}, {right}")
+    right, end = text.new_label("right"), text.new_label("end")
+    left, before = code(scope, node.a), text.label
+    text.branch(left, *((end, right) if decides else (right, end)))
+    then = _side(scope, node.b, code, right, end)
+    text.start(end)
+    return text.op(f"phi i1 [ {'true' if decides else 'false'}, %{before} ], {then}")
 
 
-LAZY: dict[type[Expr], Callable[[FunctionScope, Any], Steps | None]] = {
+LAZY: dict[type[Expr], Callable[[FunctionScope, Any, Code], str | None]] = {
     Conditional: if_then_else,
     And: logical,
     Or: logical,
@@ -87,69 +61,27 @@ def _guarded(scope: FunctionScope, side: Expr) -> bool:
     return id(side) in scope.loading
 
 
-def _begin_fork(scope: FunctionScope, fork: _Fork, cond: Expr) -> None:
-    then, otherwise, _ = fork.labels
-    scope.text.branch(scope.of(cond), then, otherwise)
-    scope.text.start(then)
-    fork.mark = len(scope.log)
-
-
-def _end_side(scope: FunctionScope, fork: _Fork, side: Expr, more: bool) -> None:
-    fork.ends.append((scope.of(side), scope.text.label))
-    scope.forget_since(fork.mark)
-    _, otherwise, end = fork.labels
+def _side(scope: FunctionScope, side: Expr, code: Code, label: str, end: str) -> str:
+    """Evaluate a side in a block of its own; return its edge of the phi node."""
+    scope.text.start(label)
+    mark = len(scope.log)
+    edge = f"[ {code(scope, side)}, %{scope.text.label} ]"
+    scope.forget_since(mark)
     scope.text.jump(end)
-    scope.text.start(otherwise if more else end)
+    return edge
 
 
-def _join(scope: FunctionScope, fork: _Fork, node: Conditional) -> None:
-    edges = ", ".join(f"[ {value}, %{label} ]" for value, label in fork.ends)
-    scope.keep(node, scope.text.op(f"phi {value_type(node.dtype)} {edges}"))
-
-
-def _begin_right(scope: FunctionScope, fork: _Fork, node: And | Or) -> None:
-    right, end = fork.labels
-    text, decided = scope.text, isinstance(node, Or)
-    fork.ends.append(("true" if decided else "false", text.label))
-    text.branch(scope.of(node.a), *((end, right) if decided else (right, end)))
-    text.start(right)
-    fork.mark = len(scope.log)
-
-
-def _end_right(scope: FunctionScope, fork: _Fork, node: And | Or) -> None:
-    fork.ends.append((scope.of(node.b), scope.text.label))
-    scope.forget_since(fork.mark)
-    scope.text.jump(fork.labels[1])
-    scope.text.start(fork.labels[1])
-    edges = ", ".join(f"[ {value}, %{label} ]" for value, label in fork.ends)
-    scope.keep(node, scope.text.op(f"phi i1 {edges}"))
-
-
-def _mask_side(scope: FunctionScope, fork: _Fork, cond: Expr, negated: bool) -> None:
-    lanes, text, mask = cond.dtype.lanes, scope.text, scope.of(cond)
+def _masked(scope: FunctionScope, side: Expr, cond: Expr, code: Code, *, negated: bool) -> str:
+    """Evaluate a side in the lanes where a condition holds, or does not."""
+    lanes, text, mask, outer = cond.dtype.lanes, scope.text, scope.of(cond), scope.mask
     kind = as_vector("i1", lanes)
     if negated:
         mask = text.op(f"xor {kind} {mask}, splat (i1 true)")
-    if scope.mask is not None and scope.mask[1] == lanes:
-        mask = text.op(f"and {kind} {mask}, {scope.mask[0]}")
-    fork.mask, scope.mask = scope.mask, (mask, lanes)
-    fork.mark = len(scope.log)
-
-
-def _end_masked(scope: FunctionScope, fork: _Fork, side: Expr) -> None:
-    fork.ends.append((scope.of(side), ""))
-    scope.forget_since(fork.mark)
-    scope.mask = fork.mask
-
-
-def _blend(scope: FunctionScope, fork: _Fork, node: Conditional) -> None:
-    (then, _), (otherwise, _) = fork.ends
-    kind, test = value_type(node.dtype), value_type(node.cond.dtype)
-    cond = scope.of(node.cond)
-    scope.keep(node, scope.text.op(f"select {test} {cond}, {kind} {then}, {kind} {otherwise}"))
-
-
-def _combine(scope: FunctionScope, fork: _Fork, node: And | Or) -> None:
-    kind, name = value_type(node.dtype), "and" if isinstance(node, And) else "or"
-    right = fork.ends[0][0]
-    scope.keep(node, scope.text.op(f"{name} {kind} {scope.of(node.a)}, {right}"))
+    if outer is not None and outer[1] == lanes:
+        mask = text.op(f"and {kind} {mask}, {outer[0]}")
+    scope.mask = mask, lanes
+    mark = len(scope.log)
+    value = code(scope, side)
+    scope.forget_since(mark)
+    scope.mask = outer
+    return value

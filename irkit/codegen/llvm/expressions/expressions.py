@@ -1,7 +1,7 @@
-"""Code of expressions: a table from class to instructions, and a loop over operands.
+"""Code of expressions: a table from class to instructions, operands first.
 
-The loop does not recurse, so expressions can be 10,000 deep. A shared subexpression is computed
-once in a statement, unless it is computed on one side of a branch only.
+A shared subexpression is computed once in a statement, unless it is computed on one side of a
+branch only.
 """
 
 from collections.abc import Callable
@@ -57,33 +57,27 @@ from irkit.ir import (
 
 def evaluate(scope: FunctionScope, root: Expr) -> str:
     """Write the code of an expression; return the name of its value, or a constant."""
-    memo = scope.memo
-    if id(root) in memo:
-        return memo[id(root)]
-    _note_loads(scope, root)
-    stack: list[Any] = [root]
-    while stack:
-        item = stack.pop()
-        if item.__class__ is tuple:  # An action of a conditional between its sides.
-            item[0](*item[1:])
-            continue
-        if id(item) in memo:
-            continue
-        lazy = LAZY.get(item.__class__)
-        steps = lazy(scope, item) if lazy is not None else None
-        if steps is not None:
-            stack.extend(reversed(steps))
-            continue
-        missing = [below for below in children_of(item) if id(below) not in memo]
-        if missing:
-            stack.append(item)
-            stack.extend(reversed(missing))
-            continue
-        emit = EMIT.get(item.__class__)
+    if id(root) not in scope.memo:
+        _note_loads(scope, root)
+    return _code(scope, root)
+
+
+def _code(scope: FunctionScope, node: Expr) -> str:
+    memo, cls = scope.memo, node.__class__
+    if id(node) in memo:
+        return memo[id(node)]
+    lazy = LAZY.get(cls)
+    value = None if lazy is None else lazy(scope, node, _code)
+    if value is None:
+        for below in children_of(node):
+            if id(below) not in memo:
+                _code(scope, below)  # pyright: ignore[reportArgumentType] -- expressions hold expressions
+        emit = EMIT.get(cls)
         if emit is None:
-            raise IRKitError(f"there is no code for expressions of class {type(item).__name__}")
-        scope.keep(item, emit(scope, item))
-    return memo[id(root)]
+            raise IRKitError(f"there is no code for expressions of class {cls.__name__}")
+        value = emit(scope, node)
+    scope.keep(node, value)
+    return value
 
 
 def _note_loads(scope: FunctionScope, root: Expr) -> None:

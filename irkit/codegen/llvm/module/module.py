@@ -22,7 +22,7 @@ from irkit.codegen.llvm.parallel.parallel_loops import attributes
 from irkit.codegen.llvm.statements.assertion_record import bind_record, record_size
 from irkit.codegen.llvm.statements.buffers import place_buffer
 from irkit.codegen.llvm.statements.statements import write
-from irkit.core import IRKitError, Target, walk
+from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
 from irkit.ir.threads import split_threads
 
@@ -30,6 +30,7 @@ EMITTER_VERSION = 2
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 
+@deep_recursion
 def emit(
     funcs: Sequence[PrimFunc], target: Target, *, lines: Mapping[int, int] | None = None
 ) -> str:
@@ -48,6 +49,7 @@ def emit(
     return module.render() + _attributes(module) + debug
 
 
+@deep_recursion
 def emit_stubs(funcs: Sequence[PrimFunc], target: Target) -> str:
     """Return a module of functions that take Python objects, check them and call the kernels.
 

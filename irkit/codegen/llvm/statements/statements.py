@@ -1,9 +1,8 @@
 """Code of statements.
 
 A parallel loop runs on the pool of threads; every other kind of loop becomes a plain one, and so
-does a parallel loop inside another. Blocks become their bodies. A handler returns what follows:
-statements to write, and actions (a function and its arguments) between them, so nesting needs no
-recursion.
+does a parallel loop inside another. Blocks become their bodies. ``write`` recurses, so whoever
+calls it holds the guard of ``deep_recursion``.
 """
 
 from collections.abc import Callable
@@ -36,42 +35,19 @@ from irkit.ir import (
     as_int,
 )
 
-Steps = list[Any]
 # LLVM's time grows with the cube of the loop depth: 1 s for 256 optimised loops, minutes for 1,000.
 DEEPEST_NEST = 512
 SERIAL = ", !llvm.loop !2"
 """Metadata of a loop that LLVM must not vectorise."""
 
 
-def write(scope: FunctionScope, root: Stmt) -> None:
+def write(scope: FunctionScope, stmt: Stmt) -> None:
     """Write a statement and everything inside it."""
-    _take(scope, [root])
-
-
-def _take(scope: FunctionScope, steps: Steps) -> None:
-    """Take steps, and the steps that follow from them."""
-    stack: list[Any] = steps[::-1]
-    while stack:
-        item = stack.pop()
-        if item.__class__ is tuple:
-            item[0](*item[1:])
-            continue
-        handler = STATEMENTS.get(item.__class__)
-        if handler is None:
-            raise IRKitError(f"there is no code for statements of class {type(item).__name__}")
-        scope.text.locate(item)
-        steps = handler(scope, item)
-        if scope.text.module.debug is not None:
-            steps = _located(scope, item, steps)
-        stack.extend(reversed(steps))
-
-
-def _located(scope: FunctionScope, node: Stmt, steps: Steps) -> Steps:
-    """Restore the line of a statement for its end, after the statements inside it."""
-    made: Steps = []
-    for step in steps:
-        made += ((scope.text.locate, node), step) if step.__class__ is tuple else (step,)
-    return made
+    handler = STATEMENTS.get(stmt.__class__)
+    if handler is None:
+        raise IRKitError(f"there is no code for statements of class {type(stmt).__name__}")
+    scope.text.locate(stmt)
+    handler(scope, stmt)
 
 
 def _value(scope: FunctionScope, expr: Expr) -> str:
@@ -80,39 +56,39 @@ def _value(scope: FunctionScope, expr: Expr) -> str:
     return evaluate(scope, expr)
 
 
-def _seq(scope: FunctionScope, node: Seq) -> Steps:
-    return list(node.stmts)
+def _seq(scope: FunctionScope, node: Seq) -> None:
+    for stmt in node.stmts:
+        write(scope, stmt)
 
 
-def _store(scope: FunctionScope, node: Store) -> Steps:
+def _store(scope: FunctionScope, node: Store) -> None:
     scope.begin_statement()
     for expr in (*node.indices, node.value, node.mask):
         if expr is not None:
             evaluate(scope, expr)
     store(scope, node)
-    return []
 
 
-def _for(scope: FunctionScope, node: For) -> Steps:
+def _for(scope: FunctionScope, node: For) -> None:
     scope.begin_statement()
     begin, end = evaluate(scope, node.begin), evaluate(scope, node.end)
     first, last = as_int(node.begin), as_int(node.end)
     if first is not None and last is not None and first >= last:
-        return []
+        return
     may_be_empty = first is None or last is None
     once = first is not None and last == first + 1
     if node.kind != "parallel" or once or scope.outer is not None or not scope.threads:
-        return _loop(scope, node, begin, end, may_be_empty)
+        _loop(scope, node, begin, end, may_be_empty)
+        return
 
     def body(inner: FunctionScope, low: str, high: str) -> None:
         inner.text.locate(node)
-        _take(inner, _loop(inner, node, low, high, may_be_empty=False))
+        _loop(inner, node, low, high, may_be_empty=False)
 
     launch(scope, node, begin, end, body)
-    return []
 
 
-def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: bool) -> Steps:
+def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: bool) -> None:
     _enter_loop(scope, node)
     text, signed = scope.text, node.var.dtype.kind == "i"
     kind, test = value_type(node.var.dtype), "icmp slt" if signed else "icmp ult"
@@ -129,20 +105,19 @@ def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: b
     if dict(node.attrs).get("reassoc") is True:
         scope.flags = f"reassoc {flags}"
 
-    def close() -> None:
-        scope.flags = flags
-        scope.depth -= 1
-        text.jump(latch)
-        text.start(latch)
-        # The last value is below the end, so adding 1 cannot wrap around.
-        text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
-        # On x86 vectors do not speed up division, and the cost model of LLVM 22 may abort on it.
-        note = SERIAL if text.divides else ""
-        text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
-        text.start(done)
-        text.divides |= divides_outside
-
-    return [node.body, (close,)]
+    write(scope, node.body)
+    scope.text.locate(node)
+    scope.flags = flags
+    scope.depth -= 1
+    text.jump(latch)
+    text.start(latch)
+    # The last value is below the end, so adding 1 cannot wrap around.
+    text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
+    # On x86 vectors do not speed up division, and the cost model of LLVM 22 may abort on it.
+    note = SERIAL if text.divides else ""
+    text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
+    text.start(done)
+    text.divides |= divides_outside
 
 
 def _enter_loop(scope: FunctionScope, node: For) -> None:
@@ -156,26 +131,34 @@ def _enter_loop(scope: FunctionScope, node: For) -> None:
         )
 
 
-def _block(scope: FunctionScope, node: Block) -> Steps:
+def _block(scope: FunctionScope, node: Block) -> None:
     text = scope.text
     for axis in node.axes:
         scope.values[id(axis.var)] = _value(scope, axis.binding)
-    close: Steps = []
+    end = ""
     if node.predicate is not None:
         cond = _value(scope, node.predicate)
         inside, end = text.new_label("inside"), text.new_label("end")
         text.branch(cond, inside, end)
         text.start(inside)
-        close = [(_go, scope, end, end)]
-    if node.init is None:
-        return [node.body, *close]
+    if node.init is not None:
+        _init(scope, node, node.init)
+    write(scope, node.body)
+    if end:
+        _go(scope, node, end, end)
+
+
+def _init(scope: FunctionScope, node: Block, init: Stmt) -> None:
+    """Write the init of a block, which runs where all reduce axes are 0."""
     first = _at_start(scope, node)
     if first is None:
-        return [node.init, node.body, *close]
-    init, body = text.new_label("init"), text.new_label("body")
-    text.branch(first, init, body)
-    text.start(init)
-    return [node.init, (_go, scope, body, body), node.body, *close]
+        write(scope, init)
+        return
+    start, body = scope.text.new_label("init"), scope.text.new_label("body")
+    scope.text.branch(first, start, body)
+    scope.text.start(start)
+    write(scope, init)
+    _go(scope, node, body, body)
 
 
 def _at_start(scope: FunctionScope, node: Block) -> str | None:
@@ -190,34 +173,39 @@ def _at_start(scope: FunctionScope, node: Block) -> str | None:
     return found
 
 
-def _if(scope: FunctionScope, node: If) -> Steps:
+def _if(scope: FunctionScope, node: If) -> None:
     cond, text = _value(scope, node.cond), scope.text
     then, otherwise, end = (text.new_label(hint) for hint in ("then", "else", "end"))
     text.branch(cond, then, otherwise if node.otherwise is not None else end)
     text.start(then)
-    if node.otherwise is None:
-        return [node.then, (_go, scope, end, end)]
-    return [node.then, (_go, scope, end, otherwise), node.otherwise, (_go, scope, end, end)]
+    write(scope, node.then)
+    if node.otherwise is not None:
+        _go(scope, node, end, otherwise)
+        write(scope, node.otherwise)
+    _go(scope, node, end, end)
 
 
-def _go(scope: FunctionScope, target: str, following: str) -> None:
+def _go(scope: FunctionScope, node: Stmt, target: str, following: str) -> None:
+    """End a part of a statement, at whose line the jump is, and begin the next block."""
+    scope.text.locate(node)
     scope.text.jump(target)
     scope.text.start(following)
 
 
-def _let(scope: FunctionScope, node: Let) -> Steps:
+def _let(scope: FunctionScope, node: Let) -> None:
     scope.values[id(node.var)] = _value(scope, node.value)
-    return [node.body]
+    write(scope, node.body)
 
 
-def _allocate(scope: FunctionScope, node: Allocate) -> Steps:
+def _allocate(scope: FunctionScope, node: Allocate) -> None:
     slot = allocate(scope, node.buffer)
-    if slot is None:
-        return [node.body]
-    return [node.body, (release, scope, slot, node.buffer)]
+    write(scope, node.body)
+    if slot is not None:
+        scope.text.locate(node)
+        release(scope, slot, node.buffer)
 
 
-def _view(scope: FunctionScope, node: View) -> Steps:
+def _view(scope: FunctionScope, node: View) -> None:
     scope.begin_statement()
     source = scope.place(node.source)
     pointer, offset = source.pointer, extent(scope, node.offset)
@@ -226,17 +214,16 @@ def _view(scope: FunctionScope, node: View) -> Steps:
         pointer = scope.text.op(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
         scope.offsets[pointer] = source.pointer, element, str(offset)
     place_buffer(scope, node.buffer, pointer)
-    return [node.body]
+    write(scope, node.body)
 
 
-def _evaluate(scope: FunctionScope, node: Evaluate) -> Steps:
+def _evaluate(scope: FunctionScope, node: Evaluate) -> None:
     if isinstance(node.value, Call) and node.value.name == "barrier":
-        return []  # emit_function splits nests at barriers, so only one thread arrives here.
+        return  # emit_function splits nests at barriers, so only one thread arrives here.
     if isinstance(node.value, Call) and node.value.name == "prefetch":
         _prefetch(scope, node.value.args[0])
-        return []
+        return
     _value(scope, node.value)
-    return []
 
 
 def _prefetch(scope: FunctionScope, wanted: Expr) -> None:
@@ -248,16 +235,15 @@ def _prefetch(scope: FunctionScope, wanted: Expr) -> None:
         prefetch(scope, wanted)
 
 
-def _assert(scope: FunctionScope, node: Assert) -> Steps:
+def _assert(scope: FunctionScope, node: Assert) -> None:
     holds, number = _value(scope, node.cond), scope.failures[id(node)]
     if node.values:
         note_values(scope, holds, number, node.values)
     broken = scope.text.op(f"xor i1 {holds}, true")
     fail_if(scope, broken, number)
-    return []
 
 
-STATEMENTS: dict[type[Stmt], Callable[[FunctionScope, Any], Steps]] = {
+STATEMENTS: dict[type[Stmt], Callable[[FunctionScope, Any], None]] = {
     Seq: _seq,
     Store: _store,
     For: _for,
