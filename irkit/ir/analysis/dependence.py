@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from irkit.core import analysis, walk
-from irkit.ir.analysis.affine import AffineReader
 from irkit.ir.analysis.axes import axis_values
 from irkit.ir.analysis.conflicts import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.digits import by_digits
 from irkit.ir.analysis.regions import access_regions
 from irkit.ir.analysis.uses import uses_of
-from irkit.ir.arith import Ranges, bounds, loop_ranges, simplify
+from irkit.ir.arith import IndexSums, Ranges, bounds, loop_ranges, simplify
 from irkit.ir.buffer import Buffer
 from irkit.ir.build import as_int
 from irkit.ir.expr import Expr
@@ -34,7 +33,7 @@ class Dependences:
         )  # A cached result must not hold its function.
         self._ranges = loop_ranges(func)
         lets = {let.var: let.value for let in walk(func.body, Let)}
-        self._sums = AffineReader(self._ranges, lets | axis_values(func))
+        self._sums = IndexSums(self._ranges, lets | axis_values(func))
         self._uses = uses_of(func)
         self._regions = access_regions(func)
         self._carried: dict[For, str | None] = {}
@@ -166,5 +165,5 @@ def lane_conflict(
     them touch the same element, at least one writing. ``memory`` returns the buffer that a view
     shows, also for a view around the loop.
     """
-    sums = AffineReader(ranges, {let.var: let.value for let in walk(loop.body, Let)})
+    sums = IndexSums(ranges, {let.var: let.value for let in walk(loop.body, Let)})
     return conflict(loop, lanes, sums, accesses_of(loop, sums, memory))

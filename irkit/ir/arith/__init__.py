@@ -22,6 +22,7 @@ from irkit.ir.arith.interval import (
     Ranges as Ranges,
 )
 from irkit.ir.arith.linear_form import (
+    IndexSums as IndexSums,
     LinearForm as LinearForm,
     linear as linear,
 )
@@ -36,4 +37,8 @@ from irkit.ir.arith.ranges import (
 )
 from irkit.ir.arith.simplify import (
     simplify as simplify,
+)
+from irkit.ir.arith.sums import (
+    Product as Product,
+    Sum as Sum,
 )

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from irkit.core import children, walk
-from irkit.ir.analysis import Access, AffineReader, ConflictTest, accesses_in, axis_values, uses_of
-from irkit.ir.arith import loop_ranges
+from irkit.ir.analysis import Access, ConflictTest, accesses_in, axis_values, uses_of
+from irkit.ir.arith import IndexSums, loop_ranges
 from irkit.ir.buffer import Buffer
 from irkit.ir.build import as_int, seq
 from irkit.ir.expr import EQ, Expr, Var
@@ -31,7 +31,7 @@ class ThreadConflicts:
 
     def __init__(self, func: PrimFunc) -> None:
         lets = {let.var: let.value for let in walk(func.body, Let)}
-        self._sums = AffineReader(loop_ranges(func), lets | axis_values(func))
+        self._sums = IndexSums(loop_ranges(func), lets | axis_values(func))
         self._memory = uses_of(func).memory
         self._stored = {self._memory(store.buffer) for store in walk(func.body, Store)}
         self._changing = {

@@ -12,7 +12,7 @@ from irkit.ir import (
     linear,
     simplify,
 )
-from irkit.schedule.analysis.touched_regions import Box, SymbolicInterval
+from irkit.ir.analysis import Box, SymbolicInterval
 
 
 def solve_axes(

@@ -2,7 +2,7 @@
 
 MODULES = (
     "irkit.ir.analysis.in_bounds",
-    "irkit.ir.analysis.index_boxes",
+    "irkit.ir.analysis.boxes",
     "irkit.passes.loop.loops.canonicalize_loops",
     "irkit.ir.analysis.carried_values",
     "irkit.passes.loop.storage.compact_buffers",
@@ -41,7 +41,7 @@ MODULES = (
     "irkit.ir.arith.knowledge",
     "irkit.ir.arith.sums",
     "irkit.ir.arith.transfer",
-    "irkit.ir.analysis.affine",
+    "irkit.ir.arith.linear_form",
     "irkit.ir.analysis.conflicts",
     "irkit.ir.analysis.axes",
     "irkit.ir.analysis.value_numbering",

@@ -40,7 +40,7 @@ MISBEHAVIOUR = (
     SeededBug(
         "a crash in native code",
         "irkit.passes.loop.loops.hoist_first_iterations:hoist_first_iterations",
-        "    sums = AffineReader(loop_ranges(func))\n",
+        "    sums = IndexSums(loop_ranges(func))\n",
         "    import ctypes\n\n    ctypes.string_at(0)\n",
         ("hoist-first-iterations",),
         "MATMUL",

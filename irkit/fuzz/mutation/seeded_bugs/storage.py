@@ -109,7 +109,7 @@ STORAGE = (
     ),
     SeededBug(
         "an extent off by one",
-        "irkit.ir.analysis.index_boxes:BoxSide",
+        "irkit.ir.analysis.boxes:BoxSide",
         "return self.high - self.low + 1",
         "return self.high - self.low",
         ("compact-buffers", "plan-allocations"),
@@ -117,15 +117,15 @@ STORAGE = (
     ),
     SeededBug(
         "a box counted from its far corner",
-        "irkit.ir.analysis.index_boxes:IndexBoxes",
-        "Affine(dict(side.corner), side.low), -1)",
-        "Affine(dict(side.corner), side.high), -1)",
+        "irkit.ir.analysis.boxes:IndexBoxes",
+        "lowest = Sum(side.corner.terms, side.low)",
+        "lowest = Sum(side.corner.terms, side.high)",
         ("compact-buffers",),
         "TILE",
     ),
     SeededBug(
         "a box around the first access only",
-        "irkit.ir.analysis.index_boxes:merged_sides",
+        "irkit.ir.analysis.boxes:merged_sides",
         "min(found.low, side.low), max(found.high, side.high)",
         "min(found.low, side.low), max(found.low, side.high)",
         ("compact-buffers", "plan-allocations"),

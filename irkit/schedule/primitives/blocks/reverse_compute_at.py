@@ -27,11 +27,11 @@ from irkit.ir import (
     seq,
     simplify,
 )
+from irkit.ir.analysis import Box, SymbolicInterval, box_of, touches
 from irkit.schedule.analysis.accesses import only_store, read_by, variables, writes_of, written_by
 from irkit.schedule.analysis.domain import Points, points_of
 from irkit.schedule.analysis.guards import reduced_over
 from irkit.schedule.analysis.ranges import facts_of, inside_extents, ranges_at
-from irkit.schedule.analysis.touched_regions import Box, SymbolicInterval, box_of, touches
 from irkit.schedule.checks.order import (
     check_inputs_stay,
     check_readers_stay,
