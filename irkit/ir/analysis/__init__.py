@@ -3,7 +3,7 @@
 Reading order: enclosing (what surrounds a statement, and what ran before it), uses (what reads and
 writes what), regions (which part of a buffer is accessed), liveness, dependence; what those rest
 on: axes, value_numbering, boxes, digits, conflicts; then what passes ask about one buffer or load:
-carried_values, in_place, in_bounds, guarded_loads. The ranges of variables are in
+carried_values, in_place, in_bounds, guarded_loads, reductions. The ranges of variables are in
 ``arith``.
 
 A result may hold statements of the function, never the function itself: the cache is keyed on it,
@@ -61,6 +61,14 @@ from irkit.ir.analysis.in_place import (
 from irkit.ir.analysis.liveness import (
     Liveness as Liveness,
     liveness as liveness,
+)
+from irkit.ir.analysis.reductions import (
+    IDENTITIES as IDENTITIES,
+    Accumulation as Accumulation,
+    accumulates as accumulates,
+    accumulation_of as accumulation_of,
+    identity_of as identity_of,
+    same_place as same_place,
 )
 from irkit.ir.analysis.regions import (
     AccessRegions as AccessRegions,

@@ -78,11 +78,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "irkit.passes.graph.lower_to_loops",
     ),
     "schedules": (
-        "irkit.schedule.analysis.accumulation",
+        "irkit.ir.analysis.reductions",
         "irkit.schedule.arguments.reference_check",
         "irkit.schedule.primitives.blocks.blockize",
         "irkit.schedule.primitives.buffers.cache_write",
-        "irkit.schedule.analysis.combine",
         "irkit.schedule.primitives.blocks.compute_inline",
         "irkit.schedule.rewrite.clone",
         "irkit.schedule.primitives.blocks.pad_einsum",

@@ -45,9 +45,9 @@ BLOCK_PRIMITIVES = (
     ),
     SeededBug(
         "partial results that start at the element's own start",
-        "irkit.schedule.analysis.combine:_identity",
-        "return 0 if operation is Add else 1",
-        "return 1 if operation is Add else 0",
+        "irkit.ir.analysis.reductions:IDENTITIES",
+        "Add: lambda dtype: 0,",
+        "Add: lambda dtype: 1,",
         ("rfactor",),
         "FACTOR",
     ),

@@ -45,9 +45,9 @@ THREAD_PASSES = (
     ),
     SeededBug(
         "sums of threads that start at one",
-        "irkit.passes.loop.threads.lower_cross_thread_reduction:_identity",
-        "const(0 if combiner is Add else 1, dtype)",
-        "const(1, dtype)",
+        "irkit.ir.analysis.reductions:IDENTITIES",
+        "Add: lambda dtype: 0,",
+        "Add: lambda dtype: 1,",
         ("lower-cross-thread-reduction",),
         "CROSS_THREAD_SUMS",
     ),
