@@ -31,7 +31,7 @@ from irkit.ir.expr import (
     meet,
 )
 from irkit.ir.intrinsics import INTRINSICS, Call
-from irkit.ir.stmt import Seq, Stmt
+from irkit.ir.stmt import For, Seq, Stmt
 
 
 def eq(a: ExprLike, b: ExprLike) -> Expr:
@@ -211,6 +211,12 @@ def as_int(expr: ExprLike) -> int | None:
         if isinstance(expr, Const) and isinstance(expr.value, int) and not expr.dtype.is_bool
         else None
     )
+
+
+def trip_count(loop: For) -> int | None:
+    """Return how often a loop runs, or None if its begin or end is not a constant."""
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return None if begin is None or end is None else max(0, end - begin)
 
 
 def product(dims: Iterable[ExprLike]) -> Expr:

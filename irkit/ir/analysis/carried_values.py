@@ -6,7 +6,7 @@ from irkit.core import Node, children, substitute, uses, walk
 from irkit.ir.analysis.boxes import BoxSide, IndexBoxes, bound_inside, merged_sides
 from irkit.ir.arith.simplify import simplify
 from irkit.ir.buffer import Buffer, Load
-from irkit.ir.build import as_int, ge, logical_not, lt
+from irkit.ir.build import as_int, ge, logical_not, lt, trip_count
 from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, For, If, Seq, Stmt, Store
@@ -122,7 +122,7 @@ class CarriedValues:
         """Return the box that a nest of loops fills without gaps; True stands for a whole
         dimension."""
         loops = {s.var: s for s, _ in write.path[at + 1 :] if isinstance(s, For)}
-        sizes = {var: _size(loop) for var, loop in loops.items()}
+        sizes = {var: trip_count(loop) for var, loop in loops.items()}
         found: list[BoxSide | Literal[True]] = []
         for index, dim in zip(write.indices, write.node.buffer.shape, strict=True):
             form = self.boxes.sums.sum_of(index)
@@ -195,11 +195,6 @@ def _fork(a: Path, b: Path) -> int | None:
         if x != y:
             return at
     return None
-
-
-def _size(loop: For) -> int | None:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return None if begin is None or end is None else end - begin
 
 
 def _is_whole(side: BoxSide, extent: int | None) -> bool:

@@ -14,7 +14,7 @@ from irkit.ir.analysis.regions import access_regions
 from irkit.ir.analysis.uses import uses_of
 from irkit.ir.arith import IndexSums, Ranges, bounds, loop_ranges, simplify
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import as_int
+from irkit.ir.build import trip_count
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
 from irkit.ir.intrinsics import Call
@@ -66,7 +66,7 @@ class Dependences:
         own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
         accesses = accesses_of(loop, self._sums, self._uses.memory)
         shared = [access for access in accesses if access.memory not in own]
-        return conflict(loop, _count(loop), self._sums, shared, thorough=True)
+        return conflict(loop, trip_count(loop), self._sums, shared, thorough=True)
 
     def overwritten(self, loop: For, stores: Sequence[Store]) -> str | None:
         """Return why different iterations of a loop may write the same element by some of its
@@ -80,7 +80,7 @@ class Dependences:
             for access in accesses_in(store, self._sums, self._uses.memory)
             if access.writes
         ]
-        return conflict(loop, _count(loop), self._sums, writes, thorough=True)
+        return conflict(loop, trip_count(loop), self._sums, writes, thorough=True)
 
     def crosses(self, loop: For, first: Stmt, second: Stmt) -> str | None:
         """Return why ``first`` must not run for all iterations of a loop before ``second`` runs for
@@ -96,7 +96,7 @@ class Dependences:
             [a for a in accesses_in(part, self._sums, self._uses.memory) if a.memory not in own]
             for part in parts
         )
-        return crossing(loop, _count(loop), self._sums, one, other)
+        return crossing(loop, trip_count(loop), self._sums, one, other)
 
     def between(self, a: Stmt, b: Stmt) -> frozenset[Kind]:
         """Return how ``b``, which runs after ``a``, may depend on it: it reads what ``a`` wrote
@@ -133,11 +133,6 @@ class Dependences:
             return False
         gap = bounds(simplify(begin - other - extent, self._ranges), self._ranges)
         return gap.low is not None and gap.low >= 0
-
-
-def _count(loop: For) -> int | None:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return None if begin is None or end is None else end - begin
 
 
 def _acts(stmt: Evaluate | Assert) -> bool:

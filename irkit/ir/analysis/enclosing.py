@@ -1,7 +1,7 @@
 """What surrounds each statement, and which statements certainly ran before it."""
 
 from irkit.core import IRKitError, analysis, children
-from irkit.ir.build import as_int
+from irkit.ir.build import trip_count
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, For, If, Seq, Stmt
 
@@ -108,8 +108,7 @@ def _surely_enters(stmt: Stmt, number: int) -> bool:
     """Return True if a statement that runs certainly runs its child of this index."""
     match stmt:
         case For():
-            begin, end = as_int(stmt.begin), as_int(stmt.end)
-            return begin is not None and end is not None and begin < end
+            return bool(trip_count(stmt))
         case If():
             return False
         case Block():

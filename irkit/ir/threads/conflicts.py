@@ -6,7 +6,7 @@ from irkit.core import children, walk
 from irkit.ir.analysis import Access, ConflictTest, accesses_in, axis_values, uses_of
 from irkit.ir.arith import IndexSums, loop_ranges
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import as_int, seq
+from irkit.ir.build import as_int, seq, trip_count
 from irkit.ir.expr import EQ, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.scoped_rewriter import conjuncts
@@ -83,8 +83,7 @@ class ThreadConflicts:
         ones: list[GuardedAccess],
         others: list[GuardedAccess],
     ) -> bool:
-        begin, end = as_int(loop.begin), as_int(loop.end)
-        count = None if begin is None or end is None else end - begin
+        count = trip_count(loop)
         if count is not None and count <= 1:
             return False
         own = self._own(loop)

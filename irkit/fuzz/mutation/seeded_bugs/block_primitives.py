@@ -29,7 +29,7 @@ BLOCK_PRIMITIVES = (
     ),
     SeededBug(
         "a consumer read forwards where it reads backwards",
-        "irkit.schedule.primitives.blocks.reverse_compute_at:_inverse_interval",
+        "irkit.schedule.analysis.solve_axes:inverse_interval",
         "low, high = -high, -low",
         "low, high = low, high",
         ("reverse-compute-at",),

@@ -86,7 +86,7 @@ LOOPS = (
     SeededBug(
         "a loop that runs once taken for one that never does",
         "irkit.passes.loop.cleanup.remove_no_ops:dead_loop",
-        "first >= last",
+        "trip_count(loop) == 0",
         "first + 1 >= last",
         ("remove-no-ops",),
         "RUNS_ONCE plainly",
@@ -214,8 +214,8 @@ LOOPS = (
     SeededBug(
         "guards judged by their best lane",
         "irkit.passes.loop.support.loop_guards:LoopGuards",
-        "low += factor * (limits.low if factor > 0 else limits.high)",
-        "low += factor * (limits.high if factor > 0 else limits.low)",
+        "low, high = low + ends[0], high + ends[1]",
+        "low, high = low + ends[1], high + ends[1]",
         ("loop-partition",),
         "INEXACT_SPLIT",
     ),

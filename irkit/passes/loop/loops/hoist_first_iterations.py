@@ -32,13 +32,13 @@ from irkit.ir import (
     PrimFunc,
     Seq,
     Stmt,
-    as_int,
     conjuncts,
     is_const,
     logical_and,
     lt,
     no_blocks,
     seq,
+    trip_count,
 )
 from irkit.ir.arith import IndexSums, Sum, loop_ranges
 from irkit.transform import define_pass
@@ -71,9 +71,7 @@ def hoist_first_iterations(func: PrimFunc) -> PrimFunc:
 
 
 def _runs(loop: For) -> list[Expr]:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    known = begin is not None and end is not None and begin < end
-    return [] if known else [lt(loop.begin, loop.end)]
+    return [] if trip_count(loop) else [lt(loop.begin, loop.end)]
 
 
 def _is_first(cond: Expr, loop: For, sums: IndexSums) -> bool:

@@ -7,7 +7,7 @@ and by whether another loop is left in it.
 import msgspec
 
 from irkit.core import Visit, allowed, remark, visit, walk
-from irkit.ir import Evaluate, For, PrimFunc, Stmt, Store, as_int, visit_below
+from irkit.ir import Evaluate, For, PrimFunc, Stmt, Store, trip_count, visit_below
 
 STEP_HINT = "auto_unroll_max_step"
 EXPLICIT_HINT = "unroll_explicit"
@@ -67,8 +67,7 @@ class _LoopMarker:
 
     def _loop(self, loop: For, limits: UnrollLimits) -> For:
         size = self.size
-        first, last = as_int(loop.begin), as_int(loop.end)
-        extent = 0 if first is None or last is None else last - first
+        extent = trip_count(loop) or 0
         small = extent * size.steps <= limits.max_step or extent <= limits.max_extent
         if loop.kind == "serial" and extent > 0 and small and _is_open(size, limits):
             made = loop.replace(kind="unrolled")

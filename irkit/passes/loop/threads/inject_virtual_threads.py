@@ -64,6 +64,7 @@ from irkit.ir import (
     as_int,
     no_blocks,
     seq,
+    trip_count,
     visit_below,
 )
 from irkit.ir.analysis import uses_of
@@ -87,7 +88,7 @@ def inject_virtual_threads(func: PrimFunc, *, max_extent: int = 16) -> PrimFunc:
         if not loops:
             break
         inner = loops[-1]
-        count = _count(inner)
+        count = trip_count(inner)
         if count is None or count > max_extent:
             remark(inner, f"its extent is not a constant of at most {max_extent}: left as threads")
             left.add(inner.var)
@@ -111,11 +112,6 @@ def _exchanged(body: Stmt, old: Stmt, new: Stmt) -> Stmt:
     return visit(body, rewritten)
 
 
-def _count(loop: For) -> int | None:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return None if begin is None or end is None else max(0, end - begin)
-
-
 class _Copies:
     """Copies the body of one loop; ``values`` holds, for each copy, the replacements of its
     variable and of the symbols that differ between its threads."""
@@ -127,7 +123,7 @@ class _Copies:
         self.uniform = UniformityInfo()
         self.uniform.add(loop.var)
         self.varying: set[Node] = {loop.var}
-        first, count = as_int(loop.begin) or 0, _count(loop) or 0
+        first, count = as_int(loop.begin) or 0, trip_count(loop) or 0
         self.values: list[dict[Node, Node]] = [
             {loop.var: Const(first + at, loop.var.dtype)} for at in range(count)
         ]

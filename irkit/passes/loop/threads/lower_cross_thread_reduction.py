@@ -77,7 +77,6 @@ from irkit.ir import (
     PrimFunc,
     Stmt,
     Store,
-    as_int,
     conjuncts,
     const,
     convert,
@@ -85,6 +84,7 @@ from irkit.ir import (
     is_const,
     logical_and,
     seq,
+    trip_count,
     visit_below,
 )
 from irkit.ir.analysis import Accumulation, EnclosingStmts, accumulation_of, enclosing
@@ -341,8 +341,7 @@ def _running(
     axes = {axis.var: axis.binding for axis in reduction.axes}
     first = {loop.var: loop.begin for loop in loops}
     for loop in loops:
-        begin, end = as_int(loop.begin), as_int(loop.end)
-        if loop.var in reducing and (begin is None or end is None or begin >= end):
+        if loop.var in reducing and not trip_count(loop):
             return f"loop {loop.var.name!r} may never run"
     kept = set[Node]().union(*(symbols_used(binding) for binding in spatial))
     for guard in [] if reduction.predicate is None else conjuncts(reduction.predicate):
