@@ -59,30 +59,33 @@ class AccessFinder:
         self.sources: dict[Buffer, Buffer] = {}  # Of the views bound there.
         self._values: dict[Node, Node] = {}
 
+        self._loops: list[For] = []
+        self._block: Block | None = None
+
     @deep_recursion
     def add(self, root: Node) -> None:
-        self._visit(root, (), None)
+        self._visit(root)
 
-    def _visit(self, node: Node, loops: tuple[For, ...], block: Block | None) -> None:
+    def _visit(self, node: Node) -> None:
         match node:
             case Expr():
                 for load in walk(node, Load):
-                    self._access(load, loops, block)
+                    self._access(load)
                 return
             case For():
-                loop = self._with_values(node)
-                self._visit(node.begin, loops, block)  # Its bounds are evaluated outside.
-                self._visit(node.end, loops, block)
-                self._visit(node.body, (*loops, loop), block)
+                self._visit(node.begin)  # Its bounds are evaluated outside.
+                self._visit(node.end)
+                self._loops.append(self._with_values(node))
+                self._visit(node.body)
+                self._loops.pop()
                 return
             case Store():
-                self._access(node, loops, block)
+                self._access(node)
             case Let():
                 self._values[node.var] = substitute(node.value, self._values)
             case Block():
-                block = node
-                for axis in node.axes:
-                    self._values[axis.var] = substitute(axis.binding, self._values)
+                self._enter_block(node)
+                return
             case Allocate():
                 self.own.add(node.buffer)
             case View():
@@ -92,17 +95,24 @@ class AccessFinder:
             case _:
                 pass
         for child in children(node):
-            self._visit(child, loops, block)
+            self._visit(child)
+
+    def _enter_block(self, block: Block) -> None:
+        for axis in block.axes:
+            self._values[axis.var] = substitute(axis.binding, self._values)
+        around, self._block = self._block, block
+        for child in children(block):
+            self._visit(child)
+        self._block = around
 
     def _with_values(self, loop: For) -> For:
         begin, end = substitute(loop.begin, self._values), substitute(loop.end, self._values)
-        return (
-            loop if begin is loop.begin and end is loop.end else loop.replace(begin=begin, end=end)
-        )
+        same = begin is loop.begin and end is loop.end
+        return loop if same else loop.replace(begin=begin, end=end)
 
-    def _access(self, node: Load | Store, loops: tuple[For, ...], block: Block | None) -> None:
+    def _access(self, node: Load | Store) -> None:
         indices = tuple([substitute(at, self._values) for at in node.indices])
-        self.found.append(BufferAccess(node, indices, loops, block))
+        self.found.append(BufferAccess(node, indices, tuple(self._loops), self._block))
 
 
 def touches(

@@ -2,12 +2,13 @@
 
 from typing import Literal, NamedTuple
 
-from irkit.core import Node, children, substitute, uses, walk
+from irkit.core import Node, substitute, uses, walk
 from irkit.ir.analysis.boxes import BoxSide, IndexBoxes, bound_inside, merged_sides
-from irkit.ir.arith.simplify import simplify
+from irkit.ir.analysis.enclosing import in_order
+from irkit.ir.arith import prove
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import as_int, ge, logical_not, lt, trip_count
-from irkit.ir.expr import Const, Expr, Var
+from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, For, If, Seq, Stmt, Store
 
@@ -54,7 +55,7 @@ class CarriedValues:
                     return None
                 found.append(_Access(node, node.indices, path))
             below: list[tuple[Node, Path]] = []
-            for number, child in enumerate(_in_order(node)):
+            for number, child in enumerate(in_order(node)):
                 inner = (*path, (node, number)) if isinstance(node, Stmt) else path
                 below.append((child, inner))
             stack.extend(reversed(below))
@@ -164,8 +165,7 @@ class CarriedValues:
         for index, dim in zip(write.indices, write.node.buffer.shape, strict=True):
             place = substitute(index, self.axes)
             facts += [ge(place, 0), lt(place, dim)]
-        proved = [simplify(cond, self.ranges, tuple(facts)) for cond in conds]
-        return all(isinstance(cond, Const) and cond.value is True for cond in proved)
+        return all(prove(cond, self.ranges, facts) for cond in conds)
 
     def _conditions(self, path: Path) -> list[Expr]:
         found: list[Expr] = []
@@ -177,16 +177,8 @@ class CarriedValues:
         return [substitute(cond, self.axes) for cond in found]
 
 
-def _in_order(node: Node) -> tuple[Node, ...]:
-    """Return the nodes directly below, in execution order."""
-    if not isinstance(node, Block):
-        return children(node)
-    parts = [*node.axes, node.predicate, node.init, node.body]
-    return tuple(part for part in parts if part is not None)
-
-
 def _is_init(block: Block, number: int) -> bool:
-    return block.init is not None and _in_order(block)[number] is block.init
+    return block.init is not None and in_order(block)[number] is block.init
 
 
 def _fork(a: Path, b: Path) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from irkit.ir.arith.interval import Ranges
-from irkit.ir.arith.prove import prove
+from irkit.ir.arith.simplify import prove
 from irkit.ir.buffer import Load
 from irkit.ir.build import ge, lt
 from irkit.ir.expr import Expr

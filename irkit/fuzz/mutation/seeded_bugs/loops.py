@@ -87,7 +87,7 @@ LOOPS = (
         "a loop that runs once taken for one that never does",
         "irkit.passes.loop.cleanup.remove_no_ops:dead_loop",
         "trip_count(loop) == 0",
-        "first + 1 >= last",
+        "trip_count(loop) in (0, 1)",
         ("remove-no-ops",),
         "RUNS_ONCE plainly",
     ),
