@@ -82,11 +82,11 @@ def accumulation_of(func: PrimFunc, block: Block) -> Accumulation | None:
     memory = uses_of(func).memory
     own = memory(store.buffer)
 
-    def reads_own(expr: Expr | None) -> bool:
-        loads = [] if expr is None else walk(expr, Load)
-        return any(memory(load.buffer) is own for load in loads)
+    def reads_own(expr: Expr) -> bool:
+        return any(memory(load.buffer) is own for load in walk(expr, Load))
 
-    if any(reads_own(each) for each in (cond, block.predicate, *store.indices)):
+    asked = [each for each in (cond, block.predicate) if each is not None]
+    if any(reads_own(each) for each in (*asked, *store.indices)):
         return None
     for old, gathered in ((value.a, value.b), (value.b, value.a)):
         is_old = isinstance(old, Load) and old.mask is None and same_place(old, store)

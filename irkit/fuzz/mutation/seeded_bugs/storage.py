@@ -158,8 +158,8 @@ STORAGE = (
     SeededBug(
         "a conditional write taken for a sure one",
         "irkit.ir.analysis.carried_values:CarriedValues",
-        "return all(isinstance(cond, Const) and cond.value is True for cond in proved)",
-        "return all(isinstance(cond, Const) or cond is not None for cond in proved)",
+        "return all(prove(cond, self.ranges, facts) for cond in conds)",
+        "return all(cond is not None for cond in conds)",
         ("plan-allocations",),
         "CARRIED_CONDITION",
     ),
