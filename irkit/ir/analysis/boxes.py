@@ -139,17 +139,22 @@ def ends(
     low = high = form.constant
     for product, c in form.terms.items():
         atom = sums.atom(product)
-        used = set(walk(atom, Var))
-        stays = used.isdisjoint(running) and used.isdisjoint(moving)
-        if stays or (isinstance(atom, Var) and atom in running):
-            if any_node(atom, Load):
+        if isinstance(atom, Var):
+            stays = atom not in moving or atom in running
+        else:
+            used = set(walk(atom, Var))
+            stays = used.isdisjoint(running) and used.isdisjoint(moving)
+            if stays and any_node(atom, Load):
                 return None  # The loaded value may be overwritten in between.
+        if stays:
             kept[product] = c
             continue
         least, most = Sum({product: 1}).exact(sums.spans)
         if most - least >= MAX_REACH and max(-least, most) >= MAX_REACH:
             return None
         low, high = low + min(c * least, c * most), high + max(c * least, c * most)
+    if not loops:
+        return Sum(kept, low), Sum(kept, high)
     first: Sum | None = Sum(kept, low)
     last: Sum | None = Sum(kept, high)
     for loop in reversed(loops):

@@ -206,6 +206,8 @@ class Atoms:
 
     def atom(self, product: Product) -> Expr:
         """Return the expression of an atom, or of a product of several."""
+        if len(product) == 1:
+            return self.shown[product[0]]
         first, *rest = self.written.get(product, product)
         found = self.shown[first]
         for number in rest:
