@@ -51,12 +51,15 @@ class BufferAccess(msgspec.Struct, frozen=True):
 
 
 class AccessFinder:
-    """Visitor that lists the accesses below some statements and expressions, in text order."""
+    """Visitor that lists the accesses below some statements and expressions, in text order; with
+    ``only``, those of one buffer."""
 
-    def __init__(self) -> None:
+    def __init__(self, only: Buffer | None = None) -> None:
+        self._only = only
         self.found: list[BufferAccess] = []
         self.own: set[Buffer] = set()  # Allocated there, and views of those.
-        self.sources: dict[Buffer, Buffer] = {}  # Of the views bound there.
+        self.viewed: list[Buffer] = []  # What the views bound there are of.
+        self.sources: dict[Buffer, Buffer] = {}  # The memory of each of those views.
         self._values: dict[Node, Node] = {}
 
         self._loops: list[For] = []
@@ -89,6 +92,7 @@ class AccessFinder:
             case Allocate():
                 self.own.add(node.buffer)
             case View():
+                self.viewed.append(node.source)
                 self.sources[node.buffer] = self.sources.get(node.source, node.source)
                 if node.source in self.own:
                     self.own.add(node.buffer)
@@ -111,6 +115,8 @@ class AccessFinder:
         return loop if same else loop.replace(begin=begin, end=end)
 
     def _access(self, node: Load | Store) -> None:
+        if self._only is not None and node.buffer is not self._only:
+            return
         indices = tuple([substitute(at, self._values) for at in node.indices])
         self.found.append(BufferAccess(node, indices, tuple(self._loops), self._block))
 
@@ -119,11 +125,11 @@ def touches(
     root: Stmt, buffer: Buffer, kind: type[Load] | type[Store]
 ) -> list[BufferAccess] | None:
     """List the accesses to a buffer below a statement; None if a view aliases the buffer."""
-    if any(view.source is buffer for view in walk(root, View)):
-        return None
-    finder = AccessFinder()
+    finder = AccessFinder(only=buffer)
     finder.add(root)
-    return [a for a in finder.found if isinstance(a.node, kind) and a.node.buffer is buffer]
+    if any(source is buffer for source in finder.viewed):
+        return None
+    return [access for access in finder.found if isinstance(access.node, kind)]
 
 
 def ends(
