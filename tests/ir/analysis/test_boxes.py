@@ -132,6 +132,20 @@ def test_a_box_follows_lets_and_bounds_what_is_not_linear() -> None:
     assert check_boxes(func) == 9
 
 
+def test_a_box_reaches_down_where_what_is_not_linear_is_subtracted() -> None:
+    func = parse(
+        "def f(A: i64[64]):\n    for o in serial(0, 2):\n        for i in serial(0, 4):\n"
+        "            A[o + 20 - i * i] = 0\n"
+    )
+    loop = next(walk(func.body, For))
+    found = touches(loop.body, func.params[0], Store)
+    assert found is not None
+    (side,) = box_of(found, loop_ranges(func))
+    assert side is not None
+    assert (script(side.low), script(side.high)) == ("o + 11", "o + 20")
+    assert check_boxes(func) == 4
+
+
 def swapped(sums: Atoms, found: Sum | None, loop: For, *, upwards: bool) -> Sum | None:
     return AT_END(sums, found, loop, upwards=not upwards)
 
