@@ -37,9 +37,6 @@ FACES = {
     "irkit.fuzz.campaign",
     "irkit.fuzz.generators",
     "irkit.fuzz.judge",
-    "irkit.fuzz.mutation.mutants",
-    "irkit.fuzz.mutation.runner",
-    "irkit.fuzz.mutation.seeded_bugs",
     "irkit.inspector_web.jobs",
     "irkit.inspector_web.load",
     "irkit.inspector_web.report",
@@ -53,7 +50,6 @@ FACES = {
 """Subpackages that other packages may import from, besides the packages directly in irkit."""
 
 INNER = {
-    "debug": {"irkit.transform.define"},
     "fuzz": {"irkit.te.numpy_semantics"},
 }
 """By package: the inner modules of other packages that it imports."""
@@ -183,6 +179,18 @@ def test_every_face_is_used_by_another_package() -> None:
         if not module.startswith(f"irkit.{package_of(path)}.")
     }
     expect_none(FACES - used, "take out of FACES")
+
+
+def test_irkit_imports_nothing_of_its_tests() -> None:
+    expect_none(
+        (
+            f"{named(path)}:{line} imports {module}"
+            for path in sources("irkit")
+            for line, module in imports_of(path)
+            if module.split(".")[0] == "tests"
+        ),
+        "move what the product needs into irkit",
+    )
 
 
 def test_every_folder_says_what_is_in_it() -> None:

@@ -2,8 +2,7 @@
 
 Reading order: picks (where choices come from), seed_corpus (programs written by hand), generators
 (random samples), malformed (damaged files), judge (is a sample right), shrink, campaign (`irkit
-fuzz`), check_pass (a decorator for users' tests); onnx_reference and forked_child serve these;
-mutation changes irkit itself to test the tests.
+fuzz`), check_pass (a decorator for users' tests); onnx_reference and forked_child serve these.
 """
 
 from irkit.debug import (

@@ -8,11 +8,11 @@ from functools import cache
 
 import msgspec
 
-from irkit.debug import Child, ChildDied, Limits
 from irkit.fuzz.malformed.checks.run_model import run_model
 from irkit.fuzz.malformed.checks.verdict import InputVerdict, Status
 from irkit.fuzz.malformed.inputs.onnx_seeds import onnx_seeds
 from irkit.fuzz.malformed.kinds import MalformedKind, check_malformed, malformed_case
+from irkit.processes import ONE_THREAD, Child, ChildDied, Limits
 
 LIMITS = Limits(seconds=90.0, memory=2 << 30)
 """Limits of a batch; one that exceeds them is checked file by file."""
@@ -67,7 +67,7 @@ class Batches:
         self.examples: dict[tuple[Status, str], list[tuple[int, InputVerdict]]] = {}
         self.slowest: dict[Status, tuple[float, int]] = {}
         self.peak = 0
-        self._child = Child(limits, env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
+        self._child = Child(limits, env=ONE_THREAD)
 
     def __enter__(self) -> "Batches":
         return self
