@@ -42,6 +42,7 @@ MODULES: tuple[str, ...] = (
     "irkit.ir.arith.sums",
     "irkit.ir.arith.transfer",
     "irkit.ir.arith.linear_form",
+    "irkit.ir.intrinsics",
     "irkit.ir.analysis.conflicts",
     "irkit.ir.analysis.axes",
     "irkit.ir.analysis.value_numbering",
@@ -101,6 +102,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "bounds": (
         "irkit.ir.arith.bounds",
         "irkit.ir.arith.transfer",
+        "irkit.ir.intrinsics",
         "irkit.ir.arith.interval",
         "irkit.ir.arith.ranges",
         "irkit.ir.arith.division",
