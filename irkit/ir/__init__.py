@@ -115,6 +115,7 @@ from irkit.ir.build import (
     ramp as ramp,
     select as select,
     seq as seq,
+    trip_count as trip_count,
 )
 from irkit.ir.conditional import (
     Conditional as Conditional,

@@ -211,6 +211,12 @@ def as_int(expr: ExprLike) -> int | None:
     )
 
 
+def trip_count(loop: For) -> int | None:
+    """Return how often a loop runs, or None if its begin or end is not a constant."""
+    begin, end = as_int(loop.begin), as_int(loop.end)
+    return None if begin is None or end is None else max(0, end - begin)
+
+
 def product(dims: Iterable[ExprLike]) -> Expr:
     """Multiply extents, folding constants; without any, return 1."""
     whole, rest = 1, list[Expr]()

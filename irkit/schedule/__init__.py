@@ -7,8 +7,9 @@ call), schedule (the class ``Schedule``), show (printing in colour).
 
 A loop is known by its variable and a block by its name, which outlive every rewrite, so references
 need no forwarding. What moves between loops stands on four questions: at which points of its axes a
-block runs (``domain``), which part of a buffer a loop touches (``touched_regions``), which part of
-the axes makes that part (``solve_axes``), and whether anything then reads other values (``order``).
+block runs (``domain``), which part of a buffer a loop touches (``ir.analysis.boxes``), which part
+of the axes makes that part (``solve_axes``), and whether anything then reads other values
+(``order``).
 An inexact split guards the blocks inside by their predicate. A reduction whose range is cut starts
 in the first part only. ``compute_at`` allocates what it moves inside of the loop, so iterations
 share nothing. ``transform_layout`` does not simplify: ``(y * 55 + x) % 32`` would lose its 55

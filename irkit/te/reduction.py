@@ -17,14 +17,13 @@ from irkit.ir import (
     Max as _Max,
     Min as _Min,
     Mul as _Mul,
-    Scalar,
     Var,
     as_dtype,
     as_expr,
     binary,
     const,
-    convert,
 )
+from irkit.ir.analysis import identity_of
 from irkit.te.axis import IterVar
 
 _LARGEST = {
@@ -104,14 +103,12 @@ def infinity(dtype: DType | str) -> Expr:
 
 def least(dtype: DType | str) -> Expr:
     """Make the identity of max: minus infinity, or the smallest integer."""
-    element = as_dtype(dtype)
-    return const(float("-inf"), element) if element.is_float else min_value(element)
+    return identity_of(_Max, as_dtype(dtype))
 
 
 def greatest(dtype: DType | str) -> Expr:
     """Make the identity of min: plus infinity, or the largest integer."""
-    element = as_dtype(dtype)
-    return infinity(element) if element.is_float else max_value(element)
+    return identity_of(_Min, as_dtype(dtype))
 
 
 def comm_reducer(
@@ -229,21 +226,17 @@ def _reduce(
     )
 
 
-def _single(name: str, combine: type[Binary], identity: Callable[[DType], Expr]) -> Reduction:
+def _single(name: str, operation: type[Binary]) -> Reduction:
     def fcombine(x: Expr, y: Expr) -> Expr:
-        return binary(combine, x, y)
+        return binary(operation, x, y)
+
+    def identity(dtype: DType) -> Expr:
+        return identity_of(operation, dtype)
 
     return cast(Reduction, comm_reducer(fcombine, identity, name))
 
 
-def _number(value: Scalar) -> Callable[[DType], Expr]:
-    def identity(dtype: DType) -> Expr:
-        return convert(const(value, dtype), dtype)
-
-    return identity
-
-
-sum = _single("sum", _Add, _number(0))
-prod = _single("prod", _Mul, _number(1))
-min = _single("min", _Min, greatest)
-max = _single("max", _Max, least)
+sum = _single("sum", _Add)
+prod = _single("prod", _Mul)
+min = _single("min", _Min)
+max = _single("max", _Max)

@@ -7,7 +7,7 @@ work takes longer than waking the threads.
 from collections.abc import Iterator
 
 from irkit.core import ScheduleError, children
-from irkit.ir import Block, For, PrimFunc, Stmt, as_int
+from irkit.ir import Block, For, PrimFunc, Stmt, trip_count
 from irkit.schedule import LoopRef, Schedule
 
 # Sleeping threads take 50 us to wake, and a core does about 10,000 operations in a microsecond.
@@ -41,7 +41,7 @@ def _candidates(nest: For) -> list[For]:
     """List the loops of a perfect nest that are worth running in parallel, best first."""
     found: list[tuple[int, For]] = []
     while nest.kind == "serial":
-        extent = _extent(nest)
+        extent = trip_count(nest) or 0
         if extent > 1 and WORTH <= _work(nest) < TOO_MUCH:
             found.append((extent, nest))
         if not isinstance(nest.body, For):
@@ -60,11 +60,6 @@ def _work(nest: For) -> int:
             total += times
             continue
         if isinstance(stmt, For):
-            times *= _extent(stmt)
+            times *= trip_count(stmt) or 0
         stack.extend((times, node) for node in children(stmt) if isinstance(node, Stmt))
     return total
-
-
-def _extent(loop: For) -> int:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return 0 if begin is None or end is None else max(end - begin, 0)

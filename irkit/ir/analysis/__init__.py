@@ -2,8 +2,8 @@
 
 Reading order: enclosing (what surrounds a statement, and what ran before it), uses (what reads and
 writes what), regions (which part of a buffer is accessed), liveness, dependence; what those rest
-on: axes, value_numbering, affine, digits, conflicts; then what passes ask about one buffer or load:
-index_boxes, carried_values, in_place, in_bounds, guarded_loads. The ranges of variables are in
+on: axes, value_numbering, boxes, digits, conflicts; then what passes ask about one buffer or load:
+carried_values, in_place, in_bounds, guarded_loads, reductions. The ranges of variables are in
 ``arith``.
 
 A result may hold statements of the function, never the function itself: the cache is keyed on it,
@@ -13,12 +13,20 @@ claims against runs of random programs in which every access is noted. A stateme
 stands in several places has no place of its own: dominance says no, liveness says always.
 """
 
-from irkit.ir.analysis.affine import (
-    Affine as Affine,
-    AffineReader as AffineReader,
-)
 from irkit.ir.analysis.axes import (
     axis_values as axis_values,
+)
+from irkit.ir.analysis.boxes import (
+    Box as Box,
+    BoxSide as BoxSide,
+    BufferAccess as BufferAccess,
+    IndexBoxes as IndexBoxes,
+    SymbolicInterval as SymbolicInterval,
+    bound_inside as bound_inside,
+    box_of as box_of,
+    interval as interval,
+    merged_sides as merged_sides,
+    touches as touches,
 )
 from irkit.ir.analysis.carried_values import (
     CarriedValues as CarriedValues,
@@ -50,15 +58,17 @@ from irkit.ir.analysis.in_bounds import (
 from irkit.ir.analysis.in_place import (
     InPlace as InPlace,
 )
-from irkit.ir.analysis.index_boxes import (
-    BoxSide as BoxSide,
-    IndexBoxes as IndexBoxes,
-    bound_inside as bound_inside,
-    merged_sides as merged_sides,
-)
 from irkit.ir.analysis.liveness import (
     Liveness as Liveness,
     liveness as liveness,
+)
+from irkit.ir.analysis.reductions import (
+    IDENTITIES as IDENTITIES,
+    Accumulation as Accumulation,
+    accumulates as accumulates,
+    accumulation_of as accumulation_of,
+    identity_of as identity_of,
+    same_place as same_place,
 )
 from irkit.ir.analysis.regions import (
     AccessRegions as AccessRegions,

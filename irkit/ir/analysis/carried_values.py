@@ -2,14 +2,13 @@
 
 from typing import Literal, NamedTuple
 
-from irkit.core import Node, children, substitute, uses, walk
-from irkit.ir.analysis.axes import axis_values
-from irkit.ir.analysis.index_boxes import BoxSide, IndexBoxes, bound_inside, merged_sides
-from irkit.ir.arith.ranges import loop_ranges
-from irkit.ir.arith.simplify import simplify
+from irkit.core import Node, substitute, uses, walk
+from irkit.ir.analysis.boxes import BoxSide, IndexBoxes, bound_inside, merged_sides
+from irkit.ir.analysis.enclosing import in_order
+from irkit.ir.arith import prove
 from irkit.ir.buffer import Buffer, Load
-from irkit.ir.build import as_int, ge, logical_not, lt
-from irkit.ir.expr import Const, Expr, Var
+from irkit.ir.build import as_int, ge, logical_not, lt, trip_count
+from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, For, If, Seq, Stmt, Store
 
@@ -31,10 +30,8 @@ class CarriedValues:
     """
 
     def __init__(self, func: PrimFunc) -> None:
-        self.ranges = loop_ranges(func)
-        self.axes = axis_values(func)
-        self._as_nodes: dict[Node, Node] = dict(self.axes.items())
-        self.boxes = IndexBoxes(func, self.ranges, self.axes)
+        self.boxes = IndexBoxes(func)
+        self.ranges, self.axes = self.boxes.ranges, self.boxes.axes
 
     def reason(self, loop: For, buffer: Buffer) -> str | None:
         """Return why iterations may share values in a buffer, or None if they certainly do not."""
@@ -58,7 +55,7 @@ class CarriedValues:
                     return None
                 found.append(_Access(node, node.indices, path))
             below: list[tuple[Node, Path]] = []
-            for number, child in enumerate(_in_order(node)):
+            for number, child in enumerate(in_order(node)):
                 inner = (*path, (node, number)) if isinstance(node, Stmt) else path
                 below.append((child, inner))
             stack.extend(reversed(below))
@@ -71,7 +68,7 @@ class CarriedValues:
             side = merged_sides(self.boxes.side(access.indices[dim], inner) for access in accesses)
             if side is None:
                 continue
-            for atom, factor in side.corner:
+            for atom, factor in side.corner.terms.items():
                 if self.boxes.sums.atom(atom) is loop.var and abs(factor) >= side.extent:
                     return True
         return not accesses
@@ -97,8 +94,8 @@ class CarriedValues:
         reduced = [self.axes[axis.var] for axis in block.axes if axis.kind == "reduce"]
         if any(v not in inside for binding in reduced for v in walk(binding, Var)):
             return False
-        of = self.boxes.sums.of
-        return [of(at) for at in init.indices] == [of(at) for at in read.indices]
+        pairs = zip(init.indices, read.indices, strict=True)
+        return all(self._is_same(a, b) for a, b in pairs)
 
     def _covers(self, loop: For, write: _Access, read: _Access, at: int) -> bool:
         """Return True if a nest that is complete before the read has written everything that it
@@ -113,9 +110,10 @@ class CarriedValues:
             if whole is True or _is_whole(whole, as_int(dim)):
                 continue
             # The written box does not depend on the other loops, so they can be at any iteration.
-            moving = {node for n, _ in whole.corner for node in walk(self.boxes.sums.atom(n), Var)}
+            corner = map(self.boxes.sums.atom, whole.corner.terms)
+            moving = {node for atom in corner for node in walk(atom, Var)}
             side = self.boxes.side(index, self.ranges.keys() - moving)
-            if side is None or side.corner != whole.corner:
+            if side is None or side.corner.key != whole.corner.key:
                 return False
             if side.low < whole.low or side.high > whole.high:
                 return False
@@ -125,10 +123,10 @@ class CarriedValues:
         """Return the box that a nest of loops fills without gaps; True stands for a whole
         dimension."""
         loops = {s.var: s for s, _ in write.path[at + 1 :] if isinstance(s, For)}
-        sizes = {var: _size(loop) for var, loop in loops.items()}
+        sizes = {var: trip_count(loop) for var, loop in loops.items()}
         found: list[BoxSide | Literal[True]] = []
         for index, dim in zip(write.indices, write.node.buffer.shape, strict=True):
-            form = self.boxes.sums.of(index)
+            form = self.boxes.sums.sum_of(index)
             steps = [(factor, self.boxes.sums.atom(atom)) for atom, factor in form.terms.items()]
             used = [(f, v) for f, v in steps if isinstance(v, Var) and v in sizes]
             if len(steps) == 1 and not form.constant and self._is_all(steps[0], loops, dim):
@@ -150,10 +148,13 @@ class CarriedValues:
     def _is_all(self, step: tuple[int, Expr], loops: dict[Var, For], dim: Expr) -> bool:
         factor, var = step
         loop = loops.get(var) if isinstance(var, Var) else None
-        of = self.boxes.sums.of
-        return (
-            loop is not None and factor == 1 and as_int(loop.begin) == 0 and of(loop.end) == of(dim)
-        )
+        if loop is None or factor != 1 or as_int(loop.begin) != 0:
+            return False
+        return self._is_same(loop.end, dim)
+
+    def _is_same(self, a: Expr, b: Expr) -> bool:
+        of = self.boxes.sums.sum_of
+        return of(a).key == of(b).key
 
     def _surely_runs(self, write: _Access, read: _Access, at: int) -> bool:
         """Return True if all conditions around a write hold for every element that exists."""
@@ -162,10 +163,9 @@ class CarriedValues:
             return True
         facts = self._conditions(read.path)
         for index, dim in zip(write.indices, write.node.buffer.shape, strict=True):
-            place = substitute(index, self._as_nodes)
+            place = substitute(index, self.axes)
             facts += [ge(place, 0), lt(place, dim)]
-        proved = [simplify(cond, self.ranges, tuple(facts)) for cond in conds]
-        return all(isinstance(cond, Const) and cond.value is True for cond in proved)
+        return all(prove(cond, self.ranges, facts) for cond in conds)
 
     def _conditions(self, path: Path) -> list[Expr]:
         found: list[Expr] = []
@@ -174,19 +174,11 @@ class CarriedValues:
                 found.append(stmt.cond if number == 1 else logical_not(stmt.cond))
             elif isinstance(stmt, Block) and stmt.predicate is not None:
                 found.append(stmt.predicate)
-        return [substitute(cond, self._as_nodes) for cond in found]
-
-
-def _in_order(node: Node) -> tuple[Node, ...]:
-    """Return the nodes directly below, in execution order."""
-    if not isinstance(node, Block):
-        return children(node)
-    parts = [*node.axes, node.predicate, node.init, node.body]
-    return tuple(part for part in parts if part is not None)
+        return [substitute(cond, self.axes) for cond in found]
 
 
 def _is_init(block: Block, number: int) -> bool:
-    return block.init is not None and _in_order(block)[number] is block.init
+    return block.init is not None and in_order(block)[number] is block.init
 
 
 def _fork(a: Path, b: Path) -> int | None:
@@ -197,10 +189,7 @@ def _fork(a: Path, b: Path) -> int | None:
     return None
 
 
-def _size(loop: For) -> int | None:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return None if begin is None or end is None else end - begin
-
-
 def _is_whole(side: BoxSide, extent: int | None) -> bool:
-    return extent is not None and not side.corner and side.low <= 0 and side.high >= extent - 1
+    return (
+        extent is not None and not side.corner.terms and side.low <= 0 and side.high >= extent - 1
+    )

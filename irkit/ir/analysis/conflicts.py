@@ -6,8 +6,7 @@ from math import gcd, inf
 import msgspec
 
 from irkit.core import Node, substitute, symbols_bound, walk
-from irkit.ir.analysis.affine import Affine, AffineReader
-from irkit.ir.arith import bounds, simplify
+from irkit.ir.arith import IndexSums, Product, Sum, simplify
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import product
 from irkit.ir.expr import Expr, Var
@@ -24,24 +23,24 @@ class Access(msgspec.Struct, frozen=True):
 
     memory: Buffer
     buffer: Buffer
-    indices: tuple[Affine, ...]
+    indices: tuple[Sum, ...]
     exprs: tuple[Expr, ...]
     writes: bool
 
 
-def accesses_of(loop: For, sums: AffineReader, memory: Callable[[Buffer], Buffer]) -> list[Access]:
+def accesses_of(loop: For, sums: IndexSums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
     """Return the loads and stores in the body of a loop, without duplicates."""
     return accesses_in(loop.body, sums, memory)
 
 
 def accesses_in(
-    root: Stmt | Expr, sums: AffineReader, memory: Callable[[Buffer], Buffer]
+    root: Stmt | Expr, sums: IndexSums, memory: Callable[[Buffer], Buffer]
 ) -> list[Access]:
     """Return the loads and stores below a statement or expression, without duplicates."""
     found: dict[object, Access] = {}
     for node in walk(root, (Load, Store)):
-        indices = tuple(sums.of(at) for at in node.indices)
-        key = tuple((*sorted(form.terms.items()), form.constant) for form in indices)
+        indices = tuple(sums.sum_of(at) for at in node.indices)
+        key = tuple(form.key for form in indices)
         writes = isinstance(node, Store)
         access = Access(memory(node.buffer), node.buffer, indices, node.indices, writes)
         found.setdefault((node.buffer, key, writes), access)
@@ -51,7 +50,7 @@ def accesses_in(
 def conflict(
     loop: For,
     count: int | None,
-    sums: AffineReader,
+    sums: IndexSums,
     accesses: list[Access],
     *,
     thorough: bool = False,
@@ -82,7 +81,7 @@ def conflict(
 
 
 def crossing(
-    loop: For, count: int | None, sums: AffineReader, first: list[Access], second: list[Access]
+    loop: For, count: int | None, sums: IndexSums, first: list[Access], second: list[Access]
 ) -> str | None:
     """Return why an iteration of ``first`` may touch the same element as an earlier one of
     ``second``, one of them writing, or None if that certainly never happens.
@@ -118,7 +117,7 @@ class ConflictTest:
         self,
         loop: For,
         count: int | None,
-        sums: AffineReader,
+        sums: IndexSums,
         written: set[Buffer],
         thorough: bool,
         ahead: bool = False,
@@ -131,7 +130,7 @@ class ConflictTest:
         self.bound = {*symbols_bound(loop.body), loop.var}
         self.written = written
         self.thorough = thorough
-        self._steady: dict[int, bool] = {}
+        self._steady: dict[Product, bool] = {}
         self._values: dict[Node, Node] = dict(sums.values.items())
 
     def apart(self, a: Access, b: Access) -> bool:
@@ -145,7 +144,7 @@ class ConflictTest:
             self._differs(p, q) for p, q in zip(self._runs(a), self._runs(b), strict=True)
         )
 
-    def _runs(self, access: Access) -> Iterator[Affine]:
+    def _runs(self, access: Access) -> Iterator[Sum]:
         """Yield each run of neighbouring dimensions as one row-major index."""
         rank, shape = len(access.exprs), access.buffer.shape
         for length in range(2, rank + 1):
@@ -153,10 +152,10 @@ class ConflictTest:
                 end = first + length
                 terms = [access.exprs[d] * product(shape[d + 1 : end]) for d in range(first, end)]
                 whole = sum(terms[1:], terms[0])
-                yield self.sums.of(simplify(substitute(whole, self._values), self.sums.ranges))
+                yield self.sums.sum_of(simplify(substitute(whole, self._values), self.sums.ranges))
 
-    def _differs(self, p: Affine, q: Affine) -> bool:
-        if any(not self._moves(n) for n in p.plus(q, -1).terms):
+    def _differs(self, p: Sum, q: Sum) -> bool:
+        if any(not self._moves(n) for n in (p - q).terms):
             return False
         lane_p = lane_q = 0
         step, low, high = 0, 0.0, 0.0
@@ -166,10 +165,10 @@ class ConflictTest:
                 if expr is self.lane:
                     lane_p, lane_q = (factor, lane_q) if sign == 1 else (lane_p, factor)
                 elif isinstance(expr, Var) and expr in self.inner:
-                    at = self.sums.limits(Affine({atom: sign * factor}))
+                    at = Sum({atom: sign * factor}).exact(self.sums.spans)
                     step, low, high = gcd(step, factor), low + at[0], high + at[1]
                 elif self._moves(atom):
-                    at = self._reach(expr)
+                    at = self._reach(atom)
                     if at is None:
                         return False
                     ends = sorted((sign * factor * at[0], sign * factor * at[1]))
@@ -195,24 +194,23 @@ class ConflictTest:
             return False
         return rest % gcd(step, lane_p, lane_q) != 0 or not low <= -rest <= high
 
-    def _reach(self, expr: Expr) -> tuple[int, int] | None:
+    def _reach(self, atom: Product) -> tuple[int, int] | None:
         """Bound an atom that varies only with inner loops; None if it does not, or nothing is
         known."""
-        nodes = list(walk(expr))
+        nodes = list(walk(self.sums.atom(atom)))
         moved_otherwise = any(node in self.bound - self.inner for node in nodes if node.symbol)
         if not self.thorough or moved_otherwise or any(isinstance(n, Load) for n in nodes):
             return None
-        found = bounds(expr, self.sums.ranges)
-        return None if found.low is None or found.high is None else (found.low, found.high)
+        return Sum({atom: 1}).exact(self.sums.spans)
 
-    def _moves(self, number: int) -> bool:
+    def _moves(self, atom: Product) -> bool:
         """Return True if an atom can differ between iterations, or between steps of an inner
         loop."""
-        known = self._steady.get(number)
+        known = self._steady.get(atom)
         if known is None:
-            known = self._steady[number] = any(
+            known = self._steady[atom] = any(
                 node in self.bound or (isinstance(node, Load) and node.buffer in self.written)
-                for node in walk(self.sums.atom(number))
+                for node in walk(self.sums.atom(atom))
                 if isinstance(node, (Var, Load))
             )
         return known

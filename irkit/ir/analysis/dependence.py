@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from irkit.core import analysis, walk
-from irkit.ir.analysis.affine import AffineReader
 from irkit.ir.analysis.axes import axis_values
 from irkit.ir.analysis.conflicts import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.digits import by_digits
 from irkit.ir.analysis.regions import access_regions
 from irkit.ir.analysis.uses import uses_of
-from irkit.ir.arith import Ranges, bounds, loop_ranges, simplify
+from irkit.ir.arith import IndexSums, Ranges, bounds, loop_ranges, simplify
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import as_int
+from irkit.ir.build import trip_count
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
 from irkit.ir.intrinsics import Call
@@ -34,7 +33,7 @@ class Dependences:
         )  # A cached result must not hold its function.
         self._ranges = loop_ranges(func)
         lets = {let.var: let.value for let in walk(func.body, Let)}
-        self._sums = AffineReader(self._ranges, lets | axis_values(func))
+        self._sums = IndexSums(self._ranges, lets | axis_values(func))
         self._uses = uses_of(func)
         self._regions = access_regions(func)
         self._carried: dict[For, str | None] = {}
@@ -67,7 +66,7 @@ class Dependences:
         own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
         accesses = accesses_of(loop, self._sums, self._uses.memory)
         shared = [access for access in accesses if access.memory not in own]
-        return conflict(loop, _count(loop), self._sums, shared, thorough=True)
+        return conflict(loop, trip_count(loop), self._sums, shared, thorough=True)
 
     def overwritten(self, loop: For, stores: Sequence[Store]) -> str | None:
         """Return why different iterations of a loop may write the same element by some of its
@@ -81,7 +80,7 @@ class Dependences:
             for access in accesses_in(store, self._sums, self._uses.memory)
             if access.writes
         ]
-        return conflict(loop, _count(loop), self._sums, writes, thorough=True)
+        return conflict(loop, trip_count(loop), self._sums, writes, thorough=True)
 
     def crosses(self, loop: For, first: Stmt, second: Stmt) -> str | None:
         """Return why ``first`` must not run for all iterations of a loop before ``second`` runs for
@@ -97,7 +96,7 @@ class Dependences:
             [a for a in accesses_in(part, self._sums, self._uses.memory) if a.memory not in own]
             for part in parts
         )
-        return crossing(loop, _count(loop), self._sums, one, other)
+        return crossing(loop, trip_count(loop), self._sums, one, other)
 
     def between(self, a: Stmt, b: Stmt) -> frozenset[Kind]:
         """Return how ``b``, which runs after ``a``, may depend on it: it reads what ``a`` wrote
@@ -136,11 +135,6 @@ class Dependences:
         return gap.low is not None and gap.low >= 0
 
 
-def _count(loop: For) -> int | None:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return None if begin is None or end is None else end - begin
-
-
 def _acts(stmt: Evaluate | Assert) -> bool:
     """Return True if a statement does anything that can be observed."""
     match stmt:
@@ -166,5 +160,5 @@ def lane_conflict(
     them touch the same element, at least one writing. ``memory`` returns the buffer that a view
     shows, also for a view around the loop.
     """
-    sums = AffineReader(ranges, {let.var: let.value for let in walk(loop.body, Let)})
+    sums = IndexSums(ranges, {let.var: let.value for let in walk(loop.body, Let)})
     return conflict(loop, lanes, sums, accesses_of(loop, sums, memory))

@@ -1,7 +1,7 @@
 """What surrounds each statement, and which statements certainly ran before it."""
 
-from irkit.core import IRKitError, analysis, children
-from irkit.ir.build import as_int
+from irkit.core import IRKitError, Node, analysis, children
+from irkit.ir.build import trip_count
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, For, If, Seq, Stmt
 
@@ -19,7 +19,8 @@ class EnclosingStmts:
         stack = [body]
         while stack:
             stmt = stack.pop()
-            for number, child in enumerate(_in_order(stmt)):
+            below = [child for child in in_order(stmt) if isinstance(child, Stmt)]
+            for number, child in enumerate(below):
                 if id(child) in self._above:
                     self._shared.add(id(child))
                     continue
@@ -97,19 +98,19 @@ def enclosing(func: PrimFunc) -> EnclosingStmts:
     return EnclosingStmts(func.body)
 
 
-def _in_order(stmt: Stmt) -> list[Stmt]:
-    """Return the statements directly below, in execution order."""
-    if isinstance(stmt, Block):
-        return [stmt.body] if stmt.init is None else [stmt.init, stmt.body]
-    return [child for child in children(stmt) if isinstance(child, Stmt)]
+def in_order(node: Node) -> tuple[Node, ...]:
+    """Return the nodes directly below, in execution order."""
+    if not isinstance(node, Block):
+        return children(node)
+    parts = [*node.axes, node.predicate, node.init, node.body]
+    return tuple([part for part in parts if part is not None])
 
 
 def _surely_enters(stmt: Stmt, number: int) -> bool:
     """Return True if a statement that runs certainly runs its child of this index."""
     match stmt:
         case For():
-            begin, end = as_int(stmt.begin), as_int(stmt.end)
-            return begin is not None and end is not None and begin < end
+            return bool(trip_count(stmt))
         case If():
             return False
         case Block():

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from irkit.core import IRKitError, children, postorder
+from irkit.core import IRKitError, children, deep_recursion, postorder
 from irkit.ir.buffer import Load
 from irkit.ir.build import logical_and, logical_not
 from irkit.ir.conditional import Conditional
@@ -54,7 +54,10 @@ def guarded_loads(root: Expr, path: GuardPath | None = None) -> list[GuardedLoad
     A load that certainly ran before, under fewer conditions, is left out. Raises: IRKitError if
     nested choices share so many others that there are too many paths.
     """
-    return _LoadFinder(root).run(root, path)
+    finder = _LoadFinder(root)
+    with deep_recursion:
+        finder.visit(root, path)
+    return finder.found
 
 
 class _LoadFinder:
@@ -68,20 +71,13 @@ class _LoadFinder:
         self.seen: dict[int, list[GuardPath | None]] = {}
         self.found: list[GuardedLoad] = []
 
-    def run(self, root: Expr, path: GuardPath | None) -> list[GuardedLoad]:
-        stack: list[tuple[Expr, GuardPath | None, bool]] = [(root, path, False)]
-        while stack:
-            node, at, below_done = stack.pop()
-            if id(node) not in self.loading or (not below_done and self._is_known(node, at)):
-                continue
-            if below_done:
-                assert isinstance(node, Load)
-                self.found.append(GuardedLoad(node, at))
-                continue
-            if isinstance(node, Load):
-                stack.append((node, at, True))
-            stack += [(part, under, False) for part, under in reversed(_parts(node, at))]
-        return self.found
+    def visit(self, node: Expr, path: GuardPath | None) -> None:
+        if id(node) not in self.loading or self._is_known(node, path):
+            return
+        for part, under in _parts(node, path):
+            self.visit(part, under)
+        if isinstance(node, Load):
+            self.found.append(GuardedLoad(node, path))
 
     def _is_known(self, node: Expr, path: GuardPath | None) -> bool:
         """Return True if a part was visited under conditions that lie on this path."""

@@ -3,19 +3,16 @@
 from collections.abc import Sequence
 
 from irkit.ir.arith.interval import Ranges
-from irkit.ir.arith.simplify import simplify
+from irkit.ir.arith.simplify import prove
 from irkit.ir.buffer import Load
 from irkit.ir.build import ge, lt
-from irkit.ir.expr import Const, Expr
+from irkit.ir.expr import Expr
 
 
 def is_in_bounds(load: Load, ranges: Ranges, facts: Sequence[Expr] = ()) -> bool:
     """Return True if all indices of a load are proved to be in range."""
     for index, dim in zip(load.indices, load.buffer.shape, strict=True):
-        if index.dtype.lanes > 1:
-            return False
         for cond in (ge(index, 0), lt(index, dim)):
-            known = simplify(cond, ranges, tuple(facts))
-            if not isinstance(known, Const) or known.value is not True:
+            if not prove(cond, ranges, facts):
                 return False
     return True

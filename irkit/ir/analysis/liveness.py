@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from irkit.core import analysis, children, walk
+from irkit.core import analysis, children, deep_recursion, walk
 from irkit.ir.analysis.uses import UseTable, symbols_read, uses_of
 from irkit.ir.buffer import Buffer
 from irkit.ir.function import PrimFunc
@@ -65,7 +65,7 @@ class Liveness:
 def liveness(func: PrimFunc) -> Liveness:
     """Return when the allocated buffers of a function are in use."""
     finder = _LivenessFinder(uses_of(func))
-    finder.visit(func.body)
+    finder.find(func.body)
     lives = {b: LiveRange(*ends) for b, ends in finder.lives.items()}
     return Liveness(lives, finder.numbers, finder.uses)
 
@@ -77,29 +77,29 @@ class _LivenessFinder:
         self.uses = uses
         self.lives: dict[Buffer, list[int]] = {}
         self.numbers: dict[Stmt, int] = {}
+        self._again: list[Stmt] = []  # Those that occur several times.
         self._loops: list[For] = []
         self._depths: dict[Buffer, int] = {}  # The number of loops around the allocation.
         self._whole: dict[For, set[Buffer]] = {}
 
-    def visit(self, root: Stmt) -> None:
-        shared: list[Stmt] = []
-        stack: list[tuple[Stmt, bool]] = [(root, False)]
-        while stack:
-            stmt, below_done = stack.pop()
-            if below_done:
-                self._leave()
-            elif stmt in self.numbers:
-                shared.append(stmt)
-            else:
-                self._enter(stmt)
-                if isinstance(stmt, For):
-                    stack.append((stmt, True))
-                below = [child for child in children(stmt) if isinstance(child, Stmt)]
-                stack.extend((child, False) for child in reversed(below))
-        for stmt in shared:  # Occurs several times: too rare for a more precise answer.
+    @deep_recursion
+    def find(self, root: Stmt) -> None:
+        self._visit(root)
+        for stmt in self._again:  # Too rare for a more precise answer.
             for inner in walk(stmt, Stmt):
                 for owner in self._owners(inner):
                     self.lives[owner] = [0, len(self.numbers) - 1]
+
+    def _visit(self, stmt: Stmt) -> None:
+        if stmt in self.numbers:
+            self._again.append(stmt)
+            return
+        self._enter(stmt)
+        for child in children(stmt):
+            if isinstance(child, Stmt):
+                self._visit(child)
+        if isinstance(stmt, For):
+            self._leave()
 
     def _enter(self, stmt: Stmt) -> None:
         number = self.numbers[stmt] = len(self.numbers)

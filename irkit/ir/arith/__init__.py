@@ -2,7 +2,7 @@
 
 Reading order: fold (constants); interval, transfer (the range of each operation), bounds, modular,
 ranges (of loop variables); then sums (sums over a table of atoms, on which the rest is built),
-emit, division, knowledge, comparison, simplify; linear_form and prove are short interfaces to it.
+emit, division, knowledge, comparison, simplify; linear_form is a short interface to it.
 
 Sums are dictionaries over numbered atoms, so equal ones are found without comparing trees; a vector
 is a sum with the atom LANE, so ramps need no rules of their own. Addition and multiplication wrap
@@ -22,18 +22,21 @@ from irkit.ir.arith.interval import (
     Ranges as Ranges,
 )
 from irkit.ir.arith.linear_form import (
+    IndexSums as IndexSums,
     LinearForm as LinearForm,
     linear as linear,
 )
 from irkit.ir.arith.modular import (
     modular as modular,
 )
-from irkit.ir.arith.prove import (
-    prove as prove,
-)
 from irkit.ir.arith.ranges import (
     loop_ranges as loop_ranges,
 )
 from irkit.ir.arith.simplify import (
+    prove as prove,
     simplify as simplify,
+)
+from irkit.ir.arith.sums import (
+    Product as Product,
+    Sum as Sum,
 )

@@ -1,14 +1,22 @@
-"""Linear forms: integer expressions as sums of coefficients times atoms, plus a constant."""
+"""Linear forms: integer expressions as sums of coefficients times atoms, plus a constant.
 
-from collections.abc import Iterable
+Both kinds rest on ``sums``. ``linear`` reads one expression, modulo 2**bits of its type, whatever
+the values of variables are. ``IndexSums`` reads the indices of a program as the integers that they
+are: through ``let``, block axes and casts, and only where arithmetic is known not to wrap around.
+"""
+
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from irkit.core import substitute
 from irkit.ir.arith.bounds import NOTHING
 from irkit.ir.arith.emit import emit
-from irkit.ir.arith.sums import Atoms, Product, Sum, add_terms, normal
-from irkit.ir.dtype import DType
-from irkit.ir.expr import Expr, Mul
+from irkit.ir.arith.interval import Ranges
+from irkit.ir.arith.simplify import simplify
+from irkit.ir.arith.sums import Atoms, Product, Sum, add_terms, is_region, normal
+from irkit.ir.dtype import I64, DType
+from irkit.ir.expr import Cast, Const, Expr, FloorDiv, FloorMod, Mul, Var, convert
 
 
 class LinearForm(msgspec.Struct, frozen=True, eq=False):
@@ -98,9 +106,70 @@ def _joined(parts: Iterable[tuple[LinearForm, int]], dtype: DType) -> LinearForm
 def _read(atoms: Atoms, found: Sum, dtype: DType) -> LinearForm:
     terms: list[tuple[Expr, int]] = []
     for product, c in found.terms.items():
-        first, *rest = atoms.written.get(product, product)
-        atom = atoms.shown[first]
-        for factor in rest:
-            atom = Mul(atom, atoms.shown[factor], dtype)
-        terms.append((atom, c))
+        terms.append((atoms.atom(product), c))
     return LinearForm(tuple(terms), found.constant, dtype)
+
+
+MAX_TERMS = 32
+MAX_FACTOR = 1 << 47
+
+
+class IndexSums(Atoms):
+    """Table in which the sum of an index is exactly its value.
+
+    64-bit index arithmetic is assumed not to wrap around; narrower arithmetic is a sum only where
+    its range proves that, and an atom elsewhere. ``ranges`` are the limits of variables, ``values``
+    the expressions that variables bound by ``let`` and axes stand for, outermost first.
+    """
+
+    def __init__(self, ranges: Ranges, values: Mapping[Var, Expr] | None = None) -> None:
+        super().__init__(ranges)
+        self.values = values or {}
+        # Atoms are compared as they are written: a load and a variable that holds what it found
+        # earlier can differ, so inside an atom a variable does not stand for its value.
+        self._written = Atoms(ranges)
+        for value in self.values.values():  # In this order, a chain of lets causes no recursion.
+            self.sum_of(value)
+
+    def expr(self, found: Sum) -> Expr:
+        """Return a sum as an expression of 64 bits, term by term."""
+        total: Expr | None = None
+        for product, c in found.terms.items():
+            atom = convert(self.atom(product), I64)
+            term = atom if c == 1 else atom * c
+            total = term if total is None else total + term
+        if total is None:
+            return Const(found.constant, I64)
+        return total + found.constant if found.constant else total
+
+    def _sum(self, node: Expr) -> Sum:
+        if isinstance(node, Var) and node in self.values:
+            return self.sum_of(self.values[node])
+        if isinstance(node, (Var, Const)):
+            return super()._sum(node)
+        dtype = node.dtype
+        if dtype.is_integer and dtype.lanes == 1:
+            found = self._value(node)
+            if found is not None and self._is_value(found, dtype):
+                return found
+        written = self._written.sum_of(node)
+        span = (0, 0) if dtype.is_float else self._written.pair(written, dtype)
+        return self.alone[self.number((dtype, written.key), node, span)]
+
+    def _value(self, node: Expr) -> Sum | None:
+        if is_region(node):
+            return self.collected(node)
+        if isinstance(node, Mul):
+            return self.multiplied(self.sum_of(node.a), self.sum_of(node.b))
+        if isinstance(node, Cast) and node.value.dtype.is_integer:
+            return self.sum_of(node.value)
+        if isinstance(node, (FloorDiv, FloorMod)):
+            # A tiled layout: `(outer * 8 + inner) // 8` is a sum once axes are loops.
+            plain = simplify(substitute(node, self.values), self.ranges)
+            return None if isinstance(plain, (FloorDiv, FloorMod)) else self.sum_of(plain)
+        return None
+
+    def _is_value(self, found: Sum, dtype: DType) -> bool:
+        if len(found.terms) > MAX_TERMS or any(abs(c) > MAX_FACTOR for c in found.terms.values()):
+            return False
+        return (dtype.kind == "i" and dtype.bits == 64) or self.fits(found, dtype)

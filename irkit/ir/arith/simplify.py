@@ -74,6 +74,14 @@ def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -
     return Simplifier(known).run(expr)
 
 
+def prove(cond: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> bool:
+    """Return True if a condition is proved to hold wherever the ranges and the facts do.
+
+    False means only that no proof was found.
+    """
+    return comparison.as_bool(simplify(cond, ranges, facts)) is True
+
+
 class Simplifier:
     """Bottom-up simplifier of expressions that share a table of atoms."""
 

@@ -12,7 +12,7 @@ from irkit.core import Node, children
 from irkit.ir.arith.interval import Pair, Ranges, fitted, limits, var_pair, wrap
 from irkit.ir.arith.transfer import times, transfer
 from irkit.ir.buffer import Load, Ramp
-from irkit.ir.dtype import DType
+from irkit.ir.dtype import I64, DType
 from irkit.ir.expr import (
     Add,
     And,
@@ -29,6 +29,7 @@ from irkit.ir.expr import (
     Or,
     Sub,
     Var,
+    convert,
 )
 from irkit.ir.intrinsics import Call
 
@@ -201,6 +202,19 @@ class Atoms:
             self.alone.append(Sum({(found,): 1}))
             if node.dtype.lanes > 1:
                 self.wide.add(found)
+        return found
+
+    def atom(self, product: Product) -> Expr:
+        """Return the expression of an atom, or of a product of several."""
+        if len(product) == 1:
+            return self.shown[product[0]]
+        first, *rest = self.written.get(product, product)
+        found = self.shown[first]
+        for number in rest:
+            other = self.shown[number]
+            if other.dtype != found.dtype:  # They met through casts.
+                found, other = convert(found, I64), convert(other, I64)
+            found = Mul(found, other, found.dtype)
         return found
 
     def lane(self, dtype: DType) -> int:

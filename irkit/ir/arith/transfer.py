@@ -19,7 +19,6 @@ from irkit.ir.expr import (
     NE,
     Add,
     And,
-    Binary,
     BitAnd,
     BitOr,
     BitXor,
@@ -125,12 +124,12 @@ def _floormod(node: FloorMod, of: Of) -> Pair:
     return floormod(of(node.a), of(node.b))
 
 
-def _min(node: Min, of: Of) -> Pair:
+def _min(node: Min | And, of: Of) -> Pair:
     a, b = of(node.a), of(node.b)
     return min(a[0], b[0]), min(a[1], b[1])
 
 
-def _max(node: Max, of: Of) -> Pair:
+def _max(node: Max | Or, of: Of) -> Pair:
     a, b = of(node.a), of(node.b)
     return max(a[0], b[0]), max(a[1], b[1])
 
@@ -203,20 +202,6 @@ def _compare(node: Compare, of: Of) -> Pair:
     return _BOTH if found is None else (int(found), int(found))
 
 
-def _and(node: And, of: Of) -> Pair:
-    return _min_of(node, of)
-
-
-def _or(node: Or, of: Of) -> Pair:
-    a, b = of(node.a), of(node.b)
-    return max(a[0], b[0]), max(a[1], b[1])
-
-
-def _min_of(node: Binary, of: Of) -> Pair:
-    a, b = of(node.a), of(node.b)
-    return min(a[0], b[0]), min(a[1], b[1])
-
-
 def _not(node: Not, of: Of) -> Pair:
     low, high = of(node.a)
     if node.dtype.kind == "i":
@@ -275,8 +260,8 @@ _RULES: dict[type[Expr], Callable[[Any, Of], Pair]] = {
     BitOr: _bitor,
     BitXor: _bitxor,
     **dict.fromkeys((EQ, NE, LT, LE, GT, GE), _compare),
-    And: _and,
-    Or: _or,
+    And: _min,
+    Or: _max,
     Not: _not,
     Cast: _cast,
     Select: _choice,

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from irkit.core import children, walk
-from irkit.ir.analysis import Access, AffineReader, ConflictTest, accesses_in, axis_values, uses_of
-from irkit.ir.arith import loop_ranges
+from irkit.ir.analysis import Access, ConflictTest, accesses_in, axis_values, uses_of
+from irkit.ir.arith import IndexSums, loop_ranges
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import as_int, seq
+from irkit.ir.build import as_int, seq, trip_count
 from irkit.ir.expr import EQ, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.scoped_rewriter import conjuncts
@@ -31,7 +31,7 @@ class ThreadConflicts:
 
     def __init__(self, func: PrimFunc) -> None:
         lets = {let.var: let.value for let in walk(func.body, Let)}
-        self._sums = AffineReader(loop_ranges(func), lets | axis_values(func))
+        self._sums = IndexSums(loop_ranges(func), lets | axis_values(func))
         self._memory = uses_of(func).memory
         self._stored = {self._memory(store.buffer) for store in walk(func.body, Store)}
         self._changing = {
@@ -83,8 +83,7 @@ class ThreadConflicts:
         ones: list[GuardedAccess],
         others: list[GuardedAccess],
     ) -> bool:
-        begin, end = as_int(loop.begin), as_int(loop.end)
-        count = None if begin is None or end is None else end - begin
+        count = trip_count(loop)
         if count is not None and count <= 1:
             return False
         own = self._own(loop)

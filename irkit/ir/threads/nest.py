@@ -8,7 +8,7 @@ from collections.abc import Callable
 from irkit.core import Node, children, postorder, walk
 from irkit.ir.arith import simplify
 from irkit.ir.buffer import Buffer, Load
-from irkit.ir.build import as_int, call, maximum
+from irkit.ir.build import call, maximum, trip_count
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var, convert
 from irkit.ir.intrinsics import Call
@@ -48,11 +48,10 @@ def holding(root: Stmt, claim: Callable[[Stmt], bool]) -> set[int]:
 
 def extent_of(loop: For) -> Expr:
     """Return the number of iterations of a loop as i64; 0 if its end is before its begin."""
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    if begin is not None and end is not None:
-        return Const(max(0, end - begin), I64)
-    count = simplify(convert(loop.end, I64) - convert(loop.begin, I64))
-    return maximum(count, 0)
+    count = trip_count(loop)
+    if count is not None:
+        return Const(count, I64)
+    return maximum(simplify(convert(loop.end, I64) - convert(loop.begin, I64)), 0)
 
 
 class UniformityInfo:

@@ -70,13 +70,6 @@ def same_extent(a: Expr, b: Expr) -> bool:
     return equal(a, b) or (as_int(a) is not None and as_int(a) == as_int(b))
 
 
-def same_place(a: Load | Store, b: Load | Store) -> bool:
-    """Return True if two accesses have the same buffer and the same index expressions."""
-    return a.buffer is b.buffer and all(
-        equal(one, other) for one, other in zip(a.indices, b.indices, strict=True)
-    )
-
-
 def only_store(block: Block) -> Store | None:
     """Return the store that is the whole body of a block, or None."""
     return block.body if isinstance(block.body, Store) else None

@@ -5,7 +5,17 @@ from collections.abc import Mapping
 
 import msgspec
 
-from irkit.core import Node, children, fields, rewrite, same_data, substitute, symbols_bound, walk
+from irkit.core import (
+    Node,
+    children,
+    deep_recursion,
+    fields,
+    rewrite,
+    same_data,
+    substitute,
+    symbols_bound,
+    walk,
+)
 from irkit.ir import (
     Block,
     Buffer,
@@ -82,12 +92,14 @@ class _Matcher:
 
     def stmts(self, ours: Stmt, theirs: Stmt) -> None:
         self.inner = set(symbols_bound(ours))
-        stack: list[tuple[Node, Node]] = [(ours, theirs)]
-        while stack:
-            a, b = stack.pop()
-            if type(a) is not type(b):
-                raise Mismatch(f"expected {type(b).__name__}, found {type(a).__name__}")
-            stack.extend(reversed(self._pair(a, b)))
+        with deep_recursion:
+            self._match(ours, theirs)
+
+    def _match(self, a: Node, b: Node) -> None:
+        if type(a) is not type(b):
+            raise Mismatch(f"expected {type(b).__name__}, found {type(a).__name__}")
+        for ours, theirs in self._pair(a, b):
+            self._match(ours, theirs)
 
     def _pair(self, a: Node, b: Node) -> list[tuple[Node, Node]]:
         """Compare two nodes, and list the pairs of children to compare next."""

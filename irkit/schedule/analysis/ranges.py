@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from irkit.core import Node, children
+from irkit.core import Node, children, deep_recursion
 from irkit.ir import (
     Block,
     Conditional,
@@ -14,12 +14,11 @@ from irkit.ir import (
     Var,
     as_int,
     conjuncts,
-    ge,
     loop_ranges,
     lt,
-    prove,
     seq,
 )
+from irkit.ir.analysis import is_in_bounds
 
 # No array is longer, so index arithmetic on extents does not wrap around.
 _LONGEST = 1 << 47
@@ -52,26 +51,26 @@ def inside_extents(block: Block, ranges: Mapping[Var, Interval]) -> dict[Var, In
     return known
 
 
+@deep_recursion
 def stays_inside(block: Block, ranges: Mapping[Var, Interval]) -> bool:
     """Return True if all loads of a block provably stay inside their buffers, even where its
     predicate is false."""
     extents = [lt(axis.var, axis.extent) for axis in block.axes]
-    roots = [block.body] if block.init is None else [block.init, block.body]
-    stack: list[tuple[Node, list[Expr]]] = [(root, extents) for root in roots]
-    while stack:
-        node, facts = stack.pop()
+    parts = [block.body] if block.init is None else [block.init, block.body]
+    return _stay_inside(parts, ranges, extents)
+
+
+def _stay_inside(
+    nodes: Sequence[Node], ranges: Mapping[Var, Interval], facts: Sequence[Expr]
+) -> bool:
+    for node in nodes:
+        below = children(node)
         if isinstance(node, Conditional):
-            stack.append((node.then, [*facts, *conjuncts(node.cond)]))
-            stack.extend((part, facts) for part in (node.cond, node.otherwise))
-            continue
-        for at, dim in _places(node):
-            if not (prove(ge(at, 0), ranges, facts) and prove(lt(at, dim), ranges, facts)):
+            below = (node.cond, node.otherwise)
+            if not _stay_inside((node.then,), ranges, [*facts, *conjuncts(node.cond)]):
                 return False
-        stack.extend((child, facts) for child in children(node))
+        if isinstance(node, Load) and not is_in_bounds(node, ranges, facts):
+            return False
+        if not _stay_inside(below, ranges, facts):
+            return False
     return True
-
-
-def _places(node: Node) -> list[tuple[Expr, Expr]]:
-    if not isinstance(node, Load):
-        return []
-    return list(zip(node.indices, node.buffer.shape, strict=True))

@@ -12,7 +12,7 @@ from irkit.ir import (
     linear,
     simplify,
 )
-from irkit.schedule.analysis.touched_regions import Box, SymbolicInterval
+from irkit.ir.analysis import Box, SymbolicInterval
 
 
 def solve_axes(
@@ -28,7 +28,7 @@ def solve_axes(
     for index, reach in zip(indices, box, strict=True):
         if reach is None:
             continue
-        pair = _of_axis(index, reach)
+        pair = inverse_interval(index, reach)
         if pair is None or pair[0] not in own:
             continue
         var = pair[0]
@@ -38,25 +38,29 @@ def solve_axes(
     return found
 
 
-def _of_axis(index: Expr, reach: SymbolicInterval) -> tuple[Var, SymbolicInterval] | None:
-    """Invert an index that is a simple function of one variable."""
+def inverse_interval(index: Expr, reach: SymbolicInterval) -> tuple[Var, SymbolicInterval] | None:
+    """Return the only variable of an index, and the interval of its values for which the index is
+    in an interval; None if the index is not a simple function of one variable."""
     if isinstance(index, FloorDiv):
         by = as_int(index.b)
         if by is None or by < 1:
             return None
-        return _of_axis(index.a, SymbolicInterval(reach.low * by, reach.high * by + (by - 1)))
+        above = reach.high * by + (by - 1)
+        return inverse_interval(index.a, SymbolicInterval(reach.low * by, above))
     form = linear(index)
     if form is None or len(form.terms) != 1:
         return None
     ((atom, factor),) = form.terms
-    if factor < 1:
-        return None
     low, high = reach.low - form.constant, reach.high - form.constant
-    if factor != 1:
-        low, high = (low + (factor - 1)) // factor, high // factor
+    if factor < 0:
+        low, high = -high, -low
+    by = abs(factor)
+    if by != 1:
+        low, high = (low + (by - 1)) // by, high // by
+    inner = SymbolicInterval(low, high)
     if isinstance(atom, Var):
-        return atom, SymbolicInterval(low, high)
-    return _of_axis(atom, SymbolicInterval(low, high)) if isinstance(atom, FloorDiv) else None
+        return atom, inner
+    return inverse_interval(atom, inner) if isinstance(atom, FloorDiv) else None
 
 
 def _is_shorter(

@@ -3,7 +3,8 @@ writes, and is complete."""
 
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, Buffer, Expr, Load, PrimFunc, Stmt, Store, Var, View
-from irkit.schedule.analysis.accesses import same_place, variables, writes_of, written_by
+from irkit.ir.analysis import same_place
+from irkit.schedule.analysis.accesses import variables, writes_of, written_by
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.grid_eval import is_injective
 from irkit.schedule.state.lookup import allocation, path_to

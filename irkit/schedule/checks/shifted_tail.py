@@ -20,7 +20,8 @@ from irkit.ir import (
     simplify,
     uses_of,
 )
-from irkit.schedule.analysis.accesses import same_place, variables
+from irkit.ir.analysis import same_place
+from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.reduction_steps import first_step_initialises
 from irkit.schedule.state.lookup import blocks_below, path_to
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError
-from irkit.ir import For, as_int
+from irkit.ir import trip_count
 from irkit.schedule.analysis.accesses import consumers_of
 from irkit.schedule.state.lookup import find_block, find_loop, loops_above
 from irkit.schedule.state.references import BlockRef, Drawn, LoopRef
@@ -57,7 +57,7 @@ class SamplingPrimitives(TracedSchedule):
         """Draw ``n`` factors whose product is the extent of a loop, with a bound on the
         innermost."""
         node = find_loop(self._func, loop.var)
-        extent = _extent(node)
+        extent = trip_count(node) or None
         if extent is None or n < 1:
             raise ScheduleError(
                 f"sample_perfect_tile needs a loop of constant extent and at least one factor: "
@@ -99,7 +99,7 @@ class SamplingPrimitives(TracedSchedule):
         """Draw the factors of a perfect tile such that ``innerpart_factor`` divides the product of
         those from ``partition_pos`` on."""
         node = find_loop(self._func, loop.var)
-        extent = _extent(node)
+        extent = trip_count(node) or None
         if (
             extent is None
             or not 0 < partition_pos < n
@@ -146,12 +146,6 @@ class SamplingPrimitives(TracedSchedule):
             )
         self._drawn = decision
         return None if decision < 0 else LoopRef(loops[decision].var)
-
-
-def _extent(loop: For) -> int | None:
-    """Return how often a loop runs, if that is known and at least 1."""
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return end - begin if begin is not None and end is not None and end > begin else None
 
 
 def _divisors(number: int) -> list[int]:

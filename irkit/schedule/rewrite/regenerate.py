@@ -21,9 +21,9 @@ from irkit.ir import (
     seq,
     simplify,
 )
+from irkit.ir.analysis import SymbolicInterval
 from irkit.schedule.analysis.guards import joined
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
-from irkit.schedule.analysis.touched_regions import SymbolicInterval
 
 
 def regenerate(

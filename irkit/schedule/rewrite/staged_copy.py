@@ -29,10 +29,10 @@ from irkit.ir import (
     seq,
     simplify,
 )
+from irkit.ir.analysis import Box, box_of, touches
 from irkit.schedule.analysis.accesses import only_store
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.ranges import ranges_at
-from irkit.schedule.analysis.touched_regions import Box, box_of, touches
 from irkit.schedule.checks.recomputation import check_from_scratch
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.regenerate import regenerate

@@ -17,7 +17,7 @@ from irkit.ir import (
     Store,
     seq,
 )
-from irkit.ir.analysis import carried_values, index_boxes
+from irkit.ir.analysis import boxes, carried_values
 from irkit.ir.arith import Interval
 from irkit.passes import loop
 from irkit.passes.loop.support import lane_vectorizer
@@ -89,7 +89,7 @@ BUGS: dict[str, tuple[Any, str, Any]] = {
         lambda self, expr: 0,
     ),
     "boxes are one too small": (
-        index_boxes.BoxSide,
+        boxes.BoxSide,
         "extent",
         property(lambda side: max(1, side.high - side.low)),
     ),

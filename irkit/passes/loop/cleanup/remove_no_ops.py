@@ -32,10 +32,10 @@ from irkit.ir import (
     Stmt,
     Store,
     View,
-    as_int,
     is_empty,
     logical_not,
     seq,
+    trip_count,
 )
 from irkit.ir.analysis import ValueNumbering, symbols_read
 from irkit.transform import define_pass
@@ -43,9 +43,7 @@ from irkit.transform import define_pass
 
 def dead_loop(loop: For) -> Stmt | None:
     """Drop a loop that never runs, or has an empty body."""
-    first, last = as_int(loop.begin), as_int(loop.end)
-    never = first is not None and last is not None and first >= last
-    return seq() if never or is_empty(loop.body) else None
+    return seq() if trip_count(loop) == 0 or is_empty(loop.body) else None
 
 
 def empty_branch(stmt: If) -> Stmt | None:

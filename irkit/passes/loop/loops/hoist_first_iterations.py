@@ -32,16 +32,15 @@ from irkit.ir import (
     PrimFunc,
     Seq,
     Stmt,
-    as_int,
     conjuncts,
     is_const,
     logical_and,
     lt,
     no_blocks,
     seq,
+    trip_count,
 )
-from irkit.ir.analysis import Affine, AffineReader
-from irkit.ir.arith import loop_ranges
+from irkit.ir.arith import IndexSums, Sum, loop_ranges
 from irkit.transform import define_pass
 
 
@@ -49,7 +48,7 @@ from irkit.transform import define_pass
 def hoist_first_iterations(func: PrimFunc) -> PrimFunc:
     """Move the conditional statement at the start of a serial loop in front of the loop, if the
     condition can hold in the first iteration only."""
-    sums = AffineReader(loop_ranges(func))
+    sums = IndexSums(loop_ranges(func))
 
     def hoist(loop: For) -> Stmt | None:
         stmts = loop.body.stmts if isinstance(loop.body, Seq) else (loop.body,)
@@ -72,27 +71,25 @@ def hoist_first_iterations(func: PrimFunc) -> PrimFunc:
 
 
 def _runs(loop: For) -> list[Expr]:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    known = begin is not None and end is not None and begin < end
-    return [] if known else [lt(loop.begin, loop.end)]
+    return [] if trip_count(loop) else [lt(loop.begin, loop.end)]
 
 
-def _is_first(cond: Expr, loop: For, sums: AffineReader) -> bool:
+def _is_first(cond: Expr, loop: For, sums: IndexSums) -> bool:
     """Return True if a condition implies that the loop is in its first iteration.
 
     An equation does if the difference of its sides only moves away from 0 afterwards.
     """
     if not isinstance(cond, EQ) or not cond.a.dtype.is_integer:
         return False
-    form = sums.of(cond.a).plus(sums.of(cond.b), -1)
-    var = sums.numbering.of(loop.var)
+    form = sums.sum_of(cond.a) - sums.sum_of(cond.b)
+    (var,) = sums.sum_of(loop.var).terms
     factor = form.terms.get(var, 0)
-    at_begin = form.plus(Affine({var: factor}), -1).plus(sums.of(loop.begin), factor)
+    at_begin = form - Sum({var: factor}) + sums.sum_of(loop.begin).scaled(factor)
     if any(any_node(sums.atom(atom), Load) for atom in form.terms):
         return False
     if any(atom != var and _mentions(sums.atom(atom), loop) for atom in form.terms):
         return False
-    low, high = sums.limits(at_begin)
+    low, high = at_begin.exact(sums.spans)
     return (factor > 0 and low >= 0) or (factor < 0 and high <= 0)
 
 
@@ -100,9 +97,9 @@ def _mentions(expr: Expr, loop: For) -> bool:
     return any(node is loop.var for node in walk(expr))
 
 
-def _decided(cond: Expr, sums: AffineReader) -> Expr:
+def _decided(cond: Expr, sums: IndexSums) -> Expr:
     if isinstance(cond, EQ) and cond.a.dtype.is_integer:
-        form = sums.of(cond.a).plus(sums.of(cond.b), -1)
+        form = sums.sum_of(cond.a) - sums.sum_of(cond.b)
         if not form.terms:
             return Const(form.constant == 0, cond.dtype)
     return cond

@@ -57,8 +57,8 @@ from irkit.ir import (
     ramp,
     seq,
 )
-from irkit.ir.analysis import AffineReader, lane_conflict, uses_of
-from irkit.ir.arith import Interval, Ranges, loop_ranges
+from irkit.ir.analysis import lane_conflict, uses_of
+from irkit.ir.arith import IndexSums, Interval, Ranges, loop_ranges
 from irkit.passes.loop.support.lane_vectorizer import CannotVectorize, LaneVectorizer, Mask
 from irkit.transform import define_pass
 
@@ -118,8 +118,8 @@ def _vectors(loop: For, lanes: int, ranges: Ranges, memory: Memory) -> Stmt:
 
 
 def _extent(loop: For) -> int | None:
-    sums = AffineReader({})
-    extent = sums.of(loop.end).plus(sums.of(loop.begin), -1)
+    sums = IndexSums({})
+    extent = sums.sum_of(loop.end) - sums.sum_of(loop.begin)
     return None if extent.terms else extent.constant
 
 

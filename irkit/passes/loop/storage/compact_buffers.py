@@ -29,12 +29,10 @@ from irkit.ir import I64, Allocate, Buffer, Expr, Load, PrimFunc, Store, as_int,
 from irkit.ir.analysis import (
     BoxSide,
     IndexBoxes,
-    axis_values,
     bound_inside,
     enclosing,
     merged_sides,
 )
-from irkit.ir.arith import loop_ranges
 from irkit.ir.threads import is_thread_loop
 from irkit.transform import define_pass
 
@@ -48,7 +46,7 @@ def compact_buffers(func: PrimFunc) -> PrimFunc:
     allocates = list(walk(func.body, Allocate))
     if not allocates:
         return func
-    boxes = IndexBoxes(func, loop_ranges(func), axis_values(func))
+    boxes = IndexBoxes(func)
     smaller: dict[Node, tuple[Buffer, Sides]] = {}
     for allocate in allocates:
         sides = _touched(allocate, boxes, _threads_around(func, allocate))

@@ -13,7 +13,6 @@ from irkit.core import Node, any_node, walk
 from irkit.ir import (
     GE,
     GT,
-    I64,
     LE,
     LT,
     Compare,
@@ -26,13 +25,9 @@ from irkit.ir import (
     Select,
     Stmt,
     Var,
-    bounds,
-    cast,
     conjuncts,
-    const,
 )
-from irkit.ir.analysis import Affine, AffineReader
-from irkit.ir.arith import Interval, simplify as simplest
+from irkit.ir.arith import IndexSums, Interval, Product, Sum, simplify as simplest
 
 Bound = int | Expr
 MAX_CHAIN = 64
@@ -45,7 +40,7 @@ class LoopGuard(msgspec.Struct, frozen=True, eq=False):
 
     cond: Compare
     in_lanes: bool
-    form: Affine
+    form: Sum
 
 
 class GuardReach(msgspec.Struct, frozen=True, eq=False):
@@ -95,7 +90,7 @@ class LoopGuards:
             if let.value.dtype.is_integer and not any_node(let.value, Load)
         }
         self.ranges = ranges
-        self.sums = AffineReader(ranges, values)
+        self.sums = IndexSums(ranges, values)
         self.of: dict[Var, list[LoopGuard]] = {}
         lanes = [root] if in_lanes else [f.body for f in loops.values() if f.kind == "vectorized"]
         inside = {id(cond) for body in lanes for cond in _asked(body)}
@@ -106,11 +101,11 @@ class LoopGuards:
                 if isinstance(var, Var) and var in loops:
                     self.of.setdefault(var, []).append(guard)
 
-    def _form(self, cond: Compare) -> Affine:
-        a, b = self.sums.of(cond.a), self.sums.of(cond.b)
+    def _form(self, cond: Compare) -> Sum:
+        a, b = self.sums.sum_of(cond.a), self.sums.sum_of(cond.b)
         if isinstance(cond, (GT, GE)):
             a, b = b, a
-        return b.plus(a, -1).plus(Affine({}, int(isinstance(cond, (LT, GT)))), -1)
+        return b - a - Sum({}, int(isinstance(cond, (LT, GT))))
 
     def reaches(self, loop: For, steady: set[Var], *, only_in_lanes: bool) -> list[GuardReach]:
         """Return where the guards of a loop hold; ``steady`` are the variables that are the same in
@@ -125,8 +120,8 @@ class LoopGuards:
         return [guard for guard in found if guard.in_lanes] if only_in_lanes else found
 
     def _reach(self, guard: LoopGuard, var: Var, steady: set[Var]) -> GuardReach | None:
-        own = self.sums.numbering.of(var)
-        fixed: dict[int, int] = {}
+        (own,) = self.sums.sum_of(var).terms
+        fixed: dict[Product, int] = {}
         low = high = guard.form.constant
         for atom, factor in guard.form.terms.items():
             if atom == own:
@@ -135,28 +130,22 @@ class LoopGuards:
             if all(used in steady for used in walk(expr, Var)):
                 fixed[atom] = factor
                 continue
-            limits = bounds(expr, self.ranges)
-            if limits.low is None or limits.high is None:
-                return None
-            low += factor * (limits.low if factor > 0 else limits.high)
-            high += factor * (limits.high if factor > 0 else limits.low)
+            ends = Sum({atom: factor}).exact(self.sums.spans)
+            low, high = low + ends[0], high + ends[1]
         if max(-low, high) > FARTHEST:
             return None
         factor = guard.form.terms[own]
-        always = self._cut(Affine(fixed, low), factor)
+        always = self._cut(Sum(fixed, low), factor)
         # ``decided`` is used with constant limits only.
-        ever = always if fixed else self._cut(Affine({}, high), factor)
+        ever = always if fixed else self._cut(Sum({}, high), factor)
         return GuardReach(guard.cond, factor > 0, always, ever)
 
-    def _cut(self, rest: Affine, factor: int) -> Bound:
+    def _cut(self, rest: Sum, factor: int) -> Bound:
         """Solve ``factor * i + rest >= 0`` for i: return the first solution, or the number after
         the last."""
         if not rest.terms:
             return -(rest.constant // factor) if factor > 0 else rest.constant // -factor + 1
-        total: Expr = const(rest.constant, I64)
-        for atom, times in rest.terms.items():
-            total = total + cast(self.sums.atom(atom), I64) * times
-        quotient = total // abs(factor)
+        quotient = self.sums.expr(rest) // abs(factor)
         return simplest(-quotient if factor > 0 else quotient + 1, self.ranges)
 
 

@@ -27,8 +27,7 @@ from irkit.ir import (
     minimum,
     prove,
 )
-from irkit.ir.analysis import AffineReader
-from irkit.ir.arith import Interval, simplify as simplest
+from irkit.ir.arith import IndexSums, Interval, simplify as simplest
 from irkit.passes.loop.support.loop_guards import Bound, GuardReach, whole_guards
 
 MAX_LOOKED_AT = 256  # statements
@@ -197,8 +196,8 @@ def _at_most(a: Expr, b: Expr, ranges: Mapping[Var, Interval]) -> bool:
         factor = as_int(a.b)
         if factor is not None and factor > 0:
             a, b = a.a, b.a
-    sums = AffineReader(ranges)
-    return sums.limits(sums.of(b).plus(sums.of(a), -1))[0] >= 0
+    sums = IndexSums(ranges)
+    return (sums.sum_of(b) - sums.sum_of(a)).exact(sums.spans)[0] >= 0
 
 
 def _wide(bound: Bound) -> Expr:

@@ -18,9 +18,9 @@ from irkit.ir import (
     Stmt,
     Var,
     View,
-    as_int,
     map_below,
     seq,
+    trip_count,
 )
 from irkit.ir.threads import (
     BARRIER,
@@ -175,7 +175,7 @@ class _BarrierFinder:
         elif waits:
             self.before[id(loop)] = loop.span
         passed = carries or not here.is_open
-        shut = (waits and not carries) or (passed and _surely_runs(loop))
+        shut = (waits and not carries) or (passed and bool(trip_count(loop)))
         for each, (was, heads) in zip(self.loops, before, strict=True):
             each.is_open = was and not shut
             if carries or waits:
@@ -213,8 +213,3 @@ def _renewed(path: Path, loop: For, again: Path) -> Path:
     """Return a path in another iteration of a loop than the current one."""
     at = len(again) - 1
     return (*again, *path[at + 1 :]) if path[at : at + 1] == (loop,) else path
-
-
-def _surely_runs(loop: For) -> bool:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return begin is not None and end is not None and begin < end

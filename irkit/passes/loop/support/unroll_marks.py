@@ -7,7 +7,7 @@ and by whether another loop is left in it.
 import msgspec
 
 from irkit.core import allowed, deep_recursion, remark, walk
-from irkit.ir import Evaluate, For, PrimFunc, Stmt, Store, as_int, map_below
+from irkit.ir import Evaluate, For, PrimFunc, Stmt, Store, map_below, trip_count
 
 STEP_HINT = "auto_unroll_max_step"
 EXPLICIT_HINT = "unroll_explicit"
@@ -62,8 +62,7 @@ def _marked(stmt: Stmt, limits: UnrollLimits) -> tuple[Stmt, UnrolledSize]:
 
 def _marked_loop(loop: For, size: UnrolledSize, limits: UnrollLimits) -> tuple[For, UnrolledSize]:
     """Mark a loop around statements of a size."""
-    first, last = as_int(loop.begin), as_int(loop.end)
-    extent = 0 if first is None or last is None else last - first
+    extent = trip_count(loop) or 0
     small = extent * size.steps <= limits.max_step or extent <= limits.max_extent
     if loop.kind == "serial" and extent > 0 and small and _is_open(size, limits):
         made = loop.replace(kind="unrolled")

@@ -65,6 +65,7 @@ from irkit.ir import (
     no_blocks,
     replace_stmts,
     seq,
+    trip_count,
 )
 from irkit.ir.analysis import uses_of
 from irkit.ir.threads import Path, ThreadConflicts, UniformityInfo, holding, is_barrier
@@ -86,7 +87,7 @@ def inject_virtual_threads(func: PrimFunc, *, max_extent: int = 16) -> PrimFunc:
         if not loops:
             break
         inner = loops[-1]
-        count = _count(inner)
+        count = trip_count(inner)
         if count is None or count > max_extent:
             remark(inner, f"its extent is not a constant of at most {max_extent}: left as threads")
             left.add(inner.var)
@@ -103,11 +104,6 @@ def _is_virtual(loop: For) -> bool:
     return loop.kind == "thread" and loop.thread.startswith("vthread")
 
 
-def _count(loop: For) -> int | None:
-    begin, end = as_int(loop.begin), as_int(loop.end)
-    return None if begin is None or end is None else max(0, end - begin)
-
-
 class _Copies:
     """Copies the body of one loop; ``values`` holds, for each copy, the replacements of its
     variable and of the symbols that differ between its threads."""
@@ -120,7 +116,7 @@ class _Copies:
         self.uniform = UniformityInfo()
         self.uniform.add(loop.var)
         self.varying: set[Node] = {loop.var}
-        first, count = as_int(loop.begin) or 0, _count(loop) or 0
+        first, count = as_int(loop.begin) or 0, trip_count(loop) or 0
         self.values: list[dict[Node, Node]] = [
             {loop.var: Const(first + at, loop.var.dtype)} for at in range(count)
         ]

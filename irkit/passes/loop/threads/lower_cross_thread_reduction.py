@@ -49,7 +49,6 @@ from typing import NamedTuple
 from irkit.core import (
     Node,
     binders,
-    equal,
     fresh,
     remark,
     substitute,
@@ -70,15 +69,12 @@ from irkit.ir import (
     For,
     If,
     Let,
-    Load,
     Max,
     Min,
     Mul,
     PrimFunc,
     Stmt,
     Store,
-    as_int,
-    binary,
     conjuncts,
     const,
     convert,
@@ -88,13 +84,12 @@ from irkit.ir import (
     nested,
     replace_stmts,
     seq,
+    trip_count,
 )
-from irkit.ir.analysis import EnclosingStmts, enclosing
+from irkit.ir.analysis import Accumulation, EnclosingStmts, accumulation_of, enclosing
 from irkit.ir.arith import simplify
 from irkit.ir.threads import BARRIER, extent_of, is_thread_loop
 from irkit.transform import define_pass
-
-Combiner = type[Add] | type[Mul] | type[Min] | type[Max]
 
 
 @define_pass(idempotent=True, atomic=True)
@@ -108,7 +103,7 @@ def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
         threads = _reducing_threads(block, places)
         if not threads:
             continue
-        found = _Reduction.of(block, threads, places.path(block))
+        found = _Reduction.of(func, block, threads, places.path(block))
         if isinstance(found, str):
             remark(block, f"threads reduce one after the other: {found}")
         elif found.top not in made:
@@ -146,40 +141,17 @@ def _joins(loop: For) -> bool:
     return is_thread_loop(loop) and loop.thread.startswith("threadIdx")
 
 
-def _combined(block: Block) -> tuple[Combiner, Store, Expr] | str:
+def _combined(func: PrimFunc, block: Block) -> Accumulation | str:
     """Return the body of a block as ``C = combine(C, value)``."""
     body, init = block.body, block.init
     if not isinstance(body, Store) or not isinstance(init, Store) or body.mask is not None:
         return "it is not one store"
     if init.buffer is not body.buffer or body.value.dtype.lanes > 1:
         return "it is not one store"
-    value = body.value
-    if not isinstance(value, (Add, Mul, Min, Max)):
+    if not isinstance(body.value, (Add, Mul, Min, Max)):
         return "it is not a sum, product, minimum or maximum"
-    for here, other in ((value.a, value.b), (value.b, value.a)):
-        if not isinstance(here, Load) or here.buffer is not body.buffer:
-            continue
-        same = [_is_same(a, b) for a, b in zip(here.indices, body.indices, strict=True)]
-        if all(same) and here.mask is None and body.buffer not in _loaded(other):
-            return type(value), body, other
-    return "it does not combine with the element that it stores to"
-
-
-def _is_same(a: Expr, b: Expr) -> bool:
-    return a is b or equal(a, b)
-
-
-def _loaded(expr: Expr) -> set[Buffer]:
-    return {load.buffer for load in walk(expr, Load)}
-
-
-def _identity(combiner: Combiner, buffer: Buffer) -> Expr:
-    dtype = buffer.dtype
-    if combiner in (Add, Mul):
-        return const(0 if combiner is Add else 1, dtype)
-    if dtype.is_float:
-        return const(float("inf" if combiner is Min else "-inf"), dtype)
-    return const(dtype.high if combiner is Min else dtype.low, dtype)
+    found = accumulation_of(func, block)
+    return "it does not combine with the element that it stores to" if found is None else found
 
 
 class _Reduction(NamedTuple):
@@ -187,9 +159,7 @@ class _Reduction(NamedTuple):
     axes."""
 
     block: Block
-    store: Store
-    combiner: Combiner
-    value: Expr
+    found: Accumulation
     threads: list[For]
     own: list[For]
     guards: list[Expr]
@@ -201,12 +171,14 @@ class _Reduction(NamedTuple):
         return self.own[0] if self.own else self.block
 
     @staticmethod
-    def of(block: Block, threads: list[For], path: tuple[Stmt, ...]) -> "_Reduction | str":
+    def of(
+        func: PrimFunc, block: Block, threads: list[For], path: tuple[Stmt, ...]
+    ) -> "_Reduction | str":
         """Return a reduction, or a text why it cannot be lowered."""
-        known = _combined(block)
-        if isinstance(known, str):
-            return known
-        combiner, store, value = known
+        found = _combined(func, block)
+        if isinstance(found, str):
+            return found
+        store = found.store
         own = list[For]()
         for stmt in reversed(path):
             if not isinstance(stmt, For) or stmt in threads:
@@ -224,7 +196,7 @@ class _Reduction(NamedTuple):
         shape = (*(extent_of(loop) for loop in threads), *target.shape)
         parts = Buffer(f"{target.name}_parts", shape, target.dtype, "shared", span=block.span)
         again = any(isinstance(stmt, For) and stmt not in threads for stmt in above)
-        return _Reduction(block, store, combiner, value, threads, own, guards, parts, again)
+        return _Reduction(block, found, threads, own, guards, parts, again)
 
     def lowered(self) -> Stmt:
         """Return the start, the parts, the barrier and the combination."""
@@ -235,7 +207,7 @@ class _Reduction(NamedTuple):
     def _start(self) -> Stmt:
         """Return the block in which each thread begins its part."""
         axes = self._axes([loop.var - loop.begin for loop in self.threads], "spatial")
-        store = Store(self.parts, self._at(axes), _identity(self.combiner, self.parts))
+        store = Store(self.parts, self._at(axes), self.found.identity)
         block = self._block("_start", (*self._spatial(), *axes), store, self.guards)
         return fresh(nested(self._spatial_loops(), block))
 
@@ -243,7 +215,7 @@ class _Reduction(NamedTuple):
         """Return the block in which each thread reduces its part."""
         axes = self._axes([loop.var - loop.begin for loop in self.threads], "spatial")
         at = self._at(axes)
-        store = Store(self.parts, at, binary(self.combiner, self.parts[at], self.value))
+        store = Store(self.parts, at, self.found.joined(self.parts[at], self.found.gathered))
         guards = [] if self.block.predicate is None else [self.block.predicate]
         return nested(self.own, self._block("_part", (*self.block.axes, *axes), store, guards))
 
@@ -256,9 +228,9 @@ class _Reduction(NamedTuple):
             for zero in [const(0, loop.var.dtype)]
         ]
         axes = self._axes([loop.var for loop in loops], "reduce")
-        target = self.store.buffer[self.store.indices]
-        combined = binary(self.combiner, target, self.parts[self._at(axes)])
-        store = self.store.replace(value=combined)
+        target = self.found.store.buffer[self.found.store.indices]
+        combined = self.found.joined(target, self.parts[self._at(axes)])
+        store = self.found.store.replace(value=combined)
         first = [eq(loop.var, loop.begin) for loop in self.threads]
         block = self._block("", (*self._spatial(), *axes), store, [*first, *self.guards])
         block = block.replace(init=self.block.init)
@@ -278,7 +250,7 @@ class _Reduction(NamedTuple):
         return tuple(axis for axis in self.block.axes if axis.kind == "spatial")
 
     def _at(self, axes: tuple[Axis, ...]) -> tuple[Expr, ...]:
-        return (*(axis.var for axis in axes), *self.store.indices)
+        return (*(axis.var for axis in axes), *self.found.store.indices)
 
     def _block(self, name: str, axes: tuple[Axis, ...], store: Store, guards: list[Expr]) -> Block:
         return self.block.replace(
@@ -353,8 +325,7 @@ def _running(
     axes = {axis.var: axis.binding for axis in reduction.axes}
     first = {loop.var: loop.begin for loop in loops}
     for loop in loops:
-        begin, end = as_int(loop.begin), as_int(loop.end)
-        if loop.var in reducing and (begin is None or end is None or begin >= end):
+        if loop.var in reducing and not trip_count(loop):
             return f"loop {loop.var.name!r} may never run"
     kept = set[Node]().union(*(symbols_used(binding) for binding in spatial))
     for guard in [] if reduction.predicate is None else conjuncts(reduction.predicate):

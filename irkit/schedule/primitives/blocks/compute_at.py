@@ -18,10 +18,10 @@ from irkit.ir import (
     replace_stmts,
     seq,
 )
+from irkit.ir.analysis import SymbolicInterval, box_of, touches
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.analysis.solve_axes import solve_axes
-from irkit.schedule.analysis.touched_regions import SymbolicInterval, box_of, touches
 from irkit.schedule.checks.order import (
     check_inputs_stay,
     check_readers_stay,

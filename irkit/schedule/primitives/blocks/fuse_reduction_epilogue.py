@@ -2,6 +2,7 @@
 
 from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
 from irkit.ir import Add, Block, Expr, Load, PrimFunc, Store, Var, is_const, replace_stmts
+from irkit.ir.analysis import accumulation_of
 from irkit.schedule.analysis.accesses import (
     only_store,
     read_by,
@@ -9,7 +10,6 @@ from irkit.schedule.analysis.accesses import (
     writes_of,
     written_by,
 )
-from irkit.schedule.analysis.combine import combine_of
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.checks.order import check_visible, is_used, scope_of
 from irkit.schedule.state.lookup import allocation, find_block
@@ -49,7 +49,7 @@ def fuse_reduction_epilogue(func: PrimFunc, name: str, epilogue: str) -> PrimFun
 
 
 def _sum(func: PrimFunc, block: Block, what: str) -> Store:
-    found = combine_of(block)
+    found = accumulation_of(func, block)
     init = block.init
     reason = ""
     if found is None or found.operation is not Add or not isinstance(init, Store):

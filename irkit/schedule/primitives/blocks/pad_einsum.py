@@ -27,7 +27,7 @@ from irkit.ir import (
     replace_stmts,
     seq,
 )
-from irkit.schedule.analysis.combine import combine_of
+from irkit.ir.analysis import accumulation_of
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.rewrite.clone import Cloner
 from irkit.schedule.rewrite.nests import nest_over
@@ -47,7 +47,7 @@ def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimF
     block = find_block(func, name)
     what = f"pad {name!r}"
     _check_padding(block, padding, what)
-    store = _einsum(block, what)
+    store = _einsum(func, block, what)
     loops = _loops(func, block, what)
     sizes = _sizes(block, padding)
     if not sizes:
@@ -95,9 +95,9 @@ def _check_padding(block: Block, padding: Sequence[int], what: str) -> None:
         )
 
 
-def _einsum(block: Block, what: str) -> Store:
+def _einsum(func: PrimFunc, block: Block, what: str) -> Store:
     """Return the store of a block that sums products of elements at its own axes, starting at 0."""
-    found = combine_of(block)
+    found = accumulation_of(func, block)
     axes = {axis.var for axis in block.axes}
     init = block.init
     reason = ""

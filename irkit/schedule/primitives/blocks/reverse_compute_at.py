@@ -4,13 +4,14 @@ from collections.abc import Mapping, Set
 
 import msgspec
 
-from irkit.core import Node, ScheduleError, Span, walk
+from irkit.core import Node, ScheduleError, Span, any_node, walk
 from irkit.ir import (
     Allocate,
     Axis,
     Block,
     Buffer,
     Expr,
+    FloorDiv,
     For,
     Interval,
     Load,
@@ -28,11 +29,12 @@ from irkit.ir import (
     seq,
     simplify,
 )
+from irkit.ir.analysis import Box, SymbolicInterval, box_of, touches
 from irkit.schedule.analysis.accesses import only_store, read_by, variables, writes_of, written_by
 from irkit.schedule.analysis.domain import Points, points_of
 from irkit.schedule.analysis.guards import reduced_over
 from irkit.schedule.analysis.ranges import facts_of, inside_extents, ranges_at
-from irkit.schedule.analysis.touched_regions import Box, SymbolicInterval, box_of, touches
+from irkit.schedule.analysis.solve_axes import inverse_interval
 from irkit.schedule.checks.order import (
     check_inputs_stay,
     check_readers_stay,
@@ -311,7 +313,7 @@ def _axes_that_read(
                     at=consumer,
                 )
             continue
-        pair = _inverse_interval(index, reach)
+        pair = None if any_node(index, FloorDiv) else inverse_interval(index, reach)
         axis = own.get(pair[0]) if pair is not None else None
         if pair is None or axis is None or axis.kind != "spatial":
             raise ScheduleError(
@@ -332,24 +334,6 @@ def _axes_that_read(
                 at=consumer,
             )
     return found
-
-
-def _inverse_interval(index: Expr, reach: SymbolicInterval) -> tuple[Var, SymbolicInterval] | None:
-    """Return the interval of the only variable of an index for which the index is in an
-    interval."""
-    form = linear(index)
-    if form is None or len(form.terms) != 1:
-        return None
-    ((atom, factor),) = form.terms
-    if not isinstance(atom, Var):
-        return None
-    low, high = reach.low - form.constant, reach.high - form.constant
-    if factor < 0:
-        low, high = -high, -low
-    by = abs(factor)
-    return atom, SymbolicInterval(
-        (low + (by - 1)) // by, high // by
-    ) if by != 1 else SymbolicInterval(low, high)
 
 
 def _lifted(func: PrimFunc, name: str, written: list[Buffer]) -> PrimFunc:

@@ -2,13 +2,13 @@
 
 from irkit.core import Node, ScheduleError, Span, rewrite, substitute, walk
 from irkit.ir import Block, Expr, If, Load, PrimFunc, Store, Var, replace_stmts
+from irkit.ir.analysis import same_place
 from irkit.schedule.analysis.accesses import (
     at_own_axes,
     only_store,
     producers_of,
     read_by,
     same_extent,
-    same_place,
     writes_of,
 )
 from irkit.schedule.analysis.domain import points_of

@@ -25,8 +25,8 @@ from irkit.ir import (
     replace_stmts,
     seq,
 )
-from irkit.schedule.analysis.accesses import same_place, variables
-from irkit.schedule.analysis.combine import Combine, combine_of
+from irkit.ir.analysis import Accumulation, accumulation_of, same_place
+from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
@@ -78,12 +78,12 @@ class _ReductionLoops(msgspec.Struct, frozen=True):
     reducing: frozenset[Var]
 
 
-def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Combine]:
+def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Accumulation]:
     blocks = blocks_below(loop)
     if len(blocks) != 1:
         raise ScheduleError(f"cannot {what}: it contains {len(blocks)} blocks, not one", at=loop)
     block = blocks[0]
-    found = combine_of(block)
+    found = accumulation_of(func, block)
     if found is None or block.init is None:
         raise ScheduleError(
             f"cannot {what}: block {block.name!r} is not a sum, product, min, max, and, or "
@@ -144,7 +144,7 @@ def _used_directly(block: Block, loops: set[Var]) -> Var | None:
 def _partial_block(
     func: PrimFunc,
     block: Block,
-    combine: Combine,
+    combine: Accumulation,
     parts: _ReductionLoops,
     partial: Buffer,
     place: int,
@@ -235,7 +235,7 @@ def _new_axes(
 
 def _final_nest(
     block: Block,
-    combine: Combine,
+    combine: Accumulation,
     parts: _ReductionLoops,
     partial: Buffer,
     place: int,

@@ -26,8 +26,8 @@ from irkit.ir import (
     seq,
     simplify,
 )
+from irkit.ir.analysis import accumulates
 from irkit.schedule.analysis.accesses import variables
-from irkit.schedule.analysis.accumulation import accumulates
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.arguments.index_map import IndexMap, image_of
 from irkit.schedule.state.lookup import find_block, loops_above, path_to

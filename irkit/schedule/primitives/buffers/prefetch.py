@@ -28,8 +28,8 @@ from irkit.ir import (
     seq,
     simplify,
 )
+from irkit.ir.analysis import SymbolicInterval, box_of, touches
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
-from irkit.schedule.analysis.touched_regions import SymbolicInterval, box_of, touches
 from irkit.schedule.state.lookup import find_block, find_loop, path_to
 
 LINE = 64

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 from irkit.core import ScheduleError
 from irkit.ir import Axis, For, PrimFunc, Var, dependences, nested, replace_stmts
+from irkit.ir.analysis import accumulates
 from irkit.schedule.analysis.accesses import variables
-from irkit.schedule.analysis.accumulation import accumulates
 from irkit.schedule.checks.launch import check_launches
 from irkit.schedule.state.lookup import blocks_below, find_loop, path_to
 

@@ -2,8 +2,8 @@
 
 from irkit.core import ScheduleError, symbols_bound
 from irkit.ir import Block, For, PrimFunc, Var, is_const, replace_stmts
+from irkit.ir.analysis import accumulates
 from irkit.schedule.analysis.accesses import variables
-from irkit.schedule.analysis.accumulation import accumulates
 from irkit.schedule.checks.independence import check_independent
 from irkit.schedule.checks.launch import THREAD_AXES, check_launch
 from irkit.schedule.state.lookup import find_loop
