@@ -47,8 +47,20 @@ class ApplicationRow(msgspec.Struct, array_like=True):
     span: Any = None
 
 
+class RuleReportRow(msgspec.Struct, array_like=True):
+    rule: str
+    hits: int
+    seconds: float
+    rounds: int
+    span: Any = None
+
+
 class TraceStepRow(msgspec.Struct, array_like=True):
-    """A step; ``before`` and ``after`` are nodes, or modules if negative."""
+    """A step; ``before`` and ``after`` are nodes, or modules if negative.
+
+    ``reports`` is younger than version 2: files without it are read, and older software passes over
+    it.
+    """
 
     index: int
     level: str
@@ -65,6 +77,7 @@ class TraceStepRow(msgspec.Struct, array_like=True):
     kept: list[ApplicationRow]
     remarks: list[tuple[int, str]]
     facts: list[str]
+    reports: list[RuleReportRow] = []
 
 
 class TraceBody(msgspec.Struct, array_like=True):
