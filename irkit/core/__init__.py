@@ -101,6 +101,7 @@ from irkit.core.target import (
     as_target as as_target,
 )
 from irkit.core.text.excerpt import (
+    MAX_PROBLEMS as MAX_PROBLEMS,
     annotate_source as annotate_source,
 )
 from irkit.core.text.names import (

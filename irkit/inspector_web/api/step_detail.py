@@ -7,17 +7,13 @@ from typing import Any
 import msgspec
 
 from irkit.debug import remarks
+from irkit.inspector_web.limits import MOST_REMARKS, MOST_RULES, MOST_SOURCE
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.steps import COMPARING
 from irkit.inspector_web.text.texts import GIVEN
 from irkit.inspector_web.views.origin import Link
 from irkit.passes import BUILTIN
 from irkit.transform import AnyPass, Registry, Step, Trace
-
-MOST_REMARKS = 200
-MOST_RULES = 50
-MOST_SOURCE = 60_000
-"""Limit of the source of a pass that is shown. Units: characters."""
 
 
 class RemarkInfo(msgspec.Struct):

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from irkit.inspector_web.limits import MOST_CACHED_LINES
 from irkit.inspector_web.runs.pass_plan import PassInfo, PassPlacement
 from irkit.inspector_web.runs.steps import Steps
 from irkit.inspector_web.single_flight import SingleFlight
@@ -26,10 +27,6 @@ class Source(msgspec.Struct, frozen=True):
     kind: Literal["model", "text", "script"]
     path: str
     own: bool = True
-
-
-MOST_LINES = 5_000_000
-"""Limit of cached differences, and of cached origins. Units: lines."""
 
 
 class LoadedTrace(msgspec.Struct, frozen=True, eq=False):
@@ -58,7 +55,9 @@ class Run:
         self.trace, self.title = loaded.trace, loaded.title
         self.texts = Texts(loaded.trace, table)
         self.steps = Steps(self.texts, loaded.failure)
-        self._origins = SingleFlight[int, Origins](MOST_LINES, lambda found: len(found.lines))
+        self._origins = SingleFlight[int, Origins](
+            MOST_CACHED_LINES, lambda found: len(found.lines)
+        )
         self.graphs: dict[int, GraphView] = {}
         self.drawing = threading.RLock()
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import Function, InputError
+from irkit.inspector_web.limits import MOST_PATTERN
 from irkit.inspector_web.text.lines import LineTable
 from irkit.inspector_web.text.texts import Texts
 
 Hits = NDArray[np.bool_]
-MOST_PATTERN = 1_000
 LONGEST_LINE = 2_000
 """Characters of a line that a regular expression is matched against."""
 MEMORY = 1 << 30

@@ -30,11 +30,9 @@ from irkit.ir import (
     simplify,
 )
 from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.limits import MOST_EXTENT
 
 _Ranges = Mapping[Var, Interval]
-
-
-_MOST_EXTENT = 1 << 31
 
 
 class SymbolicInterval(msgspec.Struct, frozen=True):
@@ -128,7 +126,7 @@ def _end(index: Expr, inner: set[Var], ranges: _Ranges, side: int) -> Expr | Non
             box = bounds(atom, ranges)
             number = box.high if (factor > 0) == (side > 0) else box.low
             # A bound this large comes from a shape variable; the dimension itself is a better one.
-            if number is None or not -_MOST_EXTENT < number < _MOST_EXTENT:
+            if number is None or not -MOST_EXTENT < number < MOST_EXTENT:
                 return None
             part = Const(number, index.dtype)
         elif any(True for _ in walk(atom, on=Load)):

@@ -25,7 +25,6 @@ FORMER_NAMES = {
     "irkit.graph:If": "irkit.graph:GraphIf",
 }
 """Class names in files of version 1, and what they are called today."""
-MAX_BYTES = 1 << 28
 MODULE = -1  # Modules count downwards from here; functions are nodes.
 
 

@@ -26,7 +26,6 @@ from irkit.transform.step import IR, Step
 from irkit.transform.trace.file import (
     FORMER_NAMES,
     MAGIC,
-    MAX_BYTES,
     READABLE,
     VERSION,
     TraceBody,
@@ -34,14 +33,18 @@ from irkit.transform.trace.file import (
     ValueTag,
     Vocabulary,
 )
-from irkit.transform.trace.size_limits import oversized_function, oversized_value
+from irkit.transform.trace.size_limits import (
+    MAX_FILE_BYTES,
+    MAX_HEX_DIGITS,
+    oversized_function,
+    oversized_value,
+)
 
 _T = TypeVar("_T")
-_MAX_HEX = 1 << 12
 
 
 def read_trace(
-    path: str | os.PathLike[str], levels: Iterable[Level], max_bytes: int = MAX_BYTES
+    path: str | os.PathLike[str], levels: Iterable[Level], max_bytes: int = MAX_FILE_BYTES
 ) -> tuple[tuple[Step, ...], str, dict[str, str]]:
     """Read the steps, title and versions of a trace file.
 
@@ -160,7 +163,7 @@ class Reader:
 
     def _value(self, row: list[Any]) -> Any:
         match row:
-            case [ValueTag.BIG, str() as text] if len(text) <= _MAX_HEX:
+            case [ValueTag.BIG, str() as text] if len(text) <= MAX_HEX_DIGITS:
                 return self._made(int, text, 16)
             case [ValueTag.BYTES, bytes() as data]:
                 return data
