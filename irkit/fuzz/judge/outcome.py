@@ -6,9 +6,6 @@ from typing import Any, Literal
 import msgspec
 
 Status = Literal["ok", "invalid", "mismatch", "failed", "broken", "crash", "hang", "memory"]
-Tier = Literal[
-    "draw", "interpreter", "lower", "lowered", "O0", "O3", "each pass", "invariants", "damaged file"
-]
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -102,16 +102,6 @@ class PickaxeHit(msgspec.Struct, frozen=True):
     after: int
     line: int
 
-    @property
-    def introduced(self) -> bool:
-        """True if the text did not occur before."""
-        return not self.before
-
-    @property
-    def removed(self) -> bool:
-        """True if the text does not occur any more."""
-        return not self.after
-
 
 def print_all(texts: Texts) -> None:
     """Print every state of every function, to be searched."""
