@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 
-from irkit.core import Function, IRModule, Node, Recorder, Span, symbols_bound, walk
+import msgspec
+
+from irkit.core import Function, Node, Recorder, Span, symbols_bound, walk
 from irkit.debug.check.check import verdicts
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.contracts.breach import Breach, Contract
 from irkit.debug.contracts.levels import equal_structure, functions_of, level_of
+from irkit.debug.isolation.trace_step import trace_step
 from irkit.ir import Seq
 from irkit.transform import IR, AnyPass, Step, apply_pass
 
@@ -129,18 +132,7 @@ def _spans(ir: IR) -> Iterator[tuple[Node, Span | None]]:
 
 
 def _step(p: AnyPass, before: IR, after: IR) -> Step:
-    level = level_of(functions_of(before)[0])
-    name = "" if isinstance(before, IRModule) else before.name
-    return Step(
-        index=0,
-        level=level,
-        phase=0,
-        phase_name="",
-        name=p.name,
-        pass_text=str(p),
-        options=dict(p.options),
-        function=name,
-        before=before,
-        after=after,
-        seconds=0.0,
+    blank = trace_step(level_of(functions_of(before)[0]), before)
+    return msgspec.structs.replace(
+        blank, name=p.name, pass_text=str(p), options=dict(p.options), after=after
     )

@@ -10,7 +10,7 @@ from irkit.core import Target
 from irkit.debug.execution.guard_pages import Flush, GuardedKernel, GuardedMemory
 from irkit.debug.execution.inputs import Array
 from irkit.ir import PrimFunc, parse
-from irkit.runtime import object_for
+from irkit.runtime import object_for, with_strides
 
 _MAX_REUSED = 4 << 20
 """Bytes of arrays up to which a call reuses guarded pages."""
@@ -41,7 +41,10 @@ def run_guarded(text: str, args: list[tuple[Any, tuple[int, ...] | None]]) -> tu
         target = msgspec.structs.replace(runnable_target(Target()), opt_level=1)
         known[text] = func, GuardedKernel(func, object_for(emit([func], target), target))
     func, kernel = known[text]
-    given = [arg if strides is None else _with_strides(arg, strides) for arg, strides in args]
+    given = [
+        arg if strides is None or arg.strides == strides else with_strides(arg, strides)
+        for arg, strides in args
+    ]
     size = sum(each.nbytes for each in given if isinstance(each, np.ndarray))
     memory = _COMPILED.memory if size < _MAX_REUSED else GuardedMemory()
     # The start of a page first: a write slightly too far is then found with the name of the array.
@@ -50,14 +53,3 @@ def run_guarded(text: str, args: list[tuple[Any, tuple[int, ...] | None]]) -> tu
     return tuple(
         np.asarray(found[at]) for at, (_, strides) in enumerate(args) if strides is not None
     )
-
-
-def _with_strides(given: Array, strides: tuple[int, ...]) -> Array:
-    """Restore the strides of an array, which pickling drops."""
-    if given.strides == strides or not given.size:
-        return given
-    size = sum((n - 1) * step for n, step in zip(given.shape, strides, strict=True))
-    room = np.zeros(size + given.itemsize, np.uint8)
-    made: Array = np.lib.stride_tricks.as_strided(room.view(given.dtype), given.shape, strides)
-    made[...] = given
-    return made

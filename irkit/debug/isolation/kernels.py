@@ -9,7 +9,7 @@ from irkit.core import IRKitError, Target, as_target
 from irkit.debug.isolation.trace_step import LEVELS, trace_step
 from irkit.debug.processes.child import Child, ChildDied, Death, Limits
 from irkit.ir import LOOP_LEVEL, PrimFunc
-from irkit.runtime import build_kernels
+from irkit.runtime import build_kernels, with_strides
 from irkit.transform import StepChannel
 
 
@@ -64,17 +64,13 @@ def _run(
 ) -> tuple[Any, ...]:
     func = StepChannel(LEVELS).receive(message).before
     assert isinstance(func, PrimFunc)
-    given = [_with_strides(arg, steps) for arg, steps in zip(args, strides, strict=True)]
+    given = [_restored(arg, steps) for arg, steps in zip(args, strides, strict=True)]
     build_kernels([func], target)[0](*given)
     return tuple(given)
 
 
-def _with_strides(arg: Any, strides: tuple[int, ...] | None) -> Any:
+def _restored(arg: Any, strides: tuple[int, ...] | None) -> Any:
     """Restore the strides of an array, which pickling drops."""
-    if strides is None or arg.strides == strides or not arg.size or min(strides) < 0:
+    if strides is None or arg.strides == strides or min(strides) < 0:
         return arg
-    size = sum((n - 1) * step for n, step in zip(arg.shape, strides, strict=True)) + arg.itemsize
-    room = np.zeros(size, np.uint8).view(np.uint8)
-    made = np.ndarray(arg.shape, arg.dtype, room.data, 0, strides)
-    made[...] = arg
-    return made
+    return with_strides(arg, strides)

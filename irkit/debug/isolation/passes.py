@@ -7,9 +7,11 @@ return cannot be interrupted, and a crash ends this process.
 
 import pickle
 
+import msgspec
+
 from irkit.core import FormatError, IRKitError, Recorder
 from irkit.debug.isolation.pass_worker import run_pass
-from irkit.debug.isolation.trace_step import LEVELS
+from irkit.debug.isolation.trace_step import LEVELS, trace_step
 from irkit.debug.processes.child import Child, ChildDied, Limits
 from irkit.debug.processes.timeout import TimeUp, can_interrupt, timeout
 from irkit.debug.processes.traceback_of_pass import traceback_of_pass
@@ -152,18 +154,12 @@ def pass_halted(error: ChildDied, limits: Limits) -> PassHalted:
 
 
 def _as_step(attempt: Attempt) -> Step:
-    return Step(
+    return msgspec.structs.replace(
+        trace_step(attempt.level, attempt.before),
         index=attempt.index,
-        level=attempt.level,
         phase=attempt.phase,
-        phase_name="",
         name=attempt.p.name,
-        pass_text="",
-        options={},
         function=attempt.function,
-        before=attempt.before,
-        after=attempt.before,
-        seconds=0.0,
     )
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from irkit.core import InputError
 from irkit.debug import Child, Limits, trace_step
-from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.limits import MOST_NATIVE, NATIVE_LIMITS
-from irkit.inspector_web.runs.run import RunStage
+from irkit.inspector_web.runs.run import LEVELS, RunStage
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.texts import Texts
 from irkit.inspector_web.views.native import NativeCode, native
@@ -46,7 +45,7 @@ class NativeViews:
 
 def compile_file(path: str) -> NativeCode:
     """Compile the function of a trace file to LLVM IR and assembly; the child calls this."""
-    trace = Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL))
+    trace = Trace.load(path, LEVELS)
     func = trace[0].after
     assert isinstance(func, PrimFunc)
     return native(Texts(trace), func)

@@ -17,7 +17,6 @@ import msgspec
 from irkit.core import InputError, IRKitError, Target
 from irkit.debug import Child, ChildDied, Limits, input_sets, trace_step
 from irkit.inspector_web.jobs.chosen_steps import (
-    LEVELS,
     RUN_JOB_LIMITS,
     ChosenSteps,
     choose_steps,
@@ -25,6 +24,7 @@ from irkit.inspector_web.jobs.chosen_steps import (
 )
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.record.progress import OnProgress, progress_writer
+from irkit.inspector_web.runs.run import LEVELS
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.ir import LOOP_LEVEL, PrimFunc, shape_vars
 from irkit.runtime import build_kernels

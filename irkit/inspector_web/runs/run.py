@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.limits import MOST_CACHED_LINES
 from irkit.inspector_web.runs.pass_plan import PassInfo, PassPlacement
 from irkit.inspector_web.runs.steps import Steps
@@ -15,7 +16,11 @@ from irkit.inspector_web.text.texts import Text, Texts
 from irkit.inspector_web.views.blame import Blame
 from irkit.inspector_web.views.graph_view import GraphView
 from irkit.inspector_web.views.origin import Origins, origins
+from irkit.ir import LOOP_LEVEL
 from irkit.transform import IR, PassFailed, Trace
+
+LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
+"""The levels of the traces that can be looked at."""
 
 
 class Source(msgspec.Struct, frozen=True):
