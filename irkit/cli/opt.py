@@ -23,8 +23,11 @@ from irkit.cli.notes import note, note_unused_passes
 from irkit.core import Function, IRModule, atomic_write
 from irkit.debug import (
     IsolationPolicy,
+    console,
     golden_diff,
     phase_texts,
+    rule_table,
+    summarize_rules,
     write_golden,
 )
 from irkit.graph import GraphFunc
@@ -106,6 +109,7 @@ _with_golden_flags = as_value(
 @_with_golden_flags
 @with_isolation_flags
 @with_print_flags
+@click.option("--time-rules", is_flag=True, help="Print a table of the rules: hits and time.")
 def opt(
     file: str,
     output: str | None,
@@ -113,6 +117,7 @@ def opt(
     golden: _GoldenFlags,
     guard: IsolationPolicy,
     printing: PrintFlags,
+    time_rules: bool,
 ) -> None:
     """Run passes over the IR in FILE (- for standard input) and print the result.
 
@@ -134,7 +139,7 @@ def opt(
     flow = None if chosen.pipeline is None else _flow_from(chosen.pipeline, module)
     flow = _stopped(chosen.flow(flow), chosen.stop_after)
     printing.printer.check(name for each in flow.pipelines for name in each.names)
-    run = _OptRun(flow, module, chosen.verify_each, chosen.limit)
+    run = _OptRun(flow, module, chosen.verify_each, chosen.limit, time_rules)
     try:
         with guard.running(note) as run.apply:
             for step in run.steps():
@@ -144,6 +149,8 @@ def opt(
         raise
     finally:
         printing.print_summary(run.done)
+        if time_rules:
+            console(stderr=True).print(rule_table(summarize_rules(run.done), "time in rules"))
     if chosen.limit is None:
         note_unused_passes(flow, run.done)
     if golden.golden is not None:
@@ -155,10 +162,12 @@ def opt(
 class _OptRun:
     """One run of the pipelines of a flow over a module, with the steps done so far."""
 
-    def __init__(self, flow: Flow, module: IRModule, verify: bool, limit: int | None) -> None:
+    def __init__(
+        self, flow: Flow, module: IRModule, verify: bool, limit: int | None, time_rules: bool
+    ) -> None:
         self.flow = flow
         self.source = self.module = self.graph_done = module
-        self.verify, self.limit = verify, limit
+        self.limit, self.time_rules, self.verify = limit, time_rules, verify
         self.apply: Apply = apply_here
         self.done: list[Step] = []
 
@@ -176,11 +185,17 @@ class _OptRun:
 
     def _all(self) -> Generator[Step]:
         if any(isinstance(func, GraphFunc) for func in self.source.functions.values()):
-            yield from self.flow.graph.steps(self.source, verify=self.verify, apply=self.apply)
+            yield from self._steps(self.flow.graph)
         self.graph_done = self.module
-        lowering = self.flow.lowering
-        yield from lowering.steps(
-            self.module, verify=self.verify, start=len(self.done), apply=self.apply
+        yield from self._steps(self.flow.lowering)
+
+    def _steps(self, pipeline: Pipeline) -> Generator[Step]:
+        yield from pipeline.steps(
+            self.module,
+            verify=self.verify,
+            time_rules=self.time_rules,
+            start=len(self.done),
+            apply=self.apply,
         )
 
 

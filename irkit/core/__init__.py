@@ -2,7 +2,7 @@
 
 Reading order: node (the base class and its field table), walk, rules, rewrite (traversal and
 change); same (comparison and hashing); module (functions, modules, levels); then the rest, each a
-page: fixpoint, recorder, recursion, analysis, errors, span, field_checks, target, files, and text
+page: recorder, recursion, analysis, errors, span, field_checks, target, files, and text
 (names, tokens, excerpts).
 
 The field table (``node``) is read once from the annotations of a class: children (traversal goes
@@ -37,9 +37,6 @@ from irkit.core.field_checks import (
 from irkit.core.files import (
     atomic_write as atomic_write,
 )
-from irkit.core.fixpoint import (
-    fixpoint as fixpoint,
-)
 from irkit.core.module import (
     Codec as Codec,
     Function as Function,
@@ -68,6 +65,7 @@ from irkit.core.recorder import (
     Application as Application,
     Recorder as Recorder,
     Remark as Remark,
+    RuleReport as RuleReport,
     allowed as allowed,
     current_recorder as current_recorder,
     recording as recording,
@@ -88,6 +86,7 @@ from irkit.core.rules import (
     Rule as Rule,
     Rules as Rules,
     first as first,
+    fixpoint as fixpoint,
 )
 from irkit.core.same import (
     equal as equal,
@@ -104,6 +103,7 @@ from irkit.core.target import (
     as_target as as_target,
 )
 from irkit.core.text.excerpt import (
+    MAX_PROBLEMS as MAX_PROBLEMS,
     annotate_source as annotate_source,
 )
 from irkit.core.text.names import (

@@ -11,6 +11,7 @@ import msgspec
 
 from irkit.core.module import Problem
 from irkit.core.node import AttrValue, Node, fields
+from irkit.core.text.excerpt import MAX_PROBLEMS
 
 Check = Callable[[Any], bool]
 
@@ -93,7 +94,6 @@ def _leaves(hint: Any) -> Iterator[Any]:
         yield from _leaves(each)
 
 
-MAX_PROBLEMS = 100
 _MODULE = re.compile(r"\b[a-z_]\w*\.(?=\w)")
 _Values = tuple[Any, ...]
 _PLAIN = frozenset({"str", "int", "bool", "float", "Span | None"})

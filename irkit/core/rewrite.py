@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from irkit.core.errors import IRKitError
 from irkit.core.module import Function
 from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, with_fields
-from irkit.core.recorder import current_recorder
+from irkit.core.recorder import current_recorder, report_rounds
 from irkit.core.rules import Firing, Rule, Rules, subject_of, written_at
 from irkit.core.span import Span
 from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
@@ -87,17 +87,24 @@ class _Dispatch(dict[type[Node], Callable[[Any], Any] | None]):
         if isinstance(rule, Rule):
             self.rule = Rules(rule.name, rule)
         self.name: str = getattr(rule, "__qualname__", type(rule).__name__)
-        self.span = None if current_recorder() is None else written_at(rule, self.name)
+        self.recorder = current_recorder()
+        self.span = None if self.recorder is None else written_at(rule, self.name)
 
     def __missing__(self, cls: type[Node]) -> Callable[[Any], Any] | None:
-        fire = self.rule.table[cls] if isinstance(self.rule, Rules) else self.rule
         try:
-            made = self[cls] = fire if _fires_on(cls, self.targets) else None
+            about = _fires_on(cls, self.targets)
         except TypeError:
             raise IRKitError(
                 f"on must be a class of nodes, or a tuple of such; found {self.targets[0]!r}"
             ) from None
+        made = self[cls] = self._fire(cls) if about else None
         return made
+
+    def _fire(self, cls: type[Node]) -> Callable[[Any], Any] | None:
+        timer = self.recorder if self.recorder is not None and self.recorder.timed else None
+        if isinstance(self.rule, Rules):
+            return self.rule.table[cls] if timer is None else self.rule.table.timed(cls, timer)
+        return self.rule if timer is None else timer.clocked(self.name, self.span, self.rule)
 
     def applied(self, node: Node, result: Any) -> Node:
         """Report an application to the recorder, and return the new node if it may take place."""
@@ -111,12 +118,16 @@ class _Dispatch(dict[type[Node], Callable[[Any], Any] | None]):
             if rounds and rounds == rule.bound:
                 raise rule.no_fixpoint(fired, node)
             made = _applied(fired.name, fired.span, node, after)
+            if made is node:
+                break
             rounds += 1
-            if made is node or not rule.bound:
-                return made
             node = made
+            if not rule.bound:
+                break
             fire = self[node.__class__]
             found = None if fire is None else fire(node)
+        if rule.bound:
+            report_rounds(rule.name, rounds)
         return node
 
 

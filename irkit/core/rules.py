@@ -7,14 +7,18 @@ A set of rules is compiled once into a table by class, so a node without rules c
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+from time import perf_counter
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints, overload
 
 import msgspec
+from msgspec.structs import replace
 
 from irkit.core.errors import IRKitError
 from irkit.core.node import Node
+from irkit.core.recorder import Recorder, report_rounds
 from irkit.core.span import Span
 
+_T = TypeVar("_T")
 Apply = Callable[..., Node | None]
 Classes = type[Node] | tuple[type[Node], ...]
 
@@ -83,6 +87,7 @@ class Rules:
             rounds += 1
             fire = self.table[node.__class__]
             found = None if fire is None else fire(node)
+        report_rounds(self.name, rounds)
         return node
 
     def __iter__(self) -> Iterator[Rule]:
@@ -133,9 +138,20 @@ class _RuleTable(dict[type[Node], Fire | None]):
         self.rules = rules
 
     def __missing__(self, cls: type[Node]) -> Fire | None:
-        about = tuple(rule for rule in self.rules if issubclass(cls, rule.on))
+        about = self._about(cls)
         made = self[cls] = _fire(about) if about else None
         return made
+
+    def timed(self, cls: type[Node], recorder: Recorder) -> Fire | None:
+        """Return the function for a class whose rules are measured for a recorder."""
+        about = tuple(
+            replace(rule, apply=recorder.clocked(rule.name, rule.span, rule.apply))
+            for rule in self._about(cls)
+        )
+        return _fire(about) if about else None
+
+    def _about(self, cls: type[Node]) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.rules if issubclass(cls, rule.on))
 
 
 def _fire(rules: tuple[Rule, ...]) -> Fire:
@@ -247,3 +263,36 @@ def first(*rules: Rule | Rules | Apply) -> Rules:
         for rule in rules
     )
     return Rules(f"first({', '.join(names)})", *rules)
+
+
+@overload
+def fixpoint(change: Rules | Rule, bound: int) -> Rules: ...
+@overload
+def fixpoint(change: Callable[[_T], _T | None], bound: int) -> Callable[[_T], _T]: ...
+def fixpoint(change: Any, bound: int) -> Any:
+    """Repeat a pass on a function, or a rule at a node, until it changes nothing.
+
+    In ``rewrite`` each firing of a rule counts as an application under the name of the rule. The
+    recorder's report on ``fixpoint(NAME)`` has the number of rounds.
+
+    Raises: IRKitError, on application, if there are still changes after ``bound`` rounds.
+    """
+    if isinstance(change, (Rule, Rules)):
+        return Rules(f"fixpoint({change.name})", change, bound=bound)
+    name = getattr(change, "name", getattr(change, "__qualname__", repr(change)))
+
+    known = f"fixpoint({name})"
+
+    def repeated(ir: _T) -> _T:
+        started = perf_counter()
+        for rounds in range(bound + 1):
+            result = change(ir)
+            if result is None or result is ir:
+                report_rounds(known, rounds, perf_counter() - started)
+                return ir
+            if rounds < bound:
+                ir = result
+        raise no_fixpoint(name, bound, ir)
+
+    repeated.__qualname__ = known
+    return repeated

@@ -11,7 +11,11 @@ from irkit.core import Codec
 from irkit.graph.arrays import ArrayData, dtype_of
 from irkit.ir import dtype, numpy_dtype
 
-MAX_INLINE = 1024  # bytes
+MAX_INLINE = 1024
+"""Of an array in a trace file; of a larger one it has the digest only. Units: bytes."""
+MAX_WHOLE = 1 << 30
+"""Of an array in a file that is run later, and so needs the data. Units: bytes."""
+MAX_RANK = 32  # Supported by every version of NumPy.
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 
 
@@ -28,8 +32,10 @@ def _unpack(packed: Any, most: int = MAX_INLINE) -> ArrayData:
             shape = tuple(cast(list[Any], packed[1]))
         case _:
             raise ValueError("an array is not a list of type, shape, digest and data")
-    if len(shape) > 32 or not all(dim.__class__ is int and 0 <= dim < 1 << 63 for dim in shape):
-        raise ValueError("the shape of an array must be up to 32 sizes")
+    if len(shape) > MAX_RANK or not all(
+        dim.__class__ is int and 0 <= dim < 1 << 63 for dim in shape
+    ):
+        raise ValueError(f"the shape of an array must be up to {MAX_RANK} sizes")
     if not _DIGEST.match(digest):
         raise ValueError("the digest of an array must be 64 hexadecimal digits")
     element = numpy_dtype(dtype(name))

@@ -5,7 +5,7 @@ from functools import partial
 import msgspec
 
 from irkit.core import Level, Node, same
-from irkit.graph.codec import ARRAY_CODEC, whole_array_codec
+from irkit.graph.codec import ARRAY_CODEC, MAX_WHOLE, whole_array_codec
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import (
     Apply,
@@ -58,5 +58,5 @@ GRAPH_LEVEL = Level(
 )
 # For files that are run later: they need the weights themselves, not only digests.
 WHOLE_GRAPH_LEVEL = msgspec.structs.replace(
-    GRAPH_LEVEL, codecs=(whole_array_codec(1 << 30), *LOOP_LEVEL.codecs)
+    GRAPH_LEVEL, codecs=(whole_array_codec(MAX_WHOLE), *LOOP_LEVEL.codecs)
 )

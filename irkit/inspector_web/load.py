@@ -18,6 +18,7 @@ from irkit.core import IRKitError
 from irkit.inspector_web.api.native_views import NativeViews
 from irkit.inspector_web.jobs.queue import JobQueue
 from irkit.inspector_web.jobs.uploads import Uploads
+from irkit.inspector_web.limits import LOAD_LIMITS, MOST_ADDED
 from irkit.inspector_web.record.progress import progress_of
 from irkit.inspector_web.record.record import FILE_KINDS, FileKind, record, warm_up
 from irkit.inspector_web.record.restore import load_trace, restore
@@ -26,8 +27,6 @@ from irkit.inspector_web.runs.run import LoadedTrace, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.processes import Child, ChildDied, Limits
 
-LIMITS = Limits(seconds=600.0, memory=16 << 30)
-MOST_ADDED = 100
 WATCH_INTERVAL = 0.2
 """Seconds between two looks at the watched files."""
 
@@ -50,7 +49,7 @@ class Inspection:
     """The files on one page, and the runs made from them. Safe to use from several threads."""
 
     def __init__(
-        self, files: Sequence[str], *, watch: bool = False, limits: Limits = LIMITS
+        self, files: Sequence[str], *, watch: bool = False, limits: Limits = LOAD_LIMITS
     ) -> None:
         self.files, self.watch, self.limits = tuple(files), watch, limits
         self.title = ", ".join(os.path.basename(file) for file in files)

@@ -76,9 +76,9 @@ def scheduled(ir: StageSchedule, args: Args | None, name: str | None) -> PrimFun
 
 
 def trace(ir: _IR, *, pipeline: Pipeline = DEFAULT, stop_after: int | None = None) -> Trace:
-    """Run the phases as :func:`lower` does, and return every step."""
+    """Run the phases as :func:`lower` does, and return every step, with the time in each rule."""
     title = ir.name if isinstance(ir, PrimFunc) else ""
-    return Trace.of(_chosen(pipeline, stop_after).steps(ir), title=title)
+    return Trace.of(_chosen(pipeline, stop_after).steps(ir, time_rules=True), title=title)
 
 
 def _chosen(pipeline: Pipeline, stop_after: int | None) -> Pipeline:

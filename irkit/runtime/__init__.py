@@ -32,6 +32,7 @@ from irkit.runtime.model import (
 )
 from irkit.runtime.numpy_layout import (
     check_numpy_layout as check_numpy_layout,
+    with_strides as with_strides,
 )
 from irkit.runtime.package import (
     PackageContents as PackageContents,

@@ -1,4 +1,4 @@
-"""Check that arrays of this NumPy look in memory as the stubs expect."""
+"""Arrays of NumPy in memory: what the stubs expect of them, and copies with given strides."""
 
 import struct
 from ctypes import string_at
@@ -48,3 +48,15 @@ def _compare(name: str, found: object, expected: object) -> None:
             f"NumPy {np.__version__} lays arrays out differently: {name!r} is {found}, "
             f"expected {expected}"
         )
+
+
+def with_strides(values: np.ndarray[Any, Any], strides: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Copy an array into memory of its own, with these strides. Units: bytes."""
+    if not values.size:
+        return values.copy()
+    ends = [(count - 1) * step for count, step in zip(values.shape, strides, strict=True)]
+    first = -sum(end for end in ends if end < 0)
+    room = np.zeros(first + sum(end for end in ends if end > 0) + values.itemsize, np.uint8)
+    made = np.ndarray(values.shape, values.dtype, room.data, first, strides)
+    made[...] = values
+    return made

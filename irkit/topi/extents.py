@@ -79,7 +79,9 @@ def axes_of(axes: int | Sequence[int] | None, rank: int, what: str) -> tuple[int
     given = (axes,) if isinstance(axes, int) else tuple(axes)
     found = tuple(axis_of(axis, rank, what) for axis in given)
     if len(set(found)) != len(found):
-        raise ShapeError(f"{what}: axes {given} name an axis twice", span=user_span(what))
+        raise ShapeError(
+            f"{what}: axes {given} name an axis twice", span=user_span(what.partition(":")[0])
+        )
     return found
 
 
@@ -99,11 +101,13 @@ def check_rank(tensor: Tensor, rank: int, what: str, at_least: bool = False) -> 
 def check_equal(a: Dim, b: Dim, what: str) -> None:
     """Check that two extents are the same number or expression.
 
-    Raises: ShapeError with ``what`` as message.
+    Raises: ShapeError with ``what`` as message, which begins with the name of the operator.
     """
     if a is not b and a != b:
         texts = [dims_text((ir.index(dim),))[1:-1] for dim in (a, b)]
-        raise ShapeError(f"{what}: {texts[0]} != {texts[1]}", span=user_span(what))
+        raise ShapeError(
+            f"{what}: {texts[0]} != {texts[1]}", span=user_span(what.partition(":")[0])
+        )
 
 
 def accumulator(dtype: DType) -> DType:

@@ -56,7 +56,6 @@ from irkit.transform.spec import (
     parse_phases as parse_phases,
     parse_placed as parse_placed,
     parse_spec as parse_spec,
-    parse_specs as parse_specs,
     render_spec as render_spec,
 )
 from irkit.transform.step import (

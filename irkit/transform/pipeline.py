@@ -160,6 +160,7 @@ class Pipeline(msgspec.Struct, frozen=True):
         *,
         verify: bool = True,
         keep_applications: bool = False,
+        time_rules: bool = False,
         disabled: Mapping[int, frozenset[int]] = _NOTHING,
         start: int = 0,
         apply: Apply = apply_here,
@@ -169,6 +170,7 @@ class Pipeline(msgspec.Struct, frozen=True):
         Function passes run on each function of their class, one function after another. With
         ``verify`` the level's rules and every fact in force are checked after each pass.
         ``disabled`` maps the index of a step to the numbers of the rewrites that must not happen.
+        ``time_rules`` measures each rule, for the reports of the step.
         Indices count from ``start``. ``apply`` runs one pass, for example in a separate process.
         Raises: PassFailed.
         """
@@ -179,6 +181,7 @@ class Pipeline(msgspec.Struct, frozen=True):
             ir,
             verify=verify,
             keep=keep_applications,
+            timed=time_rules,
             disabled=disabled,
             start=start,
             apply=apply,

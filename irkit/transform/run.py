@@ -42,6 +42,7 @@ class _StepRunner(msgspec.Struct):
     passes: tuple[NumberedPass, ...]
     verify: bool
     keep: bool
+    timed: bool
     disabled: Mapping[int, frozenset[int]]
     apply: Apply
     index: int
@@ -85,12 +86,13 @@ def run_steps(
     *,
     verify: bool,
     keep: bool,
+    timed: bool = False,
     disabled: Mapping[int, frozenset[int]],
     start: int,
     apply: Apply,
 ) -> Generator[Step, None, IR]:
     """Run passes as described in :meth:`Pipeline.steps`; the generator returns the last IR."""
-    run = _StepRunner(level, tuple(passes), verify, keep, disabled, apply, start)
+    run = _StepRunner(level, tuple(passes), verify, keep, timed, disabled, apply, start)
     _check_input(run, passes, ir, facts)
     before = (facts, *facts_along(passes, facts))
     for _, group in groupby(range(len(passes)), key=lambda at: passes[at][2].on_modules):
@@ -116,12 +118,13 @@ def apply_pass(p: AnyPass, ir: _IR, recorder: Recorder) -> _IR:
     if not p.atomic:
         with recording(recorder):
             return p(ir)
-    inner = Recorder()
+    inner = Recorder(timed=recorder.timed)
     if 0 in recorder.disabled:
         return ir
     with recording(inner):
         result = p(ir)
     recorder.remarks.extend(inner.remarks)
+    recorder.add_reports(inner.rules.values())
     recorder.count += result is not ir
     return result
 
@@ -179,7 +182,7 @@ def _check_input(
 
 def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
     p, before = attempt.p, attempt.before
-    recorder = Recorder(attempt.disabled, keep=run.keep)
+    recorder = Recorder(attempt.disabled, keep=run.keep, timed=run.timed)
     started = perf_counter()
     try:
         after: Any = run.apply(attempt, recorder)
@@ -219,6 +222,7 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
         kept=tuple(recorder.applications),
         remarks=tuple(recorder.remarks),
         facts=tuple(fact.name for fact in facts),
+        reports=tuple(recorder.rules.values()),
     )
 
 

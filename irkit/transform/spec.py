@@ -91,14 +91,6 @@ def parse_spec(text: str) -> PassSpec:
     return spec
 
 
-def parse_specs(text: str) -> tuple[PassSpec, ...]:
-    """Read a list of passes separated by commas; an empty text is an empty list."""
-    reader = _Reader(text)
-    found = reader.specs()
-    reader.end()
-    return found
-
-
 def parse_phases(text: str) -> tuple[tuple[int, Span, tuple[PassSpec, ...]], ...]:
     """Read the phases of a pipeline, as in ``0:;1:flatten-buffers,simplify;2:unroll-loops``.
 

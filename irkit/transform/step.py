@@ -5,7 +5,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from irkit.core import Application, Function, IRKitError, IRModule, Level, Names, Problem, Remark
+from irkit.core import (
+    Application,
+    Function,
+    IRKitError,
+    IRModule,
+    Level,
+    Names,
+    Problem,
+    Remark,
+    RuleReport,
+)
 from irkit.transform.define import AnyPass
 from irkit.transform.facts import Fact
 
@@ -19,7 +29,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 
     ``pass_text`` is the name with its options; ``applications`` counts the rewrites; ``facts`` are
     the names of those in force afterwards. Units: ``seconds`` is the pass alone, without the
-    checks.
+    checks; ``reports`` has the time of each rule if it was asked for.
     """
 
     index: int
@@ -37,11 +47,12 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     kept: tuple[Application, ...] = ()
     remarks: tuple[Remark, ...] = ()
     facts: tuple[str, ...] = ()
+    reports: tuple[RuleReport, ...] = ()
 
     @property
     def rules(self) -> Counter[str]:
-        """Count the recorded applications by rule name."""
-        return Counter(each.rule for each in self.kept)
+        """Count the applications by rule name."""
+        return Counter({each.rule: each.hits for each in self.reports if each.hits})
 
     @property
     def changed(self) -> bool:

@@ -45,7 +45,7 @@ def shell(
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("COLUMNS", "200")
     before = set(sys.modules)
-    yield Shell(tmp_path, monkeypatch, capsys)
+    yield Shell(tmp_path, capsys)
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]

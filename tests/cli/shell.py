@@ -1,12 +1,11 @@
 """The command called in this process, as from a shell."""
 
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from irkit.cli.verbs import main
+from tests.cli.command import call
 
 
 class CommandResult(msgspec.Struct):
@@ -20,21 +19,12 @@ class CommandResult(msgspec.Struct):
 class Shell:
     """Runs ``irkit`` in a folder and captures its output."""
 
-    def __init__(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        self.folder, self.monkeypatch, self.capsys = folder, monkeypatch, capsys
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.capsys = folder, capsys
 
     def __call__(self, *args: str) -> CommandResult:
-        self.monkeypatch.setattr(sys, "argv", ["irkit", *args])
         self.capsys.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        printed = self.capsys.readouterr()
-        return CommandResult(code, printed.out, printed.err)
+        return CommandResult(*call(self.capsys, *args))
 
     def write(self, name: str, text: str) -> str:
         """Write a file into the folder."""

@@ -105,8 +105,10 @@ def test_concatenate_of_symbolic_extents() -> None:
     a, b = te.placeholder((m, 2), name="a"), te.placeholder((n, 2), name="b")
     x, y = RNG.random((3, 2), np.float32), RNG.random((2, 2), np.float32)
     agree(topi.concatenate([a, b]), {a: x, b: y}, np.concatenate([x, y]))
-    with pytest.raises(ShapeError, match="'a' and 'b' must agree about axis 0: m != n"):
+    with pytest.raises(ShapeError, match="'a' and 'b' must agree about axis 0: m != n") as caught:
         topi.concatenate([a, b], axis=1)
+    assert caught.value.span is not None
+    assert caught.value.span.name == "concatenate"
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)

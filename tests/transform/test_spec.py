@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit.core import ParseError, same_data
-from irkit.transform import PassSpec, PlacedSpec, parse_placed, parse_spec, parse_specs, render_spec
+from irkit.transform import (
+    PassSpec,
+    PlacedSpec,
+    parse_phases,
+    parse_placed,
+    parse_spec,
+    render_spec,
+)
 
 
 def test_a_spec_names_a_pass_and_its_options() -> None:
@@ -21,9 +28,10 @@ def test_a_spec_names_a_pass_and_its_options() -> None:
 
 
 def test_a_list_is_separated_by_commas() -> None:
-    specs = parse_specs("a{x=1,y=2}, b ,m.n:f{z=false}")
+    ((_, _, specs),) = parse_phases("0:a{x=1,y=2}, b ,m.n:f{z=false}")
     assert [str(spec) for spec in specs] == ["a{x=1,y=2}", "b", "m.n:f{z=false}"]
-    assert parse_specs(" ") == ()
+    ((_, _, none),) = parse_phases("0: ")
+    assert none == ()
 
 
 def test_a_placed_spec_begins_with_its_phase() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 CONTEXT = 3
 MAX_PROBLEMS = 100
+"""Problems that are looked for, and shown: nobody reads more."""
 
 
 def annotate_source(text: str, problems: Sequence[tuple[int, str]], context: int = CONTEXT) -> str:

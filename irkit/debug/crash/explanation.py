@@ -4,10 +4,9 @@ import difflib
 from collections.abc import Iterable
 
 from irkit.core import Function, IRModule, Level, Names, Problem, annotate_source
+from irkit.debug.crash.limits import MAX_DIFF_LINES
 from irkit.debug.report.line_table import NodeLines
 from irkit.transform import IR, PassFailed
-
-MAX_LINES = 20_000  # A diff of more would take minutes.
 
 
 def explain(error: PassFailed, *, most: int = 60) -> str:
@@ -66,8 +65,8 @@ def failed_diff(error: PassFailed) -> str:
 def text_diff(before: str, after: str) -> str:
     """Return a unified diff of two texts of bounded size."""
     sides = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    if max(map(len, sides)) > MAX_LINES:
-        return f"(the IR has more than {MAX_LINES} lines: no diff)\n"
+    if max(map(len, sides)) > MAX_DIFF_LINES:
+        return f"(the IR has more than {MAX_DIFF_LINES} lines: no diff)\n"
     return "".join(difflib.unified_diff(*sides, "before", "after"))
 
 

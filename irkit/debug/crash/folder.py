@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 
 from irkit.core import FormatError, Target
+from irkit.debug.crash.limits import MAX_DESCRIPTION_BYTES
 
 VERSION = 1
-MAX_BYTES = 1 << 22  # of the description
 JSON_NAME = "crash.json"
 REPORT_NAME = "report.txt"
 BEFORE_NAME = "before.irs"
@@ -101,13 +101,13 @@ def read_crash(folder: Path) -> Crash:
     path = folder / JSON_NAME
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(MAX_DESCRIPTION_BYTES + 1)
     except OSError as error:
         raise FormatError(
             f"{folder} is not a crash folder: {path.name}: {error.strerror or error}"
         ) from None
-    if len(data) > MAX_BYTES:
-        raise FormatError(f"{path} is larger than {MAX_BYTES} bytes")
+    if len(data) > MAX_DESCRIPTION_BYTES:
+        raise FormatError(f"{path} is larger than {MAX_DESCRIPTION_BYTES} bytes")
     try:
         version = json.loads(data).get("version")
         if version != VERSION:

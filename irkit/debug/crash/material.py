@@ -28,6 +28,7 @@ from irkit.debug.crash.folder import (
     CrashProblem,
     symptom,
 )
+from irkit.debug.crash.limits import MAX_DATA_BYTES
 from irkit.debug.crash.versions import versions
 from irkit.debug.isolation.kernels import KernelHalted
 from irkit.debug.isolation.passes import why_not_isolated
@@ -44,8 +45,6 @@ from irkit.transform import (
     Trace,
     render_spec,
 )
-
-MAX_DATA = 1 << 27  # bytes of the trace, and of the inputs
 
 
 class CrashMaterial(msgspec.Struct):
@@ -132,8 +131,8 @@ def material_of_kernel(error: KernelHalted) -> CrashMaterial:
 
     def write_data(place: Path) -> str:
         arrays = [np.asarray(arg) for arg in error.args_given]
-        if sum(array.nbytes for array in arrays) > MAX_DATA:
-            return f"its inputs have more than {MAX_DATA >> 20} MiB"
+        if sum(array.nbytes for array in arrays) > MAX_DATA_BYTES:
+            return f"its inputs have more than {MAX_DATA_BYTES >> 20} MiB"
         named: dict[str, Any] = {f"arg{number}": array for number, array in enumerate(arrays)}
         np.savez(place / INPUTS_NAME, **named)
         return _write_trace(place, LOOP_LEVEL, error.func)
@@ -163,9 +162,9 @@ def _write_trace(place: Path, level: Level, ir: IR) -> str:
         Trace((trace_step(known, ir),)).save(path)
     except IRKitError as error:
         return error.message
-    if path.stat().st_size > MAX_DATA:
+    if path.stat().st_size > MAX_DATA_BYTES:
         path.unlink()
-        return f"its IR, with the constants, takes more than {MAX_DATA >> 20} MiB"
+        return f"its IR, with the constants, takes more than {MAX_DATA_BYTES >> 20} MiB"
     return ""
 
 

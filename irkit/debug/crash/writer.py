@@ -10,13 +10,12 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.debug.crash.folder import JSON_NAME, REPORT_NAME, Crash, read_crash
+from irkit.debug.crash.limits import MAX_COPIES, MAX_TEXT_BYTES
 from irkit.debug.crash.material import CrashMaterial, material_of_kernel, material_of_pass
 from irkit.debug.isolation.kernels import KernelHalted
 from irkit.transform import PassFailed
 
 PREFIX = "irkit-crash-"
-MAX_TEXT = 1 << 23  # bytes of a file of text
-_MAX_COPIES = 100
 
 
 def write_crash(error: PassFailed | KernelHalted, folder: str | os.PathLike[str] = ".") -> Path:
@@ -39,7 +38,7 @@ def write_crash(error: PassFailed | KernelHalted, folder: str | os.PathLike[str]
 
 
 def _move_into_place(partial: Path, parent: Path, made: CrashMaterial, why_not: str) -> Path:
-    for copy in range(1, _MAX_COPIES):
+    for copy in range(1, MAX_COPIES):
         name = PREFIX + made.crash.hash + (f"-{copy}" if copy > 1 else "")
         final = parent / name
         if final.exists():
@@ -62,7 +61,7 @@ def _move_into_place(partial: Path, parent: Path, made: CrashMaterial, why_not: 
                 continue
             raise
         return final
-    raise IRKitError(f"{parent} has {_MAX_COPIES} crash folders of the same name; remove some")
+    raise IRKitError(f"{parent} has {MAX_COPIES} crash folders of the same name; remove some")
 
 
 def _is_same(folder: Path, crash: Crash) -> bool:
@@ -74,6 +73,6 @@ def _is_same(folder: Path, crash: Crash) -> bool:
 
 def _cut(text: str) -> bytes:
     data = text.encode("utf-8", "backslashreplace")
-    if len(data) <= MAX_TEXT:
+    if len(data) <= MAX_TEXT_BYTES:
         return data
-    return data[:MAX_TEXT] + f"\n# cut: {len(data)} bytes in all\n".encode()
+    return data[:MAX_TEXT_BYTES] + f"\n# cut: {len(data)} bytes in all\n".encode()

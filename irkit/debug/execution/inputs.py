@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from irkit.core import IRKitError, ShapeError
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype, shape_vars
+from irkit.runtime import with_strides
 
 Array = NDArray[Any]
 InputKind = Literal["whole numbers", "fractions", "special values", "given"]
@@ -51,15 +52,7 @@ class InputSet(msgspec.Struct, frozen=True):
 
 def copied(array: Array) -> Array:
     """Copy an array, including its strides."""
-    return array.copy() if array.flags.c_contiguous else _strided(array, array.strides)
-
-
-def _strided(values: Array, steps: tuple[int, ...]) -> Array:
-    room = 1 + sum((n - 1) * s // values.itemsize for n, s in zip(values.shape, steps, strict=True))
-    memory = np.zeros(max(room, 0), values.dtype)
-    result = np.lib.stride_tricks.as_strided(memory, values.shape, steps)
-    result[...] = values
-    return result
+    return array.copy() if array.flags.c_contiguous else with_strides(array, array.strides)
 
 
 def input_sets(
@@ -182,7 +175,7 @@ def lay_out(buffer: Buffer, values: Array, sizes: Mapping[Var, int]) -> Array:
     if buffer.strides is None or 0 in values.shape:
         return values
     steps = tuple(dim_size(stride, sizes) * values.itemsize for stride in buffer.strides)
-    return _strided(values, steps)
+    return with_strides(values, steps)
 
 
 def draw_values(

@@ -31,6 +31,7 @@ def run_pass(
     recorder_class: type[Recorder],
     disabled: frozenset[int],
     keep: bool,
+    timed: bool,
 ) -> PassReply:
     """Run a pass on the IR of a message, in the child."""
     if new_channel:
@@ -39,7 +40,7 @@ def run_pass(
     if channel is None:
         raise IRKitError("the process that runs passes was restarted, and its channel was lost")
     step = channel.receive(message)
-    recorder = recorder_class(disabled, keep=keep)
+    recorder = recorder_class(disabled, keep=keep, timed=timed)
     after: object = apply_pass(p, step.before, recorder)
     if not isinstance(after, p.level):
         return PassReply(b"", type(after).__name__)
@@ -49,5 +50,6 @@ def run_pass(
         applications=recorder.count,
         kept=tuple(recorder.applications),
         remarks=tuple(recorder.remarks),
+        reports=tuple(recorder.rules.values()),
     )
     return PassReply(channel.send(done))

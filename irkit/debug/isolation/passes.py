@@ -116,6 +116,7 @@ class Isolation:
             type(recorder),
             recorder.disabled,
             recorder.keep,
+            recorder.timed,
         )
         if not reply.message:
             what = f"it returned {reply.other}, not {attempt.p.level.__name__}"
@@ -128,6 +129,7 @@ class Isolation:
         recorder.count += step.applications
         recorder.applications.extend(step.kept)
         recorder.remarks.extend(step.remarks)
+        recorder.add_reports(step.reports)
         return step.after
 
     def _open_channel(self) -> StepChannel:

@@ -46,27 +46,34 @@ def summarize(steps: Iterable[Step]) -> list[PassRow]:
 
 
 class RuleRow(msgspec.Struct):
-    """One rule of one pass, summed over functions; ``span`` is its place in the source."""
+    """One rule of one pass, summed over functions; ``span`` is its place in the source.
+
+    ``rounds`` is more than 0 for what ``fixpoint`` repeated. Units: seconds, 0.0 if not measured.
+    """
 
     level: str
     phase: int
     pass_name: str
     rule: str
     fired: int = 0
+    seconds: float = 0.0
+    rounds: int = 0
     span: Span | None = None
 
 
 def summarize_rules(steps: Iterable[Step]) -> list[RuleRow]:
-    """Count how often each rule fired, by pass, in order of first use.
+    """Sum up what each rule did, by pass, in order of first use.
 
-    The steps must have kept their applications.
+    The steps have times if they were run with ``time_rules``, and then also rules that never fired.
     """
     rows: dict[tuple[str, int, str, str], RuleRow] = {}
     for step in steps:
-        for each in step.kept:
+        for each in step.reports:
             key = (step.level.name, step.phase, step.name, each.rule)
             row = rows.setdefault(key, RuleRow(*key, span=each.span))
-            row.fired += 1
+            row.fired += each.hits
+            row.seconds += each.seconds
+            row.rounds = max(row.rounds, each.rounds)
     return list(rows.values())
 
 

@@ -37,14 +37,18 @@ def pass_table(rows: Iterable[PassRow], title: str = "") -> Table:
 
 
 def rule_table(rows: Iterable[RuleRow], title: str = "") -> Table:
-    """Return a table of rules: phase, pass, rule, how often it fired, its place in the source."""
+    """Return a table of rules: phase, pass, rule, how often it fired, the time in it, the rounds to
+    a fixpoint, its place in the source."""
     table = Table(title=title or None, title_justify="left")
-    for name in ("phase", "pass", "rule", "fired", "written at"):
-        table.add_column(name, justify="right" if name == "fired" else "left", no_wrap=True)
+    numbers = ("fired", "ms", "rounds")
+    for name in ("phase", "pass", "rule", *numbers, "written at"):
+        table.add_column(name, justify="right" if name in numbers else "left", no_wrap=True)
     for row in rows:
         phase = "graph" if row.level == "graph" else str(row.phase)
         where = "" if row.span is None else f"{row.span.file}:{row.span.line}"
-        table.add_row(phase, row.pass_name, row.rule, str(row.fired), where)
+        spent = f"{row.seconds * 1e3:.2f}" if row.seconds else "-"
+        counts = str(row.fired), spent, str(row.rounds or "-")
+        table.add_row(*map(Text, (phase, row.pass_name, row.rule, *counts, where)))
     return table
 
 

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import onnx
 
-_MAX_FIELDS = 200_000
-_MAX_DEPTH = 100  # The limit of Protobuf.
+from irkit.frontend.onnx.limits import MAX_FIELDS, MAX_NESTING
+
 _SINGLE = frozenset({"graph", "type", "tensor_type", "shape", "t", "g"})
 _VARINT, _FIXED64, _BYTES, _BEGIN_GROUP, _END_GROUP, _FIXED32 = range(6)
 
@@ -42,7 +42,7 @@ class _Walk:
         self.counts: list[dict[str, int]] = [{}]
 
     def run(self) -> None:
-        for _ in range(_MAX_FIELDS):
+        for _ in range(MAX_FIELDS):
             while self.open and self.at >= self.open[-1].end:
                 if len(self.open) == 1:
                     return
@@ -82,8 +82,8 @@ class _Walk:
         self.counts[-1][field.name] = count + 1
         name = field.name if field.name in _SINGLE else f"{field.name}[{count}]"
         path = name if len(self.open) == 1 else f"{here.path}.{name}"
-        if len(self.open) >= _MAX_DEPTH:
-            raise _EncodingError(f"messages are nested more than {_MAX_DEPTH} deep")
+        if len(self.open) >= MAX_NESTING:
+            raise _EncodingError(f"messages are nested more than {MAX_NESTING} deep")
         self.open.append(_OpenMessage(field.message_type, self.at + size, path))
         self.counts.append({})
 

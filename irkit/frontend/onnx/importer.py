@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from irkit.core import IRKitError, IRModule, ShapeError, Span
 from irkit.frontend.onnx.convert import CONVERTERS
+from irkit.frontend.onnx.limits import MAX_INPUTS
 from irkit.frontend.onnx.model_checks import (
     check_supported,
     check_well_formed,
@@ -18,7 +19,6 @@ from irkit.frontend.onnx.model_checks import (
 )
 from irkit.frontend.onnx.model_file import ModelLike, load_model
 from irkit.frontend.onnx.onnx_node import (
-    MAX_INPUTS,
     ImportFailed,
     KnownArrays,
     OnnxNode,

@@ -10,14 +10,9 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from irkit.core import IRKitError, ShapeError, Span
+from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
 from irkit.graph import Builder, TensorType, Value
 from irkit.ir import DType, as_int
-
-# Shapes come from untrusted files, so what they allocate must have a limit.
-MAX_ELEMENTS = 1 << 32
-MAX_CONSTANT_BYTES = 1 << 29  # Filling more would take too long before a later error is found.
-MAX_RANK = 32  # Supported by every version of NumPy.
-MAX_INPUTS = 512  # Passes take more than linear time in the number of operands.
 
 
 class ImportFailed(IRKitError):

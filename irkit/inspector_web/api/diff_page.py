@@ -6,6 +6,7 @@ from functools import partial
 import msgspec
 
 from irkit.inspector_web.diff.rows import Row, side_by_side
+from irkit.inspector_web.limits import MOST_SENT
 from irkit.inspector_web.runs.run import RunStage
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.text.highlight import Marks
@@ -13,8 +14,6 @@ from irkit.inspector_web.text.highlight import Marks
 AROUND = 3
 """Equal lines around a change that are sent with a difference."""
 
-MOST_SENT = 4_000
-"""Changed lines that are sent with a difference; the page asks for others as they are shown."""
 
 PageRow = tuple[str, int, int, int, int]
 """A row. ``=`` is a run of equal lines: left, right, count, 0. ``~`` is a changed line, ``-`` a

@@ -2,6 +2,7 @@
 
 from irkit.core import InputError
 from irkit.debug import func_message, func_of_message, trace_step
+from irkit.inspector_web.limits import MOST_NATIVE, NATIVE_LIMITS
 from irkit.inspector_web.runs.run import RunStage
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.texts import Texts
@@ -9,9 +10,6 @@ from irkit.inspector_web.views.native import NativeCode, native
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.processes import Child, Limits
 from irkit.transform import Trace
-
-MOST_NATIVE = 16
-NATIVE_LIMITS = Limits(seconds=30.0, memory=4 << 30)
 
 
 class NativeViews:

@@ -7,16 +7,13 @@ from typing import Any
 import msgspec
 
 from irkit.debug import remarks
+from irkit.inspector_web.limits import MOST_REMARKS, MOST_RULES, MOST_SOURCE
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.steps import COMPARING
 from irkit.inspector_web.text.texts import GIVEN
 from irkit.inspector_web.views.origin import Link
 from irkit.passes import BUILTIN
 from irkit.transform import AnyPass, Registry, Step, Trace
-
-MOST_REMARKS = 200
-MOST_SOURCE = 60_000
-"""Limit of the source of a pass that is shown. Units: characters."""
 
 
 class RemarkInfo(msgspec.Struct):
@@ -35,6 +32,15 @@ class SourceInfo(msgspec.Struct):
     text: str
 
 
+class RuleInfo(msgspec.Struct):
+    """What a rule did in a step; ``rounds`` is 0 if it was not repeated. Units: milliseconds."""
+
+    rule: str
+    hits: int
+    ms: float
+    rounds: int
+
+
 class StepInfo(msgspec.Struct):
     """Details of a step. Units: milliseconds; ``share`` of the time of all steps of the run."""
 
@@ -45,7 +51,8 @@ class StepInfo(msgspec.Struct):
     options: dict[str, str]
     remarks: list[RemarkInfo]
     more_remarks: int
-    rules: list[tuple[str, int]]
+    rules: list[RuleInfo]
+    more_rules: int
     rewrites: int
     facts: list[str]
     ms: float
@@ -88,7 +95,8 @@ def step_info(run: Run, number: int, known: Registry | None = None) -> StepInfo:
         options=_options(step, found),
         remarks=[RemarkInfo(each.text, each.function, each.line) for each in said[:MOST_REMARKS]],
         more_remarks=max(0, len(said) - MOST_REMARKS),
-        rules=step.rules.most_common(50),
+        rules=_rules(step),
+        more_rules=max(0, len(step.reports) - MOST_RULES),
         rewrites=step.applications,
         facts=list(step.facts),
         ms=step.seconds * 1e3,
@@ -113,6 +121,7 @@ def _failed(run: Run, registry: Registry) -> StepInfo:
         remarks=[],
         more_remarks=0,
         rules=[],
+        more_rules=0,
         rewrites=0,
         facts=[],
         ms=0.0,
@@ -122,6 +131,15 @@ def _failed(run: Run, registry: Registry) -> StepInfo:
         traceback=without_paths(run.loaded.traceback),
         replay=run.loaded.replay,
     )
+
+
+def _rules(step: Step) -> list[RuleInfo]:
+    """Return the rules of a step, those that fired most and took longest first."""
+    ordered = sorted(step.reports, key=lambda each: (-each.hits, -each.seconds))
+    return [
+        RuleInfo(each.rule, each.hits, each.seconds * 1e3, each.rounds)
+        for each in ordered[:MOST_RULES]
+    ]
 
 
 def _find(registry: Registry, name: str) -> AnyPass | None:

@@ -4,13 +4,12 @@ import msgspec
 
 from irkit.core import InputError
 from irkit.graph import GraphFunc
+from irkit.inspector_web.limits import MOST_NEST_ROWS
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.text.texts import PrintedFunction
 from irkit.inspector_web.views.graph_view import GraphView, graph_view
 from irkit.inspector_web.views.nest import NestChange, nest, nest_changes
 from irkit.ir import PrimFunc
-
-MOST_NEST_ROWS = 2_000
 
 
 class NestPage(msgspec.Struct):

@@ -6,7 +6,6 @@ import msgspec
 
 from irkit.core import InputError
 from irkit.inspector_web.jobs.job import RunSink
-from irkit.inspector_web.record.restore import LEVELS as LEVELS
 from irkit.inspector_web.runs.run import Run
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.processes import Limits

@@ -17,7 +17,6 @@ import msgspec
 from irkit.core import InputError, IRKitError, Target
 from irkit.debug import func_message, func_of_message, input_sets
 from irkit.inspector_web.jobs.chosen_steps import (
-    LEVELS,
     RUN_JOB_LIMITS,
     ChosenSteps,
     choose_steps,
@@ -25,6 +24,7 @@ from irkit.inspector_web.jobs.chosen_steps import (
 )
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.record.progress import report_progress
+from irkit.inspector_web.runs.run import LEVELS
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.ir import PrimFunc, shape_vars
 from irkit.processes import Child, ChildDied, Limits

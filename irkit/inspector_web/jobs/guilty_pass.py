@@ -15,7 +15,6 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import Verdict, guilty_rewrites, verdicts
 from irkit.inspector_web.jobs.chosen_steps import (
-    LEVELS,
     QUICK_BYTES,
     RUN_JOB_LIMITS,
     ChosenSteps,
@@ -34,7 +33,7 @@ from irkit.inspector_web.record.absent_constants import fill_constants
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.script import passes_of_script
 from irkit.inspector_web.runs.pass_plan import registry
-from irkit.inspector_web.runs.run import Source
+from irkit.inspector_web.runs.run import LEVELS, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.transform import AnyPass, Step, Trace
 

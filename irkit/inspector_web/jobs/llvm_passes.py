@@ -23,8 +23,9 @@ from irkit.debug import func_message, func_of_message, trace_step
 from irkit.inspector_web.api.diff_page import PageRow, page_row
 from irkit.inspector_web.diff.line_diff import diff_lines
 from irkit.inspector_web.diff.rows import side_by_side
-from irkit.inspector_web.jobs.chosen_steps import LEVELS, RUN_JOB_LIMITS, ChosenSteps, keep_result
+from irkit.inspector_web.jobs.chosen_steps import RUN_JOB_LIMITS, ChosenSteps, keep_result
 from irkit.inspector_web.jobs.job import JobKind
+from irkit.inspector_web.runs.run import LEVELS
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.text.highlight import Highlighter, Marks
 from irkit.inspector_web.text.lines import Ids, LineTable

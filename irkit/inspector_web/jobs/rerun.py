@@ -16,7 +16,7 @@ from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.record import lower_all, read_module
-from irkit.inspector_web.record.restore import LEVELS, restore
+from irkit.inspector_web.record.restore import restore
 from irkit.inspector_web.record.script import passes_of_script
 from irkit.inspector_web.record.step_recorder import (
     StepRecorder,
@@ -34,7 +34,7 @@ from irkit.inspector_web.runs.pass_plan import (
     placements_of_steps,
     registry,
 )
-from irkit.inspector_web.runs.run import Run, Source
+from irkit.inspector_web.runs.run import LEVELS, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.ir import LOOP_LEVEL
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE

@@ -18,7 +18,6 @@ import msgspec
 
 from irkit.debug import CheckOptions, NativeWorker, Verdict, verdicts
 from irkit.inspector_web.jobs.chosen_steps import (
-    LEVELS,
     QUICK_BYTES,
     RUN_JOB_LIMITS,
     ChosenSteps,
@@ -28,7 +27,7 @@ from irkit.inspector_web.jobs.chosen_steps import (
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.record.absent_constants import fill_constants
 from irkit.inspector_web.record.progress import report_progress
-from irkit.inspector_web.runs.run import Run, Source
+from irkit.inspector_web.runs.run import LEVELS, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.processes import Child
 from irkit.transform import Step, Trace

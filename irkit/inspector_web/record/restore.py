@@ -3,13 +3,10 @@
 import gc
 import threading
 
-from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.record.step_recorder import RecordedTrace
-from irkit.inspector_web.runs.run import LoadedTrace, Source
-from irkit.ir import LOOP_LEVEL
+from irkit.inspector_web.runs.run import LEVELS, LoadedTrace, Source
 from irkit.transform import Attempt, FailureKind, PassFailed, Trace
 
-LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 LOADING = threading.Lock()
 
 

@@ -164,8 +164,11 @@ def record_steps(recorder: StepRecorder) -> Generator[None]:
     """Record the steps of every pipeline that runs in this process."""
     original = Pipeline.steps
 
-    def steps(self: Pipeline, ir: IR, **options: Any) -> Generator[Step, None, IR]:
-        return recorder.follow(self, original(self, ir, **options))
+    def steps(
+        self: Pipeline, ir: IR, *, time_rules: bool = True, **options: Any
+    ) -> Generator[Step, None, IR]:
+        made = original(self, ir, time_rules=time_rules, **options)
+        return recorder.follow(self, made)
 
     with _replace_steps(steps):
         yield

@@ -9,10 +9,9 @@ import msgspec
 from irkit.inspector_web.api.overview import RunInfo, overview
 from irkit.inspector_web.api.step_detail import without_paths
 from irkit.inspector_web.jobs.verdicts import SIGNS, WRONG, StepVerdict, StepVerdicts
+from irkit.inspector_web.limits import MOST_ROWS
 from irkit.inspector_web.runs.steps import StepRow
 from irkit.inspector_web.runs.workspace import Workspace
-
-MOST_ROWS = 200
 
 
 def as_json(workspace: Workspace, title: str, checked: Sequence[StepVerdicts] = ()) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from irkit.core import InputError
 from irkit.graph import GRAPH_LEVEL
+from irkit.inspector_web.limits import MOST_PLANNED
 from irkit.ir import LOOP_LEVEL
 from irkit.passes import BUILTIN
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE
@@ -17,7 +18,6 @@ PHASES = {
     GRAPH_LEVEL.name: GRAPH.phases,
     LOOP_LEVEL.name: (*DEFAULT.phases, *LEGALIZE.phases),
 }
-MOST_PASSES = 500
 
 
 class OptionInfo(msgspec.Struct, frozen=True):
@@ -154,8 +154,8 @@ def check_known(passes: Sequence[PassPlacement], own: Mapping[str, PassInfo]) ->
 
     Raises: IRKitError, as for passes on the command line.
     """
-    if len(passes) > MOST_PASSES:
-        raise InputError(f"{len(passes)} passes are too many; at most {MOST_PASSES} can run")
+    if len(passes) > MOST_PLANNED:
+        raise InputError(f"{len(passes)} passes are too many; at most {MOST_PLANNED} can run")
     for each in passes:
         if each.level not in PHASES:
             raise InputError(

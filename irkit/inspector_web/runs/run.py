@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from irkit.graph import GRAPH_LEVEL
+from irkit.inspector_web.limits import MOST_CACHED_LINES
 from irkit.inspector_web.runs.pass_plan import PassInfo, PassPlacement
 from irkit.inspector_web.runs.steps import Steps
 from irkit.inspector_web.single_flight import SingleFlight
@@ -14,7 +16,11 @@ from irkit.inspector_web.text.texts import Text, Texts
 from irkit.inspector_web.views.blame import Blame
 from irkit.inspector_web.views.graph_view import GraphView
 from irkit.inspector_web.views.origin import Origins, origins
+from irkit.ir import LOOP_LEVEL
 from irkit.transform import IR, PassFailed, Trace
+
+LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
+"""The levels of the traces that can be looked at."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -26,10 +32,6 @@ class Source(msgspec.Struct, frozen=True):
     kind: Literal["model", "text", "script"]
     path: str
     own: bool = True
-
-
-MOST_LINES = 5_000_000
-"""Limit of cached differences, and of cached origins. Units: lines."""
 
 
 class LoadedTrace(msgspec.Struct, frozen=True, eq=False):
@@ -58,7 +60,9 @@ class Run:
         self.trace, self.title = loaded.trace, loaded.title
         self.texts = Texts(loaded.trace, table)
         self.steps = Steps(self.texts, loaded.failure)
-        self._origins = SingleFlight[int, Origins](MOST_LINES, lambda found: len(found.lines))
+        self._origins = SingleFlight[int, Origins](
+            MOST_CACHED_LINES, lambda found: len(found.lines)
+        )
         self.graphs: dict[int, GraphView] = {}
         self.drawing = threading.RLock()
 

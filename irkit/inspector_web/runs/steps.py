@@ -14,6 +14,7 @@ import msgspec
 from irkit.core import Function, walk
 from irkit.inspector_web.diff.line_diff import Diff, diff_lines
 from irkit.inspector_web.diff.up_to_names import diff_up_to_names
+from irkit.inspector_web.limits import MOST_COMPARED
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.lines import Places
 from irkit.inspector_web.text.texts import Texts, functions_in
@@ -25,8 +26,6 @@ COUNTING = 0.05
 COMPARING = 1.0
 NODES_PER_CLOCK_READING = 2_000
 """Nodes that are counted between two readings of the clock."""
-MOST_COMPARED = 10_000_000
-"""Limit of cached differences. Units: lines."""
 
 
 class StepRow(msgspec.Struct, frozen=True, omit_defaults=True):

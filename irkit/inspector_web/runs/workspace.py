@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from irkit.core import InputError
 from irkit.inspector_web.diff.line_diff import Diff, diff_lines
 from irkit.inspector_web.diff.up_to_names import diff_up_to_names
-from irkit.inspector_web.runs.run import MOST_LINES, LoadedTrace, Run, RunStage
+from irkit.inspector_web.limits import MOST_CACHED_LINES, MOST_RESPONSE_BYTES
+from irkit.inspector_web.runs.run import LoadedTrace, Run, RunStage
 from irkit.inspector_web.runs.steps import Filter
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.highlight import Highlighter
@@ -14,8 +15,6 @@ from irkit.inspector_web.text.lines import LineTable
 from irkit.transform import Step
 
 _REF = re.compile(r"(\d{1,4})\.(\d{1,7})\.([ab])\Z")
-MOST_BYTES = 64 << 20
-"""Limit of cached responses. Units: bytes."""
 KEY_BYTES = 500
 """Estimate of what the key of a cached response takes."""
 
@@ -27,8 +26,12 @@ class Workspace:
         self.table = LineTable()
         self.colours = Highlighter(self.table)
         self.runs = tuple(Run(each, at, self.table) for at, each in enumerate(loaded))
-        self._diffs = SingleFlight[tuple[str, str, bool], Diff](MOST_LINES, lambda d: len(d.before))
-        self.responses = SingleFlight[str, bytes](MOST_BYTES, lambda made: len(made) + KEY_BYTES)
+        self._diffs = SingleFlight[tuple[str, str, bool], Diff](
+            MOST_CACHED_LINES, lambda d: len(d.before)
+        )
+        self.responses = SingleFlight[str, bytes](
+            MOST_RESPONSE_BYTES, lambda made: len(made) + KEY_BYTES
+        )
 
     def add(self, loaded: LoadedTrace) -> int:
         """Add a run and return its number."""

@@ -21,6 +21,7 @@ from irkit.inspector_web.api.view_pages import graph_page, nest_page
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.job_registry import JOB_KINDS
 from irkit.inspector_web.jobs.rerun import plan
+from irkit.inspector_web.limits import MOST_LINES, MOST_PATTERN, MOST_SEARCHED
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.runs.align import beside
 from irkit.inspector_web.runs.workspace import Workspace
@@ -29,9 +30,6 @@ from irkit.inspector_web.server.security import AccessRules, guard
 from irkit.inspector_web.views.search import search
 from irkit.passes import BUILTIN
 from irkit.transform import Registry
-
-MOST_LINES = 20_000
-"""Limit of the lines in one response."""
 
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 
@@ -141,7 +139,7 @@ def _line(workspace: Workspace) -> int:
 
 def _touching(workspace: Workspace) -> object:
     run = workspace.run(_number("run"))
-    return run.steps.touching(_text("function"), _text("text")[:1_000])
+    return run.steps.touching(_text("function"), _text("text")[:MOST_PATTERN])
 
 
 def _diff(workspace: Workspace) -> object:
@@ -179,7 +177,7 @@ def _search(workspace: Workspace) -> object:
     run, text = workspace.run(_number("run")), _text("text")
     options: dict[str, Any] = {"regex": _text("regex") == "1", "case": _text("case") == "1"}
     try:
-        return {"found": search(run.texts, text[:2_000], **options)}
+        return {"found": search(run.texts, text[:MOST_SEARCHED], **options)}
     except InputError as error:  # Half an expression is not an error while somebody is typing.
         return {"problem": str(error)}
 

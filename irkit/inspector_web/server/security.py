@@ -15,6 +15,7 @@ import msgspec
 from flask import Flask, Response, abort, request
 
 from irkit.inspector_web.jobs.uploads import MOST_UPLOADED
+from irkit.inspector_web.limits import MOST_POSTED
 
 CSP = "; ".join(
     (
@@ -29,8 +30,6 @@ CSP = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-MOST_POSTED = 1 << 16
-"""Limit of the body of a request. Units: bytes."""
 UPLOAD = "/api/upload"
 """The route of uploads, whose limit is MOST_UPLOADED."""
 

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from irkit.core import Function, IRModule, Level, Node
+from irkit.inspector_web.limits import MOST_CACHED_TEXT
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.lines import Ids, LineTable, Places
 from irkit.inspector_web.text.state_names import StateNames
@@ -20,9 +21,6 @@ from irkit.transform import IR, Step, Trace
 Side = Literal["before", "after"]
 GIVEN = -1
 """The step number that stands for the IR before the first pass."""
-
-MOST_KEPT = 20_000_000
-"""Limit of cached texts. Units: lines. Others are printed again when needed."""
 
 
 class PrintedFunction(msgspec.Struct, eq=False):
@@ -76,8 +74,10 @@ class Texts:
             name: StateNames([state.func for state in states], self._symbols)
             for name, states in self.histories.items()
         }
-        self._functions = SingleFlight[int, PrintedFunction](MOST_KEPT, lambda text: len(text.ids))
-        self._modules = SingleFlight[int, Text](MOST_KEPT, lambda text: len(text.ids))
+        self._functions = SingleFlight[int, PrintedFunction](
+            MOST_CACHED_TEXT, lambda text: len(text.ids)
+        )
+        self._modules = SingleFlight[int, Text](MOST_CACHED_TEXT, lambda text: len(text.ids))
 
     def of(self, step: int, side: Side = "after") -> Text:
         """Print a step before or after its pass."""

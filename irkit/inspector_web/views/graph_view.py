@@ -22,14 +22,11 @@ from irkit.graph import (
     Value,
     used_inside,
 )
+from irkit.inspector_web.limits import DEEPEST, MOST_BOXES, MOST_INSIDE
 from irkit.inspector_web.text.texts import PrintedFunction
 from irkit.ir import Var, as_int
 
 BoxKind = Literal["input", "operator", "group", "call", "other", "several"]
-MOST_BOXES = 500
-MOST_INSIDE, DEEPEST = 20 * MOST_BOXES, 40
-"""Limits of bindings in fused functions that are drawn one by one, and of their nesting: functions
-that call others twice grow exponentially."""
 WIDTH, HEIGHT = 160, 40
 APART, BELOW = 24, 48
 

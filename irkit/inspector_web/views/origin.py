@@ -58,11 +58,6 @@ class Origins(msgspec.Struct, eq=False):
         known = np.array([*map(_has_source, self.chains), False])
         return float(known[numbers].mean())
 
-    def lines_from(self, link: Link) -> list[int]:
-        """List the lines, counted from 1, that have a given origin."""
-        holds = np.array([*(link in chain for chain in self.chains), False])
-        return (np.flatnonzero(holds[self.lines]) + 1).tolist()
-
 
 def _has_source(chain: Chain) -> bool:
     return any(link.kind != "schedule" for link in chain)

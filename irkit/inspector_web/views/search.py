@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import Function, InputError
+from irkit.inspector_web.limits import MOST_PATTERN
 from irkit.inspector_web.text.lines import LineTable
 from irkit.inspector_web.text.texts import Texts
 from irkit.processes import ChildDied, Limits, matching_lines
 
 Hits = NDArray[np.bool_]
-MOST_PATTERN = 1_000
 LONGEST_LINE = 2_000
 """Characters of a line that a regular expression is matched against."""
 MEMORY = 1 << 30
@@ -82,16 +82,6 @@ class PickaxeHit(msgspec.Struct, frozen=True):
     before: int
     after: int
     line: int
-
-    @property
-    def introduced(self) -> bool:
-        """True if the text did not occur before."""
-        return not self.before
-
-    @property
-    def removed(self) -> bool:
-        """True if the text does not occur any more."""
-        return not self.after
 
 
 def print_all(texts: Texts) -> None:

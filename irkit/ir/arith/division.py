@@ -14,8 +14,6 @@ from irkit.ir.arith.sums import MOST_TERMS, ZERO, Atoms, Product, Sum, add_terms
 from irkit.ir.dtype import DType
 from irkit.ir.expr import FloorDiv, FloorMod
 
-Part = tuple[dict[Product, int], int]
-
 
 def quotient(atoms: Atoms, num: Sum, den: int, dtype: DType) -> Sum | None:
     """Simplify ``num // den``; None if no rule applies."""

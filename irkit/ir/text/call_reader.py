@@ -10,7 +10,7 @@ from irkit.core import DTypeError
 from irkit.ir import build
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
-from irkit.ir.dtype import DType
+from irkit.ir.dtype import MAX_LANES, DType
 from irkit.ir.expr import Broadcast, Cast, Expr, Max, Min, Neg, const
 from irkit.ir.intrinsics import INTRINSICS, Call
 from irkit.ir.text.bare_numbers import bare_number
@@ -107,8 +107,8 @@ def _cast(reader: ExprReader, node: ast.Call) -> Expr:
 
 def _lanes(reader: ExprReader, node: ast.expr) -> int:
     lanes = reader.integer(node)
-    if not 1 <= lanes <= 1 << 14:
-        raise reader.error(f"expected 1 to {1 << 14} lanes", node)
+    if not 1 <= lanes <= MAX_LANES:
+        raise reader.error(f"expected 1 to {MAX_LANES} lanes", node)
     return lanes
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from irkit.core import Attrs, Node, Problem, children
+from irkit.core import MAX_PROBLEMS, Attrs, Node, Problem, children
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import as_int
 from irkit.ir.dtype import DType
@@ -13,7 +13,6 @@ from irkit.ir.function import PrimFunc, dimension_vars
 from irkit.ir.stmt import For, Stmt
 from irkit.ir.verify.types import expression_problem
 
-MAX_PROBLEMS = 100
 MAX_STRING = 1 << 14
 _THREAD = re.compile(r"(threadIdx|blockIdx|vthread)(\.[xyz])?\Z")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from irkit.core import Node, Problem, check_fields, deep_recursion
+from irkit.core import MAX_PROBLEMS, Node, Problem, check_fields, deep_recursion
 from irkit.ir.dtype import DType
 from irkit.ir.function import PrimFunc
 from irkit.ir.intrinsics import Call
@@ -23,7 +23,7 @@ from irkit.ir.stmt import (
     Store,
     View,
 )
-from irkit.ir.verify.scopes import MAX_PROBLEMS, MAX_STRING, LoopChecker
+from irkit.ir.verify.scopes import MAX_STRING, LoopChecker
 from irkit.ir.verify.types import access_lanes, access_problem
 
 

@@ -35,9 +35,8 @@ from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.grid_eval import values_on_grid
 from irkit.schedule.analysis.guards import guards_of
 from irkit.schedule.analysis.ranges import inside_extents, ranges_at, stays_inside
+from irkit.schedule.limits import MOST_POINTS
 from irkit.schedule.state.lookup import loops_above
-
-_MOST_POINTS = 1 << 20
 
 
 class Points(msgspec.Struct, frozen=True):
@@ -298,7 +297,7 @@ class _AxisGroup(msgspec.Struct, frozen=True):
             return False
         iterations = math.prod(known[: len(sizes)])
         wanted = math.prod(known[len(sizes) :])
-        if not (0 < iterations <= _MOST_POINTS and 0 < wanted <= _MOST_POINTS):
+        if not (0 < iterations <= MOST_POINTS and 0 < wanted <= MOST_POINTS):
             return False
         grid = {
             loop.var: values

@@ -33,9 +33,9 @@ from irkit.ir import (
     Var,
     as_int,
 )
+from irkit.schedule.limits import MOST_POINTS
 
 Values = NDArray[Any]
-MOST_POINTS = 1 << 20
 _FUNCTIONS: dict[type[Binary], Callable[[Values, Values], Values]] = {
     Add: np.add,
     Sub: np.subtract,

@@ -9,6 +9,7 @@ from typing import Any, cast
 from irkit.core import ScheduleError
 from irkit.ir import Expr, ExprLike, Var, as_expr, is_printable, script
 from irkit.schedule.arguments.condition import Term, condition_expr, with_bit_operators
+from irkit.schedule.limits import MOST_MAP_TEXT
 
 IndexMap = Callable[..., Sequence[ExprLike] | ExprLike]
 
@@ -29,7 +30,6 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_MOST_TEXT = 10_000
 
 
 def map_text(index_map: IndexMap, rank: int, is_condition: bool = False) -> str:
@@ -62,9 +62,9 @@ def map_from(text: str) -> IndexMap:
     Raises: ScheduleError if it is anything but a ``lambda`` over integer arithmetic.
     """
     try:
-        if len(text) > _MOST_TEXT:
+        if len(text) > MOST_MAP_TEXT:
             raise ScheduleError(
-                f"an index map of {len(text)} characters is too long; at most {_MOST_TEXT} are "
+                f"an index map of {len(text)} characters is too long; at most {MOST_MAP_TEXT} are "
                 "allowed"
             )
         tree = ast.parse(text, mode="eval").body

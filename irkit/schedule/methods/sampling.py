@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from irkit.core import ScheduleError
 from irkit.ir import trip_count
 from irkit.schedule.analysis.accesses import consumers_of
+from irkit.schedule.limits import MOST_DIVISORS
 from irkit.schedule.state.lookup import find_block, find_loop, loops_above
 from irkit.schedule.state.references import BlockRef, Drawn, LoopRef
 from irkit.schedule.trace.traced_schedule import TracedSchedule, primitive
-
-_MOST_DIVISORS = 1 << 20
 
 
 class SamplingPrimitives(TracedSchedule):
@@ -149,7 +148,7 @@ class SamplingPrimitives(TracedSchedule):
 
 
 def _divisors(number: int) -> list[int]:
-    if number > _MOST_DIVISORS**2:
+    if number > MOST_DIVISORS**2:
         raise ScheduleError(f"an extent of {number} is too large for sampling factors")
     small = [each for each in range(1, math.isqrt(number) + 1) if number % each == 0]
     return small + [number // each for each in reversed(small) if each * each != number]

@@ -21,9 +21,8 @@ from irkit.ir import (
     numpy_dtype,
     shape_vars,
 )
+from irkit.schedule.limits import MOST_CHECK_ELEMENTS, MOST_CHECK_STEPS
 
-_MOST_STEPS = 20_000_000
-_MOST_ELEMENTS = 1 << 24
 _SYMBOLIC = (7, 12, 5, 9)
 
 
@@ -79,7 +78,7 @@ class DifferentialCheck:
     def _run(self, func: PrimFunc) -> list[Any]:
         args: list[Any] = [copy(arg) for arg in self.inputs]
         try:
-            interpret(func, *args, max_steps=_MOST_STEPS)
+            interpret(func, *args, max_steps=MOST_CHECK_STEPS)
         except StepLimit:
             raise IRKitError(
                 f"{func.name} takes too long to interpret after every primitive",
@@ -97,7 +96,7 @@ def _inputs(func: PrimFunc) -> list[Any]:
     for param in func.params:
         if isinstance(param, Buffer):
             shape = tuple(_number(dim, sizes) for dim in param.shape)
-            if np.prod(shape, dtype=np.float64) > _MOST_ELEMENTS:
+            if np.prod(shape, dtype=np.float64) > MOST_CHECK_ELEMENTS:
                 raise IRKitError(f"{param.name} is too large to check after every primitive")
             low = 0 if param.dtype.kind in ("u", "bool") else -4
             high = 2 if param.dtype.kind == "bool" else 5

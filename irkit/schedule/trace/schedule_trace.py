@@ -12,9 +12,9 @@ from typing import Any, Protocol, TypeAlias, Union, cast
 import msgspec
 
 from irkit.core import FormatError, atomic_write
+from irkit.schedule.limits import MOST_FILE_BYTES
 
 VERSION = 1
-_MOST_BYTES = 1 << 26
 
 
 class Ref(msgspec.Struct, frozen=True):
@@ -116,8 +116,10 @@ class ScheduleTrace(msgspec.Struct, frozen=True):
 
         Raises: FormatError if it is anything else.
         """
-        if len(text) > _MOST_BYTES:
-            raise FormatError(f"a schedule file has at most {_MOST_BYTES} bytes, found {len(text)}")
+        if len(text) > MOST_FILE_BYTES:
+            raise FormatError(
+                f"a schedule file has at most {MOST_FILE_BYTES} bytes, found {len(text)}"
+            )
         try:
             data = msgspec.json.decode(text)
             if not isinstance(data, dict):

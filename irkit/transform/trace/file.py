@@ -25,7 +25,6 @@ FORMER_NAMES = {
     "irkit.graph:If": "irkit.graph:GraphIf",
 }
 """Class names in files of version 1, and what they are called today."""
-MAX_BYTES = 1 << 28
 MODULE = -1  # Modules count downwards from here; functions are nodes.
 
 
@@ -47,8 +46,20 @@ class ApplicationRow(msgspec.Struct, array_like=True):
     span: Any = None
 
 
+class RuleReportRow(msgspec.Struct, array_like=True):
+    rule: str
+    hits: int
+    seconds: float
+    rounds: int
+    span: Any = None
+
+
 class TraceStepRow(msgspec.Struct, array_like=True):
-    """A step; ``before`` and ``after`` are nodes, or modules if negative."""
+    """A step; ``before`` and ``after`` are nodes, or modules if negative.
+
+    ``reports`` is younger than version 2: files without it are read, and older software passes over
+    it.
+    """
 
     index: int
     level: str
@@ -65,6 +76,7 @@ class TraceStepRow(msgspec.Struct, array_like=True):
     kept: list[ApplicationRow]
     remarks: list[tuple[int, str]]
     facts: list[str]
+    reports: list[RuleReportRow] = []
 
 
 class TraceBody(msgspec.Struct, array_like=True):

@@ -15,7 +15,9 @@ from irkit.core import (
     IRModule,
     Level,
     Node,
+    Recorder,
     Remark,
+    RuleReport,
     Span,
     field_predicates,
     fields,
@@ -24,7 +26,6 @@ from irkit.transform.step import IR, Step
 from irkit.transform.trace.file import (
     FORMER_NAMES,
     MAGIC,
-    MAX_BYTES,
     READABLE,
     VERSION,
     TraceBody,
@@ -32,14 +33,18 @@ from irkit.transform.trace.file import (
     ValueTag,
     Vocabulary,
 )
-from irkit.transform.trace.size_limits import oversized_function, oversized_value
+from irkit.transform.trace.size_limits import (
+    MAX_FILE_BYTES,
+    MAX_HEX_DIGITS,
+    oversized_function,
+    oversized_value,
+)
 
 _T = TypeVar("_T")
-_MAX_HEX = 1 << 12
 
 
 def read_trace(
-    path: str | os.PathLike[str], levels: Iterable[Level], max_bytes: int = MAX_BYTES
+    path: str | os.PathLike[str], levels: Iterable[Level], max_bytes: int = MAX_FILE_BYTES
 ) -> tuple[tuple[Step, ...], str, dict[str, str]]:
     """Read the steps, title and versions of a trace file.
 
@@ -158,7 +163,7 @@ class Reader:
 
     def _value(self, row: list[Any]) -> Any:
         match row:
-            case [ValueTag.BIG, str() as text] if len(text) <= _MAX_HEX:
+            case [ValueTag.BIG, str() as text] if len(text) <= MAX_HEX_DIGITS:
                 return self._made(int, text, 16)
             case [ValueTag.BYTES, bytes() as data]:
                 return data
@@ -223,6 +228,16 @@ class Reader:
         return tuple(self._step(row) for row in self._rows("step", self.body.steps))
 
     def _step(self, row: TraceStepRow) -> Step:
+        kept = tuple(
+            Application(
+                each.number,
+                each.rule,
+                self.pick(self.nodes, each.before),
+                self.pick(self.nodes, each.after),
+                self._place(each.span),
+            )
+            for each in row.kept
+        )
         return Step(
             index=row.index,
             level=self._found(self.known.levels, row.level, "level"),
@@ -236,18 +251,16 @@ class Reader:
             after=self._ir(row.after),
             seconds=row.seconds,
             applications=row.applications,
-            kept=tuple(
-                Application(
-                    each.number,
-                    each.rule,
-                    self.pick(self.nodes, each.before),
-                    self.pick(self.nodes, each.after),
-                    self._place(each.span),
-                )
-                for each in row.kept
-            ),
+            kept=kept,
             remarks=tuple(Remark(self.pick(self.nodes, at), text) for at, text in row.remarks),
             facts=tuple(row.facts),
+            reports=self._reports(row) or _counted(kept),
+        )
+
+    def _reports(self, row: TraceStepRow) -> tuple[RuleReport, ...]:
+        return tuple(
+            RuleReport(each.rule, each.hits, each.seconds, each.rounds, self._place(each.span))
+            for each in row.reports
         )
 
     def _place(self, given: Any) -> Span | None:
@@ -263,6 +276,14 @@ class Reader:
         if not isinstance(node, Function):
             self.fail(f"a step is about a {type(node).__name__}, not a function")
         return node
+
+
+def _counted(kept: tuple[Application, ...]) -> tuple[RuleReport, ...]:
+    """Return the reports of a file that has none, without times."""
+    recorder = Recorder()
+    for each in kept:
+        recorder.report(each.rule, each.span).hits += 1
+    return tuple(recorder.rules.values())
 
 
 _Read = Callable[[Reader, Any], Any]

@@ -1,4 +1,4 @@
-"""Limit the size of functions and values in a trace file, written out.
+"""Limits of trace files, and of the functions and values in one, written out.
 
 A row can occur in many others, so a file of forty rows can hold a function of 2**40 statements,
 which nobody can print. Expressions are exempt: everything that walks them visits each once.
@@ -10,6 +10,8 @@ from typing import Any, cast
 from irkit.core import Function, Node, fields
 from irkit.transform.trace.file import ValueTag
 
+MAX_FILE_BYTES = 1 << 28
+MAX_HEX_DIGITS = 1 << 12  # Of one integer: reading more takes time that grows with the square.
 _BASE_SIZE = 1 << 20
 _SIZE_PER_ROW = 4
 _SIZE_CAP = 1 << 62

@@ -13,6 +13,7 @@ from irkit.transform.trace.file import (
     MODULE,
     VERSION,
     ApplicationRow,
+    RuleReportRow,
     TraceBody,
     TraceStepRow,
     ValueTag,
@@ -92,6 +93,10 @@ class Writer:
             ],
             remarks=[(self.node(remark.node), remark.text) for remark in step.remarks],
             facts=list(step.facts),
+            reports=[
+                RuleReportRow(each.rule, each.hits, each.seconds, each.rounds, self.data(each.span))
+                for each in step.reports
+            ],
         )
 
     def ir(self, ir: IR) -> int:

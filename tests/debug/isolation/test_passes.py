@@ -10,7 +10,7 @@ from irkit.core import Level
 from irkit.debug import Isolation, time_limit
 from irkit.ir import LOOP_LEVEL, PrimFunc, parse
 from irkit.phases import DEFAULT, lower
-from irkit.transform import PassFailed, Phase, Pipeline, define_pass
+from irkit.transform import PassFailed, Phase, Pipeline, apply_here, define_pass
 from tests.debug import bad_passes as bad
 from tests.passes.loop.kernels import kernel
 
@@ -29,12 +29,19 @@ def test_lowering_in_another_process_gives_the_same_result() -> None:
     with Isolation(seconds=30, strict=True) as isolation:
         for name in ("TILED_MATMUL", "SOFTMAX"):
             func = kernel(name)
-            here = list(DEFAULT.steps(func, keep_applications=True))
-            there = list(DEFAULT.steps(func, keep_applications=True, apply=isolation.apply))
+            here, there = (
+                list(DEFAULT.steps(func, keep_applications=True, time_rules=True, apply=apply))
+                for apply in (apply_here, isolation.apply)
+            )
             for one, two in zip(here, there, strict=True):
                 assert LOOP_LEVEL.same(one.after, two.after)
                 assert (one.changed, one.applications) == (two.changed, two.applications)
                 assert [each.rule for each in one.kept] == [each.rule for each in two.kept]
+                assert one.rules == two.rules
+                timed = [
+                    {each.rule for each in step.reports if each.seconds} for step in (one, two)
+                ]
+                assert timed[0] == timed[1]
                 assert [each.text for each in one.remarks] == [each.text for each in two.remarks]
                 assert one.after.script() == two.after.script()
 

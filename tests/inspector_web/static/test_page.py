@@ -210,6 +210,22 @@ def test_the_details_say_what_the_pass_is_and_show_its_source(visit: Open) -> No
     expect(details).to_contain_text("irkit.passes.loop.loops.unroll_loops, line")
 
 
+def test_the_details_have_a_table_of_the_rules_with_hits_and_time(visit: Open) -> None:
+    page = visit()
+    page.locator(".pass", has_text="narrow-indices").first.click()
+    expect(page.locator("#pass-details h2")).to_have_text("narrow-indices")
+    rules = page.locator("#pass-details table.rules")
+    expect(rules.locator("thead th")).to_have_text(["rule", "hits", "ms"])
+    rows = rules.locator("tbody tr")
+    expect(rows).to_have_count(5)
+    expect(rows.nth(0).locator("th")).to_have_text("narrow-access")
+    hits = [int(text) for text in rows.locator("td:nth-child(2)").all_inner_texts()]
+    assert hits == sorted(hits, reverse=True)
+    assert hits[0] > 0 == hits[-1]
+    spent = [float(text) for text in rows.locator("td:nth-child(3)").all_inner_texts()]
+    assert spent[0] > 0
+
+
 def test_a_pass_that_changed_nothing_says_so_and_shows_the_ir(visit: Open) -> None:
     page = visit("step=0")
     expect(page.locator("#no-change")).to_be_visible()

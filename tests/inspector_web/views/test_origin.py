@@ -80,11 +80,3 @@ def test_every_line_of_a_model_leads_back_to_its_onnx_node(model: Texts) -> None
         assert len(kept) >= 0.95 * len(chains)
         nodes |= {chain[-1].name for chain in kept}
     assert {"first/matmul", "second/relu", "third/softmax"} <= nodes
-
-
-def test_the_lines_of_an_origin_are_found(model: Texts) -> None:
-    last = model.trace[len(model.trace) - 1].after
-    found = origins(model, last)
-    for link in {link for chain in found.chains for link in chain}:
-        for line in found.lines_from(link):
-            assert link in found.of(line)

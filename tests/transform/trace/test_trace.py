@@ -96,11 +96,14 @@ def test_a_trace_survives_its_file_unchanged(tmp_path: Path) -> None:
         assert old.changed == new.changed
         for name in ("index", "level", "phase", "phase_name", "name", "pass_text", "function"):
             assert getattr(old, name) == getattr(new, name)
-        for name in ("seconds", "applications", "facts", "options"):
+        for name in ("seconds", "applications", "facts", "options", "reports"):
             assert getattr(old, name) == getattr(new, name)
         assert [(a.number, a.rule) for a in old.kept] == [(a.number, a.rule) for a in new.kept]
         assert [r.text for r in old.remarks] == [r.text for r in new.remarks]
     assert back[0].options == {"note": "hello", "sizes": (1, 2)}
+    assert [(each.rule, each.hits) for each in back[0].reports] == [
+        ("with_kind.<locals>.<lambda>", 1)
+    ]
     assert back[0].kept[0].before is back[0].before.body  # pyright: ignore
     assert back[0].remarks[0].node is back[0].before.body  # pyright: ignore
     assert list(back[2].after) == ["f_", "g_"]  # pyright: ignore
@@ -228,6 +231,22 @@ def body_of(trace: Trace) -> tuple[bytes, TraceBody]:
     data = encode_trace(trace.steps, trace.title, trace.versions)
     head, _, rest = data.partition(b"\n")
     return head + b"\n", msgspec.msgpack.decode(rest, type=TraceBody)
+
+
+def test_a_file_from_before_reports_counts_the_applications_it_kept() -> None:
+    trace = trace_of_module()
+    head, body = body_of(trace)
+    rows = msgspec.msgpack.decode(msgspec.msgpack.encode(body))
+    rows[-1] = [row[:-1] for row in rows[-1]]
+    steps, _, _ = decode_trace(head + msgspec.msgpack.encode(rows), (LOOP,))
+    assert [step.reports for step in steps] == [step.reports for step in trace]
+    assert any(step.reports for step in steps)
+
+
+def test_the_place_of_a_rule_in_a_report_is_checked() -> None:
+    head, body = body_of(trace_of_module())
+    body.steps[0].reports[0].span = "x"
+    refused(head + msgspec.msgpack.encode(body), "the place of a rule is a str")
 
 
 def refused(data: bytes, match: str = "is damaged") -> None:

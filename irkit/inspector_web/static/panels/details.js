@@ -39,7 +39,7 @@ export class Details {
       this.remarksPart(info),
       part("In numbers", table(numberRows(row, info, total))),
       Object.keys(info.options).length ? part("Options", table(Object.entries(info.options).map(([name, value]) => [name, el("code", {}, value)]))) : null,
-      info.rules.length ? part("Rules that fired", table(info.rules.map(([name, count]) => [name, count.toLocaleString("en")]))) : null,
+      rulesPart(info),
       info.facts.length ? part("Facts in force after it", el("p", { class: "facts" }, ...info.facts.map((fact) => el("span", { class: "fact" }, fact)))) : null,
       info.source ? sourcePart(info) : null);
   }
@@ -65,6 +65,22 @@ export class Details {
       el("p", { class: "who-line" }, who),
       part("Comes from", origins.length ? el("ol", { class: "origins" }, ...origins) : el("p", {}, "Nothing is known of its origin.")));
   }
+}
+
+// Hits are applications; the time includes attempts that changed nothing.
+function rulesPart(info) {
+  if (!info.rules.length) return null;
+  const repeated = info.rules.some((each) => each.rounds);
+  const head = ["rule", "hits", "ms", ...(repeated ? ["rounds"] : [])];
+  const rows = info.rules.map((each) => el("tr", {},
+    el("th", { scope: "row" }, each.rule),
+    el("td", {}, each.hits.toLocaleString("en")),
+    el("td", {}, each.ms ? each.ms.toFixed(2) : "-"),
+    repeated ? el("td", {}, each.rounds ? each.rounds.toLocaleString("en") : "-") : null));
+  const more = info.more_rules ? el("p", {}, `and ${info.more_rules} more`) : null;
+  return part("Rules", el("table", { class: "cost-table rules" },
+    el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...rows)), more);
 }
 
 function failurePart(info) {

@@ -30,11 +30,11 @@ from irkit.ir import (
 )
 from irkit.ir.analysis import SymbolicInterval, box_of, touches
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
+from irkit.schedule.limits import MOST_FACTOR
 from irkit.schedule.state.lookup import find_block, find_loop, path_to
 
 LINE = 64
 """Size of a cache line. Units: bytes."""
-_MOST_OFFSET = 1 << 20
 
 
 def prefetch(func: PrimFunc, name: str, buffer: Buffer, var: Var, offset: int) -> PrimFunc:
@@ -55,8 +55,8 @@ def prefetch(func: PrimFunc, name: str, buffer: Buffer, var: Var, offset: int) -
     reason = ""
     if marked is not None:
         reason = f"loop {marked.var.name!r} is {marked.kind}"
-    elif not 1 <= offset <= _MOST_OFFSET:
-        reason = f"the offset must be 1 to {_MOST_OFFSET} iterations, found {offset}"
+    elif not 1 <= offset <= MOST_FACTOR:
+        reason = f"the offset must be 1 to {MOST_FACTOR} iterations, found {offset}"
     elif any(stmt.buffer is buffer for stmt in walk(loop.body, on=Allocate)):
         reason = "each iteration has its own buffer"
     if reason:

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from irkit.core import ScheduleError
 from irkit.ir import Buffer, Expr, PrimFunc, index, simplify
 from irkit.schedule.checks.block_buffers import buffer_written, own_buffer
+from irkit.schedule.limits import MOST_FACTOR
 from irkit.schedule.state.lookup import find_block
 from irkit.schedule.state.replace import replace_buffer
-
-_MOST_FACTOR = 1 << 20
 
 
 def storage_align(
@@ -30,9 +29,9 @@ def storage_align(
         raise ScheduleError(
             f"cannot {what}: it has {old.rank} dimensions and no axis {axis}", at=block
         )
-    if not 1 <= factor <= _MOST_FACTOR or not 0 <= offset < factor:
+    if not 1 <= factor <= MOST_FACTOR or not 0 <= offset < factor:
         raise ScheduleError(
-            f"cannot {what}: the factor must be 1 to {_MOST_FACTOR} and the offset at least 0 and "
+            f"cannot {what}: the factor must be 1 to {MOST_FACTOR} and the offset at least 0 and "
             f"less than the factor, found {factor} and {offset}",
             at=block,
         )

@@ -26,11 +26,10 @@ from irkit.ir import (
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.arguments.index_map import IndexMap, image_of, parts_of
 from irkit.schedule.checks.block_buffers import own_buffer_written
+from irkit.schedule.limits import MOST_PERMUTED
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_over
 from irkit.schedule.state.lookup import allocation, find_block
-
-_MOST_ELEMENTS = 1 << 22
 
 
 def transform_layout(
@@ -119,7 +118,7 @@ def _check_injective(
             for axis, dim in zip(axes, buffer.shape, strict=True)
         ]
         count = math.prod(sizes)
-        if count > _MOST_ELEMENTS:
+        if count > MOST_PERMUTED:
             raise ScheduleError(f"the layout of {buffer.name!r} has too many elements to check")
         code = np.zeros(count, dtype=np.int64)
         moved = index_map(*np.indices(sizes).reshape(len(sizes), -1))

@@ -1,0 +1,19 @@
+"""Limits of what a model may ask for: models come from strangers."""
+
+MAX_ELEMENTS = 1 << 32
+"""Elements of a tensor: shapes of the file decide what is allocated."""
+
+MAX_CONSTANT_BYTES = 1 << 29
+"""Bytes of a constant that a node fills: more would take too long before a later error is found."""
+
+MAX_RANK = 32
+"""Dimensions of a tensor: supported by every version of NumPy."""
+
+MAX_INPUTS = 512
+"""Inputs of a node: passes take more than linear time in the number of operands."""
+
+MAX_FIELDS = 200_000
+"""Fields of a message that are looked at to find where it is damaged."""
+
+MAX_NESTING = 100
+"""Messages inside each other: the limit of Protobuf."""
