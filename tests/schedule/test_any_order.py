@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, walk
-from irkit.fuzz.seed_corpus.block_programs import HALO
+from irkit.fuzz.generators.seed_corpus.block_programs import HALO
 from irkit.ir import Block, Buffer, For, PrimFunc, as_int, interpret, parse
 from irkit.phases import build
 from irkit.schedule import BlockRef, LoopRef, Schedule, ScheduleTrace

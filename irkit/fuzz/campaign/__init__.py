@@ -8,7 +8,7 @@ few cases or too few valid ones are exit code 2: a fuzzer that tests nothing mus
 that finds nothing.
 
 Reading order: draw, worker (one case in a process of its own), small_case, findings, tally,
-interrupts, engine; coverage, summary, page.
+interrupts, engine, summary, page.
 """
 
 from irkit.fuzz.campaign.draw import (

@@ -10,7 +10,7 @@ import msgspec
 from irkit.core import atomic_write
 from irkit.fuzz.campaign.draw import Draw, case_text
 from irkit.fuzz.campaign.small_case import SmallCase
-from irkit.fuzz.judge.files import DAMAGED
+from irkit.fuzz.judge.files.judge_file import DAMAGED
 from irkit.fuzz.judge.outcome import Outcome
 
 Group: TypeAlias = tuple[str, str]

@@ -22,10 +22,10 @@ from irkit.fuzz.generators.schedules.attempt import (
     wrong_schedule,
 )
 from irkit.fuzz.generators.schedules.draw_table import DRAWERS
+from irkit.fuzz.generators.seed_corpus.block_programs import CHAIN, HALO, MATMUL_RELU
+from irkit.fuzz.generators.seed_corpus.kernels import KERNELS
 from irkit.fuzz.generators.stages.stage_tensors import stage_programs
 from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.seed_corpus.block_programs import CHAIN, HALO, MATMUL_RELU
-from irkit.fuzz.seed_corpus.kernels import KERNELS
 from irkit.ir import (
     Block,
     Buffer,

@@ -3,12 +3,12 @@ what it says. An undamaged file must be read."""
 
 from irkit.fuzz.generators.onnx_models.windows import PLAIN_OPERATORS
 from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.judge.files.compare_outputs import check_model
+from irkit.fuzz.judge.files.input_verdict import InputVerdict
+from irkit.fuzz.judge.files.read_text import read_text
+from irkit.fuzz.judge.files.run_model import load_model
 from irkit.fuzz.judge.outcome import Status, WrongSample
 from irkit.fuzz.judge.progress import TierProgress
-from irkit.fuzz.malformed.checks.read_text import read_text
-from irkit.fuzz.malformed.checks.run_model import load_model
-from irkit.fuzz.malformed.checks.verdict import InputVerdict
-from irkit.fuzz.malformed.kinds import check_model
 
 DAMAGED = "damaged file"
 _FATES = {

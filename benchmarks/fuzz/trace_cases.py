@@ -9,10 +9,10 @@ from typing import Any, cast
 import msgspec
 
 from irkit.core import IRModule
-from irkit.fuzz.malformed.inputs.byte_damage import damaged
+from irkit.fuzz.generators.malformed.byte_damage import damaged
+from irkit.fuzz.generators.seed_corpus.graphs import GRAPHS
+from irkit.fuzz.generators.seed_corpus.kernels import KERNELS
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.seed_corpus.graphs import GRAPHS
-from irkit.fuzz.seed_corpus.kernels import KERNELS
 from irkit.graph import parse as parse_graph
 from irkit.ir import parse
 from irkit.phases import compile as compile_model, trace

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from onnx.reference.op_run import OpRun
 
 from irkit.fuzz.forked_child import run_in_fork
-from irkit.fuzz.malformed.checks.run_model import Arrays, write_model
-from irkit.fuzz.malformed.checks.verdict import InputVerdict
-from irkit.fuzz.onnx_reference import reference_outputs
+from irkit.fuzz.generators.reference.onnx_reference import reference_outputs
+from irkit.fuzz.judge.files.input_verdict import InputVerdict
+from irkit.fuzz.judge.files.run_model import Arrays, run_model, write_model
 
 _SECONDS = 10.0
 _CLOSE = 1e-4
@@ -49,6 +49,15 @@ def compare_outputs(
     except Exception as error:
         return InputVerdict("excluded", "the checker refuses it", f"{wrong}; {error}"[:500])
     return InputVerdict("wrong", "differs from onnx.reference", wrong)
+
+
+def check_model(data: bytes, operators: Sequence[type[OpRun]] = ()) -> InputVerdict:
+    """Compile and run a model, and compare its results with the reference."""
+    ran = run_model(data)
+    if not ran.outputs:
+        return ran.verdict
+    verdict = compare_in_fork(data, ran.inputs, ran.outputs, operators)
+    return msgspec.structs.replace(verdict, seconds=ran.verdict.seconds)
 
 
 def compare_in_fork(

@@ -1,7 +1,7 @@
 """Small loop functions, each an edge case of one rule; written for a seeded bug. They are also
 lowered without `simplify`, which otherwise hides what later passes can do."""
 
-from irkit.fuzz.seed_corpus.value_edge_cases import VALUE_EDGE_CASES
+from irkit.fuzz.generators.seed_corpus.value_edge_cases import VALUE_EDGE_CASES
 
 _SHAPES = {
     "CARRIED_WINDOW": """

@@ -6,19 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from irkit.fuzz.malformed import (
+from benchmarks.fuzz.malformed_batches import (
     MALFORMED_KINDS,
-    MONSTERS,
     Batches,
-    InputVerdict,
     MalformedKind,
     check_malformed,
-    compare_outputs,
     malformed_case,
-    onnx_seeds,
-    read_text,
-    run_model,
 )
+from irkit.fuzz.generators import MONSTERS, onnx_seeds
+from irkit.fuzz.judge import InputVerdict, compare_outputs, read_text, run_model
 from irkit.fuzz.picks import Picks
 
 LOOP = b"serial(0, 6)"

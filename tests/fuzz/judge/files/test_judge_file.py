@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 
 from irkit.fuzz.campaign.draw import draw_of
-from irkit.fuzz.judge import files, judge
-from irkit.fuzz.malformed import InputVerdict, ModelRun, kinds, onnx_seeds
+from irkit.fuzz.generators import onnx_seeds
+from irkit.fuzz.judge import InputVerdict, ModelRun, judge
+from irkit.fuzz.judge.files import compare_outputs, judge_file
 from irkit.fuzz.shrink import make_small, parse_sample, sample_text
 from tests.fuzz.damaged_samples import damaged
 
@@ -62,14 +63,14 @@ def reader_that(fails: str) -> object:
 def test_a_wrong_verdict_is_a_finding(
     what: str, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "read_text", reader_that(what))
+    monkeypatch.setattr(judge_file, "read_text", reader_that(what))
     found = judge(damaged(TEXT))
     assert (found.status, found.tier, found.fate) == (status, "damaged file", "")
     assert what in found.message
 
 
 def test_a_damaged_text_shrinks_to_the_wrong_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "read_text", reader_that("RecursionError"))
+    monkeypatch.setattr(judge_file, "read_text", reader_that("RecursionError"))
     sample = damaged(TEXT * 40)
     small = make_small(sample, judge(sample), judge)
     assert small.sample.ir == "serial"
@@ -77,14 +78,14 @@ def test_a_damaged_text_shrinks_to_the_wrong_part(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_wrong_number_of_a_damaged_model_is_a_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = files.check_model
+    real = judge_file.check_model
     assert real(onnx_seeds()[0]).status == "agrees"
 
     def off(data: bytes) -> ModelRun:
         run = run_model(data)
         return ModelRun(run.verdict, run.inputs, {name: a + 1 for name, a in run.outputs.items()})
 
-    run_model = kinds.run_model
-    monkeypatch.setattr(kinds, "run_model", off)
+    run_model = compare_outputs.run_model
+    monkeypatch.setattr(compare_outputs, "run_model", off)
     found = judge(damaged(onnx_seeds()[0]))
     assert (found.status, found.tier) == ("mismatch", "damaged file")

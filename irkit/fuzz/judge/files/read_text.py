@@ -3,7 +3,7 @@
 import re
 
 from irkit.core import Function, IRKitError, Level
-from irkit.fuzz.malformed.checks.verdict import InputVerdict, verdict_of
+from irkit.fuzz.judge.files.input_verdict import InputVerdict, verdict_of
 from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
 from irkit.ir import LOOP_LEVEL
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from irkit.fuzz.seed_corpus.block_programs import (
+from irkit.fuzz.generators.seed_corpus.block_programs import (
     BLUR,
     CHAIN,
     MATMUL_RELU,
@@ -10,7 +10,7 @@ from irkit.fuzz.seed_corpus.block_programs import (
     ROW_SUMS,
     WHOLE_SUMS,
 )
-from irkit.fuzz.seed_corpus.kernels import KERNELS
+from irkit.fuzz.generators.seed_corpus.kernels import KERNELS
 from irkit.ir import Expr, PrimFunc, parse
 from irkit.schedule import LoopRef, Schedule
 from irkit.transform import AnyPass, define_pass

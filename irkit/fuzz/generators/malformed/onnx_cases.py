@@ -7,8 +7,8 @@ from typing import Any
 import onnx
 from onnx import AttributeProto, TensorProto
 
-from irkit.fuzz.malformed.inputs.byte_damage import damaged, varint
-from irkit.fuzz.malformed.inputs.onnx_seeds import onnx_seeds
+from irkit.fuzz.generators.malformed.byte_damage import damaged, varint
+from irkit.fuzz.generators.malformed.onnx_seeds import onnx_seeds
 from irkit.fuzz.picks import Picks
 
 NUMBERS = (0, 1, -1, 2, 3, 4, 5, 7, 1 << 20, 1 << 31, 1 << 40, 1 << 62, -(1 << 63), (1 << 63) - 1)
@@ -26,16 +26,11 @@ PATHS = (
 """Locations of external data; a folder with files of these names is beside the model."""
 
 
-def onnx_case(picks: Picks) -> bytes:
-    """Make a malformed model: a seed with some fields, or some bytes, changed."""
-    return malformed_model(picks)[0]
-
-
 def malformed_model(
     picks: Picks, draw: Callable[[], bytes] | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Make a malformed model, and list what was done to it; ``draw`` returns models to change
-    besides those of the list."""
+    """Make a malformed model, a seed with some fields or bytes changed, and list what was done to
+    it; ``draw`` returns models to change besides the seeds."""
     seeds = onnx_seeds()
     data = picks.pick(seeds) if draw is None or picks.one_in(3) else draw()
     if picks.one_in(500):

@@ -9,7 +9,7 @@ import msgspec
 
 from irkit.core import IRKitError
 
-Status = Literal["refused", "accepted", "agrees", "excluded", "wrong"]
+FileStatus = Literal["refused", "accepted", "agrees", "excluded", "wrong"]
 
 SECONDS = 1.0
 """Limit of processor time until an error."""
@@ -22,7 +22,7 @@ class InputVerdict(msgspec.Struct, frozen=True):
     Units: ``seconds`` of processor time.
     """
 
-    status: Status
+    status: FileStatus
     what: str
     message: str = ""
     seconds: float = 0.0

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from irkit.fuzz.malformed.inputs.byte_damage import damaged
+from irkit.fuzz.generators.malformed.byte_damage import damaged
 from irkit.fuzz.picks import Picks
 
 _TOKEN = re.compile(r"\w+|[ \t]+|\n|.", re.S)

@@ -1,18 +1,21 @@
-"""Check many malformed files in a child process, and count the verdicts."""
+"""Malformed files of each kind by number; many are checked in a child process, and the verdicts
+counted."""
 
 import resource
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from typing import Literal
 
 import msgspec
 
+from benchmarks.fuzz.malformed_traces import load_trace
+from benchmarks.fuzz.trace_cases import trace_case
 from irkit.debug import Child, ChildDied, Limits
-from irkit.fuzz.malformed.checks.run_model import run_model
-from irkit.fuzz.malformed.checks.verdict import InputVerdict, Status
-from irkit.fuzz.malformed.inputs.onnx_seeds import onnx_seeds
-from irkit.fuzz.malformed.kinds import MalformedKind, check_malformed, malformed_case
+from irkit.fuzz.generators import malformed_model, malformed_text, onnx_seeds
+from irkit.fuzz.judge import FileStatus, InputVerdict, check_model, read_text, run_model
+from irkit.fuzz.picks import picks_of
 
 LIMITS = Limits(seconds=90.0, memory=2 << 30)
 """Limits of a batch; one that exceeds them is checked file by file."""
@@ -20,8 +23,25 @@ _BATCH = 25
 _SHOWN = 5
 """Number of examples kept of each outcome."""
 
+MalformedKind = Literal["text", "onnx", "trace"]
+MALFORMED_KINDS: tuple[MalformedKind, ...] = ("text", "onnx", "trace")
 Attempt = Callable[[bytes], InputVerdict]
 """The check of a file in the child; a function at the top of a module."""
+
+
+def malformed_case(kind: MalformedKind, number: int) -> bytes:
+    """Make a malformed file; the same for the same number."""
+    picks = picks_of(number)
+    if kind == "trace":
+        return trace_case(picks)
+    return (malformed_text(picks) if kind == "text" else malformed_model(picks))[0]
+
+
+def check_malformed(kind: MalformedKind, data: bytes) -> InputVerdict:
+    """Read a file of a kind, in this process, and return the verdict."""
+    if kind == "trace":
+        return load_trace(data)
+    return read_text(data) if kind == "text" else check_model(data)
 
 
 class BatchReport(msgspec.Struct, frozen=True):
@@ -63,9 +83,9 @@ class Batches:
         self, kind: MalformedKind, *, attempt: Attempt | None = None, limits: Limits = LIMITS
     ) -> None:
         self.kind, self.attempt = kind, attempt
-        self.counts: Counter[tuple[Status, str]] = Counter()
-        self.examples: dict[tuple[Status, str], list[tuple[int, InputVerdict]]] = {}
-        self.slowest: dict[Status, tuple[float, int]] = {}
+        self.counts: Counter[tuple[FileStatus, str]] = Counter()
+        self.examples: dict[tuple[FileStatus, str], list[tuple[int, InputVerdict]]] = {}
+        self.slowest: dict[FileStatus, tuple[float, int]] = {}
         self.peak = 0
         self._child = Child(limits, env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from functools import cache
 
-from irkit.fuzz.malformed.inputs.text_changes import NUMBERS, changed
+from irkit.fuzz.generators.malformed.text_changes import NUMBERS, changed
+from irkit.fuzz.generators.seed_corpus.edge_cases import EDGE_CASES
+from irkit.fuzz.generators.seed_corpus.graphs import GRAPHS
+from irkit.fuzz.generators.seed_corpus.kernels import KERNELS
+from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.seed_corpus.edge_cases import EDGE_CASES
-from irkit.fuzz.seed_corpus.graphs import GRAPHS
-from irkit.fuzz.seed_corpus.kernels import KERNELS
-from irkit.fuzz.seed_corpus.schedules import SCHEDULES
 
 Names = tuple[str, ...]
 _ONE_IN = 400
@@ -26,14 +26,9 @@ def text_seeds() -> tuple[str, ...]:
     )
 
 
-def text_case(picks: Picks) -> bytes:
-    """Make a malformed text: a seed with some places changed, or a monster."""
-    return malformed_text(picks)[0]
-
-
 def malformed_text(picks: Picks, draw: Callable[[], str] | None = None) -> tuple[bytes, Names]:
-    """Make a malformed text, and list what was done to it; ``draw`` returns texts to change besides
-    those of the list."""
+    """Make a malformed text, a seed with some places changed or a monster, and list what was done
+    to it; ``draw`` returns texts to change besides the seeds."""
     if picks.one_in(_ONE_IN):
         made = picks.pick(MONSTERS)
         return made(picks).encode("utf-8", "surrogatepass"), (made.__name__.strip("_"),)

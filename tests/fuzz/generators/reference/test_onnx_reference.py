@@ -6,7 +6,11 @@ import pytest
 from onnx import helper, numpy_helper
 from onnx.helper import make_node
 
-from irkit.fuzz.onnx_reference import reference_outputs, with_output, with_random_weights
+from irkit.fuzz.generators.reference.onnx_reference import (
+    reference_outputs,
+    with_output,
+    with_random_weights,
+)
 from tests.frontend.onnx.models import floats, model_of
 
 

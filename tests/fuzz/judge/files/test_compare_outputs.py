@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from irkit.fuzz.generators import onnx_seeds
 from irkit.fuzz.judge import judge
-from irkit.fuzz.malformed import onnx_seeds
-from irkit.fuzz.malformed.checks import compare_outputs
+from irkit.fuzz.judge.files import compare_outputs
 from tests.fuzz.damaged_samples import damaged
 
 

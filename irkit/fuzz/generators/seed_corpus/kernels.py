@@ -1,6 +1,6 @@
 """Loop functions that, between them, give every lowering pass work."""
 
-from irkit.fuzz.seed_corpus.thread_kernels import THREADS
+from irkit.fuzz.generators.seed_corpus.thread_kernels import THREADS
 
 MATMUL = """
 def matmul(A: f32[6, 5], B: f32[5, 8], C: f32[6, 8]):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.frontend.onnx import import_onnx
-from irkit.fuzz.malformed.checks.verdict import InputVerdict, verdict_of
+from irkit.fuzz.judge.files.input_verdict import InputVerdict, verdict_of
 from irkit.ir import as_dtype, numpy_dtype
 from irkit.phases import compile as compile_model
 
