@@ -10,8 +10,7 @@ import msgspec
 
 from irkit.core import IRModule
 from irkit.fuzz.generators.malformed.byte_damage import damaged
-from irkit.fuzz.generators.seed_corpus.graphs import GRAPHS
-from irkit.fuzz.generators.seed_corpus.kernels import KERNELS
+from irkit.fuzz.generators.seed_corpus.texts import GRAPHS, KERNELS
 from irkit.fuzz.picks import Picks
 from irkit.graph import parse as parse_graph
 from irkit.ir import parse

@@ -30,7 +30,7 @@ from irkit.fuzz.generators.loops.loop_functions import (
     arguments as arguments,
     prim_funcs as prim_funcs,
 )
-from irkit.fuzz.generators.seed_corpus.kernels import (
+from irkit.fuzz.generators.seed_corpus.texts import (
     KERNELS as KERNELS,
 )
 from irkit.fuzz.generators.strategies import (

@@ -40,9 +40,8 @@ from irkit.fuzz.generators.schedules.schedule_samples import (
     with_schedule,
 )
 from irkit.fuzz.generators.schedules.stage_schedules import draw_staged
-from irkit.fuzz.generators.seed_corpus.block_programs import BLUR, CHAIN, HALO, MATMUL_RELU
 from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
-from irkit.fuzz.generators.seed_corpus.thread_kernels import THREADS
+from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS, THREADS
 from irkit.fuzz.picks import Picks
 from irkit.graph import script as graph_script
 from irkit.ir import PrimFunc, script
@@ -67,7 +66,16 @@ _LOOP_FORMS: tuple[Drawer, ...] = (
     *(3 * (partial(draw_loop_function, make=thread_function),)),
     draw_seed_function,
 )
-_FIXED = tuple(text.strip() + "\n" for text in (MATMUL_RELU, CHAIN, HALO, BLUR, *THREADS.values()))
+_FIXED = tuple(
+    text.strip() + "\n"
+    for text in (
+        BLOCK_PROGRAMS["MATMUL_RELU"],
+        BLOCK_PROGRAMS["CHAIN"],
+        BLOCK_PROGRAMS["HALO"],
+        BLOCK_PROGRAMS["BLUR"],
+        *THREADS.values(),
+    )
+)
 
 
 def _draw_program(picks: Picks) -> Sample:

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from functools import cache
 
 from irkit.fuzz.generators.malformed.text_changes import NUMBERS, changed
-from irkit.fuzz.generators.seed_corpus.edge_cases import EDGE_CASES
-from irkit.fuzz.generators.seed_corpus.graphs import GRAPHS
-from irkit.fuzz.generators.seed_corpus.kernels import KERNELS
 from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
+from irkit.fuzz.generators.seed_corpus.texts import EDGE_CASES, GRAPHS, KERNELS
 from irkit.fuzz.picks import Picks
 
 Names = tuple[str, ...]

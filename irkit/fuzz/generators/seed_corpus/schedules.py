@@ -2,15 +2,7 @@
 
 from collections.abc import Callable
 
-from irkit.fuzz.generators.seed_corpus.block_programs import (
-    BLUR,
-    CHAIN,
-    MATMUL_RELU,
-    PADDED,
-    ROW_SUMS,
-    WHOLE_SUMS,
-)
-from irkit.fuzz.generators.seed_corpus.kernels import KERNELS
+from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS, KERNELS
 from irkit.ir import Expr, PrimFunc, parse
 from irkit.schedule import LoopRef, Schedule
 from irkit.transform import AnyPass, define_pass
@@ -141,7 +133,7 @@ TILE_A_MATMUL: Steps = (
 
 SCHEDULES: dict[str, tuple[str, Steps]] = {
     "MOVE": (
-        MATMUL_RELU,
+        BLOCK_PROGRAMS["MATMUL_RELU"],
         (
             ("split", _split(1, None, 4, block="C")),
             ("split", _split(0, None, 4, block="C")),
@@ -151,21 +143,27 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
         ),
     ),
     "MOVE_TO_SUMS": (
-        ROW_SUMS,
+        BLOCK_PROGRAMS["ROW_SUMS"],
         (
             ("split", _split(0, None, 4, block="T")),
             ("reverse_compute_at", _below("C", "T", 0)),
         ),
     ),
     "FOLD": (
-        CHAIN,
+        BLOCK_PROGRAMS["CHAIN"],
         (
             ("reverse_compute_inline", lambda s: s.reverse_compute_inline(s.get_block("U"))),
             ("compute_at", _at("T", "C", 1)),
         ),
     ),
-    "FACTOR": (WHOLE_SUMS, (("split", _split(-1, None, 2)), ("rfactor", _rfactor(-1, 1)))),
-    "FACTOR_OUTER": (WHOLE_SUMS, (("split", _split(-1, 4, 2)), ("rfactor", _rfactor(-2, 0)))),
+    "FACTOR": (
+        BLOCK_PROGRAMS["WHOLE_SUMS"],
+        (("split", _split(-1, None, 2)), ("rfactor", _rfactor(-1, 1))),
+    ),
+    "FACTOR_OUTER": (
+        BLOCK_PROGRAMS["WHOLE_SUMS"],
+        (("split", _split(-1, 4, 2)), ("rfactor", _rfactor(-2, 0))),
+    ),
     "PAD": (
         KERNELS["MATMUL"],
         (
@@ -178,10 +176,10 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
         ),
     ),
     "UNPAD": (
-        PADDED,
+        BLOCK_PROGRAMS["PADDED"],
         (("decompose_padding", lambda s: s.decompose_padding(s.get_block("T"), _first(s, "T"))),),
     ),
-    "TILE_A_MATMUL": (MATMUL_RELU, TILE_A_MATMUL),
+    "TILE_A_MATMUL": (BLOCK_PROGRAMS["MATMUL_RELU"], TILE_A_MATMUL),
     "SPLIT_UNEVENLY": (
         KERNELS["MATMUL"],
         (
@@ -192,7 +190,7 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
         ),
     ),
     "FUSE": (
-        CHAIN,
+        BLOCK_PROGRAMS["CHAIN"],
         (
             ("fuse", _fuse(0, 3, "T")),
             ("fuse", _fuse(0, 2, "C")),
@@ -210,7 +208,7 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
         ),
     ),
     "MERGE": (
-        CHAIN,
+        BLOCK_PROGRAMS["CHAIN"],
         (
             ("reorder", _reorder(1, 0, block="T")),
             ("merge", _merge(1, "T", "U")),
@@ -219,7 +217,7 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
         ),
     ),
     "INLINE": (
-        CHAIN,
+        BLOCK_PROGRAMS["CHAIN"],
         (
             ("compute_inline", lambda s: s.compute_inline(s.get_block("T"))),
             ("compute_inline", lambda s: s.compute_inline(s.get_block("U"))),
@@ -257,14 +255,14 @@ SCHEDULES: dict[str, tuple[str, Steps]] = {
         ),
     ),
     "STORE": (
-        CHAIN,
+        BLOCK_PROGRAMS["CHAIN"],
         (
             ("storage_align", lambda s: s.storage_align(s.get_block("T"), 0, 1, 4, 1)),
             ("storage_align", lambda s: s.storage_align(s.get_block("T"), 0, 0, 8, 3)),
         ),
     ),
     "ROLL": (
-        BLUR,
+        BLOCK_PROGRAMS["BLUR"],
         (
             ("compute_at", _at("T", "C", 0)),
             ("rolling_buffer", lambda s: s.rolling_buffer(s.get_block("T"))),
