@@ -14,9 +14,7 @@ interrupts, engine, summary, page.
 from irkit.fuzz.campaign.draw import (
     Draw as Draw,
     checked_names as checked_names,
-    draw_of as draw_of,
     read_draw as read_draw,
-    with_passes as with_passes,
 )
 from irkit.fuzz.campaign.engine import (
     CASE_SECONDS as CASE_SECONDS,
@@ -25,8 +23,6 @@ from irkit.fuzz.campaign.engine import (
 )
 from irkit.fuzz.campaign.findings import (
     Finding as Finding,
-    Findings as Findings,
-    write_finding as write_finding,
 )
 from irkit.fuzz.campaign.interrupts import (
     interruptible as interruptible,
@@ -38,12 +34,8 @@ from irkit.fuzz.campaign.summary import (
     exit_code as exit_code,
     summary as summary,
 )
-from irkit.fuzz.campaign.tally import (
-    CampaignTally as CampaignTally,
-)
 from irkit.fuzz.campaign.worker import (
     CaseOptions as CaseOptions,
     CaseResult as CaseResult,
     run_case as run_case,
-    text_of as text_of,
 )

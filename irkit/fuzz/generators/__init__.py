@@ -16,18 +16,8 @@ schedules, graphs, onnx_models, malformed, pipelines; draw_sample (what is drawn
 strategies, coverage.
 """
 
-from irkit.fuzz.generators.arguments import (
-    draw_arguments as draw_arguments,
-)
 from irkit.fuzz.generators.draw_sample import (
     choices_of_seeds as choices_of_seeds,
-)
-from irkit.fuzz.generators.features import (
-    features_of as features_of,
-)
-from irkit.fuzz.generators.graphs.graph_samples import (
-    draw_graph as draw_graph,
-    graph_results as graph_results,
 )
 from irkit.fuzz.generators.malformed.onnx_cases import (
     malformed_model as malformed_model,
@@ -40,13 +30,7 @@ from irkit.fuzz.generators.malformed.text_cases import (
     malformed_text as malformed_text,
 )
 from irkit.fuzz.generators.onnx_models.model_samples import (
-    draw_model as draw_model,
     model_results as model_results,
-    model_values as model_values,
-    onnx_model as onnx_model,
-)
-from irkit.fuzz.generators.onnx_models.windows import (
-    PLAIN_OPERATORS as PLAIN_OPERATORS,
 )
 from irkit.fuzz.generators.operators.structured import (
     OPERATORS as OPERATORS,
@@ -56,14 +40,7 @@ from irkit.fuzz.generators.pipelines import (
 )
 from irkit.fuzz.generators.sample import (
     KINDS as KINDS,
-    Array as Array,
     Kind as Kind,
-    Program as Program,
     Sample as Sample,
-    Tolerance as Tolerance,
     Unusable as Unusable,
-    outputs_of as outputs_of,
-)
-from irkit.fuzz.generators.schedules.stage_schedules import (
-    DIRECTIVES as DIRECTIVES,
 )

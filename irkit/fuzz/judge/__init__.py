@@ -19,9 +19,6 @@ from irkit.fuzz.judge.files.input_verdict import (
     InputVerdict as InputVerdict,
     verdict_of as verdict_of,
 )
-from irkit.fuzz.judge.files.judge_file import (
-    DAMAGED as DAMAGED,
-)
 from irkit.fuzz.judge.files.read_text import (
     read_text as read_text,
 )
@@ -33,20 +30,11 @@ from irkit.fuzz.judge.invariants import (
     INVARIANTS as INVARIANTS,
 )
 from irkit.fuzz.judge.judge import (
-    describe_exception as describe_exception,
     judge as judge,
     primitive_in as primitive_in,
 )
-from irkit.fuzz.judge.loops import (
-    target_of as target_of,
-)
-from irkit.fuzz.judge.models import (
-    is_model as is_model,
-    module_of as module_of,
-)
 from irkit.fuzz.judge.outcome import (
     Outcome as Outcome,
-    Status as Status,
 )
 from irkit.fuzz.judge.progress import (
     tier_and_pass as tier_and_pass,
