@@ -24,6 +24,7 @@ from irkit.fuzz.campaign.summary import tested_nothing
 from irkit.fuzz.campaign.tally import CampaignTally, SlowCase
 from irkit.fuzz.generators.coverage import drawn_features
 from irkit.fuzz.generators.sample import KINDS
+from irkit.fuzz.judge.outcome import fault_text
 
 MOST_CHARACTERS = 40_000
 """Limit of a program or a message on the page; the file of the finding has all of it."""
@@ -91,8 +92,7 @@ def verdict_of(campaign: Campaign) -> PageVerdict:
         done = f"{done}; not all files could be written: {unwritten}"
     if found:
         groups = ", ".join(
-            f"{count} x {symptom}{f' after {named}' if named else ''}"
-            for (symptom, named), count in found.most_common(3)
+            f"{count} x {fault_text(*group)}" for group, count in found.most_common(3)
         )
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         return PageVerdict(

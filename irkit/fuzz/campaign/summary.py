@@ -7,6 +7,7 @@ from xml.etree import ElementTree as Xml
 
 from irkit.fuzz.campaign.engine import Campaign
 from irkit.fuzz.generators.coverage import drawn_features
+from irkit.fuzz.judge.outcome import fault_text
 
 LEAST_VALID = 0.9
 LEAST_FIRED = 0.1
@@ -103,8 +104,8 @@ def _found(campaign: Campaign) -> Iterator[str]:
         yield "findings: none"
     else:
         yield f"findings: {findings.counted.total()}, by symptom and pass:"
-    for (symptom, named), count in findings.counted.most_common():
-        yield f"  {count:5} x {symptom}{f' after {named}' if named else ''}"
+    for group, count in findings.counted.most_common():
+        yield f"  {count:5} x {fault_text(*group)}"
     for finding in findings.kept:
         yield ""
         yield str(finding)
