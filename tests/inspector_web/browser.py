@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import ClassVar, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, Request, ViewportSize, sync_playwright
 
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.server.app import create_app
@@ -21,7 +21,8 @@ def launched() -> Iterator[Browser]:
     if path is None:
         pytest.skip("there is no Chromium here; .ci/run installs one, IRKIT_CHROMIUM names one")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        flags = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+        browser = playwright.chromium.launch(executable_path=path, args=flags)
         yield browser
         browser.close()
 
@@ -64,15 +65,12 @@ class Watched:
         self.page.on("console", lambda said: self.problems.append(f"{said.type}: {said.text}"))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("dialog", lambda dialog: self.problems.append(f"dialog {dialog.message}"))
-        self.context.route("**/*", self._seen)
+        self.context.on("request", self._seen)
         Watched.open.append(self)
 
-    def _seen(self, route: Route) -> None:
-        if not route.request.url.startswith(("http://127.0.0.1:", "data:", "file:")):
-            self.outside.append(route.request.url)
-            route.abort()
-            return
-        route.continue_()
+    def _seen(self, request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1:", "data:", "file:", "blob:")):
+            self.outside.append(request.url)
 
     def leave(self, address: str) -> None:
         """Close the pages that a server has given."""
