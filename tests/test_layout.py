@@ -53,7 +53,6 @@ FACES = {
 """Subpackages that other packages may import from, besides the packages directly in irkit."""
 
 INNER = {
-    "debug": {"irkit.transform.define"},
     "fuzz": {"irkit.te.numpy_semantics"},
 }
 """By package: the inner modules of other packages that it imports."""

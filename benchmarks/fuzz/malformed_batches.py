@@ -12,10 +12,10 @@ import msgspec
 
 from benchmarks.fuzz.malformed_traces import load_trace
 from benchmarks.fuzz.trace_cases import trace_case
-from irkit.debug import Child, ChildDied, Limits
 from irkit.fuzz.generators import malformed_model, malformed_text, onnx_seeds
 from irkit.fuzz.judge import FileStatus, InputVerdict, check_model, read_text, run_model
 from irkit.fuzz.picks import picks_of
+from irkit.processes import ONE_THREAD, Child, ChildDied, Limits
 
 LIMITS = Limits(seconds=90.0, memory=2 << 30)
 """Limits of a batch; one that exceeds them is checked file by file."""
@@ -87,7 +87,7 @@ class Batches:
         self.examples: dict[tuple[FileStatus, str], list[tuple[int, InputVerdict]]] = {}
         self.slowest: dict[FileStatus, tuple[float, int]] = {}
         self.peak = 0
-        self._child = Child(limits, env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
+        self._child = Child(limits, env=ONE_THREAD)
 
     def __enter__(self) -> "Batches":
         return self

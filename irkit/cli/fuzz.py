@@ -16,7 +16,6 @@ from irkit.cli.flags.files import FILE, NEW_FILE, NEW_FOLDER
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.placement import WithPasses, add_current_directory
 from irkit.core import FormatError, IRKitError, atomic_write
-from irkit.debug import ChildDied, isolate
 from irkit.fuzz.campaign import (
     CASE_SECONDS,
     Campaign,
@@ -36,6 +35,7 @@ from irkit.fuzz.campaign import (
 from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.judge import INVARIANTS
 from irkit.fuzz.mutation.runner import FuzzOrder, fuzz_all_changes
+from irkit.processes import ChildDied, isolate
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LOG_INTERVAL = 30.0

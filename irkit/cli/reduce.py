@@ -19,7 +19,6 @@ from irkit.debug import (
     FailingCase,
     Failure,
     IsolationPolicy,
-    Limits,
     console,
     crash_pipeline,
     failure_of,
@@ -32,6 +31,7 @@ from irkit.debug import (
 from irkit.ir import PrimFunc
 from irkit.passes import installed_passes
 from irkit.phases import pipeline_for
+from irkit.processes import Limits
 from irkit.transform import Apply, Pipeline, sub_pipeline
 
 

@@ -1,9 +1,9 @@
 """Debugging of passes, schedules and native code, built on the steps of a trace.
 
-Reading order: processes (children with limits), isolation (passes and kernels in a child),
-execution (functions on inputs), check (does each step keep the meaning), report (what passes did),
-bisect (the guilty rewrite), reduce (the smallest failing case), crash (folders that reproduce a
-failure), contracts (what every pass must keep).
+Reading order: isolation (passes and kernels in a child), execution (functions on inputs), check
+(does each step keep the meaning), report (what passes did), bisect (the guilty rewrite), reduce
+(the smallest failing case), crash (folders that reproduce a failure), contracts (what every pass
+must keep).
 """
 
 from irkit.debug.bisect.bisect import (
@@ -107,20 +107,9 @@ from irkit.debug.isolation.passes import (
     time_limit as time_limit,
 )
 from irkit.debug.isolation.trace_step import (
+    func_message as func_message,
+    func_of_message as func_of_message,
     trace_step as trace_step,
-)
-from irkit.debug.processes.child import (
-    Child as Child,
-    ChildDied as ChildDied,
-    Limits as Limits,
-)
-from irkit.debug.processes.isolated_call import (
-    isolate as isolate,
-)
-from irkit.debug.processes.timeout import (
-    TimeUp as TimeUp,
-    can_interrupt as can_interrupt,
-    timeout as timeout,
 )
 from irkit.debug.reduce.case import (
     CaseSize as CaseSize,

@@ -15,16 +15,16 @@ from typing import Literal
 import msgspec
 
 from irkit.core import IRKitError
-from irkit.debug import Child, ChildDied, Limits
 from irkit.inspector_web.api.native_views import NativeViews
 from irkit.inspector_web.jobs.queue import JobQueue
 from irkit.inspector_web.jobs.uploads import Uploads
-from irkit.inspector_web.record.progress import Progress, read_progress
+from irkit.inspector_web.record.progress import progress_of
 from irkit.inspector_web.record.record import FILE_KINDS, FileKind, record, warm_up
 from irkit.inspector_web.record.restore import load_trace, restore
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.run import LoadedTrace, Source
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.processes import Child, ChildDied, Limits
 
 LIMITS = Limits(seconds=600.0, memory=16 << 30)
 MOST_ADDED = 100
@@ -157,8 +157,9 @@ class Inspection:
         with self.lock:
             working, message, ready = self._working, self.message, self.workspace is not None
             revision, begun = self.revision, self._begun
+            child = self._child if working else None
         state = "working" if working and not ready else "failed" if not ready else "ready"
-        progress = read_progress(self._folder) if working else Progress()
+        progress = progress_of("" if child is None else child.report)
         return Status(
             state=state,
             title=self.title,

@@ -15,6 +15,7 @@ from irkit.core import (
     fixpoint as fixpoint,
 )
 from irkit.transform.define import (
+    PASS_CALLER as PASS_CALLER,
     AnyPass as AnyPass,
     Origin as Origin,
     Pass as Pass,

@@ -15,6 +15,8 @@ from irkit.transform.spec import render_spec
 
 _P = ParamSpec("_P")
 _IR = TypeVar("_IR", bound=Function | IRModule)
+PASS_CALLER = __file__
+"""The file whose frames call a pass, in tracebacks."""
 
 
 class Origin(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import irkit as irkit_package
-from irkit.debug import Limits
 from irkit.inspector_web.load import Inspection
+from irkit.processes import Limits
 from tests.inspector_web.pages import FAILING, MATMUL, client_of, matmul_trace, opened, relu_model
 
 irkit_folder = irkit_package.__path__[0]

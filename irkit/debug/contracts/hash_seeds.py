@@ -1,14 +1,15 @@
 """Passes run again in a process with another hash seed."""
 
-import os
-import pickle
-import subprocess
-import sys
+import hashlib
 from collections.abc import Sequence
 
-from irkit.core import IRKitError, IRModule
-from irkit.debug.contracts.hash_seed_child import Job, outcomes
-from irkit.transform import IR, AnyPass
+from irkit.core import IRKitError, IRModule, Recorder
+from irkit.graph import parse_module
+from irkit.processes import Child, ChildDied
+from irkit.transform import IR, AnyPass, apply_pass
+
+# A pass, and programs as pairs: whether it is a module, and its text.
+_Job = tuple[AnyPass, list[tuple[bool, str]]]
 
 
 def hash_seed_differences(
@@ -19,25 +20,37 @@ def hash_seed_differences(
     There is one list of program numbers for each pass. Programs are sent as text. Raises:
     IRKitError if the process cannot import a pass.
     """
-    made = [_job(p, programs) for p, programs in jobs]
-    here = [outcomes(job) for job in made]
-    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    child = subprocess.run(
-        [sys.executable, "-m", "irkit.debug.contracts.hash_seed_child"],
-        input=pickle.dumps(made),
-        env={**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": str(seed)},
-        capture_output=True,
-        check=False,
-    )
-    if child.returncode:
-        last = child.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise IRKitError(f"passes cannot be run in another process: {last}")
-    there: list[list[str]] = pickle.loads(child.stdout)
+    made = [(p, [(isinstance(ir, IRModule), ir.script()) for ir in irs]) for p, irs in jobs]
+    here = outcomes(made)
+    with Child(env={"PYTHONHASHSEED": str(seed)}) as child:
+        try:
+            there = child.call(outcomes, made)
+        except ChildDied as error:
+            raise _cannot_run(f"a pass {error.message}") from None
+        except IRKitError:
+            raise
+        except (Exception, SystemExit) as error:  # Whatever a pass, or its module, raises there.
+            raise _cannot_run(f"{type(error).__name__}: {error}") from None
     return [
         [at for at, pair in enumerate(zip(*both, strict=True)) if pair[0] != pair[1]]
         for both in zip(here, there, strict=True)
     ]
 
 
-def _job(p: AnyPass, programs: Sequence[IR]) -> Job:
-    return p, [(isinstance(ir, IRModule), ir.script()) for ir in programs]
+def _cannot_run(why: str) -> IRKitError:
+    return IRKitError(f"passes cannot be run in another process: {why}")
+
+
+def outcomes(jobs: list[_Job]) -> list[list[str]]:
+    """Return, for each pass, a digest of its result on each text."""
+    return [[_outcome(p, whole, text) for whole, text in texts] for p, texts in jobs]
+
+
+def _outcome(p: AnyPass, whole: bool, text: str) -> str:
+    try:
+        module = parse_module(text)
+    except IRKitError:
+        return "unreadable"  # The text leaves out large constants.
+    given = module if whole else next(iter(module.functions.values()))
+    made = apply_pass(p, given, Recorder()).script()
+    return hashlib.sha256(made.encode()).hexdigest()

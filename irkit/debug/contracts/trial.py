@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from irkit.core import Function, IRModule, Node, Recorder, Span, symbols_bound, walk
+from irkit.core import Function, Node, Recorder, Span, symbols_bound, walk
 from irkit.debug.check.check import verdicts
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.contracts.breach import Breach, Contract
 from irkit.debug.contracts.levels import equal_structure, functions_of, level_of
+from irkit.debug.isolation.trace_step import trace_step
 from irkit.ir import Seq
-from irkit.transform import IR, AnyPass, Step, apply_pass
+from irkit.transform import IR, AnyPass, apply_pass
 
 
 class ContractTrial:
@@ -107,7 +108,15 @@ class ContractTrial:
 
     def _different_results(self) -> Iterator[Breach]:
         options = CheckOptions(samples=self.samples, kernels=True)
-        for verdict in verdicts([_step(self.p, self.ir, self.after)], options):
+        step = trace_step(
+            level_of(functions_of(self.ir)[0]),
+            self.ir,
+            name=self.p.name,
+            pass_text=str(self.p),
+            options=dict(self.p.options),
+            after=self.after,
+        )
+        for verdict in verdicts([step], options):
             if verdict.status in ("differs", "failed"):
                 yield self.breach("same numbers", _verdict_text(verdict))
 
@@ -126,21 +135,3 @@ def _spans(ir: IR) -> Iterator[tuple[Node, Span | None]]:
             # A sequence only groups statements, and has no span.
             if hasattr(node, "span") and not isinstance(node, (Function, Seq)):
                 yield node, getattr(node, "span", None)
-
-
-def _step(p: AnyPass, before: IR, after: IR) -> Step:
-    level = level_of(functions_of(before)[0])
-    name = "" if isinstance(before, IRModule) else before.name
-    return Step(
-        index=0,
-        level=level,
-        phase=0,
-        phase_name="",
-        name=p.name,
-        pass_text=str(p),
-        options=dict(p.options),
-        function=name,
-        before=before,
-        after=after,
-        seconds=0.0,
-    )

@@ -13,7 +13,7 @@ from irkit.debug.crash.explanation import explain
 from irkit.debug.crash.material import failure_traceback
 from irkit.debug.crash.writer import write_crash
 from irkit.debug.isolation.passes import Isolation, time_limit
-from irkit.debug.processes.isolated_call import half_of_memory
+from irkit.processes import half_of_memory
 from irkit.transform import Apply, PassFailed, Step, apply_here
 
 _SHOWN = 12  # Lines of the traceback; the folder has all of it.

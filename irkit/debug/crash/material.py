@@ -32,10 +32,18 @@ from irkit.debug.crash.versions import versions
 from irkit.debug.isolation.kernels import KernelHalted
 from irkit.debug.isolation.passes import why_not_isolated
 from irkit.debug.isolation.trace_step import LEVELS, trace_step
-from irkit.debug.processes.child import RemoteTraceback
-from irkit.debug.processes.traceback_of_pass import traceback_of_pass
 from irkit.ir import LOOP_LEVEL
-from irkit.transform import IR, Attempt, Fact, PassFailed, PassHalted, Trace, render_spec
+from irkit.processes import RemoteTraceback, traceback_inside
+from irkit.transform import (
+    IR,
+    PASS_CALLER,
+    Attempt,
+    Fact,
+    PassFailed,
+    PassHalted,
+    Trace,
+    render_spec,
+)
 
 MAX_DATA = 1 << 27  # bytes of the trace, and of the inputs
 
@@ -143,7 +151,7 @@ def failure_traceback(error: PassFailed) -> str:
         return ""
     if isinstance(cause.__cause__, RemoteTraceback):
         return str(cause.__cause__).lstrip()
-    return traceback_of_pass(cause)
+    return traceback_inside(cause, PASS_CALLER)
 
 
 def _write_trace(place: Path, level: Level, ir: IR) -> str:

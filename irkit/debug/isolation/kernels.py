@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from irkit.core import IRKitError, Target, as_target
-from irkit.debug.isolation.trace_step import LEVELS, trace_step
-from irkit.debug.processes.child import Child, ChildDied, Death, Limits
-from irkit.ir import LOOP_LEVEL, PrimFunc
+from irkit.debug.isolation.trace_step import func_message, func_of_message
+from irkit.debug.isolation.with_strides import WithStrides
+from irkit.ir import PrimFunc
+from irkit.processes import Child, ChildDied, Death, Limits
 from irkit.runtime import build_kernels
-from irkit.transform import StepChannel
 
 
 class KernelHalted(IRKitError):
@@ -48,33 +46,17 @@ def run_kernel(
     rejects its arguments.
     """
     machine, limits = as_target(target), Limits(seconds, memory)
-    message = StepChannel(LEVELS).send(trace_step(LOOP_LEVEL, func))
-    strides = [arg.strides if isinstance(arg, np.ndarray) else None for arg in args]
+    given = [WithStrides.of(arg) for arg in args]
     with Child(limits) as child:
         try:
-            return child.call(_run, message, list(args), strides, machine)
+            return child.call(_run, func_message(func), given, machine)
         except ChildDied as error:
             made = KernelHalted(error.kind, error.message, func, args, machine)
             made.traceback, made.limits = error.traceback, limits
             raise made from None
 
 
-def _run(
-    message: bytes, args: list[Any], strides: list[tuple[int, ...] | None], target: Target
-) -> tuple[Any, ...]:
-    func = StepChannel(LEVELS).receive(message).before
-    assert isinstance(func, PrimFunc)
-    given = [_with_strides(arg, steps) for arg, steps in zip(args, strides, strict=True)]
-    build_kernels([func], target)[0](*given)
-    return tuple(given)
-
-
-def _with_strides(arg: Any, strides: tuple[int, ...] | None) -> Any:
-    """Restore the strides of an array, which pickling drops."""
-    if strides is None or arg.strides == strides or not arg.size or min(strides) < 0:
-        return arg
-    size = sum((n - 1) * step for n, step in zip(arg.shape, strides, strict=True)) + arg.itemsize
-    room = np.zeros(size, np.uint8).view(np.uint8)
-    made = np.ndarray(arg.shape, arg.dtype, room.data, 0, strides)
-    made[...] = arg
-    return made
+def _run(message: bytes, args: list[WithStrides], target: Target) -> tuple[Any, ...]:
+    given = tuple(arg.value() for arg in args)
+    build_kernels([func_of_message(message)], target)[0](*given)
+    return given

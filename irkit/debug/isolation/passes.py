@@ -9,11 +9,17 @@ import pickle
 
 from irkit.core import FormatError, IRKitError, Recorder
 from irkit.debug.isolation.pass_worker import run_pass
-from irkit.debug.isolation.trace_step import LEVELS
-from irkit.debug.processes.child import Child, ChildDied, Limits
-from irkit.debug.processes.timeout import TimeUp, can_interrupt, timeout
-from irkit.debug.processes.traceback_of_pass import traceback_of_pass
-from irkit.transform import Apply, Attempt, PassHalted, Step, StepChannel, apply_here
+from irkit.debug.isolation.trace_step import LEVELS, trace_step
+from irkit.processes import (
+    Child,
+    ChildDied,
+    Limits,
+    TimeUp,
+    can_interrupt,
+    timeout,
+    traceback_inside,
+)
+from irkit.transform import PASS_CALLER, Apply, Attempt, PassHalted, StepChannel, apply_here
 
 # Beyond this size both sides drop their tables, and nodes still in use are sent again.
 MAX_SHARED_NODES = 1 << 21
@@ -34,7 +40,7 @@ class Isolation:
         self.limits = Limits(seconds, memory)
         self.strict = strict
         self.refused: dict[str, str] = {}
-        self._child = Child(self.limits)
+        self._child = Child(self.limits, outer=PASS_CALLER)
         self._channel: tuple[int, StepChannel] | None = None
         self._new_channel = True
         self._unsent = ""
@@ -85,8 +91,16 @@ class Isolation:
 
     def _message(self, attempt: Attempt) -> bytes:
         """Encode the step; return no bytes if something in it cannot be encoded."""
+        step = trace_step(
+            attempt.level,
+            attempt.before,
+            index=attempt.index,
+            phase=attempt.phase,
+            name=attempt.p.name,
+            function=attempt.function,
+        )
         try:
-            return self._open_channel().send(_as_step(attempt))
+            return self._open_channel().send(step)
         except IRKitError as error:
             self._channel, self._unsent = None, error.message
             return b""
@@ -149,22 +163,6 @@ def pass_halted(error: ChildDied, limits: Limits) -> PassHalted:
     return made
 
 
-def _as_step(attempt: Attempt) -> Step:
-    return Step(
-        index=attempt.index,
-        level=attempt.level,
-        phase=attempt.phase,
-        phase_name="",
-        name=attempt.p.name,
-        pass_text="",
-        options={},
-        function=attempt.function,
-        before=attempt.before,
-        after=attempt.before,
-        seconds=0.0,
-    )
-
-
 def time_limit(seconds: float) -> Apply:
     """Return a way to run passes in this process, each for at most ``seconds``.
 
@@ -182,9 +180,9 @@ def time_limit(seconds: float) -> Apply:
             with timeout(seconds):
                 return apply_here(attempt, recorder)
         except TimeUp as error:
-            what = f"did not end within {seconds:g} s"
+            inside = traceback_inside(error, PASS_CALLER)
             raise pass_halted(
-                ChildDied("timeout", what, traceback_of_pass(error)), limits
+                ChildDied("timeout", limits.exceeded("timeout"), inside), limits
             ) from None
 
     return apply

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, atomic_write
-from irkit.debug.processes.child import Limits
 from irkit.debug.reduce.case import FailingCase
 from irkit.debug.reduce.failure import Failure
 from irkit.ir import script
+from irkit.processes import Limits
 from irkit.schedule import ScheduleTrace
 from irkit.transform import Registry
 

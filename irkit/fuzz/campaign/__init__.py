@@ -1,7 +1,7 @@
 """Many samples in worker processes: `irkit fuzz`.
 
-A thread for each worker writes a case to disk, then asks for it; the worker writes each tier into a
-file before it begins it. After a crash the case runs again without native code: if that is right,
+A thread for each worker writes a case to disk, then asks for it; the worker reports each tier
+before it begins it. After a crash the case runs again without native code: if that is right,
 code generation is to blame. Findings are grouped by symptom and pass; three of a group are retried
 and kept, the rest counted, so that a bug in every case costs no more. A pass that never fires, too
 few cases or too few valid ones are exit code 2: a fuzzer that tests nothing must not look like one

@@ -12,18 +12,17 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from irkit.core import IRKitError
-from irkit.debug import Child, ChildDied, Limits
 from irkit.fuzz.campaign.draw import Draw, case_text, draw_of
 from irkit.fuzz.campaign.findings import Finding, Findings, Group
 from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.small_case import SECONDS, SmallCase, small_case
 from irkit.fuzz.campaign.tally import CampaignTally
 from irkit.fuzz.campaign.worker import (
-    TIER_BYTES,
     CaseOptions,
     CaseResult,
     digest_of,
@@ -33,8 +32,10 @@ from irkit.fuzz.campaign.worker import (
 )
 from irkit.fuzz.generators.sample import KINDS, Kind
 from irkit.fuzz.judge.invariants import INVARIANTS
-from irkit.fuzz.judge.outcome import Outcome, Status
+from irkit.fuzz.judge.outcome import DEATHS, Outcome
 from irkit.fuzz.judge.progress import tier_and_pass
+from irkit.processes import ONE_THREAD, Child, ChildDied, Limits
+from irkit.transform import PASS_CALLER
 
 THOROUGH_EVERY = 10
 ELSEWHERE_EVERY = 50
@@ -42,12 +43,10 @@ RETRIES = 3
 CASE_SECONDS = 30.0
 _CASES_OF_A_WORKER = 2000
 _SHRINKING = 5.0  # There are three searches, with other work before and after.
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""For processes that fork."""
-_DEATHS: dict[str, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
 _MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 
 Runner = Callable[[Draw, CaseOptions], CaseResult]
+_T = TypeVar("_T")
 
 
 class CaseReport(msgspec.Struct, frozen=True):
@@ -194,7 +193,7 @@ class Campaign:
             self.tally.workers_lost += 1
 
 
-def options_for(draw: Draw, kinds: int, tier_file: str = "") -> CaseOptions:
+def options_for(draw: Draw, kinds: int) -> CaseOptions:
     """Return how to judge a case, where so many kinds take turns; a case from a file is judged in
     every way.
 
@@ -206,7 +205,7 @@ def options_for(draw: Draw, kinds: int, tier_file: str = "") -> CaseOptions:
     if draw.file:
         invariants = names
     thorough = turn % THOROUGH_EVERY == 0
-    return CaseOptions(thorough=thorough, invariants=invariants, tier_file=tier_file)
+    return CaseOptions(thorough=thorough, invariants=invariants)
 
 
 class _Worker:
@@ -217,13 +216,12 @@ class _Worker:
         plan = campaign.plan
         self.campaign = campaign
         limits = Limits(plan.case_seconds, plan.memory)
-        self.child = Child(limits, env=ONE_THREAD)
+        self.child = Child(limits, env=ONE_THREAD, outer=PASS_CALLER)
         elsewhere = {**ONE_THREAD, "PYTHONHASHSEED": str(number + 1)}
         self.elsewhere = Child(limits, env=elsewhere)
         # The process judges in forks, each with limits of its own.
         self.shrinker = Child(Limits(_SHRINKING * max(plan.shrink_seconds, 1.0)), env=ONE_THREAD)
         self.case_file = None if plan.folder is None else plan.folder / f"running-{number}.toml"
-        self.tier_file = None if plan.folder is None else plan.folder / f"running-{number}.tier"
         self.left = _CASES_OF_A_WORKER
 
     def work(self) -> None:
@@ -246,11 +244,10 @@ class _Worker:
         self.shrinker.close()
 
     def forget(self) -> None:
-        """Remove the files that record what is running."""
-        for path in (self.case_file, self.tier_file):
-            if path is not None:
-                with suppress(OSError):
-                    path.unlink()
+        """Remove the file that records what is running."""
+        if self.case_file is not None:
+            with suppress(OSError):
+                self.case_file.unlink()
 
     def _case(self, draw: Draw) -> CaseReport | None:
         """Run a case; return None if the campaign ends meanwhile."""
@@ -262,7 +259,7 @@ class _Worker:
                 self.campaign.findings.unwritten = str(error)
         self._renew()
         plan = self.campaign.plan
-        options = options_for(draw, len(plan.kinds), str(self.tier_file or ""))
+        options = options_for(draw, len(plan.kinds))
         ran = self._ran(draw, options)
         elsewhere = draw.number % ELSEWHERE_EVERY == ELSEWHERE_EVERY // 2
         if elsewhere and ran is not None and not ran.outcome.is_finding:
@@ -285,12 +282,8 @@ class _Worker:
         trace = "" if folder is None else str(folder / f"{finding.stem}.trace")
         name = finding.stem.replace("-", "_")
         seconds = self.campaign.plan.shrink_seconds
-        try:
-            return self.shrinker.call(
-                small_case, finding.draw, options.invariants, name, trace, seconds
-            )
-        except (ChildDied, IRKitError, OSError, EOFError, ValueError):
-            return None  # The case as drawn is kept in any case.
+        args = finding.draw, options.invariants, name, trace, seconds
+        return _optional(None, self.shrinker, small_case, *args)
 
     def _renew(self) -> None:
         """Replace the process after many cases: what they leave behind adds up."""
@@ -307,8 +300,9 @@ class _Worker:
                 return None
             self.campaign.lost_worker()
             said = "\n".join(filter(None, (died.message, died.traceback)))
-            return CaseResult(Outcome(_DEATHS[died.kind], *self._place(), message=said))
-        except (EOFError, OSError, ValueError) as error:
+            place = tier_and_pass(died.report)
+            return CaseResult(Outcome(DEATHS[died.kind], *place, message=said))
+        except (OSError, ValueError) as error:
             if self.campaign.is_stopping:
                 return None
             raise IRKitError(f"a worker cannot be run: {error}") from error
@@ -317,24 +311,7 @@ class _Worker:
         """Return the text or model of a case, drawn again, to be kept as a file."""
         if draw.kind not in ("text", "onnx") or self.campaign.is_stopping:
             return b""
-        try:
-            return self.child.call(drawn_data, draw)
-        except (ChildDied, IRKitError, OSError, EOFError, ValueError):
-            return b""
-
-    def _text(self, draw: Draw) -> str:
-        try:
-            return self.child.call(drawn_text, draw)
-        except (ChildDied, IRKitError, OSError, ValueError):
-            return ""
-
-    def _place(self) -> tuple[str, str]:
-        """Return where a worker was when it died: the tier and the pass."""
-        try:
-            data = b"" if self.tier_file is None else self.tier_file.read_bytes()
-        except OSError:
-            return "", ""
-        return tier_and_pass(data[:TIER_BYTES].decode(errors="replace").strip())
+        return _optional(b"", self.child, drawn_data, draw)
 
     def _same_elsewhere(self, draw: Draw, ran: CaseResult) -> CaseResult | None:
         """Compare what is drawn and lowered with the same in a process with another hash seed."""
@@ -351,7 +328,7 @@ class _Worker:
 
     def _tried_again(self, finding: Finding, options: CaseOptions) -> Finding:
         """Run a case again, to find out whether it always fails, and which pass is guilty."""
-        died = finding.outcome.status in _DEATHS.values()
+        died = finding.outcome.status in DEATHS.values()
         hangs = finding.outcome.status == "hang"
         for _ in range(min(RETRIES, 1) if hangs else RETRIES):
             ran = self._ran(finding.draw, options)
@@ -367,8 +344,16 @@ class _Worker:
                 by_code = finding.outcome.tier in ("O0", "O3") and ran.outcome.ok
                 named = "code" if by_code else ran.outcome.named
                 outcome = finding.outcome.replace(named=named)
-                text = ran.text or self._text(finding.draw)
+                text = ran.text or _optional("", self.child, drawn_text, finding.draw)
                 finding = msgspec.structs.replace(
                     finding, outcome=outcome, text=text, digest=ran.digest
                 )
         return finding
+
+
+def _optional(default: _T, child: Child, function: Callable[..., _T], *args: object) -> _T:
+    """Call a function whose result a finding can do without."""
+    try:
+        return child.call(function, *args)
+    except (IRKitError, OSError, ValueError):
+        return default

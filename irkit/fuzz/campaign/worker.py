@@ -1,13 +1,8 @@
-"""The work of a worker process: draw a case, judge it, and record the current tier.
-
-A worker lives for many cases. It records its tier in a file, because it may not survive to report
-it.
-"""
+"""The work of a worker process: draw a case, judge it, and report the current tier."""
 
 import hashlib
 import os
 import time
-from contextlib import suppress
 from functools import cache
 
 import msgspec
@@ -19,17 +14,15 @@ from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
 from irkit.ir import PrimFunc
-
-TIER_BYTES = 64
+from irkit.processes import report
 
 
 class CaseOptions(msgspec.Struct, frozen=True):
-    """How to judge a case: the ``invariants`` to check, and the file that records each tier."""
+    """How to judge a case: ``invariants`` are those to check."""
 
     thorough: bool = False
     native: bool = True
     invariants: tuple[str, ...] = ()
-    tier_file: str = ""
 
 
 class CaseResult(msgspec.Struct, frozen=True):
@@ -58,7 +51,7 @@ def run_case(draw: Draw, options: CaseOptions) -> CaseResult:
 
 def _run(draw: Draw, options: CaseOptions) -> CaseResult:
     started = time.perf_counter()
-    record_tier(options.tier_file, "draw")
+    report("draw")
     try:
         sample = draw.sample()
     except Unusable as error:
@@ -75,7 +68,7 @@ def _run(draw: Draw, options: CaseOptions) -> CaseResult:
         native=options.native,
         invariants=options.invariants,
         number=draw.number,
-        on_tier=lambda tier: record_tier(options.tier_file, tier),
+        on_tier=report,
     )
     before = outcome.seconds.get("draw", 0.0)
     outcome = outcome.replace(
@@ -154,15 +147,3 @@ def set_up_worker() -> None:
     """Use one thread and no object cache: workers run side by side, and each case is different."""
     os.environ["IRKIT_CACHE"] = "0"
     os.environ["IRKIT_NUM_THREADS"] = "1"
-
-
-@cache
-def _opened(path: str) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
-
-
-def record_tier(path: str, tier: str) -> None:
-    """Record what runs next: the file outlives this process."""
-    with suppress(OSError):  # If the disk is full, a crash is reported without its tier.
-        if path:
-            os.pwrite(_opened(path), tier.encode().ljust(TIER_BYTES)[:TIER_BYTES], 0)

@@ -20,7 +20,7 @@ from hypothesis import (
 )
 
 from irkit.core import IRKitError
-from irkit.debug import Child, Limits, hash_seed_differences
+from irkit.debug import hash_seed_differences
 from irkit.fuzz.check_pass.corpus import DEFAULT_FOLDER, Corpus, read_program
 from irkit.fuzz.check_pass.examination import (
     Examination,
@@ -35,6 +35,7 @@ from irkit.fuzz.check_pass.profile import Profile, profile_of
 from irkit.fuzz.check_pass.programs import DrawnProgram, as_program
 from irkit.fuzz.check_pass.settings import PassCheckSettings
 from irkit.fuzz.check_pass.tally import CheckTally
+from irkit.processes import Child, Limits
 from irkit.transform import IR
 
 Body = Callable[..., object]

@@ -10,20 +10,16 @@ from irkit.core import IRKitError, IRModule, Recorder
 from irkit.debug import (
     MAX_SECONDS,
     CheckOptions,
-    Child,
-    ChildDied,
     NativeWorker,
-    TimeUp,
     Verdict,
-    can_interrupt,
     contracts,
-    timeout,
     verdicts,
 )
 from irkit.fuzz.check_pass.position import PassPosition
 from irkit.fuzz.check_pass.programs import DrawnProgram
 from irkit.graph import parse_module
 from irkit.passes import BUILTIN
+from irkit.processes import Child, ChildDied, TimeUp, can_interrupt, timeout
 from irkit.transform import (
     IR,
     AnyPass,

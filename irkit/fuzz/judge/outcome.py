@@ -5,10 +5,16 @@ from typing import Any, Literal
 
 import msgspec
 
+from irkit.processes import Death
+
 Status = Literal["ok", "invalid", "mismatch", "failed", "broken", "crash", "hang", "memory"]
 Tier = Literal[
     "draw", "interpreter", "lower", "lowered", "O0", "O3", "each pass", "invariants", "damaged file"
 ]
+
+
+DEATHS: dict[Death, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
+"""Status of a sample that ended its process."""
 
 
 class Outcome(msgspec.Struct, frozen=True):

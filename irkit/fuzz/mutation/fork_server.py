@@ -29,12 +29,12 @@ import msgspec
 from msgspec.structs import replace
 
 from irkit.core import IRKitError
-from irkit.fuzz.forked_child import end_with_parent, limit_processor_time, listen
 from irkit.fuzz.mutation.coverage_probe import PROBE, PROBE_NAME
 from irkit.fuzz.mutation.dependents import dependents
 from irkit.fuzz.mutation.trials import check_programs, programs as cases_file
 from irkit.fuzz.mutation.trials.check_programs import TrialResult
 from irkit.fuzz.mutation.trials.messages import DigestOrder, Digests, FuzzOrder, FuzzResult
+from irkit.processes import ONE_THREAD, end_with_parent, limit_processor_time, listen
 
 MEMORY = 8 << 30
 _QUIET = 30.0
@@ -85,7 +85,7 @@ class ForkServer:
         """The process, started if there is none."""
         if self._process is None:
             # One thread, because it forks.
-            env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+            env = {**os.environ, **ONE_THREAD}
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "irkit.fuzz.mutation.fork_server", *self._numbers],
                 stdin=subprocess.PIPE,

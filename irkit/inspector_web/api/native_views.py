@@ -1,16 +1,13 @@
 """LLVM IR and assembly of a stage, made in a child since LLVM can crash or hang."""
 
-import tempfile
-from pathlib import Path
-
 from irkit.core import InputError
-from irkit.debug import Child, Limits, trace_step
-from irkit.graph import GRAPH_LEVEL
+from irkit.debug import func_message, func_of_message, trace_step
 from irkit.inspector_web.runs.run import RunStage
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.texts import Texts
 from irkit.inspector_web.views.native import NativeCode, native
 from irkit.ir import LOOP_LEVEL, PrimFunc
+from irkit.processes import Child, Limits
 from irkit.transform import Trace
 
 MOST_NATIVE = 16
@@ -36,19 +33,14 @@ class NativeViews:
     def _compile(self, stage: RunStage) -> NativeCode:
         if not isinstance(stage.ir, PrimFunc):
             raise InputError("LLVM IR is shown for one loop function at a time")
-        with tempfile.TemporaryDirectory(prefix="irkit-native-") as folder:
-            path = str(Path(folder) / "stage.trace")
-            Trace((trace_step(LOOP_LEVEL, stage.ir),)).save(path)
-            return self._child.call(compile_file, path)
+        return self._child.call(compile_message, func_message(stage.ir))
 
     def close(self) -> None:
         """Stop the child."""
         self._child.close()
 
 
-def compile_file(path: str) -> NativeCode:
-    """Compile the function of a trace file to LLVM IR and assembly; the child calls this."""
-    trace = Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL))
-    func = trace[0].after
-    assert isinstance(func, PrimFunc)
-    return native(Texts(trace), func)
+def compile_message(message: bytes) -> NativeCode:
+    """Compile a function to LLVM IR and assembly; the child calls this."""
+    func = func_of_message(message)
+    return native(Texts(Trace((trace_step(LOOP_LEVEL, func),))), func)

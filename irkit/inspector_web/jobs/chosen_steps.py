@@ -5,16 +5,14 @@ from pathlib import Path
 import msgspec
 
 from irkit.core import InputError
-from irkit.debug import Limits
-from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.jobs.job import RunSink
+from irkit.inspector_web.record.restore import LEVELS as LEVELS
 from irkit.inspector_web.runs.run import Run
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.ir import LOOP_LEVEL
+from irkit.processes import Limits
 from irkit.transform import Step, Trace
 
 RUN_JOB_LIMITS = Limits(seconds=300.0, memory=8 << 30)
-LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 TRACE = "asked.trace"
 QUICK_BYTES = 1 << 18
 """Bytes of constants up to which they are read again from the model even for a quick check."""

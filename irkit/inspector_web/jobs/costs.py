@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from irkit.core import InputError, IRKitError, Target
-from irkit.debug import Child, ChildDied, Limits, input_sets, trace_step
+from irkit.debug import func_message, func_of_message, input_sets
 from irkit.inspector_web.jobs.chosen_steps import (
     LEVELS,
     RUN_JOB_LIMITS,
@@ -24,11 +24,12 @@ from irkit.inspector_web.jobs.chosen_steps import (
     keep_result,
 )
 from irkit.inspector_web.jobs.job import JobKind
-from irkit.inspector_web.record.progress import OnProgress, progress_writer
+from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.ir import LOOP_LEVEL, PrimFunc, shape_vars
+from irkit.ir import PrimFunc, shape_vars
+from irkit.processes import Child, ChildDied, Limits
 from irkit.runtime import build_kernels
-from irkit.transform import StepChannel, Trace
+from irkit.transform import Trace
 
 SIZE = 64
 """Size of symbolic dimensions."""
@@ -106,15 +107,14 @@ def compare_costs(trace: Trace, step: int) -> CostComparison:
     return CostComparison(after.name, first, second, ratio, differs, text, sizes_of(after))
 
 
-def function_costs(trace: Trace, function: str, on_progress: OnProgress | None = None) -> Costs:
+def function_costs(trace: Trace, function: str) -> Costs:
     """Time all stages of a function. Raises: IRKitError if there is none, or it is a graph."""
     given = _loop_function(trace.of_function(function)[0].before)
     changed = [step for step in trace if step.function == function and step.changed]
     numbers = [-1, *(step.index for step in changed)][:MOST_STAGES]
     funcs = [given, *(_loop_function(step.after) for step in changed)][:MOST_STAGES]
     more = len(changed) + 1 - len(funcs)
-    if on_progress is not None:
-        on_progress(f"timing {len(funcs)} stages of {function}", 0, 0)
+    report_progress(f"timing {len(funcs)} stages of {function}")
     found = time_stages(funcs, SECONDS * max(1, len(funcs) / 4))
     stages = tuple(
         msgspec.structs.replace(cost, step=at) for cost, at in zip(found, numbers, strict=True)
@@ -156,26 +156,26 @@ def time_stages(funcs: Sequence[PrimFunc], seconds: float) -> list[Cost]:
     with Child(LIMITS) as child:
         for at in list(alive):
             try:
-                child.call(try_stage, _encode(funcs[at]))
+                child.call(try_stage, func_message(funcs[at]))
             except (ChildDied, IRKitError) as error:
                 dead[at] = Cost(0, message=f"It cannot be timed: the native code {error.message}.")
                 alive.remove(at)
         timed: list[Cost] = []
         if alive:
-            timed = child.call(time_in_turn, [_encode(funcs[at]) for at in alive], seconds)
+            timed = child.call(time_in_turn, [func_message(funcs[at]) for at in alive], seconds)
     found = dict(zip(alive, timed, strict=True)) | dead
     return [found[at] for at in range(len(funcs))]
 
 
 def try_stage(message: bytes) -> None:
     """Compile a function and call it once; the child calls this."""
-    func = _decode(message)
+    func = func_of_message(message)
     build_kernels([func], Target())[0](*_arguments(func))
 
 
 def time_in_turn(messages: list[bytes], seconds: float) -> list[Cost]:
     """Call functions in turn until the time is up; the child calls this."""
-    funcs = [_decode(message) for message in messages]
+    funcs = [func_of_message(message) for message in messages]
     args = _arguments(funcs[0])  # The same arrays for all: their place in memory matters.
     calls = [(build_kernels([func], Target())[0], args) for func in funcs]
     counts = [_calls_per_sample(kernel, args) for kernel, args in calls]
@@ -235,16 +235,6 @@ def _loop_function(ir: object) -> PrimFunc:
     raise IRKitError("only a loop function can be timed; choose one in the list of functions")
 
 
-def _encode(func: PrimFunc) -> bytes:
-    return StepChannel((LOOP_LEVEL,)).send(trace_step(LOOP_LEVEL, func))
-
-
-def _decode(message: bytes) -> PrimFunc:
-    func = StepChannel((LOOP_LEVEL,)).receive(message).before
-    assert isinstance(func, PrimFunc)
-    return func
-
-
 class CostRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Request to time a function before and after a step."""
 
@@ -288,12 +278,12 @@ def _find_costs(workspace: Workspace, asked: CostsRequest) -> ChosenSteps:
 
 
 def _send_costs(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
-    return chosen.save(folder), chosen.numbers, chosen.function, str(folder)
+    return chosen.save(folder), chosen.numbers, chosen.function
 
 
-def run_costs(path: str, numbers: Sequence[int], function: str, folder: str) -> Costs:
+def run_costs(path: str, numbers: Sequence[int], function: str) -> Costs:
     """Time the steps of a trace file; the child calls this."""
-    made = function_costs(Trace.load(path, LEVELS), function, progress_writer(folder))
+    made = function_costs(Trace.load(path, LEVELS), function)
     named = (
         msgspec.structs.replace(each, step=numbers[each.step]) if each.step >= 0 else each
         for each in made.stages

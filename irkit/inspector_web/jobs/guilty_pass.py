@@ -31,7 +31,7 @@ from irkit.inspector_web.jobs.verdicts import (
     check_steps,
 )
 from irkit.inspector_web.record.absent_constants import fill_constants
-from irkit.inspector_web.record.progress import OnProgress, progress_writer
+from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.script import passes_of_script
 from irkit.inspector_web.runs.pass_plan import registry
 from irkit.inspector_web.runs.run import Source
@@ -76,22 +76,20 @@ def find_guilty_pass(
     function: str | None = None,
     *,
     seconds: float = SECONDS,
-    on_progress: OnProgress | None = None,
 ) -> GuiltyPass:
     """Find the first step, of one function or of all, that changes the meaning of the program.
 
     ``resolve`` returns the pass of a step, or raises IRKitError if the pass is not known.
     """
     steps = [s.index for s in trace if s.changed and function in (None, s.function)]
-    checked = check_steps(trace, steps, seconds=seconds, on_progress=on_progress)
+    checked = check_steps(trace, steps, seconds=seconds)
     wrong = next((v for v in checked.verdicts if v.status in WRONG), None)
     if wrong is None:
         unknown = sum(each.status == "unknown" for each in checked.verdicts)
         text = _nothing_wrong_text(len(steps), unknown)
         return GuiltyPass(text, checked=checked.verdicts, seconds=checked.seconds)
     step = trace[wrong.step]
-    if on_progress is not None:
-        on_progress(f"trying the rewrites of {step.name}", 0, 0)
+    report_progress(f"trying the rewrites of {step.name}")
     guilty = GuiltyPass(
         f"'{step.pass_text}' is the first pass that changes the meaning of the program.",
         step.index,
@@ -165,7 +163,7 @@ def _find_guilty(workspace: Workspace, asked: GuiltyRequest) -> ChosenSteps:
 
 
 def _send_guilty(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
-    return chosen.save(folder), chosen.numbers, chosen.run.loaded.source, str(folder)
+    return chosen.save(folder), chosen.numbers, chosen.run.loaded.source
 
 
 def pass_of(source: Source | None, step: Step) -> AnyPass:
@@ -179,12 +177,12 @@ def pass_of(source: Source | None, step: Step) -> AnyPass:
     return known.resolve(step.pass_text, imports=False)
 
 
-def run_guilty(path: str, numbers: Sequence[int], source: Source | None, folder: str) -> GuiltyPass:
+def run_guilty(path: str, numbers: Sequence[int], source: Source | None) -> GuiltyPass:
     """Find the guilty pass of a trace file; the child calls this."""
     trace = Trace.load(path, LEVELS)
     if source is not None:
         fill_constants(trace, source, QUICK_BYTES)
-    found = find_guilty_pass(trace, partial(pass_of, source), on_progress=progress_writer(folder))
+    found = find_guilty_pass(trace, partial(pass_of, source))
     named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in found.checked)
     found = msgspec.structs.replace(found, checked=tuple(named))
     if found.step is None:

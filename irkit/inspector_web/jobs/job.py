@@ -6,9 +6,9 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from irkit.debug import Limits
 from irkit.inspector_web.runs.run import LoadedTrace
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.processes import Limits
 
 JobState = Literal["queued", "working", "done", "failed", "cancelled"]
 LIMITS = Limits(seconds=120.0, memory=8 << 30)
@@ -29,7 +29,7 @@ class JobKind(msgspec.Struct, frozen=True):
     workspace what they refer to; the page waits for it, so it is quick. If it raises IRKitError,
     the job fails. ``send`` turns what was found into the arguments of ``run``, and can write files
     such as a trace to a folder. ``run`` is a module-level function, which the child calls; it can
-    call ``write_progress(folder, ...)``. ``take`` gets what ``find`` and ``run`` returned, and
+    call ``report_progress``. ``take`` gets what ``find`` and ``run`` returned, and
     returns the result for the page.
     """
 

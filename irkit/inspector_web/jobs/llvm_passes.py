@@ -19,7 +19,7 @@ from llvmlite import binding
 
 from irkit.codegen import emit, host_target, optimise
 from irkit.core import InputError
-from irkit.debug import Child, Limits, trace_step
+from irkit.debug import func_message, func_of_message, trace_step
 from irkit.inspector_web.api.diff_page import PageRow, page_row
 from irkit.inspector_web.diff.line_diff import diff_lines
 from irkit.inspector_web.diff.rows import side_by_side
@@ -29,7 +29,8 @@ from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.text.highlight import Highlighter, Marks
 from irkit.inspector_web.text.lines import Ids, LineTable
 from irkit.ir import LOOP_LEVEL, PrimFunc
-from irkit.transform import StepChannel, Trace
+from irkit.processes import Child, Limits
+from irkit.transform import Trace
 
 LIMITS = Limits(seconds=60.0, memory=4 << 30)
 MOST_BYTES = 64 << 20
@@ -86,11 +87,10 @@ def llvm_passes(func: object, limits: Limits = LIMITS) -> LlvmPasses:
     """
     if not isinstance(func, PrimFunc):
         raise InputError("LLVM's passes are shown for one loop function at a time")
-    message = StepChannel((LOOP_LEVEL,)).send(trace_step(LOOP_LEVEL, func))
     with tempfile.TemporaryDirectory(prefix="irkit-llvm-") as folder:
         path = str(Path(folder) / "dumps.txt")
         with Child(limits) as child:
-            given = child.call(print_passes, message, path)
+            given = child.call(print_passes, func_message(func), path)
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read(MOST_BYTES)
     dumps, more = read_dumps(text)
@@ -102,8 +102,7 @@ def print_passes(message: bytes, path: str) -> str:
 
     The child calls this; standard error of its process is lost afterwards.
     """
-    func = StepChannel((LOOP_LEVEL,)).receive(message).before
-    assert isinstance(func, PrimFunc)
+    func = func_of_message(message)
     target = host_target()
     text = emit([func], target)
     llvm: Any = binding

@@ -5,16 +5,15 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import msgspec
 
 from irkit.core import InputError, IRKitError
-from irkit.debug import Child, ChildDied, Limits
 from irkit.inspector_web.jobs.job import JobInfo, JobKind, JobState, RunSink
-from irkit.inspector_web.record.progress import Progress, read_progress
+from irkit.inspector_web.record.progress import progress_of
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.processes import Child, ChildDied, Limits
 
 AT_ONCE = 2
 MOST_WAITING = 16
@@ -36,7 +35,6 @@ class _Job:
         self.state: JobState = "queued"
         self.message = ""
         self.result = b"null"
-        self.folder: str | None = None
         self.child: Child | None = None
         self.begun = self.ended = time.monotonic()
 
@@ -45,8 +43,8 @@ class _Job:
         return self.state not in ("queued", "working")
 
     def info(self, *, with_result: bool) -> JobInfo:
-        folder = self.folder
-        progress = read_progress(folder) if folder is not None and not self.is_over else Progress()
+        child = self.child
+        progress = progress_of("" if child is None or self.is_over else child.report)
         until = self.ended if self.is_over else time.monotonic()
         return JobInfo(
             self.id,
@@ -178,9 +176,9 @@ class JobQueue:
                 return
             job.state = "working"
             child = job.child = self._take_child(job.job_kind.limits)
-        folder = job.folder = str(make_tempdir(job, "job"))
+        folder = make_tempdir(job, "job")
         try:
-            made = child.call(job.job_kind.run, *job.job_kind.send(job.found, Path(folder)))
+            made = child.call(job.job_kind.run, *job.job_kind.send(job.found, folder))
             if not job.is_over:
                 result = msgspec.json.encode(job.job_kind.take(self._sink, job.found, made))
                 self._end(job, "done", "", result)
@@ -189,7 +187,6 @@ class JobQueue:
         except (IRKitError, OSError, MemoryError) as error:
             self._end(job, "failed", str(error) or type(error).__name__)
         except Exception as error:
-            # This includes what a child leaves in the pipe when it is stopped.
             text = f"This is a bug in irkit: {type(error).__name__}: {error}"
             self._end(job, "failed", text)
         finally:

@@ -11,9 +11,10 @@ from pathlib import Path
 import msgspec
 
 from irkit.core import Function, InputError, IRKitError, IRModule
-from irkit.debug import Limits, trace_step
+from irkit.debug import trace_step
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.inspector_web.jobs.job import JobKind, RunSink
+from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.record import lower_all, read_module
 from irkit.inspector_web.record.restore import LEVELS, restore
 from irkit.inspector_web.record.script import passes_of_script
@@ -37,6 +38,7 @@ from irkit.inspector_web.runs.run import Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.ir import LOOP_LEVEL
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE
+from irkit.processes import Limits
 from irkit.transform import (
     IR,
     AnyPass,
@@ -170,12 +172,12 @@ def rerun(
     order.
     """
     recorder = StepRecorder(Path(folder))
-    recorder.progress("reading")
+    report_progress("reading")
     loaded = _load_passes(passes, source)
-    ir = _initial_ir(path, source, recorder)
+    ir = _initial_ir(path, source)
     try:
         with record_steps(recorder):
-            _run(recorder, ir, loaded, phases)
+            _run(ir, loaded, phases)
     except PassFailed:
         pass  # Its group holds the failure.
     if not recorder.groups:
@@ -200,16 +202,14 @@ def _load_passes(passes: Sequence[PassPlacement], source: Source | None) -> _Pla
     return made
 
 
-def _initial_ir(path: str, source: Source | None, recorder: StepRecorder) -> IR:
+def _initial_ir(path: str, source: Source | None) -> IR:
     if path:
         return Trace.load(path, LEVELS)[0].before
     assert source is not None
-    return read_module(source, recorder)
+    return read_module(source)
 
 
-def _run(
-    recorder: StepRecorder, ir: IR, loaded: _PlacedPasses, phases: Sequence[tuple[str, int, str]]
-) -> None:
+def _run(ir: IR, loaded: _PlacedPasses, phases: Sequence[tuple[str, int, str]]) -> None:
     loops = DEFAULT.then(LEGALIZE)
     placed = {
         level.name: [(at.phase, p) for at, p in loaded if at.level == level.name]
@@ -224,9 +224,7 @@ def _run(
     graph = _pipeline(GRAPH, placed[GRAPH_LEVEL.name], phases)
     # The phases without passes: sub_pipeline decides for each function which apply.
     empty = _pipeline(loops, [], phases)
-    lower_all(
-        recorder, module, graph, lambda func: sub_pipeline(empty, placed[LOOP_LEVEL.name], func)
-    )
+    lower_all(module, graph, lambda func: sub_pipeline(empty, placed[LOOP_LEVEL.name], func))
 
 
 def _pipeline(

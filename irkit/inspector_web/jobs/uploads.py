@@ -13,13 +13,14 @@ from typing import Literal
 import msgspec
 
 from irkit.core import InputError, IRKitError
-from irkit.debug import Limits
 from irkit.inspector_web.jobs.job import JobKind, RunSink
+from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.record import FileKind, record
 from irkit.inspector_web.record.restore import load_trace, restore
-from irkit.inspector_web.record.step_recorder import RecordedTrace, StepRecorder, TraceRecording
+from irkit.inspector_web.record.step_recorder import RecordedTrace, TraceRecording
 from irkit.inspector_web.runs.run import Source
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.processes import Limits
 from irkit.transform import Trace
 
 MOST_UPLOADED = 64 << 20
@@ -113,7 +114,7 @@ def record_upload(
     try:
         if kind != "trace":
             return record(kind, path, folder, own=False)
-        StepRecorder(Path(folder)).progress("reading the file")
+        report_progress("reading the file")
         made = load_trace(path)
         again = str(Path(folder) / "0.trace")  # Written by irkit itself.
         Trace.of(made.steps, title=name).save(again)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from irkit.debug import CheckOptions, Child, NativeWorker, Verdict, verdicts
+from irkit.debug import CheckOptions, NativeWorker, Verdict, verdicts
 from irkit.inspector_web.jobs.chosen_steps import (
     LEVELS,
     QUICK_BYTES,
@@ -27,9 +27,10 @@ from irkit.inspector_web.jobs.chosen_steps import (
 )
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.record.absent_constants import fill_constants
-from irkit.inspector_web.record.progress import OnProgress, progress_writer
+from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.runs.run import Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.processes import Child
 from irkit.transform import Step, Trace
 
 VerdictStatus = Literal["exact", "close", "differs", "failed", "unknown", "idle"]
@@ -93,12 +94,11 @@ def check_steps(
     *,
     careful: bool = False,
     seconds: float = SECONDS,
-    on_progress: OnProgress | None = None,
 ) -> StepVerdicts:
     """Check steps of a trace, by number; all steps if ``steps`` is None."""
     began = time.monotonic()
     chosen = list(trace) if steps is None else [trace[at] for at in sorted(set(steps))]
-    checks = _Checks(careful, began + seconds, on_progress, sum(step.changed for step in chosen))
+    checks = _Checks(careful, began + seconds, sum(step.changed for step in chosen))
     found = [_unchanged(step) for step in chosen if not step.changed]
     found += checks.of([step for step in chosen if step.changed])
     found.sort(key=lambda each: each.step)
@@ -108,13 +108,11 @@ def check_steps(
 class _Checks:
     """Checker of steps, several functions at once: other processes compile and run them."""
 
-    def __init__(
-        self, careful: bool, until: float, on_progress: OnProgress | None, total: int
-    ) -> None:
+    def __init__(self, careful: bool, until: float, total: int) -> None:
         self.options = CAREFUL if careful else QUICK
         # The interpreter keeps Python itself busy, so a second thread would only wait.
         self.at_once = 1 if careful else min(AT_ONCE, os.cpu_count() or 1)
-        self.until, self.on_progress = until, on_progress
+        self.until = until
         self.done, self.total = 0, total
         self.workers: SimpleQueue[NativeWorker] = SimpleQueue()
 
@@ -154,8 +152,7 @@ class _Checks:
                 continue
             yield step
             self.done += 1
-            if self.on_progress is not None:
-                self.on_progress(f"checking {step.function or 'the module'}", self.done, self.total)
+            report_progress(f"checking {step.function or 'the module'}", self.done, self.total)
 
     def _of_step(self, found: list[Verdict]) -> StepVerdict:
         # Native code that agrees with the interpreter tells nothing about the pass.
@@ -255,11 +252,11 @@ def _find_verdicts(workspace: Workspace, asked: VerdictsRequest) -> ChosenSteps:
 
 def _send_verdicts(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
     source = chosen.run.loaded.source
-    return chosen.save(folder), chosen.numbers, chosen.careful, source, str(folder)
+    return chosen.save(folder), chosen.numbers, chosen.careful, source
 
 
 def run_verdicts(
-    path: str, numbers: Sequence[int], careful: bool, source: Source | None, folder: str
+    path: str, numbers: Sequence[int], careful: bool, source: Source | None
 ) -> StepVerdicts:
     """Check the steps of a trace file; the child calls this.
 
@@ -269,7 +266,7 @@ def run_verdicts(
     trace = Trace.load(path, LEVELS)
     if source is not None:
         fill_constants(trace, source, math.inf if careful else QUICK_BYTES)
-    checked = check_steps(trace, careful=careful, on_progress=progress_writer(folder))
+    checked = check_steps(trace, careful=careful)
     named = (msgspec.structs.replace(each, step=numbers[each.step]) for each in checked.verdicts)
     return msgspec.structs.replace(checked, verdicts=tuple(named))
 

@@ -11,6 +11,7 @@ from irkit.codegen import complete_target
 from irkit.core import IRKitError, IRModule, as_target
 from irkit.frontend.onnx import import_onnx
 from irkit.graph import GraphFunc, parse_module
+from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.script import run_script
 from irkit.inspector_web.record.step_recorder import (
     StepRecorder,
@@ -47,7 +48,7 @@ def record(kind: FileKind, file: str, folder: str, *, own: bool = True) -> Trace
             if kind == "script" and own:
                 run_script(file)
             else:
-                lower_all(recorder, read_module(source, recorder))
+                lower_all(read_module(source))
     except PassFailed:
         pass  # Its group holds the failure.
     except IRKitError as error:
@@ -62,10 +63,10 @@ def record(kind: FileKind, file: str, folder: str, *, own: bool = True) -> Trace
     return TraceRecording(tuple(save_traces(recorder, file)), _files(file, recorder), message)
 
 
-def read_module(source: Source, recorder: StepRecorder) -> IRModule:
+def read_module(source: Source) -> IRModule:
     """Read a model or IR text."""
     file = source.path
-    recorder.progress("reading the file")
+    report_progress("reading the file")
     if source.kind == "model":
         return import_onnx(file) if source.own else import_untrusted_onnx(file)
     data = Path(file).read_bytes()
@@ -81,7 +82,6 @@ def _lowering(func: PrimFunc) -> Pipeline:
 
 
 def lower_all(
-    recorder: StepRecorder,
     module: IRModule,
     graph: Pipeline | None = None,
     lowering: Callable[[PrimFunc], Pipeline] = _lowering,
@@ -94,10 +94,10 @@ def lower_all(
             lowered = step.applied_to(module)
             assert isinstance(lowered, IRModule)
             module = lowered
-            recorder.progress(f"graph: {step.name}")
+            report_progress(f"graph: {step.name}")
     kernels = {name: f for name, f in module.functions.items() if isinstance(f, PrimFunc)}
     for done, (name, func) in enumerate(kernels.items()):
-        recorder.progress(name, done, len(kernels))
+        report_progress(name, done, len(kernels))
         for _ in lowering(func).steps(func.replace(name=name)):
             pass
 

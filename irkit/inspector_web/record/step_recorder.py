@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 
 from irkit.core import Function, IRKitError
-from irkit.debug import failure_traceback, read_crash, write_crash
-from irkit.inspector_web.record.progress import write_progress
+from irkit.debug import failure_traceback, read_crash, trace_step, write_crash
 from irkit.inspector_web.runs.pass_plan import (
     PassInfo,
     PassPlacement,
@@ -77,10 +76,6 @@ class StepRecorder:
         self.groups: list[StepGroup] = []
         self.own: dict[str, AnyPass] = {}
         self.count = 0
-
-    def progress(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Write how far the recording is."""
-        write_progress(self.folder, what, done, total)
 
     def follow(
         self, pipeline: Pipeline, steps: Generator[Step, None, IR]
@@ -153,18 +148,14 @@ def _unchanged_step(error: PassFailed) -> Step:
     """Return a step that holds the IR that a failed pass was given."""
     attempt = error.attempt
     assert attempt is not None
-    return Step(
-        index=0,
-        level=attempt.level,
+    return trace_step(
+        attempt.level,
+        error.before,
         phase=error.phase,
         phase_name=attempt.passes[attempt.at][1],
         name=error.name,
         pass_text=error.pass_text,
-        options={},
         function=error.function,
-        before=error.before,
-        after=error.before,
-        seconds=0.0,
     )
 
 

@@ -3,10 +3,6 @@
 Each distinct line is matched once; its occurrences are found by the line numbers of the texts.
 """
 
-import subprocess
-import sys
-from pathlib import Path
-
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +10,7 @@ from numpy.typing import NDArray
 from irkit.core import Function, InputError
 from irkit.inspector_web.text.lines import LineTable
 from irkit.inspector_web.text.texts import Texts
+from irkit.processes import ChildDied, Limits, matching_lines
 
 Hits = NDArray[np.bool_]
 MOST_PATTERN = 1_000
@@ -48,34 +45,18 @@ def _match_regex(table: LineTable, pattern: str, case: bool, seconds: float) -> 
             "allowed"
         )
     lines = [line[:LONGEST_LINE] for line in table.lines]
-    request = {"pattern": pattern, "case": case, "lines": lines, "memory": MEMORY}
-    child = Path(__file__).with_name("search_child.py")
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", str(child)],
-            input=msgspec.json.encode(request),
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        found = matching_lines(pattern, lines, case=case, limits=Limits(seconds, MEMORY))
+    except ChildDied as died:
+        if died.kind != "timeout":
+            raise InputError("the regular expression takes too much memory") from None
         raise InputError(
             f"the regular expression took more than {seconds:g} s; the usual cause is a repetition "
             "inside a repetition"
         ) from None
-    if done.returncode:
-        raise InputError("the regular expression takes too much memory")
-    response = msgspec.json.decode(done.stdout, type=_Response)
-    if response.error:
-        raise InputError(f"this is not a regular expression: {response.error}")
     hits = np.zeros(len(table), dtype=np.bool_)
-    hits[np.array(response.found, dtype=np.int64)] = True
+    hits[np.array(found, dtype=np.int64)] = True
     return hits
-
-
-class _Response(msgspec.Struct):
-    found: list[int] = []
-    error: str = ""
 
 
 class SearchHit(msgspec.Struct, frozen=True):

@@ -7,9 +7,10 @@ import pytest
 
 from irkit.codegen import compile_object, emit
 from irkit.core import IRKitError
-from irkit.debug import Child, ChildDied, Flush, GuardedKernel, GuardedMemory, Limits
+from irkit.debug import Flush, GuardedKernel, GuardedMemory
 from irkit.fuzz.judge.loops import target_of
 from irkit.ir import parse
+from irkit.processes import Child, ChildDied, Limits
 from tests.fuzz.campaign.faults import call_amid_guards
 
 COPY = """

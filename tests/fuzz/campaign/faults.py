@@ -10,10 +10,10 @@ from irkit.codegen import compile_object, emit
 from irkit.core import rewrite
 from irkit.debug import Flush, GuardedKernel, GuardedMemory
 from irkit.fuzz.campaign import CaseOptions, CaseResult, Draw
-from irkit.fuzz.campaign.worker import record_tier
 from irkit.fuzz.judge import Outcome
 from irkit.fuzz.judge.loops import target_of
 from irkit.ir import For, PrimFunc, parse
+from irkit.processes import report
 from irkit.transform import define_pass
 
 
@@ -42,7 +42,7 @@ def hang_or_fill_memory(draw: Draw, options: CaseOptions) -> CaseResult:
 def crash_in_native_code(draw: Draw, options: CaseOptions) -> CaseResult:
     """Crash as native code would, which does not run when passes are examined."""
     if options.native:
-        record_tier(options.tier_file, "O3")
+        report("O3")
         crash(draw, options)
     return CaseResult(Outcome("ok"), text="the program", digest="0")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from irkit.core import IRKitError
 from irkit.fuzz.mutation.fork_server import ForkServer, TrialOrder, source_of
-from tests.fuzz.test_forked_child import gone
+from tests.processes.test_fork import gone
 
 ENDLESS = "irkit.passes.loop.cleanup.remove_no_ops"
 

@@ -2,9 +2,9 @@
 
 import time
 
-from irkit.debug import Limits
 from irkit.fuzz.shrink import judge_in_fork
 from irkit.ir import PrimFunc
+from irkit.processes import Limits
 from irkit.transform import define_pass
 from tests.fuzz.shrink.crashing_pass import crash
 from tests.fuzz.shrink.test_make_small import drawn, with_pass

@@ -8,7 +8,6 @@ import pytest
 
 from irkit.codegen import emit, host_target, optimise
 from irkit.core import InputError
-from irkit.debug import ChildDied, Limits
 from irkit.inspector_web.jobs.llvm_passes import (
     MOST_PASSES,
     Dump,
@@ -19,6 +18,7 @@ from irkit.inspector_web.jobs.llvm_passes import (
 )
 from irkit.ir import parse
 from irkit.phases import lower
+from irkit.processes import ChildDied, Limits
 from tests.inspector_web.pages import MATMUL
 
 

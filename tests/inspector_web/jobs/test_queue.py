@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from irkit.core import InputError
-from irkit.debug import Limits
 from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.jobs.queue import MOST_WAITING
 from irkit.inspector_web.load import Inspection
-from irkit.inspector_web.record.progress import write_progress
+from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.processes import Limits
 from tests.inspector_web.pages import Client, client_of, matmul_trace, opened
 
 ORIGIN = {"Origin": "http://127.0.0.1:4321"}
@@ -36,11 +36,11 @@ def find(workspace: Workspace, wanted: Wanted) -> Wanted:
 
 
 def send(wanted: Wanted, folder: Path) -> tuple[Any, ...]:
-    return wanted.how, wanted.number, str(folder)
+    return wanted.how, wanted.number
 
 
-def run(how: str, number: int, folder: str) -> int:
-    write_progress(folder, "running", 1, 2)
+def run(how: str, number: int) -> int:
+    report_progress("running", 1, 2)
     if how == "die":
         os._exit(3)
     if how == "raise":

@@ -12,12 +12,12 @@ import onnx
 from numpy.typing import NDArray
 from onnx.reference.op_run import OpRun
 
-from irkit.fuzz.forked_child import run_in_fork
 from irkit.fuzz.generators.reference.onnx_reference import reference_outputs
 from irkit.fuzz.judge.files.input_verdict import InputVerdict
 from irkit.fuzz.judge.files.run_model import Arrays, run_model, write_model
+from irkit.processes import ChildDied, Limits, run_in_fork
 
-_SECONDS = 10.0
+_LIMITS = Limits(seconds=10.0)
 _CLOSE = 1e-4
 """Error of f32 allowed, as a share of the largest number of the output."""
 
@@ -69,10 +69,10 @@ def compare_in_fork(
     def work() -> bytes:
         return msgspec.msgpack.encode(compare_outputs(data, inputs, outputs, operators))
 
-    made, ended = run_in_fork(work, _SECONDS)
-    if not made:
-        return InputVerdict("excluded", f"the reference does not return: {ended}")
-    return msgspec.msgpack.decode(made, type=InputVerdict)
+    try:
+        return msgspec.msgpack.decode(run_in_fork(work, _LIMITS), type=InputVerdict)
+    except ChildDied as died:
+        return InputVerdict("excluded", f"the reference does not return: {died.kind}")
 
 
 def _difference(outputs: Arrays, expected: Arrays) -> str:

@@ -10,7 +10,6 @@ import msgspec
 from msgspec.structs import replace
 
 from irkit.core import IRKitError
-from irkit.debug import Limits
 from irkit.fuzz.campaign.draw import Draw, draw_of
 from irkit.fuzz.campaign.worker import set_up_worker
 from irkit.fuzz.generators.draw_sample import draw_case
@@ -24,6 +23,7 @@ from irkit.fuzz.mutation.trials.messages import FuzzOrder, FuzzResult
 from irkit.fuzz.shrink.choices import record_choices, replay_choices, shrink_choices
 from irkit.fuzz.shrink.forked_judge import LIMITS, Judge, judge_in_fork
 from irkit.fuzz.shrink.make_small import CANDIDATES, make_small
+from irkit.processes import Limits
 
 _INVARIANTS = tuple(INVARIANTS)
 _SEARCHES, _LEAST = 4, 0.2

@@ -5,18 +5,68 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from irkit.fuzz.forked_child import run_in_fork
+from irkit.processes import ChildDied, Limits, TimeUp, report, run_in_fork, timeout
 
 
 def test_a_fork_returns_its_result_or_how_it_ended() -> None:
-    assert run_in_fork(lambda: b"x" * 300_000, 30) == (b"x" * 300_000, "")
-    assert run_in_fork(os.abort, 30) == (b"", "crash")
-    assert run_in_fork(lambda: time.sleep(60) or b"", 0.2) == (b"", "timeout")
+    assert run_in_fork(lambda: b"x" * 300_000, Limits(30)) == b"x" * 300_000
+
+
+def hang() -> bytes:
+    report("first")
+    report("sleep")
+    time.sleep(60)
+    return b""
+
+
+@pytest.mark.parametrize(
+    ("work", "kind", "said"),
+    [
+        (os.abort, "crash", "crashed its process with SIGABRT"),
+        (hang, "timeout", "did not end within 0.5 s"),
+        (lambda: bytes(1 << 30), "memory", "needed more than 256 MiB of memory"),
+        (lambda: bytes(1 // 0), "crash", "raised ZeroDivisionError: "),
+        (lambda: os._exit(3), "crash", "ended its process with exit code 3"),
+    ],
+)
+def test_a_fork_that_dies_is_an_error(work: Callable[[], bytes], kind: str, said: str) -> None:
+    with pytest.raises(ChildDied, match=said) as caught:
+        run_in_fork(work, Limits(0.5, 1 << 28))
+    assert caught.value.kind == kind
+    assert caught.value.report == ("sleep" if work is hang else "")
+
+
+def test_a_silent_fork_is_stopped_and_one_that_reports_goes_on() -> None:
+    begun = time.monotonic()
+    with pytest.raises(ChildDied, match="did not end") as caught:
+        run_in_fork(hang, Limits(60), quiet=0.3)
+    assert caught.value.report == "sleep"
+    assert time.monotonic() - begun < 30
+
+    def work() -> bytes:
+        for number in range(10):
+            report(str(number))
+            time.sleep(0.1)
+        return b"done"
+
+    assert run_in_fork(work, Limits(60), quiet=0.9) == b"done"
+
+
+def test_an_interrupted_call_leaves_no_fork_behind(tmp_path: Path) -> None:
+    def work() -> bytes:
+        (tmp_path / "pid").write_text(str(os.getpid()))
+        time.sleep(60)
+        return b""
+
+    with pytest.raises(TimeUp), timeout(1.0):
+        run_in_fork(work, Limits(60))
+    assert gone([int((tmp_path / "pid").read_text())], 5.0)
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
@@ -28,7 +78,7 @@ if len(sys.argv) == 1:
     child.wait()
     sys.exit()
 parent = os.getppid()
-from irkit.fuzz.forked_child import end_with_parent, listen
+from irkit.processes.fork import end_with_parent, listen
 reading, writing = os.pipe()
 me, fork = os.getpid(), os.fork()
 if fork == 0:

@@ -1,19 +1,20 @@
-"""Tracebacks that begin inside a pass, without the frames of irkit around it."""
+"""Tracebacks that begin at what matters, without the frames around it.
+
+Frames are left out up to and including those of one file, such as the one that calls passes.
+"""
 
 import re
 import traceback
-
-import irkit.transform.define as _define
 
 _MOST = 1 << 16
 _FRAMES = 50
 _SECTION = re.compile(r"(?m)^(?=(?:Current t|T)hread 0x)")
 
 
-def traceback_of_pass(error: BaseException) -> str:
-    """Format the traceback of an exception from the pass inwards, whole if there is no pass."""
+def traceback_inside(error: BaseException, outer: str) -> str:
+    """Format the traceback of an exception inside the file ``outer``, whole if it was not there."""
     at = error.__traceback__
-    while at is not None and at.tb_frame.f_code.co_filename != _define.__file__:
+    while at is not None and at.tb_frame.f_code.co_filename != outer:
         at = at.tb_next
     # Formatting runs code of the exception class.
     try:
@@ -23,13 +24,13 @@ def traceback_of_pass(error: BaseException) -> str:
         return f"{type(error).__name__}, which cannot be printed\n"
 
 
-def dumped_traceback(text: str) -> str:
-    """Return the part of faulthandler's output about the call, cut to the frames in the pass."""
+def dumped_traceback(text: str, outer: str) -> str:
+    """Return the part of faulthandler's output about the call, cut in the same way."""
     sections = _SECTION.split(text)
     chosen = next((each for each in sections if "child_main.py" in each and "serve" in each), text)
     kept: list[str] = []
     for line in chosen.splitlines(keepends=True):
-        if _define.__file__ in line or "child_main.py" in line:
+        if (outer and outer in line) or "child_main.py" in line:
             break
         kept.append(line)
     return "".join(kept) if len(kept) > 1 else chosen

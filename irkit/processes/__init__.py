@@ -1,0 +1,44 @@
+"""Child processes with limits of time and memory.
+
+There are two, and both end with their parent. A :class:`Child` is a new interpreter that calls
+functions by name, one after another: it starts anywhere, also beside threads. :func:`run_in_fork`
+runs a function in a copy of this process, which has everything imported already: it takes
+milliseconds, and what was changed in this process is changed there too. Either way a call that
+crashes, hangs or grows is a :class:`ChildDied`, with the last :func:`report` of the child.
+
+Reading order: limits, timeout (interrupt Python), tracebacks (cut to what matters), messages
+(between the two sides), child (the parent's side), child_main (the child's side), fork; regex.
+"""
+
+from irkit.processes.child import (
+    Child as Child,
+    RemoteTraceback as RemoteTraceback,
+    isolate as isolate,
+)
+from irkit.processes.fork import (
+    end_with_parent as end_with_parent,
+    listen as listen,
+    run_in_fork as run_in_fork,
+)
+from irkit.processes.limits import (
+    ONE_THREAD as ONE_THREAD,
+    ChildDied as ChildDied,
+    Death as Death,
+    Limits as Limits,
+    half_of_memory as half_of_memory,
+    limit_processor_time as limit_processor_time,
+)
+from irkit.processes.messages import (
+    report as report,
+)
+from irkit.processes.regex import (
+    matching_lines as matching_lines,
+)
+from irkit.processes.timeout import (
+    TimeUp as TimeUp,
+    can_interrupt as can_interrupt,
+    timeout as timeout,
+)
+from irkit.processes.tracebacks import (
+    traceback_inside as traceback_inside,
+)
