@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long test-oldest bench docs format check style types layers clean
+.PHONY: demo test test-long test-oldest mutation mutation-fuzz bench docs format check style types layers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -21,6 +21,17 @@ test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c .ci/oldest.txt -e '.[dev]'
 	.venv-oldest/bin/python -m pytest -n 2
+
+# Break irkit on purpose, and see whether the checks notice (mutation) or the fuzzer (mutation-fuzz):
+# make mutation SEEDED=no MUTANTS=200 SEED=7 JOBS=2 TIME=10m ONLY=fuse SAMPLE=file SAVE_SAMPLE=file
+option = $(if $($(1)),--$(2) "$($(1))")
+COMMON = $(call option,SEED,seed) $(call option,JOBS,jobs) $(call option,TIME,time)
+
+mutation: $(STAMP)
+	$(BIN)/python -m tests.mutation $(if $(filter no,$(SEEDED)),--no-seeded) $(COMMON) $(call option,MUTANTS,mutants) $(call option,ONLY,only) $(call option,SAMPLE,sample) $(call option,SAVE_SAMPLE,save-sample)
+
+mutation-fuzz: $(STAMP)
+	$(BIN)/python -m tests.mutation.fuzz $(COMMON) $(call option,CASES,cases)
 
 # The reference of what a pass author uses, from docstrings.
 docs: $(STAMP)

@@ -6,7 +6,6 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import click
@@ -34,7 +33,6 @@ from irkit.fuzz.campaign import (
 )
 from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.judge import INVARIANTS
-from irkit.fuzz.mutation.runner import FuzzOrder, fuzz_all_changes
 from irkit.processes import ChildDied, isolate
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -153,12 +151,6 @@ _with_file_flags = as_value(
 
 @click.command("fuzz", cls=WithPasses)
 @_with_case_flags
-@click.option(
-    "--mutants",
-    is_flag=True,
-    help="Test the fuzzer: break irkit's own source in a child process, one change at a time, and "
-    "report after how many cases each is found (at most --cases each, or 10,000).",
-)
 @_with_file_flags
 @click.option(
     "--replay",
@@ -167,7 +159,7 @@ _with_file_flags = as_value(
     metavar="FILE",
     help="Run the case of a finding again, and nothing else.",
 )
-def fuzz(chosen: _CaseFlags, mutants: bool, files: _FileFlags, again: str | None) -> None:
+def fuzz(chosen: _CaseFlags, files: _FileFlags, again: str | None) -> None:
     """Draw programs, schedules, pipelines and models at random, and check that everything that
     runs them agrees.
 
@@ -188,16 +180,11 @@ def fuzz(chosen: _CaseFlags, mutants: bool, files: _FileFlags, again: str | None
       irkit fuzz --time 5m --jobs 2 --seed 7
       irkit fuzz --cases 1000 --kind programs --kind schedules
       irkit fuzz --time 1m --pass '1:my_package.passes:my_pass{lanes=8}'
-      irkit fuzz --mutants --time 10m --jobs 2
       irkit fuzz --replay fuzz-findings/mismatch-at-lowered-simplify-programs-7-12.toml
     """
     add_current_directory()
     if again is not None:
         sys.exit(_replay(Path(again)))
-    if mutants:
-        if chosen.passes or files.report or files.junit:
-            raise click.UsageError("--mutants goes with --time, --cases, --jobs, --seed and --kind")
-        sys.exit(_fuzz_mutants(chosen))
     if files.report is not None and files.report == files.junit:
         raise click.UsageError(f"--report and --junit cannot both be {files.report}")
     for path in filter(None, (files.report, files.junit)):
@@ -224,7 +211,7 @@ def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
     unlimited = chosen.seconds is None and chosen.cases is None
     return CampaignPlan(
         seed=chosen.seed,
-        kinds=_drawn(chosen),
+        kinds=tuple(dict.fromkeys(chosen.kinds)) or KINDS,
         seconds=_UNITS["m"] if unlimited else chosen.seconds,
         cases=chosen.cases,
         jobs=chosen.jobs,
@@ -232,21 +219,6 @@ def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
         under_test=checked_names(chosen.passes),
         folder=Path(files.findings),
         kept=kept,
-    )
-
-
-def _drawn(chosen: _CaseFlags) -> tuple[Kind, ...]:
-    return tuple(dict.fromkeys(chosen.kinds)) or KINDS
-
-
-def _fuzz_mutants(chosen: _CaseFlags) -> int:
-    count = chosen.cases or FuzzOrder().count
-    return fuzz_all_changes(
-        FuzzOrder(seed=chosen.seed, count=count, kinds=_drawn(chosen)),
-        report=click.echo,
-        progress=partial(click.echo, err=True),
-        jobs=chosen.jobs,
-        seconds=chosen.seconds,
     )
 
 

@@ -53,10 +53,6 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.cli.fuzz:fuzz",
         "Draw programs at random, and check that everything that runs them agrees.",
     ),
-    "mutate": (
-        "irkit.cli.mutate:mutate",
-        "Break irkit's own passes and report whether the checks notice.",
-    ),
 }
 
 

@@ -2,7 +2,7 @@
 
 Reading order: picks (where choices come from), generators (random samples, and programs written by
 hand), judge (is a sample right), shrink, campaign (`irkit fuzz`), check_pass (a decorator for
-users' tests); mutation changes irkit itself to test the tests.
+users' tests).
 """
 
 from irkit.debug import (

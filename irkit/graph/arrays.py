@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import FormatError
-from irkit.ir import DType, from_numpy, numpy_dtype
+from irkit.ir import DType, from_numpy
+from irkit.ir.reference import convert
 
 
 class ArrayData:
@@ -78,13 +79,4 @@ def dtype_of(array: NDArray[Any]) -> DType:
 
 def cast_array(array: NDArray[Any], dtype: DType) -> NDArray[Any]:
     """Convert elements as the loop IR does: floats saturate as integers, and NaN gives 0."""
-    target = numpy_dtype(dtype)
-    if dtype.is_bool:
-        return array != array.dtype.type(0)
-    if not dtype.is_integer or array.dtype.kind in "iub":
-        return array.astype(target)
-    wide = np.trunc(np.nan_to_num(array.astype(np.float64), nan=0.0, posinf=None, neginf=None))
-    # The largest i64 is not a float64: compare with the power of two above it.
-    above, below = wide >= 2.0 ** (dtype.bits - (dtype.kind == "i")), wide < dtype.low
-    inside = np.where(above | below, 0.0, wide).astype(target)
-    return np.where(above, target.type(dtype.high), np.where(below, target.type(dtype.low), inside))
+    return convert(array, dtype)

@@ -1,8 +1,9 @@
 """The loop IR: functions over buffers, made of statements and expressions.
 
 Reading order: dtype, expr, conditional, buffer, intrinsics, stmt, function (what exists); build
-(how to make it); text (printing and reading), verify, interp (its meaning), arith and analysis
-(what is known about it), threads; pattern and peephole, scoped_rewriter, facts, level.
+(how to make it); text (printing and reading), verify, interp (its meaning), reference (the
+meaning of expressions once more, to compare with), arith and analysis (what is known about it),
+threads; pattern and peephole, scoped_rewriter, facts, level.
 
 The grammar, with the text of each construct (``*`` is a tuple, ``?`` is optional; expressions also
 have a ``dtype``, statements a ``span``)::

@@ -163,11 +163,9 @@ def call(name: str, *args: ExprLike) -> Expr:
     first = next((arg.dtype for arg in args if isinstance(arg, Expr)), None)
     exprs = [as_expr(arg, first) for arg in args]
     dtype = reduce(common, (expr.dtype for expr in exprs))
-    allowed = {"float": dtype.is_float, "integer": dtype.is_integer, "number": not dtype.is_bool}
-    if not allowed.get(row.on, True):
+    if not row.accepts(dtype):
         raise DTypeError(f"{name} is not defined on {dtype}; it takes a {row.on}")
-    result = BOOL.with_lanes(dtype.lanes) if row.gives == "bool" else dtype
-    return Call(name, tuple(convert(expr, dtype) for expr in exprs), result)
+    return Call(name, tuple(convert(expr, dtype) for expr in exprs), row.result(dtype))
 
 
 def ramp(base: ExprLike, stride: ExprLike, lanes: int) -> Expr:

@@ -1,53 +1,177 @@
-"""The intrinsic functions of ``Call``: number of arguments, types they accept, and type of result.
+"""The intrinsic functions of ``Call``: the one table that declares them, a row for each.
 
-Their meaning is in docs/semantics.md. The interpreter, the folder and each emitter must handle
-every row; a test names the missing ones.
+A row has what can be declared: names and types of arguments, the type of the result, its range, its
+error, and one line of help. ``te`` makes its functions from the rows, and ``build.call``, the text
+reader, the verifier, the range analysis, graph operators, topi, fuzzers and tests read them.
+
+What a function computes is defined by docs/semantics.md and written four times, since the four
+check each other: for the interpreter (``interp/values.py``, NumPy), the folder (``arith/fold.py``,
+Python numbers), the reference of te and graphs (``reference/functions.py``, NumPy, in f64), and
+native code (``irkit/codegen/llvm/math``). A new function is a row here and a line in each of them;
+tests name every place that lacks it.
 """
 
+from collections.abc import Callable
+from math import inf
 from typing import Literal
 
 import msgspec
 
-from irkit.ir.dtype import DType
+from irkit.ir.dtype import BOOL, DType
 from irkit.ir.expr import Expr
 
-On = Literal["float", "integer", "number", "any", "effect"]
+On = Literal["float", "integer", "number", "effect"]
+Pair = tuple[int, int]
+_ULPS_OF_F64 = 5.0
+_ULPS_OF_16_BITS = 1.0
 
 
 class Intrinsic(msgspec.Struct, frozen=True):
-    """An intrinsic function: ``on`` is the kind of types it accepts; ``gives`` is the type of its
-    result, that of the arguments or bool."""
+    """An intrinsic function: names of its parameters, the kind of types it accepts, and a summary
+    of what it returns; ``gives`` is the type of its result, that of the arguments or bool.
+
+    ``ulps`` is the largest distance of an f32 result from the true value, in units in the last
+    place: 0 if it is exact, 0.5 if it is rounded once, more if generated code may differ. Between
+    the ends of ``smooth``, the first argument gives results that are finite and small.
+
+    ``bounds`` returns the range of an integer result before it wraps around, from the ranges of the
+    arguments and the number of bits; None if it can be anything.
+    """
 
     name: str
-    arity: int
+    params: tuple[str, ...]
     on: On
+    summary: str
     gives: Literal["same", "bool", "none"] = "same"
+    ulps: float = 0.0
+    smooth: tuple[float, float] = (-inf, inf)
+    bounds: Callable[[tuple[Pair, ...], int], Pair] | None = None
+
+    @property
+    def arity(self) -> int:
+        return len(self.params)
+
+    def accepts(self, dtype: DType) -> bool:
+        """Return True if arguments can have a type; always for a function with an effect."""
+        match self.on:
+            case "float":
+                return dtype.is_float
+            case "integer":
+                return dtype.is_integer
+            case "number":
+                return not dtype.is_bool
+            case "effect":
+                return True
+
+    def result(self, dtype: DType) -> DType:
+        """Return the type of the result for arguments of a type."""
+        return dtype if self.gives == "same" else BOOL.with_lanes(dtype.lanes)
+
+    def ulps_in(self, dtype: DType) -> float:
+        """Return the largest distance from the true value in units in the last place of a type; 0
+        for results that must be exact, as those of integers."""
+        if not dtype.is_float or self.ulps <= 0.5:
+            return self.ulps if dtype.is_float else 0.0
+        return {64: _ULPS_OF_F64, 32: self.ulps}.get(dtype.bits, _ULPS_OF_16_BITS)
 
 
-_UNARY_FLOAT = (
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "sigmoid", "tanh",
-    "erf",
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh",
-    "floor", "ceil", "trunc", "round",
-)  # fmt: skip
+def _abs_bounds(args: tuple[Pair, ...], bits: int) -> Pair:
+    ((low, high),) = args
+    near = 0 if low <= 0 <= high else min(abs(low), abs(high))
+    return near, max(abs(low), abs(high))
+
+
+def _sign_bounds(args: tuple[Pair, ...], bits: int) -> Pair:
+    ((low, high),) = args
+    return (low > 0) - (low < 0), (high > 0) - (high < 0)
+
+
+def _count_bounds(args: tuple[Pair, ...], bits: int) -> Pair:
+    return 0, bits
+
+
+def _truncdiv_bounds(args: tuple[Pair, ...], bits: int) -> Pair:
+    nums, (low, high) = args
+    # Monotone in each operand on either side of zero, so the corners are the extremes.
+    divisors = [d for d in (low, -1, 1, high) if d and low <= d <= high]
+    found = [abs(n) // abs(d) * (-1 if (n < 0) != (d < 0) else 1) for n in nums for d in divisors]
+    found += [0] if low <= 0 <= high else []  # A zero divisor gives 0.
+    return min(found), max(found)
+
+
+def _truncmod_bounds(args: tuple[Pair, ...], bits: int) -> Pair:
+    (low, high), divisors = args
+    reach = max(abs(divisors[0]), abs(divisors[1]), 1) - 1
+    return max(low, -reach) if low < 0 else 0, min(high, reach) if high > 0 else 0
+
+
+def _of_x(name: str, summary: str, ulps: float, smooth: Pair | tuple[float, float]) -> Intrinsic:
+    return Intrinsic(name, ("x",), "float", summary, ulps=ulps, smooth=smooth)
+
+
+def _whole(name: str, summary: str) -> Intrinsic:
+    return Intrinsic(name, ("x",), "float", summary)
+
+
+def _test(name: str, summary: str) -> Intrinsic:
+    return Intrinsic(name, ("x",), "float", summary, "bool")
+
+
+_ALL, _POSITIVE, _INSIDE = (-inf, inf), (0.25, inf), (-0.75, 0.75)
 _ROWS = (
-    *(Intrinsic(name, 1, "float") for name in _UNARY_FLOAT),
-    Intrinsic("abs", 1, "number"),
-    Intrinsic("sign", 1, "number"),
-    Intrinsic("isnan", 1, "float", "bool"),
-    Intrinsic("isinf", 1, "float", "bool"),
-    Intrinsic("isfinite", 1, "float", "bool"),
-    Intrinsic("pow", 2, "number"),
-    Intrinsic("atan2", 2, "float"),
-    Intrinsic("fmod", 2, "float"),
-    Intrinsic("truncdiv", 2, "integer"),
-    Intrinsic("truncmod", 2, "integer"),
-    Intrinsic("popcount", 1, "integer"),
-    Intrinsic("fma", 3, "float"),
-    Intrinsic("barrier", 0, "effect", "none"),
-    Intrinsic("prefetch", 1, "effect", "none"),
+    _of_x("exp", "e to the power of x", 1.1, (-2, 2)),
+    _of_x("exp2", "2 to the power of x", 1.1, (-2, 2)),
+    _of_x("expm1", "e to the power of x, minus 1, precise near 0", 1.6, (-2, 2)),
+    _of_x("log", "the natural logarithm of x", 1.0, _POSITIVE),
+    _of_x("log2", "the logarithm of x to base 2", 2.4, _POSITIVE),
+    _of_x("log10", "the logarithm of x to base 10", 2.4, _POSITIVE),
+    _of_x("log1p", "the natural logarithm of 1 + x, precise near 0", 1.5, _POSITIVE),
+    _of_x("sqrt", "the square root of x", 0.5, _POSITIVE),
+    _of_x("rsqrt", "1 / sqrt(x)", 1.5, _POSITIVE),
+    _of_x("sigmoid", "1 / (1 + exp(-x))", 2.5, _ALL),
+    _of_x("tanh", "the hyperbolic tangent of x", 2.5, _ALL),
+    _of_x("erf", "the error function of x", 1.3, _ALL),
+    _of_x("sin", "the sine of x in radians", 0.6, _ALL),
+    _of_x("cos", "the cosine of x in radians", 0.6, _ALL),
+    _of_x("tan", "the tangent of x in radians", 0.6, (-1, 1)),
+    _of_x("asin", "the angle between -pi/2 and pi/2 whose sine is x", 2.4, _INSIDE),
+    _of_x("acos", "the angle between 0 and pi whose cosine is x", 1.5, _INSIDE),
+    _of_x("atan", "the angle between -pi/2 and pi/2 whose tangent is x", 0.6, _ALL),
+    _of_x("sinh", "the hyperbolic sine of x", 2.3, (-2, 2)),
+    _of_x("cosh", "the hyperbolic cosine of x", 1.6, (-2, 2)),
+    _of_x("asinh", "the inverse hyperbolic sine of x", 0.6, _ALL),
+    _of_x("acosh", "the inverse hyperbolic cosine of x", 0.6, (1.25, inf)),
+    _of_x("atanh", "the inverse hyperbolic tangent of x", 0.6, _INSIDE),
+    _whole("floor", "x rounded to a whole number, down"),
+    _whole("ceil", "x rounded to a whole number, up"),
+    _whole("trunc", "x rounded to a whole number, towards 0"),
+    _whole("round", "x rounded to the nearest whole number, ties to even"),
+    Intrinsic("abs", ("x",), "number", "the magnitude of x", bounds=_abs_bounds),
+    Intrinsic("sign", ("x",), "number", "1, 0 or -1, as x is", bounds=_sign_bounds),
+    _test("isnan", "True if x is NaN"),
+    _test("isinf", "True if x is an infinity"),
+    _test("isfinite", "True if x is neither an infinity nor NaN"),
+    Intrinsic("pow", ("a", "b"), "number", "a to the power of b", ulps=0.6),
+    Intrinsic("atan2", ("a", "b"), "float", "the angle of the point (b, a) from (1, 0)", ulps=0.6),
+    Intrinsic("fmod", ("a", "b"), "float", "the remainder of a / b with the sign of a"),
+    Intrinsic(
+        *("truncdiv", ("a", "b"), "integer", "a / b, rounded towards 0"), bounds=_truncdiv_bounds
+    ),
+    Intrinsic(
+        *("truncmod", ("a", "b"), "integer", "the remainder of a / b with the sign of a"),
+        bounds=_truncmod_bounds,
+    ),
+    Intrinsic("popcount", ("x",), "integer", "the number of bits set in x", bounds=_count_bounds),
+    Intrinsic(
+        *("clz", ("x",), "integer", "the number of zero bits above the highest one set in x"),
+        bounds=_count_bounds,
+    ),
+    Intrinsic("fma", ("a", "b", "c"), "float", "a * b + c, rounded once", ulps=0.5),
+    Intrinsic("barrier", (), "effect", "Wait for all threads of the nest", "none"),
+    Intrinsic("prefetch", ("x",), "effect", "Hint that x will be read soon", "none"),
 )
 INTRINSICS: dict[str, Intrinsic] = {row.name: row for row in _ROWS}
+"""The intrinsic functions by name."""
 
 
 class Call(Expr, frozen=True, gc=False):

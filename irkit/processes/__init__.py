@@ -16,8 +16,6 @@ from irkit.processes.child import (
     isolate as isolate,
 )
 from irkit.processes.fork import (
-    end_with_parent as end_with_parent,
-    listen as listen,
     run_in_fork as run_in_fork,
 )
 from irkit.processes.limits import (
@@ -26,7 +24,6 @@ from irkit.processes.limits import (
     Death as Death,
     Limits as Limits,
     half_of_memory as half_of_memory,
-    limit_processor_time as limit_processor_time,
 )
 from irkit.processes.messages import (
     report as report,

@@ -35,6 +35,7 @@ from irkit.te.intrinsics import (
     atanh as atanh,
     cast as cast,
     ceil as ceil,
+    clz as clz,
     const as const,
     cos as cos,
     cosh as cosh,

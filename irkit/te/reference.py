@@ -30,10 +30,11 @@ from irkit.ir import (
     Or,
     Select,
     Var,
+    numpy_dtype,
 )
+from irkit.ir.reference import BINARY, call, convert, full_of, invert, negate
 from irkit.te.axis import IterVar
 from irkit.te.lower import operations_of
-from irkit.te.numpy_semantics import BINARY, array_type, call, convert, full_of, invert, negate
 from irkit.te.reduction import Reduce, Reducer
 from irkit.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorRead
 
@@ -65,7 +66,7 @@ def evaluate(
     """
     known: dict[Tensor, Array] = {}
     sizes: dict[Node, Array] = {
-        var: np.asarray(value, array_type(var.dtype)) for var, value in (dims or {}).items()
+        var: np.asarray(value, numpy_dtype(var.dtype)) for var, value in (dims or {}).items()
     }
     for tensor, given in inputs.items():
         known[tensor] = _accept(tensor, np.asarray(given), sizes)
@@ -103,7 +104,7 @@ def numpy_reference(args: Sequence[Tensor | Var]) -> Callable[[Sequence[Any]], l
 
 def _accept(tensor: Tensor, array: Array, sizes: dict[Node, Array]) -> Array:
     """Check the type and rank of an array, and record the values of variables that are extents."""
-    wanted = array_type(tensor.dtype)
+    wanted = numpy_dtype(tensor.dtype)
     if array.dtype != wanted:
         raise IRKitError(
             f"{tensor.name!r} has type {tensor.dtype}, found an array of {array.dtype}"
@@ -136,7 +137,7 @@ def _stage(
         (_number(axis.dom.begin, sizes), max(_number(axis.extent, sizes), 0))
         for axis in op.reduce_axis
     ]
-    results = [np.empty(shape, array_type(dtype)) for dtype in op.dtypes]
+    results = [np.empty(shape, numpy_dtype(dtype)) for dtype in op.dtypes]
     points = int(np.prod([*shape[1:], *(extent for _, extent in spans)], dtype=np.int64))
     rows = shape[0] if shape else 1
     step = max(1, _GRID // max(points, 1))

@@ -114,7 +114,6 @@ def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--mutants", "--pass", "1:simplify"), "--mutants goes with"),
         (("--time", "soon"), "is not a duration"),
         (("--time", "0"), "is not a duration"),
         (("--cases", "0"), "0 is not in the range"),

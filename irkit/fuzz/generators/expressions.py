@@ -6,6 +6,7 @@ any order, with or without fused operations, and every correct implementation gi
 
 from collections.abc import Sequence
 
+from irkit.fuzz.generators.functions import WHOLE
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
     I64,
@@ -134,7 +135,7 @@ class ExprMaker:
         if form == 5:
             return -self.floating(dtype, depth - 1)
         if form == 6:
-            name = self.picks.pick(("abs", "floor", "trunc"))
+            name = self.picks.pick(WHOLE)
             return call(name, self.floating(dtype, depth - 1))
         return self._choice_of(dtype, depth)
 

@@ -9,44 +9,19 @@ from irkit.core import DTypeError
 from irkit.graph.ops.shapes import broadcast, expect_dtype
 from irkit.graph.ops.spec import Array, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
-from irkit.ir import BOOL, DType
+from irkit.ir import BOOL, DType, FloorMod, Shl, Shr, from_numpy
+from irkit.ir.reference import BINARY, call
 
 On = Literal["number", "integer", "float", "any", "bits"]
 
 
+def _function(name: str) -> Callable[[Array, Array], Array]:
+    return lambda a, b: call(name, [a, b], from_numpy(a.dtype))
+
+
 def _divide(a: Array, b: Array) -> Array:
     """Divide; integers truncate, and a zero divisor gives 0."""
-    if a.dtype.kind not in "iu":
-        return a / b
-    quotient = a // b
-    uneven = (quotient * b != a) & ((a < 0) != (b < 0))
-    return np.where(b == 0, 0, quotient + uneven)
-
-
-def _power(a: Array, b: Array) -> Array:
-    """Raise to a power; for integers, a negative exponent truncates the quotient, and gives 0 for
-    base 0."""
-    if a.dtype.kind != "i":
-        return np.power(a, b)
-    whole = np.power(a, np.maximum(b, 0))
-    signs = np.where(b % 2 == 0, 1, a)
-    return np.where(b >= 0, whole, np.where(np.abs(a) == 1, signs, 0))
-
-
-def _shift_left(a: Array, b: Array) -> Array:
-    width = a.dtype.itemsize * 8
-    inside = (b >= 0) & (b < width)
-    return np.where(inside, np.left_shift(a, np.where(inside, b, 0)), 0)
-
-
-def _shift_right(a: Array, b: Array) -> Array:
-    width = a.dtype.itemsize * 8
-    inside = (b >= 0) & (b < width)
-    return np.where(inside, np.right_shift(a, np.where(inside, b, 0)), np.where(a < 0, -1, 0))
-
-
-def _floor_mod(a: Array, b: Array) -> Array:
-    return np.where(b == 0, 0, np.mod(a, b)) if a.dtype.kind in "iu" else np.mod(a, b)
+    return _function("truncdiv")(a, b) if a.dtype.kind in "iu" else a / b
 
 
 _ARITHMETIC: dict[str, tuple[On, Callable[[Array, Array], Array]]] = {
@@ -54,17 +29,17 @@ _ARITHMETIC: dict[str, tuple[On, Callable[[Array, Array], Array]]] = {
     "subtract": ("number", np.subtract),
     "multiply": ("number", np.multiply),
     "divide": ("number", _divide),
-    "power": ("number", _power),
+    "power": ("number", _function("pow")),
     "maximum": ("any", np.maximum),
     "minimum": ("any", np.minimum),
-    "floor_mod": ("number", _floor_mod),
-    "fmod": ("float", np.fmod),
-    "atan2": ("float", np.arctan2),
+    "floor_mod": ("number", BINARY[FloorMod]),
+    "fmod": ("float", _function("fmod")),
+    "atan2": ("float", _function("atan2")),
     "bitwise_and": ("bits", np.bitwise_and),
     "bitwise_or": ("bits", np.bitwise_or),
     "bitwise_xor": ("bits", np.bitwise_xor),
-    "shift_left": ("integer", _shift_left),
-    "shift_right": ("integer", _shift_right),
+    "shift_left": ("integer", BINARY[Shl]),
+    "shift_right": ("integer", BINARY[Shr]),
 }
 _COMPARE: dict[str, Callable[[Array, Array], Array]] = {
     "equal": np.equal,

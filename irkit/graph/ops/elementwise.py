@@ -1,6 +1,5 @@
 """Operators on each element of one argument, which keep the shape."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,65 +9,12 @@ from irkit.graph.arrays import cast_array
 from irkit.graph.ops.shapes import expect_float
 from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
-from irkit.ir import BOOL
-
-
-def _sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
-
-
-def _erf(x: Array) -> Array:
-    wide = np.asarray(x, np.float64)
-    found = np.fromiter(map(math.erf, wide.ravel().tolist()), np.float64, wide.size)
-    return found.reshape(x.shape).astype(x.dtype)
+from irkit.ir import BOOL, INTRINSICS, Intrinsic, from_numpy
+from irkit.ir.reference import call
 
 
 def _relu(x: Array) -> Array:
     return np.maximum(x, x.dtype.type(0))
-
-
-# Operators named like an intrinsic of the loop IR have its meaning.
-_FLOAT: dict[str, Callable[[Array], Array]] = {
-    "exp": np.exp,
-    "exp2": np.exp2,
-    "expm1": np.expm1,
-    "log": np.log,
-    "log2": np.log2,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "sqrt": np.sqrt,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "reciprocal": lambda x: 1 / x,
-    "sigmoid": _sigmoid,
-    "tanh": np.tanh,
-    "erf": _erf,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "trunc": np.trunc,
-    "round": np.rint,
-}
-_NUMBER: dict[str, Callable[[Array], Array]] = {
-    "relu": _relu,
-    "negative": np.negative,
-    "abs": np.abs,
-    "sign": np.sign,
-}
-_TESTS: dict[str, Callable[[Array], Array]] = {
-    "isnan": np.isnan,
-    "isinf": np.isinf,
-    "isfinite": np.isfinite,
-}
 
 
 def _float_type(tensors: Tensors, options: OpOptions) -> Type:
@@ -85,6 +31,9 @@ def _number_type(tensors: Tensors, options: OpOptions) -> Type:
 def _test_type(tensors: Tensors, options: OpOptions) -> Type:
     expect_float("x", tensors[0])
     return TensorType(tensors[0].shape, BOOL)
+
+
+_TYPES = {"float": _float_type, "number": _number_type}
 
 
 def _not_type(tensors: Tensors, options: OpOptions) -> Type:
@@ -107,10 +56,20 @@ def _unary(
     def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
         # A Python number must not widen a zero-dimensional array.
         (x,) = given
-        found = np.asarray(run(x))
-        return found if types is _test_type else found.astype(x.dtype, copy=False)
+        return np.asarray(run(x)).astype(x.dtype, copy=False)
 
     return OpSpec(name, "elementwise", ("x",), types, arrays)
+
+
+def _intrinsic(row: Intrinsic) -> OpSpec:
+    """Return the operator of a function of one argument, as the reference computes it."""
+
+    def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
+        (x,) = given
+        return call(row.name, [x], from_numpy(x.dtype))
+
+    types = _test_type if row.gives == "bool" else _TYPES[row.on]
+    return OpSpec(row.name, "elementwise", ("x",), types, arrays)
 
 
 def _cast(given: tuple[Array, ...], options: OpOptions) -> Array:
@@ -118,9 +77,11 @@ def _cast(given: tuple[Array, ...], options: OpOptions) -> Array:
 
 
 ELEMENTWISE = (
-    *(_unary(name, run, _float_type) for name, run in _FLOAT.items()),
-    *(_unary(name, run, _number_type) for name, run in _NUMBER.items()),
-    *(_unary(name, run, _test_type) for name, run in _TESTS.items()),
+    # Functions of integers alone are no operators.
+    *(_intrinsic(row) for row in INTRINSICS.values() if row.arity == 1 and row.on in _TYPES),
+    _unary("reciprocal", lambda x: 1 / x, _float_type),
+    _unary("relu", _relu, _number_type),
+    _unary("negative", np.negative, _number_type),
     _unary("logical_not", np.invert, _not_type),
     _unary("identity", lambda x: x, _same_type),
     OpSpec("cast", "elementwise", ("x",), _cast_type, _cast, (Attribute("dtype", "dtype"),)),

@@ -39,7 +39,7 @@ from irkit.ir.expr import (
     Shr,
     Sub,
 )
-from irkit.ir.intrinsics import Call
+from irkit.ir.intrinsics import INTRINSICS, Call
 
 Of = Callable[[Expr], Pair]
 _BOTH: Pair = (0, 1)
@@ -96,23 +96,6 @@ def _floormod_one_sign(num: Pair, den: Pair) -> Pair:
     if high <= 0 and low > den[1]:
         return num
     return max(low, den[0] + 1) if high <= 0 else den[0] + 1, 0
-
-
-def _truncdiv(num: Pair, den: Pair) -> Pair:
-    parts = [
-        _hull([(q, q) for n in num for d in part for q in (_towards_zero(n, d),)])
-        for part in _signs(den)
-    ]
-    return _hull([*parts, (0, 0)] if den[0] <= 0 <= den[1] else parts)
-
-
-def _towards_zero(n: int, d: int) -> int:
-    return -(-n // d) if (n < 0) != (d < 0) else n // d
-
-
-def _truncmod(num: Pair, den: Pair) -> Pair:
-    reach = max(abs(den[0]), abs(den[1]), 1) - 1
-    return (max(num[0], -reach) if num[0] < 0 else 0), (min(num[1], reach) if num[1] > 0 else 0)
 
 
 def _add(node: Add, of: Of) -> Pair:
@@ -269,25 +252,11 @@ def _broadcast(node: Broadcast, of: Of) -> Pair:
 
 
 def _call(node: Call, of: Of) -> Pair:
-    limit = limits(node.dtype)
-    if not node.dtype.is_integer:
+    limit, row = limits(node.dtype), INTRINSICS.get(node.name)
+    if row is None or row.bounds is None or not node.dtype.is_integer:
         return limit
-    args = [of(arg) for arg in node.args]
-    match node.name:
-        case "abs":
-            low, high = args[0]
-            near = 0 if low <= 0 <= high else min(abs(low), abs(high))
-            return fitted(near, max(abs(low), abs(high)), limit)
-        case "sign":
-            return tuple((end > 0) - (end < 0) for end in args[0])  # pyright: ignore[reportReturnType] -- a pair in, a pair out
-        case "popcount":
-            return 0, node.dtype.bits
-        case "truncdiv":
-            return fitted(*_truncdiv(*args), limit)
-        case "truncmod":
-            return _truncmod(*args)
-        case _:
-            return limit
+    args = tuple([of(arg) for arg in node.args])
+    return fitted(*row.bounds(args, node.dtype.bits), limit)
 
 
 # Rules are looked up by class, so each gets the class it was written for.

@@ -1,5 +1,8 @@
 """The effect of each operation on NumPy scalars and lane arrays: docs/semantics.md in code.
 
+One of the four meanings that check each other (see ``irkit/ir/intrinsics.py``): it shares no code
+with the folder, the reference or code generation.
+
 Every function here takes NumPy scalars (one lane) or one-dimensional arrays (several) and returns
 the same. Callers silence warnings about overflow and division.
 """
@@ -282,8 +285,10 @@ def _fma_in_f64(a: Any, b: Any, c: Any) -> Any:
 
 
 def _fma_one(a: float, b: float, c: float) -> float:
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return float(np.float64(a) * np.float64(b) + np.float64(c))
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return a * b + c
+    if not math.isfinite(c):
+        return c  # However large the product is, it is finite.
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return float(np.float64(a) * np.float64(b) + np.float64(c)) if a * b == 0 else 0.0
@@ -314,6 +319,14 @@ def _popcount(a: Any) -> Any:
     return np.bitwise_count(a.view(f"u{a.dtype.itemsize}")).astype(a.dtype)
 
 
+def _clz(a: Any) -> Any:
+    # The bits below the highest one set are set too, and then counted.
+    filled = a.view(f"u{a.dtype.itemsize}")
+    for step in (1, 2, 4, 8, 16, 32)[: (a.dtype.itemsize * 8).bit_length() - 1]:
+        filled = filled | (filled >> filled.dtype.type(step))
+    return (a.dtype.itemsize * 8 - np.bitwise_count(filled)).astype(a.dtype)
+
+
 def _integer_power(a: Any, b: Any) -> Any:
     one = a.dtype.type(1)
     result, square = np.ones_like(a), a
@@ -336,4 +349,5 @@ _INTEGER: dict[str, Function] = {
     "truncdiv": _truncdiv,
     "truncmod": _truncmod,
     "popcount": _popcount,
+    "clz": _clz,
 }

@@ -126,10 +126,9 @@ def _call(node: Call) -> TypeProblem:
     if len(types) > 1:
         return f"the arguments of {node.name} have types {_listed(types)}; expected one type"
     (kind,) = types
-    fits = {"float": kind.is_float, "integer": kind.is_integer, "number": not kind.is_bool}
-    if not fits.get(row.on, True):
+    if not row.accepts(kind):
         return f"{node.name} is not defined on {kind}"
-    return _result(node, BOOL.with_lanes(kind.lanes) if row.gives == "bool" else kind)
+    return _result(node, row.result(kind))
 
 
 def _listed(types: dict[DType, None]) -> str:

@@ -99,12 +99,8 @@ def operations(dtype: DType) -> list[type[Binary]]:
 
 
 def calls(dtype: DType) -> list[str]:
-    on = ("number", "float") if dtype.is_float else ("number", "integer")
-    return [
-        name
-        for name in sorted(FOLDED_CALLS)
-        if INTRINSICS[name].on in on and not (name == "pow" and dtype.is_float)
-    ]
+    rows = [INTRINSICS[name] for name in sorted(FOLDED_CALLS)]
+    return [row.name for row in rows if row.accepts(dtype) and row.ulps_in(dtype) <= 0.5]
 
 
 def nodes(a: float, b: float, dtype: DType) -> Iterator[Expr]:
@@ -114,7 +110,7 @@ def nodes(a: float, b: float, dtype: DType) -> Iterator[Expr]:
         yield cls(left, right, BOOL if issubclass(cls, Compare) else dtype)
     for name in [] if dtype.is_bool else calls(dtype):
         row = INTRINSICS[name]
-        yield Call(name, (left, right)[: row.arity], BOOL if row.gives == "bool" else dtype)
+        yield Call(name, (left, right)[: row.arity], row.result(dtype))
 
 
 def agree(expr: Expr) -> None:

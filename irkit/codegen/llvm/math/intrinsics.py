@@ -1,4 +1,8 @@
-"""Intrinsic functions as instructions, as polynomials, or as calls of the C math library."""
+"""Intrinsic functions as instructions, as polynomials, or as calls of the C math library.
+
+One of the four meanings of docs/semantics.md that check each other: it shares no code with the
+other three, which ``irkit/ir/intrinsics.py`` names.
+"""
 
 from irkit.codegen.llvm.arithmetic.conversions import fence_rounding, rounded
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant, divide, power_helper
@@ -29,7 +33,7 @@ def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flag
     if dtype.is_float:
         working = F32.with_lanes(dtype.lanes) if dtype.bits == 16 else dtype
         own = POLYNOMIALS.get((name, str(working.element)))
-        emit = own.emit if own is not None else _FLOAT.get(name)
+        emit = own or _FLOAT.get(name)
         if emit is not None:
             result = emit(text, working, args, flags if dtype.bits > 16 else "")
             if own is not None:
@@ -212,6 +216,10 @@ def _popcount(text: FunctionText, dtype: DType, args: list[str], flags: str) -> 
     return text.intrinsic("ctpop", value_type(dtype), *args)
 
 
+def _clz(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    return text.intrinsic("ctlz", value_type(dtype), *args, more="i1 false")
+
+
 _TESTS = ("isnan", "isinf", "isfinite")
 _FLOAT: dict[str, Emit] = {
     **{name: _inline(name) for name in _INLINE},
@@ -231,4 +239,5 @@ _INTEGER: dict[str, Emit] = {
     "truncdiv": _divides("truncdiv"),
     "truncmod": _divides("truncmod"),
     "popcount": _popcount,
+    "clz": _clz,
 }

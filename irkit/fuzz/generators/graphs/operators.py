@@ -5,16 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from irkit.fuzz.generators.functions import ROUNDED, TESTS, WHOLE, smooth_part
 from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
 from irkit.ir import as_dtype, as_int
 
-_ANYWHERE = ("sin", "cos", "tanh", "sigmoid", "erf", "atan", "asinh")
-_NEAR = ("exp", "exp2", "expm1", "sinh", "cosh", "tan")
-_POSITIVE = ("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "acosh", "reciprocal")
-_INSIDE = ("asin", "acos", "atanh")
-_WHOLE = ("floor", "ceil", "trunc", "round", "sign")
-_TESTS = ("isnan", "isinf", "isfinite")
+_SMOOTH = (*ROUNDED, "reciprocal")
 _SAME = ("relu", "negative", "abs", "identity")
+_WHOLE = tuple(name for name in WHOLE if name not in _SAME)
 _LARGER = ("maximum", "minimum")
 _BITS = ("bitwise_and", "bitwise_or", "bitwise_xor")
 _SHIFTS = ("shift_left", "shift_right")
@@ -30,20 +27,18 @@ def _sure(each: GraphTensor) -> bool:
 def smooth(g: GraphValues, name: str) -> object:
     """Apply a function where it is smooth; not to whole numbers, which it would not keep whole."""
     x = g.floats()
-    if name in _ANYWHERE:
+    least, most = (1.0, None) if name == "reciprocal" else smooth_part(name)
+    if most is not None:
+        return g.op(name, g.clamped(x, most), bound=8, sure=False)
+    if least is None:
         return g.op(name, x, bound=max(2, x.bound), sure=False)
-    if name in _NEAR:
-        near = g.clamped(x, 1.0 if name == "tan" else 2.0)
-        return g.op(name, near, bound=8, sure=False)
-    if name in _POSITIVE:
-        size = g.op("abs", x, bound=x.bound)
-        shifted = g.op("add", size, g.scalar(1.5, x.dtype), bound=x.bound + 2)
-        return g.op(name, shifted, bound=max(4, x.bound), sure=False)
-    return g.op(name, g.clamped(x, 0.75), bound=4, sure=False)
+    size = g.op("abs", x, bound=x.bound)
+    shifted = g.op("add", size, g.scalar(1.5, x.dtype), bound=x.bound + 2)
+    return g.op(name, shifted, bound=max(4, x.bound), sure=False)
 
 
 def unary(g: GraphValues, name: str) -> object:
-    x = g.any(_sure) if name in (*_WHOLE, *_TESTS) else g.any()
+    x = g.any(_sure) if name in (*_WHOLE, *TESTS) else g.any()
     return g.op(name, x, bound=max(1, x.bound))
 
 
@@ -343,12 +338,12 @@ Draw = Callable[[GraphValues, str], object]
 
 # Operators that do not keep whole numbers whole.
 ROUNDING = (
-    *(*_ANYWHERE, *_NEAR, *_POSITIVE, *_INSIDE, "divide", "power", "atan2", "mean"),
+    *(*_SMOOTH, "divide", "power", "atan2", "mean"),
     *("avg_pool", "batch_norm", "lrn", "softmax", "log_softmax"),
 )
 DRAWS: dict[str, Draw] = {
-    **dict.fromkeys((*_ANYWHERE, *_NEAR, *_POSITIVE, *_INSIDE), smooth),
-    **dict.fromkeys((*_WHOLE, *_TESTS, *_SAME), unary),
+    **dict.fromkeys(_SMOOTH, smooth),
+    **dict.fromkeys((*_WHOLE, *TESTS, *_SAME), unary),
     **dict.fromkeys(_COMPARISONS, compare),
     **dict.fromkeys(_LOGICAL, logical),
     **dict.fromkeys(("add", "subtract", "multiply"), add),

@@ -5,20 +5,16 @@ import numpy as np
 from irkit import te
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.generators.reference.bounded_array import FUNCTIONS, ulp_of, ulps_of
+from irkit.fuzz.generators.functions import ON_FLOATS
+from irkit.fuzz.generators.reference.bounded_array import ulp_of, ulps_of
 from irkit.fuzz.generators.sample import Array, Sample
 from irkit.fuzz.picks import Picks
-from irkit.ir import DType, Expr, as_dtype, call, cast
+from irkit.ir import INTRINSICS, DType, Expr, as_dtype, call, cast
 from irkit.phases import DEFAULT
 
 _MOST_FUNCTIONS = 4
-_EXACT = (
-    *("round", "floor", "ceil", "trunc", "sign", "abs", "sqrt"),
-    *("bool", "isnan", "isinf", "isfinite"),
-)
-"""Functions rounded once or not at all, which special values test best,
-such as halves. ``bool`` is a conversion."""
-_TWO = ("pow", "atan2")
+_NAMES = (*ON_FLOATS, "bool")
+"""The functions that are drawn; ``bool`` is a conversion."""
 
 
 def draw_functions(picks: Picks) -> Sample:
@@ -26,13 +22,13 @@ def draw_functions(picks: Picks) -> Sample:
     dtype = picks.pick(("f32", "f64", "f16", "bf16"))
     shape = (picks.pick((17, 5, 33)),)
     a, b = (te.placeholder(shape, dtype, name=name) for name in "AB")
-    names = picks.some((*FUNCTIONS, *_EXACT), _MOST_FUNCTIONS)
+    names = picks.some(_NAMES, _MOST_FUNCTIONS)
 
     def applied(name: str, at: int) -> te.Tensor:
         def value(i: Expr) -> Expr:
             if name == "bool":
                 return cast(a[i], name)
-            return call(name, a[i], b[i]) if name in _TWO else call(name, a[i])
+            return call(name, *(a[i], b[i], a[i])[: INTRINSICS[name].arity])
 
         made = te.compute(shape, value, name=f"S{at}")
         assert isinstance(made, te.Tensor)
@@ -44,9 +40,7 @@ def draw_functions(picks: Picks) -> Sample:
     expected = te.evaluate(outputs, {a: inputs.args[0], b: inputs.args[1]})
     kind = as_dtype(dtype)
     pairs = zip(expected, names, strict=True)
-    allowed = tuple(
-        None if name in _EXACT else _tolerance(array, name, kind) for array, name in pairs
-    )
+    allowed = tuple(_tolerance(array, name, kind) for array, name in pairs)
     return Sample(
         "programs",
         func,
@@ -58,8 +52,11 @@ def draw_functions(picks: Picks) -> Sample:
     )
 
 
-def _tolerance(array: Array, name: str, dtype: DType) -> Array:
-    """Return a tolerance in units of the value; infinities, NaN and zeros must be exact."""
+def _tolerance(array: Array, name: str, dtype: DType) -> Array | None:
+    """Return a tolerance in units of the value; infinities, NaN, zeros, and all results that have a
+    single right value must be exact."""
+    if name == "bool" or INTRINSICS[name].ulps <= 0.5:
+        return None
     value = array.astype(np.float64)
     units = ulps_of(name, dtype) + 0.5  # The expected value is rounded too.
     return np.where(np.isfinite(value) & (value != 0), units * ulp_of(value, dtype), 0.0)

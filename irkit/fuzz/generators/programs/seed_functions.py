@@ -7,6 +7,7 @@ import msgspec
 from irkit.core import IRKitError, any_node
 from irkit.debug import InputSet
 from irkit.fuzz.generators.arguments import draw_arguments
+from irkit.fuzz.generators.functions import WHOLE
 from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
 from irkit.fuzz.generators.seed_corpus.texts import EDGE_CASES, KERNELS, THREADS
 from irkit.fuzz.picks import Picks, picks_of
@@ -16,7 +17,6 @@ _MOST_STEPS = 300_000
 _RANGES = ((-4, 9), (0, 4), (5, 9))
 _SEEDS = range(6)
 _PARTS = 4
-_EXACT_CALLS = {"abs", "floor", "ceil", "trunc", "round", "sign"}
 
 
 class SeedFunction(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ def _runs(func: PrimFunc, inputs: InputSet) -> bool:
 
 
 def _rounds(node: Call) -> bool:
-    return node.dtype.is_float and node.name not in _EXACT_CALLS
+    return node.dtype.is_float and node.name not in WHOLE
 
 
 def _is_fine(node: Const) -> bool:

@@ -42,9 +42,10 @@ from irkit.ir import (
     Select,
     Sub,
     Var,
+    numpy_dtype,
 )
+from irkit.ir.reference import BINARY, call, convert, full_of, invert, negate
 from irkit.te import ComputeOp, PlaceholderOp, Reduce, Tensor, TensorRead, operations_of
-from irkit.te.numpy_semantics import BINARY, array_type, call, convert, full_of, invert, negate
 
 
 def evaluate_bounded(
@@ -65,7 +66,7 @@ def evaluate_bounded(
 
 def _final(found: BoundedArray) -> tuple[Array, Array | None]:
     """Round to the type; that counts as an error too."""
-    value = found.value.astype(array_type(found.dtype))
+    value = found.value.astype(numpy_dtype(found.dtype))
     if found.error is None or not found.dtype.is_float:
         return value, found.error
     rounding = rounded(found.value, found.error, found.dtype)

@@ -13,6 +13,14 @@ import msgspec
 
 from irkit import te
 from irkit.fuzz.generators.expressions import digits, index_sum
+from irkit.fuzz.generators.functions import (
+    OF_ONE_INTEGER,
+    OF_TWO_INTEGERS,
+    ROUNDED,
+    TESTS,
+    WHOLE,
+    smooth_part,
+)
 from irkit.fuzz.generators.stages.stages import Stages, constant, is_float
 from irkit.ir import (
     Add,
@@ -47,13 +55,10 @@ from irkit.ir import (
 _COMPARISONS = (lt, ge, eq, ne, le)
 _INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
 _WITH_INDEX = (Mul, Add, Mul, Sub, Max)
-_INTEGER_CALLS = ("truncdiv", "truncmod", "pow")
-_WHOLE_CALLS = ("abs", "floor", "ceil", "trunc", "round", "sign")
 _DIVISORS = (2, 3, 4, -2, 8, 5, -1)
 # Added to 1, the last two lie halfway between two 16-bit numbers.
 _EDGES = (0.0, -0.0, 1.0, inf, -inf, nan, -1.0, 2.0**-8, 2.0**-11)
 _NEUTRAL = (0.0, 1.0, -1.0)
-_TESTS = ("isnan", "isinf", "isfinite")
 
 
 class Number(msgspec.Struct, frozen=True):
@@ -114,7 +119,7 @@ class Values:
         kind = str(read.expr.dtype)
         if form == 5 and kind != "bool" and self.s.theme.numbers != "fractions":
             tested = read if self.picks.below(2) else self.value(kind, min(depth - 1, 1))
-            test = self.picks.pick((*_TESTS, "")) if is_float(kind) else ""
+            test = self.picks.pick((*TESTS, "")) if is_float(kind) else ""
             return call(test, tested.expr) if test else cast(tested.expr, "bool")
         if kind == "bool" and self.picks.below(2):
             return read.expr
@@ -205,13 +210,13 @@ class Values:
         if form == 1:
             return Number(logical_not(a.expr), high)
         if form == 2:
-            return Number(call(self.picks.pick(("abs", "sign", "popcount")), a.expr), high)
+            return Number(call(self.picks.pick(OF_ONE_INTEGER), a.expr), high)
         if form == 10:
             by = constant(self.picks.pick(_DIVISORS), dtype)
             return Number(binary(self.picks.pick((FloorDiv, FloorMod)), a.expr, by), high)
         a, b = self._beside(a, dtype, depth)
         if form == 3:
-            return Number(call(self.picks.pick(_INTEGER_CALLS), a.expr, b.expr), high)
+            return Number(call(self.picks.pick(OF_TWO_INTEGERS), a.expr, b.expr), high)
         return Number(binary(self.picks.pick(_INTEGER_OPS), a.expr, b.expr), high)
 
     def _whole(self, dtype: str, depth: int) -> Number:
@@ -221,7 +226,7 @@ class Values:
         if form == 0:
             return Number(-a.expr, a.bound)
         if form == 1:
-            return Number(call(self.picks.pick(_WHOLE_CALLS), a.expr), a.bound)
+            return Number(call(self.picks.pick(WHOLE), a.expr), a.bound)
         if form == 2:
             by = te.const(self.picks.pick((2, 3, -4, 1)), dtype)
             divided = self.picks.pick((a.expr // by, a.expr % by, call("fmod", a.expr, by)))
@@ -247,7 +252,7 @@ class Values:
         if form == 0:
             return Number(-a.expr, 0)
         if form in (1, 10, 11):
-            return Number(call(self.picks.pick((*_WHOLE_CALLS, "sqrt")), a.expr), 0)
+            return Number(call(self.picks.pick((*WHOLE, "sqrt")), a.expr), 0)
         a, b = self._beside(a, dtype, depth)
         if form == 2:
             return Number(call("fmod", a.expr, b.expr), 0)
@@ -307,25 +312,16 @@ class Values:
 
     def _function(self, a: Number, dtype: str) -> Number:
         """Apply a function where it is smooth, and its result small."""
-        name = self.picks.pick((*_ANYWHERE, *_NEAR, *_POSITIVE, *_INSIDE))
-        if name in _ANYWHERE:
-            return Number(call(name, a.expr), max(a.bound, 2))
-        if name in _NEAR:
-            return Number(call(name, clamped(a.expr, 1 if name == "tan" else 2)), 16)
-        if name in _POSITIVE:
-            least = 1.25 if name == "acosh" else 0.25
-            return Number(call(name, call("abs", a.expr) + te.const(least, dtype)), max(a.bound, 4))
-        half = te.const(0.75, dtype)
-        inside = te.maximum(te.minimum(a.expr, half), -half)
-        return Number(call(name, inside), 4)
+        name = self.picks.pick(ROUNDED)
+        least, most = smooth_part(name)
+        if most is not None:
+            return Number(call(name, clamped(a.expr, most)), 16)
+        if least is not None:
+            positive = call("abs", a.expr) + te.const(least, dtype)
+            return Number(call(name, positive), max(a.bound, 4))
+        return Number(call(name, a.expr), max(a.bound, 2))
 
 
-_ANYWHERE = ("sin", "cos", "tanh", "sigmoid", "erf", "atan", "asinh")
-_NEAR = ("exp", "exp2", "expm1", "sinh", "cosh", "tan")
-_POSITIVE = ("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "acosh")
-_INSIDE = ("asin", "acos", "atanh")
-
-
-def clamped(expr: Expr, most: int) -> Expr:
+def clamped(expr: Expr, most: float) -> Expr:
     high = te.const(most, expr.dtype)
     return te.maximum(te.minimum(expr, high), te.const(-most, expr.dtype))

@@ -57,11 +57,7 @@ ON = {
     "b": (Min, Max, And, Or, BitAnd, BitOr, BitXor, *COMPARE),
 }
 # Results of the C library are close, not equal.
-INEXACT = (
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rsqrt", "sigmoid", "tanh",
-    "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
-    "atanh", "pow", "atan2",
-)  # fmt: skip
+INEXACT = [row.name for row in INTRINSICS.values() if row.ulps > 0.5]
 
 
 def operations(kind: DType) -> dict[str, tuple[int, Callable[..., Expr]]]:
@@ -73,8 +69,8 @@ def operations(kind: DType) -> dict[str, tuple[int, Callable[..., Expr]]]:
     if group != "b":
         found["Neg"] = 1, lambda a: Neg(a, a.dtype)
         for name, row in INTRINSICS.items():
-            fits = {"float": group == "f", "integer": group == "i", "number": True}
-            if fits.get(row.on, False) and not (group == "f" and name in INEXACT):
+            exact = row.ulps_in(kind) <= 0.5
+            if row.on != "effect" and row.accepts(kind) and exact:
                 found[name] = row.arity, lambda *args, name=name: call(name, *args)
     if group != "f":
         found["Not"] = 1, lambda a: Not(a, a.dtype)

@@ -6,10 +6,10 @@ from irkit import topi
 from irkit.fuzz import judge, picks_of
 from irkit.fuzz.generators import OPERATORS, Sample
 from irkit.fuzz.generators.operators.operator_samples import draw_operators
-from irkit.fuzz.mutation.runner.blame import public_names
 from irkit.graph import OPS
 from irkit.ir import INTRINSICS
 from irkit.te import Tensor
+from tests.mutation.runs.blame import public_names
 
 
 def drawn_with(name: str) -> Sample:
